@@ -216,13 +216,13 @@ pub(super) struct Code {
     pub(super) ops: Vec<Op>,
     /// The steps of the instructions that take one, as far as they do not depend on the execution.
     pub(super) steps: Vec<Step>,
-    /// By pc, and for the end of the program: the number of instructions before it that take a
-    /// step.
+    /// For each pc, and for the end of the program, the number of instructions before it that take
+    /// a step.
     pub(super) taken: Vec<u32>,
-    /// By pc: the first instruction from it on that cannot be part of a straight run, or the end of
-    /// the program.
+    /// For each pc, the first instruction from it on that cannot be part of a straight run, or the
+    /// end of the program.
     pub(super) ends: Vec<u32>,
-    /// By pc: whether lanes that reach it in the kernel itself can only end.
+    /// For each pc, whether lanes that reach it in the kernel itself can only end.
     pub(super) leaves: Vec<bool>,
     /// The loads and stores.
     pub(super) accesses: Vec<Access>,

@@ -19,7 +19,7 @@ pub(super) struct Record {
     traffic: Option<Traffic>,
     /// The addresses of the instruction just executed, if they are recorded.
     addresses: Option<Vec<u64>>,
-    /// By pc: its last access, if it was of a kind that is kept.
+    /// For each pc, its last access, if it was of a kind that is kept.
     seen: Vec<Option<Box<Seen>>>,
 }
 
@@ -37,9 +37,9 @@ struct Seen {
 }
 
 struct Traffic {
-    /// By pc: whether the instruction may move lines.
+    /// For each pc, whether the instruction may move lines.
     moves_lines: Vec<bool>,
-    /// By pc: whether it is a store.
+    /// For each pc, whether it is a store.
     stores: Vec<bool>,
     /// Whether constants and parameters have lines.
     constants: bool,

@@ -36,7 +36,7 @@ pub(super) enum Input {
 #[derive(Clone, Debug)]
 pub(super) struct RegisterMap {
     places: Vec<RegisterRow>,
-    /// Per register, a mask of its bits.
+    /// For each register, a mask of its bits.
     widths: Vec<u64>,
     narrow: usize,
     wide: usize,

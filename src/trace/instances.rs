@@ -12,7 +12,7 @@ pub struct UnitInstances {
     units: Vec<String>,
     /// The names, in the order of units, then sub-cores.
     names: Vec<String>,
-    /// By unit: the index of its first instance.
+    /// For each unit, the index of its first instance.
     first: Vec<usize>,
 }
 

@@ -76,10 +76,10 @@ pub trait PassedSink {
 pub struct Ipoints<'a, S> {
     map: &'a IpointMap,
     sm: usize,
-    /// By SM: the ends that are still to come.
+    /// For each SM, the ends that are still to come.
     ends: Vec<BinaryHeap<Reverse<(Cycle, u32)>>>,
-    /// By SM and slot: the cycle of the last issue. For a warp that waits at a barrier, it is that
-    /// of the barrier.
+    /// For each SM and slot, the cycle of the last issue. For a warp that waits at a barrier, it is
+    /// that of the barrier.
     last: Vec<Vec<Cycle>>,
     sink: S,
 }

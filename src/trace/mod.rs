@@ -102,7 +102,7 @@ pub trait Observer {
 
     /// Receives counters of a part of the memory, or of fetch, that differ from the last sample of
     /// that part. Samples are emitted at the end of a cycle by machines with a pipeline, if an
-    /// observer [wants](Self::wants_samples) them. The samples of a part ascend; those of
+    /// observer [requests](Self::wants_samples) them. The samples of a part ascend; those of
     /// [shared](Counted::is_shared) parts may precede events of an SM in earlier cycles.
     fn sampled(&mut self, sample: &Sample) {
         let _ = sample;

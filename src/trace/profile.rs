@@ -27,8 +27,8 @@ pub struct LostCycles {
 /// The instructions in flight on an SM.
 #[derive(Clone, Debug, Default)]
 struct OfSm {
-    /// By slot and register: the cycle in which its value is available, and the instruction that
-    /// writes it.
+    /// For each slot and register, the cycle in which its value is available, and the instruction
+    /// that writes it.
     writers: Vec<(Cycle, Option<Pc>)>,
     /// The instruction with the largest `done` so far.
     last: Option<(Cycle, Pc)>,
@@ -40,7 +40,8 @@ pub struct StallProfile<'a> {
     sms: Vec<OfSm>,
     /// The SM of the present events.
     sm: usize,
-    /// By the instruction that waited; the last element is for cycles without such an instruction.
+    /// The causes, by the instruction that waited; the last element is for cycles without such an
+    /// instruction.
     lost: Vec<Vec<LostCycles>>,
 }
 

@@ -22,7 +22,7 @@ pub(super) enum Executions {
 
 /// The data needed to execute instructions that continue at the next one.
 pub(super) struct Effects {
-    /// By pc: whether the result depends on time, or on where the warp runs.
+    /// For each pc, whether the result depends on time, or on where the warp runs.
     varies: Vec<bool>,
     /// Whether constants have the values of the module, and are therefore known.
     pub(super) constants_known: bool,

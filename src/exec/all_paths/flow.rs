@@ -9,13 +9,13 @@ use crate::program::warp_cfg::{Divergence, FunctionCfg, IrreducibleCode, WarpCfg
 /// The blocks, loops and branches of a kernel.
 pub(super) struct CodeFlow {
     kernel: FunctionCfg,
-    /// By block: whether lanes of a warp may diverge at its end.
+    /// For each block, whether lanes of a warp may diverge at its end.
     may_part: Vec<bool>,
-    /// By block: the loop whose header it is.
+    /// For each block, the loop whose header it is.
     heads: Vec<Option<usize>>,
-    /// By loop: the largest number of back edges that lanes take per entry of the loop.
+    /// For each loop, the largest number of back edges that lanes take per entry of the loop.
     bounds: Vec<Option<u64>>,
-    /// By loop: see [`Self::parts_for_good`].
+    /// For each loop, see [`Self::parts_for_good`].
     apart: Vec<bool>,
     /// The address after the kernel's last instruction.
     end: Pc,

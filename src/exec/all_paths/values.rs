@@ -16,10 +16,10 @@ use crate::program::{Guard, Program};
 pub(super) struct Values {
     /// The warp as in the functional run; unknown values are arbitrary.
     pub(super) warp: Warp,
-    /// By register: the lanes in which it is unknown.
+    /// For each register, the lanes in which it is unknown.
     unknown: Vec<LaneMask>,
-    /// By register: the first instruction with an unknown result among those from which its value
-    /// is computed.
+    /// For each register, the first instruction with an unknown result among those from which its
+    /// value is computed.
     origin: Vec<Option<Pc>>,
 }
 

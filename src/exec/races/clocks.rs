@@ -31,12 +31,12 @@ pub(super) struct Clocks {
     /// The epoch of each warp, from 1; it is incremented whenever other warps may be ordered after
     /// the accesses before.
     own: Clock,
-    /// By warp: the epoch of every other warp after which its accesses are ordered.
+    /// For each warp, the epoch of every other warp after which its accesses are ordered.
     known: Vec<Clock>,
-    /// By barrier: the joined clocks of the warps that arrived at it.
+    /// For each barrier, the joined clocks of the warps that arrived at it.
     gathered: Vec<Clock>,
-    /// By address of an mbarrier object: the joined clocks of the warps that arrived in the current
-    /// phase, and those of earlier phases, which are joined by a warp that observes their
+    /// For each address of an mbarrier object, the joined clocks of the warps that arrived in the
+    /// current phase, and those of earlier phases, which are joined by a warp that observes their
     /// completion.
     objects: HashMap<u64, [Box<Clock>; 2]>,
     /// The last epoch in which each warp accessed a location.

@@ -36,7 +36,7 @@ struct Groups {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Copies {
     warps: Vec<Groups>,
-    /// By row of shared memory: the words that copies write.
+    /// For each row of shared memory, the words that copies write.
     written: Vec<u32>,
     /// The number of pieces of global memory that copies read.
     reads: usize,

@@ -130,7 +130,7 @@ struct Page {
     words: CellTable<WORDS>,
     /// The cells of bytes, which replace those of the words if an access was narrower.
     bytes: Option<Box<CellTable<{ PAGE_BYTES as usize }>>>,
-    /// By chunk: the section for which its cells are up to date.
+    /// For each chunk, the section for which its cells are up to date.
     sections: [u64; CHUNKS],
 }
 

@@ -103,12 +103,12 @@ pub(super) struct Touch {
 #[derive(Clone, Debug)]
 pub(super) struct Varying {
     uses: Vec<Uses>,
-    /// By register: the instructions that read it.
+    /// For each register, the instructions that read it.
     readers: Vec<Vec<Pc>>,
     marked: Vec<Option<Origin>>,
-    /// By pc: the origin of the varying value that it stores.
+    /// For each pc, the origin of the varying value that it stores.
     stores: Vec<Option<Origin>>,
-    /// By pc: whether it has loaded a varying value.
+    /// For each pc, whether it has loaded a varying value.
     loaded: Vec<bool>,
     /// The registers in which callers receive results, with those of the function.
     handed_back: Vec<(Option<RegId>, RegId)>,

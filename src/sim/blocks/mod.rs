@@ -91,8 +91,8 @@ pub(super) struct Blocks {
     age: Vec<u8>,
     live: WarpMask,
     at_barrier: WarpMask,
-    /// By warp slot: the result of its warp, but with points in time instead of times since the
-    /// start of the block.
+    /// For each warp slot, the result of its warp, but with points in time instead of times since
+    /// the start of the block.
     ran: [(Cycle, u64); SLOTS],
     /// The releases to come, in the order in which the barriers were completed.
     releases: Vec<Pending>,

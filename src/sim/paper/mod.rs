@@ -49,19 +49,19 @@ struct Slot {
 struct Sm<'a> {
     ops: Ops<'a>,
     regs: usize,
-    /// Per slot and register: the cycle in which its value is available.
+    /// For each slot and register, the cycle in which its value is available.
     avail: Vec<u64>,
     /// Whether the policy uses which loads are from global memory.
     tracks_global: bool,
-    /// Per slot and register: the cycle in which its value is available if such a load wrote it,
-    /// else 0. It is empty unless the policy uses this.
+    /// For each slot and register, the cycle in which its value is available if such a load wrote
+    /// it, else 0. It is empty unless the policy uses this.
     from_global: Vec<u64>,
     /// The registers that stand for barriers of control codes, if there are any.
     barriers: Option<Barriers>,
-    /// The warps that issued last on their sub-core and whose control codes ask to yield.
+    /// The warps that issued last on their sub-core and whose control codes request a yield.
     yielding: WarpMask,
     sub_cores: SubCores,
-    /// Per instance of a unit: the cycle in which it can start the next initiation.
+    /// For each instance of a unit, the cycle in which it can start the next initiation.
     free: Vec<u64>,
     wheel: Wheel,
     view: View,

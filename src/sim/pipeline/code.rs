@@ -98,19 +98,20 @@ pub(super) struct Code<'a> {
     banks: u8,
     all_banks: u64,
     first_banks: [u8; SubCores::MAX],
-    /// By slot: the number of banks by which its registers are shifted.
+    /// For each slot, the number of banks by which its registers are shifted.
     moved: [u8; SLOTS],
     /// Whether a sub-core that could not issue can do so only after an event.
     pub sleeps: bool,
-    /// By unit, the load/store unit last: its kind, which is its rank in the order of entry to the
-    /// collector. By kind: the unit.
+    /// For each unit, with the load/store unit last, its kind, which is its rank in the order of
+    /// entry to the collector. For each kind, its unit.
     kinds: Per<u8, KINDS>,
     units: Per<u8, KINDS>,
     /// The unit number of the load/store unit.
     pub load_store: usize,
-    /// By unit: the latencies of its operations.
+    /// For each unit, the latencies of its operations.
     pub times: Vec<Times>,
-    /// By latch entry, except for the load/store unit: the number of the unit's instance.
+    /// For each latch entry, except those of the load/store unit, the number of the unit's
+    /// instance.
     instances: [u16; PLACES],
 }
 

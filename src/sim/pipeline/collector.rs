@@ -74,7 +74,7 @@ pub(super) struct Collector {
     /// to look at in that step, because their last operand is read then unless a write delays it.
     reading: u64,
     due: [u64; MOST],
-    /// By output latch entry: the collector units whose operands are read and that go there.
+    /// For each output latch entry, the collector units whose operands are read and that go there.
     going: [u64; PLACES],
     /// Those among them whose output latch entry is free.
     ready: u64,
@@ -84,17 +84,18 @@ pub(super) struct Collector {
     /// The sub-cores from which an instruction has entered since the last call of `entered`, as a
     /// mask.
     entered: u32,
-    /// Per bank: the first step without a pending read. The bank is read in each step from the
+    /// For each bank, the first step without a pending read. The bank is read in each step from the
     /// present one up to there.
     wanted_until: [u64; MOST],
     /// The banks that have, or have had, pending reads.
     wanted: u64,
-    /// By collector unit and bank: the last step in which the unit reads the bank, if it does.
+    /// For each collector unit and bank, the last step in which the unit reads the bank, if it
+    /// does.
     reads: Vec<u64>,
     /// The banks written in this cycle.
     written: u64,
-    /// Per port: the collector unit from which the search for the next instruction begins. It is
-    /// empty if there is a port for each collector unit.
+    /// For each port, the collector unit from which the search for the next instruction begins. It
+    /// is empty if there is a port for each collector unit.
     search_from: Vec<u8>,
     /// The number of collector units per sub-core; and those of each sub-core, as masks.
     share: usize,

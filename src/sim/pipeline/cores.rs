@@ -25,12 +25,12 @@ pub(super) struct Core<'a> {
     pub next: u64,
     /// The cycle that the SM is in, or that it simulates next.
     pub at: u64,
-    /// In a window: whether the SM has stopped in that cycle, at the point where blocks are removed
+    /// In a window, whether the SM has stopped in that cycle, at the point where blocks are removed
     /// and placed.
     pub waits: bool,
-    /// In a window: the cycle in which the SM stops in any case.
+    /// In a window, the cycle in which the SM stops in any case.
     pub stop: u64,
-    /// In a window: the error that occurred in that cycle.
+    /// In a window, the error that occurred in that cycle.
     pub failed: Option<RunError>,
 }
 

@@ -23,7 +23,7 @@ pub(super) enum LookedUp {
 #[derive(Clone, Debug)]
 pub(super) struct FirstLevel {
     latency: u64,
-    /// Per bank: the transactions, each with the cycle in which it reaches the tags.
+    /// For each bank, the transactions, each with the cycle in which it reaches the tags.
     banks: Vec<VecDeque<(u64, Request)>>,
     /// The banks that accepted a transaction in the cycle `taken_at`, as a mask.
     taken: u64,

@@ -26,7 +26,7 @@ pub(super) struct FrontEnd {
     /// The settings, or `None` if instructions are always available.
     settings: Option<Settings>,
     buffers: PerSlot<Buffer>,
-    /// Per slot: the instruction that its warp executes next.
+    /// For each slot, the instruction that its warp executes next.
     next: PerSlot<u32>,
     /// The warps whose buffer is not empty.
     filled: WarpMask,

@@ -273,7 +273,7 @@ pub(super) struct Gpu<'a> {
     pub length: u64,
     /// Whether an observer receives events.
     pub listening: bool,
-    /// The counter values of memory in the last sample, if an observer wants samples.
+    /// The counter values of memory in the last sample, if an observer requests samples.
     pub told: Option<Told>,
     /// Whether there may be both a block and room for it. If not, there is none until a block ends.
     pub may_place: bool,
@@ -402,7 +402,7 @@ impl<'a> Gpu<'a> {
         result.map(|()| next)
     }
 
-    /// Emits the samples of the memory behind the SMs, if an observer wants them.
+    /// Emits the samples of the memory behind the SMs, if an observer requests them.
     fn sample(&mut self, observer: &mut dyn Observer) {
         if let (Some(told), Some(lower)) = (&mut self.told, &self.lower) {
             lower

@@ -31,8 +31,8 @@ pub(super) struct Log {
     settled: usize,
     /// The number of entries that have been dropped before the first of these; it wraps around.
     passed: u32,
-    /// The ranges of events that became settled, with the cycle, if an observer wants the order of
-    /// cycles.
+    /// The ranges of events that became settled, with the cycle, if an observer requests the order
+    /// of cycles.
     runs: Vec<(u64, Range<usize>)>,
 }
 

@@ -109,7 +109,7 @@ struct Sm<'a> {
     /// second time for this case, without the checks for the other features.
     plain: bool,
     listening: bool,
-    /// Whether an observer wants the events of all SMs in the order of cycles.
+    /// Whether an observer requests the events of all SMs in the order of cycles.
     keeps_order: bool,
     /// Whether a block was resident when this cycle began. Without one, the round robin pointer of
     /// the sub-cores does not advance.
@@ -134,7 +134,7 @@ struct Sm<'a> {
     /// here but with the warps.
     rooms: Vec<BlockPaths>,
     log: Log,
-    /// The counter values of the last sample, if an observer wants samples.
+    /// The counter values of the last sample, if an observer requests samples.
     told: Option<Box<Told>>,
 }
 

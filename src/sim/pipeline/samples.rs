@@ -1,4 +1,4 @@
-//! Samples of the counters of fetch and memory, for observers that want them.
+//! Samples of the counters of fetch and memory, for observers that request them.
 
 use super::Sm;
 use crate::base::Cycle;
@@ -22,7 +22,7 @@ impl Told {
 }
 
 impl Sm<'_> {
-    /// Records the counters that have changed, if an observer wants samples.
+    /// Records the counters that have changed, if an observer requests samples.
     pub fn sample(&mut self) {
         let Some(told) = &mut self.told else { return };
         let fetch = self.front_end.sample(self.blocks.live()).map(Counted::Fetch).into_iter();

@@ -23,7 +23,7 @@ struct SubCore {
     stalls: Stalls,
     /// Whether the policy is work conserving.
     conserving: bool,
-    /// The cycle in which the policy wants to decide again even if nothing happens.
+    /// The cycle in which the policy has to be called again even if nothing happens.
     wake: u64,
     /// The warp that represents the idle interval, if an observer is attached.
     waiting: Option<Waiting>,
@@ -190,12 +190,12 @@ impl Schedulers {
         }
     }
 
-    /// Sets the cycle in which a policy wants to decide again even if nothing happens.
+    /// Sets the cycle in which a policy has to be called again even if nothing happens.
     pub fn wake_at(&mut self, sub_core: usize, cycle: u64) {
         self.subs[sub_core].wake = cycle;
     }
 
-    /// Returns the next cycle in which a policy wants to decide again, or `u64::MAX`.
+    /// Returns the next cycle in which a policy has to be called again, or `u64::MAX`.
     pub fn next_wake(&self) -> u64 {
         self.subs.iter().map(|sub| sub.wake).min().unwrap_or(u64::MAX)
     }

@@ -39,7 +39,7 @@ impl Telling {
         self.order.sort_by_key(|&(at, number, _)| (at, number));
     }
 
-    /// Emits all events: cycle by cycle if the observer wants that order, or else SM by SM.
+    /// Emits all events: cycle by cycle if the observer requires that order, or else SM by SM.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
         let several = self.events.len() > 1;
         if self.order.is_empty() {

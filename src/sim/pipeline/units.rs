@@ -84,8 +84,8 @@ impl Unit {
 #[derive(Clone, Debug)]
 struct ResultBuses {
     buses: u64,
-    /// By cycle modulo the length: the cycle and, in the lowest byte, the number of buses that are
-    /// taken in it.
+    /// For each cycle, indexed modulo the length, the cycle and, in the lowest byte, the number of
+    /// buses that are taken in it.
     used: Box<[u64; HORIZON]>,
 }
 

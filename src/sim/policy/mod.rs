@@ -50,8 +50,8 @@ pub struct View {
     pub at_barrier: WarpMask,
     /// The slots of each resident block, in launch order.
     pub by_age: Vec<WarpMask>,
-    /// Per slot: the cycle until which its next instruction waits for a load from global memory. It
-    /// is maintained only for policies that return true from [`Policy::tracks_global`].
+    /// For each slot, the cycle until which its next instruction waits for a load from global
+    /// memory. It is maintained only for policies that return true from [`Policy::tracks_global`].
     pub global_until: [Cycle; SLOTS],
 }
 
@@ -111,7 +111,7 @@ pub trait Policy {
     /// is ready.
     fn is_work_conserving(&self) -> bool;
 
-    /// Returns whether a warp whose control codes ask to yield is hidden from the policy while
+    /// Returns whether a warp whose control codes request a yield is hidden from the policy while
     /// another one is ready. Round robin policies with a turn and given schedules keep their own
     /// order instead.
     fn lets_yield(&self) -> bool {

@@ -7,7 +7,8 @@ use crate::trace::{Idle, Waiting};
 /// same warp become one slice.
 #[derive(Default)]
 pub(super) struct IdleSlots {
-    /// By sub-core: the interval that has not been written, because the next one may continue it.
+    /// For each sub-core, the interval that has not been written, because the next one may continue
+    /// it.
     held: Vec<Option<Idle>>,
 }
 

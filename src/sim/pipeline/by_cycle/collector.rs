@@ -28,7 +28,7 @@ pub(in crate::sim::pipeline) struct Collector {
     sub_cores: usize,
     kinds: usize,
     units: Vec<Option<Taken>>,
-    /// By bank: the collector units that wait to read it, one entry for each operand.
+    /// For each bank, the collector units that wait to read it, one entry for each operand.
     reads: Vec<VecDeque<usize>>,
     search_from: Vec<usize>,
     waiting: BTreeMap<Place, Waiting>,

@@ -6,7 +6,8 @@ use crate::machine::pipeline::FrontEnd as Settings;
 
 pub(super) struct Fetch {
     settings: Option<Settings>,
-    /// By slot: the address of the first instruction in its buffer, and the number of instructions.
+    /// For each slot, the address of the first instruction in its buffer, and the number of
+    /// instructions.
     buffers: Vec<(u32, u32)>,
     /// The warps that wait for the instruction cache, with the cycle in which the instructions
     /// arrive.

@@ -73,7 +73,8 @@ struct Given<'a> {
     table: &'a TimingTable,
     machine: &'a Machine,
     settings: &'a Pipeline,
-    /// By unit, the load/store unit last: its rank in the order of entry to the collector.
+    /// For each unit, with the load/store unit last, its rank in the order of entry to the
+    /// collector.
     kinds: Vec<usize>,
 }
 

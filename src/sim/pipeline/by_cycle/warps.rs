@@ -16,8 +16,8 @@ pub(super) struct Warp {
     pub next: usize,
     /// Whether there is a next step, as of the last call of `look`.
     pub has_next: bool,
-    /// By register: the instruction in flight that writes it last, and whether that loads from
-    /// global memory.
+    /// For each register, the instruction in flight that writes it last, and whether that loads
+    /// from global memory.
     pub pending: Vec<Option<(usize, bool)>>,
     pub in_flight: u32,
     pub stores: u32,

@@ -95,7 +95,7 @@ pub(super) struct LoadStore {
     /// The events of the last cycle, in their order.
     pub answers: Vec<Answer>,
     serving: Option<Serving>,
-    /// By instruction: the number of its transactions that have not been answered.
+    /// For each instruction, the number of its transactions that have not been answered.
     unanswered: Vec<u32>,
     shared: VecDeque<Shared>,
     /// The instruction whose result is being written back.

@@ -33,7 +33,7 @@ pub(super) struct Crossbar {
     kind: Outputs,
     /// The outputs that have packets.
     filled: Set,
-    /// Per output: the inputs whose first packet is addressed to it and is available.
+    /// For each output, the inputs whose first packet is addressed to it and is available.
     wanting: Sets,
     /// The outputs for which an input has an available packet.
     wanted: Set,
@@ -44,7 +44,7 @@ pub(super) struct Crossbar {
     /// The inputs with a packet that is available or will become so. Outside of a window, these are
     /// all inputs with packets.
     listed: Set,
-    /// Per output: the input served last.
+    /// For each output, the input served last.
     served: Vec<usize>,
     limit: usize,
 }

@@ -48,7 +48,7 @@ pub(super) struct Dram {
     groups: Vec<Group>,
     /// The requests that the scheduler has not considered yet.
     arrivals: VecDeque<Transfer>,
-    /// Per bank: the requests that wait for it, oldest first.
+    /// For each bank, the requests that wait for it, oldest first.
     queues: Vec<VecDeque<Transfer>>,
     queued: usize,
     /// The banks that serve a request, and the banks for which requests wait, as masks.

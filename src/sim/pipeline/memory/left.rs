@@ -38,7 +38,7 @@ impl Drawn {
 #[serde(deny_unknown_fields)]
 pub(in crate::sim) struct PartitionsLeft {
     pub(super) clock: Clock,
-    /// By output of the two directions of the crossbar: the input served last.
+    /// For each output of the two directions of the crossbar, the input served last.
     pub(super) requests: Vec<usize>,
     pub(super) replies: Vec<usize>,
     pub(super) partitions: Vec<PartitionLeft>,
@@ -56,7 +56,7 @@ pub(super) struct PartitionLeft {
     /// The slice served last, and the number of random words drawn for the latency.
     pub served: usize,
     pub drawn: Drawn,
-    /// By bank: its row, and whether that is open. `None` for a bank that never had a row.
+    /// For each bank, its row, and whether that is open. `None` for a bank that never had a row.
     pub rows: Vec<RowLeft>,
     /// The bank at the round robin pointer.
     pub turn: usize,

@@ -67,11 +67,11 @@ fn whole_sectors(words: u32) -> u8 {
 pub(super) struct Lines {
     ways: usize,
     lines: Vec<Line>,
-    /// By a hash of the tag: one more than the index of the first way with that hash, or 0.
+    /// For each hash of a tag, one more than the index of the first way with that hash, or 0.
     heads: Vec<u32>,
     /// The number of bits by which hashes are shifted.
     shift: u32,
-    /// By set: the first way in replacement order.
+    /// For each set, the first way in replacement order.
     first: Vec<u32>,
     sets: usize,
 }

@@ -65,7 +65,7 @@ struct Run<'t> {
     lower: Lower,
     ports: Vec<Port>,
     traffic: &'t Traffic,
-    /// By SM: the number of requests that it has sent.
+    /// For each SM, the number of requests that it has sent.
     sent: Vec<usize>,
     /// The largest number of requests that an SM sends in a cycle.
     most: usize,

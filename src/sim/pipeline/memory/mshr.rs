@@ -49,8 +49,8 @@ pub(super) struct Mshrs {
     count: usize,
     /// The numbers of entries of `fetches` that are free.
     free: Vec<u32>,
-    /// By way of the cache: one more than the first fetch in flight for it, or 0. Empty before the
-    /// first fetch.
+    /// For each way of the cache, one more than the first fetch in flight for it, or 0. Empty
+    /// before the first fetch.
     by_place: Vec<u32>,
     places: usize,
     merge: u32,

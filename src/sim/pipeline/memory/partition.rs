@@ -35,7 +35,7 @@ pub(super) struct Partition {
     channel_next: u64,
     /// The next tick in which any part of the partition has something to do.
     pub next: u64,
-    /// By slice, in a window: the replies that leave.
+    /// For each slice, in a window, the replies that leave.
     pub replies: Vec<Replies>,
     /// In a window, if requested: the counters of a part before a core cycle in which they may have
     /// changed.

@@ -31,16 +31,16 @@ struct Counted {
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     barriers: Barriers,
-    /// By slot and barrier: the signals that it waits for, oldest first. The first one has not
-    /// arrived.
+    /// For each slot and barrier, the signals that it waits for, oldest first. The first one has
+    /// not arrived.
     counts: Vec<[VecDeque<Counted>; BarrierId::COUNT]>,
     /// The known times at which sources are read: cycle, age, slot, barrier.
     reads: BinaryHeap<Reverse<(u64, u64, usize, BarrierId)>>,
-    /// By slot: the cycle until which a stall count holds the warp.
+    /// For each slot, the cycle until which a stall count holds the warp.
     until: [u64; SLOTS],
     /// The ends of stall counts: cycle, slot.
     stalls: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The warps that issued last on their sub-core and whose control codes ask to yield.
+    /// The warps that issued last on their sub-core and whose control codes request a yield.
     pub yielding: WarpMask,
 }
 
@@ -112,8 +112,8 @@ impl Held {
 }
 
 impl Warps<'_> {
-    /// Returns the warps that issued last on their sub-core and whose control codes ask to yield,
-    /// if there are control codes.
+    /// Returns the warps that issued last on their sub-core and whose control codes request a
+    /// yield, if there are control codes.
     pub fn yielding(&self) -> Option<WarpMask> {
         self.codes.as_ref().map(|held| held.yielding)
     }

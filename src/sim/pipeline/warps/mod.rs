@@ -102,7 +102,7 @@ pub(super) struct Warps<'a> {
     only_registers: bool,
     /// The warps whose next instruction has no hazard.
     clear: WarpMask,
-    /// Per kind of unit: the warps whose next instruction goes there.
+    /// For each kind of unit, the warps whose next instruction goes there.
     wants: Per<WarpMask, KINDS>,
     /// The warps that wait for a fence or an atomic; and those that wait for a fence.
     held: WarpMask,

@@ -20,12 +20,12 @@ impl SlotPair {
 pub(super) struct Scoreboard {
     /// The binary logarithm of the number of words per slot.
     shift: u32,
-    /// By slot and word: the registers that are pending.
+    /// For each slot and word, the registers that are pending.
     pending: Vec<u64>,
     /// Those among them that a load from global memory will write.
     global: Vec<u64>,
-    /// By slot and register, if several instructions in flight may write the same one: the age of
-    /// the last of them.
+    /// For each slot and register, if several instructions in flight may write the same one, the
+    /// age of the last of them.
     writers: Option<Vec<u64>>,
     /// Whether more is recorded than the pending registers.
     detailed: bool,

@@ -36,8 +36,8 @@ pub(super) struct Partitioned {
     ejection_limit: usize,
 }
 
-/// By the number of a slice: its share, the number of its partition in the share, and its own
-/// number in the partition.
+/// For each slice, given by its number, its share, the number of its partition in the share, and
+/// its own number in the partition.
 #[derive(Clone, Debug)]
 struct Numbers(Vec<(u8, u8, u8)>);
 

@@ -9,7 +9,7 @@ use crate::base::Cycle;
 pub struct CacheStats {
     /// The requests that were not stalled.
     pub accesses: u64,
-    /// The requests whose data, or whose line for a store, was present.
+    /// The requests whose sectors were all present.
     pub hits: u64,
     /// The requests that were neither a hit nor merged.
     pub misses: u64,

@@ -122,7 +122,8 @@ pub(super) struct Times {
     pub longest: u64,
 }
 
-/// The unit of one execution, and the times for which it occupies it.
+/// The unit of one execution, the cycles for which it occupies the unit, and the cycles from its
+/// start to the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     pub unit: u8,

@@ -122,7 +122,7 @@ impl Sm<'_> {
         if ready.is_empty() { ready } else { ready - self.without_room_for(ready, sub_core) }
     }
 
-    /// Returns those of these warps that the policy gets to see. Warps whose control codes request
+    /// Returns those of these warps that the policy sees. Warps whose control codes request
     /// a yield are left out if another warp is ready.
     fn willing(&self, policy: &AnyPolicy<'_>, ready: WarpMask) -> WarpMask {
         let Some(yielding) = self.warps.yielding() else { return ready };

@@ -109,7 +109,7 @@ impl Schedulers {
         self.subs[sub_core].slots
     }
 
-    /// Returns the state that the policy of a sub-core gets to see.
+    /// Returns the state that the policy of a sub-core sees.
     #[inline(always)]
     pub fn view(&mut self, sub_core: usize) -> &mut View {
         &mut self.subs[sub_core].view
@@ -176,9 +176,9 @@ impl Schedulers {
         self.awake |= sub_cores & self.without_room;
     }
 
-    /// Wakes the sub-cores of these slots, whose instructions were fetched; the warps in `go_on`
-    /// can issue them. A sub-core need not be woken if the present reason precedes fetch in the
-    /// order of the reasons, and none of the fetched warps can issue.
+    /// Wakes the sub-cores of these slots, whose instructions were fetched; the warps in `go_on` can
+    /// issue them. If no fetched warp can issue, a sub-core need not be woken as long as its reason
+    /// precedes [`StallReason::Barrier`], because the fetch then does not change the reason.
     #[inline]
     pub fn wake_fetched(&mut self, slots: WarpMask, go_on: WarpMask) {
         for slot in slots.slots() {

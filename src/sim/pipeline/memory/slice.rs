@@ -28,8 +28,8 @@ pub(super) struct Slice {
     fill_taken: u64,
     /// The next tick in which something can happen without a push.
     pub next: u64,
-    /// In a window, the ticks from which on the slice alternately stops and starts accepting
-    /// requests from the crossbar; and the number of them that have been passed.
+    /// In a window, the ticks from which on the slice starts or stops, alternately, to accept
+    /// requests from the crossbar; and the number of these ticks that have been passed.
     turns: Vec<u64>,
     passed: usize,
 }

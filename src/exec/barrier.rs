@@ -124,7 +124,7 @@ impl Barriers {
         counted && count + to_come < needed
     }
 
-    /// Opens a barrier if it is complete.
+    /// Opens and returns a barrier, if it is complete.
     pub(super) fn release(&mut self, id: usize) -> Option<Opened> {
         let barrier = &mut self.barriers[id];
         let complete = match barrier.warps {

@@ -215,7 +215,7 @@ mod tests {
         (value.to_vec(), in_range.bits())
     }
 
-    /// The pseudo-code of the PTX ISA, in signed numbers.
+    /// Computes the result in one lane by the pseudo-code of the PTX ISA, in signed numbers.
     fn reference(mode: ShuffleMode, lane: i64, b: i64, c: i64) -> (i64, bool) {
         let (bval, cval, mask) = (b & 31, c & 31, c >> 8 & 31);
         let max = (lane & mask) | (cval & !mask);

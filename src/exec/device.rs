@@ -172,7 +172,7 @@ impl Device {
     }
 
     /// Writes bytes like [`Device::write`], as a copy by the host: on a GPU whose L2 holds copied
-    /// data, it holds these.
+    /// data, it holds these. Returns whether they are mapped there.
     #[must_use]
     pub fn copy_in(&mut self, at: Target, bytes: &[u8]) -> bool {
         let written = self.write(at, bytes);

@@ -82,8 +82,8 @@ pub struct Options {
     pub divergence: bool,
     /// The implementation of operations on whole warps; it changes no result.
     pub vectors: Vectors,
-    /// If set, detect results that depend on the order of accesses to memory, given the order of
-    /// the blocks in time; see [`Executor::time_dependences`].
+    /// The order of the blocks in time, if dependences of results on the order of memory accesses
+    /// are to be detected; see [`Executor::time_dependences`].
     pub races: Option<BlockOrder>,
     /// The bytes that the race detector may use for each of shared memory, module variables and
     /// buffers. Where blocks run one by one, it needs a quarter of the memory of each kind that one
@@ -91,9 +91,9 @@ pub struct Options {
     /// it needs four times the accessed memory, and sixteen times where accesses are narrower than
     /// a word.
     pub race_memory: usize,
-    /// If set, the warps of a block take turns in an order drawn with this seed, and clocks and the
-    /// places where warps run differ with it. The run is another possible one, with which to check
-    /// statements about all runs.
+    /// The seed of a random order in which the warps of a block take turns; `None` for the order of
+    /// their ids. Clock values and the hardware positions of warps differ with the seed, too. Such
+    /// a run is another possible run, with which to check statements about all runs.
     pub another_order: Option<u64>,
 }
 

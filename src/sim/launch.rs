@@ -68,8 +68,8 @@ pub fn simulate_after<S: BlockSource, O: Observer>(
     })
 }
 
-/// Runs the launch on the engine that the machine requires. The function is not generic, so that
-/// the engines are compiled here and nowhere else.
+/// Runs the launch on the engine that the machine requires, and returns its summary. The function
+/// is not generic, so that the engines are compiled here and nowhere else.
 fn on_engine(
     on: &On<'_>,
     left: &mut Left,

@@ -54,7 +54,7 @@ pub(super) enum Onward {
 
 impl Walker<'_, '_> {
     /// Walks a branch, given its target, the next instruction, and the reconvergence point of the
-    /// two sides.
+    /// two sides. Returns the point at which the walk continues.
     pub(super) fn branch(
         &mut self,
         state: &mut State,

@@ -157,7 +157,7 @@ fn part(value: u64, index: u32, bits: u32, signed: bool) -> i64 {
 mod tests {
     use super::*;
 
-    /// The pseudo-code of the PTX ISA, bit by bit.
+    /// Computes `bfe` by the pseudo-code of the PTX ISA, bit by bit.
     fn extract_bitwise(a: u64, position: u64, length: u64, bits: u32, signed: bool) -> u64 {
         let msb = u64::from(bits - 1);
         let (position, length) = (position & 0xff, length & 0xff);

@@ -34,8 +34,9 @@ pub(crate) fn mixed(op: FloatOp, from: FloatTy, mode: FloatMode, [a, b, c]: [&La
     lanes(op, FloatTy::F32, mode, [&a, &b, c])
 }
 
-/// Approximate variants of operations that IEEE defines are computed exactly, rounded to nearest.
-/// Double precision has no `ftz`, except that it marks the gross approximations.
+/// Returns the mode in which an operation is computed. Approximate variants of operations that IEEE
+/// defines are computed exactly, rounded to nearest. Double precision has no `ftz`, except that it
+/// marks the gross approximations.
 fn canonical(op: FloatOp, mode: FloatMode) -> FloatMode {
     let defined = matches!(op, FloatOp::Div | FloatOp::Sqrt | FloatOp::Rcp);
     if mode.approx && defined { FloatMode { round: Round::Nearest, ..mode } } else { mode }

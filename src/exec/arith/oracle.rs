@@ -198,8 +198,8 @@ const ROUNDS: [Round; 4] = [Round::Nearest, Round::Zero, Round::Down, Round::Up]
 const FORMATS: [(Format, (u32, i32)); 4] =
     [(F16, (10, 15)), (BF16, (7, 127)), (F32, (23, 127)), (F64, (52, 1023))];
 
-/// Bits of any kind, with exponents that are often close together and fractions that often have few
-/// bits.
+/// Generates bits of any kind, with exponents that are often close together and fractions that
+/// often have few bits.
 fn operand() -> impl Strategy<Value = (u64, u64, bool)> {
     (any::<u64>(), prop_oneof![any::<u64>(), 0u64..16, (0u32..64).prop_map(|n| u64::MAX << n)], any::<bool>())
 }

@@ -10,7 +10,7 @@ use crate::program::sem::{
     Cmp, Compare, Convert, FloatMode, FloatOp, FloatTy, IntOp, IntTy, Operand, Round, ValueTy,
 };
 
-/// Fills in an operation if all its rows exist.
+/// Fills in an operation; `None` if not all of its rows exist.
 pub(super) fn rows(op: &mut Op, kind: Kind, d: u32, sources: [Option<u32>; 3]) -> Option<()> {
     let [a, b, c] = sources;
     (op.a, op.b, op.c) = (a?, b?, c?);

@@ -180,8 +180,8 @@ impl Blocks {
         self.age.iter().map(|&place| (place as usize, self.residents[place as usize].slots))
     }
 
-    /// Puts a block, which must fit, into a free CTA slot in cycle `now`. Its warps begin at
-    /// `begins`: see [`Blocks::begin`].
+    /// Puts a block, which must fit, into a free CTA slot in cycle `now`, and returns the event.
+    /// The warps of the block begin at `begins`: see [`Blocks::begin`].
     pub fn place(&mut self, place: usize, paths: &BlockPaths, now: u64, begins: u64) -> BlockStart {
         let (block, warps) = (paths.block, paths.warps.len());
         let first_slot = self.layout.first_slot(place);
@@ -263,7 +263,7 @@ impl Blocks {
     }
 
     /// Records that a warp without remaining instructions ends at `done`, when the last of them is
-    /// done, but not before `now`. The block ends when all its warps have ended.
+    /// done, but not before `now`. The block ends when all its warps have ended. Returns the event.
     pub fn over(&mut self, slot: usize, done: u64, now: u64) -> WarpFinish {
         let resident = &mut self.residents[self.place_of[slot] as usize];
         debug_assert!(!resident.live.has(slot) && !resident.over.has(slot));
@@ -299,8 +299,9 @@ impl Blocks {
         self.releases.push(Pending { place, complete });
     }
 
-    /// Releases the warps of a barrier that is due in cycle `now`. Those among them that have no
-    /// instruction after the barrier stay live until the engine reports them.
+    /// Releases the warps of a barrier that is due in cycle `now`, and returns the event; `None` if
+    /// no barrier is due. Those of the warps that have no instruction after the barrier stay live
+    /// until the engine reports them.
     pub fn release(&mut self, now: u64) -> Option<Release> {
         if self.due > now {
             return None;
@@ -328,8 +329,8 @@ impl Blocks {
         self.age.iter().position(|&place| self.residents[place as usize].end().is_some_and(|end| end <= now))
     }
 
-    /// Removes a block that has ended by `now` from its CTA slot and stores its result. If several
-    /// have ended, it is the one launched first.
+    /// Removes a block that has ended by `now` from its CTA slot and stores its result; `None` if
+    /// there is no such block. If several have ended, it is the one launched first.
     pub fn take_ended(&mut self, now: u64, result: &mut BlockResult) -> Option<Ended> {
         if self.due > now {
             return None;

@@ -86,7 +86,8 @@ impl Default for Flights {
 }
 
 impl Flights {
-    /// Adds a flight. Its entry still contains the values of an earlier flight.
+    /// Adds a flight, and returns its index and its entry, which still contains the values of an
+    /// earlier flight.
     #[inline]
     pub fn add(&mut self) -> (FlightId, &mut Flight) {
         if self.free == NONE {

@@ -195,7 +195,8 @@ impl FrontEnd {
         self.compare(slot);
     }
 
-    /// Fetches without an instruction cache: fetched instructions wait only for their decoding.
+    /// Fetches without an instruction cache, so that fetched instructions wait only for their
+    /// decoding. Returns whether anything happened.
     fn fetch_at_once(&mut self, live: WarpMask) -> bool {
         let Some(settings) = self.settings else { return false };
         let decoded = self.fetched.take();

@@ -80,8 +80,9 @@ impl Cache {
         }
     }
 
-    /// Looks up a transaction. It must lie in one line of this cache: if lines are shorter than 128
-    /// bytes, the sender coalesces accesses to that length.
+    /// Looks up a transaction, and returns the outcome. The transaction must lie in one line of
+    /// this cache: if lines are shorter than 128 bytes, the sender coalesces accesses to that
+    /// length.
     #[inline]
     pub fn access(&mut self, request: Request) -> Access {
         self.access_at(request, request.line)

@@ -254,7 +254,7 @@ fn a_warm_cache_hits_at_once() {
     assert_eq!(cache.access(read(6, 1)), Access::Miss);
 }
 
-/// A store to these words of the first sector of a line.
+/// Returns a store to these words of the first sector of a line.
 fn in_part(line: u64, words: u32) -> Request {
     write(line, 1).writing(words)
 }

@@ -248,7 +248,7 @@ impl Dram {
         (bank + self.banks.len() - self.turn) % self.banks.len()
     }
 
-    /// Issues a read or write command, if the right row is open.
+    /// Issues a read or write command, if the right row is open. Returns whether it issued one.
     fn column(&mut self, number: usize, now: u64) -> bool {
         let t = &self.settings;
         let bank = &mut self.banks[number];
@@ -289,7 +289,8 @@ impl Dram {
         true
     }
 
-    /// Opens the row of the request, or closes another one.
+    /// Issues a command that opens the row of the request, or closes another one. Returns whether
+    /// it issued one.
     fn row(&mut self, number: usize, now: u64) -> bool {
         let t = &self.settings;
         let group = &self.groups[number % t.groups as usize];

@@ -114,7 +114,7 @@ impl Mshrs {
         self.fetches[id as usize].waiting < self.merge
     }
 
-    /// Starts a fetch for a request; there must be a free register.
+    /// Starts a fetch for a request, and returns the number of its register; one must be free.
     #[inline]
     pub fn start(&mut self, line: u64, sectors: u8, place: usize, request: Request, atomic: bool) -> u32 {
         debug_assert!(self.has_free(), "the caller has asked for a free one");
@@ -175,7 +175,7 @@ impl Mshrs {
         }
     }
 
-    /// Records that the data of a fetch has arrived.
+    /// Records that the data of a fetch has arrived, and returns the effect on the cache.
     #[inline(always)]
     pub fn complete(&mut self, id: u32) -> Done {
         let fetch = &mut self.fetches[id as usize];

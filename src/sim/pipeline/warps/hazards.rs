@@ -30,7 +30,7 @@ impl Warps<'_> {
         writes
     }
 
-    /// Completes an instruction: its registers become available.
+    /// Completes an instruction, whose registers become available. Returns the effect on its warp.
     #[inline(never)]
     pub fn complete(&mut self, slot: usize, age: u64, step: Step, now: u64) -> Completed {
         let instr = self.code.of(step);

@@ -112,8 +112,7 @@ impl Memory {
         problems.into_result(memory)
     }
 
-    /// Returns the parameters and constants, which kernels can read without loads; empty if this
-    /// kernel cannot use them.
+    /// Returns copies of the parameters and constants, which kernels can read without loads.
     pub(super) fn words(&self) -> Words {
         Words { params: self.params.clone(), constants: self.constants.clone() }
     }

@@ -167,7 +167,7 @@ impl Walker<'_, '_> {
     }
 
     /// Returns whether a branch leaves the loop that is taken as a whole: the side that does, and
-    /// the point where lanes that do not reconverge before wait.
+    /// the point at which lanes wait that have not reconverged earlier.
     pub(super) fn leaves_whole(
         &self,
         pc: Pc,

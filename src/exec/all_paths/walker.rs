@@ -47,7 +47,7 @@ impl Walked {
 /// A loop that is taken as a whole, in a walk over one of its iterations.
 pub(super) struct Whole {
     pub(super) index: usize,
-    /// The point where lanes that do not reconverge before wait.
+    /// The point at which lanes wait that have not reconverged earlier.
     pub(super) until: Option<Pc>,
     /// The point where the lanes that left wait for the others.
     pub(super) join: Option<Option<Pc>>,

@@ -28,8 +28,8 @@ pub(super) enum Side {
 /// The clocks of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Clocks {
-    /// The epoch of each warp, from 1; it is incremented whenever other warps may be ordered after
-    /// the accesses before.
+    /// The epoch of each warp, from 1. It is incremented whenever other warps may become ordered
+    /// after the accesses that this warp has made so far.
     own: Clock,
     /// For each warp, the epoch of every other warp after which its accesses are ordered.
     known: Vec<Clock>,

@@ -26,7 +26,7 @@ impl Cell {
     const MANY: u32 = 1 << 26;
     /// For a writer: the access was atomic. For a reader: it was a store that changed nothing.
     const SPECIAL: u32 = 1 << 27;
-    /// The access is unordered with the present one, except for accesses of the same warp.
+    /// No order exists between the access and the present one, unless the same warp makes both.
     const OPEN: u32 = 1 << 28;
     /// The access was in an earlier section of this block or, if it is open, in another block.
     const PAST: u32 = 1 << 29;

@@ -329,8 +329,9 @@ impl Blocks {
         self.age.iter().position(|&place| self.residents[place as usize].end().is_some_and(|end| end <= now))
     }
 
-    /// Removes a block that has ended by `now` from its CTA slot and stores its result; `None` if
-    /// there is no such block. If several have ended, it is the one launched first.
+    /// Removes a block that has ended by `now` from its CTA slot, stores its result and returns its
+    /// position; `None` if there is no such block. If several have ended, it is the one launched
+    /// first.
     pub fn take_ended(&mut self, now: u64, result: &mut BlockResult) -> Option<Ended> {
         if self.due > now {
             return None;

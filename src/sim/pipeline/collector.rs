@@ -153,8 +153,7 @@ impl Collector {
         std::mem::take(&mut self.entered)
     }
 
-    /// Returns the latch entries in which instructions whose operands are read wait, by unit and
-    /// sub-core.
+    /// Returns the latch entries of the instructions whose operands are read, by unit and sub-core.
     #[inline(always)]
     pub fn collected(&self) -> Places {
         self.output.full()

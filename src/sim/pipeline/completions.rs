@@ -38,7 +38,7 @@ impl Default for Completions {
 }
 
 impl Completions {
-    /// Inserts an instruction. `at` must be after the cycle of the last call of [`Self::due`].
+    /// Inserts an instruction. `at` must be after the cycle of the last call of [`Self::is_due`].
     #[inline]
     pub fn file(&mut self, at: u64, flight: FlightId, flights: &mut Flights) {
         debug_assert!(at > self.now, "a write-back in the past");

@@ -163,8 +163,8 @@ impl Log {
         self.settled += rest.iter().position(unknown).unwrap_or(rest.len());
     }
 
-    /// Exchanges the settled events that have not been emitted for `empty`. The shorter one of the
-    /// settled part and the rest is moved: the rest may be long if one instruction is overtaken by
+    /// Moves the settled events that have not been emitted into `empty`. The shorter one of the
+    /// settled part and the rest is copied: the rest may be long if one instruction is overtaken by
     /// many others in the collector.
     pub fn take_settled(&mut self, empty: &mut Settled) {
         debug_assert!(empty.is_empty() && empty.runs.is_empty());

@@ -25,13 +25,13 @@
 //! `blocks.rs` the blocks to the warps. Stages pass each other the number of an instruction in
 //! flight (`flight.rs`); memory uses a [`Token`](memory::Token) instead.
 //!
-//! Waiting costs no simulation time. When an instruction enters the collector, the cycle in which
-//! each operand is read is known, and when it enters a unit, the cycle of its result. A sub-core
-//! that issues nothing sleeps until something changes for it. The load/store unit knows when the
-//! banks of shared memory have served an access, and it can run through cycles alone while nothing
-//! happens elsewhere. Only the instructions that compete for a resource (an entry in the collector
-//! or behind it, a bus, a bank that is written) take part in the cycles in which the winner is
-//! selected.
+//! An instruction that only waits costs the simulator no work. When an instruction enters the
+//! collector, the cycle in which each operand is read is known, and when it enters a unit, the
+//! cycle of its result. A sub-core that issues nothing sleeps until something changes for it. The
+//! load/store unit computes in advance when the banks of shared memory have served an access, and
+//! it can run through cycles alone while nothing happens elsewhere. Only the instructions that
+//! compete for a resource (an entry in the collector or behind it, a bus, a bank that is written)
+//! take part in the cycles in which the winner is selected.
 //!
 //! `gpu.rs` contains several SMs, the supply of their blocks and the memory behind them;
 //! `window.rs` lets each SM run on its own for as long as memory has no reply for it.

@@ -1,4 +1,4 @@
-//! The lines of a cache: their ways, their sectors, and the replacement order. No operation
+//! The lines of a cache: their ways, their sectors, and the replacement order. No lookup
 //! searches through a set.
 
 use std::borrow::Cow;

@@ -128,8 +128,8 @@ mod tests {
         assert!(of_channel_one.map(|a| m.line(a)).eq(0..20));
     }
 
-    /// Compares the mapping with GPGPU-Sim 4.2: its equations for 16 slices, for 12 slices in turn,
-    /// modulo 12.
+    /// Compares the mapping to 12 slices with GPGPU-Sim 4.2, which applies its equations for 16
+    /// slices and takes the result modulo 12.
     #[test]
     fn what_is_no_power_of_two_is_hashed_to_the_next_one_and_taken_modulo() {
         let settings = Partitions {

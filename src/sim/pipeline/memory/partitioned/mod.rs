@@ -36,8 +36,8 @@ pub(super) struct Partitioned {
     ejection_limit: usize,
 }
 
-/// For each slice, given by its number, its share, the number of its partition in the share, and
-/// its own number in the partition.
+/// The share of each slice, the number of its partition in the share, and its own number in the
+/// partition, by the number of the slice.
 #[derive(Clone, Debug)]
 struct Numbers(Vec<(u8, u8, u8)>);
 

@@ -1,45 +1,45 @@
-//! Control flow of a program: basic blocks and immediate post-dominators.
+//! The control flow of a program: basic blocks and their immediate post-dominators.
 //!
 //! A divergent branch reconverges at the immediate post-dominator of its block. Front ends call
-//! [`Cfg::reconvergence`] once per function; leaving the function is one virtual exit node, and a
-//! branch whose only post-dominator that is reconverges nowhere.
+//! [`Cfg::reconvergence`] once per branch. All exits of a function lead to one virtual exit node; a
+//! branch whose only post-dominator is that node has no reconvergence point.
 
 use super::graph::FlowGraph;
 use super::sem::Sem;
 use super::{Flow, Instr, Program};
 use crate::base::Pc;
 
-/// Where control can go from an instruction.
+/// The successors of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Successors {
-    /// Whether it may go on to the next instruction.
+    /// Whether control may continue with the next instruction.
     pub falls_through: bool,
-    /// Branch targets.
+    /// The branch targets.
     pub targets: Vec<Pc>,
     /// Whether lanes may leave the function here.
     pub leaves: bool,
-    /// Whether other code may run before the next instruction: that of a function which is called.
+    /// Whether a called function runs before the next instruction.
     pub calls: bool,
 }
 
 impl Successors {
-    /// An instruction that only goes on.
+    /// The successors of an instruction that always falls through.
     pub fn next() -> Self {
         Self { falls_through: true, targets: Vec::new(), leaves: false, calls: false }
     }
 
-    /// Those of an instruction. A call goes on behind it.
+    /// Returns the successors of an instruction. A call falls through to the instruction after it.
     pub fn of(instr: &Instr) -> Self {
         let guarded = instr.guard.is_some();
         let (targets, ends) = match &instr.sem {
             Sem::Branch { target, .. } => (vec![*target], false),
             Sem::BranchTable { targets, .. } => (targets.clone(), false),
-            // a trap ends the run with an error, so where lanes would go is of no interest; counting it
-            // as a way out would take the join from every branch around an assertion
+            // A trap aborts the run with an error, so its successors do not matter. If it counted
+            // as an exit, no branch around an assertion would have a reconvergence point.
             Sem::Exit | Sem::Return => {
                 return Self { falls_through: guarded, leaves: true, ..Self::next() };
             }
-            // straight-line code without meaning
+            // the exit of straight-line code without semantics
             Sem::None if instr.flow == Flow::Exit => {
                 return Self { falls_through: false, leaves: true, ..Self::next() };
             }
@@ -54,28 +54,29 @@ impl Successors {
     }
 }
 
-/// A maximal run of instructions entered only at its first and left only after its last.
+/// A basic block: a maximal sequence of instructions that control enters only at the first one and
+/// leaves only after the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BasicBlock {
-    /// First instruction.
+    /// The first instruction.
     pub start: Pc,
     /// One past the last instruction.
     pub end: Pc,
 }
 
-/// Blocks of one function and their immediate post-dominators.
+/// The basic blocks of one function and their immediate post-dominators.
 #[derive(Clone, Debug)]
 pub struct Cfg {
-    /// By ascending start.
+    /// The blocks in ascending order of address.
     pub blocks: Vec<BasicBlock>,
-    /// Index of each block's immediate post-dominator; `None` if that is the exit.
+    /// The index of each block's immediate post-dominator; `None` if it is the virtual exit.
     pub post_dominator: Vec<Option<usize>>,
-    /// Where control goes from each block, by index.
+    /// The control flow graph, whose nodes are the indices of the blocks.
     pub graph: FlowGraph,
 }
 
 impl Cfg {
-    /// Analyses the function whose instructions are `first ..`, one entry of `flow` each.
+    /// Analyses a function that begins at `first` and has one instruction per element of `flow`.
     pub fn new(first: Pc, flow: &[Successors]) -> Self {
         let mut leader = vec![false; flow.len()];
         if let Some(start) = leader.first_mut() {
@@ -114,17 +115,17 @@ impl Cfg {
         Self { blocks, post_dominator, graph }
     }
 
-    /// The last instruction of a block.
+    /// Returns the terminator of a block.
     pub fn last<'p>(&self, program: &'p Program, block: usize) -> &'p Instr {
         &program.instrs[self.blocks[block].end.index() - 1]
     }
 
-    /// The block that holds an instruction.
+    /// Returns the block that contains an instruction.
     pub fn block_of(&self, pc: Pc) -> usize {
         self.blocks.partition_point(|block| block.start <= pc) - 1
     }
 
-    /// Where the branch that ends the block of `pc` reconverges.
+    /// Returns the reconvergence point of the branch that terminates the block of `pc`.
     pub fn reconvergence(&self, pc: Pc) -> Option<Pc> {
         self.post_dominator[self.block_of(pc)].map(|block| self.blocks[block].start)
     }
@@ -164,7 +165,8 @@ mod tests {
         let flow = [Successors::next(), branch(4, true), branch(0, true), branch(4, false), ret()];
         let cfg = Cfg::new(Pc::new(0), &flow);
         assert_eq!(cfg.reconvergence(Pc::new(1)), Some(Pc::new(4)));
-        // going round again may still break, so even the loop's own branch joins only at the exit
+        // another iteration may still break, so even the loop's back edge reconverges only at the
+        // exit
         assert_eq!(cfg.reconvergence(Pc::new(2)), Some(Pc::new(4)));
     }
 

@@ -1,90 +1,94 @@
-//! Control codes of machine code as timing takes them, in place of a scoreboard of registers.
+//! The control codes of machine code in the form that timing uses, in place of a scoreboard of
+//! registers.
 //!
-//! A barrier counts: an instruction that signals it adds one when it issues, and takes it away once its sources are read or
-//! its result is there. Who waits for a barrier waits until the count is zero, `DEPBAR.LE` until it is small enough. Those
-//! that signal a barrier are taken to end in the order in which they issued, for `DEPBAR.LE` has no meaning otherwise. So a
-//! barrier looks like registers, behind those of the program: the first is available when all that signalled are through,
-//! the second when all but the last one are, and so on, as many as the program asks for.
+//! A barrier is a counter. An instruction that signals it increments it on issue and decrements it
+//! once its sources are read or its result is written. An instruction that waits for a barrier
+//! waits until the counter is zero; `DEPBAR.LE` waits until it is small enough. Instructions that
+//! signal the same barrier are assumed to complete in the order of issue, since `DEPBAR.LE` has no
+//! meaning otherwise. A barrier can therefore be modelled by registers that are numbered after
+//! those of the program: the first is available when all instructions that signalled the barrier
+//! have completed, the second when all but the last one have, and so on, up to the depth that the
+//! program needs.
 
 use std::ops::Range;
 
 use super::{Instr, MachineCode, RegList};
 use crate::base::RegId;
 
-/// What the control codes of an instruction ask of the scheduler.
+/// The requests that the control codes of an instruction make to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codes {
-    /// Cycles from its issue until the warp may issue its next instruction. 0: in the same cycle, where the machine
-    /// can; elsewhere as 1.
+    /// The number of cycles from the instruction's issue until the warp may issue its next
+    /// instruction. 0 means the same cycle on machines with dual issue; on others it means 1.
     pub stall: u8,
-    /// Another warp should issue next, if one can.
+    /// Whether another warp should issue next, if one can.
     pub yields: bool,
-    /// The barrier that is signalled once its sources are read.
+    /// The barrier that is signalled once the instruction's sources are read.
     pub read: Option<BarrierId>,
-    /// The barrier that is signalled once its result is there.
+    /// The barrier that is signalled once the instruction's result is written.
     pub done: Option<BarrierId>,
 }
 
-/// One of a warp's barriers for results.
+/// One of a warp's dependence barriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BarrierId(u8);
 
 impl Default for Codes {
-    /// Those of an instruction that says nothing.
+    /// Returns the codes of an instruction that has none.
     fn default() -> Self {
         Self { stall: 1, yields: false, read: None, done: None }
     }
 }
 
-/// Where the registers are that stand for a warp's barriers.
+/// The pseudo-registers that represent a warp's dependence barriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barriers {
     first: usize,
-    /// For each barrier.
+    /// The number of registers per barrier.
     depth: usize,
 }
 
 impl BarrierId {
-    /// Barriers of a warp.
+    /// The number of barriers of a warp.
     pub const COUNT: usize = 6;
 
-    /// One of those that there are.
+    /// Returns the barrier with this number, or `None` if there is none.
     pub fn new(number: u8) -> Option<Self> {
         (usize::from(number) < Self::COUNT).then_some(Self(number))
     }
 
-    /// Its number.
+    /// Returns the barrier's number.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 }
 
 impl Barriers {
-    /// Those of machine code, behind so many registers.
+    /// Returns the barriers of machine code; their registers start at `first`.
     pub(super) fn of(code: &MachineCode, first: usize) -> Self {
         let left = |coded: &super::Coded| coded.drains.map_or(0, |(_, left)| usize::from(left));
         Self { first, depth: 1 + code.instructions.iter().map(left).max().unwrap_or(0) }
     }
 
-    /// Registers of all of them.
+    /// Returns the total number of registers.
     pub(super) fn regs(self) -> usize {
         BarrierId::COUNT * self.depth
     }
 
-    /// The registers of one.
+    /// Returns the indices of the registers of one barrier.
     pub fn of_barrier(self, barrier: BarrierId) -> Range<usize> {
         let start = self.first + barrier.index() * self.depth;
         start..start + self.depth
     }
 
-    /// The barrier that a register belongs to, and how many of those that signal it may still be under way where
-    /// that register is available.
+    /// Returns the barrier that a register belongs to, and the maximum number of instructions that
+    /// signal it and may still be in flight when that register is available.
     pub fn barrier(self, reg: RegId) -> (BarrierId, usize) {
         let place = reg.index() - self.first;
         (BarrierId((place / self.depth) as u8), place % self.depth)
     }
 
-    /// The registers that an instruction waits for, and what it asks of the scheduler.
+    /// Returns the registers that an instruction waits for, and its requests to the scheduler.
     pub(super) fn read(self, code: &MachineCode, instr: &Instr) -> (RegList, Codes) {
         let Some(coded) = code.of(instr) else { return (RegList::new(), Codes::default()) };
         let control = coded.control;

@@ -1,9 +1,10 @@
-//! Integers as people write them in launch and program files: a number, or an expression in the
-//! names that the file defines, such as `"(n + 15) / 16"`.
+//! Integers in launch and program files: a number, or an expression over the names that the file
+//! defines, such as `"(n + 15) / 16"`.
 //!
-//! Precedence is that of C: `- !`, `* / %`, `+ -`, `<< >>`, `< <= > >=`, `== !=`; comparisons
-//! give 1 or 0; `min(a, b)` and `max(a, b)` are functions. Division rounds towards zero. Values are exact:
-//! beyond 128 bits, and where a division by zero or a shift by more than 63 would be, there is an error.
+//! The precedence is that of C: `- !`, `* / %`, `+ -`, `<< >>`, `< <= > >=`, `== !=`. Comparisons
+//! yield 1 or 0; `min(a, b)` and `max(a, b)` are functions. Division truncates towards zero. Values
+//! are exact: a value beyond 128 bits, a division by zero and a shift by more than 63 bits are
+//! errors.
 
 use std::fmt;
 
@@ -12,14 +13,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::diag::closest;
 
-/// Characters that an expression may have, and how deep its parentheses may nest.
+/// The maximum length of an expression in bytes, and the maximum depth of its parentheses.
 const MAX_LENGTH: usize = 500;
 const MAX_DEPTH: usize = 32;
 
-/// An expression.
+/// A parsed expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr {
-    /// As it was written; nothing for a number.
+    /// The source text; `None` for a number.
     text: Option<String>,
     node: Node,
 }
@@ -52,7 +53,8 @@ enum Op {
     Max,
 }
 
-/// Binary operators, those that bind tightest first, longer ones before their beginnings.
+/// The binary operators by level of precedence, the highest first. An operator precedes those that
+/// are a prefix of it.
 const LEVELS: [&[(&str, Op)]; 5] = [
     &[("*", Op::Mul), ("/", Op::Div), ("%", Op::Rem)],
     &[("+", Op::Add), ("-", Op::Sub)],
@@ -61,17 +63,17 @@ const LEVELS: [&[(&str, Op)]; 5] = [
     &[("==", Op::Eq), ("!=", Op::Ne)],
 ];
 
-/// The names that an expression may use, the innermost last.
+/// The names that an expression may use, the innermost scope last.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     values: Vec<(String, i128)>,
 }
 
 impl Names {
-    /// Gives a name to a value.
+    /// Defines a name in a new innermost scope.
     ///
     /// # Errors
-    /// It is no name, or one that is there already.
+    /// The name is not an identifier, is `min` or `max`, or is defined already.
     pub fn define(&mut self, name: &str, value: i128) -> Result<(), String> {
         let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -92,7 +94,7 @@ impl Names {
         }
     }
 
-    /// Forgets the innermost name.
+    /// Removes the innermost name.
     pub fn forget_last(&mut self) {
         self.values.pop();
     }
@@ -115,10 +117,10 @@ impl From<u64> for Expr {
 }
 
 impl Expr {
-    /// Reads an expression.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns a message if the text is too long or is not an expression.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = |message: String| format!("expression `{text}`: {message}");
         if text.len() > MAX_LENGTH {
@@ -132,10 +134,10 @@ impl Expr {
         Ok(Self { text: Some(text.to_owned()), node })
     }
 
-    /// Its value.
+    /// Evaluates the expression.
     ///
     /// # Errors
-    /// A name that is not defined, or an operation without a result.
+    /// A name is not defined, or an operation has no result.
     pub fn eval(&self, names: &Names) -> Result<i128, String> {
         eval(&self.node, names).map_err(|message| match &self.text {
             Some(text) => format!("expression `{text}`: {message}"),
@@ -143,7 +145,7 @@ impl Expr {
         })
     }
 
-    /// Its value, if no name occurs in it.
+    /// Returns the value of an expression that contains no names.
     pub fn constant(&self) -> Option<i128> {
         self.eval(&Names::default()).ok()
     }
@@ -217,11 +219,12 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Operands of operators that bind tighter, left to right.
+    /// Parses a left-associative chain of the operators of a level, whose operands have higher
+    /// precedence.
     fn binary(&mut self, level: usize, depth: usize) -> Result<Node, String> {
         let Some(inner) = level.checked_sub(1) else { return self.unary(depth) };
         let mut left = self.binary(inner, depth)?;
-        // `<` is not the beginning of `<<`
+        // a `<` that begins `<<` is not an operator by itself
         while let Some((_, op)) = LEVELS[inner].iter().find(|(sign, _)| self.operator(sign)) {
             left = Node::Binary(*op, Box::new((left, self.binary(inner, depth)?)));
         }
@@ -297,7 +300,7 @@ impl fmt::Display for Expr {
         match (&self.text, &self.node) {
             (Some(text), _) => f.write_str(text),
             (None, Node::Value(value)) => value.fmt(f),
-            // only numbers have no text
+            // unreachable: only numbers have no text
             (None, _) => Ok(()),
         }
     }

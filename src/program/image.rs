@@ -1,74 +1,75 @@
-//! Textures and surfaces: what kernels fetch through, and where the texels lie.
+//! Textures and surfaces, and the layout of their texels in memory.
 //!
-//! An [`Image`] is a grid of texels in global memory, in rows, slices and layers: there is no
-//! separate memory for textures and no tiled layout. A kernel names an image by a handle, a number
-//! of 64 bits: of a texture or surface reference of its module (`.texref`, `.surfref`) that is the
-//! address of the variable, of a texture or surface object a number that nothing else has.
+//! An [`Image`] is a grid of texels in global memory, arranged in rows, slices and layers; there is
+//! neither a separate texture memory nor a tiled layout. A kernel names an image by a 64-bit
+//! handle. The handle of a texture or surface reference (`.texref`, `.surfref`) is the address of
+//! its variable; that of a texture or surface object is a unique number at which no memory lies.
 
 use serde::{Deserialize, Serialize};
 
 use super::layout::HANDLES_BASE;
 
-/// Textures and surfaces of one launch or program.
+/// The maximum number of textures and surfaces of one launch or program.
 pub const MAX_IMAGES: usize = 4096;
-/// Distance of the handles of objects.
+/// The difference between the handles of consecutive objects.
 const HANDLE_STEP: u64 = 64;
 
-/// The handle of a texture or surface object, by its number.
+/// Returns the handle of the texture or surface object with this number.
 pub fn object_handle(number: usize) -> u64 {
     HANDLES_BASE + number as u64 * HANDLE_STEP
 }
 
-/// An image with the handle that kernels know it by.
+/// An image that is bound to a handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// What instructions name.
+    /// The handle that instructions use.
     pub handle: u64,
-    /// What the launch calls it.
+    /// The name in the launch file.
     pub name: String,
     /// The texels.
     pub image: Image,
-    /// How a texture is read; nothing for a surface.
+    /// How a texture is sampled; `None` for a surface.
     pub sampler: Option<Sampler>,
 }
 
 /// A grid of texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// The first texel, a multiple of the size of a texel.
+    /// The address of the first texel, a multiple of the texel's size.
     pub address: u64,
-    /// Dimensions, and whether there are layers.
+    /// The number of dimensions, and whether the image is layered.
     pub geometry: Geometry,
-    /// Texels along x, y, z, at least 1; 1 beyond the dimensions.
+    /// The number of texels along x, y and z, at least 1; 1 for dimensions that the image does not
+    /// have.
     pub extent: [u32; 3],
-    /// At least 1; 1 without layers.
+    /// The number of layers, at least 1; 1 if the image is not layered.
     pub layers: u32,
-    /// Bytes from row to row, a multiple of the size of a texel; slices and layers are as many rows
-    /// as y says.
+    /// The distance between rows in bytes, a multiple of the texel's size. A slice and a layer
+    /// consist of `extent[1]` rows.
     pub pitch: u64,
-    /// What a texel is.
+    /// The format of a texel.
     pub format: Format,
 }
 
-/// The shape of an image, without its size.
+/// The shape of an image without its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// 1 to 3.
+    /// The number of dimensions, 1 to 3.
     pub dims: u8,
-    /// Whether there are layers (`.a1d`, `.a2d`).
+    /// Whether the image is layered (`.a1d`, `.a2d`).
     pub layered: bool,
 }
 
-/// What a texel is.
+/// The format of a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// Type of a channel.
+    /// The type of a channel.
     pub elem: Channel,
-    /// 1, 2 or 4.
+    /// The number of channels: 1, 2 or 4.
     pub channels: u8,
 }
 
-/// Type of a channel.
+/// The type of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
 pub enum Channel {
@@ -82,20 +83,21 @@ pub enum Channel {
     F32,
 }
 
-/// How a texture is read.
+/// How a texture is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampler {
-    /// Per dimension.
+    /// The address mode of each dimension.
     pub address: [AddressMode; 3],
-    /// For floating-point coordinates.
+    /// The filter, which applies to floating-point coordinates.
     pub filter: Filter,
-    /// Floating-point coordinates run from 0 to 1 over the image, not from 0 to its extent.
+    /// Whether floating-point coordinates range from 0 to 1 over the image rather than from 0 to
+    /// its extent.
     pub normalized: bool,
-    /// What a fetch makes of integers.
+    /// How a fetch converts integers.
     pub read: ReadMode,
 }
 
-/// What floating-point coordinates outside of the image mean.
+/// The texel that a floating-point coordinate outside of the image reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AddressMode {
     /// The nearest texel of the image.
@@ -103,34 +105,34 @@ pub enum AddressMode {
     Clamp,
     /// Zero.
     Border,
-    /// The image over and over.
+    /// The image is repeated.
     Wrap,
-    /// The image over and over, every other time backwards.
+    /// The image is repeated, mirrored every other time.
     Mirror,
 }
 
-/// What a fetch between texels gives.
+/// The value of a fetch between texels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Filter {
-    /// The texel that the coordinate lies in.
+    /// The texel that contains the coordinate.
     #[default]
     Point,
-    /// A mixture of the nearest texels.
+    /// An interpolation of the nearest texels.
     Linear,
 }
 
-/// What a fetch makes of integers.
+/// How a fetch converts integers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReadMode {
-    /// Integers.
+    /// Integers stay integers.
     #[default]
     Element,
-    /// Of 8 and 16 bits: numbers from 0 to 1, signed ones from -1 to 1.
+    /// Integers of 8 and 16 bits become numbers from 0 to 1 (unsigned) or -1 to 1 (signed).
     NormalizedFloat,
 }
 
 impl Channel {
-    /// Bytes.
+    /// Returns the size in bytes.
     pub const fn size(self) -> u64 {
         match self {
             Self::U8 | Self::I8 => 1,
@@ -139,7 +141,7 @@ impl Channel {
         }
     }
 
-    /// Whether a fetch gives a floating-point number.
+    /// Returns whether a fetch returns a floating-point number.
     pub const fn gives_float(self, read: ReadMode) -> bool {
         match self {
             Self::F16 | Self::F32 => true,
@@ -150,14 +152,14 @@ impl Channel {
 }
 
 impl Format {
-    /// Bytes of a texel, 1 to 16, a power of two.
+    /// Returns the size of a texel in bytes: a power of two from 1 to 16.
     pub const fn size(self) -> u64 {
         self.elem.size() * self.channels as u64
     }
 }
 
 impl Geometry {
-    /// As PTX writes it, without the dot.
+    /// Returns the name in PTX without the dot.
     pub const fn name(self) -> &'static str {
         match (self.dims, self.layered) {
             (1, false) => "1d",
@@ -170,18 +172,18 @@ impl Geometry {
 }
 
 impl Image {
-    /// Bytes of a row without what pads it.
+    /// Returns the number of bytes of a row without padding.
     pub fn row_bytes(&self) -> u64 {
         u64::from(self.extent[0]) * self.format.size()
     }
 
-    /// Bytes from the first texel to the end of the last one.
+    /// Returns the number of bytes from the first texel to the end of the last one.
     pub fn bytes(&self) -> u64 {
         let [_, y, z] = self.extent.map(u64::from);
         (y * z * u64::from(self.layers) - 1) * self.pitch + self.row_bytes()
     }
 
-    /// Where byte `x` of a row lies; all coordinates are inside of the image.
+    /// Returns the address of byte `x_bytes` of a row. All coordinates must be inside of the image.
     pub fn address_of(&self, x_bytes: u64, [y, z]: [u32; 2], layer: u32) -> u64 {
         let slice = u64::from(layer) * u64::from(self.extent[2]) + u64::from(z);
         let row = slice * u64::from(self.extent[1]) + u64::from(y);

@@ -1,43 +1,44 @@
-//! Where variables live: one address map for front ends and `exec`.
+//! The address map that front ends and `exec` share.
 //!
-//! Addresses within a space are offsets from 0, except global memory, which is flat. Generic
-//! addresses see shared, local, constant and parameter memory through fixed windows; all windows
-//! lie below 4 GiB, so that 32-bit code works too. Device buffers start where GPGPU-Sim puts them,
-//! so that addresses in our traces can be compared with the reference data.
+//! Addresses within a space are offsets from 0, except in global memory, which is flat. Generic
+//! addresses reach shared, local, constant and parameter memory through fixed windows; all windows
+//! lie below 4 GiB, so that 32-bit code works too. Device buffers start at the address at which
+//! GPGPU-Sim places them, so that addresses in traces can be compared with its reference data.
 
 use crate::isa::Space;
 
-/// Where the handles of texture and surface objects start: addresses at which nothing lies.
+/// The first handle of texture and surface objects; no memory lies at these addresses.
 pub const HANDLES_BASE: u64 = 0x0500_0000;
-/// Where module variables of global memory start.
+/// The address of the first module variable in global memory.
 pub const GLOBALS_BASE: u64 = 0x1000_0000;
-/// Where launch buffers start.
+/// The address of the first launch buffer.
 pub const BUFFERS_BASE: u64 = 0xc000_0000;
-/// Alignment of each buffer, bytes.
+/// The alignment of each buffer in bytes.
 pub const BUFFER_ALIGN: u64 = 256;
-/// Unmapped bytes after each buffer, at least.
+/// The minimum number of unmapped bytes after each buffer.
 pub const GUARD_BYTES: u64 = 4096;
-/// Where local memory lies in the traffic of a path ([`crate::path::LineUse`]): beyond all global
-/// memory. Kernels do not see these addresses.
+/// The address at which the traffic of a path ([`crate::path::LineUse`]) shows local memory: beyond
+/// all of global memory. Kernels never see these addresses.
 pub const LOCAL_LINES_BASE: u64 = 1 << 48;
-/// Where constants lie in the traffic of a path, if it has them, and the kernel's parameters.
+/// The address at which the traffic of a path shows constants, if the machine caches them.
 pub const CONSTANT_LINES_BASE: u64 = 1 << 49;
-/// As [`CONSTANT_LINES_BASE`].
+/// The address at which the traffic of a path shows the kernel's parameters, if the machine caches
+/// constants.
 pub const PARAM_LINES_BASE: u64 = CONSTANT_LINES_BASE + (1 << 48);
-/// Size of each window, bytes.
+/// The size of each window in bytes.
 pub const WINDOW_SIZE: u64 = 0x0100_0000;
 
-/// Where the addresses of functions begin; no access to memory goes there.
+/// The address of the first function; no memory lies at these addresses.
 const FUNCTIONS_BASE: u64 = 0x0500_0000;
-/// Distance of the addresses of two functions.
+/// The difference between the addresses of consecutive functions in bytes.
 const FUNCTION_STEP: u64 = 16;
 
-/// The address of the function with this index in its module, as a value: nothing lies there.
+/// Returns the address of a function by its index in its module. No memory lies there.
 pub const fn function_address(index: u32) -> u64 {
     FUNCTIONS_BASE + index as u64 * FUNCTION_STEP
 }
 
-/// First generic address of a space's window; global memory is mapped one to one.
+/// Returns the first generic address of a space's window; global memory is mapped one to one.
 pub const fn window_base(space: Space) -> u64 {
     match space {
         Space::Shared => 0x0100_0000,
@@ -48,7 +49,7 @@ pub const fn window_base(space: Space) -> u64 {
     }
 }
 
-/// The space a generic address falls into, and the address within it.
+/// Returns the space that a generic address belongs to, and the address within that space.
 pub fn resolve_generic(address: u64) -> (Space, u64) {
     match address / WINDOW_SIZE {
         1 => (Space::Shared, address % WINDOW_SIZE),
@@ -59,16 +60,16 @@ pub fn resolve_generic(address: u64) -> (Space, u64) {
     }
 }
 
-/// Where a launch buffer lies.
+/// The location of a launch buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferPlace {
-    /// Where kernels see it: what is beyond its end is mapped to nothing.
+    /// The address that kernels use; the bytes after the buffer's end are unmapped.
     pub address: u64,
-    /// Where traffic shows it, without the unmapped bytes in between.
+    /// The address in the traffic of paths, which leaves out the unmapped bytes between buffers.
     pub packed: u64,
 }
 
-/// Where buffers of these sizes lie, in their order.
+/// Places buffers of the given sizes (bytes) in order.
 pub fn place_buffers(sizes: impl IntoIterator<Item = u64>) -> Vec<BufferPlace> {
     let mut next = BufferPlace { address: BUFFERS_BASE, packed: BUFFERS_BASE };
     let places = sizes.into_iter().map(|size| {
@@ -80,61 +81,63 @@ pub fn place_buffers(sizes: impl IntoIterator<Item = u64>) -> Vec<BufferPlace> {
     places.collect()
 }
 
-/// The memory a program declares.
+/// The memory that a program declares.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryLayout {
-    /// Module variables of global memory; their addresses start at [`GLOBALS_BASE`].
+    /// The module variables in global memory, which start at [`GLOBALS_BASE`].
     pub globals: Segment,
     /// Constant memory.
     pub constants: Segment,
-    /// Static shared memory; dynamic shared memory begins at [`MemoryLayout::dynamic_shared_offset`].
+    /// Static shared memory. Dynamic shared memory begins at
+    /// [`MemoryLayout::dynamic_shared_offset`].
     pub shared: Segment,
     /// Whether an unsized `.extern .shared` variable exists.
     pub uses_dynamic_shared: bool,
-    /// Memory private to a thread: `.local` variables and the parameters of functions.
+    /// The memory that is private to a thread: `.local` variables and the parameters of functions.
     pub local: Segment,
-    /// Size of the kernel parameter block, bytes.
+    /// The size of the kernel parameter block in bytes.
     pub param_bytes: u32,
 }
 
 impl MemoryLayout {
-    /// Offset in shared memory of the dynamic part.
+    /// Returns the offset of dynamic shared memory.
     pub fn dynamic_shared_offset(&self) -> u64 {
         self.shared.size.next_multiple_of(16)
     }
 
-    /// Shared memory a block takes with this much of it dynamic, bytes.
+    /// Returns the number of bytes of shared memory that a block takes, given its dynamic part.
     pub fn shared_bytes(&self, dynamic: u64) -> u64 {
         if dynamic == 0 { self.shared.size } else { self.dynamic_shared_offset() + dynamic }
     }
 }
 
-/// A run of variables in one space.
+/// A sequence of variables in one space.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
-    /// The first offset: those before belong to other modules of the same run.
+    /// The first offset; lower offsets belong to other modules of the same run.
     pub start: u64,
-    /// The offset behind the last byte, padding included.
+    /// The offset after the last byte, padding included.
     pub size: u64,
-    /// Initial contents from the first offset on; what lies beyond is zero. Empty for shared and local.
+    /// The initial contents, which begin at `start`; the rest is zero. Empty for shared and local
+    /// memory.
     pub init: Vec<u8>,
-    /// The variables, by ascending offset.
+    /// The variables in ascending order of offset.
     pub vars: Vec<Variable>,
 }
 
-/// A variable.
+/// A variable and its location in a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// As the source calls it.
+    /// The name in the source.
     pub name: String,
-    /// Offset from the segment's start, bytes.
+    /// The offset from the segment's start in bytes.
     pub offset: u64,
-    /// Size, bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
 impl Segment {
-    /// An empty segment behind those of other modules.
+    /// Creates an empty segment after those of other modules.
     pub fn starting_at(start: u64) -> Self {
         Self { start, size: start, ..Self::default() }
     }
@@ -147,7 +150,7 @@ impl Segment {
         offset
     }
 
-    /// The variable that holds the offset.
+    /// Returns the variable that contains an offset.
     pub fn find(&self, offset: u64) -> Option<&Variable> {
         let index = self.vars.partition_point(|v| v.offset <= offset).checked_sub(1)?;
         self.vars.get(index).filter(|v| offset < v.offset + v.size)

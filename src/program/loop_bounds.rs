@@ -1,5 +1,5 @@
-//! What people say of loops: how often a thread goes back to the beginning of one, at most, each time it comes to it from
-//! outside.
+//! Loop bounds that the user states: the maximum number of times that a thread takes the back edge
+//! of a loop per entry into the loop.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,14 +10,14 @@ use super::Program;
 use super::warp_cfg::WarpCfg;
 use crate::base::Pc;
 
-/// A bound that somebody gave for the loop that begins in a line.
+/// A bound that the user gives for the loop that begins in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopBound {
-    /// The last part of the path of the source, where a bound says which it is for.
+    /// The file name of the source that the bound applies to; `None` applies to every source.
     pub file: Option<String>,
-    /// A line of the loop's first block, or of the label before it.
+    /// A line of the loop's header block, or of the label before it.
     pub line: u32,
-    /// How often a thread goes back to the beginning of the loop at most, each time it comes to it from outside.
+    /// The maximum number of times that a thread takes the back edge per entry into the loop.
     pub most: u64,
 }
 
@@ -48,28 +48,30 @@ impl fmt::Display for LoopBound {
 }
 
 impl LoopBound {
-    /// Whether it is for loops of this source.
+    /// Returns whether the bound applies to loops of a source.
     pub fn is_for(&self, source: &str) -> bool {
         let name = Path::new(source).file_name().map(|name| name.to_string_lossy());
         self.file.as_ref().is_none_or(|file| name.as_deref() == Some(file.as_str()))
     }
 }
 
-/// A bound of no loop, or a second one.
+/// A bound that fits no loop, or a second bound for the same loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongBound {
-    /// Which of those that were given.
+    /// The index in the list of bounds.
     pub index: usize,
-    /// What is wrong.
+    /// The problem.
     pub message: &'static str,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: String,
 }
 
-/// The loops of a kernel that bounds are for: by first instruction, the bound. Those of other sources are left out.
+/// Maps the header instruction of each loop of the kernel that has a bound to that bound. Bounds
+/// for other sources are ignored.
 ///
 /// # Errors
-/// A line where no loop begins, or two bounds for one loop; with the loops that there are.
+/// No loop begins in the line of a bound (the hint lists the kernel's loops), or a loop has two
+/// bounds.
 pub fn resolve(
     program: &Program,
     graph: &WarpCfg,
@@ -77,7 +79,8 @@ pub fn resolve(
 ) -> Result<HashMap<Pc, u64>, WrongBound> {
     let kernel = &graph.functions[0];
     let line = |pc: Pc| program.instr(pc).line;
-    // the lines of a loop's first block, and those before it back to the instruction in front: its label is there
+    // The lines of a loop's header block and those before it, back to the preceding instruction,
+    // since the header's label is there.
     let lines = |header: usize| {
         let block = kernel.cfg.blocks[header];
         let before = block.start.index().checked_sub(1).map_or(0, |index| line(Pc::from_index(index)));

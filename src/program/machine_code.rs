@@ -1,56 +1,62 @@
-//! What machine code says of its instructions beside what they do.
+//! The information that machine code carries besides the semantics of its instructions.
 
 use super::{Instr, Program};
 use crate::machine::{Dependences, Feature, Features, Machine};
 
-/// Where the instructions of machine code lie, and what the compiler tells the scheduler of them. Lines are those of a listing.
+/// The offsets and the control codes of the instructions of machine code. Lines are those of a
+/// listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineCode {
     /// The line of the first instruction.
     pub first_line: u32,
-    /// Each, line by line.
+    /// The instructions, one per line.
     pub instructions: Vec<Coded>,
 }
 
 /// An instruction of machine code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coded {
-    /// Its first byte.
+    /// The offset of its first byte.
     pub byte: u32,
-    /// Its control codes.
+    /// The instruction's control codes.
     pub control: Control,
-    /// How long it takes is not always the same: who reads its result waits at a barrier.
+    /// Whether the instruction's latency varies, so that readers of its result must wait at a
+    /// barrier.
     pub variable: bool,
-    /// `DEPBAR`: barriers that it waits for as an instruction, a bit for each.
+    /// The barriers that a `DEPBAR` waits for, one bit each.
     pub waits: u8,
-    /// `DEPBAR.LE`: waits until at most so many of those that release the barrier are under way.
+    /// The barrier that a `DEPBAR.LE` waits for, and the maximum number of instructions that signal
+    /// it and may still be in flight.
     pub drains: Option<(u8, u8)>,
 }
 
 /// The control codes of an instruction (Hayes et al., CGO 2019; seven values in 21 bits).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Control {
-    /// Cycles until the warp may issue its next instruction.
+    /// The number of cycles until the warp may issue its next instruction.
     pub stall: u8,
-    /// The warp would rather go on itself than let another one issue; the bit says the opposite.
+    /// Whether the scheduler should continue with this warp rather than yield to another one. In
+    /// the encoding, a cleared bit is the request to yield.
     pub stay: bool,
-    /// The barrier that is released once its result is written.
+    /// The barrier that is released once the instruction's result is written.
     pub write_barrier: Option<u8>,
-    /// The barrier that is released once its sources are read.
+    /// The barrier that is released once the instruction's sources are read.
     pub read_barrier: Option<u8>,
-    /// Barriers that have to be released before it issues, a bit for each.
+    /// The barriers that must be released before the instruction issues, one bit each.
     pub wait: u8,
-    /// Sources that stay in the reuse cache, a bit for each slot.
+    /// The operand slots whose values stay in the reuse cache, one bit each.
     pub reuse: u8,
 }
 
 impl Program {
-    /// The control codes, if it has any and the machine follows them instead of registers.
+    /// Returns the control codes if the program has any and the machine follows them instead of
+    /// tracking registers.
     pub fn control_codes_on(&self, machine: &Machine) -> Option<&MachineCode> {
         self.machine_code.as_ref().filter(|_| machine.dependences() == Dependences::ControlCodes)
     }
 
-    /// What the machine does with this program that the paper model does not.
+    /// Returns the features that this program uses on this machine and that are not in the paper's
+    /// model.
     pub fn beyond_the_paper_model_on(&self, machine: &Machine) -> Features {
         let features = machine.beyond_the_paper_model();
         if self.control_codes_on(machine).is_some() { features.with(Feature::ControlCodes) } else { features }
@@ -58,14 +64,14 @@ impl Program {
 }
 
 impl MachineCode {
-    /// What is said of an instruction.
+    /// Returns the offset and the control codes of an instruction.
     pub fn of(&self, instr: &Instr) -> Option<&Coded> {
         self.instructions.get(instr.line.checked_sub(self.first_line)? as usize)
     }
 }
 
 impl Control {
-    /// From 21 bits.
+    /// Decodes the 21 bits of the encoding.
     pub fn from_bits(bits: u32) -> Self {
         let barrier = |bits: u32| (bits & 7 != 7).then_some((bits & 7) as u8);
         Self {
@@ -78,7 +84,7 @@ impl Control {
         }
     }
 
-    /// As 21 bits.
+    /// Encodes the control codes in 21 bits.
     pub fn bits(self) -> u32 {
         let barrier = |barrier: Option<u8>| u32::from(barrier.unwrap_or(7) & 7);
         u32::from(self.stall & 15)
@@ -90,7 +96,8 @@ impl Control {
     }
 }
 
-/// As disassemblers print them: barriers waited for, read barrier, write barrier, yield, stall count.
+/// Prints the codes like disassemblers do: barriers waited for, read barrier, write barrier, yield,
+/// stall count.
 impl std::fmt::Display for Control {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let digit = |barrier: Option<u8>| barrier.map_or('-', |barrier| char::from(b'0' + barrier));

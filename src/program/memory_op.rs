@@ -1,35 +1,36 @@
-//! What front ends tell timing about accesses to memory.
+//! The description of memory accesses that front ends provide for timing.
 //!
-//! The name of an op class chooses the unit of an instruction and says nothing else; that an instruction
-//! loads, from where, or that it is a fence stands here, in every language alike.
+//! The name of an op class selects only the unit of an instruction. The type [`MemoryOp`] states
+//! whether it loads, stores or fences, and which memory it accesses, independently of the source
+//! language.
 
 use crate::isa::Space;
 
-/// What an instruction does to memory, as far as timing goes.
+/// The memory operation of an instruction, as far as timing is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryOp {
-    /// Brings a value to a register.
+    /// Loads values into registers.
     Load(Area),
-    /// Takes one to memory.
+    /// Stores values to memory.
     Store(Area),
-    /// Reads and writes in memory.
+    /// Reads and modifies memory.
     Atomic(Area),
-    /// Copies from global to shared memory while the warp goes on.
+    /// Copies from global to shared memory asynchronously to the warp.
     AsyncCopy,
-    /// Waits for the warp's accesses.
+    /// Waits for the warp's memory accesses.
     Fence,
-    /// Brings a value to a register from addresses that nobody knows: there is no more to micro kernels. It
-    /// runs on the unit of its op class, past any load/store unit.
+    /// Loads a value from an unknown address, as micro kernels do. It executes on the unit of its
+    /// op class and bypasses load/store units.
     Unaddressed(Area),
 }
 
-/// Where an access goes, as the source says it. An access of a kind that its space has no op class for
-/// counts as one to global memory.
+/// The memory that an access goes to, according to the source. A combination of operation and space
+/// that has no op class of its own counts as an access to global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Area {
-    /// Parameters of the kernel.
+    /// The parameters of the kernel.
     KernelParam,
-    /// Parameters of functions; they are in local memory here, but move no lines.
+    /// The parameters of functions. They are in local memory here, but transfer no lines.
     FunctionParam,
     /// Constant memory.
     Const,
@@ -39,28 +40,28 @@ pub enum Area {
     Shared,
     /// Local memory.
     Local,
-    /// Each execution says where.
+    /// The memory that the address of each execution selects.
     Generic,
 }
 
-/// What a memory access is to a load/store unit. The space is that of the step, see
+/// The kind of a memory access at a load/store unit. Its space is that of the step, see
 /// [`TimingTable::space`](super::TimingTable::space).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Brings a value to a register.
+    /// Loads values into registers.
     Load,
-    /// Takes one to memory.
+    /// Stores values to memory.
     Store,
-    /// Reads and writes in memory.
+    /// Reads and modifies memory.
     Atomic,
-    /// From global to shared memory.
+    /// Copies from global to shared memory.
     AsyncCopy,
-    /// Waits for the warp's accesses.
+    /// Waits for the warp's memory accesses.
     Fence,
 }
 
 impl MemoryOp {
-    /// What it is to a load/store unit, if it goes there.
+    /// Returns the kind of access at a load/store unit, or `None` if it does not go there.
     pub fn access(self) -> Option<Access> {
         match self {
             Self::Load(_) => Some(Access::Load),
@@ -72,7 +73,7 @@ impl MemoryOp {
         }
     }
 
-    /// Whether its result may come from global memory.
+    /// Returns whether the result may come from global memory.
     pub fn loads_global(self) -> bool {
         match self {
             Self::Load(area) | Self::Atomic(area) | Self::Unaddressed(area) => match area {
@@ -84,8 +85,8 @@ impl MemoryOp {
         }
     }
 
-    /// Whether it may move lines of device memory; `constants`: those and the kernel's parameters lie there,
-    /// too.
+    /// Returns whether the access may transfer lines of device memory. `constants` states whether
+    /// constants and kernel parameters are in device memory, too.
     pub fn moves_lines(self, constants: bool) -> bool {
         match self {
             Self::Load(area) | Self::Store(area) | Self::Atomic(area) => match area {
@@ -98,7 +99,7 @@ impl MemoryOp {
         }
     }
 
-    /// The space by which its op class is chosen; nothing for a fence.
+    /// Returns the space that selects the op class; `None` for a fence.
     pub fn space(self) -> Option<Space> {
         match self {
             Self::Load(area) | Self::Store(area) | Self::Atomic(area) | Self::Unaddressed(area) => {
@@ -109,7 +110,7 @@ impl MemoryOp {
         }
     }
 
-    /// The same elsewhere.
+    /// Returns the same operation in another area.
     #[must_use]
     pub fn to(self, area: Area) -> Self {
         match self {
@@ -123,7 +124,7 @@ impl MemoryOp {
 }
 
 impl Area {
-    /// The space that op classes are told apart by.
+    /// Returns the space that selects the op class.
     pub const fn space(self) -> Space {
         match self {
             Self::KernelParam | Self::FunctionParam => Space::Param,
@@ -137,7 +138,7 @@ impl Area {
 }
 
 impl From<Space> for Area {
-    /// Where an access to this space goes; to parameters, to those of the kernel.
+    /// Returns the area of an access to a space; for parameters, those of the kernel.
     fn from(space: Space) -> Self {
         match space {
             Space::Param => Self::KernelParam,

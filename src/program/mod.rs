@@ -1,7 +1,7 @@
-//! One decoded kernel: instructions with op class, registers and executable semantics.
+//! The decoded form of a kernel: instructions with op classes, registers and executable semantics.
 //!
-//! Every front end produces a [`Program`]; `exec` reads its semantics, [`timing`] binds its op
-//! classes to a machine for the simulator and the analyser.
+//! Every front end produces a [`Program`]. The module `exec` executes its semantics; [`timing`]
+//! binds its op classes to a machine for the simulator and the analyser.
 
 pub mod cfg;
 mod codes;
@@ -40,66 +40,69 @@ pub use unset::unset_reads;
 pub struct Program {
     /// The kernel's name.
     pub name: String,
-    /// The file it came from, as messages should call it.
+    /// The path of the source file, in the form that messages print.
     pub file: String,
-    /// The code; a kernel starts at index 0.
+    /// The code; the kernel starts at index 0.
     pub instrs: Vec<Instr>,
-    /// Every register, dense in [`RegId`].
+    /// All registers, indexed by [`RegId`].
     pub regs: Vec<Register>,
-    /// Names of the op classes, dense in [`OpClass`].
+    /// The names of the op classes, indexed by [`OpClass`].
     pub classes: ClassTable,
     /// The kernel's parameters, in order.
     pub params: Vec<Param>,
     /// The functions that the kernel may call, in the order of their code.
     pub functions: Vec<Function>,
-    /// Variables and sizes of the memory the program declares.
+    /// The variables and the sizes of the memory that the program declares.
     pub memory: layout::MemoryLayout,
-    /// Whether no code follows it in its file.
+    /// Whether the kernel is the last code in its file.
     pub ends_file: bool,
-    /// Threads the kernel was compiled for at most (`.maxntid`, `.reqntid`), if it says so.
+    /// The maximum number of threads per block that the kernel was compiled for (`.maxntid`,
+    /// `.reqntid`), if declared.
     pub max_threads: Option<u32>,
-    /// Texture and surface references that the code names, each once.
+    /// The texture and surface references that the code names, without duplicates.
     pub references: Vec<Reference>,
-    /// If it is machine code, what that says beside what it does.
+    /// The control codes and offsets of the instructions, if the program was read from machine
+    /// code.
     pub machine_code: Option<MachineCode>,
-    /// Registers that may be read before an instruction has written them, each with the first instruction that may do so.
+    /// The registers that may be read before any instruction has written them, each with the first
+    /// instruction that may do so.
     pub unset_reads: Vec<(Pc, RegId)>,
-    /// Things worth telling the user: constructs that were accepted but do nothing here, and
-    /// reasons why a path may depend on timing.
+    /// Notes for the user: constructs that are accepted but have no effect here, and reasons why a
+    /// path may depend on timing.
     pub notes: Vec<String>,
 }
 
-/// A function that is no kernel.
+/// A device function, that is, one that is not a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// As the source calls it.
+    /// The name in the source.
     pub name: String,
-    /// What a pointer to it holds.
+    /// The value of a pointer to the function.
     pub address: u64,
-    /// Its first instruction.
+    /// The function's first instruction.
     pub first: Pc,
-    /// Places and sizes (bytes) of its parameters.
+    /// The locations and sizes (bytes) of the parameters.
     pub params: Vec<(sem::ArgLocation, u32)>,
-    /// Places and sizes of its results.
+    /// The locations and sizes (bytes) of the results.
     pub returns: Vec<(sem::ArgLocation, u32)>,
-    /// What it has of its own in every call, if it may be called while it runs.
+    /// The frame that each call allocates; `None` if the function cannot be called recursively.
     pub frame: Option<FrameLayout>,
 }
 
-/// What a function has of its own in every call. Its local memory, with parameters, lies on a stack
-/// of each thread; the registers are the same in every call, and an inner call leaves them as they
-/// were.
+/// The state that a recursive function has once per active call. Its local memory, parameters
+/// included, is allocated on a stack per thread. All calls use the same registers, so an inner call
+/// saves and restores them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrameLayout {
-    /// Local memory, bytes.
+    /// The size of the local memory in bytes.
     pub bytes: u64,
-    /// The registers.
+    /// The registers that an inner call preserves.
     pub registers: Vec<RegId>,
 }
 
 impl FrameLayout {
-    /// Bytes that a call takes of the stack: a multiple of 16, not zero, so that the stack bounds
-    /// how deep calls nest.
+    /// Returns the number of bytes of stack that a call takes: a multiple of 16 that is never zero,
+    /// so that the size of the stack limits the depth of recursion.
     pub fn stack_bytes(&self) -> u64 {
         self.bytes.max(1).next_multiple_of(16)
     }
@@ -108,79 +111,83 @@ impl FrameLayout {
 /// One instruction.
 #[derive(Clone, Debug)]
 pub struct Instr {
-    /// Op class; for accesses through generic addresses that of the space they resolve to is
-    /// in [`Instr::class_by_space`].
+    /// The op class. The class of an access through a generic address depends on the space that the
+    /// address resolves to, see [`Instr::class_by_space`].
     pub class: OpClass,
-    /// Op class per resolved space (index [`Space::index`]) of a generic access.
+    /// The op class of a generic access for each resolved space, indexed by [`Space::index`].
     pub class_by_space: Option<Box<[OpClass; Space::RESOLVED.len()]>>,
-    /// Registers written.
+    /// The registers that the instruction writes.
     pub dsts: RegList,
-    /// Registers read, guard and address registers included.
+    /// The registers that the instruction reads, guard and address registers included.
     pub srcs: RegList,
-    /// The predicate that enables lanes.
+    /// The guard predicate, which enables lanes.
     pub guard: Option<Guard>,
-    /// What the timing engine and the analyser must know beyond unit and registers.
+    /// The instruction's effect on control flow and synchronisation, as far as timing is concerned.
     pub flow: Flow,
-    /// What it does to memory, as far as timing goes; nothing if it does not access any.
+    /// The instruction's memory access, as far as timing is concerned; `None` if it does not access
+    /// memory.
     pub memory: Option<MemoryOp>,
-    /// What it does; [`Sem::None`] in micro kernels.
+    /// The instruction's semantics; [`Sem::None`] in micro kernels.
     pub sem: Sem,
-    /// Line in the source file, from 1; 0 if unknown. Of machine code, in its listing.
+    /// The line in the source file (from 1), or 0 if it is unknown. For machine code, the line in
+    /// the listing.
     pub line: u32,
-    /// Executes as a part of an instruction that stands beside it: it takes no step and no time.
+    /// Whether the instruction executes as a part of an adjacent instruction, so that it takes
+    /// neither a step nor time.
     pub folded: bool,
 }
 
-/// `@p` or `@!p`.
+/// A guard predicate, `@p` or `@!p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard {
     /// The predicate register.
     pub reg: RegId,
-    /// Lanes are enabled where the predicate is false.
+    /// Whether a lane is enabled where the predicate is false.
     pub negate: bool,
 }
 
-/// How an instruction takes part in the flow of a warp, as far as timing goes.
+/// How an instruction affects the control flow and the synchronisation of a warp, as far as timing
+/// is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Flow {
-    /// Computes, loads, stores, branches.
+    /// The instruction computes, loads, stores or branches.
     #[default]
     Plain,
-    /// May end lanes. The step that ends the warp is marked in the path.
+    /// The instruction may terminate lanes. The path marks the step that terminates the warp.
     Exit,
-    /// Waits for other warps; the step carries a [`crate::path::BarrierUse`].
+    /// The instruction waits for other warps; its step carries a [`crate::path::BarrierUse`].
     Barrier,
-    /// Tells a barrier that this warp was here, without waiting.
+    /// The instruction arrives at a barrier without waiting.
     Arrive,
-    /// Writes the pseudo-register of its commit group; the step carries an
+    /// The instruction writes the pseudo-register of its commit group; its step carries a
     /// [`crate::path::AsyncRing`].
     AsyncCopy,
-    /// Reads the pseudo-register that the step names.
+    /// The instruction reads the pseudo-register that its step names.
     AsyncWait,
 }
 
-/// Some registers, each once. Only matrix instructions list more than a few.
+/// A set of registers in order of insertion. Only matrix instructions list more than seven.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct RegList(Few<RegId, 7>);
 
 impl RegList {
-    /// The most registers an instruction can read or write; front ends refuse those with more.
-    /// The widest product of matrices reads 24 and its guard.
+    /// The maximum number of registers that an instruction can read or write; front ends reject
+    /// instructions with more. The widest matrix product reads 24 registers and its guard.
     pub const MAX: usize = 40;
 
-    /// No register.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a register unless it is there already.
+    /// Adds a register unless the list contains it already.
     pub fn insert(&mut self, reg: RegId) {
         if !self.as_slice().contains(&reg) {
             self.0.push(reg);
         }
     }
 
-    /// The registers.
+    /// Returns the registers.
     pub fn as_slice(&self) -> &[RegId] {
         self.0.as_slice()
     }
@@ -203,35 +210,35 @@ impl fmt::Debug for RegList {
 /// A register of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register {
-    /// As the source calls it.
+    /// The name in the source.
     pub name: String,
-    /// What it holds.
+    /// The kind of value that the register holds.
     pub kind: RegKind,
 }
 
-/// What a register holds.
+/// The kind of value that a register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegKind {
-    /// A truth value per lane.
+    /// One truth value per lane.
     Pred,
-    /// This many bits per lane (8, 16, 32 or 64), kept zero-extended.
+    /// The given number of bits per lane (8, 16, 32 or 64), zero-extended.
     Bits(u8),
 }
 
 /// A kernel parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// As the source calls it.
+    /// The name in the source.
     pub name: String,
-    /// Offset in the parameter block, bytes.
+    /// The offset in the parameter block in bytes.
     pub offset: u32,
-    /// Size, bytes.
+    /// The size in bytes.
     pub size: u32,
-    /// Type, for checking arguments.
+    /// The type that arguments are checked against.
     pub ty: ParamType,
 }
 
-/// What a kernel parameter takes.
+/// The type of a kernel parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamType {
     /// An integer or untyped scalar of [`Param::size`] bytes.
@@ -245,22 +252,22 @@ pub enum ParamType {
 /// A texture or surface reference (`.texref`, `.surfref`) that a program names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// The variable of the module.
+    /// The name of the module's variable.
     pub name: String,
-    /// Its address, which is the handle of what is bound to it.
+    /// The variable's address, which is the handle of the texture or surface that is bound to it.
     pub handle: u64,
-    /// Whether stores and loads go through it, not fetches.
+    /// Whether it is a surface (loads and stores) rather than a texture (fetches).
     pub surface: bool,
 }
 
-/// Names of op classes, dense in [`OpClass`].
+/// The names of the op classes, indexed by [`OpClass`].
 #[derive(Clone, Debug, Default)]
 pub struct ClassTable {
     names: Vec<String>,
 }
 
 impl ClassTable {
-    /// The id of a name, new or known.
+    /// Returns the id of a name, which is added if it is new.
     pub fn intern(&mut self, name: &str) -> OpClass {
         let index = self.names.iter().position(|n| n == name).unwrap_or_else(|| {
             self.names.push(name.to_owned());
@@ -269,42 +276,43 @@ impl ClassTable {
         OpClass::from_index(index)
     }
 
-    /// The name of an id.
+    /// Returns the name of a class.
     pub fn name(&self, class: OpClass) -> &str {
         &self.names[class.index()]
     }
 
-    /// Every name, by id.
+    /// Returns all names, indexed by class.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 }
 
 impl Instr {
-    /// Bytes that each lane accesses in shared memory, if it may be there that it does: loads,
-    /// stores and atomics through shared or generic addresses.
+    /// Returns the number of bytes that each lane accesses if the access may go to shared memory,
+    /// that is, for loads, stores and atomics through shared or generic addresses.
     pub fn shared_bytes(&self) -> Option<usize> {
         let (space, bytes) = self.sem.access()?;
         matches!(space, Space::Shared | Space::Generic).then_some(bytes)
     }
 
-    /// Whether it moves lines of device memory when it accesses global or local memory, or, if
-    /// `constants`, constants or the kernel's parameters.
+    /// Returns whether the instruction may transfer lines of device memory: an access to global or
+    /// local memory or, if `constants` is set, to constants or kernel parameters.
     pub fn moves_lines(&self, constants: bool) -> bool {
         self.flow == Flow::AsyncCopy || self.memory.is_some_and(|memory| memory.moves_lines(constants))
     }
 
-    /// Whether it takes values to memory and brings none back.
+    /// Returns whether the instruction is a store.
     pub fn stores(&self) -> bool {
         matches!(self.memory, Some(MemoryOp::Store(_)))
     }
 
-    /// Whether it may fetch its results from global memory.
+    /// Returns whether the instruction's results may come from global memory.
     pub fn loads_global(&self) -> bool {
         self.flow == Flow::AsyncCopy || self.memory.is_some_and(MemoryOp::loads_global)
     }
 
-    /// What it waits for, if that takes no time here though it does on hardware.
+    /// Describes the wait of an instruction that takes no time in this model although it takes time
+    /// on hardware.
     pub fn waits_untimed(&self) -> Option<&'static str> {
         match &self.sem {
             Sem::Mbarrier(barrier) => {
@@ -319,15 +327,16 @@ impl Instr {
 }
 
 impl Program {
-    /// A wait that takes no time here, though it does on hardware: that at an mbarrier object, or a sleep,
-    /// which takes between zero and twice the time that it names (PTX ISA, `nanosleep`). Its line, and
-    /// what it does.
+    /// Returns the line and a description of the first wait that takes no time in this model
+    /// although it takes time on hardware: a wait at an mbarrier object, or a sleep, whose duration
+    /// is between zero and twice the time that it names (PTX ISA, `nanosleep`).
     pub fn untimed_wait(&self) -> Option<(u32, &'static str)> {
         self.instrs.iter().find_map(|instr| Some((instr.line, instr.waits_untimed()?)))
     }
 
-    /// Why the paths may depend on the order in which warps run: an instruction reads what an atomic
-    /// operation returned, or an exchange decides who comes first.
+    /// Returns a note if the paths may depend on the order in which warps run: an instruction reads
+    /// the result of an atomic operation, or the program contains an exchange or a
+    /// compare-and-swap.
     pub fn order_note(&self) -> Option<&'static str> {
         let mut read = vec![false; self.regs.len()];
         self.instrs.iter().flat_map(|instr| instr.srcs.as_slice()).for_each(|reg| read[reg.index()] = true);
@@ -343,12 +352,13 @@ impl Program {
         )
     }
 
-    /// The instruction at a pc.
+    /// Returns the instruction at a program counter.
     pub fn instr(&self, pc: Pc) -> &Instr {
         &self.instrs[pc.index()]
     }
 
-    /// `file:line` of an instruction, or `file:kernel+byte`, for messages.
+    /// Returns the location of an instruction for messages: `file:line`, or `file:kernel+byte` for
+    /// machine code.
     pub fn place(&self, pc: Pc) -> String {
         let instr = self.instr(pc);
         match self.machine_code.as_ref().and_then(|code| code.of(instr)) {
@@ -357,7 +367,8 @@ impl Program {
         }
     }
 
-    /// Instructions as the source has them: those that others are made of count once.
+    /// Returns the number of instructions in the source; instructions that are folded into another
+    /// one are not counted.
     pub fn count(&self) -> usize {
         self.instrs.iter().filter(|instr| !instr.folded).count()
     }

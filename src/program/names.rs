@@ -1,15 +1,15 @@
-//! C++ names: as the source wrote them, and found by a part.
+//! Demangling of C++ names, and searching for a name by a part of it.
 
 use std::fmt;
 
 use cpp_demangle::{DemangleOptions, DemangleWrite, Symbol};
 
-/// Longer names, mangled or not, are left as they are: substitutions can make a short mangled name
-/// a very long one.
+/// The maximum length of a name in bytes, mangled or not. Longer names are left as they are, since
+/// substitutions can expand a short mangled name exponentially.
 const LONGEST: usize = 4096;
 
-/// A name as C++ writes it, with the types of its parameters if it is a function; nothing if it is
-/// not mangled.
+/// Returns the C++ form of a mangled name, with the types of the parameters if it is a function;
+/// `None` if the name is not mangled.
 pub fn demangled(name: &str) -> Option<String> {
     demangled_with(name, DemangleOptions::new())
 }
@@ -35,17 +35,18 @@ fn demangled_with(name: &str, options: DemangleOptions) -> Option<String> {
     Some(text.0)
 }
 
-/// A name as people say it: `scale` for `_Z5scalePff`, `void axpy<float>(..)` is `axpy<float>`.
+/// Returns the C++ name without parameters and return type: `scale` for `_Z5scalePff`,
+/// `axpy<float>` for `void axpy<float>(..)`.
 pub fn short(name: &str) -> String {
     let plain = DemangleOptions::new().no_params().no_return_type();
     demangled_with(name, plain).unwrap_or_else(|| name.to_owned())
 }
 
-/// The types of a function's parameters, as far as its name tells.
+/// Returns the types of a function's parameters, as far as its name contains them.
 pub fn parameter_types(name: &str) -> Option<Vec<String>> {
     let full = demangled(name)?;
     let list = full.strip_suffix(')')?;
-    // the list is what the last bracket closes
+    // the parameter list is enclosed by the last pair of parentheses
     let mut depth = 0usize;
     let open = list.char_indices().rev().find(|(_, c)| {
         match c {
@@ -74,19 +75,19 @@ pub fn parameter_types(name: &str) -> Option<Vec<String>> {
     if trimmed.iter().all(String::is_empty) { Some(Vec::new()) } else { Some(trimmed) }
 }
 
-/// What became of looking for a name.
+/// The result of a search for a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// This one, by index.
+    /// The index of the only match.
     One(usize),
-    /// All of these fit.
+    /// The indices of all matches.
     Several(Vec<usize>),
-    /// None does.
+    /// There is no match.
     None,
 }
 
-/// Finds a name: itself, then as C++ writes it with or without parameters, then by a part of
-/// either. Blanks do not count.
+/// Finds a name: an exact match, else a match of the C++ form with or without parameters, else a
+/// match of a part of either. White space is ignored.
 pub fn find<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Found {
     let plain = |text: &str| text.split_whitespace().collect::<String>();
     let wanted = plain(wanted);
@@ -120,8 +121,7 @@ pub fn find<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Found
     Found::None
 }
 
-/// Finds a name without leaving out any of it: itself, or as C++ writes it with or without
-/// parameters.
+/// Finds a complete name: an exact match, else a match of the C++ form without parameters.
 pub fn find_whole<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> Found {
     match names.clone().into_iter().position(|name| name == wanted) {
         Some(index) => Found::One(index),
@@ -136,7 +136,7 @@ pub fn find_whole<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + C
     }
 }
 
-/// A name for messages: itself and, in brackets, as C++ writes it.
+/// Returns a name for messages: the name itself followed by its C++ form in parentheses.
 pub fn shown(name: &str) -> String {
     demangled(name).map_or_else(|| name.to_owned(), |full| format!("{name} ({full})"))
 }
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn any_name_is_survived() {
-        // every level doubles what the one before it wrote
+        // each level doubles the expansion of the previous one
         let mut bomb = "_Z1fI1aE".to_owned();
         for level in 0..30u32 {
             let s = char::from_digit(level, 36).unwrap().to_ascii_uppercase();

@@ -1,9 +1,9 @@
-//! What a kernel does with its parameters, as far as its code tells: which are pointers, and what
-//! they point to.
+//! An analysis of how a kernel uses its parameters: which of them are pointers, and what they point
+//! to.
 //!
-//! One pass over the code without regard to order, repeated until nothing changes; the registers
-//! of PTX are written once or twice, so that little is lost. Pointers that are passed through the
-//! memory of functions are not followed.
+//! It is a flow-insensitive pass over the code that is repeated until a fixed point; since PTX
+//! writes each register once or twice, this loses little precision. Pointers that are passed
+//! through the memory of functions are not followed.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,20 @@ use super::{Program, RegKind};
 use crate::base::RegId;
 use crate::isa::Space;
 
-/// Places in parameters that are told apart; what is beyond counts as no pointer.
+/// The maximum number of sources that the analysis distinguishes; further ones do not count as
+/// pointers.
 const MAX_SOURCES: usize = 64;
 
-/// A parameter, or a part of one that the code reads at once.
+/// A parameter, or a part of one that the code reads as a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Index in [`Program::params`].
+    /// The index in [`Program::params`].
     pub param: usize,
-    /// Offset in the parameter, bytes.
+    /// The offset in the parameter in bytes.
     pub offset: u32,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u32,
-    /// How it is used.
+    /// How the code uses the part.
     pub usage: Usage,
 }
 
@@ -43,51 +44,51 @@ pub enum Usage {
 /// How a kernel accesses a texture or surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageUse {
-    /// A surface, not a texture.
+    /// Whether it is a surface rather than a texture.
     pub surface: bool,
-    /// The shape that instructions expect.
+    /// The shape that the instructions expect.
     pub geometry: Geometry,
-    /// Texels as wide as what instructions use of them.
+    /// A format with as many channels as the instructions use.
     pub format: Format,
 }
 
-/// A kind of number.
+/// A numeric type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Number {
-    /// 8, 16, 32 or 64.
+    /// The width: 8, 16, 32 or 64 bits.
     pub bits: u8,
-    /// Floating point.
+    /// Whether it is a floating-point type.
     pub float: bool,
-    /// Two's complement, as far as anything tells.
+    /// Whether an instruction treats the number as signed.
     pub signed: bool,
 }
 
-/// What a pointer points to.
+/// The memory that a pointer points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointee {
-    /// Its elements.
+    /// The type of its elements.
     pub elem: Number,
-    /// Some of them are pointers themselves, to these.
+    /// The type that the elements point to, if some of them are pointers themselves.
     pub pointers: Option<Number>,
-    /// Whether it is read.
+    /// Whether the kernel reads the memory.
     pub read: bool,
-    /// Whether it is written.
+    /// Whether the kernel writes the memory.
     pub written: bool,
 }
 
-/// What the code says about the parameters.
+/// How a kernel uses its parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// By parameter and offset.
+    /// The parts of parameters in ascending order of parameter and offset.
     pub parts: Vec<Part>,
-    /// Of the texture and surface references that it names, by their index in
-    /// [`Program::references`]; nothing for one that is only asked about.
+    /// The use of each texture and surface reference, indexed like [`Program::references`]; `None`
+    /// for a reference that the kernel only queries.
     pub references: Vec<Option<ImageUse>>,
-    /// The axes along which it tells its threads or blocks apart.
+    /// The axes of thread or block ids that the kernel reads.
     pub axes: [bool; 3],
 }
 
-/// Reads the code of a kernel.
+/// Analyses the code of a kernel.
 pub fn uses(program: &Program) -> Uses {
     let mut flow = Flow::new(program);
     flow.find_sources();
@@ -95,18 +96,19 @@ pub fn uses(program: &Program) -> Uses {
     flow.uses()
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
-    /// So many bytes of a parameter, at this offset.
+    /// `size` bytes at an offset of a parameter.
     Param { param: usize, offset: u32, size: u32 },
-    /// A word read through the pointer of another source.
+    /// A word that is loaded through the pointer of another source.
     Through(usize),
 }
 
 #[derive(Clone, Copy, Default)]
 struct Register {
-    /// What is in it, unchanged or as part of a sum: a bit for each source.
+    /// The sources whose values the register may contain, unchanged or as part of a sum; one bit
+    /// each.
     from: u64,
     float: bool,
     signed: bool,
@@ -133,7 +135,7 @@ impl<'a> Flow<'a> {
         if self.sources.get(index) == Some(&source) { 1 << index } else { 0 }
     }
 
-    /// The part of a parameter at an offset of the parameter block.
+    /// Returns the part of a parameter at an offset of the parameter block.
     fn param_at(&self, offset: i64, size: u32) -> Option<Source> {
         let offset = u32::try_from(offset).ok()?;
         let inside = |p: &super::Param| p.offset <= offset && offset + size <= p.offset + p.size;
@@ -141,7 +143,8 @@ impl<'a> Flow<'a> {
         Some(Source::Param { param, offset: offset - self.program.params[param].offset, size })
     }
 
-    /// What is read from parameters, and what instructions say of the numbers in their registers.
+    /// Finds the loads of parameters, and the numeric types that instructions imply for their
+    /// registers.
     fn find_sources(&mut self) {
         let program = self.program;
         let constants = self.constants();
@@ -167,10 +170,10 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// What registers hold into which a number is moved, such as the address of a parameter.
+    /// Returns the constants, such as addresses of parameters, that registers are set to by moves.
     fn constants(&self) -> Vec<Option<u64>> {
         let mut constants = vec![None; self.registers.len()];
-        // a parameter's address may be moved on
+        // two passes, since the address of a parameter may be copied once more
         for _ in 0..2 {
             for instr in &self.program.instrs {
                 if let Sem::Mov { dst, src } = &instr.sem {
@@ -216,7 +219,7 @@ impl<'a> Flow<'a> {
             }
             Sem::SelectSign { c, float: true, .. } => self.mark(&[*c], true, false),
             Sem::Int { op, ty, src, .. } => {
-                // addition and its like are the same for both
+                // addition and similar operations do not depend on the sign
                 let tells = matches!(
                     op,
                     IntOp::Div | IntOp::Rem | IntOp::Min | IntOp::Max | IntOp::Shr | IntOp::MulWide
@@ -238,7 +241,7 @@ impl<'a> Flow<'a> {
         operand.reg().map_or(0, |reg| self.registers[reg.index()].from)
     }
 
-    /// Values move on by one instruction; whether anything changed.
+    /// Propagates sources through each instruction once and returns whether anything changed.
     fn spread(&mut self) -> bool {
         let mut changed = false;
         let program = self.program;
@@ -273,7 +276,8 @@ impl<'a> Flow<'a> {
         changed
     }
 
-    /// A register gets what the sources hold; in a plain move both are the same kind of number.
+    /// Adds the sources of the operands to a register. A plain move also unifies the numeric types
+    /// of both sides.
     fn join(&mut self, dst: RegId, sources: &[Operand], moved: u64, plain: bool) -> bool {
         let before = self.registers[dst.index()];
         let mut after = Register { from: before.from | moved, ..before };
@@ -309,7 +313,8 @@ impl<'a> Flow<'a> {
     fn number(&self, operand: Option<RegId>, bits: u8) -> Number {
         let Some(reg) = operand else { return Number { bits, float: false, signed: false } };
         let Register { float, signed, .. } = self.registers[reg.index()];
-        // values that are only moved around: compilers name registers by their type
+        // Values that are only moved have no type; compilers encode the type in the name of the
+        // register.
         let name = &self.program.regs[reg.index()].name;
         let named = |prefix: &str| {
             name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
@@ -318,7 +323,7 @@ impl<'a> Flow<'a> {
         Number { bits, float, signed: signed && !float }
     }
 
-    /// Every access through an address that comes from somewhere.
+    /// Returns the accesses through addresses that derive from a source.
     fn accesses(&self) -> Vec<Access> {
         let mut found = Vec::new();
         for instr in &self.program.instrs {
@@ -374,7 +379,7 @@ impl<'a> Flow<'a> {
         found
     }
 
-    /// Every access to a texture or surface: its handle, and how.
+    /// Returns the handle and the use of each access to a texture or surface.
     fn images(&self) -> Vec<(Operand, ImageUse)> {
         let mut read = vec![false; self.registers.len()];
         for instr in &self.program.instrs {
@@ -390,7 +395,7 @@ impl<'a> Flow<'a> {
                         ValueTy::Int(ty) if ty.signed => Channel::I32,
                         ValueTy::Int(_) => Channel::U32,
                     };
-                    // a gather takes its texels apart by itself
+                    // a gather selects a single channel
                     let used = fetch.gather.map_or(used.unwrap_or(0), usize::from);
                     let format = Format { elem, channels: channels(used + 1) };
                     found
@@ -430,8 +435,8 @@ impl<'a> Flow<'a> {
         let references = self.program.references.iter();
         let references = references.map(|r| widest(&|handle| handle == Operand::Imm(r.handle))).collect();
         let accesses = self.accesses();
-        // a sum of two parameters may be a pointer and an offset: what is an address alone
-        // somewhere is the pointer
+        // In a sum of two sources, either one may be the pointer. A source that is used alone as an
+        // address elsewhere is taken to be the pointer.
         let alone = accesses.iter().map(|access| access.from).filter(|from| from.count_ones() == 1);
         let certain = alone.fold(0, |all, from| all | from);
         let mut pointees: BTreeMap<usize, Vec<&Access>> = BTreeMap::new();
@@ -465,7 +470,8 @@ impl<'a> Flow<'a> {
         Uses { parts, references, axes }
     }
 
-    /// The kind of number that a source is, by the registers that hold nothing else.
+    /// Returns the numeric type of a source according to the registers that contain only this
+    /// source.
     fn number_of(&self, index: usize, bits: u8) -> Number {
         let holders = (0..self.registers.len()).filter(|&reg| self.registers[reg].from == 1 << index);
         let same = |reg: &usize| matches!(self.program.regs[*reg].kind, RegKind::Bits(b) if b == bits);
@@ -503,7 +509,7 @@ struct Access {
     written: bool,
 }
 
-/// As many channels as a texel can have that has so many.
+/// Returns the smallest valid number of channels for a texel that has at least `used` channels.
 fn channels(used: usize) -> u8 {
     match used {
         0 | 1 => 1,
@@ -512,7 +518,8 @@ fn channels(used: usize) -> u8 {
     }
 }
 
-/// What a pointer points to, by a majority of the elements that are accessed through it.
+/// Describes the memory that a pointer points to; the type of its elements is the one with the most
+/// accesses.
 fn pointee(accesses: &[&Access]) -> Pointee {
     let mut counts: BTreeMap<Number, usize> = BTreeMap::new();
     for number in accesses.iter().flat_map(|access| &access.numbers) {
@@ -527,7 +534,7 @@ fn pointee(accesses: &[&Access]) -> Pointee {
         written: accesses.iter().any(|access| access.written),
     }
 }
-/// The elements of a matrix as numbers; two of four bits share a byte.
+/// Returns the numeric type of the elements of a matrix; two 4-bit elements share a byte.
 fn of_matrix(ty: MatrixTy) -> Number {
     let float = matches!(ty, MatrixTy::F16 | MatrixTy::Bf16 | MatrixTy::Tf32 | MatrixTy::F32 | MatrixTy::F64);
     let signed = matches!(ty, MatrixTy::S4 | MatrixTy::S8 | MatrixTy::S32);

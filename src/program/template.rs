@@ -1,4 +1,4 @@
-//! Launch files to begin with: the right list of parameters, and guesses of what to pass.
+//! Templates of launch files: the correct list of parameters, with guessed arguments.
 
 use std::fmt::Write;
 
@@ -6,17 +6,17 @@ use super::image::{Channel, Format, Geometry};
 use super::params::{ImageUse, Number, Part, Pointee, Usage, Uses, uses};
 use super::{Param, ParamType, Program, names};
 
-/// Elements of each guessed buffer.
+/// The number of elements of each guessed buffer.
 const ELEMENTS: u32 = 65536;
-/// Distance of pointers to rows in guessed buffers, bytes.
+/// The distance in bytes between the rows that pointers in guessed buffers point to.
 const PITCH: u32 = 256;
-/// Dynamic shared memory of a kernel that uses it, bytes.
+/// The size in bytes of the dynamic shared memory of a kernel that uses it.
 const DYNAMIC_SHARED: u32 = 16384;
 
-/// Arguments that fit the parameters of a kernel.
+/// Guessed arguments that match the parameters of a kernel.
 pub struct Arguments {
     args: Vec<Argument>,
-    /// Buffers that pointers inside of buffers point to, and those of textures and surfaces.
+    /// The buffers that pointers in other buffers point to, and those of textures and surfaces.
     targets: Vec<String>,
     images: Vec<GuessedImage>,
     uses: Uses,
@@ -25,24 +25,25 @@ pub struct Arguments {
 struct GuessedImage {
     name: String,
     surface: bool,
-    /// As RON.
+    /// The specification in RON.
     text: String,
 }
 
 struct Argument {
-    /// As RON.
+    /// The argument in RON.
     text: String,
-    /// What is known of the parameter.
+    /// What the code reveals about the parameter.
     comment: String,
 }
 
-/// Guesses from the code of a kernel and, if it is a C++ name, the types in its name.
+/// Guesses the arguments from the code of a kernel and, if it has a mangled C++ name, from the
+/// types in that name.
 pub fn arguments(program: &Program) -> Arguments {
     let uses = uses(program);
     let types = names::parameter_types(&program.name).filter(|types| types.len() == program.params.len());
     let mut guess = Guess { size: size(uses.axes), targets: Vec::new(), images: Vec::new() };
     for (reference, used) in program.references.iter().zip(&uses.references) {
-        // one that is only asked about may be anything
+        // a reference that is only queried may have any type
         let anything = ImageUse {
             surface: reference.surface,
             geometry: Geometry { dims: 2, layered: false },
@@ -59,7 +60,8 @@ pub fn arguments(program: &Program) -> Arguments {
     Arguments { args, targets: guess.targets, images: guess.images, uses }
 }
 
-/// Threads along each axis, and a value for numbers: together they stay within [`ELEMENTS`].
+/// Returns the number of threads along each axis, which is also the value of integers. The product
+/// over the axes is at most [`ELEMENTS`].
 fn size(axes: [bool; 3]) -> u32 {
     match axes {
         [_, _, true] => 32,
@@ -68,7 +70,7 @@ fn size(axes: [bool; 3]) -> u32 {
     }
 }
 
-/// What a C++ type is in a launch file.
+/// Returns the element type in launch files for a C++ type.
 fn scalar(ty: &str) -> Option<&'static str> {
     Some(match ty.trim_end_matches(" const") {
         "bool" | "unsigned char" => "U8",
@@ -174,7 +176,7 @@ impl Guess {
         format!("Buffer(name: {name:?}, elem: {elem}, len: {ELEMENTS}, init: {init})")
     }
 
-    /// A texture or surface with a buffer of its own; the argument that passes it.
+    /// Adds a texture or surface with its own buffer and returns the argument that passes it.
     fn image(&mut self, name: &str, image: ImageUse) -> String {
         let ImageUse { surface, geometry, format: Format { elem, channels } } = image;
         let extent: &[u32] = match geometry.dims {
@@ -252,7 +254,8 @@ impl Guess {
     }
 }
 
-/// How messages and `--dump` may call a buffer: the parameter's name if a person gave it one.
+/// Returns the name of a guessed buffer for messages and `--dump`: the name of the parameter,
+/// unless the compiler generated it.
 fn buffer_name(param: &Param, index: usize) -> String {
     let by_compiler = param.name.ends_with(&format!("_param_{index}"));
     let plain = param.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -279,18 +282,19 @@ fn init(elem: &str, read: bool, size: u32) -> String {
 }
 
 impl Arguments {
-    /// The argument for one parameter, as RON.
+    /// Returns the argument for one parameter in RON.
     pub fn one(&self, index: usize) -> &str {
         self.args.get(index).map_or("", |arg| &arg.text)
     }
 
-    /// The texture or surface of this name, as RON.
+    /// Returns the texture or surface with this name in RON.
     pub fn image(&self, name: &str) -> Option<&str> {
         let name = names::short(name);
         self.images.iter().find(|image| image.name == name).map(|image| image.text.as_str())
     }
 
-    /// All fields that say what to pass, one argument a line, indented by so many blanks.
+    /// Returns all fields that specify arguments, one argument per line, indented by the given
+    /// number of spaces.
     pub fn list(&self, indent: usize) -> String {
         let blanks = " ".repeat(indent);
         let mut text = String::new();
@@ -325,7 +329,7 @@ impl Arguments {
     }
 }
 
-/// A launch file for a kernel. `module` is its PTX as the file should name it.
+/// Returns a launch file for a kernel. `module` is the name of its PTX file.
 pub fn launch_file(program: &Program, module: &str) -> String {
     let arguments = arguments(program);
     let (grid, block) = shape(arguments.uses.axes, program);
@@ -347,7 +351,7 @@ pub fn launch_file(program: &Program, module: &str) -> String {
         let _ = writeln!(text, "    dynamic_shared: {DYNAMIC_SHARED},    // bytes");
     }
     let _ = writeln!(text, "{}", arguments.list(4));
-    // what a module leaves blank in constant memory is for the host to fill
+    // The host must set the constant variables that the module does not initialise.
     let blank = |v: &&super::layout::Variable| v.offset >= program.memory.constants.init.len() as u64;
     let constants: Vec<String> = program.memory.constants.vars.iter().filter(blank).map(symbol).collect();
     if !constants.is_empty() {
@@ -357,7 +361,7 @@ pub fn launch_file(program: &Program, module: &str) -> String {
     text
 }
 
-/// A variable that the host may set.
+/// Returns the initialiser of a variable that the host may set.
 fn symbol(variable: &super::layout::Variable) -> String {
     let (elem, len) = match variable.size {
         words if words % 4 == 0 => ("F32", words / 4),
@@ -366,9 +370,10 @@ fn symbol(variable: &super::layout::Variable) -> String {
     format!("Buffer(name: {:?}, elem: {elem}, len: {len}, init: Zero)", names::short(&variable.name))
 }
 
-/// Grid and block for [`size`] threads along each axis.
+/// Returns a grid and a block for [`size`] threads along each axis.
 fn shape(axes: [bool; 3], program: &Program) -> ([u32; 3], [u32; 3]) {
-    // a tile of 32 x 32 words, perhaps with a word of padding in each row, is usually walked by flat blocks
+    // A tile of 32 x 32 words, possibly with a padding word per row, is usually processed by flat
+    // blocks.
     let tile = |bytes: u64| matches!(bytes, 4096 | 4224);
     let mut block = match axes {
         [_, _, true] => [8, 8, 4],

@@ -1,8 +1,8 @@
-//! A program's op classes bound to a machine: what each step runs on and how long that takes.
+//! The op classes of a program bound to a machine: the unit and the latency of each step.
 //!
-//! This is the machine description and the instruction sequence brought together, shared by the
-//! simulator and the analyser. It holds durations as the machine states them and computes no
-//! point in time.
+//! This module combines the machine description with the instruction sequence for both the
+//! simulator and the analyser. It stores durations as the machine states them and computes no
+//! points in time.
 
 use super::codes::{Barriers, Codes};
 use super::sem::Operand;
@@ -13,39 +13,44 @@ use crate::isa::Space;
 use crate::machine::{BankTiming, Hazards, Machine, OpTiming, SubCores};
 use crate::path::{AsyncRing, Step};
 
-/// What timing needs to know of an instruction.
+/// The properties of an instruction that timing depends on.
 #[derive(Clone, Debug)]
 pub struct TimedInstr {
-    /// Unit, initiation and latency, unless [`TimedInstr::by_space`] has them.
+    /// The unit, initiation interval and latency, unless [`TimedInstr::by_space`] overrides them.
     pub op: OpTiming,
-    /// Unit, initiation and latency per resolved space of a generic access.
+    /// The unit, initiation interval and latency of a generic access for each resolved space.
     pub by_space: Option<Box<[OpTiming; Space::RESOLVED.len()]>>,
-    /// Registers that must be available: those read, or, where control codes count, those of the barriers waited for.
+    /// The registers that must be available before issue: the sources or, if control codes apply,
+    /// the registers of the barriers that are waited for.
     pub srcs: RegList,
-    /// Registers that are available once it is done: those written, or none where control codes count.
+    /// The registers that become available on completion: the destinations, or none if control
+    /// codes apply.
     pub dsts: RegList,
-    /// Registers that it writes through the register file: none if it is [unscored](Self::unscored).
+    /// The registers that are written through the register file: none if the instruction is
+    /// [unscored](Self::unscored).
     pub results: RegList,
-    /// What its control codes say, where they count.
+    /// The control codes, if they apply; otherwise the default.
     pub codes: Codes,
-    /// How it takes part in the warp's flow.
+    /// The effect on control flow and synchronisation.
     pub flow: Flow,
-    /// Whether it waits for global memory when it waits for a source; see
+    /// Whether the instruction's result may come from global memory, see
     /// [`TimingTable::loads_global`].
     pub loads_global: bool,
-    /// How it accesses memory, if it does.
+    /// The kind of memory access, if any.
     pub access: Option<Access>,
-    /// Registers that it reads through the register file: sources without the guard, and before them, if it is
-    /// [unscored](Self::unscored), its destination. Of those with the same number in their names only the first one,
-    /// since a number is a place in the register file.
+    /// The registers that are read through the register file: the sources without the guard,
+    /// preceded by the destination if the instruction is [unscored](Self::unscored). Registers
+    /// whose names contain the same number share a place in the register file, so only the first of
+    /// them is listed.
     pub operands: RegList,
-    /// Whether the pipeline reads its destination register instead of writing it, so that no instruction waits for the
-    /// result ([`crate::machine::PipelineSpec::unscored`]).
+    /// Whether the pipeline reads the destination register instead of writing it, so that no
+    /// instruction waits for the result ([`crate::machine::PipelineSpec::unscored`]).
     pub unscored: bool,
-    /// What bank conflicts cost, where the instruction may meet them. Without conflicts it has the
-    /// timing of [`TimedInstr::op`] or [`TimedInstr::by_space`] all the same.
+    /// The cost of bank conflicts if the instruction may have any. Without conflicts its timing is
+    /// that of [`TimedInstr::op`] or [`TimedInstr::by_space`].
     pub banks: Option<BankTiming>,
-    /// See [`TimingTable::moves_lines`].
+    /// Whether the instruction may transfer lines of device memory, see
+    /// [`TimingTable::moves_lines`].
     pub moves_lines: bool,
 }
 
@@ -54,19 +59,20 @@ pub struct TimedInstr {
 pub struct TimingTable {
     instrs: Vec<TimedInstr>,
     units: usize,
-    /// Registers of the program; the ring of asynchronous copies follows them, and then the barriers of control codes.
+    /// The number of registers of the program. The ring of asynchronous copies is numbered after
+    /// them, followed by the barriers of control codes.
     program_regs: usize,
-    /// Where control codes count.
+    /// The registers of barriers, if control codes apply.
     barriers: Option<Barriers>,
     hazards: Hazards,
     exit_issues: bool,
-    /// Where the code ends that can be fetched.
+    /// The end of the code that can be fetched; `None` if other code follows.
     fetch_end: Option<u32>,
     bounded_queues: bool,
-    /// By register of the program: the number in its name.
+    /// The number in the name of each register of the program.
     numbers: Vec<usize>,
     sub_cores: SubCores,
-    /// Whether constants and parameters move lines.
+    /// Whether accesses to constants and parameters transfer lines.
     constants: bool,
 }
 
@@ -74,8 +80,8 @@ impl TimingTable {
     /// Binds a program to a machine.
     ///
     /// # Errors
-    /// Every op class of the program that the machine does not map, with the first line that
-    /// uses it.
+    /// Returns a diagnostic for each op class of the program that the machine does not map, with
+    /// the first line that uses it.
     pub fn new(program: &Program, machine: &Machine) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         let fallback = OpTiming {
@@ -85,7 +91,7 @@ impl TimingTable {
         };
         let mut used_at: Vec<Option<u32>> = vec![None; program.classes.names().len()];
         for instr in &program.instrs {
-            // the `ret` of a micro kernel only ever ends its warp
+            // the `ret` of a micro kernel only terminates its warp and has no op class to map
             if instr.flow == Flow::Exit && instr.sem == Sem::None && !machine.exit_issues() {
                 continue;
             }
@@ -174,9 +180,9 @@ impl TimingTable {
         })
     }
 
-    /// A table of instructions that belong to no program, on a machine that was never written down
-    /// (a search makes up millions of them): as many units and registers as they use, RAW hazards,
-    /// a free exit, one sub-core.
+    /// Creates a table of instructions that belong to no program, with the given numbers of units
+    /// and registers, RAW hazards, a free exit and one sub-core. Searches use it for the millions
+    /// of machines that they generate.
     pub fn of_instrs(instrs: Vec<TimedInstr>, units: usize, regs: usize) -> Self {
         let sub_cores = SubCores::ONE;
         Self {
@@ -194,28 +200,28 @@ impl TimingTable {
         }
     }
 
-    /// The same on several sub-cores.
+    /// Returns the same table for a number of sub-cores.
     #[must_use]
     pub fn on_sub_cores(self, sub_cores: SubCores) -> Self {
         Self { sub_cores, ..self }
     }
 
-    /// The instructions, to be used for another table.
+    /// Returns the instructions, so that another table can reuse them.
     pub fn into_instrs(self) -> Vec<TimedInstr> {
         self.instrs
     }
 
-    /// The instruction at a pc.
+    /// Returns the instruction at a program counter.
     pub fn instr(&self, pc: Pc) -> &TimedInstr {
         &self.instrs[pc.index()]
     }
 
-    /// Every instruction, by pc.
+    /// Returns all instructions, indexed by program counter.
     pub fn instrs(&self) -> &[TimedInstr] {
         &self.instrs
     }
 
-    /// Unit, initiation and latency of one execution.
+    /// Returns the unit, initiation interval and latency of one execution.
     pub fn op(&self, step: Step) -> OpTiming {
         let instr = self.instr(step.pc());
         if let Some(banks) = &instr.banks {
@@ -227,8 +233,8 @@ impl TimingTable {
         instr.by_space.as_ref().map_or(instr.op, |by_space| by_space[step.memory().space.index()])
     }
 
-    /// Transactions of an access to shared memory, and how many it would take without conflicts;
-    /// `None` for other instructions, and where the machine has no bank conflicts.
+    /// Returns the number of transactions of an access to shared memory, and the number without
+    /// bank conflicts; `None` for other instructions, and for machines without bank conflicts.
     pub fn bank_transactions(&self, step: Step) -> Option<(u32, u32)> {
         let banks = self.instr(step.pc()).banks?;
         let used = step.memory();
@@ -236,15 +242,16 @@ impl TimingTable {
             .then(|| (banks.transactions + u32::from(used.extra_transactions), banks.transactions))
     }
 
-    /// Whether this execution accesses global or local memory, or constants that are cached, so that
-    /// a path with traffic has a group of lines for it.
+    /// Returns whether this execution accesses global memory, local memory or cached constants, so
+    /// that a path with traffic has a group of lines for it.
     pub fn moves_lines(&self, step: Step) -> bool {
         let instr = self.instr(step.pc());
         instr.moves_lines && (instr.flow == Flow::AsyncCopy || step.memory().space.has_lines(self.constants))
     }
 
-    /// The pseudo-register that an asynchronous copy writes or a wait reads, `None` for other
-    /// instructions and where control codes count. [`TimedInstr::srcs`] and [`TimedInstr::dsts`] do not list it.
+    /// Returns the pseudo-register that an asynchronous copy writes or a wait reads; `None` for
+    /// other instructions, and if control codes apply. [`TimedInstr::srcs`] and
+    /// [`TimedInstr::dsts`] do not include it.
     pub fn async_reg(&self, step: Step) -> Option<RegId> {
         match self.instr(step.pc()).flow {
             Flow::AsyncCopy | Flow::AsyncWait if self.barriers.is_none() => {
@@ -254,8 +261,8 @@ impl TimingTable {
         }
     }
 
-    /// Whether this execution fetches from global memory, so that a warp waiting for its result
-    /// counts as waiting for a global load (two-level scheduling).
+    /// Returns whether this execution loads from global memory, so that a warp that waits for its
+    /// result counts as waiting for a global load (two-level scheduling).
     pub fn loads_global(&self, step: Step) -> bool {
         let instr = self.instr(step.pc());
         instr.loads_global
@@ -264,7 +271,7 @@ impl TimingTable {
             || instr.flow == Flow::AsyncCopy
     }
 
-    /// The space that a memory access resolved to.
+    /// Returns the space that a memory access resolves to.
     pub fn space(&self, step: Step) -> Space {
         match self.instr(step.pc()).flow {
             Flow::AsyncCopy => Space::Global,
@@ -272,56 +279,58 @@ impl TimingTable {
         }
     }
 
-    /// The number that the source gives a register (5 for `%r5`), which says in which bank it is;
-    /// its index where the name has none.
+    /// Returns the number in a register's name (5 for `%r5`), which selects its bank, or the
+    /// register's index if the name contains none.
     pub fn reg_number(&self, reg: RegId) -> usize {
         self.numbers.get(reg.index()).copied().unwrap_or(reg.index())
     }
 
-    /// Whether a step takes an issue slot: all do, except the one that ends the warp on machines
-    /// where that is free.
+    /// Returns whether a step takes an issue slot. All steps do, except the one that terminates the
+    /// warp on machines where the exit is free.
     pub fn issues(&self, step: Step) -> bool {
         self.exit_issues || !step.ends_warp()
     }
 
-    /// Registers, pseudo-registers of asynchronous copies and barriers included: every [`RegId`] is below.
+    /// Returns the number of registers, including the pseudo-registers of asynchronous copies and
+    /// barriers; every [`RegId`] is smaller.
     pub fn regs(&self) -> usize {
         self.program_regs + usize::from(AsyncRing::SLOTS) + self.barriers.map_or(0, Barriers::regs)
     }
 
-    /// The registers that stand for barriers, where control codes count and not the registers of the program. The first of
-    /// a barrier's is available when all that signalled it are through, each one after it when one less is.
+    /// Returns the pseudo-registers of the barriers if control codes apply instead of register
+    /// dependences. The first register of a barrier is available when all instructions that
+    /// signalled it have completed, and each following register when one fewer has.
     pub fn barriers(&self) -> Option<Barriers> {
         self.barriers
     }
 
-    /// Where the code ends that can be fetched; the largest number if it goes on.
+    /// Returns the end of the code that can be fetched, or `u32::MAX` if other code follows.
     pub fn fetch_end(&self) -> u32 {
         self.fetch_end.unwrap_or(u32::MAX)
     }
 
-    /// Units of the machine.
+    /// Returns the number of units of the machine.
     pub fn units(&self) -> usize {
         self.units
     }
 
-    /// Whether an instruction does not issue while its unit's queue is full.
+    /// Returns whether an instruction cannot issue while its unit's queue is full.
     pub fn bounded_queues(&self) -> bool {
         self.bounded_queues
     }
 
-    /// How the SM is divided into sub-cores.
+    /// Returns the division of the SM into sub-cores.
     pub fn sub_cores(&self) -> SubCores {
         self.sub_cores
     }
 
-    /// The hazards that hold an instruction back.
+    /// Returns the hazards that can prevent an instruction from issuing.
     pub fn hazards(&self) -> Hazards {
         self.hazards
     }
 }
 
-/// The sources of an atomic but for its address.
+/// Returns the sources of an instruction; for an atomic operation, those other than the address.
 fn without_address(instr: &Instr) -> RegList {
     let atomic = match &instr.sem {
         Sem::Atomic(atomic) => atomic,
@@ -345,7 +354,7 @@ fn operands(instr: &Instr, srcs: &RegList) -> impl Iterator<Item = RegId> {
     srcs.as_slice().iter().copied().filter(move |&reg| Some(reg) != guard)
 }
 
-/// The first of the registers with each number.
+/// Keeps only the first of the registers that have the same number.
 fn once_each(regs: impl Iterator<Item = RegId>, numbers: &[usize]) -> RegList {
     let mut seen = Vec::new();
     regs.filter(|reg| {
@@ -362,7 +371,7 @@ fn stops_at_end(machine: &Machine) -> bool {
     front_end.is_some_and(|front_end| front_end.stops_at_end)
 }
 
-/// The first number in a name.
+/// Returns the first number in a name, or `index` if there is none.
 fn number(name: &str, index: usize) -> usize {
     let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
@@ -370,7 +379,7 @@ fn number(name: &str, index: usize) -> usize {
 }
 
 impl TimedInstr {
-    /// Where the timing of its accesses to shared memory stands.
+    /// Returns the timing of accesses to shared memory.
     fn in_shared_memory(&mut self) -> &mut OpTiming {
         match &mut self.by_space {
             Some(by_space) => &mut by_space[Space::Shared.index()],
@@ -378,8 +387,8 @@ impl TimedInstr {
         }
     }
 
-    /// Every timing that an execution can have, of several on one unit one with the longest
-    /// initiation.
+    /// Returns every timing that an execution can have. Of timings that differ only by bank
+    /// conflicts, only the longest is included.
     pub fn timings(&self) -> impl Iterator<Item = OpTiming> + '_ {
         let by_space = self.by_space.iter().flat_map(|ops| ops.iter().copied());
         let conflicts = self.banks.map(|banks| banks.with_extra(u8::MAX));

@@ -1,15 +1,16 @@
-//! What is the same in all lanes of a warp, as far as the code tells.
+//! A divergence analysis: which values are the same in all lanes of a warp.
 //!
-//! A value is *uniform* if, whenever the warp executes an instruction that reads it, all lanes that execute it
-//! have the same: constants, parameters, block ids, what is loaded from an address that is uniform, and what is computed from
-//! those. It is *varying* if lanes may differ: thread ids, what is loaded from addresses that differ, what atomics give
-//! back, and what is computed from those.
+//! A value is *uniform* if all lanes that execute an instruction together read the same value:
+//! constants, parameters, block ids, loads from uniform addresses, and results computed from
+//! uniform values. A value is *varying* if lanes may differ: thread ids, loads from varying
+//! addresses, results of atomic operations, and results computed from varying values.
 //!
-//! Control decides too. Between a branch whose condition varies and its post-dominator only some lanes execute an instruction;
-//! afterwards its result is that of either side, or, in a loop which lanes leave in different rounds, that of
-//! different rounds. So everything that is written there counts as varying, and so does what is written under a guard that
-//! varies. Registers are looked at as wholes, whatever the place in the code: that errs to the side of varying. In functions,
-//! and in what they hand back, everything varies.
+//! Control flow matters as well. Between a branch with a varying condition and its post-dominator
+//! only some lanes execute an instruction. Afterwards its destination holds values of both sides
+//! or, if lanes leave a loop in different iterations, of different iterations. Every register that
+//! is written in such a region, or under a varying guard, is therefore varying. The analysis is
+//! flow-insensitive, which errs on the side of varying. All registers that functions write or
+//! return are varying.
 
 use super::cfg::{Cfg, Successors};
 use super::sem::{ArgLocation, Sem, Special};
@@ -17,17 +18,17 @@ use super::{Instr, Program};
 use crate::base::{RegId, WARP_SIZE};
 use crate::isa::Space;
 
-/// Which registers may differ between lanes.
+/// The registers that may differ between lanes.
 #[derive(Clone, Debug)]
 pub struct Uniformity {
     varying: Vec<bool>,
-    /// Threads of a block by axis, where they are known.
+    /// The number of threads of a block along each axis, if known.
     block: Option<[u32; 3]>,
 }
 
 impl Uniformity {
-    /// Analyses the kernel of a program, whose code `cfg` is of. If the size of a block is known, so is which of the axes
-    /// of thread ids all lanes of a warp share.
+    /// Analyses the kernel of a program; `cfg` is the kernel's control flow. If the size of a block
+    /// is known, some axes of the thread id may be uniform.
     pub fn new(program: &Program, cfg: &Cfg, block: Option<[u32; 3]>) -> Self {
         let mut found = Self { varying: vec![false; program.regs.len()], block };
         let kernel = cfg.blocks.last().map_or(0, |last| last.end.index());
@@ -62,12 +63,12 @@ impl Uniformity {
         }
     }
 
-    /// Whether lanes may have different values in a register.
+    /// Returns whether lanes may have different values in a register.
     pub fn varies(&self, reg: RegId) -> bool {
         self.varying[reg.index()]
     }
 
-    /// Whether the lanes of a warp may take different ways at the end of a block of the kernel.
+    /// Returns whether the terminator of a block of the kernel can be a divergent branch.
     pub fn branch_varies(&self, program: &Program, cfg: &Cfg, block: usize) -> bool {
         let instr = cfg.last(program, block);
         let Successors { falls_through, targets, leaves, .. } = Successors::of(instr);
@@ -110,7 +111,7 @@ impl Uniformity {
         let warp = WARP_SIZE as u64;
         match special {
             Special::Tid(axis) => {
-                // so many threads share their coordinate, one after the other
+                // the number of consecutive threads that share this coordinate
                 let run = self.block.map(|block| {
                     block[..usize::from(axis)].iter().map(|&threads| u64::from(threads)).product::<u64>()
                 });
@@ -137,23 +138,23 @@ impl Uniformity {
             | Special::TotalSharedBytes
             | Special::Param(_)
             | Special::Const(_)
-            // the index is one of the registers read
+            // the index is one of the registers that are read
             | Special::Element { .. }
             | Special::Frame(_) => false,
         }
     }
 
-    /// Whether an instruction may write different values in lanes that execute it together.
+    /// Returns whether an instruction may write different values in lanes that execute it together.
     fn result_varies(&self, instr: &Instr) -> bool {
         match &instr.sem {
-            // all lanes that execute it get the same, whatever they bring, if they are of one group
+            // all lanes of a group that execute it get the same result, whatever their operands are
             Sem::ActiveMask { .. } | Sem::Barrier(_) | Sem::Vote { members: None, .. } => false,
             Sem::Reduce { members, .. }
             | Sem::ReduceFloat { members, .. }
             | Sem::Match { all: true, members, .. }
             | Sem::Vote { members: Some(members), .. } => members.reg().is_some_and(|reg| self.varies(reg)),
-            // lanes have memory of their own, or lose a race against each other, or get parts of a whole, or what
-            // some other lane has
+            // the lanes have private memory, compete with each other, or receive different parts or
+            // values of other lanes
             Sem::Load { space: Space::Local | Space::Generic, .. }
             | Sem::Atomic(_)
             | Sem::Match { .. }

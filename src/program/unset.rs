@@ -1,12 +1,14 @@
-//! Registers that an instruction may read before any other has written them.
+//! An analysis that finds registers that may be read before any instruction has written them.
 //!
-//! The functional run takes such a register as 0. Neither PTX nor the hardware says what it holds, so that nothing may be
-//! claimed of paths that depend on it.
+//! The functional run takes such a register to be 0. Neither PTX nor the hardware defines its
+//! value, so no claim can be made about paths that depend on it.
 //!
-//! Each register is followed backwards from the instructions that read it, along every edge of the control flow, until all
-//! ways are cut by instructions that write it. Instructions with a guard cut only where that holds: one condition is
-//! remembered, that of a guard or of a branch. So too many registers are named rather than too few. Machine code is left out:
-//! its compiler has merged ways, so that registers are read on ways that no warp takes.
+//! The analysis follows each register backwards from the instructions that read it, along all
+//! control flow edges, until every path ends at an instruction that writes the register. An
+//! instruction with a guard ends a path only where its guard holds. The search tracks one condition
+//! at a time, that of a guard or of a branch, so it may report too many registers but never too
+//! few. Machine code is not analysed: its compiler merges control flow, so that registers are read
+//! on paths that no warp takes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -15,32 +17,34 @@ use super::sem::{ArgLocation, PredSrc, Sem};
 use super::{Guard, Instr, Program};
 use crate::base::{Pc, RegId};
 
-/// Ways back that are followed for a register; one that has more counts as read before it is written.
+/// The maximum number of backward paths per register; a register with more counts as read before it
+/// is written.
 const MOST_WAYS: usize = 1 << 14;
 
-/// For which lanes a register is still to be written.
+/// The lanes for which a register has not been written yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Open {
-    /// All of them.
+    /// All lanes.
     All,
-    /// Those in which a predicate register has this value.
+    /// The lanes in which a predicate register has this value.
     Where(RegId, bool),
 }
 
-/// A function with what the search needs to know of it.
+/// A function with the data that the search needs.
 struct Function<'p> {
     program: &'p Program,
     cfg: Cfg,
-    /// Of the whole program, by register, in the order of the code.
+    /// The writes of each register of the whole program, in program order.
     writes: &'p [Vec<Write>],
-    /// Registers that have a value when it begins.
+    /// The registers that have a value on entry.
     given: Vec<RegId>,
 }
 
-/// Where a register is written, and under which guard.
+/// The location of a write and its guard.
 type Write = (Pc, Option<Guard>);
 
-/// By register that may be read before it is written: the first instruction that does so.
+/// Returns each register that may be read before it is written, with the first instruction that may
+/// do so.
 pub fn unset_reads(program: &Program) -> Vec<(Pc, RegId)> {
     let mut starts = vec![(Pc::new(0), Vec::new())];
     starts.extend(program.functions.iter().map(|function| {
@@ -75,7 +79,7 @@ fn register(place: ArgLocation) -> Option<RegId> {
     }
 }
 
-/// The registers that have a value behind an instruction.
+/// Calls `take` for each register that has a value after an instruction.
 fn each_written(instr: &Instr, mut take: impl FnMut(RegId)) {
     instr.dsts.as_slice().iter().for_each(|&reg| take(reg));
     match &instr.sem {
@@ -89,7 +93,7 @@ fn each_written(instr: &Instr, mut take: impl FnMut(RegId)) {
     }
 }
 
-/// The registers that an instruction reads, and in which lanes.
+/// Calls `take` for each register that an instruction reads, with the lanes that read it.
 fn each_read(instr: &Instr, mut take: impl FnMut(RegId, Open)) {
     let of = |guard: Guard| Open::Where(guard.reg, !guard.negate);
     let lanes = instr.guard.map_or(Open::All, of);
@@ -124,8 +128,8 @@ impl Function<'_> {
         found.into_iter().map(|(reg, pc)| (pc, reg)).collect()
     }
 
-    /// Whether there is a way from the beginning to `pc` on which a register stays open. `known` are the ends of blocks from
-    /// which there is none.
+    /// Returns whether a path leads from the function's entry to `pc` without a write of the
+    /// register. `known` contains the block ends for which there is none.
     fn is_open(
         &self,
         reg: RegId,
@@ -153,8 +157,9 @@ impl Function<'_> {
         false
     }
 
-    /// Goes from before `pc` back to the start of its block, and from there to the ends of others, which are added to `left`.
-    /// Whether the register is open where the function begins.
+    /// Walks from `pc` back to the start of its block and adds the ends of the predecessors to
+    /// `left`. Returns whether the walk reaches the entry of the function without a write of the
+    /// register.
     fn back_to_the_start(
         &self,
         reg: RegId,
@@ -175,7 +180,7 @@ impl Function<'_> {
                 (Some(write), Some(other)) if write.0 >= other.0 => write,
                 (Some(write), None) => write,
                 (_, Some((at, _))) => {
-                    // what the condition was before is another matter
+                    // the predicate is written here, so its earlier value is unrelated
                     (open, before) = (Open::All, at);
                     continue;
                 }
@@ -201,7 +206,7 @@ impl Function<'_> {
         }
         for &from in self.cfg.graph.predecessors(block) {
             match (self.known_on(from, block), open) {
-                // no lane comes along there
+                // no lane takes this edge
                 (Some((predicate, value)), Open::Where(other, open))
                     if predicate == other && value != open => {}
                 (Some((predicate, value)), Open::All) => left.push((from, Open::Where(predicate, value))),
@@ -211,14 +216,15 @@ impl Function<'_> {
         false
     }
 
-    /// The last write of a register between two places.
+    /// Returns the last write of a register between two locations.
     fn last_write(&self, reg: RegId, start: Pc, before: Pc) -> Option<Write> {
         let writes = &self.writes[reg.index()];
         let behind = writes.partition_point(|&(pc, _)| pc < before);
         writes[..behind].last().copied().filter(|&(pc, _)| pc >= start)
     }
 
-    /// The value that a predicate register has where control goes from one block to another: that of the branch.
+    /// Returns the value that a predicate register has on an edge according to the branch at its
+    /// start.
     fn known_on(&self, from: usize, to: usize) -> Option<(RegId, bool)> {
         let (end, block) = (self.cfg.last(self.program, from), &self.cfg.blocks[to]);
         let (Sem::Branch { target, .. }, Some(guard)) = (&end.sem, end.guard) else { return None };

@@ -1,10 +1,10 @@
-//! The control flow of warps: what lanes can do, calls included, and what a warp can do beyond that because its
-//! lanes diverge.
+//! The control flow graph of warps: the control flow of lanes, calls included, and the additional
+//! edges that a warp can take because its lanes diverge.
 //!
-//! Every path of a warp is a walk over [`WarpCfg::warps`]; the branches of lanes alone, [`WarpCfg::lanes`], would not do
-//! (Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using Hybrid Analysis", ECRTS 2013, section
-//! IV). Loops are those of each function by itself, before edges of divergence make its graph irreducible, and
-//! with a call as a step that goes on behind it.
+//! Every path of a warp is a walk in [`WarpCfg::warps`], but not necessarily in [`WarpCfg::lanes`],
+//! the control flow of single lanes (Betts and Donaldson, "Estimating the WCET of GPU-Accelerated
+//! Applications using Hybrid Analysis", ECRTS 2013, section IV). Loops are detected per function,
+//! before divergence edges make its graph irreducible; a call counts as a step that falls through.
 
 use super::Program;
 use super::cfg::{BasicBlock, Cfg, Successors};
@@ -15,10 +15,10 @@ use crate::base::Pc;
 use crate::diag::Diagnostic;
 use crate::path::Step;
 
-/// Which edges stand for divergence.
+/// The algorithm that adds the edges of divergence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Divergence {
-    /// From the ends of each side to the other sides: [`divergent_edges`].
+    /// From the ends of each side of a branch to the other sides: [`divergent_edges`].
     #[default]
     Sides,
     /// The published algorithm: [`published_edges`].
@@ -28,46 +28,49 @@ pub enum Divergence {
 /// The code of one function.
 #[derive(Clone, Debug)]
 pub struct FunctionCfg {
-    /// Its name; of the kernel the program's.
+    /// The name; for the kernel, that of the program.
     pub name: String,
-    /// Index of its first block.
+    /// The index of its first block in [`WarpCfg::blocks`].
     pub first: usize,
-    /// Its blocks by themselves, from 0.
+    /// The blocks of the function, numbered from 0.
     pub cfg: Cfg,
-    /// Its loops, of its own blocks.
+    /// The loops, in terms of the function's own block numbers.
     pub loops: LoopTree,
 }
 
-/// The control flow of a program's warps. Blocks are numbered through all functions, the kernel's first.
+/// The control flow of a program's warps. Blocks are numbered across all functions, starting with
+/// the kernel.
 #[derive(Clone, Debug)]
 pub struct WarpCfg {
-    /// By ascending start.
+    /// The blocks in ascending order of address.
     pub blocks: Vec<BasicBlock>,
-    /// The kernel, then the functions that it may call.
+    /// The kernel, followed by the functions that it may call.
     pub functions: Vec<FunctionCfg>,
-    /// Where lanes can go; a call leads into the function, and its end behind the call.
+    /// The control flow of lanes. A call leads into the function, whose exits lead to the block
+    /// after the call.
     pub lanes: FlowGraph,
-    /// What divergence adds.
+    /// The edges that divergence adds.
     pub added: Vec<DivergentEdge>,
-    /// Where warps can go: both.
+    /// The control flow of warps: [`lanes`](Self::lanes) with the [added](Self::added) edges.
     pub warps: FlowGraph,
-    /// By block, whether lanes of a warp may part at its end.
+    /// For each block, whether the lanes of a warp may diverge at its end.
     pub diverges: Vec<bool>,
 }
 
-/// A function has a cycle that is no loop, so that what is said of loops does not hold.
+/// An irreducible cycle: a function has a cycle that is not a natural loop, so results about loops
+/// do not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IrreducibleCode {
-    /// The function.
+    /// The name of the function.
     pub function: String,
     /// The branch that closes the cycle.
     pub from: Pc,
-    /// Where it leads.
+    /// The target of that branch.
     pub to: Pc,
 }
 
 impl IrreducibleCode {
-    /// What to say of it.
+    /// Returns a diagnostic for the user.
     pub fn problem(&self, program: &Program) -> Diagnostic {
         let line = |pc: Pc| program.instrs[pc.index()].line;
         let message = format!(
@@ -82,10 +85,10 @@ impl IrreducibleCode {
 }
 
 impl WarpCfg {
-    /// The control flow of a program, for blocks of this size if that is known.
+    /// Builds the control flow of a program. `block` is the size of a thread block if it is known.
     ///
     /// # Errors
-    /// A function whose control flow is irreducible.
+    /// The control flow of a function is irreducible.
     pub fn new(
         program: &Program,
         block: Option<[u32; 3]>,
@@ -123,28 +126,29 @@ impl WarpCfg {
         Ok(Self { blocks, functions, lanes, added, warps, diverges })
     }
 
-    /// The block that holds an instruction.
+    /// Returns the block that contains an instruction.
     pub fn block_of(&self, pc: Pc) -> usize {
         self.blocks.partition_point(|block| block.start <= pc) - 1
     }
 
-    /// The block that begins with an instruction.
+    /// Returns the block that begins with an instruction.
     pub fn block_starting_at(&self, pc: Pc) -> Option<usize> {
         self.blocks.binary_search_by_key(&pc, |block| block.start).ok()
     }
 
-    /// The function that a block is of.
+    /// Returns the function that contains a block.
     pub fn function_of(&self, block: usize) -> &FunctionCfg {
         &self.functions[self.functions.partition_point(|function| function.first <= block) - 1]
     }
 
-    /// How deep a block is in loops of its function.
+    /// Returns the loop nesting depth of a block in its function.
     pub fn depth(&self, block: usize) -> usize {
         let FunctionCfg { first, loops, .. } = self.function_of(block);
         loops.innermost(block - first).map_or(0, |index| loops.loops[index].depth)
     }
 
-    /// The first step of a warp's path that no walk has after the step before it: its index. A path begins with a block.
+    /// Returns the index of the first step of a warp's path that cannot follow the step before it
+    /// in any walk. A path must begin at the start of a block.
     pub fn first_impossible(&self, steps: &[Step]) -> Option<usize> {
         let starts = |pc: Pc| self.blocks[self.block_of(pc)].start == pc;
         if steps.first().is_some_and(|step| !starts(step.pc())) {
@@ -162,7 +166,7 @@ impl WarpCfg {
     }
 }
 
-/// Every function by itself.
+/// Builds the control flow of each function separately.
 fn functions(program: &Program) -> Result<Vec<FunctionCfg>, Box<IrreducibleCode>> {
     let mut starts: Vec<(Pc, &str)> = vec![(Pc::new(0), &program.name)];
     starts.extend(program.functions.iter().map(|function| (function.first, function.name.as_str())));
@@ -183,7 +187,7 @@ fn functions(program: &Program) -> Result<Vec<FunctionCfg>, Box<IrreducibleCode>
     Ok(functions)
 }
 
-/// The edges of all functions, and those between them.
+/// Combines the edges of all functions with the call and return edges.
 fn lanes(program: &Program, functions: &[FunctionCfg]) -> FlowGraph {
     let count = functions.last().map_or(0, |last| last.first + last.cfg.blocks.len());
     let mut successors: Vec<Vec<usize>> = Vec::with_capacity(count);
@@ -217,7 +221,7 @@ fn lanes(program: &Program, functions: &[FunctionCfg]) -> FlowGraph {
                     if behind < caller.first + caller.cfg.blocks.len() {
                         connect(&mut successors, first + end, &[behind]);
                     }
-                    // lanes that hold different pointers go through the functions one after the other
+                    // lanes that hold different pointers execute the functions one after the other
                     let others: Vec<usize> =
                         entries.iter().copied().filter(|&entry| entry != *first).collect();
                     connect(&mut successors, first + end, &others);

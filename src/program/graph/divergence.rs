@@ -1,26 +1,28 @@
-//! Edges that a warp takes although no lane does.
+//! Edges that a warp can take although no lane does.
 //!
-//! Where the lanes of a warp take different sides of a branch, the warp executes one side after the other and
-//! goes on at the branch's immediate post-dominator. So it goes from the end of one side to the beginning of the next, and
-//! the graph of what lanes do is not the graph of what warps do (Betts and Donaldson, "Estimating the WCET of
-//! GPU-Accelerated Applications using Hybrid Analysis", ECRTS 2013, section IV).
+//! Where the lanes of a warp take different sides of a branch, the warp executes one side after the
+//! other and then continues at the branch's immediate post-dominator. It therefore moves from the
+//! end of one side to the beginning of the next, so that the control flow graph of lanes is not
+//! that of warps (Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using
+//! Hybrid Analysis", ECRTS 2013, section IV).
 //!
-//! [`published_edges`] is that paper's algorithm (its figure 3), which looks at the graph without the edges that close
-//! loops. Two things about it are not as one would have them, both of loops and of exits:
+//! [`published_edges`] is that paper's algorithm (its figure 3), which works on the graph without
+//! back edges. It has two weaknesses, which concern loops and exits:
 //!
-//! * Lanes that leave a loop early through the same side in different rounds wait for each other one by one: from the
-//!   end of that side the warp goes to its beginning. Without the edges that close the loop no such way is seen, so a warp's
-//!   path need not be a walk of the graph.
-//! * A node before the post-dominator that no side leads to gets edges to all sides.
+//! * Lanes that leave a loop early through the same side in different iterations wait for each
+//!   other at the post-dominator: from the end of that side the warp moves to its beginning.
+//!   Without the back edges there is no such path, so a warp's path need not be a walk in the
+//!   graph.
+//! * A node before the post-dominator that belongs to no side gets edges to all sides.
 //!
-//! [`divergent_edges`] follows the sides themselves. From a branch b with post-dominator m, let a side be a successor of
-//! b other than m, and let it *end* in each node from which control goes to m, or leaves the function if there is no m,
-//! that can be reached from it without passing m. Whenever the warp comes to such an end, what it executes next is m, or a
-//! side that waits: it belongs to this branch, or to one around it that has the same m. A side s that waits for b has been
-//! put off while *another* side of b was executed, and what has come to the end since then is
-//! reached from that other side: maybe through b again, in a loop. So the edges are those from the ends of each side to
-//! all other sides. If every node before m belongs to a side, and without loops, these are the published ones; a test
-//! says so.
+//! [`divergent_edges`] follows the sides themselves. For a branch b with post-dominator m, a *side*
+//! is a successor of b other than m. A side *ends* in each node that is reachable from it without
+//! passing through m and that has an edge to m or, if there is no m, leaves the function. When the
+//! warp reaches such an end, it continues with m or with a pending side of this branch or of an
+//! enclosing one with the same m. While a side s of b is pending, the warp executes *another* side
+//! of b and what is reachable from it, possibly through b again in a loop. The edges therefore lead
+//! from the ends of each side to all other sides. Without loops, and if every node before m belongs
+//! to a side, they are the published ones; a test checks this.
 
 use super::{FlowGraph, LoopTree};
 
@@ -29,13 +31,14 @@ use super::{FlowGraph, LoopTree};
 pub struct DivergentEdge {
     /// The end of one side.
     pub from: usize,
-    /// The beginning of another.
+    /// The beginning of another side.
     pub to: usize,
-    /// The first branch because of which it is there.
+    /// The first branch that causes the edge.
     pub branch: usize,
 }
 
-/// The edges that divergence adds to a graph whose branches are not all uniform, in the order of nodes.
+/// Returns the edges that divergence adds to a graph, in the order of nodes. Uniform branches add
+/// none.
 pub fn divergent_edges(graph: &FlowGraph, is_uniform: impl Fn(usize) -> bool) -> Vec<DivergentEdge> {
     let post_dominators = graph.post_dominators();
     let mut edges = Vec::new();
@@ -56,13 +59,14 @@ pub fn divergent_edges(graph: &FlowGraph, is_uniform: impl Fn(usize) -> bool) ->
     once(graph, edges)
 }
 
-/// Whether a side that comes to a node may end there.
+/// Returns whether a side ends at a node that it reaches.
 fn leads_to(graph: &FlowGraph, node: usize, join: Option<usize>) -> bool {
     join.map_or(graph.leaves(node), |join| graph.has_edge(node, join))
 }
 
-/// The edges of the paper's figure 3. Where a branch has no post-dominator but the end of the function, the nodes
-/// that leave the function stand for those before it.
+/// Returns the edges of the paper's figure 3. If the only post-dominator of a branch is the end of
+/// the function, the nodes that leave the function take the role of the post-dominator's
+/// predecessors.
 pub fn published_edges(
     graph: &FlowGraph,
     loops: &LoopTree,
@@ -75,7 +79,7 @@ pub fn published_edges(
             targets.filter(|&to| !loops.is_back_edge(node, to)).collect()
         })
         .collect();
-    // by node, what can reach it without going back
+    // for each node, the nodes from which it is reachable without back edges
     let mut reaching = vec![vec![false; graph.len()]; graph.len()];
     for &node in &order {
         reaching[node][node] = true;
@@ -103,16 +107,17 @@ pub fn published_edges(
     once(graph, edges)
 }
 
-/// Whether a node is a branch of the paper's section IV-A, given where it leads without going back.
+/// Returns whether a node is a branch in the sense of the paper's section IV-A; `forward` contains
+/// its successors without back edges.
 fn is_forward_branch(node: usize, forward: &[usize], loops: &LoopTree) -> bool {
     let of_header = loops.innermost(node).map(|index| &loops.loops[index]).filter(|of| of.header == node);
     forward.len() > 1 && of_header.is_none_or(|of| forward.iter().all(|&to| of.contains(to)))
 }
 
-/// Each new edge once.
+/// Removes duplicates and edges that exist already.
 fn once(graph: &FlowGraph, mut edges: Vec<DivergentEdge>) -> Vec<DivergentEdge> {
     edges.retain(|edge| !graph.has_edge(edge.from, edge.to));
-    // the first branch of each stays: the sort is stable
+    // the sort is stable, so the first branch of each edge is kept
     edges.sort_by_key(|edge| (edge.from, edge.to));
     edges.dedup_by_key(|edge| (edge.from, edge.to));
     edges
@@ -125,7 +130,7 @@ mod tests {
 
     use super::*;
 
-    /// The paper's figure 2, from what its text says of it; node n is `b(n + 6)`.
+    /// The graph of the paper's figure 2, reconstructed from the text; node n is `b(n + 6)`.
     fn figure_2() -> FlowGraph {
         let edges = [(6, 7), (6, 12), (7, 8), (7, 10), (8, 9), (9, 15), (10, 11), (11, 14)];
         let more = [(12, 10), (12, 13), (13, 14), (14, 15)];
@@ -143,17 +148,18 @@ mod tests {
         let graph = figure_2();
         let loops = LoopTree::new(&graph).unwrap();
         let edges = published_edges(&graph, &loops, |_| false);
-        // of (b6, b15): b9 to b12, b14 to both; of (b7, b15): b9 to b10, b14 to b8; of (b12, b14): b11 to b13, b13 to b10
+        // region (b6, b15): b9 to b12, b14 to both; (b7, b15): b9 to b10, b14 to b8; (b12, b14):
+        // b11 to b13, b13 to b10
         assert_eq!(named(&edges), [(9, 10), (9, 12), (11, 13), (13, 10), (14, 7), (14, 8), (14, 12)]);
         assert_eq!(named(&divergent_edges(&graph, |_| false)), named(&edges));
         let branch_of = |from: usize, to: usize| {
             edges.iter().find(|edge| (edge.from + 6, edge.to + 6) == (from, to)).map(|edge| edge.branch + 6)
         };
         assert_eq!((branch_of(9, 12), branch_of(9, 10), branch_of(13, 10)), (Some(6), Some(7), Some(12)));
-        // the new graph has a cycle between b11 and b13 that is no loop
+        // the new graph has a cycle between b11 and b13 that is not a natural loop
         let updated = graph.with_edges(edges.iter().map(|edge| (edge.from, edge.to)));
         assert!(LoopTree::new(&updated).is_err());
-        // and none of its edges if the branch is uniform
+        // a uniform branch adds none of its edges
         assert_eq!(named(&divergent_edges(&graph, |node| node != 12 - 6)), [(11, 13), (13, 10)]);
     }
 
@@ -162,7 +168,7 @@ mod tests {
         let graph = figure_2();
         let edges = divergent_edges(&graph, |_| false);
         let updated = graph.with_edges(edges.iter().map(|edge| (edge.from, edge.to)));
-        // all lanes to b12, where they part; b7 first and divergent there; b12 first
+        // all lanes take b12 and diverge there; b7 first, and divergent there; b12 first
         let executions: [&[usize]; 3] = [
             &[6, 12, 10, 11, 13, 14, 15],
             &[6, 7, 8, 9, 10, 11, 14, 12, 10, 11, 13, 14, 15],
@@ -176,7 +182,8 @@ mod tests {
         assert!(!updated.has_edge(11 - 6, 7 - 6), "impossible, as the paper says");
     }
 
-    /// A random graph in which every node is reached and leads to the end; forward edges, and with `loops` some back.
+    /// Returns a random graph in which every node is reachable and leads to the exit. All edges go
+    /// forward; with `loops`, some go back.
     fn random(rng: &mut ChaCha8Rng, loops: bool) -> FlowGraph {
         let nodes = rng.random_range(2..9);
         let mut successors: Vec<Vec<usize>> = (0..nodes - 1).map(|node| vec![node + 1]).collect();
@@ -194,11 +201,12 @@ mod tests {
         FlowGraph::new(successors, (0..nodes).map(|node| node == nodes - 1).collect())
     }
 
-    /// The nodes that a warp executes if its lanes decide at random, as a stack of post-dominators has it.
+    /// Returns the nodes that a warp executes if its lanes decide at random, simulated with a stack
+    /// of post-dominators.
     fn execution(graph: &FlowGraph, rng: &mut ChaCha8Rng) -> Vec<usize> {
         let joins = graph.post_dominators();
         let mut path = Vec::new();
-        // next node, where it waits for others, lanes
+        // next node, reconvergence point, lanes
         let mut stack = vec![(0, None, 0xffu8)];
         while let Some(&mut (node, join, lanes)) = stack.last_mut() {
             if Some(node) == join {

@@ -1,38 +1,38 @@
-//! Natural loops and how they are nested.
+//! Natural loops and their nesting.
 
 use super::FlowGraph;
 
-/// A natural loop: all that goes back to one header.
+/// A natural loop: the nodes of all cycles through one header that dominates them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Its only entry.
+    /// The header, the loop's only entry.
     pub header: usize,
-    /// The nodes from which control goes back to the header.
+    /// The sources of the back edges to the header.
     pub latches: Vec<usize>,
-    /// Its nodes, ascending; header and inner loops included.
+    /// The nodes in ascending order, including the header and inner loops.
     pub body: Vec<usize>,
-    /// Index of the loop around it.
+    /// The index of the innermost enclosing loop.
     pub parent: Option<usize>,
-    /// 1 for an outermost loop.
+    /// The nesting depth; 1 for an outermost loop.
     pub depth: usize,
 }
 
 impl Loop {
-    /// Whether a node is in it.
+    /// Returns whether the loop contains a node.
     pub fn contains(&self, node: usize) -> bool {
         self.body.binary_search(&node).is_ok()
     }
 }
 
-/// The loops of a graph, outer ones before those in them.
+/// The loops of a graph and their nesting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoopTree {
-    /// The loops; those around a loop come before it.
+    /// The loops; a loop comes after those that enclose it.
     pub loops: Vec<Loop>,
     innermost: Vec<Option<usize>>,
 }
 
-/// A graph has a cycle that can be entered in more than one place, so that it is no loop with a header.
+/// The graph has a cycle with several entries, which is therefore not a natural loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Irreducible {
     /// The edge that closes the cycle.
@@ -40,10 +40,10 @@ pub struct Irreducible {
 }
 
 impl LoopTree {
-    /// The loops of a graph, of its nodes that can be reached.
+    /// Finds the loops of the reachable part of a graph.
     ///
     /// # Errors
-    /// If some cycle has no header that dominates it.
+    /// A cycle has no header that dominates it.
     pub fn new(graph: &FlowGraph) -> Result<Self, Irreducible> {
         let dominators = graph.dominators();
         let order = graph.reverse_post_order();
@@ -66,8 +66,8 @@ impl LoopTree {
                 loops.push(Loop { header, latches, body, parent: None, depth: 1 });
             }
         }
-        // headers in reverse post-order: a loop that contains another one's header comes first, and of those the last
-        // is the innermost
+        // The headers are in reverse post-order: a loop that contains another one's header precedes
+        // it, and the last such loop is the innermost.
         for inner in 1..loops.len() {
             let header = loops[inner].header;
             if let Some(outer) = (0..inner).rev().find(|&outer| loops[outer].contains(header)) {
@@ -81,12 +81,12 @@ impl LoopTree {
         Ok(Self { loops, innermost })
     }
 
-    /// The innermost loop that a node is in.
+    /// Returns the innermost loop that contains a node.
     pub fn innermost(&self, node: usize) -> Option<usize> {
         self.innermost[node]
     }
 
-    /// Whether an edge goes back to the header of a loop.
+    /// Returns whether an edge is a back edge to the header of a loop.
     pub fn is_back_edge(&self, from: usize, to: usize) -> bool {
         let mut around = self.innermost(from);
         while let Some(index) = around {
@@ -100,7 +100,7 @@ impl LoopTree {
     }
 }
 
-/// What leads back to the header without leaving through it.
+/// Returns the nodes from which a latch is reachable without passing through the header.
 fn body(
     graph: &FlowGraph,
     header: usize,

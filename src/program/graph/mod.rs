@@ -1,7 +1,7 @@
-//! Graphs of control flow, of whatever nodes: dominators, loops, and the edges that divergence adds.
+//! Algorithms on control flow graphs: dominators, loops, and the edges that divergence adds.
 //!
-//! [`crate::program::cfg`] makes one of a function, whose nodes are basic blocks. Nothing in here knows of
-//! instructions.
+//! [`crate::program::cfg`] builds a graph whose nodes are the basic blocks of a function. This
+//! module is independent of instructions.
 
 mod divergence;
 mod loops;
@@ -12,7 +12,7 @@ pub use loops::{Irreducible, Loop, LoopTree};
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// Nodes `0 ..`, of which 0 is the entry, and where control can go from each.
+/// A control flow graph with the nodes `0..n`, of which 0 is the entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowGraph {
     successors: Vec<Vec<usize>>,
@@ -21,10 +21,11 @@ pub struct FlowGraph {
 }
 
 impl FlowGraph {
-    /// A graph in which control goes from node n to any of `successors[n]` (each once), or, if `leaves[n]`, ends there.
+    /// Creates a graph in which control flows from node n to any node of `successors[n]` (without
+    /// duplicates) or, if `leaves[n]`, leaves the graph.
     ///
     /// # Panics
-    /// If an edge leads to a node that is none, or the two lists differ in length.
+    /// If an edge leads to a node that does not exist, or the lists differ in length.
     pub fn new(successors: Vec<Vec<usize>>, leaves: Vec<bool>) -> Self {
         assert_eq!(successors.len(), leaves.len(), "an entry for each node");
         let mut predecessors = vec![Vec::new(); successors.len()];
@@ -34,37 +35,38 @@ impl FlowGraph {
         Self { successors, predecessors, leaves }
     }
 
-    /// How many nodes.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.successors.len()
     }
 
-    /// Whether it has no node at all.
+    /// Returns whether the graph has no nodes.
     pub fn is_empty(&self) -> bool {
         self.successors.is_empty()
     }
 
-    /// Where control can go from a node.
+    /// Returns the successors of a node.
     pub fn successors(&self, node: usize) -> &[usize] {
         &self.successors[node]
     }
 
-    /// Where it can come from.
+    /// Returns the predecessors of a node.
     pub fn predecessors(&self, node: usize) -> &[usize] {
         &self.predecessors[node]
     }
 
-    /// Whether it can end after a node.
+    /// Returns whether control can leave the graph after a node.
     pub fn leaves(&self, node: usize) -> bool {
         self.leaves[node]
     }
 
-    /// Whether there is an edge.
+    /// Returns whether an edge exists.
     pub fn has_edge(&self, from: usize, to: usize) -> bool {
         self.successors[from].contains(&to)
     }
 
-    /// The same with more edges; those that are there already are not doubled.
+    /// Returns a copy of the graph with additional edges; edges that exist already are not
+    /// duplicated.
     #[must_use]
     pub fn with_edges(&self, more: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut successors = self.successors.clone();
@@ -76,8 +78,8 @@ impl FlowGraph {
         Self::new(successors, self.leaves.clone())
     }
 
-    /// The nodes that control can come to, in an order in which each comes before those it leads to, but for edges that go
-    /// back in a loop.
+    /// Returns the reachable nodes in reverse post-order: each node precedes its successors, except
+    /// along back edges.
     pub fn reverse_post_order(&self) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.len());
         let mut seen = vec![false; self.len()];
@@ -101,7 +103,8 @@ impl FlowGraph {
         order
     }
 
-    /// The nodes that control can come to from `side`, itself included, without passing `join`.
+    /// Returns the nodes that are reachable from `side`, itself included, without passing through
+    /// `join`.
     pub fn reached(&self, side: usize, join: Option<usize>) -> Vec<usize> {
         let mut seen = vec![false; self.len()];
         seen[side] = true;
@@ -118,10 +121,10 @@ impl FlowGraph {
         reached
     }
 
-    /// The immediate post-dominator of each node; `None` if that is the end, which all nodes that can be left have in
-    /// common, or if there is no way to it.
+    /// Returns the immediate post-dominator of each node; `None` if it is the virtual exit that all
+    /// leaving nodes share, or if the exit is unreachable.
     pub fn post_dominators(&self) -> Vec<Option<usize>> {
-        // edges point backwards, so that dominators of the graph are post-dominators of the code
+        // the edges are reversed, so that dominators of this graph are post-dominators of the code
         let mut graph = DiGraph::<(), ()>::new();
         let nodes: Vec<NodeIndex> = self.successors.iter().map(|_| graph.add_node(())).collect();
         let end = graph.add_node(());
@@ -138,7 +141,7 @@ impl FlowGraph {
         nodes.iter().map(|node| of(node).map(NodeIndex::index)).collect()
     }
 
-    /// Which nodes dominate which.
+    /// Computes the dominators.
     pub fn dominators(&self) -> Dominators {
         let mut graph = DiGraph::<(), ()>::new();
         let nodes: Vec<NodeIndex> = self.successors.iter().map(|_| graph.add_node(())).collect();
@@ -151,7 +154,8 @@ impl FlowGraph {
     }
 }
 
-/// Numbers of a walk over the dominator tree, by node: one dominates those whose interval lies within its own.
+/// The dominance relation: a traversal of the dominator tree numbers the nodes, and a node
+/// dominates those whose interval lies within its own.
 #[derive(Clone, Debug)]
 pub struct Dominators {
     intervals: Vec<(usize, usize)>,
@@ -159,7 +163,7 @@ pub struct Dominators {
 
 impl Dominators {
     fn new(graph: &DiGraph<(), ()>, root: Option<NodeIndex>) -> Self {
-        // nodes that cannot be reached keep an empty interval and dominate nothing
+        // unreachable nodes keep an empty interval and dominate nothing
         let mut intervals = vec![(0, 0); graph.node_count()];
         let Some(root) = root else { return Self { intervals } };
         let tree = dominators::simple_fast(graph, root);
@@ -186,7 +190,8 @@ impl Dominators {
         Self { intervals }
     }
 
-    /// Whether every way from the entry to `below` leads through `above`; every node dominates itself.
+    /// Returns whether every path from the entry to `below` passes through `above`; every node
+    /// dominates itself.
     pub fn dominates(&self, above: usize, below: usize) -> bool {
         let ((start, end), (at, _)) = (self.intervals[above], self.intervals[below]);
         at > 0 && start <= at && at < end

@@ -1,4 +1,4 @@
-//! Shape and arguments of one launch against the parameters of its kernel.
+//! Checks the shape and the arguments of a launch against the parameters of its kernel.
 
 use super::spec::{ArgSpec, ShapeSpec};
 use super::value::{Scope, value};
@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::program::expr::Expr;
 use crate::program::{Param, ParamType, Program, template};
 
-/// What a file says of one launch.
+/// The part of a file that describes one launch.
 pub(in crate::program) struct Call<'a> {
     pub grid: &'a ShapeSpec,
     pub block: &'a ShapeSpec,
@@ -16,7 +16,7 @@ pub(in crate::program) struct Call<'a> {
     pub args: &'a [ArgSpec],
 }
 
-/// The launch that a file means at this place, without buffers, symbols and images.
+/// Builds the launch that a file describes, without buffers, symbols and images.
 pub(in crate::program) fn call(
     said: &Call,
     program: &Program,
@@ -48,7 +48,7 @@ pub(in crate::program) fn call(
         let message = format!("`{}` takes {takes} arguments, {given} given", program.name);
         let list = template::arguments(program).list(8);
         problems.push(args.error(message).hint(format!("a list that fits, to be adapted:\n{list}")));
-        // which argument is for which parameter, nobody knows
+        // the arguments cannot be assigned to parameters
         return launch;
     }
     for (index, arg) in said.args.iter().enumerate() {
@@ -147,7 +147,7 @@ fn fits(arg: &ArgSpec, size: usize, param: &Param) -> bool {
         ArgSpec::Bytes(_) | ArgSpec::Struct(_) => ParamType::Bytes,
         _ => ParamType::Int,
     };
-    // `.b32` parameters are untyped: a float fits where an integer of its size would
+    // `.b32` parameters are untyped, so a float is accepted where an integer of its size is
     let typed = ty == param.ty
         || (ty == ParamType::Float && param.ty == ParamType::Int)
         || param.ty == ParamType::Bytes;

@@ -1,4 +1,4 @@
-//! What buffers hold at first.
+//! The initial contents of buffers.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,13 +9,13 @@ use super::value::{Scope, layout};
 use super::{Buffer, ReadFile};
 use crate::diag::{Diagnostic, Place};
 
-/// Buffers beyond this are refused rather than left to the allocator.
+/// The maximum size of a buffer in bytes. Larger ones are rejected before they are allocated.
 const MAX_BUFFER_BYTES: u64 = 1 << 32;
 
-/// The size of a buffer, bytes.
+/// Returns the size of a buffer in bytes.
 ///
 /// # Errors
-/// It has none, or one beyond all limits.
+/// The length has no value, or is beyond the limit.
 pub(in crate::program) fn size(spec: &BufferSpec, scope: &Scope, place: &Place) -> Result<u64, Diagnostic> {
     let len = place.field("len");
     let count = spec.len.eval(scope.names).map_err(|message| len.error(message))?;
@@ -25,11 +25,11 @@ pub(in crate::program) fn size(spec: &BufferSpec, scope: &Scope, place: &Place) 
     size.ok_or_else(|| len.error(format!("buffer `{}` is larger than 4 GiB", spec.name)))
 }
 
-/// A buffer of this size with its contents. Random ones are drawn from the seed's stream of this
-/// number, those of a constant buffer from that of seed 0.
+/// Creates a buffer of this size and fills it. Random contents are drawn from the stream of this
+/// number of the seed; those of a constant buffer are drawn with seed 0.
 ///
 /// # Errors
-/// Contents that do not fit the buffer.
+/// The contents do not fit into the buffer.
 pub(in crate::program) fn fill(
     spec: &BufferSpec,
     size: u64,
@@ -97,7 +97,7 @@ pub(in crate::program) fn fill(
         return Err(wrong(format!("it holds {len} elements, {} bytes; {} bytes given", size, bytes.len())));
     }
     if bytes.is_empty() {
-        // pages that are not touched cost nothing
+        // zeroed pages are not allocated until they are written
         bytes = vec![0; size as usize];
     } else {
         bytes.resize(size as usize, 0);
@@ -107,7 +107,7 @@ pub(in crate::program) fn fill(
 
 fn encode(elem: Elem, value: f64, out: &mut Vec<u8>) {
     match elem {
-        // float-to-int `as` saturates; a value that does not fit is clamped
+        // the cast from float to int saturates, so a value out of range is clamped
         Elem::U8 => out.push(value as u8),
         Elem::I8 => out.extend((value as i8).to_le_bytes()),
         Elem::U16 => out.extend((value as u16).to_le_bytes()),

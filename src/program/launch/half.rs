@@ -1,6 +1,6 @@
-//! Numbers in half precision.
+//! Conversion to half precision.
 
-/// Half-precision bits of the value nearest to `value`, ties to even.
+/// Returns the half-precision bits of the value nearest to `value`, ties to even.
 pub fn f16_bits(value: f64) -> u16 {
     let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
     let magnitude = value.abs();
@@ -10,11 +10,12 @@ pub fn f16_bits(value: f64) -> u16 {
     if magnitude >= 65520.0 {
         return sign | 0x7c00;
     }
-    // the spacing of halves around the value, 2^-24 at the least; scaling by it is exact
+    // The spacing of half-precision numbers near the value is at least 2^-24; scaling by it is
+    // exact.
     let exponent = if magnitude < 2f64.powi(-14) { -14 } else { magnitude.log2().floor() as i32 };
     let exponent = if magnitude < 2f64.powi(exponent) { (exponent - 1).max(-14) } else { exponent };
     let mantissa = (magnitude / 2f64.powi(exponent - 10)).round_ties_even() as u16;
-    // a mantissa of 2048 carries into the exponent, a subnormal one of 1024 becomes normal
+    // a mantissa of 2048 carries into the exponent, and a subnormal one of 1024 becomes normal
     let biased = (exponent + 14) as u16;
     sign | (biased << 10).wrapping_add(mantissa)
 }

@@ -1,4 +1,4 @@
-//! What the textures and surfaces of a launch file become.
+//! Binding of the textures and surfaces of a launch file.
 
 use super::image_spec::{SurfaceSpec, TextureSpec};
 use super::value::{Handle, Scope};
@@ -11,7 +11,7 @@ use crate::program::image::{
 use crate::program::layout::GLOBALS_BASE;
 use crate::program::{Program, names, template};
 
-/// Texels along an axis at most: those of linear memory.
+/// The maximum number of texels along an axis, which is that of linear memory.
 const MAX_EXTENT: i128 = 1 << 28;
 
 /// A texture or a surface.
@@ -21,7 +21,7 @@ pub(in crate::program) enum ImageSpec<'a> {
     Surface(&'a SurfaceSpec),
 }
 
-/// Where texels lie, as both kinds say it.
+/// The layout of texels in memory, which textures and surfaces specify in the same way.
 struct Lie<'a> {
     buffer: &'a str,
     offset: &'a Expr,
@@ -80,7 +80,7 @@ impl ImageSpec<'_> {
     }
 }
 
-/// The textures and surfaces of a file, with their places.
+/// Returns the textures and surfaces of a file with their locations.
 pub(in crate::program) fn specs<'a, 'p>(
     textures: &'a [TextureSpec],
     surfaces: &'a [SurfaceSpec],
@@ -96,8 +96,8 @@ pub(in crate::program) fn specs<'a, 'p>(
     textures.chain(surfaces).collect()
 }
 
-/// Gives each image its handle: that of the references of its name in these modules, or one of its
-/// own.
+/// Assigns handles to images: those of the references of the same name in these modules, or a new
+/// one.
 pub(in crate::program) fn handles(
     specs: &[(ImageSpec, Place)],
     modules: &[Vec<Named>],
@@ -131,7 +131,7 @@ pub(in crate::program) fn handles(
     known
 }
 
-/// What all the images of a file become.
+/// Binds all images of a file.
 pub(in crate::program) fn bind_all(
     specs: &[(ImageSpec, Place)],
     scope: &Scope,
@@ -147,10 +147,10 @@ pub(in crate::program) fn bind_all(
     images
 }
 
-/// What an image becomes, once for each of its handles.
+/// Binds an image once for each of its handles.
 ///
 /// # Errors
-/// It has no handle, does not lie in its buffer, or cannot be read as it says.
+/// The image has no handle, exceeds its buffer, or has an unsupported sampler.
 pub(in crate::program) fn bind(
     spec: ImageSpec,
     scope: &Scope,
@@ -268,7 +268,7 @@ fn sampler(spec: &TextureSpec, geometry: Geometry, place: &Place) -> Result<Samp
     Ok(Sampler { address, filter, normalized, read })
 }
 
-/// Complains about references of the kernel that nothing is bound to.
+/// Reports references of the kernel that no image is bound to.
 pub(in crate::program) fn check_references(
     launch: &Launch,
     program: &Program,

@@ -1,58 +1,59 @@
-//! Textures and surfaces as people write them.
+//! Textures and surfaces in launch files.
 
 use serde::{Deserialize, Serialize};
 
 use crate::program::expr::Expr;
 use crate::program::image::{AddressMode, Channel, Filter, ReadMode};
 
-/// A texture: a buffer, how texels lie in it, and how they are read.
+/// A texture: a buffer, the layout of its texels, and how they are sampled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename = "Texture", deny_unknown_fields)]
 pub struct TextureSpec {
-    /// That of a texture reference of the module, or what [`super::ArgSpec::Texture`] calls it.
+    /// The name of a texture reference of the module, or the name that [`super::ArgSpec::Texture`]
+    /// uses.
     pub name: String,
-    /// The buffer or variable that holds the texels.
+    /// The buffer or module variable that holds the texels.
     pub buffer: String,
-    /// Where they begin in it, bytes.
+    /// The offset of the first texel in bytes.
     #[serde(default)]
     pub offset: Expr,
-    /// Type of a channel.
+    /// The type of a channel.
     pub elem: Channel,
-    /// Channels of a texel: 1, 2 or 4.
+    /// The number of channels of a texel: 1, 2 or 4.
     #[serde(default = "one")]
     pub channels: u8,
-    /// Texels of a row.
+    /// The number of texels in a row.
     pub width: Expr,
-    /// Rows, if there are two dimensions.
+    /// The number of rows, if there are at least two dimensions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<Expr>,
-    /// Slices, if there are three dimensions.
+    /// The number of slices, if there are three dimensions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<Expr>,
-    /// Layers, if it is an array of images.
+    /// The number of layers, if it is a layered image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layers: Option<Expr>,
-    /// Bytes from row to row, if not the texels of one.
+    /// The distance between rows in bytes; by default the size of a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pitch: Option<Expr>,
-    /// One for all dimensions, or one for each.
+    /// The address mode: one for all dimensions, or one for each.
     #[serde(default)]
     pub address: Vec<AddressMode>,
-    /// For floating-point coordinates.
+    /// The filter for floating-point coordinates.
     #[serde(default)]
     pub filter: Filter,
-    /// Floating-point coordinates run from 0 to 1.
+    /// Whether floating-point coordinates range from 0 to 1.
     #[serde(default)]
     pub normalized: bool,
-    /// What a fetch makes of integers.
+    /// How a fetch converts integers.
     #[serde(default)]
     pub read: ReadMode,
-    /// Refused if set: texels are linear.
+    /// Rejected if set: only linear texels are supported.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub srgb: bool,
 }
 
-/// A surface: a buffer and how texels lie in it. Fields as in [`TextureSpec`].
+/// A surface: a buffer and the layout of its texels. The fields are those of [`TextureSpec`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename = "Surface", deny_unknown_fields)]
 #[allow(missing_docs, reason = "as in TextureSpec")]

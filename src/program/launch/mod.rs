@@ -1,7 +1,7 @@
-//! A launch of a kernel: grid, block, arguments and what the buffers hold.
+//! A kernel launch: grid, block, arguments and the initial contents of buffers.
 //!
-//! A [`LaunchSpec`] is what people write; a [`Launch`] fits its program, its buffers are filled and
-//! its pointers are addresses.
+//! A [`LaunchSpec`] is the content of a launch file. A [`Launch`] has been checked against its
+//! program; its buffers are filled and its pointers are addresses.
 
 mod call;
 mod contents;
@@ -31,61 +31,62 @@ use crate::diag::{Diagnostics, Place, SourceText, Texts};
 use crate::isa::Space;
 use crate::machine::BlockNeeds;
 
-/// Gives the bytes of a file that a launch names; more than so many are an error.
+/// Reads a file that a launch names. A file with more bytes than the given limit is an error.
 pub type ReadFile<'a> = &'a dyn Fn(&str, u64) -> Result<Vec<u8>, String>;
 
-/// A buffer ready to be copied to the device.
+/// A buffer that is ready to be copied to the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// Its name in the launch.
+    /// The name in the launch.
     pub name: String,
-    /// Element type.
+    /// The element type.
     pub elem: Elem,
-    /// Contents.
+    /// The contents.
     pub bytes: Vec<u8>,
-    /// Whether kernels must not write it: see [`BufferSpec::constant`].
+    /// Whether kernels must not write the buffer, see [`BufferSpec::constant`].
     pub constant: bool,
 }
 
-/// An argument ready to be passed.
+/// An argument that is ready to be passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
     /// The address of the buffer with this index in [`Launch::buffers`].
     Buffer(usize),
-    /// Little-endian bytes of a scalar, pointer or struct.
+    /// The little-endian bytes of a scalar, pointer or struct.
     Value(Vec<u8>),
 }
 
-/// A launch that fits its program.
+/// A launch that has been checked against its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Blocks per axis.
+    /// The number of blocks per axis.
     pub grid: [u32; 3],
-    /// Threads per axis.
+    /// The number of threads per block and axis.
     pub block: [u32; 3],
-    /// Dynamic shared memory, bytes.
+    /// The size of the dynamic shared memory in bytes.
     pub dynamic_shared: u32,
-    /// Registers per thread, if stated.
+    /// The number of registers per thread, if stated.
     pub registers: Option<u32>,
-    /// One per parameter.
+    /// The arguments, one per parameter.
     pub args: Vec<Arg>,
-    /// Device memory: the buffers of their own, then those of arguments, in order.
+    /// The device memory: first the stand-alone buffers, then those of arguments, in order.
     pub buffers: Vec<Buffer>,
-    /// Contents of module variables, by name.
+    /// The contents of module variables, by name.
     pub symbols: Vec<Buffer>,
-    /// Textures and surfaces.
+    /// The textures and surfaces.
     pub images: Vec<Bound>,
 }
 
-/// Streams of the seed for the contents of symbols; buffers take those before.
+/// The first random stream of the seed for the contents of symbols; buffers use the streams before
+/// it.
 const SYMBOL_STREAMS: u64 = 0x1_0000;
 
 impl Launch {
-    /// Fits a launch to its program and fills its buffers. `source` is the launch file, for
+    /// Checks a launch against its program and fills its buffers. `source` is the launch file, for
     /// messages.
     ///
     /// # Errors
-    /// Every argument that does not fit.
+    /// Returns a diagnostic for each argument that does not match its parameter.
     pub fn new(
         spec: &LaunchSpec,
         program: &Program,
@@ -96,10 +97,10 @@ impl Launch {
         Self::from_texts(spec, program, seed, &Texts::new(source.clone()), read_file)
     }
 
-    /// As [`Launch::new`], of a file and options that replace parts of it.
+    /// Creates a launch like [`Launch::new`], from a file and options that override parts of it.
     ///
     /// # Errors
-    /// Every argument that does not fit.
+    /// Returns a diagnostic for each argument that does not match its parameter.
     pub fn from_texts(
         spec: &LaunchSpec,
         program: &Program,
@@ -116,7 +117,7 @@ impl Launch {
         let handles = handles(&images, std::slice::from_ref(&variables), &mut problems);
         let scope = Scope { names: &none, buffers: &[], variables: &variables, images: &handles };
         let (buffers, named) = prepare(&buffers, &scope, seed, read_file, &mut problems);
-        // what follows would complain of buffers that have been complained of
+        // stop here, because errors in buffers would be reported again below
         problems.into_result(())?;
 
         let mut problems = Diagnostics::new();
@@ -135,22 +136,22 @@ impl Launch {
         problems.into_result(Self { buffers, symbols, ..launch })
     }
 
-    /// Threads in a block.
+    /// Returns the number of threads per block.
     pub fn threads_per_block(&self) -> u64 {
         self.block.iter().map(|&n| u64::from(n)).product()
     }
 
-    /// Warps in a block.
+    /// Returns the number of warps per block.
     pub fn warps_per_block(&self) -> usize {
         self.threads_per_block().div_ceil(WARP_SIZE as u64) as usize
     }
 
-    /// Blocks in the grid.
+    /// Returns the number of blocks in the grid.
     pub fn blocks(&self) -> u32 {
         self.grid.iter().product()
     }
 
-    /// What one block takes of an SM.
+    /// Returns the resources of an SM that one block occupies.
     pub fn needs(&self, program: &Program) -> BlockNeeds {
         let shared = program.memory.shared_bytes(u64::from(self.dynamic_shared));
         BlockNeeds {
@@ -161,7 +162,8 @@ impl Launch {
     }
 }
 
-/// The buffers that a launch defines, with their places: its own, then those of its arguments.
+/// Returns the buffers that a launch defines, with their locations in the file: first the
+/// stand-alone ones, then those of arguments.
 fn buffers_of<'a>(spec: &LaunchSpec, place: &Place<'a>) -> Vec<(BufferSpec, Place<'a>)> {
     let mut found = Vec::new();
     for (index, buffer) in spec.buffers.iter().enumerate() {
@@ -189,7 +191,7 @@ fn buffers_of_arg<'a>(arg: &ArgSpec, place: &Place<'a>, found: &mut Vec<(BufferS
     }
 }
 
-/// Gives buffers their addresses and contents; `bare` knows no buffers yet.
+/// Assigns addresses and contents to buffers. `bare` is the scope without buffers.
 pub(in crate::program) fn prepare(
     specs: &[(BufferSpec, Place)],
     bare: &Scope,
@@ -212,7 +214,7 @@ pub(in crate::program) fn prepare(
         });
         named.push(Named { name: spec.name.clone(), address: 0, size });
     }
-    // what has contents is there twice: as the launch says it, and in the memory of the device
+    // the contents exist twice: in the launch, and in the memory of the device
     let mut filled = 0u64;
     for ((spec, place), buffer) in specs.iter().zip(&named).filter(|((spec, _), _)| spec.init != Init::Zero) {
         filled = filled.saturating_add(buffer.size.saturating_mul(2));
@@ -238,7 +240,7 @@ pub(in crate::program) fn prepare(
     (buffers, named)
 }
 
-/// What a host copies to module variables before the first launch.
+/// Returns the contents that the host copies to module variables before the first launch.
 pub(in crate::program) fn symbols(
     specs: &[(BufferSpec, Place)],
     program: &Program,
@@ -273,10 +275,10 @@ pub(in crate::program) fn symbols(
     filled
 }
 
-/// A variable of the module by name, as PTX or as C++ has it.
+/// Finds a variable of the module by its PTX or C++ name.
 ///
 /// # Errors
-/// Message and hint.
+/// Returns a message and a hint if the name is unknown or ambiguous.
 pub fn variable(program: &Program, name: &str) -> Result<Named, (String, String)> {
     let all = variables(program);
     let list = |indices: &mut dyn Iterator<Item = &Named>| {
@@ -299,7 +301,7 @@ pub fn variable(program: &Program, name: &str) -> Result<Named, (String, String)
     }
 }
 
-/// The variables of the module as generic addresses see them.
+/// Returns the variables of the module with their generic addresses.
 pub fn variables(program: &Program) -> Vec<Named> {
     let memory = &program.memory;
     let of = |base: u64| {

@@ -1,4 +1,4 @@
-//! A launch file as people write it.
+//! The format of launch files.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,46 +6,48 @@ use super::image_spec::{SurfaceSpec, TextureSpec};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
 use crate::program::expr::Expr;
 
-/// Extent per axis.
+/// The extent along each axis.
 pub type ShapeSpec = (Expr, Expr, Expr);
 
 /// A launch file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename = "Launch", deny_unknown_fields)]
 pub struct LaunchSpec {
-    /// What the launch shows.
+    /// A description of the launch.
     #[serde(default)]
     pub doc: String,
-    /// Whether `check` without a kernel runs it.
+    /// Whether `check` runs the launch if no kernel is named.
     #[serde(default)]
     pub suite: bool,
-    /// PTX file, beside the launch file.
+    /// The PTX file, relative to the launch file.
     pub module: String,
-    /// Kernel in it: its name, or a part that no other kernel has.
+    /// The kernel in the module: its name, or a part of it that no other kernel has.
     pub entry: String,
-    /// Blocks per axis.
+    /// The number of blocks per axis.
     pub grid: ShapeSpec,
-    /// Threads per axis.
+    /// The number of threads per block and axis.
     pub block: ShapeSpec,
-    /// Dynamic shared memory, bytes.
+    /// The size of dynamic shared memory in bytes.
     #[serde(default)]
     pub dynamic_shared: Expr,
-    /// Registers per thread, if they are to limit occupancy.
+    /// The number of registers per thread, if they are to limit occupancy.
     #[serde(default)]
     pub registers: Option<u32>,
-    /// Device memory that [`ArgSpec::Ptr`] names.
+    /// The buffers that [`ArgSpec::Ptr`] can name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<BufferSpec>,
-    /// Arguments in the order of the parameters.
+    /// The arguments in the order of the parameters.
     #[serde(default)]
     pub args: Vec<ArgSpec>,
-    /// Contents of module variables, set before the launch as a host would.
+    /// The contents of module variables that the host sets before the launch.
     #[serde(default)]
     pub symbols: Vec<BufferSpec>,
-    /// Textures: what references of the module are bound to, and objects that arguments name.
+    /// The textures that are bound to references of the module, and the texture objects that
+    /// arguments name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub textures: Vec<TextureSpec>,
-    /// Surfaces, likewise.
+    /// The surfaces that are bound to references of the module, and the surface objects that
+    /// arguments name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub surfaces: Vec<SurfaceSpec>,
 }
@@ -55,7 +57,7 @@ pub struct LaunchSpec {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "scalars by type name")]
 pub enum ArgSpec {
-    /// Device memory of its own; the parameter gets its address. Fields as in [`BufferSpec`].
+    /// The address of a new buffer. The fields are those of [`BufferSpec`].
     Buffer {
         name: String,
         elem: Elem,
@@ -64,13 +66,13 @@ pub enum ArgSpec {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         constant: bool,
     },
-    /// The address of a buffer or module variable, plus so many bytes.
+    /// The address of a buffer or module variable, plus an offset in bytes.
     Ptr(String, #[serde(default)] Expr),
-    /// A pointer to nothing.
+    /// A null pointer.
     Null,
-    /// The handle of a texture object, 8 bytes; of a texture reference its address.
+    /// The 8-byte handle of a texture object, or the address of a texture reference.
     Texture(String),
-    /// The handle of a surface, likewise.
+    /// The 8-byte handle of a surface object, or the address of a surface reference.
     Surface(String),
     U8(Expr),
     I8(Expr),
@@ -83,33 +85,34 @@ pub enum ArgSpec {
     F16(f64),
     F32(f32),
     F64(f64),
-    /// A struct by value, byte by byte.
+    /// A struct by value, given by its bytes.
     Bytes(Vec<u8>),
-    /// A struct by value: each part at the next multiple of its size, as C lays it out.
+    /// A struct by value; each member is aligned to a multiple of its size as in C.
     Struct(Vec<ArgSpec>),
-    /// A part of a struct at this offset in bytes.
+    /// A member of a struct at an offset in bytes.
     At(Expr, Box<ArgSpec>),
 }
 
-/// Device memory.
+/// A buffer in device memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename = "Buffer", deny_unknown_fields)]
 pub struct BufferSpec {
-    /// What arguments, `--dump` and messages call it.
+    /// The name that arguments, `--dump` and messages use.
     pub name: String,
-    /// Type of its elements.
+    /// The element type.
     pub elem: Elem,
-    /// Elements.
+    /// The number of elements.
     pub len: Expr,
-    /// What it holds at first.
+    /// The initial contents.
     pub init: Init,
-    /// Whether what it holds belongs to the launch and not to its input: kernels must not write it, random data are
-    /// those of seed 0 whatever the seed is, and the analysis of all paths knows what is loaded from it.
+    /// Whether the contents belong to the launch rather than to its input. Kernels must not write
+    /// such a buffer, random contents are always drawn with seed 0, and the analysis of all paths
+    /// can use the values that are loaded from it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub constant: bool,
 }
 
-/// Element type of a buffer, little endian.
+/// The element type of a buffer (little endian).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "self-explanatory")]
 pub enum Elem {
@@ -124,51 +127,51 @@ pub enum Elem {
     F16,
     F32,
     F64,
-    /// An address, 8 bytes.
+    /// An 8-byte address.
     Ptr,
 }
 
-/// What a buffer holds before the launch.
+/// The initial contents of a buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Init {
     /// Zeros.
     Zero,
-    /// One value everywhere.
+    /// The same value in all elements.
     Fill(f64),
-    /// 0, 1, 2, ...
+    /// The numbers 0, 1, 2, ...
     Iota,
-    /// Drawn uniformly from [lo, hi) (integers: lo to hi - 1) with the run's seed.
+    /// Random numbers, uniform in [lo, hi) (integers: lo to hi - 1), drawn with the run's seed.
     Uniform(f64, f64),
-    /// These values, then zeros.
+    /// The given values, followed by zeros.
     Values(Vec<f64>),
-    /// Raw bytes of a file beside the launch file.
+    /// The raw bytes of a file, whose path is relative to the launch file.
     File(String),
-    /// These pointers (`Ptr(..)` and `Null`), then null pointers.
+    /// The given pointers (`Ptr(..)` and `Null`), followed by null pointers.
     Ptrs(Vec<ArgSpec>),
-    /// Pointers into a buffer, so many bytes apart: to its rows, for example.
+    /// Pointers into a buffer at a constant distance in bytes, for example to its rows.
     Rows(String, Expr),
-    /// Parts laid out as those of a struct, then zeros; whatever the type of the elements.
+    /// The members of a struct, followed by zeros, regardless of the element type.
     Struct(Vec<ArgSpec>),
 }
 
 impl LaunchSpec {
-    /// Reads a launch file.
+    /// Parses a launch file.
     ///
     /// # Errors
-    /// Where the text stops being a launch.
+    /// The text is not a launch; the diagnostic has the location.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         from_ron(source)
     }
 
-    /// The files of data that it names.
+    /// Returns the paths of the data files that the launch names.
     pub fn data_files(&mut self) -> impl Iterator<Item = &mut String> {
         let of_args = self.args.iter_mut().flat_map(data_of_arg);
         self.buffers.iter_mut().chain(&mut self.symbols).filter_map(|b| data_file(&mut b.init)).chain(of_args)
     }
 }
 
-/// The file of data that an initialiser names.
+/// Returns the path of the data file that an initialiser names.
 pub fn data_file(init: &mut Init) -> Option<&mut String> {
     match init {
         Init::File(path) => Some(path),
@@ -186,7 +189,7 @@ fn data_of_arg(arg: &mut ArgSpec) -> Vec<&mut String> {
 }
 
 impl Elem {
-    /// Bytes per element.
+    /// Returns the size of an element in bytes.
     pub const fn size(self) -> usize {
         match self {
             Self::U8 | Self::I8 => 1,
@@ -196,16 +199,16 @@ impl Elem {
         }
     }
 
-    /// Whether its elements are floating-point numbers.
+    /// Returns whether the elements are floating-point numbers.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::F32 | Self::F64)
     }
 }
 
-/// Reads `--arg`, written as an argument of a launch file.
+/// Parses the value of `--arg`, which has the syntax of an argument in a launch file.
 ///
 /// # Errors
-/// Where the text stops being an argument.
+/// The text is not an argument; the diagnostic has the location.
 pub fn parse_arg(text: &str) -> Result<ArgSpec, Diagnostics> {
     from_ron(&SourceText::new(format!("--arg {text}"), text)).map_err(|error: Diagnostics| {
         let mut all = Diagnostics::new();

@@ -1,4 +1,4 @@
-//! Scalars, pointers and structs as the bytes that a kernel sees.
+//! The bytes of scalars, pointers and structs as a kernel receives them.
 
 use super::half::f16_bits;
 use super::spec::ArgSpec;
@@ -6,52 +6,54 @@ use crate::diag::{Diagnostic, Place, closest};
 use crate::program::expr::{Expr, Names};
 use crate::program::names::{self, Found};
 
-/// Structs beyond this are refused.
+/// The maximum size of a struct in bytes.
 const MAX_STRUCT_BYTES: i128 = 1 << 32;
 
-/// A piece of device memory that has a name.
+/// A named region of device memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// Its name.
+    /// The name of the region.
     pub name: String,
-    /// Where it begins.
+    /// The address of its first byte.
     pub address: u64,
-    /// Its size, bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
-/// The name of a texture or surface, and what it is known by.
+/// The name of a texture or surface and its handles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::program) struct Handle {
     pub name: String,
     pub surface: bool,
-    /// That of an object, or those of the references of this name, one for each module that has it.
+    /// The handle of an object, or the handles of the references with this name, one for each
+    /// module that has it.
     pub handles: Vec<u64>,
 }
 
-/// What expressions and pointers mean at some place of a file.
+/// The names that expressions and pointers can use at some location of a file.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::program) struct Scope<'a> {
-    /// Of expressions.
+    /// The names that expressions can use.
     pub names: &'a Names,
     /// The buffers.
     pub buffers: &'a [Named],
-    /// Variables of the module.
+    /// The variables of the module.
     pub variables: &'a [Named],
-    /// Textures and surfaces.
+    /// The textures and surfaces.
     pub images: &'a [Handle],
 }
 
-/// A value in memory.
+/// The memory representation of a value.
 pub(in crate::program) struct Laid {
-    /// Little endian.
+    /// The bytes, little endian.
     pub bytes: Vec<u8>,
-    /// What its address should be a multiple of.
+    /// The alignment in bytes.
     pub align: usize,
 }
 
 impl Scope<'_> {
-    /// The address so many bytes into a buffer or variable; its end is the last one allowed.
+    /// Returns the address at an offset in a buffer or variable; the largest valid offset is its
+    /// size.
     pub fn address(&self, name: &str, offset: i128) -> Result<u64, String> {
         let Named { address, size, .. } = self.memory(name)?;
         match u64::try_from(offset) {
@@ -60,7 +62,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A buffer, or else a variable.
+    /// Returns a buffer or, if there is none, a variable.
     pub(super) fn memory(&self, name: &str) -> Result<&Named, String> {
         match self.buffers.iter().find(|buffer| buffer.name == name) {
             Some(buffer) => Ok(buffer),
@@ -92,10 +94,10 @@ impl Scope<'_> {
         }
     }
 
-    /// The handle of a texture or surface.
+    /// Returns the handles of a texture or surface.
     ///
     /// # Errors
-    /// Message and hint.
+    /// Returns a message and a hint if there is none of this name and kind.
     pub(super) fn image(&self, name: &str, surface: bool) -> Result<&Handle, (String, String)> {
         let what = |surface| if surface { "surface" } else { "texture" };
         match self.images.iter().find(|image| image.name == name) {
@@ -137,10 +139,10 @@ fn plain<const N: usize>(bytes: [u8; N]) -> Laid {
     Laid { bytes: bytes.to_vec(), align: N }
 }
 
-/// A value of its own.
+/// Returns the representation of a single value.
 ///
 /// # Errors
-/// What it names does not exist, or it does not fit its type.
+/// A name does not exist, or the value does not fit its type.
 pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> Result<Laid, Diagnostic> {
     let inner = place.item(0);
     match arg {
@@ -184,10 +186,10 @@ pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> 
     }
 }
 
-/// Values one after the other, each where C puts a member of its type.
+/// Lays out values consecutively, each aligned like a struct member in C.
 ///
 /// # Errors
-/// As [`value`]; an offset inside of what stands before it.
+/// As for [`value`]; or an offset lies inside of a preceding member.
 pub(in crate::program) fn layout(
     parts: &[ArgSpec],
     scope: &Scope,

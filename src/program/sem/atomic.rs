@@ -1,58 +1,59 @@
-//! Atomic operations on memory.
+//! Atomic memory operations.
 
 use super::{Address, AtomOp, Operand, ValueTy};
 use crate::base::RegId;
 use crate::isa::Space;
 
-/// An atomic operation.
+/// An atomic memory operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Atomic {
-    /// Where.
+    /// The space of the memory cell.
     pub space: Space,
-    /// What.
+    /// The operation.
     pub op: AtomOp,
-    /// Type of the memory cell.
+    /// The type of the memory cell.
     pub ty: ValueTy,
-    /// Gets the old value; `None` for `red`.
+    /// The register that receives the old value; `None` for `red`.
     pub dst: Option<RegId>,
-    /// The cell.
+    /// The address of the cell.
     pub addr: Address,
-    /// Operand (for `cas` what to compare with).
+    /// The operand (for `cas`, the value to compare with).
     pub b: Operand,
-    /// What `cas` stores.
+    /// The value that `cas` stores.
     pub c: Operand,
-    /// Of a vector, the cells that follow. Each is done by itself, except that `cas` compares and stores all of them.
+    /// The following cells of a vector operation. Each is updated separately, except that `cas`
+    /// compares and stores all of them.
     pub more: Vec<AtomicPart>,
 }
 
-/// One more cell of an atomic operation.
+/// A further cell of a vector operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtomicPart {
-    /// Gets the old value.
+    /// The register that receives the old value.
     pub dst: Option<RegId>,
-    /// Operand, as of the first cell.
+    /// The operand, as for the first cell.
     pub b: Operand,
-    /// What `cas` stores.
+    /// The value that `cas` stores.
     pub c: Operand,
 }
 
 impl Atomic {
-    /// All cells, in the order of their addresses.
+    /// Returns all cells in the order of their addresses.
     pub fn parts(&self) -> impl Iterator<Item = AtomicPart> + '_ {
         std::iter::once(AtomicPart { dst: self.dst, b: self.b, c: self.c }).chain(self.more.iter().copied())
     }
 
-    /// The registers that get old values.
+    /// Returns the registers that receive old values.
     pub fn dsts(&self) -> impl Iterator<Item = RegId> + '_ {
         self.parts().filter_map(|part| part.dst)
     }
 
-    /// What is read besides the address.
+    /// Returns the operands other than the address.
     pub fn operands(&self) -> impl Iterator<Item = Operand> + '_ {
         self.parts().flat_map(|part| [part.b, part.c])
     }
 
-    /// Bytes that each lane accesses.
+    /// Returns the number of bytes that each lane accesses.
     pub fn bytes(&self) -> usize {
         self.ty.bytes() * (1 + self.more.len())
     }

@@ -1,105 +1,106 @@
-//! Fetches from textures, accesses to surfaces, and questions about both.
+//! Texture fetches, surface accesses, and queries of both.
 
 use super::{Operand, ValueTy};
 use crate::base::RegId;
 use crate::program::image::Geometry;
 
-/// `tex` and `tld4`: a fetch, which always gives four values of 32 bits.
+/// `tex` and `tld4`: a texture fetch, which always returns four 32-bit values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fetch {
-    /// Handle of the texture.
+    /// The handle of the texture.
     pub texture: Operand,
     /// The shape that the instruction expects.
     pub geometry: Geometry,
-    /// One per dimension, 32 bits.
+    /// The 32-bit coordinates, one per dimension.
     pub coords: Vec<Operand>,
-    /// Which layer, if the shape has layers.
+    /// The layer, if the shape is layered.
     pub layer: Option<Operand>,
-    /// Whether the coordinates are `.f32`, not `.s32`.
+    /// Whether the coordinates are `.f32` rather than `.s32`.
     pub float: bool,
-    /// What the instruction takes the values for; the bits come from the texture alone.
+    /// The type that the instruction gives the values; their bits depend only on the texture.
     pub ty: ValueTy,
-    /// `tld4`: this channel of the four texels that a linear filter would mix.
+    /// `tld4`: the channel that is read from the four texels that a linear filter would
+    /// interpolate.
     pub gather: Option<u8>,
-    /// Read and without effect: an image has one level of detail.
+    /// Operands that are read without effect, since an image has a single level of detail.
     pub detail: Vec<Operand>,
-    /// Destinations; `None` for `_`.
+    /// The destinations; `None` for `_`.
     pub dsts: [Option<RegId>; 4],
 }
 
-/// `suld.b` and `sust.b`: bytes of a surface as they are.
+/// `suld.b` and `sust.b`: an access to the raw bytes of a surface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurfaceAccess {
-    /// Handle of the surface.
+    /// The handle of the surface.
     pub surface: Operand,
     /// The shape that the instruction expects.
     pub geometry: Geometry,
-    /// One per dimension, 32 bits, signed; the first counts bytes, not texels.
+    /// The signed 32-bit coordinates, one per dimension; the first is in bytes rather than texels.
     pub coords: Vec<Operand>,
-    /// Which layer, if the shape has layers.
+    /// The layer, if the shape is layered.
     pub layer: Option<Operand>,
-    /// What happens outside of the surface.
+    /// The effect of an access outside of the surface.
     pub outside: Outside,
-    /// Of each element: 8, 16, 32 or 64.
+    /// The width of each element: 8, 16, 32 or 64 bits.
     pub bits: u8,
-    /// What is moved.
+    /// The registers or values.
     pub data: SurfaceData,
 }
 
-/// What an access to a surface moves.
+/// The registers or values of a surface access.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SurfaceData {
-    /// To these registers; `None` for `_`.
+    /// The destinations of a load; `None` for `_`.
     Load(Vec<Option<RegId>>),
-    /// These values.
+    /// The values of a store.
     Store(Vec<Operand>),
 }
 
-/// What an access outside of a surface does.
+/// The effect of an access outside of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
-    /// It is an error of the kernel.
+    /// An error of the kernel.
     Trap,
-    /// It goes to the nearest place of the surface.
+    /// An access to the nearest location of the surface.
     Clamp,
-    /// A load gives zero, a store does nothing.
+    /// A load returns zero, and a store has no effect.
     Zero,
 }
 
-/// `txq` and `suq`: a property of an image.
+/// `txq` and `suq`: a query of a property of an image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImageQuery {
-    /// Handle of the texture or surface.
+    /// The handle of the texture or surface.
     pub image: Operand,
-    /// Whether it has to be a surface.
+    /// Whether the image must be a surface.
     pub surface: bool,
-    /// What is asked.
+    /// The property.
     pub property: ImageProperty,
-    /// Read and without effect: the level of detail.
+    /// The level of detail, which is read without effect.
     pub detail: Vec<Operand>,
-    /// Gets the answer.
+    /// The register that receives the property.
     pub dst: RegId,
 }
 
-/// What can be asked about an image.
+/// A property of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageProperty {
-    /// Texels along an axis, 0 for x; 0 beyond the dimensions.
+    /// The number of texels along an axis (0 for x); 0 for axes that the image does not have.
     Extent(u8),
-    /// Layers.
+    /// The number of layers.
     Layers,
-    /// Type of a channel, as OpenCL numbers them.
+    /// The type of a channel in OpenCL's numbering.
     ChannelType,
-    /// Which channels there are, as OpenCL numbers it.
+    /// The set of channels in OpenCL's numbering.
     ChannelOrder,
     /// Whether coordinates are normalised.
     Normalized,
-    /// A constant: levels of detail and samples, of which there is one.
+    /// The constant 1: the number of levels of detail, or of samples.
     One,
 }
 
 impl SurfaceAccess {
-    /// Bytes that each lane accesses.
+    /// Returns the number of bytes that each lane accesses.
     pub fn size(&self) -> usize {
         let elements = match &self.data {
             SurfaceData::Load(dsts) => dsts.len(),
@@ -108,7 +109,7 @@ impl SurfaceAccess {
         usize::from(self.bits / 8) * elements
     }
 
-    /// Whether it is a store.
+    /// Returns whether it is a store.
     pub fn is_store(&self) -> bool {
         matches!(self.data, SurfaceData::Store(_))
     }

@@ -1,29 +1,30 @@
-//! Matrices spread over the lanes of a warp, and what is done with them.
+//! Matrices that are distributed over the lanes of a warp, and operations on them.
 //!
-//! Each lane holds some elements of a matrix in a few registers: its *fragment*. Which ones is the
-//! same for every shape: a matrix is cut into tiles, a lane holds of each tile what lies in one
-//! register (in two for accumulators of 32 bits or more), and the lane with number `4 g + t` holds
+//! Each lane holds some elements of a matrix in a few registers: its *fragment*. The same rule
+//! determines which ones for every shape. A matrix is cut into tiles; of each tile a lane holds the
+//! contents of one register (two for accumulators of 32 bits or more). The lane with number `4 g +
+//! t` holds
 //!
-//! * of A, in tiles of 8 rows and 128 bits of columns: row `g`, the `t`-th 32 bits of it;
-//! * of B, in tiles of 8 columns and 128 bits of rows: column `g`, the `t`-th 32 bits of it;
-//! * of accumulators, in tiles of 8 rows and 8 columns: row `g`, columns `2 t` and `2 t + 1`.
+//! * of A, in tiles of 8 rows and 128 bits of columns: the `t`-th 32 bits of row `g`;
+//! * of B, in tiles of 8 columns and 128 bits of rows: the `t`-th 32 bits of column `g`;
+//! * of accumulators, in tiles of 8 rows and 8 columns: columns `2 t` and `2 t + 1` of row `g`.
 //!
-//! Tiles of A and of accumulators follow each other down the rows first, those of B as well (which
-//! is along k). With 64-bit elements a tile of A or B has 256 bits instead.
+//! Tiles of A and of accumulators are ordered down the rows first, and so are those of B (which is
+//! along k). With 64-bit elements a tile of A or B has 256 bits instead.
 //!
-//! For `mma.sync` the PTX ISA prescribes just this layout (chapter "Warp-level matrix
+//! For `mma.sync` the PTX ISA prescribes this layout (chapter "Warp-level matrix
 //! multiply-accumulate instructions", the fragments of each shape). For `wmma` the ISA leaves it
-//! open. The same rule serves there, which for m16n16k16 is what Turing and later hardware does:
-//! H. Ootomo's WMMA extension library records it for sm_75, also that the second half of a factor's
-//! f16 registers repeats the first. The layout of no matrix depends on whether it
-//! lies in memory by rows or by columns, and that of accumulators depends on the shape only, so
-//! operations on the elements of fragments mean what they should.
+//! open. This model uses the same rule, which for m16n16k16 matches Turing and later hardware: H.
+//! Ootomo's WMMA extension library records it for sm_75, and also that the second half of a
+//! factor's f16 registers repeats the first. The layout of a matrix does not depend on whether it
+//! is in row-major or column-major order in memory, and that of accumulators depends only on the
+//! shape. Element-wise operations on fragments are therefore well defined.
 
 use super::{Address, Operand};
 use crate::base::RegId;
 use crate::isa::Space;
 
-/// Type of the elements of a matrix.
+/// The type of the elements of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum MatrixTy {
@@ -41,7 +42,7 @@ pub enum MatrixTy {
 }
 
 impl MatrixTy {
-    /// Bits of an element.
+    /// Returns the width of an element in bits.
     pub const fn bits(self) -> usize {
         match self {
             Self::S4 | Self::U4 => 4,
@@ -52,54 +53,54 @@ impl MatrixTy {
         }
     }
 
-    /// Bits of the registers that hold elements.
+    /// Returns the width in bits of the registers that hold elements.
     pub const fn register_bits(self) -> usize {
         if self.bits() == 64 { 64 } else { 32 }
     }
 
-    /// Elements in a register.
+    /// Returns the number of elements in a register.
     pub const fn per_register(self) -> usize {
         self.register_bits() / self.bits()
     }
 }
 
-/// What a matrix is in `d = a b + c`.
+/// The role of a matrix in `d = a b + c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixRole {
     /// The left factor, m by k.
     A,
     /// The right factor, k by n.
     B,
-    /// What is added to, and the result: m by n.
+    /// The addend and the result, m by n.
     Accumulator,
 }
 
 /// The part of a matrix that a lane holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// What the matrix is.
+    /// The role of the matrix.
     pub role: MatrixRole,
-    /// Type of its elements.
+    /// The type of its elements.
     pub ty: MatrixTy,
-    /// Rows of the matrix, a multiple of a tile's.
+    /// The number of rows of the matrix, a multiple of the tile's.
     pub rows: usize,
-    /// Columns of the matrix, a multiple of a tile's.
+    /// The number of columns of the matrix, a multiple of the tile's.
     pub cols: usize,
 }
 
 impl Fragment {
-    /// Elements that each lane holds, each once.
+    /// Returns the number of distinct elements that each lane holds.
     pub const fn elements(&self) -> usize {
         self.rows * self.cols / crate::base::WARP_SIZE
     }
 
-    /// Registers that hold them.
+    /// Returns the number of registers that hold the elements.
     pub const fn registers(&self) -> usize {
         self.elements() / self.ty.per_register()
     }
 
-    /// Row and column of the `index`-th element of lane 0, in the order of registers and in a
-    /// register from its low bits upwards.
+    /// Returns the row and column of the `index`-th element of lane 0, in order of registers and
+    /// from the low bits of a register upwards.
     pub const fn position(&self, index: usize) -> (usize, usize) {
         let side = self.side_by_side();
         let (tile, part) = (index / side, index % side);
@@ -115,7 +116,8 @@ impl Fragment {
         }
     }
 
-    /// How many rows and columns further each of a lane's elements is than that of lane 0.
+    /// Returns the number of rows and columns by which the elements of a lane are offset from those
+    /// of lane 0.
     pub const fn lane_offset(&self, lane: usize) -> (usize, usize) {
         let (g, t) = (lane / 4, lane % 4 * self.side_by_side());
         match self.role {
@@ -124,13 +126,14 @@ impl Fragment {
         }
     }
 
-    /// Whether the elements of one register lie side by side in memory, if columns (or else rows)
-    /// follow each other there.
+    /// Returns whether the elements of one register are contiguous in memory, given whether the
+    /// matrix is in column-major or row-major order.
     pub const fn is_contiguous(&self, by_column: bool) -> bool {
         self.ty.per_register() == 1 || by_column == matches!(self.role, MatrixRole::B)
     }
 
-    /// Elements of a tile that a lane holds; along a row, for B along a column.
+    /// Returns the number of adjacent elements of a tile that a lane holds, along a row (for B,
+    /// along a column).
     const fn side_by_side(&self) -> usize {
         match self.role {
             MatrixRole::A | MatrixRole::B => self.ty.per_register(),
@@ -139,90 +142,91 @@ impl Fragment {
     }
 }
 
-/// A fragment and the registers that it is read from. They may be more than
-/// [`Fragment::registers`]; the others repeat these and are not looked at.
+/// A fragment and the registers that it is read from. There may be more of them than
+/// [`Fragment::registers`]; the others repeat these and are ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegisterFragment {
-    /// What they hold.
+    /// The fragment.
     pub fragment: Fragment,
     /// The registers.
     pub regs: Vec<RegId>,
 }
 
-/// `d = a b + c`.
+/// The matrix product `d = a b + c`.
 ///
 /// Integers: the sum is exact; it wraps at 32 bits, or is clamped to them if `saturate`.
 ///
-/// Floating point: every product is exact and is added to the sum so far, which begins with the
-/// element of `c`, in ascending order of k; each of these additions is rounded once, to nearest
-/// with ties to even, to single precision (f64: to double precision; then this is a chain of fused
-/// multiply-adds, as the ISA has it). Subnormal numbers count. An f16 result is the last sum rounded
-/// once more. NaN results are canonical. PTX leaves order and rounding open, and hardware differs
-/// by generation: it adds the products of several k at once, with a few more bits than single
-/// precision has, and truncates (M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical
-/// behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330, 2021).
+/// Floating point: the sum begins with the element of `c`; the exact products are added in
+/// ascending order of k. Each addition is rounded once, to nearest with ties to even, to single
+/// precision. (For f64 it is rounded to double precision, which is a chain of fused multiply-adds,
+/// as in the ISA.) Subnormal numbers are not flushed. An f16 result is the final sum rounded once
+/// more. NaN results are canonical. PTX leaves order and rounding open, and hardware differs by
+/// generation: it adds the products of several k at once, with a few more bits than single
+/// precision, and truncates (M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of
+/// NVIDIA tensor cores", PeerJ Computer Science 7:e330, 2021).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Product {
     /// The left factor.
     pub a: RegisterFragment,
     /// The right factor.
     pub b: RegisterFragment,
-    /// What is added.
+    /// The addend.
     pub c: RegisterFragment,
-    /// Layout of the result.
+    /// The layout of the result.
     pub d: Fragment,
-    /// Where it goes.
+    /// The destinations.
     pub dsts: Vec<RegId>,
-    /// Integers are clamped.
+    /// Whether integers are clamped.
     pub saturate: bool,
 }
 
-/// Where a matrix lies in memory, one row or column after the other.
+/// A matrix in memory, in row-major or column-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatrixBlock {
     /// The space.
     pub space: Space,
-    /// Its first element; the same in all lanes.
+    /// The address of the first element; the same in all lanes.
     pub addr: Address,
-    /// Elements from one row (or column) to the next; the same in all lanes. The length of a row
-    /// (or column) if nothing is said.
+    /// The number of elements between the beginnings of consecutive rows (or columns), the same in
+    /// all lanes; `None` is the length of a row (or column).
     pub stride: Option<Operand>,
-    /// Columns follow each other, not rows.
+    /// Whether the matrix is in column-major order.
     pub by_column: bool,
 }
 
-/// Where 8 by 8 matrices of 16-bit elements lie: lane `8 i + r` has the address of row `r` of
-/// matrix `i`, whose elements lie side by side.
+/// Matrices of 8 by 8 16-bit elements in memory: lane `8 i + r` has the address of row `r` of
+/// matrix `i`, whose elements are contiguous.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatrixRows {
     /// The space.
     pub space: Space,
-    /// Where the rows begin, on 16 bytes.
+    /// The addresses of the rows, aligned to 16 bytes.
     pub addr: Address,
-    /// The matrix in registers is the transpose of that in memory.
+    /// Whether the matrix in registers is the transpose of that in memory.
     pub transposed: bool,
 }
 
-/// An operation on matrices that a warp holds together. All its lanes take part.
+/// An operation on matrices that are distributed over a warp. All lanes take part.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "fields are named as PTX names operands")]
 pub enum Matrix {
     /// `wmma.mma`, `mma`.
     Multiply(Product),
-    /// `wmma.load`; registers beyond the fragment's get its elements once more.
+    /// `wmma.load`; registers beyond those of the fragment repeat its elements.
     Load { from: MatrixBlock, fragment: Fragment, dsts: Vec<Option<RegId>> },
     /// `wmma.store`.
     Store { to: MatrixBlock, src: RegisterFragment },
-    /// `ldmatrix`: a register for each matrix.
+    /// `ldmatrix`: loads one register per matrix.
     LoadRows { from: MatrixRows, dsts: Vec<Option<RegId>> },
     /// `stmatrix`.
     StoreRows { to: MatrixRows, srcs: Vec<RegId> },
-    /// `movmatrix`: an 8 by 8 matrix of 16-bit elements, transposed.
+    /// `movmatrix`: transposes an 8 by 8 matrix of 16-bit elements.
     Transpose { dst: RegId, src: RegId },
 }
 
 impl Matrix {
-    /// Space and bytes of each lane's access, as [`super::Sem::access`].
+    /// Returns the space and the number of bytes of each lane's access, as in
+    /// [`super::Sem::access`].
     pub(super) fn access(&self) -> Option<(Space, usize)> {
         let bytes = |fragment: &Fragment| fragment.elements() * fragment.ty.bits() / 8;
         match self {
@@ -234,7 +238,8 @@ impl Matrix {
         }
     }
 
-    /// What says where in memory it is done: the base of the address, and the stride.
+    /// Returns the operands that determine the location in memory: the base of the address, and the
+    /// stride.
     pub fn place(&self) -> impl Iterator<Item = Operand> {
         let (base, stride) = match self {
             Self::Load { from: block, .. } | Self::Store { to: block, .. } => {
@@ -248,12 +253,12 @@ impl Matrix {
         base.into_iter().chain(stride)
     }
 
-    /// Whether it writes memory.
+    /// Returns whether the operation writes memory.
     pub fn stores(&self) -> bool {
         matches!(self, Self::Store { .. } | Self::StoreRows { .. })
     }
 
-    /// Everything it reads.
+    /// Returns all operands that it reads.
     pub fn sources(&self) -> impl Iterator<Item = Operand> + '_ {
         let lists: [&[RegId]; 3] = match self {
             Self::Multiply(Product { a, b, c, .. }) => [&a.regs, &b.regs, &c.regs],
@@ -265,7 +270,7 @@ impl Matrix {
         lists.into_iter().flatten().map(|&reg| Operand::Reg(reg)).chain(self.place())
     }
 
-    /// Every register it writes.
+    /// Returns all registers that it writes.
     pub(super) fn destinations(&self) -> impl Iterator<Item = RegId> + '_ {
         let (results, loaded): (&[RegId], &[Option<RegId>]) = match self {
             Self::Multiply(product) => (&product.dsts, &[]),
@@ -291,7 +296,7 @@ mod tests {
         (row + down, col + right)
     }
 
-    /// Every element has just one place.
+    /// Every element has exactly one location.
     #[test]
     fn fragments_cover_their_matrix() {
         use MatrixRole::{A, Accumulator, B};
@@ -324,8 +329,9 @@ mod tests {
         }
     }
 
-    /// Places that the PTX ISA states for `mma`: "groupID = %laneid >> 2, threadID_in_group =
-    /// %laneid % 4" and the formulas that follow, for m16n8k16 (f16), m16n8k8 (tf32), m16n8k32 (s8).
+    /// The locations that the PTX ISA states for `mma`: "groupID = %laneid >> 2, threadID_in_group
+    /// = %laneid % 4" and the formulas that follow, for m16n8k16 (f16), m16n8k8 (tf32), m16n8k32
+    /// (s8).
     #[test]
     fn places_are_those_of_the_isa() {
         use MatrixRole::{A, Accumulator, B};

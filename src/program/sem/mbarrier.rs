@@ -1,4 +1,5 @@
-//! Mbarrier objects: barriers that live in shared memory and count arrivals of threads.
+//! Operations on mbarrier objects, which are barriers in shared memory that count arrivals of
+//! threads.
 
 use super::{Address, Operand};
 use crate::base::RegId;
@@ -7,71 +8,72 @@ use crate::isa::Space;
 /// An operation on an mbarrier object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mbarrier {
-    /// What is done.
+    /// The operation.
     pub op: MbarrierOp,
     /// [`Space::Shared`] or [`Space::Generic`].
     pub space: Space,
-    /// The object, 8 bytes.
+    /// The address of the object, which has 8 bytes.
     pub addr: Address,
 }
 
-/// What is done to an mbarrier object.
+/// The kind of an operation on an mbarrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierOp {
-    /// Makes one whose phases complete after so many arrivals.
+    /// Initialises an object whose phases complete after a number of arrivals.
     Init {
-        /// The number.
+        /// The number of arrivals.
         count: Operand,
     },
-    /// Ends its life; the memory may be used otherwise.
+    /// Invalidates the object, so that its memory can be used for other data.
     Inval,
-    /// Threads arrive.
+    /// Arrives at the object.
     Arrive(MbarrierArrive),
-    /// The running phase waits for so many bytes more.
+    /// Increases the number of bytes that the current phase waits for.
     ExpectTx {
-        /// Bytes.
+        /// The number of bytes.
         bytes: Operand,
     },
-    /// So many bytes have come.
+    /// Decreases the number of bytes that the current phase waits for.
     CompleteTx {
-        /// Bytes.
+        /// The number of bytes.
         bytes: Operand,
     },
-    /// The asynchronous copies of the thread so far arrive once they are done; unless `counted`
-    /// they raise the number of arrivals that the phase waits for by one first.
+    /// Makes the thread's preceding asynchronous copies arrive on completion. Unless `counted`,
+    /// this first increases the number of arrivals that the phase waits for by one.
     CopiesArrive {
-        /// The arrival is among those that the object was made for.
+        /// Whether the arrival is included in the number that the object was initialised with.
         counted: bool,
     },
-    /// Whether a phase has completed.
+    /// Tests whether a phase has completed.
     Wait {
-        /// Gets the answer, a predicate.
+        /// The predicate that receives the result.
         done: RegId,
-        /// The state that an arrival gave, or the parity of the phase.
+        /// The state that an arrival returned, or the parity of the phase.
         phase: Operand,
-        /// It is the parity.
+        /// Whether `phase` is the parity.
         parity: bool,
-        /// The warp is suspended until the phase completes, or for some time.
+        /// Whether the warp is suspended until the phase completes or a time limit expires.
         suspends: bool,
     },
 }
 
-/// An arrival.
+/// An arrival at an mbarrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MbarrierArrive {
-    /// Gets the state of the object before.
+    /// The register that receives the state of the object before the arrival.
     pub state: Option<RegId>,
-    /// How many arrive.
+    /// The number of arrivals.
     pub count: Operand,
-    /// Bytes that the running phase waits for besides, expected before the arrival.
+    /// The number of bytes that are added to the expectation of the current phase before the
+    /// arrival.
     pub expect: Operand,
-    /// Those who arrive are not expected in later phases.
+    /// Whether later phases expect fewer arrivals by this number.
     pub drops: bool,
-    /// The arrival may complete the phase.
+    /// Whether the arrival may complete the phase.
     pub completes: bool,
 }
 
 impl Mbarrier {
-    /// Bits of a state that hold the arrivals which the phase still waits for, from bit 0 on.
+    /// The number of bits of a state, from bit 0 on, that hold the number of pending arrivals.
     pub const PENDING_BITS: u32 = 20;
 }

@@ -1,9 +1,10 @@
-//! What instructions do, independent of the language they were written in.
+//! The semantics of instructions, independent of the source language.
 //!
-//! Front ends lower to this; `exec` interprets it. Values live in 64-bit lanes, zero-extended from
-//! the width of their register; an operation reads as many low bits as its type says and its
-//! result is cut to the width of the destination register. Immediates are already bits of the
-//! operation's type. Variables are already addresses (see [`super::layout`]).
+//! Front ends lower instructions to these types, and `exec` interprets them. Values are stored in
+//! 64-bit lanes, zero-extended from the width of their register. An operation reads as many low
+//! bits as its type has, and truncates its result to the width of the destination register.
+//! Immediates are bits of the operation's type, and variables are addresses (see
+//! [`super::layout`]).
 
 mod atomic;
 mod image;
@@ -29,141 +30,146 @@ use super::Guard;
 use crate::base::{Pc, RegId};
 use crate::isa::Space;
 
-/// The meaning of one instruction.
+/// The semantics of one instruction.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "fields are named as PTX names operands")]
 pub enum Sem {
-    /// Micro kernels: there is timing and nothing else.
+    /// No semantics: an instruction of a micro kernel, which has only timing.
     None,
-    /// Traces of other tools: there is timing, and for accesses to memory a width.
+    /// An instruction of a trace of another tool, which has only timing and, for a memory access, a
+    /// width.
     Traced(Option<TracedAccess>),
-    /// Executes without effect on values: fences, prefetches.
+    /// No effect on values: fences and prefetches.
     Nop,
-    /// `nanosleep`: suspends for a time between zero and twice this many nanoseconds.
+    /// `nanosleep`: suspends for between zero and twice this number of nanoseconds.
     Sleep { time: Operand },
-    /// `dst = src`, bit by bit.
+    /// `dst = src` (bitwise).
     Mov { dst: RegId, src: Operand },
-    /// Every destination gets its source, bit by bit; all sources are read before.
+    /// Several bitwise moves, which read all sources before they write.
     Moves(Vec<(RegId, Operand)>),
-    /// Integer and bit operations.
+    /// An integer or bit operation.
     Int { op: IntOp, ty: IntTy, dst: RegId, src: [Operand; 4], carry: Carry, saturate: bool },
-    /// Floating-point arithmetic; unused sources are immediates 0.
+    /// A floating-point operation; unused sources are immediates 0.
     Float { op: FloatOp, ty: FloatTy, mode: FloatMode, dst: RegId, src: [Operand; 3] },
-    /// As `Float` in single precision, of which the first source, of `Fma` the first two, are of a narrower type that is
-    /// widened exactly.
+    /// Like `Float` in single precision, except that the first source (for `Fma`, the first two)
+    /// has a narrower type and is widened exactly.
     MixedFloat { op: FloatOp, from: FloatTy, mode: FloatMode, dst: RegId, src: [Operand; 3] },
     /// Rounds single precision to the eleven significant bits of TF32.
     ToTf32 { dst: RegId, src: Operand, mode: Tf32Mode },
     /// Arithmetic on bytes, halves and words.
     Video(Box<Video>),
-    /// `testp`: classifies a float.
+    /// `testp`: tests a property of a floating-point number.
     TestFloat { test: FloatTest, ty: FloatTy, dst: RegId, src: Operand },
-    /// Logic on predicates; `b` is ignored by the unary ones.
+    /// A logic operation on predicates; unary ones ignore `b`.
     PredLogic { op: PredOp, dst: RegId, a: PredSrc, b: PredSrc },
-    /// Comparison into one or two predicates, or a register.
+    /// A comparison whose destination is one or two predicates, or a register.
     Compare(Box<Compare>),
     /// `dst = p ? a : b`.
     Select { dst: RegId, a: Operand, b: Operand, p: PredSrc },
     /// `slct`: `dst = c >= 0 ? a : b`; `c` is `s32` or `f32`.
     SelectSign { dst: RegId, a: Operand, b: Operand, c: Operand, float: bool, ftz: bool },
-    /// `lop3` with a predicate.
+    /// `lop3` with a predicate result.
     Lop3Pred(Box<Lop3Pred>),
-    /// Conversion between types.
+    /// A conversion between types.
     Convert(Box<Convert>),
-    /// Conversion to or from numbers of 8 bits and fewer.
+    /// A conversion to or from floating-point types of at most 8 bits.
     SmallConvert(Box<SmallConvert>),
-    /// `dst = {parts}`, part 0 in the low bits; `bits` per part.
+    /// `dst = {parts}`; part 0 goes to the low bits, and each part has `bits` bits.
     Pack { dst: RegId, parts: Vec<Operand>, bits: u8 },
-    /// `{parts} = src`; `None` for `_`.
+    /// `{parts} = src`; a destination is `None` for `_`.
     Unpack { dsts: Vec<Option<RegId>>, src: Operand, bits: u8 },
-    /// Whether a generic address lies in a space's window.
+    /// Tests whether a generic address lies in a space's window.
     IsSpace { dst: RegId, space: Space, src: Operand },
 
-    /// `{dsts} = [addr]`; values are extended (by sign if `ty` is signed) to the register's width.
+    /// `{dsts} = [addr]`; values are extended to the register's width (sign-extended if `ty` is
+    /// signed).
     Load { space: Space, ty: IntTy, dsts: Vec<Option<RegId>>, addr: Address },
     /// `[addr] = {srcs}`.
     Store { space: Space, bits: u8, srcs: Vec<Operand>, addr: Address },
-    /// Atomic read-modify-write; `dst` gets the old value.
+    /// An atomic read-modify-write operation; `dst` receives the old value.
     Atomic(Box<Atomic>),
     /// A fetch from a texture.
     Fetch(Box<Fetch>),
     /// A load from or store to a surface.
     Surface(Box<SurfaceAccess>),
-    /// A property of a texture or surface.
+    /// A query of a property of a texture or surface.
     ImageQuery(Box<ImageQuery>),
-    /// `cp.async`: copies `bytes` (4, 8, 16) from global to shared memory, of which only the first
-    /// `src_bytes` are read, the rest is zero.
+    /// `cp.async`: copies `bytes` (4, 8 or 16) bytes from global to shared memory. Only the first
+    /// `src_bytes` are read; the rest is zero.
     AsyncCopy { bytes: u8, dst: Address, src: Address, src_bytes: Option<Operand> },
     /// Closes the warp's current group of asynchronous copies.
     AsyncCommit,
-    /// Waits until at most `pending` closed groups are in flight; `all` closes the current one first.
+    /// Waits until at most `pending` closed groups are in flight; `all` closes the current one
+    /// first.
     AsyncWait { pending: u32, all: bool },
 
-    /// Exchange of values between the lanes of a warp.
+    /// An exchange of values between the lanes of a warp.
     Shuffle(Box<Shuffle>),
-    /// Vote of the lanes; `dst` is a predicate, or a mask for `Ballot`.
+    /// A vote of the lanes; `dst` is a predicate, or a mask for `Ballot`.
     Vote { mode: VoteMode, dst: RegId, p: PredSrc, members: Option<Operand> },
-    /// The mask of active lanes.
+    /// Reads the active mask.
     ActiveMask { dst: RegId },
-    /// `match`: lanes with equal values; `all` sets `pred` and gives the mask only if all agree.
+    /// `match`: the mask of lanes with equal values. `all` sets `pred`, and yields the mask only if
+    /// all values are equal.
     Match { all: bool, bits: u8, dst: RegId, pred: Option<RegId>, src: Operand, members: Operand },
-    /// `redux`: reduction over the lanes of the member mask.
+    /// `redux`: a reduction over the lanes of the member mask.
     Reduce { op: IntOp, ty: IntTy, dst: RegId, src: Operand, members: Operand },
-    /// `redux` of single precision: the largest or smallest number, or magnitude, of the lanes of the member mask. With `nan`
-    /// the result is NaN if any of them is.
+    /// `redux` in single precision: the largest or smallest number or magnitude of the lanes of the
+    /// member mask. With `nan` the result is NaN if any source is.
     ReduceFloat { largest: bool, magnitude: bool, nan: bool, dst: RegId, src: Operand, members: Operand },
-    /// Products, loads and stores of matrices that the lanes of a warp hold together.
+    /// Products, loads and stores of matrices that are distributed over the lanes of a warp.
     Matrix(Box<Matrix>),
-    /// Reconvergence of the member lanes within a warp (`bar.warp.sync`); effect on values: none.
+    /// `bar.warp.sync`: reconvergence of the member lanes of a warp, without effect on values.
     WarpSync { members: Operand },
 
-    /// Barrier of the block.
+    /// A barrier of the block.
     Barrier(Box<Barrier>),
     /// An operation on an mbarrier object.
     Mbarrier(Box<Mbarrier>),
-    /// Branch of the lanes whose guard holds.
+    /// A branch of the lanes whose guard holds.
     Branch { target: Pc, reconverge: Option<Pc> },
-    /// Branch through a table (`brx.idx`).
+    /// A branch through a table (`brx.idx`).
     BranchTable { targets: Vec<Pc>, index: Operand, reconverge: Option<Pc> },
-    /// SSY and PBK: opens a region of code in which lanes may diverge; they rejoin at `join`.
+    /// SSY and PBK: opens a region in which lanes may diverge and whose reconvergence point is
+    /// `join`.
     OpenRegion { region: Region, join: Pc },
-    /// SYNC and BRK: the lanes have come to the end of the innermost region of this kind.
+    /// SYNC and BRK: the lanes have reached the end of the innermost region of this kind.
     CloseRegion { region: Region },
-    /// Call of a function.
+    /// A call of a function.
     Call(Box<Call>),
-    /// Call of the functions whose addresses the lanes hold.
+    /// An indirect call of the functions whose addresses the lanes hold.
     CallPointer(Box<PointerCall>),
-    /// Return from a function.
+    /// A return from a function.
     Return,
-    /// The lanes end.
+    /// Terminates the lanes.
     Exit,
-    /// The kernel gives up; an error of the kernel.
+    /// Aborts the kernel with an error.
     Trap { message: String },
 }
 
-/// A kind of divergent region, by the instructions that delimit it.
+/// A kind of divergent region, named by the instructions that delimit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region {
-    /// SSY to SYNC: around an if or a switch.
+    /// SSY to SYNC: an if or a switch.
     Sync,
-    /// PBK to BRK: around a loop.
+    /// PBK to BRK: a loop.
     Break,
-    /// PCNT to CONT: around the body of a loop.
+    /// PCNT to CONT: the body of a loop.
     Continue,
 }
 
-/// A source.
+/// A source operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// A register.
     Reg(RegId),
-    /// Bits of the operation's type.
+    /// An immediate: bits of the operation's type.
     Imm(u64),
     /// A special register.
     Special(Special),
 }
 
-/// A source of a predicate operation.
+/// A source operand of a predicate operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PredSrc {
     /// A predicate register, possibly negated.
@@ -172,7 +178,7 @@ pub enum PredSrc {
     Const(bool),
 }
 
-/// Read-only registers of the hardware. Axes are 0, 1, 2 for x, y, z.
+/// A read-only register of the hardware. The axes 0, 1 and 2 are x, y and z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum Special {
@@ -191,21 +197,22 @@ pub enum Special {
     LaneMaskLe,
     LaneMaskGt,
     LaneMaskGe,
-    /// Instructions this warp has executed: there is no time in a functional run.
+    /// The number of instructions that the warp has executed, since the functional run has no
+    /// clock.
     Clock,
-    /// The upper half of that number, which is 0.
+    /// The upper half of the clock, which is 0.
     ClockHigh,
     DynamicSharedBytes,
     TotalSharedBytes,
-    /// 32 bits of the kernel's parameters, at so many bytes.
+    /// 32 bits of the kernel's parameters at this byte offset.
     Param(u32),
-    /// 32 bits of constant memory, at so many bytes.
+    /// 32 bits of constant memory at this byte offset.
     Const(u32),
-    /// So many bytes beyond the beginning of the running function's frame in local memory. It is no
-    /// register of the language, and nothing has to wait for it.
+    /// The address at this byte offset in the running function's frame in local memory. The source
+    /// language has no such register, and no instruction depends on it.
     Frame(u64),
-    /// An element of an array, by an index in a register: `base + ((index + plus) << shift)`. What is shifted has the width of
-    /// the register, and no sign.
+    /// The address of an array element: `base + ((index + plus) << shift)`. The shifted value has
+    /// the width of the index register and is unsigned.
     #[allow(missing_docs, reason = "the formula says it")]
     Element {
         index: RegId,
@@ -216,12 +223,13 @@ pub enum Special {
 }
 
 impl Special {
-    /// Whether it tells the time, so that its value differs from run to run.
+    /// Returns whether the value is a time, which differs from run to run.
     pub fn tells_time(self) -> bool {
         matches!(self, Self::Clock | Self::ClockHigh)
     }
 
-    /// Whether its value is up to the placement of blocks and warps on the hardware, or to the driver.
+    /// Returns whether the value depends on the placement of blocks and warps on the hardware, or
+    /// on the driver.
     pub fn tells_place(self) -> bool {
         matches!(self, Self::SmId | Self::NumSms | Self::WarpId | Self::NumWarps | Self::GridId)
     }
@@ -230,9 +238,9 @@ impl Special {
 /// An integer type. Untyped bits count as unsigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntTy {
-    /// 8, 16, 32 or 64.
+    /// The width: 8, 16, 32 or 64 bits.
     pub bits: u8,
-    /// Two's complement.
+    /// Whether the type is signed (two's complement).
     pub signed: bool,
 }
 
@@ -241,19 +249,19 @@ pub struct IntTy {
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum FloatTy {
     F16,
-    /// Two halves in 32 bits, each computed on its own.
+    /// Two F16 numbers in 32 bits, computed separately.
     F16x2,
     /// bfloat16: the upper half of single precision.
     Bf16,
-    /// Two of them in 32 bits, each computed on its own.
+    /// Two Bf16 numbers in 32 bits, computed separately.
     Bf16x2,
     F32,
-    /// Two numbers of single precision in 64 bits, each computed on its own.
+    /// Two numbers of single precision in 64 bits, computed separately.
     F32x2,
     F64,
 }
 
-/// What a comparison or conversion works on.
+/// The type of the operands of a comparison or conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "self-explanatory")]
 pub enum ValueTy {
@@ -266,34 +274,34 @@ pub enum ValueTy {
 pub struct Compare {
     /// The relation.
     pub cmp: Cmp,
-    /// Type of the sources.
+    /// The type of the sources.
     pub ty: ValueTy,
-    /// Subnormal sources count as zero.
+    /// Whether subnormal sources are flushed to zero.
     pub ftz: bool,
-    /// First source.
+    /// The first source.
     pub a: Operand,
-    /// Second source.
+    /// The second source.
     pub b: Operand,
-    /// Combination with a predicate.
+    /// The combination `op` with the predicate `p`, if any.
     pub combine: Option<(PredOp, PredSrc)>,
-    /// Where the result goes.
+    /// The destination.
     pub into: CompareInto,
 }
 
-/// Destinations of a comparison.
+/// The destination of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompareInto {
-    /// `setp`: a predicate and, optionally, its complement (before the combination), for packed
-    /// sources one of the lower half and one of the upper; `None` for `_`.
+    /// `setp`: a predicate and, optionally, its complement (before the combination). For packed
+    /// sources, the predicate of the lower half and that of the upper half. `None` for `_`.
     Preds(Option<RegId>, Option<RegId>),
-    /// `set` with an integer destination: all ones or zero; for packed sources in each half.
+    /// `set` with an integer destination: all ones or zero, for packed sources in each half.
     Ones(RegId),
-    /// `set` with a floating-point destination: 1.0 or 0.0; for packed sources in each half.
+    /// `set` with a floating-point destination: 1.0 or 0.0, for packed sources in each half.
     Float(RegId, FloatTy),
 }
 
 impl FloatTy {
-    /// The type of each half of a packed one.
+    /// Returns the type of each half of a packed type.
     pub const fn half(self) -> Option<Self> {
         match self {
             Self::F16x2 => Some(Self::F16),
@@ -303,7 +311,7 @@ impl FloatTy {
         }
     }
 
-    /// The bits of 1.0, for packed types in each half.
+    /// Returns the bits of 1.0, for packed types in each half.
     pub const fn one(self) -> u64 {
         match self {
             Self::F16 => 0x3c00,
@@ -317,151 +325,154 @@ impl FloatTy {
     }
 }
 
-/// A conversion. `cvt.pack`-like forms with two sources put `src2` in the low half.
+/// A conversion. Forms with two sources, which pack, convert `src2` to the low half.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Convert {
-    /// Destination register.
+    /// The destination register.
     pub dst: RegId,
-    /// Source; the upper half of a packed result.
+    /// The source; for a packed result, that of the upper half.
     pub src: Operand,
-    /// Lower half of a packed `f16x2` result.
+    /// The source of the lower half of a packed result.
     pub src2: Option<Operand>,
-    /// Source type.
+    /// The type of the source.
     pub from: ValueTy,
-    /// Result type.
+    /// The type of the result.
     pub to: ValueTy,
-    /// Rounding.
+    /// The rounding direction.
     pub round: Round,
-    /// Rounds to an integral value in the floating-point type (`.rni` and its like), also when
-    /// source and destination type are the same.
+    /// Whether to round to an integral value in the floating-point type (`.rni` and similar), even
+    /// if source and result have the same type.
     pub integral: bool,
-    /// Clamps to the range of the result: [0, 1] for floats, the integer range for integers.
+    /// Whether to clamp to the range of the result: [0, 1] for floats, the integer range for
+    /// integers.
     pub sat: bool,
-    /// Subnormal f32 sources and results become zero.
+    /// Whether to flush subnormal f32 sources and results to zero.
     pub ftz: bool,
-    /// Negative results become 0; NaN stays the canonical NaN.
+    /// Whether negative results become 0; NaN stays the canonical NaN.
     pub relu: bool,
-    /// What is beyond the largest finite number becomes that.
+    /// Whether overflow yields the largest finite number.
     pub finite: bool,
 }
 
-/// `dst = table(src)`; `pred = (dst != 0) op with`.
+/// The operations `dst = table(src)` and `pred = (dst != 0) op with`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lop3Pred {
-    /// Truth table, as of [`IntOp::Lop3`].
+    /// The truth table, as for [`IntOp::Lop3`].
     pub table: u8,
-    /// Sources.
+    /// The sources.
     pub src: [Operand; 3],
-    /// The word, if it is wanted.
+    /// The destination register, if any.
     pub dst: Option<RegId>,
-    /// The predicate, if it is wanted.
+    /// The destination predicate, if any.
     pub pred: Option<RegId>,
-    /// How the predicate is combined.
+    /// The operation that combines the predicate.
     pub op: PredOp,
-    /// With which one.
+    /// The predicate that it is combined with.
     pub with: PredSrc,
 }
 
-/// `base + offset`.
+/// The address `base + offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
     /// A register, or the address of a variable.
     pub base: Operand,
-    /// Bytes.
+    /// The offset in bytes.
     pub offset: i64,
 }
 
-/// A shuffle.
+/// An exchange of values between lanes (`shfl`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shuffle {
-    /// Which lane to read.
+    /// How the source lane is selected.
     pub mode: ShuffleMode,
-    /// Destination.
+    /// The destination.
     pub dst: RegId,
-    /// Whether the source lane was in range.
+    /// The destination predicate: whether the source lane is in range.
     pub pred: Option<RegId>,
-    /// The value offered.
+    /// The value that the lane provides.
     pub a: Operand,
-    /// Lane or distance.
+    /// The lane or distance.
     pub b: Operand,
-    /// Clamp and segment mask.
+    /// The clamp value and the segment mask.
     pub c: Operand,
-    /// Lanes that take part; `None` before `.sync`.
+    /// The member mask; `None` for the form without `.sync`.
     pub members: Option<Operand>,
 }
 
 /// A barrier of the block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Barrier {
-    /// What happens at it.
+    /// The kind of synchronisation.
     pub kind: BarrierKind,
-    /// Which barrier resource.
+    /// The number of the barrier resource.
     pub id: Operand,
-    /// Threads that take part; `None` for all of the block.
+    /// The number of participating threads; `None` for all threads of the block.
     pub threads: Option<Operand>,
-    /// All lanes of the warp must be there together.
+    /// Whether all lanes of the warp must execute the barrier together.
     pub aligned: bool,
 }
 
-/// What happens at a barrier.
+/// A kind of barrier synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BarrierKind {
-    /// Wait.
+    /// Waits.
     Sync,
-    /// Count in, do not wait.
+    /// Arrives without waiting.
     Arrive,
-    /// Wait; `dst` is the conjunction of all threads' predicates.
+    /// Waits; `dst` is the conjunction of the predicates of all threads.
     And(RegId, PredSrc),
-    /// Wait; `dst` is the disjunction.
+    /// Waits; `dst` is the disjunction.
     Or(RegId, PredSrc),
-    /// Wait; `dst` is the number of threads whose predicate holds.
+    /// Waits; `dst` is the number of threads whose predicate holds.
     Popc(RegId, PredSrc),
 }
 
-/// A call.
+/// A direct call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// First instruction of the function.
+    /// The function's first instruction.
     pub target: Pc,
-    /// Its number in [`super::Program::functions`].
+    /// The index in [`super::Program::functions`].
     pub function: u32,
-    /// Arguments to formals, done at the call.
+    /// The transfers of arguments to parameters, which happen at the call.
     pub pass: Vec<Transfer>,
-    /// Results back to the caller's places, done at the return.
+    /// The transfers of results to the caller, which happen at the return.
     pub give_back: Vec<Transfer>,
 }
 
-/// A call through a pointer. The function must take and give as many values of just these sizes.
+/// An indirect call. The function must have the same number of parameters and results, of the same
+/// sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointerCall {
     /// The address of the function.
     pub pointer: Operand,
-    /// The addresses that it may have; nothing if any function will do.
+    /// The possible addresses; `None` if any function is possible.
     pub targets: Option<Vec<u64>>,
-    /// The caller's places of the arguments, and bytes.
+    /// The caller's locations of the arguments, and their sizes in bytes.
     pub args: Vec<(ArgLocation, u32)>,
-    /// The caller's places of the results, `None` for what nobody wants, and bytes.
+    /// The caller's locations of the results (`None` for results that are dropped), and their sizes
+    /// in bytes.
     pub results: Vec<(Option<ArgLocation>, u32)>,
 }
 
-/// Moves bits between places, per lane.
+/// A copy of bits between two locations, per lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// From here.
+    /// The source.
     pub from: ArgLocation,
-    /// To here; never an immediate.
+    /// The destination, which is never an immediate.
     pub to: ArgLocation,
-    /// Bytes; at most 8 if a register takes part.
+    /// The size in bytes; at most 8 if a register is involved.
     pub bytes: u32,
 }
 
-/// Where an argument or result is.
+/// The location of an argument or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgLocation {
-    /// Offset in the thread's local memory, where parameters of functions live.
+    /// An offset in the thread's local memory, which contains the parameters of functions.
     Local(u64),
-    /// Offset in the frame of a function that has one: the caller's or the callee's, whose place it
-    /// is.
+    /// An offset in the frame of a recursive function, which is the caller or the callee that the
+    /// location belongs to.
     Frame(u64),
     /// A register.
     Reg(RegId),
@@ -469,20 +480,21 @@ pub enum ArgLocation {
     Imm(u64),
 }
 
-/// What a trace tells of an access to memory.
+/// A memory access in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedAccess {
-    /// Where it goes, as the opcode says it.
+    /// The space that the opcode states.
     pub space: Space,
-    /// Bytes that each lane accesses.
+    /// The number of bytes that each lane accesses.
     pub bytes: u8,
-    /// Of an atomic operation, the register of the address.
+    /// The address register of an atomic operation.
     pub atomic: Option<RegId>,
 }
 
 impl Sem {
-    /// Space of a load, store or atomic, and the bytes each lane accesses. Texels lie in global memory;
-    /// how many bytes of them a fetch reads is up to the texture, at most 16 for each of 8 texels.
+    /// Returns the space of a load, store or atomic, and the maximum number of bytes that each lane
+    /// accesses. Texels are in global memory; a fetch reads at most 16 bytes for each of 8 texels,
+    /// depending on the texture.
     pub fn access(&self) -> Option<(Space, usize)> {
         match self {
             Self::Load { space, ty, dsts, .. } => Some((*space, usize::from(ty.bits / 8) * dsts.len())),
@@ -498,7 +510,7 @@ impl Sem {
 }
 
 impl ValueTy {
-    /// Its size in memory.
+    /// Returns the size in memory in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Int(ty) => (ty.bits / 8) as usize,
@@ -510,7 +522,7 @@ impl ValueTy {
 }
 
 impl Operand {
-    /// The register that is read, if one is.
+    /// Returns the register that the operand reads, if any.
     pub fn reg(self) -> Option<RegId> {
         match self {
             Self::Reg(reg) | Self::Special(Special::Element { index: reg, .. }) => Some(reg),
@@ -520,7 +532,7 @@ impl Operand {
 }
 
 impl PredSrc {
-    /// The register, if it is one.
+    /// Returns the predicate register, if it is not a constant.
     pub fn reg(self) -> Option<RegId> {
         match self {
             Self::Reg(guard) => Some(guard.reg),

@@ -1,8 +1,8 @@
-//! What operations there are; sources in PTX order.
+//! The operations of instructions. Sources are in the order of PTX.
 
 use crate::base::RegId;
 
-/// Integer operations; sources in PTX order.
+/// An integer operation; sources are in the order of PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum IntOp {
@@ -10,11 +10,11 @@ pub enum IntOp {
     Sub,
     MulLo,
     MulHi,
-    /// Result twice as wide as the sources.
+    /// The result is twice as wide as the sources.
     MulWide,
     MadLo,
     MadHi,
-    /// `c` and result twice as wide as `a` and `b`.
+    /// `c` and the result are twice as wide as `a` and `b`.
     MadWide,
     Mul24Lo,
     Mul24Hi,
@@ -31,60 +31,62 @@ pub enum IntOp {
     Or,
     Xor,
     Not,
-    /// 1 if zero, else 0.
+    /// 1 if the source is zero, else 0.
     Cnot,
-    /// Shift amounts beyond the width give 0 (or the sign).
+    /// Shift amounts beyond the width yield 0 (or the sign).
     Shl,
     Shr,
-    /// Funnel shift of `b:a` to the left; the amount wraps at 32 or is clamped to 32.
+    /// Left funnel shift of `b:a`; the amount wraps at 32 or is clamped to 32.
     FunnelLeft {
         wrap: bool,
     },
-    /// Funnel shift of `b:a` to the right.
+    /// Right funnel shift of `b:a`.
     FunnelRight {
         wrap: bool,
     },
-    /// Any function of three bits, by truth table.
+    /// Any function of three bits, given by its truth table.
     Lop3(u8),
     Popc,
     Clz,
-    /// Position of the highest significant bit, or how far to shift it to the top.
+    /// The position of the most significant bit, or the distance by which to shift it to the top.
     Bfind {
         shift_amount: bool,
     },
     Brev,
-    /// `a`, position, length.
+    /// Extracts a bit field; the sources are `a`, position and length.
     Bfe,
-    /// `a` into `b` at position, length.
+    /// Inserts `a` into `b`; the other sources are position and length.
     Bfi,
-    /// Byte permutation of `b:a` by selector `c`.
+    /// Permutes the bytes of `b:a` by the selector `c`.
     Prmt(PrmtMode),
-    /// `b` ones from position `a` on; both wrap at 32 or count as 32.
+    /// `b` ones from position `a` on; both wrap at 32 or are clamped to 32.
     Bmsk {
         wrap: bool,
     },
-    /// The low `b` bits of `a`, extended; `b` wraps at 32 or counts as 32.
+    /// The low `b` bits of `a`, extended; `b` wraps at 32 or is clamped to 32.
     Szext {
         wrap: bool,
     },
-    /// Position of the c-th set bit of `a` from `b` on.
+    /// The position of the `c`-th set bit of `a` from `b` on.
     Fns,
-    /// XMAD of machine code.
+    /// The XMAD instruction of machine code.
     Xmad(Xmad),
-    /// The sum, minimum or maximum of the lower halves, and that of the upper ones; `relu` makes what is negative 0.
+    /// The sum, minimum or maximum of the lower halves and that of the upper halves; `relu`
+    /// replaces negative results by 0.
     Halves {
         op: HalvesOp,
         relu: bool,
     },
-    /// As `Min` and `Max`, and what is negative becomes 0.
+    /// `Min` and `Max` with negative results replaced by 0.
     MinRelu,
     MaxRelu,
-    /// `a` and `b` clamped to so many bits, `b` in the lowest bits, `a` above it, the low bits of `c` above both
-    /// (`cvt.pack`). The type is that of the clamped numbers' sign.
+    /// `cvt.pack`: clamps `a` and `b` to `bits` bits, and packs `b` into the lowest bits, `a` above
+    /// it and the low bits of `c` above both. The operation's type determines the sign of the
+    /// clamped numbers.
     PackClamped {
         bits: u8,
     },
-    /// Four-way byte dot product; signedness of `a` and `b`.
+    /// Four-way byte dot product; the fields state whether `a` and `b` are signed.
     Dp4a {
         a_signed: bool,
         b_signed: bool,
@@ -97,7 +99,7 @@ pub enum IntOp {
     },
 }
 
-/// What [`IntOp::Halves`] computes.
+/// The operation of [`IntOp::Halves`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum HalvesOp {
@@ -106,36 +108,38 @@ pub enum HalvesOp {
     Max,
 }
 
-/// Product of two halves and a sum: what machine code multiplies integers with.
+/// A product of two halves plus an addend, the building block of integer multiplication in machine
+/// code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Xmad {
-    /// How.
+    /// The flags of the multiplication.
     pub flags: XmadFlags,
-    /// What of `c` is added.
+    /// The part of `c` that is added.
     pub addend: Addend,
 }
 
 bitflags::bitflags! {
-    /// How an [`Xmad`] multiplies.
+    /// The flags of an [`Xmad`].
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct XmadFlags: u8 {
         /// The first factor is an upper half.
         const UPPER_A = 1;
-        /// The second one is.
+        /// The second factor is an upper half.
         const UPPER_B = 2;
-        /// The first factor has a sign.
+        /// The first factor is signed.
         const SIGNED_A = 4;
-        /// The second one has.
+        /// The second factor is signed.
         const SIGNED_B = 8;
-        /// The product goes to the upper half (`PSL`).
+        /// The product is shifted to the upper half (`PSL`).
         const SHIFT = 16;
-        /// The upper half of the result is the lower one of `b` (`MRG`).
+        /// The upper half of the result is the lower half of `b` (`MRG`).
         const MERGE = 32;
     }
 }
 
 impl Xmad {
-    /// Product of halves and a sum, modulo 2^32. Written without branches on values, so that it runs on rows.
+    /// Computes the product of the halves plus the addend modulo 2^32. It has no branches on
+    /// values, so that it can be vectorised over the lanes.
     #[inline(always)]
     pub fn of(self, a: u32, b: u32, c: u32) -> u32 {
         let has = |flag| self.flags.contains(flag);
@@ -161,26 +165,27 @@ impl Xmad {
     }
 }
 
-/// What of its third source an [`Xmad`] adds.
+/// The addend that an [`Xmad`] derives from its third source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addend {
-    /// All.
+    /// The whole source.
     #[default]
     Whole,
     /// The lower half (`CLO`).
     Lower,
     /// The upper half (`CHI`).
     Upper,
-    /// All, and the lower half of `b` in the upper one (`CBCC`).
+    /// The whole source plus the lower half of `b` shifted to the upper half (`CBCC`).
     WithB,
-    /// All, less 2^16 for each of the whole factors that is negative while the other's lower half is not zero
-    /// (`CSFU`): so many carries come out of the sum of the two middle products, whose upper half a signed product
-    /// of words adds, if they are summed as if they had no signs. That hardware does just this is inferred from
-    /// the code that compilers write for such products.
+    /// The whole source minus 2^16 for each whole factor that is negative while the lower half of
+    /// the other one is not zero (`CSFU`). This corrects the carries out of the sum of the two
+    /// middle products, whose upper half a signed product of words adds, if they are summed as
+    /// unsigned numbers. The behaviour of hardware is inferred from the code that compilers
+    /// generate for such products.
     Corrected,
 }
 
-/// Modes of `prmt`.
+/// The modes of `prmt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum PrmtMode {
@@ -193,16 +198,16 @@ pub enum PrmtMode {
     Rc16,
 }
 
-/// Use of the carry flag, itself a predicate register.
+/// The use of the carry flag, which is a predicate register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carry {
-    /// Added; a difference borrows if it is clear.
+    /// The carry that is added; a subtraction borrows if it is clear.
     pub read: Option<RegId>,
-    /// Set from the result.
+    /// The carry that the result sets.
     pub write: Option<RegId>,
 }
 
-/// Floating-point operations; sources in PTX order.
+/// A floating-point operation; sources are in the order of PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum FloatOp {
@@ -223,47 +228,47 @@ pub enum FloatOp {
     Neg,
     Min,
     Max,
-    /// Of three numbers.
+    /// The minimum of three numbers.
     Min3,
-    /// Of three numbers.
+    /// The maximum of three numbers.
     Max3,
-    /// Sign of `a` on the magnitude of `b`.
+    /// The magnitude of `b` with the sign of `a`.
     Copysign,
 }
 
-/// How a floating-point operation rounds and what it does with subnormals and NaN.
+/// The rounding of a floating-point operation and its treatment of subnormals and NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FloatMode {
-    /// Rounding.
+    /// The rounding direction.
     pub round: Round,
-    /// Subnormal sources and results become zeros of the same sign (f32, f16).
+    /// Whether subnormal sources and results become zeros of the same sign (f32, f16).
     pub ftz: bool,
-    /// Result clamped to [0, 1], NaN to 0.
+    /// Whether the result is clamped to [0, 1] and NaN becomes 0.
     pub sat: bool,
-    /// An approximate variant (`.approx`): PTX documents its error.
+    /// Whether it is an approximate variant (`.approx`), whose error PTX documents.
     pub approx: bool,
-    /// `min`/`max` return NaN if either source is.
+    /// Whether `min` and `max` return NaN if either source is NaN.
     pub nan: bool,
-    /// Negative results become 0; NaN stays the canonical NaN (`.relu`, half precision).
+    /// Whether negative results become 0; NaN stays the canonical NaN (`.relu`, half precision).
     pub relu: bool,
-    /// `min`/`max` of the magnitudes of the sources.
+    /// Whether `min` and `max` compare the magnitudes of the sources.
     pub magnitude: bool,
-    /// Their result gets the product of the sources' signs.
+    /// Whether the result of `min` and `max` has the product of the sources' signs.
     pub sign_product: bool,
 }
 
-/// How TF32 is rounded to.
+/// How a number is rounded to TF32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tf32Mode {
-    /// The direction; nothing to nearest, ties away from zero.
+    /// The rounding direction; `None` is to nearest, ties away from zero.
     pub round: Option<Round>,
-    /// Negative results become 0.
+    /// Whether negative results become 0.
     pub relu: bool,
-    /// What is beyond the largest finite number becomes that.
+    /// Whether overflow yields the largest finite number.
     pub finite: bool,
 }
 
-/// IEEE rounding directions.
+/// An IEEE 754 rounding direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Round {
     /// To nearest, ties to even.
@@ -277,7 +282,7 @@ pub enum Round {
     Up,
 }
 
-/// What `testp` asks.
+/// The property that `testp` tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum FloatTest {
@@ -289,7 +294,7 @@ pub enum FloatTest {
     Subnormal,
 }
 
-/// Operations on predicates.
+/// An operation on predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum PredOp {
@@ -300,8 +305,8 @@ pub enum PredOp {
     Xor,
 }
 
-/// Relations. The `U` forms are true if either source is NaN. `Lo` to `Hs` are unsigned; front
-/// ends lower them to `Lt` to `Ge` of an unsigned type.
+/// A relation. The `U` forms are true if either source is NaN. Front ends lower the unsigned
+/// relations of PTX (`lo` to `hs`) to `Lt` to `Ge` of an unsigned type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum Cmp {
@@ -317,22 +322,22 @@ pub enum Cmp {
     Leu,
     Gtu,
     Geu,
-    /// Both are numbers.
+    /// Both sources are numbers.
     Num,
-    /// Either is NaN.
+    /// Either source is NaN.
     Nan,
 }
 
-/// Atomic operations.
+/// An atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum AtomOp {
     Add,
     Min,
     Max,
-    /// Wraps to 0 at `b`.
+    /// Increments and wraps to 0 at `b`.
     Inc,
-    /// Wraps to `b` at 0.
+    /// Decrements and wraps from 0 to `b`.
     Dec,
     And,
     Or,
@@ -341,7 +346,7 @@ pub enum AtomOp {
     Cas,
 }
 
-/// Modes of `shfl`.
+/// The modes of `shfl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum ShuffleMode {
@@ -351,7 +356,7 @@ pub enum ShuffleMode {
     Idx,
 }
 
-/// Modes of `vote`.
+/// The modes of `vote`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum VoteMode {

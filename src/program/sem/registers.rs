@@ -1,12 +1,13 @@
-//! Which registers an instruction reads and writes, from its meaning.
+//! Derives the registers that an instruction reads and writes from its semantics.
 
 use super::{ArgLocation, BarrierKind, CompareInto, MbarrierOp, Operand, PredSrc, Sem, Special, SurfaceData};
 use crate::base::RegId;
 use crate::program::RegList;
 
 impl Sem {
-    /// Registers read and written. Front ends build [`crate::program::Instr::srcs`] (plus the guard) and
-    /// [`crate::program::Instr::dsts`] from this, so that what executes and what is timed cannot differ.
+    /// Returns the registers that are read and written. Front ends build
+    /// [`crate::program::Instr::srcs`] (plus the guard) and [`crate::program::Instr::dsts`] from
+    /// them, so that execution and timing agree.
     pub fn registers(&self) -> Registers {
         let mut used = Registers::default();
         self.collect(&mut used);
@@ -186,8 +187,8 @@ impl Sem {
                 }
             }
             Self::Call(call) => {
-                // what is handed back is written by the callee's own instructions; only register
-                // arguments are a dependence of the call itself
+                // The callee's own instructions write its results, so only register arguments are
+                // dependences of the call itself.
                 for transfer in &call.pass {
                     if let ArgLocation::Reg(reg) = transfer.from {
                         used.srcs.insert(reg);
@@ -201,14 +202,14 @@ impl Sem {
     }
 }
 
-/// Registers that an instruction reads and writes.
+/// The registers that an instruction reads and writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registers {
-    /// Read.
+    /// The registers that are read.
     pub srcs: RegList,
-    /// Written.
+    /// The registers that are written.
     pub dsts: RegList,
-    /// Special registers read, which no instruction writes; may list one twice.
+    /// The special registers that are read, possibly with duplicates. No instruction writes them.
     pub specials: Vec<Special>,
 }
 

@@ -1,39 +1,40 @@
-//! Conversions to and from numbers of 8 bits and fewer.
+//! Conversions to and from floating-point types of at most 8 bits.
 
 use super::{FloatTy, Operand};
 use crate::base::RegId;
 
-/// A small floating-point type, by the bits of its exponent and of its fraction.
+/// A small floating-point type, named by the widths of its exponent and its fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as in PTX")]
 pub enum SmallTy {
-    /// No infinity; all ones is NaN.
+    /// It has no infinity; all ones is NaN.
     E4m3,
-    /// The upper half of `F16`.
+    /// It is the upper half of `F16`.
     E5m2,
-    /// Neither infinity nor NaN, as the following ones.
+    /// It has neither infinity nor NaN, like the following types.
     E2m1,
     E2m3,
     E3m2,
 }
 
-/// A conversion of two numbers at once. The first, or upper, source gives the upper part of the result.
+/// A conversion of two numbers at once. The first or upper source yields the upper part of the
+/// result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SmallConvert {
-    /// Destination register.
+    /// The destination register.
     pub dst: RegId,
-    /// The type that is small.
+    /// The small type.
     pub small: SmallTy,
-    /// From where to where.
+    /// The direction and the operands.
     pub way: SmallWay,
-    /// Negative results become 0.
+    /// Whether negative results become 0.
     pub relu: bool,
 }
 
-/// Between which types a [`SmallConvert`] converts.
+/// The direction and the operands of a [`SmallConvert`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SmallWay {
-    /// From two numbers of single precision: the upper one, the lower one.
+    /// From two numbers of single precision: the upper one and the lower one.
     FromSingles(Operand, Operand),
     /// From a packed type.
     FromPacked(Operand, FloatTy),
@@ -42,7 +43,7 @@ pub enum SmallWay {
 }
 
 impl SmallTy {
-    /// Bits of the exponent and of the fraction.
+    /// Returns the widths of the exponent and of the fraction in bits.
     pub const fn shape(self) -> (u32, u32) {
         match self {
             Self::E4m3 => (4, 3),
@@ -53,7 +54,8 @@ impl SmallTy {
         }
     }
 
-    /// Bits that each number takes in a register: four numbers fit 16 bits only of the smallest type.
+    /// Returns the number of bits that each number takes in a register: 4 for the smallest type,
+    /// otherwise 8.
     pub const fn place_bits(self) -> u32 {
         match self {
             Self::E2m1 => 4,
@@ -63,7 +65,7 @@ impl SmallTy {
 }
 
 impl SmallConvert {
-    /// What is read.
+    /// Returns the sources.
     pub fn sources(&self) -> impl Iterator<Item = Operand> {
         let (first, second) = match self.way {
             SmallWay::FromSingles(upper, lower) => (upper, Some(lower)),

@@ -1,8 +1,8 @@
 //! Video instructions: integer arithmetic on bytes, halves and words of 32-bit registers.
 //!
-//! The scalar ones pick a part of each source, compute once, and combine the result with a third
-//! source or merge it into a part of that. The packed ones compute on two halves or four bytes at
-//! once, each picked from eight bytes `b:a`.
+//! A scalar instruction selects a part of each source, performs one operation, and combines the
+//! result with a third source or merges it into a part of that source. A packed instruction
+//! operates on two halves or four bytes at once, each selected from the eight bytes `b:a`.
 
 use super::{Cmp, Operand};
 use crate::base::RegId;
@@ -10,103 +10,104 @@ use crate::base::RegId;
 /// A video instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Video {
-    /// What is computed.
+    /// The operation.
     pub op: VideoOp,
-    /// Destination, 32 bits.
+    /// The destination, 32 bits.
     pub dst: RegId,
-    /// First source, 32 bits.
+    /// The first source, 32 bits.
     pub a: Operand,
-    /// Second source, 32 bits.
+    /// The second source, 32 bits.
     pub b: Operand,
-    /// What the result is combined with or merged into; 0 where there is nothing.
+    /// The value that the result is combined with or merged into, or 0.
     pub c: Operand,
     /// Whether parts of `a` are signed.
     pub a_signed: bool,
     /// Whether parts of `b` are signed.
     pub b_signed: bool,
-    /// Whether the result is.
+    /// Whether the result is signed.
     pub signed: bool,
-    /// Clamps each result to the range of the part it goes to.
+    /// Whether each result is clamped to the range of its destination part.
     pub saturate: bool,
-    /// One result, or several side by side.
+    /// Whether there is one result or several packed ones.
     pub shape: VideoShape,
 }
 
-/// What a video instruction computes.
+/// The operation of a video instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VideoOp {
     /// `a + b`.
     Add,
     /// `a - b`.
     Sub,
-    /// The average, rounded up from a half where it is not negative, down where it is.
+    /// The average; a half is rounded up if it is not negative, and down if it is.
     Average,
     /// `|a - b|`.
     AbsDiff,
-    /// The smaller one.
+    /// The minimum.
     Min,
-    /// The larger one.
+    /// The maximum.
     Max,
-    /// `a << b`; an amount beyond 32 wraps or counts as 32.
+    /// `a << b`; an amount beyond 32 wraps or is clamped to 32.
     Shl {
-        /// At 32.
+        /// Whether the amount wraps at 32.
         wrap: bool,
     },
     /// `a >> b`.
     Shr {
-        /// At 32.
+        /// Whether the amount wraps at 32.
         wrap: bool,
     },
-    /// 1 where the relation holds, else 0.
+    /// 1 if the relation holds, else 0.
     Set(Cmp),
     /// `(a * b + c) >> shift`; see [`VideoMad`].
     Mad(VideoMad),
 }
 
-/// What `vmad` does besides `a * b + c`.
+/// The modifiers of `vmad`, which computes `a * b + c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoMad {
-    /// The product is negated.
+    /// Whether the product is negated.
     pub negate_product: bool,
-    /// `c` is negated.
+    /// Whether `c` is negated.
     pub negate_c: bool,
-    /// One more is added (`.po`).
+    /// Whether 1 is added (`.po`).
     pub plus_one: bool,
-    /// The sum is shifted to the right by so much: 0, 7 or 15.
+    /// The distance by which the sum is shifted to the right: 0, 7 or 15.
     pub shift: u32,
 }
 
-/// Which parts a video instruction computes on.
+/// The parts that a video instruction operates on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VideoShape {
-    /// One part of each source; the result is dealt with as `then` says.
+    /// One part of each source; `then` states the use of the result.
     Scalar {
-        /// Part of `a`.
+        /// The part of `a`.
         a: Part,
-        /// Part of `b`.
+        /// The part of `b`.
         b: Part,
-        /// What becomes of the result.
+        /// The use of the result.
         then: Then,
     },
-    /// `lanes` parts (2 halves or 4 bytes); entries beyond that mean nothing.
+    /// `lanes` parts (2 halves or 4 bytes); further entries of the arrays are unused.
     Packed {
-        /// 2 or 4.
+        /// The number of parts: 2 or 4.
         lanes: u8,
-        /// By result: the part of `b:a` that is its first source.
+        /// For each result, the part of `b:a` that is its first source.
         a: [u8; 4],
-        /// By result: the part of `b:a` that is its second source.
+        /// For each result, the part of `b:a` that is its second source.
         b: [u8; 4],
-        /// Bit i: result i counts; the others are those of `c`, or left out of the sum.
+        /// The results that are used, one bit each. The others are taken from `c`, or omitted from
+        /// the sum.
         mask: u8,
-        /// The results are added to `c` instead of merged into it.
+        /// Whether the results are added to `c` rather than merged into it.
         sum: bool,
     },
 }
 
-/// A part of 32 bits.
+/// A part of a 32-bit register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// All of it.
+    /// The whole register.
     Word,
     /// The half with this number.
     Half(u8),
@@ -114,17 +115,17 @@ pub enum Part {
     Byte(u8),
 }
 
-/// What becomes of the result of a scalar video instruction.
+/// The use of the result of a scalar video instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// It is the result.
+    /// The result is written as it is.
     Keep,
-    /// `c` is added.
+    /// The result is added to `c`.
     Add,
-    /// The smaller of it and `c`.
+    /// The minimum of the result and `c`.
     Min,
-    /// The larger of it and `c`.
+    /// The maximum of the result and `c`.
     Max,
-    /// It replaces this part of `c`.
+    /// The result replaces this part of `c`.
     Merge(Part),
 }

@@ -1,4 +1,4 @@
-//! Going through the steps of a program.
+//! Iteration over the steps of an application.
 
 use super::steps::{LaunchStep, Step};
 use super::{MAX_LAUNCHES, MAX_STEPS, Sequence};
@@ -11,65 +11,66 @@ use crate::program::launch::{
 use crate::program::layout::GLOBALS_BASE;
 use crate::program::names::{self, Found};
 
-/// Streams of the seed for what steps write; those before are of buffers and symbols.
+/// The first random stream of the seed for the data that steps write; buffers and symbols use the
+/// streams before it.
 const WRITE_STREAMS: u64 = 0x2_0000;
 
-/// Something that happens.
+/// An action of an application.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// A kernel runs.
+    /// A kernel launch.
     Launch(Box<LaunchAction>),
-    /// Bytes are copied.
+    /// A copy in device memory.
     Copy {
-        /// From here.
+        /// The source.
         from: Target,
-        /// To here.
+        /// The destination.
         to: Target,
-        /// So many.
+        /// The number of bytes.
         bytes: usize,
     },
-    /// The host writes bytes.
+    /// A copy from the host to device memory.
     Write {
-        /// To here.
+        /// The destination.
         to: Target,
-        /// These.
+        /// The data.
         bytes: Vec<u8>,
     },
 }
 
-/// A launch of a program.
+/// A launch of an application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchAction {
-    /// Counted from 0.
+    /// The number of the launch, from 0.
     pub number: u64,
-    /// Index in [`Sequence::statements`].
+    /// The index in [`Sequence::statements`].
     pub statement: usize,
-    /// The counters of the loops around it, the outermost first.
+    /// The counters of the enclosing loops, the outermost first.
     pub counters: Vec<(String, i128)>,
-    /// Shape and arguments; pointers are addresses.
+    /// The shape and the arguments; pointers are addresses.
     pub launch: Launch,
 }
 
-/// Where a step copies from or to.
+/// The source or destination of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A buffer or a variable in global memory: its address.
+    /// The address of a buffer or a variable in global memory.
     Global(u64),
-    /// Constant memory of a module.
+    /// The constant memory of a module.
     Constant {
-        /// Index in [`Sequence::modules`].
+        /// The index in [`Sequence::modules`].
         module: usize,
-        /// Bytes from its start.
+        /// The offset in bytes.
         offset: u64,
     },
 }
 
-/// Why a step cannot be done.
+/// The reason why a step cannot be performed.
 #[derive(Debug)]
 pub struct Wrong {
-    /// The `Launch` step, if it is one.
+    /// The index of the `Launch` step, if it is one.
     pub statement: Option<usize>,
-    /// What is wrong.
+    /// The diagnostics.
     pub problems: Diagnostics,
 }
 
@@ -79,22 +80,22 @@ impl From<Diagnostic> for Wrong {
     }
 }
 
-/// The actions of a program, in order.
+/// An iterator over the actions of an application.
 #[derive(Debug)]
 pub struct Actions<'a> {
     sequence: &'a Sequence,
     frames: Vec<Frame<'a>>,
     names: Names,
     counters: Vec<(String, i128)>,
-    /// What the name of each buffer stands for now.
+    /// The buffers under their current names.
     named: Vec<Named>,
-    /// What textures and surfaces are now.
+    /// The current bindings of textures and surfaces.
     images: Vec<Bound>,
     launches: u64,
     steps: u64,
 }
 
-/// Steps that are being done.
+/// A list of steps in progress: the whole application or the body of a loop.
 #[derive(Debug)]
 struct Frame<'a> {
     steps: &'a [Step],
@@ -103,7 +104,7 @@ struct Frame<'a> {
     rounds: Rounds<'a>,
 }
 
-/// What happens at the end of the steps.
+/// The action at the end of a list of steps.
 #[derive(Debug)]
 enum Rounds<'a> {
     Done,
@@ -127,13 +128,13 @@ impl<'a> Actions<'a> {
         }
     }
 
-    /// The names of the buffers as they are now, each with its index in [`Sequence::buffers`].
+    /// Returns the current names of the buffers, each with its index in [`Sequence::buffers`].
     pub fn buffers(&self) -> Vec<(String, usize)> {
         let first = |now: &Named| self.sequence.named.iter().position(|n| n.address == now.address);
         self.named.iter().filter_map(|now| Some((now.name.clone(), first(now)?))).collect()
     }
 
-    /// One step, or the end of a round.
+    /// Performs one step, or ends a loop iteration.
     fn advance(&mut self) -> Result<Option<Action>, Wrong> {
         let Some(frame) = self.frames.last_mut() else { return Ok(None) };
         self.steps += 1;
@@ -207,7 +208,7 @@ impl<'a> Actions<'a> {
         (self.named[b].address, self.named[b].size) = (of_a.address, of_a.size);
     }
 
-    /// A texture or surface becomes another one.
+    /// Binds a texture or surface to another image.
     fn bind(&mut self, spec: ImageSpec, place: &Place) -> Result<(), Diagnostic> {
         let variables = self.sequence.variables.first().map_or(&[][..], Vec::as_slice);
         for bound in bind(spec, &self.scope(variables), place)? {
@@ -217,12 +218,12 @@ impl<'a> Actions<'a> {
         Ok(())
     }
 
-    /// What names mean now, to a kernel with these variables.
+    /// Returns the current scope of names for a kernel with these variables.
     fn scope<'s>(&'s self, variables: &'s [Named]) -> Scope<'s> {
         Scope { names: &self.names, buffers: &self.named, variables, images: &self.sequence.handles }
     }
 
-    /// The last step of the innermost loop is done.
+    /// Ends an iteration of the innermost loop.
     fn end_of_round(&mut self) -> Result<(), Diagnostic> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         frame.next = 0;
@@ -245,7 +246,7 @@ impl<'a> Actions<'a> {
         Ok(())
     }
 
-    /// Leaves the innermost `For` if its condition says so.
+    /// Leaves the innermost `For` loop if its condition does not hold.
     fn go_on_while(&mut self) -> Result<(), Diagnostic> {
         let Some(Frame { rounds: Rounds::For { condition, place, .. }, .. }) = self.frames.last() else {
             return Ok(());
@@ -271,7 +272,7 @@ impl<'a> Actions<'a> {
         fill(data, size, stream, &scope, place, &read).map(|buffer| buffer.bytes)
     }
 
-    /// The place that a `Ptr` of a copy names, with room for so many bytes.
+    /// Returns the location that a `Ptr` of a copy names, which must have room for `bytes` bytes.
     fn target(&self, arg: &ArgSpec, bytes: u64, place: &Place) -> Result<Target, Diagnostic> {
         let ArgSpec::Ptr(name, offset) = arg else {
             return Err(place.error("this is no place to copy").hint("Ptr(\"x\") or Ptr(\"x\", BYTES)"));
@@ -294,7 +295,7 @@ impl<'a> Actions<'a> {
         })
     }
 
-    /// A variable that one module alone has.
+    /// Returns a variable that exists in exactly one module.
     fn variable(&self, name: &str) -> Option<(Target, u64)> {
         let mut found = Vec::new();
         for (module, memory) in self.sequence.modules.iter().map(|module| &module.memory).enumerate() {
@@ -353,7 +354,7 @@ impl Iterator for Actions<'_> {
                 Ok(None) => {}
                 Err(wrong) => {
                     if wrong.statement.is_none() {
-                        // what follows would only repeat it
+                        // later steps would only repeat the error
                         self.frames.clear();
                     }
                     return Some(Err(wrong));

@@ -1,9 +1,10 @@
-//! A program: launches one after the other over shared buffers, as a host would make them.
+//! Applications: sequences of launches over shared buffers, as a host program would make them.
 //!
-//! A [`SequenceSpec`] is what people write; a [`Sequence`] has been gone through once, so that every
-//! launch in it fits its kernel and the number of launches is known. [`Sequence::actions`] goes
-//! through it again, in memory that does not grow with the number of launches. Everything in a
-//! program is decided before it runs: no step depends on what a kernel computes.
+//! A [`SequenceSpec`] is the content of an application file. A [`Sequence`] has been rehearsed
+//! once, so every launch in it matches its kernel and the number of launches is known.
+//! [`Sequence::actions`] iterates over it again in memory that does not grow with the number of
+//! launches. The steps of an application are determined before it runs: none depends on what a
+//! kernel computes.
 
 mod actions;
 mod spec;
@@ -23,31 +24,31 @@ use super::names;
 use crate::diag::{Diagnostics, Place, Texts};
 use steps::{Compiler, Step};
 
-/// Launches of a program at most.
+/// The maximum number of launches of an application.
 pub const MAX_LAUNCHES: u64 = 1_000_000;
-/// Steps of a program at most: launches, copies, rounds of loops.
+/// The maximum number of steps of an application: launches, copies, loop iterations.
 pub const MAX_STEPS: u64 = 4_000_000;
 
-/// A program whose launches fit their kernels.
+/// An application whose launches match their kernels.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     /// The kernels that it launches.
     pub kernels: Vec<Kernel>,
-    /// The modules that they are from.
+    /// The modules that contain the kernels.
     pub modules: Vec<Module>,
-    /// Device memory before the first launch.
+    /// The device memory before the first launch.
     pub buffers: Vec<Buffer>,
-    /// The `Launch` steps as they stand in the file.
+    /// The `Launch` steps in the order of the file.
     pub statements: Vec<Statement>,
-    /// How many launches there are.
+    /// The number of launches.
     pub launches: u64,
-    /// What `Ptr` names mean before the first step.
+    /// The buffers that `Ptr` can name before the first step.
     named: Vec<Named>,
-    /// What textures and surfaces are known by.
+    /// The handles of textures and surfaces.
     handles: Vec<Handle>,
-    /// What they are before the first step.
+    /// The bindings of textures and surfaces before the first step.
     images: Vec<Bound>,
-    /// Per module: its variables, and those of others that it can reach by address.
+    /// For each module, its variables and those of other modules that it can access by address.
     variables: Vec<Vec<Named>>,
     names: Names,
     steps: Vec<Step>,
@@ -56,43 +57,45 @@ pub struct Sequence {
     texts: Texts,
 }
 
-/// A kernel of a program.
+/// A kernel of an application.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// Index in [`Sequence::modules`].
+    /// The index in [`Sequence::modules`].
     pub module: usize,
-    /// Its code.
+    /// The decoded kernel.
     pub program: Program,
 }
 
-/// A module of a program.
+/// A module of an application.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// As the file names it.
+    /// The name in the file.
     pub name: String,
-    /// Variables with their initial contents.
+    /// The variables with their initial contents.
     pub memory: MemoryLayout,
-    /// What the host copies to them before the first launch.
+    /// The contents that the host copies to variables before the first launch.
     pub symbols: Vec<Buffer>,
 }
 
 /// A `Launch` step of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// Index in [`Sequence::kernels`].
+    /// The index in [`Sequence::kernels`].
     pub kernel: usize,
-    /// Its line in the file.
+    /// The line in the file.
     pub line: u32,
 }
 
-/// Gives the kernel of a module: index of the module, counted as they are asked for, and code.
+/// Loads a kernel, given the names of the module and of the entry. Returns the index of the module,
+/// numbered in the order of first use, and the kernel.
 pub type LoadKernel<'a> = &'a mut dyn FnMut(&str, &str) -> Result<(usize, Program), Diagnostics>;
 
 impl Sequence {
-    /// Fits a program to its kernels. `texts` is the program file, for messages.
+    /// Checks an application against its kernels. `texts` is the application file, for messages.
     ///
     /// # Errors
-    /// Everything that does not fit, or more launches than [`MAX_LAUNCHES`].
+    /// Returns a diagnostic for everything that does not match, or if there are more launches than
+    /// [`MAX_LAUNCHES`].
     pub fn new(
         spec: &SequenceSpec,
         seed: u64,
@@ -129,29 +132,29 @@ impl Sequence {
         Ok(sequence)
     }
 
-    /// The variables of a module.
+    /// Returns the variables of a module.
     fn own(&self, module: usize) -> Vec<Named> {
         let kernel = self.kernels.iter().find(|kernel| kernel.module == module);
         kernel.map_or(Vec::new(), |kernel| launch::variables(&kernel.program))
     }
 
-    /// The variables that a kernel of a module can have the address of.
+    /// Returns the variables whose addresses a kernel of a module can use.
     fn visible(&self, module: usize) -> Vec<Named> {
         let mut all = self.own(module);
         for other in (0..self.modules.len()).filter(|&other| other != module) {
-            // constants are a module's own
+            // constants are private to a module
             let globals = self.modules[other].memory.globals.vars.len();
             all.extend(self.own(other).into_iter().take(globals));
         }
         all
     }
 
-    /// Contents of buffers and symbols.
+    /// Fills buffers and symbols.
     fn fill(&mut self, spec: &SequenceSpec, read_file: ReadFile) -> Result<(), Diagnostics> {
         let mut problems = Diagnostics::new();
         let texts = self.texts.clone();
         let place = texts.root();
-        // once: steps may need their files in every round
+        // read the files once, since steps in loops need them repeatedly
         for path in spec.clone().data_files() {
             if let Ok(bytes) = read_file(path, u64::MAX) {
                 self.files.insert(path.clone(), bytes);
@@ -213,7 +216,7 @@ impl Sequence {
         problems.into_result(())
     }
 
-    /// Goes through all steps once.
+    /// Performs all steps once to find errors and to count launches.
     fn rehearse(&mut self) -> Result<(), Diagnostics> {
         let mut problems = Diagnostics::new();
         let mut failed = vec![false; self.statements.len()];
@@ -223,7 +226,7 @@ impl Sequence {
                 Ok(Action::Launch(_)) => launches += 1,
                 Ok(Action::Copy { .. } | Action::Write { .. }) => {}
                 Err(wrong) => {
-                    // the next round would say the same
+                    // later iterations would report the same problem
                     let seen = wrong.statement.and_then(|statement| failed.get_mut(statement));
                     if !seen.is_some_and(|seen| std::mem::replace(seen, true)) {
                         problems.append(wrong.problems);
@@ -238,12 +241,12 @@ impl Sequence {
         problems.into_result(())
     }
 
-    /// Goes through the steps, launch by launch. After [`Sequence::new`] there are no errors.
+    /// Iterates over the steps, launch by launch. After [`Sequence::new`] there are no errors.
     pub fn actions(&self) -> Actions<'_> {
         Actions::new(self)
     }
 
-    /// A launch by its number, and its kernel's index.
+    /// Returns the launch with this number.
     pub fn launch(&self, number: u64) -> Option<LaunchAction> {
         self.actions().filter_map(Result::ok).find_map(|action| match action {
             Action::Launch(launch) if launch.number == number => Some(*launch),
@@ -251,13 +254,13 @@ impl Sequence {
         })
     }
 
-    /// The kernel of a launch.
+    /// Returns the kernel of a launch.
     pub fn kernel(&self, launch: &LaunchAction) -> &Kernel {
         &self.kernels[self.statements[launch.statement].kernel]
     }
 
-    /// The names of the buffers when a launch runs, each with its index in [`Sequence::buffers`];
-    /// without a launch, after the last step.
+    /// Returns the names of the buffers at the time of a launch, or after the last step if there is
+    /// no launch, each with its index in [`Sequence::buffers`].
     pub fn buffers_at(&self, launch: Option<u64>) -> Vec<(String, usize)> {
         let mut actions = self.actions();
         let is_it = |action: Result<Action, Wrong>| matches!(action, Ok(Action::Launch(step)) if Some(step.number) == launch);

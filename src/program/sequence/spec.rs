@@ -1,4 +1,4 @@
-//! A program file as people write it.
+//! The format of application files.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -8,40 +8,41 @@ use crate::program::launch::{
     ArgSpec, BufferSpec, Elem, Init, ShapeSpec, SurfaceSpec, TextureSpec, data_file,
 };
 
-/// A program file: launches over shared buffers.
+/// An application file: launches over shared buffers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename = "Program", deny_unknown_fields)]
 pub struct SequenceSpec {
-    /// What the program shows.
+    /// A description of the application.
     #[serde(default)]
     pub doc: String,
-    /// PTX file of launches that name none.
+    /// The PTX file of launches that do not name one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
-    /// Names for numbers; later ones may use those before.
+    /// Named constants; a constant may use those before it.
     #[serde(rename = "let", default, deserialize_with = "unique_keys", serialize_with = "as_map")]
     pub constants: Vec<(String, Expr)>,
-    /// Device memory.
+    /// The buffers in device memory.
     #[serde(default)]
     pub buffers: Vec<BufferSpec>,
-    /// Contents of module variables, set before the first launch.
+    /// The contents of module variables that the host sets before the first launch.
     #[serde(default)]
     pub symbols: Vec<BufferSpec>,
-    /// Textures before the first step; fields as in a launch file.
+    /// The textures before the first step; the fields are those of a launch file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub textures: Vec<TextureSpec>,
-    /// Surfaces before the first step.
+    /// The surfaces before the first step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub surfaces: Vec<SurfaceSpec>,
-    /// What happens, in order.
+    /// The steps in order.
     pub steps: Vec<StepSpec>,
 }
 
-/// A step of a program.
+/// A step of an application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum StepSpec {
-    /// Runs a kernel to its end; fields as in [`LaunchSpec`](crate::program::launch::LaunchSpec).
+    /// Runs a kernel to completion; the fields are those of
+    /// [`LaunchSpec`](crate::program::launch::LaunchSpec).
     #[allow(missing_docs, reason = "as in LaunchSpec")]
     Launch {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,69 +57,69 @@ pub enum StepSpec {
         #[serde(default)]
         args: Vec<ArgSpec>,
     },
-    /// The steps, so many times.
+    /// Repeats the steps a number of times.
     Repeat(Expr, Vec<StepSpec>),
-    /// As `for (var = from; while; var = next)` in C.
+    /// A loop like `for (var = from; while; var = next)` in C.
     For {
-        /// The name of the counter; it has a value in `while`, `next` and the steps.
+        /// The name of the counter, which `while`, `next` and the steps can use.
         var: String,
-        /// Its first value.
+        /// The initial value.
         #[serde(default)]
         from: Expr,
-        /// The steps are done as long as this is not 0.
+        /// The loop continues as long as this is not 0.
         #[serde(rename = "while")]
         condition: Expr,
-        /// The next value; one more if nothing is said.
+        /// The next value; by default the counter is incremented.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<Expr>,
-        /// The steps.
+        /// The body of the loop.
         #[serde(rename = "do")]
         steps: Vec<StepSpec>,
     },
-    /// The names of two buffers are exchanged, as a host swaps pointers.
+    /// Swaps the names of two buffers, like a host that swaps two pointers.
     Swap(String, String),
-    /// From here on, a texture of this name is this one: another buffer, or read in another way.
+    /// Rebinds a texture: following launches use this buffer and these sampling parameters.
     Bind(Box<TextureSpec>),
-    /// Likewise a surface.
+    /// Rebinds a surface.
     BindSurface(Box<SurfaceSpec>),
     /// Copies bytes between buffers or variables.
     Copy {
-        /// From here.
+        /// The source.
         from: ArgSpec,
-        /// To here.
+        /// The destination.
         to: ArgSpec,
-        /// So many.
+        /// The number of bytes.
         bytes: Expr,
     },
-    /// Writes to a buffer or variable what the host has.
+    /// Copies data from the host to a buffer or variable.
     Write {
-        /// To here.
+        /// The destination.
         to: ArgSpec,
-        /// Type of the elements.
+        /// The element type.
         elem: Elem,
-        /// Elements.
+        /// The number of elements.
         len: Expr,
-        /// What they are.
+        /// The contents.
         init: Init,
     },
 }
 
 impl SequenceSpec {
-    /// Reads a program file.
+    /// Parses an application file.
     ///
     /// # Errors
-    /// Where the text stops being a program.
+    /// The text is not an application; the diagnostic has the location.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         from_ron(source)
     }
 
-    /// The modules that it names.
+    /// Returns the paths of the modules that the file names.
     pub fn modules(&mut self) -> Vec<&mut String> {
         let of_steps = self.steps.iter_mut().flat_map(modules_of);
         self.module.iter_mut().chain(of_steps).collect()
     }
 
-    /// The files of data that it names.
+    /// Returns the paths of the data files that the file names.
     pub fn data_files(&mut self) -> Vec<&mut String> {
         let buffers = self.buffers.iter_mut().chain(&mut self.symbols);
         let of_buffers = buffers.filter_map(|buffer| data_file(&mut buffer.init));

@@ -1,4 +1,4 @@
-//! Steps with their kernels found.
+//! Resolves the kernels that the steps of an application name.
 
 use super::{Kernel, LoadKernel, Module, Statement};
 use crate::diag::{Diagnostics, Place};
@@ -6,7 +6,8 @@ use crate::program::expr::Expr;
 use crate::program::launch::{ArgSpec, BufferSpec, ShapeSpec, SurfaceSpec, TextureSpec};
 use crate::program::sequence::StepSpec;
 
-/// A step; names that expressions and pointers use are looked up when it is its turn.
+/// A step whose kernel is resolved. Names in expressions and pointers are resolved when the step is
+/// performed.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Launch(Box<LaunchStep>),
@@ -19,7 +20,7 @@ pub(super) enum Step {
     Write { to: Box<ArgSpec>, data: Box<BufferSpec> },
 }
 
-/// What a `Launch` step says.
+/// The fields of a `Launch` step.
 #[derive(Clone, Debug)]
 pub(super) struct LaunchStep {
     pub statement: usize,
@@ -30,11 +31,11 @@ pub(super) struct LaunchStep {
     pub args: Vec<ArgSpec>,
 }
 
-/// Finds the kernels that steps name.
+/// Resolves the kernels that steps name.
 pub(super) struct Compiler<'a> {
     default_module: Option<&'a str>,
     load: LoadKernel<'a>,
-    /// (module, entry) of each kernel.
+    /// The (module, entry) pair of each kernel.
     asked: Vec<(String, String)>,
     pub kernels: Vec<Kernel>,
     pub modules: Vec<Module>,
@@ -112,7 +113,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// The index of a kernel; each is loaded once.
+    /// Returns the index of a kernel; each kernel is loaded once.
     fn kernel(
         &mut self,
         module: &str,
@@ -135,7 +136,7 @@ impl<'a> Compiler<'a> {
             }
             Err(wrong) => {
                 for problem in wrong.list() {
-                    // a problem without a place of its own is one of the step's
+                    // a problem without a location is attributed to the step
                     let own = place.field("entry").error(problem.message.clone()).hint(problem.hint.clone());
                     problems.push(if problem.line == 0 { own } else { problem.clone() });
                 }

@@ -1,18 +1,20 @@
-//! The machine: functional units with their timing, the policy, the limits of the SM.
+//! The machine description: functional units with their timing, the scheduling policy, and the
+//! limits of the SM.
 //!
-//! A machine goes one way, and each folder here is a station of it:
+//! A machine passes through the following stages, each of which is a folder:
 //!
-//! * `written`: what a file says, as it is read ([`MachineSpec`] and its parts);
-//! * `layered`: a file laid over those it extends, and the settings of the command line over that;
-//! * `checked`: every setting by itself and with the others, and the parts of a machine that passed
-//!   ([`Checked`], [`Limits`], [`SharedMemory`], [`SubCores`]);
-//! * `used`: the [`Machine`], made of such parts and nothing else, so that nothing downstream has a path
-//!   for a bad configuration.
+//! * `written`: the content of a machine file as it is read ([`MachineSpec`] and its parts);
+//! * `layered`: the combination of a file with those it extends and with the settings of the
+//!   command line;
+//! * `checked`: the validation of each setting by itself and together with the others, and the
+//!   validated parts of a machine ([`Checked`], [`Limits`], [`SharedMemory`], [`SubCores`]);
+//! * `used`: the [`Machine`], which consists only of validated parts, so that later code need not
+//!   handle a bad configuration.
 //!
-//! [`gpgpusim`] makes what is written of another simulator's configuration.
+//! [`gpgpusim`] converts the configuration of another simulator to the content of a machine file.
 //!
-//! `layered` and `checked` know `written` and not each other, `used` knows `written` and `checked`, and
-//! `written` knows none of them.
+//! `layered` and `checked` depend on `written` but not on each other, `used` depends on `written`
+//! and `checked`, and `written` depends on none of them.
 
 mod checked;
 pub mod gpgpusim;

@@ -7,18 +7,18 @@ use super::value::Checked;
 use crate::machine::written::Hazard;
 
 bitflags! {
-    /// The register hazards that hold an instruction back.
+    /// The register hazards that can prevent an instruction from issuing.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Hazards: u8 {
-        /// Sources must be available.
+        /// Sources must be available (read after write).
         const RAW = 1;
-        /// Destinations must be available too.
+        /// Destinations must be available (write after write).
         const WAW = 2;
     }
 }
 
 impl Hazards {
-    /// Read-after-write hazards alone, unless the machine says otherwise.
+    /// Returns the hazards of a machine: by default, only read after write.
     pub(super) fn of(written: Option<&[Hazard]>, check: &mut Check) -> Option<Checked<Self>> {
         let one = |hazard: &Hazard| match hazard {
             Hazard::Raw => Self::RAW,

@@ -1,8 +1,9 @@
-//! Settings that do nothing on the machine they are part of.
+//! Detection of settings that have no effect on their machine.
 //!
-//! They are no errors: a machine may carry what another that extends it, or one more setting of the
-//! command line, puts to use. But who sets one and sees no difference should be told why. What
-//! depends on the kernel or the policy of a run is not judged here.
+//! They are not errors, since another machine that extends this one, or a further setting of the
+//! command line, may make use of them. But a user who changes such a setting and sees no difference
+//! should learn why. Effects that depend on the kernel or on the policy of a run are not
+//! considered.
 
 use std::fmt;
 
@@ -31,7 +32,7 @@ impl fmt::Display for IdleSetting {
 }
 
 impl IdleSetting {
-    /// Whether the setting at this path is the idle one, a part of it, or has it as a part.
+    /// Returns whether the setting at this path is the idle one, a part of it, or contains it.
     pub fn concerns(&self, path: &str) -> bool {
         let within = |whole: &str, part: &str| {
             part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -41,16 +42,17 @@ impl IdleSetting {
 }
 
 impl MachineSpec {
-    /// Settings that are not the default and do nothing on this machine.
+    /// Returns the settings that differ from their defaults and have no effect on this machine.
     pub fn idle_settings(&self) -> Vec<IdleSetting> {
-        // field by field here and below, so that a new setting is decided on
+        // The fields are listed here and below, so that a new setting cannot be overlooked.
         let Self {
             sub_cores,
             units,
             pipeline,
             memory,
             shared_memory,
-            // these do something on every machine, or what they do depends on the kernel and the policy
+            // these have an effect on every machine, or one that depends on the kernel and the
+            // policy
             name: _,
             doc: _,
             extends: _,
@@ -98,7 +100,7 @@ fn of_pipeline(
         issue: Issue { per_warp, distinct_units, rotate },
         collector,
         collect,
-        // each does something by itself
+        // each of these has an effect by itself
         front_end: _,
         queue: _,
         write_back: _,
@@ -127,7 +129,7 @@ fn of_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) {
     idle(*lower != LowerLevel::Fixed && *fixed != Fixed::default(), "memory.fixed", &other);
     let partitioned = *lower == LowerLevel::Partitions;
     idle(!partitioned && *partitions != Partitions::default(), "memory.partitions", &other);
-    // what a cache fetches takes a cycle even then, and the jitter besides
+    // a fetch of a cache takes a cycle even then, plus the jitter
     let perfect = *lower == LowerLevel::Perfect && l1.is_none() && constant.is_none();
     idle(
         perfect && *jitter != Jitter::Off,
@@ -135,7 +137,7 @@ fn of_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) {
         "memory.lower is Perfect and there is no cache in front of it, so nothing has a latency",
     );
     let l2 = partitions.l2.as_ref().filter(|_| partitioned);
-    // rows of DRAM, clocks and turns are left without an L2, too
+    // without an L2, the rows of DRAM, the clocks and the arbiters still keep their state
     let starts = if partitioned { start.copies() } else { *start != Start::Cold };
     idle(starts && l2.is_none(), "memory.start", "there is no L2 (memory.partitions.l2)");
     let drawn = |cache: &CacheSettings| cache.replacement == Replacement::Random;

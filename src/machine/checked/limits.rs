@@ -1,4 +1,4 @@
-//! How much one SM holds.
+//! The capacity of one SM.
 
 use serde::Serialize;
 
@@ -6,28 +6,29 @@ use super::range::Check;
 use super::value::Checked;
 use crate::machine::written::LimitsSpec;
 
-/// The most warp slots a machine may have: sets of warps are 64-bit masks.
+/// The maximum number of warp slots, since sets of warps are 64-bit masks.
 const MAX_WARPS: u32 = 64;
 
-/// The limits of one SM.
+/// The resources of one SM.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
-    /// Resident warps.
+    /// The number of resident warps.
     pub warps: u32,
-    /// Resident threads.
+    /// The number of resident threads.
     pub threads: u32,
-    /// Resident blocks. Paper machines hold one block at a time.
+    /// The number of resident blocks. Machines of the paper model hold one block at a time.
     pub blocks: u32,
-    /// 32-bit registers.
+    /// The number of 32-bit registers.
     pub registers: u32,
-    /// Shared memory of the SM, bytes.
+    /// The shared memory of the SM in bytes.
     pub shared_bytes: u32,
-    /// Shared memory one block may use, bytes.
+    /// The shared memory that one block may use in bytes.
     pub shared_bytes_per_block: u32,
 }
 
 impl Limits {
-    /// Those of the paper model where nothing is written: one block at a time, nothing else binds.
+    /// Returns the limits of a machine. The defaults are those of the paper model: one block at a
+    /// time, and no other limit matters.
     pub(super) fn of(written: Option<&LimitsSpec>, check: &mut Check) -> Option<Checked<Self>> {
         let LimitsSpec { warps, threads, blocks, registers, shared_bytes, shared_bytes_per_block } =
             written.cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Checks of the memory's settings.
+//! Checks of the settings of the memory system.
 
 use super::range::{Check, MAX_TIME};
 use super::value::Checked;
@@ -6,18 +6,18 @@ use crate::machine::written::memory::{
     CacheSettings, Dram, Fixed, Index, Jitter, L1, MemorySpec, Partitions, Split,
 };
 
-/// The memory behind the load/store unit, checked.
+/// The validated memory system behind the load/store unit.
 pub type MemorySystem = Checked<MemorySpec>;
 
-/// L2 slices in all.
+/// The maximum number of L2 slices.
 const MAX_SLICES: u32 = 64;
-/// How many times as fast one clock may be as another.
+/// The maximum ratio of two clocks.
 const MAX_RATIO: u64 = 64;
-/// Lines of a cache.
+/// The maximum number of lines of a cache.
 const MAX_LINES: u64 = 1 << 24;
 
 impl MemorySystem {
-    /// Perfect where nothing is written.
+    /// Returns the memory system of a machine; the default is perfect memory.
     pub(super) fn of(written: Option<&MemorySpec>, check: &mut Check) -> Option<Self> {
         Self::new(written.cloned().unwrap_or_default(), &mut check.part("memory"), settings)
     }
@@ -62,7 +62,7 @@ fn of_cache(cache: &CacheSettings, check: &mut Check) {
     }
     check.range("mshrs", mshrs, 1..=1 << 16);
     check.range("merge", merge, 1..=1 << 16);
-    // a miss may have to write its victim back first
+    // a miss may need a second entry to write back its victim
     check.range("miss_queue", miss_queue, 2..=1 << 16);
     check.range("port", port, 1..=1 << 16);
 }
@@ -131,7 +131,7 @@ fn of_partitions(partitions: &Partitions, check: &mut Check) {
     of_dram(dram, &mut check.part("dram"));
 }
 
-/// The `clock` of a part, as a ratio to another.
+/// Checks a `clock`, which is a ratio to another clock.
 fn ratio((numerator, denominator): (u32, u32), check: &mut Check) {
     check.range("clock.0", numerator, 1..=1 << 20);
     check.range("clock.1", denominator, 1..=1 << 20);
@@ -146,7 +146,7 @@ fn ratio((numerator, denominator): (u32, u32), check: &mut Check) {
 }
 
 fn of_dram(dram: &Dram, check: &mut Check) {
-    /// Of every field by its name.
+    /// Checks each field and reports it by its name.
     macro_rules! ticks {
         ($($field:ident),*) => {
             for (name, ticks) in [$((stringify!($field), *$field)),*] {

@@ -1,8 +1,8 @@
-//! Every check of a written machine: of a setting by itself, and of what settings have to do with each
-//! other. All problems are reported at once, each at its place in the file.
+//! The validation of a machine: checks of single settings and of combinations of settings. All
+//! problems are reported at once, each with its location in the file.
 //!
-//! What passes are [`Parts`]. A part is of a type that only its checks can make: [`Checked`] for what is
-//! used as it was written, a type of its own for what is not.
+//! The result is [`Parts`]. A part has a type that only its checks can construct: [`Checked`] for a
+//! part that is used as it was written, and a type of its own for other parts.
 
 mod hazards;
 mod idle;

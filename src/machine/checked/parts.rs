@@ -1,4 +1,4 @@
-//! A whole machine, part by part.
+//! The validation of a whole machine, part by part.
 
 use std::num::NonZeroU32;
 
@@ -14,11 +14,10 @@ use super::value::Checked;
 use crate::diag::{Diagnostics, SourceText};
 use crate::machine::written::{Dependences, MachineSpec, MemorySpec, Reconvergence, SchedulerKind};
 
-/// SMs of a GPU.
+/// The maximum number of SMs of a GPU.
 const MAX_SMS: u32 = 256;
 
-/// The parts of a machine, each checked by itself and against the others; [`MachineSpec`] says what they
-/// are.
+/// The parts of a machine, checked separately and in combination; [`MachineSpec`] describes them.
 #[derive(Clone, Debug)]
 pub struct Parts {
     pub name: String,
@@ -39,10 +38,11 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Checks a written machine. `source` is the file it came from, for the places of messages.
+    /// Validates a machine. `source` is the file it was read from, for the locations of
+    /// diagnostics.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// Returns a diagnostic for each problem.
     pub fn of(spec: &MachineSpec, source: &SourceText) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         let parts = Self::check(spec, &mut Check::new(source, &mut problems));
@@ -50,16 +50,16 @@ impl Parts {
         Ok(parts.expect("a part is missing only where something is wrong with it"))
     }
 
-    /// `None` if something is wrong.
+    /// Returns the parts, or `None` if there is a problem.
     fn check(spec: &MachineSpec, check: &mut Check) -> Option<Self> {
         let MachineSpec {
             name,
             doc,
-            // a layered machine has taken over what its base says
+            // a layered machine already includes its base
             extends: _,
             scheduler,
             hazards,
-            // and with them the units
+            // the units are checked together with the op classes
             ops: _,
             units: _,
             limits,
@@ -101,7 +101,7 @@ impl Parts {
             exit_issues: exit_issues.unwrap_or(false),
             two_level_active: NonZeroU32::new(two_level_active)?,
             memory: checked_memory.filter(|_| memory_is_reached)?,
-            // what is written must have passed
+            // a part that is written must have passed its checks
             pipeline: pipeline.map_or(Some(None), |checked| checked.map(Some))?,
             sms: NonZeroU32::new(sms)?,
             shared_memory: shared_memory.map_or(Some(None), |checked| checked.map(Some))?,
@@ -111,7 +111,7 @@ impl Parts {
     }
 }
 
-/// A memory that is more than perfect has to be reached by something.
+/// Checks that a memory system which is not perfect is connected to a load/store unit.
 fn memory_must_be_reached(spec: &MachineSpec, check: &mut Check) {
     let perfect = spec.memory.as_ref().is_none_or(|memory| *memory == MemorySpec::default());
     if !perfect && spec.pipeline.as_ref().is_none_or(|pipeline| pipeline.load_store.is_none()) {

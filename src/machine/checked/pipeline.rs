@@ -1,4 +1,4 @@
-//! Checks of the pipeline's settings.
+//! Checks of the settings of the pipeline.
 
 use super::range::Check;
 use super::units::Units;
@@ -6,14 +6,15 @@ use super::value::Checked;
 use crate::machine::written::PipelineSpec;
 use crate::machine::written::pipeline::{Collector, FrontEnd, InstructionCache, Issue, Launch, LoadStore};
 
-/// What the paper model leaves out of an SM's pipeline, checked.
+/// The validated details of an SM's pipeline that the paper model leaves out.
 pub type Pipeline = Checked<PipelineSpec>;
 
-/// Cycles of the longest operation in a pipeline whose results must not meet.
+/// The maximum duration in cycles of an operation on a machine with an operand collector or a
+/// limited number of result buses.
 const MAX_PIPELINE: u64 = 1000;
 
 impl Pipeline {
-    /// The pipeline of a machine with these units in so many sub-cores.
+    /// Returns the pipeline of a machine with these units and this number of sub-cores.
     pub(super) fn of(
         written: &PipelineSpec,
         units: &Units,
@@ -44,7 +45,7 @@ fn short_operations(units: &Units, check: &mut Check) {
     }
 }
 
-/// Names of units and op classes must be those of the machine.
+/// Checks that the named units and op classes exist on the machine.
 fn names(pipeline: &PipelineSpec, units: &Units, check: &mut Check) {
     let is_unit = |name: &String| units.list().iter().any(|unit| unit.name == *name);
     for unit in pipeline.collect.iter().filter(|unit| *unit != "memory" && !is_unit(unit)) {
@@ -63,7 +64,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         front_end,
         queue,
         collector,
-        // names, see above
+        // names, which are checked above
         collect: _,
         write_back,
         result_buses,

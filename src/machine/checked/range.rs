@@ -1,19 +1,19 @@
-//! How a setting is found wrong: in one wording, at its place in the file, under the path that `--set`
-//! would give it.
+//! Reporting of invalid settings with uniform wording, the location in the file, and the path that
+//! `--set` uses.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use crate::diag::{Diagnostics, SourceText};
 
-/// Times beyond this are refused, so that sums of them cannot overflow.
+/// The maximum of a time, so that sums of times cannot overflow.
 pub(super) const MAX_TIME: u64 = 1 << 32;
 
-/// Looks at the settings of one part of a machine.
+/// Checks the settings of one part of a machine.
 pub(super) struct Check<'a> {
     source: &'a SourceText,
     problems: &'a mut Diagnostics,
-    /// The part, from the top of the machine on.
+    /// The path of the part from the top of the machine.
     path: Vec<Step>,
 }
 
@@ -22,34 +22,35 @@ pub(super) struct Check<'a> {
 enum Step {
     /// The name of a setting.
     Field(String),
-    /// The name of an entry, which stands in quotes in the file.
+    /// The name of an entry, which is in quotes in the file.
     Entry(String),
 }
 
 impl<'a> Check<'a> {
-    /// Of a whole machine. `source` is the file it came from, for the places of messages.
+    /// Creates the check of a whole machine. `source` is the file it was read from, for the
+    /// locations of diagnostics.
     pub(super) fn new(source: &'a SourceText, problems: &'a mut Diagnostics) -> Self {
         Self { source, problems, path: Vec::new() }
     }
 
-    /// Of a part of this one; dots separate parts of parts.
+    /// Returns the check of a part of this part; dots separate nested parts.
     pub(super) fn part(&mut self, name: &str) -> Check<'_> {
         let path = self.path.iter().cloned().chain(fields(name)).collect();
         Check { source: self.source, problems: &mut *self.problems, path }
     }
 
-    /// Of an entry of this part. Its name may have dots.
+    /// Returns the check of an entry of this part, whose name may contain dots.
     pub(super) fn entry(&mut self, name: &str) -> Check<'_> {
         let path = self.path.iter().cloned().chain([Step::Entry(name.to_owned())]).collect();
         Check { source: self.source, problems: &mut *self.problems, path }
     }
 
-    /// A setting of this part must lie in a range.
+    /// Checks that a setting of this part lies in a range.
     pub(super) fn range<T: PartialOrd + Display>(&mut self, name: &str, value: T, range: RangeInclusive<T>) {
         self.range_because(name, value, range, "");
     }
 
-    /// As [`Check::range`], with what to do about it.
+    /// Like [`Check::range`], with a hint.
     pub(super) fn range_because<T: PartialOrd + Display>(
         &mut self,
         name: &str,
@@ -62,21 +63,21 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A setting of this part must not be zero.
+    /// Checks that a setting of this part is not zero.
     pub(super) fn at_least_one(&mut self, name: &str, value: u32) {
         if value == 0 {
             self.must_be(name, value, "at least 1", "");
         }
     }
 
-    /// A setting of this part must be a power of two up to `most`.
+    /// Checks that a setting of this part is a power of two that is at most `most`.
     pub(super) fn power_of_two(&mut self, name: &str, value: u32, most: u32) {
         if !value.is_power_of_two() || value > most {
             self.must_be(name, value, &format!("a power of two up to {most}"), "");
         }
     }
 
-    /// A setting of this part must be one of a few values.
+    /// Checks that a setting of this part is one of the given values.
     pub(super) fn one_of<const N: usize>(&mut self, name: &str, value: u32, known: [u32; N]) {
         if !known.contains(&value) {
             let words = known.map(|value| value.to_string());
@@ -93,10 +94,11 @@ impl<'a> Check<'a> {
         self.problem(name, message, hint);
     }
 
-    /// Anything else that is wrong with a setting of this part, or with the part itself if `name` is
-    /// empty. The hint may be empty.
+    /// Reports a problem of a setting of this part, or of the part itself if `name` is empty. The
+    /// hint may be empty.
     pub(super) fn problem(&mut self, name: &str, message: String, hint: &str) {
-        // a setting that is not in this file is a default or the base's: then its place is what it is in
+        // A setting that is not in this file has its default or the base's value; then the location
+        // is that of the part.
         let mut words = vec!["Machine".to_owned()];
         words.extend(self.path.iter().cloned().chain(fields(name)).map(|step| match step {
             Step::Field(name) => name,
@@ -106,7 +108,7 @@ impl<'a> Check<'a> {
         self.problems.push(self.source.error_along(&words, message).hint(hint));
     }
 
-    /// A setting of this part as `--set` names it.
+    /// Returns the path of a setting of this part in the syntax of `--set`.
     pub(super) fn full(&self, name: &str) -> String {
         let names: Vec<String> = self
             .path
@@ -120,7 +122,7 @@ impl<'a> Check<'a> {
         names.join(".")
     }
 
-    /// Whether these checks find no problem.
+    /// Runs checks and returns whether they find no problem.
     pub(super) fn finds_nothing(&mut self, checks: impl FnOnce(&mut Self)) -> bool {
         let so_far = |problems: &Diagnostics| problems.list().len() + problems.dropped();
         let before = so_far(self.problems);

@@ -1,14 +1,16 @@
-//! Banks of shared memory: how the lanes of an access get into each other's way, and what that
-//! costs. [The model](crate::model#8-memory), section 8; Adalbert et al., ERTS 2022, section III.B.
+//! The banks of shared memory, and the cost of bank conflicts between the lanes of an access. See
+//! [the model](crate::model#8-memory), section 8; Adalbert et al., ERTS 2022, section III.B.
 //!
-//! Shared memory lies in banks, word (4 bytes) by word. A bank delivers one word at a time, to any
-//! number of lanes. What an access costs depends on its addresses only, so it is known per dynamic
-//! instruction: the functional run counts the *extra transactions*, those beyond what an access of
-//! its width takes without conflicts, and [`SharedMemory::timing`] says what they cost.
+//! Consecutive words (4 bytes) of shared memory lie in consecutive banks. A bank delivers one word
+//! at a time, to any number of lanes. The cost of an access depends only on its addresses, so it is
+//! known for each dynamic instruction. The functional run counts the *extra transactions*, that is,
+//! those beyond what an access of the same width takes without conflicts, and
+//! [`SharedMemory::timing`] determines their cost.
 //!
-//! Atomics on shared memory count as other accesses do: lanes on one word do not conflict, which is
-//! what GPGPU-Sim shows (no extra for 32 lanes on one word); Adalbert et al.
-//! measured loads and stores only. Asynchronous copies have the timing of their global side.
+//! Atomics on shared memory are counted like other accesses, so lanes that access the same word do
+//! not conflict. GPGPU-Sim behaves in this way (no extra transactions for 32 lanes on one word);
+//! Adalbert et al. measured only loads and stores. Asynchronous copies have the timing of their
+//! access to global memory.
 
 use serde::Serialize;
 
@@ -17,22 +19,24 @@ use super::units::OpTiming;
 use crate::base::Cycles;
 use crate::machine::written::{BankRule, SharedMemorySpec};
 
-/// What the functional run has to know to count conflicts.
+/// The parameters that the functional run needs to count conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Banks {
-    /// How they are counted.
+    /// The rule for counting conflicts.
     pub rule: BankRule,
-    /// Banks of 4-byte words, 1 to [`Banks::MOST`].
+    /// The number of banks of 4-byte words, 1 to [`Banks::MOST`].
     pub count: u32,
 }
 
 impl Banks {
-    /// More banks are refused.
+    /// The maximum number of banks.
     pub const MOST: u32 = 64;
 
-    /// Pools in which the lanes are served that access `bytes` bytes each.
+    /// Returns the number of pools of lanes that are served one after the other if each lane
+    /// accesses `bytes` bytes.
     ///
-    /// No source has accesses wider than 128 bits; a pool stays what fits the 32 banks.
+    /// No source describes accesses wider than 128 bits; a pool then contains as many lanes as fit
+    /// the 32 banks.
     pub const fn pools(self, bytes: usize) -> usize {
         match (self.rule, bytes) {
             (BankRule::Turing | BankRule::Words, _) | (BankRule::Pascal, 0..=4) => 1,
@@ -43,32 +47,32 @@ impl Banks {
     }
 }
 
-/// Shared memory with bank conflicts, validated.
+/// Validated shared memory with bank conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SharedMemory {
     banks: Banks,
     latency: u64,
     step: u64,
-    /// By pools: 1, 2, 4 or more.
+    /// The base latency in cycles for 1, 2 and at least 4 pools.
     base: [u64; 3],
 }
 
-/// What accesses of one width cost.
+/// The cost of accesses of one width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BankTiming {
-    /// Unit, initiation and latency without conflicts.
+    /// The unit, initiation interval and latency without conflicts.
     pub without: OpTiming,
-    /// Transactions without conflicts.
+    /// The number of transactions without conflicts.
     pub transactions: u32,
-    /// Latency that each extra transaction adds, besides the cycle it initiates in.
+    /// The latency that each extra transaction adds to its cycle of initiation.
     pub lat_per_extra: Cycles,
 }
 
-/// Cycles of one setting; a sum of a few times 255 of them is below [`MAX_TIME`].
+/// The maximum of a setting in cycles; the sum of a few times 255 of them is below [`MAX_TIME`].
 const MAX_CYCLES: u64 = MAX_TIME >> 12;
 
 impl SharedMemory {
-    /// What is written, with the defaults of its rule.
+    /// Returns the validated settings, with the defaults of their rule.
     pub(super) fn of(written: &SharedMemorySpec, check: &mut Check) -> Option<Self> {
         let check = &mut check.part("shared_memory");
         let SharedMemorySpec { rule, banks, latency, step, base_32, base_64, base_128, source: _ } = written;
@@ -79,7 +83,8 @@ impl SharedMemory {
             return None;
         };
         let banks = Banks { rule, count: banks.unwrap_or(32) };
-        // Adalbert et al., ERTS 2022, section III.B: dur = 22 + base + 2 * conflicts; measured on TU102: 22 + 2(n-1)
+        // Adalbert et al., ERTS 2022, section III.B: dur = 22 + base + 2 * conflicts; measured on
+        // TU102: 22 + 2(n-1)
         let (latency, step) = (latency.unwrap_or(22), step.unwrap_or(2));
         let base = [base_32.unwrap_or(1), base_64.unwrap_or(8), base_128.unwrap_or(16)];
         let own = Self { banks, latency, step, base };
@@ -100,7 +105,7 @@ impl SharedMemory {
         fine.then_some(own)
     }
 
-    /// An access takes at least as long as its transactions.
+    /// Checks that an access takes at least as long as its transactions.
     fn check_durations(&self, check: &mut Check) {
         if self.banks.rule == BankRule::Words {
             return;
@@ -116,12 +121,12 @@ impl SharedMemory {
         }
     }
 
-    /// What the functional run has to know.
+    /// Returns the parameters that the functional run needs.
     pub fn banks(&self) -> Banks {
         self.banks
     }
 
-    /// Cycles of an access without conflicts, Pascal and Turing.
+    /// Returns the duration in cycles of an access without conflicts (Pascal and Turing).
     fn total(&self, bytes: usize) -> u64 {
         match self.banks.rule {
             BankRule::Pascal => {
@@ -132,10 +137,12 @@ impl SharedMemory {
         }
     }
 
-    /// The timing of accesses of `bytes` bytes per lane, which without conflicts would be `plain`.
+    /// Returns the timing of accesses of `bytes` bytes per lane; `plain` is the timing without the
+    /// model of bank conflicts.
     ///
-    /// Initiation and latency of a Pascal access are nTrans and dur - nTrans, of a Turing access n
-    /// and 22 + 2(n-1) - n; GPGPU-Sim's rule lengthens the initiation only.
+    /// The initiation interval and the latency of a Pascal access are nTrans and dur - nTrans,
+    /// those of a Turing access are n and 22 + 2(n-1) - n. GPGPU-Sim's rule only lengthens the
+    /// initiation interval.
     pub fn timing(&self, plain: OpTiming, bytes: usize) -> BankTiming {
         let transactions = self.banks.pools(bytes) as u32;
         let init = u64::from(transactions);
@@ -155,7 +162,7 @@ impl SharedMemory {
 }
 
 impl BankTiming {
-    /// The timing of an access with this many extra transactions.
+    /// Returns the timing of an access with this number of extra transactions.
     pub fn with_extra(&self, extra: u8) -> OpTiming {
         let extra = u64::from(extra);
         OpTiming {

@@ -1,50 +1,50 @@
-//! Which warp is on which sub-core, and which units the sub-cores share.
+//! The assignment of warps to sub-cores, and the units that sub-cores share.
 
 use super::units::Unit;
 use crate::base::{UnitId, WarpMask};
 
-/// How the SM is divided ([the model](crate::model#6-sub-cores), section 6).
+/// The division of an SM into sub-cores ([the model](crate::model#6-sub-cores), section 6).
 ///
-/// A warp stays on the sub-core of its slot, `slot mod count`. Every sub-core has each unit for
-/// itself, except for shared units, of which there is one for all. An *instance* is a unit as it
-/// exists: a shared unit, or a unit of one sub-core.
+/// A warp stays on the sub-core of its slot, `slot mod count`. Each sub-core has its own instance
+/// of each unit, except for shared units, of which there is a single *instance* for all sub-cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubCores {
     count: u8,
-    /// By unit. With one sub-core there is nobody to share with.
+    /// The mask of shared units; empty if there is only one sub-core.
     shared: u64,
 }
 
 impl SubCores {
-    /// The most there can be.
+    /// The maximum number of sub-cores.
     pub const MAX: usize = 4;
 
-    /// The whole SM.
+    /// An SM that is not divided.
     pub const ONE: Self = Self { count: 1, shared: 0 };
 
-    /// This many, 1 to [`SubCores::MAX`], on a machine with these units, at most 64.
+    /// Creates `count` sub-cores (1 to [`SubCores::MAX`]) for a machine with these units (at most
+    /// 64).
     pub fn new(count: usize, units: &[Unit]) -> Self {
         Self::sharing(count, &units.iter().map(|unit| unit.shared).collect::<Vec<_>>())
     }
 
-    /// This many, with one entry for each unit: whether they share it.
+    /// Creates `count` sub-cores; `units` states for each unit whether it is shared.
     pub fn sharing(count: usize, units: &[bool]) -> Self {
         let count = count.clamp(1, Self::MAX);
         let bit = |(index, &shared): (usize, &bool)| u64::from(shared && count > 1) << index;
         Self { count: count as u8, shared: units.iter().take(64).enumerate().map(bit).sum() }
     }
 
-    /// How many.
+    /// Returns the number of sub-cores.
     pub fn count(self) -> usize {
         usize::from(self.count)
     }
 
-    /// The sub-core of a warp slot. Where one block is resident, a warp's slot is its id.
+    /// Returns the sub-core of a warp slot. If a single block is resident, a warp's slot is its id.
     pub fn of_slot(self, slot: usize) -> usize {
         slot % self.count()
     }
 
-    /// The slots of a sub-core.
+    /// Returns the warp slots of a sub-core.
     pub fn slots(self, sub_core: usize) -> WarpMask {
         let every = match self.count {
             1 => u64::MAX,
@@ -55,23 +55,23 @@ impl SubCores {
         WarpMask::from_bits_retain(every << sub_core)
     }
 
-    /// Whether instructions of different sub-cores meet in this unit.
+    /// Returns whether instructions of different sub-cores compete for this unit.
     pub fn is_shared(self, unit: UnitId) -> bool {
         self.shared >> unit.get() & 1 == 1
     }
 
-    /// Whether there is a unit in which instructions of different sub-cores can meet.
+    /// Returns whether there is a unit for which instructions of different sub-cores compete.
     pub fn share(self) -> bool {
         self.shared != 0
     }
 
-    /// How many instances of a unit there are.
+    /// Returns the number of instances of a unit.
     pub fn instances(self, unit: UnitId) -> usize {
         if self.is_shared(unit) { 1 } else { self.count() }
     }
 
-    /// The number of a unit's instance that instructions of a sub-core use: on a machine with
-    /// `units` units below `units * count`, and the unit's own number with one sub-core.
+    /// Returns the index of the instance of a unit that a sub-core uses. It is less than `units *
+    /// count` on a machine with `units` units; with one sub-core it is the unit's index.
     #[inline]
     pub fn instance(self, unit: UnitId, sub_core: usize, units: usize) -> usize {
         if self.is_shared(unit) { unit.index() } else { sub_core * units + unit.index() }

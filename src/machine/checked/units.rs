@@ -1,4 +1,4 @@
-//! Functional units, and which op class runs on which.
+//! The functional units, and the op classes that run on them.
 
 use std::collections::BTreeMap;
 
@@ -8,47 +8,48 @@ use crate::diag::closest;
 use crate::isa::BARRIER;
 use crate::machine::written::{MachineSpec, OpSpec, TimedOpSpec, UnitSpec};
 
-/// Units that a machine with a pipeline can have: its engine has a bit for each of them, and for the load/store unit, in
-/// every sub-core.
+/// The maximum number of units of a machine with a pipeline: its engine uses one bit for each of
+/// them, and for the load/store unit, in every sub-core.
 pub const MOST_DETAILED_UNITS: usize = 15;
 
 /// A functional unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Its name.
+    /// The name of the unit.
     pub name: String,
-    /// Cycles an initiation occupies it.
+    /// The initiation interval: the number of cycles for which an instruction occupies the unit.
     pub init: Cycles,
-    /// Pipelined cycles from the end of the initiation to the result.
+    /// The number of pipelined cycles from the end of the initiation to the result.
     pub lat: Cycles,
-    /// Whether there is one for all sub-cores, instead of one for each.
+    /// Whether all sub-cores share one instance.
     pub shared: bool,
-    /// Where the numbers come from; may be empty.
+    /// The source of the numbers; may be empty.
     pub source: String,
 }
 
-/// Where an op class runs and how long it takes there.
+/// The unit of an op class, and its timing there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpTiming {
     /// The unit.
     pub unit: UnitId,
-    /// Cycles an initiation occupies it; at least 1.
+    /// The initiation interval: the number of cycles for which the instruction occupies the unit,
+    /// at least 1.
     pub init: Cycles,
-    /// Pipelined cycles from the end of the initiation to the result.
+    /// The number of pipelined cycles from the end of the initiation to the result.
     pub lat: Cycles,
 }
 
-/// The units of a machine, and the op classes it maps to them.
+/// The units of a machine, and the op classes that are mapped to them.
 #[derive(Clone, Debug)]
 pub struct Units {
-    /// Dense in [`UnitId`].
+    /// The units, indexed by [`UnitId`].
     list: Vec<Unit>,
     ops: BTreeMap<String, OpTiming>,
 }
 
 impl Units {
-    /// Those of a written machine, and a unit for barriers; and whether nothing is wrong with them, without
-    /// which they must not be used but to check what names them.
+    /// Returns the units of a machine, including a unit for barriers, and whether they are valid.
+    /// Invalid ones may only be used to check the names that refer to them.
     pub(super) fn of(spec: &MachineSpec, check: &mut Check) -> (Self, bool) {
         let mut units = Self { list: Vec::new(), ops: BTreeMap::new() };
         let fine = check.finds_nothing(|check| {
@@ -108,7 +109,7 @@ impl Units {
         }
     }
 
-    /// Barriers have a unit of their own, init 1, lat 0, unless configured.
+    /// Adds a unit for barriers (initiation interval 1, latency 0), unless the machine maps them.
     fn add_barrier(&mut self) {
         if !self.ops.contains_key(BARRIER) {
             let unit = UnitId::from_index(self.list.len().min(255));
@@ -123,17 +124,17 @@ impl Units {
         }
     }
 
-    /// Each of them, dense in [`UnitId`].
+    /// Returns the units, indexed by [`UnitId`].
     pub fn list(&self) -> &[Unit] {
         &self.list
     }
 
-    /// The op classes and families that are mapped, in their order.
+    /// Returns the op classes and families that are mapped, in alphabetical order.
     pub fn ops(&self) -> impl Iterator<Item = (&str, OpTiming)> {
         self.ops.iter().map(|(name, timing)| (name.as_str(), *timing))
     }
 
-    /// Where exactly this op class or family runs.
+    /// Returns the unit and timing to which exactly this op class or family is mapped.
     pub fn op(&self, name: &str) -> Option<OpTiming> {
         self.ops.get(name).copied()
     }

@@ -1,4 +1,4 @@
-//! A value that passed its checks.
+//! A value that has passed its checks.
 
 use std::ops::Deref;
 
@@ -6,13 +6,13 @@ use serde::{Serialize, Serializer};
 
 use super::range::Check;
 
-/// A part of a machine that is used as it was written, because it passed every check. Only the checks
-/// make one, and none can be changed.
+/// A part of a machine that is used as it was written because it has passed all checks. Only the
+/// checks can construct it, and it is immutable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked<T>(T);
 
 impl<T> Checked<T> {
-    /// The value, unless the rules find something wrong with it.
+    /// Returns the value unless the rules report a problem.
     pub(super) fn new(value: T, check: &mut Check, rules: impl FnOnce(&T, &mut Check)) -> Option<Self> {
         check.finds_nothing(|check| rules(&value, check)).then_some(Self(value))
     }
@@ -33,7 +33,7 @@ impl<T: PartialEq> PartialEq<T> for Checked<T> {
 }
 
 impl<T: Serialize> Serialize for Checked<T> {
-    /// As it was written.
+    /// Serializes the value as it was written.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }

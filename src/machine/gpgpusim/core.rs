@@ -1,9 +1,10 @@
-//! The SM: how many there are, what is resident, who issues, what stands between issue and the units.
+//! The SM: the number of SMs, the resident warps and blocks, the schedulers, and the stages between
+//! issue and the units.
 
 use super::Import;
 use super::values::{number, numbers, switch};
 
-/// Threads of a warp.
+/// The number of threads of a warp.
 const WARP: u32 = 32;
 
 pub(super) fn translate(import: &mut Import<'_>) {
@@ -13,7 +14,7 @@ pub(super) fn translate(import: &mut Import<'_>) {
     collector(import);
     pipes(import, schedulers);
     if let Some(latency) = import.value("-gpgpu_kernel_launch_latency", number::<u64>) {
-        // GPGPU-Sim begins to place blocks a cycle later
+        // GPGPU-Sim begins to place blocks one cycle later
         let before = import.base.pipeline.as_ref().map_or(0, |pipeline| pipeline.launch.first);
         import.set("-gpgpu_kernel_launch_latency", "pipeline.launch.first", latency.saturating_add(before));
     }
@@ -61,7 +62,7 @@ fn residents(import: &mut Import<'_>) {
             import.set(name, path, limit);
         }
     }
-    // which GPGPU-Sim's own versions before 4 do not have
+    // versions of GPGPU-Sim before 4 do not have this option
     if let Some(bytes) = import.optional("-gpgpu_shmem_per_block", number::<u32>) {
         import.set("-gpgpu_shmem_per_block", "limits.shared_bytes_per_block", bytes);
     } else if let Some(bytes) = import.optional("-gpgpu_shmem_size", number::<u32>) {
@@ -69,7 +70,7 @@ fn residents(import: &mut Import<'_>) {
     }
 }
 
-/// Schedulers of an SM.
+/// Translates the options of the schedulers and returns the number of schedulers of an SM.
 fn issue(import: &mut Import<'_>) -> u32 {
     let schedulers = import.value("-gpgpu_num_sched_per_core", number::<u32>);
     if let Some(schedulers) = schedulers {
@@ -129,7 +130,8 @@ fn collector(import: &mut Import<'_>) {
     }
 }
 
-/// Pipes between the stages, and how many units there are of each kind.
+/// Translates the widths of the pipeline registers between the stages, and the number of units of
+/// each kind.
 fn pipes(import: &mut Import<'_>, schedulers: u32) {
     const WIDTHS: &str = "-gpgpu_pipeline_widths";
     if let Some(widths) = import.value(WIDTHS, |text| numbers(text, 11)) {

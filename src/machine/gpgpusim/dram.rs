@@ -1,4 +1,4 @@
-//! DRAM: where addresses lie, how commands follow each other.
+//! DRAM: the mapping of addresses and the timing of commands.
 
 use super::Import;
 use super::values::{AddressText, address, named, number};
@@ -10,7 +10,7 @@ pub(super) fn translate(import: &mut Import<'_>) {
     bursts(import);
 }
 
-/// Times between commands. How many banks there are.
+/// Translates the times between commands and returns the number of banks.
 fn commands(import: &mut Import<'_>) -> Option<u64> {
     const TIMING: &str = "-gpgpu_dram_timing_opt";
     let timing = import.value(TIMING, named)?;
@@ -46,7 +46,7 @@ fn commands(import: &mut Import<'_>) -> Option<u64> {
         import.set(TIMING, &format!("memory.partitions.dram.{path}"), value);
     }
     import.set(TIMING, "memory.partitions.dram.groups", groups);
-    // without a time of its own a group is as any bank
+    // without a time of its own, a bank group behaves like any other bank
     let given = |name: &str| timing.iter().find(|(known, _)| known == name).map(|&(_, value)| value);
     if given("CCDL").unwrap_or(0) == 0
         && let Some(ccd) = given("CCD")
@@ -86,7 +86,7 @@ fn mapping(import: &mut Import<'_>, banks: Option<u64>) {
         return import
             .wrong(MAPPING, format!("{} bits for the {banks} banks of -gpgpu_dram_timing_opt", bank.len()));
     }
-    // channel bits that stand among the others are taken out before a bank is looked for
+    // The channel bits among the others are removed before the bank is determined.
     let within = |bit: u32| bit - channel.iter().filter(|&&taken| taken < bit).count() as u32;
     let bank: Vec<u32> = bank.iter().map(|&bit| within(bit)).collect();
     import.set(MAPPING, "memory.partitions.channel_bit", channel_bit);
@@ -113,7 +113,7 @@ fn scheduling(import: &mut Import<'_>) {
         ("-gpgpu_dram_return_queue_size", "memory.partitions.dram.returns", 1024),
     ] {
         if let Some(queue) = import.value(name, number::<u32>) {
-            // 0 is as long as it takes, or as GPGPU-Sim has it then
+            // 0 means unbounded, or GPGPU-Sim's default in that case
             import.set(name, path, if queue == 0 { unbounded } else { queue });
         }
     }
@@ -122,7 +122,7 @@ fn scheduling(import: &mut Import<'_>) {
     }
 }
 
-/// Bytes of a column command, and for how long it takes the bus.
+/// Translates the number of bytes of a column command, and the time for which it occupies the bus.
 fn bursts(import: &mut Import<'_>) {
     const LENGTH: &str = "-gpgpu_dram_burst_length";
     let width = import.value("-gpgpu_dram_buswidth", number::<u32>);

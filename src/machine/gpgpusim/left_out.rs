@@ -1,4 +1,4 @@
-//! Options that have no counterpart, and why.
+//! Options that have no counterpart, with the reasons.
 
 const PRINTED: &str = "says what is printed, not what takes time";
 const FUNCTION: &str = "says how kernels are executed or compiled, not what takes time";
@@ -8,7 +8,7 @@ const SPECIAL: &str = "units of single kinds of instructions of traces, which co
 const RUN: &str = "says when the simulator stops or what it takes, not what the machine is";
 const POLICY: &str = "not simulated";
 
-/// What begins so, or is called so where it ends there.
+/// Prefixes of options, or complete names, with the reason.
 const REASONS: &[(&str, &str)] = &[
     ("-gpgpu_ptx_instruction_classification", PRINTED),
     ("-gpgpu_ptx", FUNCTION),
@@ -113,12 +113,12 @@ const REASONS: &[(&str, &str)] = &[
     ("-gpgpu_l1_banks_hashing_function", "lines are dealt out to the banks of the L1"),
 ];
 
-/// Why an option has no counterpart, if that is known.
+/// Returns the reason why an option has no counterpart, if it is known.
 pub(super) fn reason(name: &str) -> Option<&'static str> {
     REASONS.iter().find(|(begins, _)| name.starts_with(begins)).map(|&(_, reason)| reason)
 }
 
-/// Their names, for what is nearly called so.
+/// Returns the names, for the search for similar ones.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     REASONS.iter().map(|&(name, _)| name)
 }

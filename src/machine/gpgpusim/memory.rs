@@ -38,7 +38,7 @@ fn first_level(import: &mut Import<'_>) {
     }
     const SPLIT: &str = "-gpgpu_adaptive_cache_config";
     match import.optional(SPLIT, switch) {
-        // which it is where nothing else is said
+        // the default of GPGPU-Sim
         None => import.set(L1, "memory.l1.split", "Off"),
         Some(false) => import.set(SPLIT, "memory.l1.split", "Off"),
         Some(true) => {
@@ -121,12 +121,13 @@ fn second_level(import: &mut Import<'_>) {
     }
 }
 
-/// What a launch finds. There the L2 keeps its contents from one kernel to the next, unless it is flushed.
+/// Translates the state of the memory at the start of a launch. In GPGPU-Sim the L2 keeps its
+/// contents from one kernel to the next, unless it is flushed.
 fn start(import: &mut Import<'_>) {
     const COPIES: &str = "-gpgpu_perf_sim_memcpy";
     const FLUSH: &str = "-gpgpu_flush_l2_cache";
     let flushed = import.optional(FLUSH, switch) == Some(true);
-    // which it is where nothing is said
+    // the default of GPGPU-Sim
     let copied = import.value(COPIES, switch).unwrap_or(true);
     let start = match (flushed, copied) {
         (false, true) => "LeftAndCopied",
@@ -146,7 +147,8 @@ fn start(import: &mut Import<'_>) {
     }
 }
 
-/// Its equations end with some bit of the address, which is another for each number of slices.
+/// Translates hashing by a polynomial. GPGPU-Sim's equations end at some bit of the address, which
+/// depends on the number of slices.
 fn spread_by_polynomial(import: &mut Import<'_>, name: &'static str) {
     let channels = import.optional("-gpgpu_n_mem", number::<u32>).unwrap_or(1);
     let slices = import.optional("-gpgpu_n_sub_partition_per_mchannel", number::<u32>).unwrap_or(1);
@@ -158,7 +160,8 @@ fn spread_by_polynomial(import: &mut Import<'_>, name: &'static str) {
         );
     }
     import.set(name, "memory.partitions.spread", "Polynomial");
-    // channels that are no power of two are hashed to the next one, and the result is taken modulo their number
+    // A number of channels that is not a power of two is hashed as the next power of two, and the
+    // result is taken modulo the number.
     match channels.checked_next_power_of_two().unwrap_or(0).saturating_mul(slices) {
         16 => import.set(name, "memory.partitions.spread_bits", 13),
         32 => import.set(name, "memory.partitions.spread_bits", 15),
@@ -189,7 +192,7 @@ fn interconnect(import: &mut Import<'_>) {
             import.but(CLOCKS, "the interconnect has the clock of the L2 here");
         }
     }
-    // version 4 has the first name
+    // version 4 uses the first name
     let ejection = ["-gpgpu_n_cluster_ejection_buffer_size", "-gpgpu_n_simt_ejection_buffer_size"];
     for (name, path) in ejection.map(|name| (name, "memory.partitions.ejection_queue")) {
         if let Some(queue) = import.optional(name, number::<u32>) {
@@ -201,7 +204,7 @@ fn interconnect(import: &mut Import<'_>) {
     }
 }
 
-/// A cache as a machine file has it.
+/// Returns a cache in the syntax of machine files.
 fn written(import: &mut Import<'_>, name: &'static str, text: &CacheText, port: Option<u32>) -> String {
     let replacement = match text.replacement {
         'L' => "Lru",
@@ -246,7 +249,7 @@ fn written(import: &mut Import<'_>, name: &'static str, text: &CacheText, port: 
     if matches!(text.mshr, 'F' | 'T') {
         import.but(name, "requests that miss wait as in other caches, not in the queue of textures");
     }
-    // half a line's width where none is given, a sector at least
+    // by default half the width of a line, but at least a sector
     let port = text.port.or(port).unwrap_or(32);
     let CacheText { sectored, sets, line, ways, mshrs, merge, miss_queue, .. } = text;
     format!(

@@ -1,11 +1,12 @@
-//! Configurations of GPGPU-Sim (`gpgpusim.config`) as machines.
+//! Conversion of GPGPU-Sim configurations (`gpgpusim.config`) to machines.
 //!
-//! An option becomes settings of a machine, the same that `--set` takes, over a base that has GPGPU-Sim's structure.
-//! What an option says and the model has not is listed with the reason; so is what nobody knows and what is not
-//! said. Nothing is dropped without a word.
+//! An option is translated to machine settings, like those of `--set`, on top of a base that has
+//! GPGPU-Sim's structure. The result lists each option that the model does not represent, with the
+//! reason, as well as unknown options and options that are missing. No option is dropped silently.
 //!
-//! `options` reads the text, `values` the small languages of single values; `core`, `timing`, `memory` and `dram` say what
-//! options mean; `left_out` knows the options that say nothing of time.
+//! `options` parses the file, and `values` parses the formats of single values. `core`, `timing`,
+//! `memory` and `dram` translate options, and `left_out` lists options that have no effect on
+//! timing.
 //!
 //! Source: the options and their meaning are those of GPGPU-Sim 4.2.
 
@@ -28,55 +29,56 @@ use super::written::MachineSpec;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest, shortened};
 use options::Given;
 
-/// What became of an option.
+/// The result of the translation of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Became {
-    /// These settings, `PATH=VALUE`; none where the base's are what it says.
+    /// The settings `PATH=VALUE`; none if the base already agrees with the option.
     Settings(Vec<String>),
-    /// Nothing: why.
+    /// The option is ignored, with the reason.
     Nothing(String),
-    /// Nothing, as no option of this name is known; one that is nearly called so.
+    /// The option is unknown, with a known option that has a similar name.
     Unknown(Option<&'static str>),
-    /// Nothing: it is given again in this line of this file, and the last one counts.
+    /// The option is overridden by a later occurrence in this file and line.
     Repeated(String, u32),
 }
 
-/// An option of the configuration.
+/// An option of the configuration and its translation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// Its name, with the dash.
+    /// The name, including the dash.
     pub name: String,
-    /// Its value as it stands.
+    /// The value as it is written.
     pub value: String,
-    /// Its file.
+    /// The file.
     pub file: String,
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: u32,
-    /// What became of it.
+    /// The result of the translation.
     pub became: Became,
-    /// What the settings do not say of it.
+    /// The aspects of the option that the settings do not represent.
     pub but: Option<String>,
 }
 
-/// A machine, and where it comes from.
+/// A machine and the options that it was translated from.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The machine, whole.
+    /// The complete machine.
     pub spec: MachineSpec,
-    /// Every option, in the order of the files.
+    /// All options in the order of the files.
     pub options: Vec<Taken>,
-    /// Options that say something of time and are not given: the base's settings stand.
+    /// The options that affect timing but are missing; the base's settings remain in force.
     pub not_given: Vec<&'static str>,
-    /// Every setting that was made, in order, and the option that says it as the place of a problem.
+    /// The settings in order, each with a diagnostic that has the location of its option.
     made: Vec<(Setting, Diagnostic)>,
 }
 
 impl Imported {
-    /// Problems of the machine, which stand in `written`, as problems of the options that say what is wrong. What no
-    /// option says is the base's, or follows from several.
+    /// Attributes problems of the machine, whose text is `written`, to the options that cause them.
+    /// A problem that no single option causes stems from the base, or from several options.
     pub fn of_options(&self, problems: Diagnostics, written: &SourceText) -> Diagnostics {
         problems.map(|problem| {
-            // the longest path is that of the setting itself, the last one counts
+            // prefer the longest path, which is that of the setting itself, and then the last
+            // occurrence
             let found = self.made.iter().filter_map(|(setting, option)| {
                 let path = setting.path();
                 Some((near(path, &problem, written)?, path.len(), option))
@@ -92,18 +94,18 @@ impl Imported {
     }
 }
 
-/// How it is known that a problem is one of a setting, the surest last.
+/// The evidence that a problem belongs to a setting, the strongest last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Near {
-    /// It stands in the value of the setting.
+    /// It is located in the value of the setting.
     Within,
-    /// It stands where the setting does.
+    /// It is located at the setting.
     Place,
-    /// Its message has the name of the setting.
+    /// Its message contains the path of the setting.
     Named,
 }
 
-/// Whether a problem of a machine is one of this setting, and how that is known.
+/// Returns whether a problem of a machine belongs to this setting, and the evidence.
 fn near(path: &str, problem: &Diagnostic, written: &SourceText) -> Option<Near> {
     let named = problem.message.match_indices(path).any(|(at, _)| {
         let goes_on = |c: char| c.is_alphanumeric() || c == '_';
@@ -124,7 +126,7 @@ fn near(path: &str, problem: &Diagnostic, written: &SourceText) -> Option<Near> 
     }
 }
 
-/// Whether the second place is in the value of the field whose name stands at the first one.
+/// Returns whether the second location is in the value of the field whose name is at the first one.
 fn is_within(field: (u32, u32), place: (u32, u32), written: &SourceText) -> bool {
     let (mut depth, mut quoted) = (0, false);
     for line in field.0..=place.0 {
@@ -148,10 +150,10 @@ fn is_within(field: (u32, u32), place: (u32, u32), written: &SourceText) -> bool
     depth > 0
 }
 
-/// Reads configurations, the later ones over the earlier, and lays them over a base.
+/// Reads configurations, of which later ones override earlier ones, and applies them to a base.
 ///
 /// # Errors
-/// Values that are wrong, with their places, and machines that cannot be.
+/// Values are invalid, or the resulting machine is; the diagnostics have locations.
 pub fn import(sources: &[SourceText], base: MachineSpec) -> Result<Imported, Diagnostics> {
     let given = options::read(sources)?;
     let mut import = Import::new(sources, &given, &base);
@@ -166,20 +168,20 @@ pub fn import(sources: &[SourceText], base: MachineSpec) -> Result<Imported, Dia
     import.finish()
 }
 
-/// Unknown options for which a name that is nearly the same is looked for.
+/// The maximum number of unknown options for which similar names are searched.
 const MOST_COMPARED: usize = 200;
 
-/// A translation under way.
+/// A translation in progress.
 struct Import<'a> {
     sources: &'a [SourceText],
     given: &'a [Given],
     base: &'a MachineSpec,
-    /// The last of each name.
+    /// The index of the last occurrence of each name.
     last: BTreeMap<&'a str, usize>,
     became: Vec<Option<Became>>,
     but: Vec<Option<String>>,
     settings: Vec<(usize, Setting)>,
-    /// The names that mean something.
+    /// The names that have a meaning.
     meant: Vec<&'static str>,
     not_given: Vec<&'static str>,
     problems: Diagnostics,
@@ -209,7 +211,8 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// The value of an option, if it is given and has the form. It has become settings then, none so far.
+    /// Returns the value of an option if it is present and valid. The option then counts as
+    /// translated, without settings so far.
     fn value<T>(&mut self, name: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         let value = self.optional(name, read);
         if !self.last.contains_key(name) {
@@ -218,7 +221,7 @@ impl<'a> Import<'a> {
         value
     }
 
-    /// As [`Self::value`], of what need not be there.
+    /// Like [`Self::value`], for an option that may be missing.
     fn optional<T>(&mut self, name: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         self.meant.push(name);
         let &index = self.last.get(name)?;
@@ -240,7 +243,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// A setting that an option which is given stands for.
+    /// Adds a setting that an option stands for, if the option is present.
     fn set(&mut self, name: &'static str, path: &str, value: impl ToString) {
         let value = value.to_string();
         if let Some(&index) = self.last.get(name) {
@@ -254,12 +257,12 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Whether an option is given.
+    /// Returns whether an option is present.
     fn has(&self, name: &str) -> bool {
         self.last.contains_key(name)
     }
 
-    /// An option that is given becomes nothing, and why.
+    /// Ignores an option that may be present, with the reason.
     fn pass_over(&mut self, name: &'static str, why: &str) {
         self.meant.push(name);
         if let Some(&index) = self.last.get(name) {
@@ -267,7 +270,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// What is not as the option says.
+    /// Notes an aspect in which the machine differs from an option.
     fn but(&mut self, name: &'static str, what: impl Into<String>) {
         if let Some(&index) = self.last.get(name) {
             let what = what.into();
@@ -296,7 +299,8 @@ impl<'a> Import<'a> {
             }
         }
         let known: Vec<&str> = left_out::names().chain(self.meant.iter().copied()).collect();
-        // a file with more unknown options than these is no configuration, and the names take time to compare
+        // A file with more unknown options than this is not a configuration, and comparing names
+        // takes time.
         let mut compared = 0;
         let options = self.given.iter().zip(self.became).zip(self.but).map(|((given, became), but)| {
             let (file, line) = given.place(self.sources);

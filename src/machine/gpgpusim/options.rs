@@ -1,11 +1,11 @@
-//! The text of a configuration: `-option value`, comments from `#` to the end of the line. A value may go on in the next
-//! line, as quoted ones do.
+//! Parser of configuration files: `-option value`, with comments from `#` to the end of the line. A
+//! value may continue in the next line, as quoted ones do.
 
 use std::ops::Range;
 
 use crate::diag::{Diagnostics, SourceText};
 
-/// What options were called before they all began alike.
+/// The names of options in earlier versions and their names in version 4.2.
 const FORMER: &[(&str, &str)] = &[
     ("-l1_latency", "-gpgpu_l1_latency"),
     ("-l1_banks", "-gpgpu_l1_banks"),
@@ -30,18 +30,18 @@ const FORMER: &[(&str, &str)] = &[
     ("-inct_subnets", "-icnt_subnets"),
 ];
 
-/// An option with its value.
+/// An option and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Given {
-    /// As it stands, with the dash.
+    /// The name as it is written, with the dash.
     pub name: String,
-    /// As it is called in version 4.2.
+    /// The name in version 4.2.
     pub known_as: String,
-    /// Its words, with a space between them.
+    /// The words of the value, separated by spaces.
     pub value: String,
-    /// Which of the files.
+    /// The index of the file.
     pub source: usize,
-    /// Where the value stands.
+    /// The location of the value.
     pub range: Range<usize>,
 }
 
@@ -52,10 +52,10 @@ impl Given {
     }
 }
 
-/// Every option of the files, in order.
+/// Reads all options of the files in order.
 ///
 /// # Errors
-/// Values that no option stands before, and options without a value.
+/// A value is not preceded by an option, or an option has no value.
 pub(super) fn read(sources: &[SourceText]) -> Result<Vec<Given>, Diagnostics> {
     let mut all: Vec<Given> = Vec::new();
     let mut problems = Diagnostics::new();
@@ -98,13 +98,13 @@ pub(super) fn read(sources: &[SourceText]) -> Result<Vec<Given>, Diagnostics> {
     problems.into_result(all)
 }
 
-/// A dash and a letter: numbers may be negative.
+/// Returns whether a word begins with a dash and a letter; a number may be negative.
 fn is_name(word: &str) -> bool {
     let mut letters = word.chars();
     letters.next() == Some('-') && letters.next().is_some_and(|c| c.is_ascii_alphabetic())
 }
 
-/// The words outside comments, with their places.
+/// Returns the words outside of comments with their locations.
 fn words(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let mut start = 0;
     text.split_inclusive('\n').flat_map(move |line| {

@@ -26,7 +26,7 @@ fn settings(text: &str) -> Vec<String> {
     options.into_iter().flat_map(|option| of(option.became)).collect()
 }
 
-/// Where two JSON values differ, as paths.
+/// Collects the paths at which two JSON values differ.
 fn differences(a: &serde_json::Value, b: &serde_json::Value, path: &str, found: &mut Vec<String>) {
     match (a, b) {
         (serde_json::Value::Object(a), serde_json::Value::Object(b)) => {
@@ -42,8 +42,8 @@ fn differences(a: &serde_json::Value, b: &serde_json::Value, path: &str, found: 
     }
 }
 
-/// Every number of the machine that was written by hand comes out of the options. What differs is words of where numbers
-/// are from, and what that machine leaves out on purpose.
+/// The options yield every number of the machine that was written by hand. They differ only in the
+/// sources of numbers, and in what that machine omits on purpose.
 #[test]
 fn the_stock_configuration_is_the_machine_that_was_written_by_hand() {
     let mut ours = serde_json::to_value(machine("rtx3070")).unwrap();
@@ -60,7 +60,7 @@ fn the_stock_configuration_is_the_machine_that_was_written_by_hand() {
     let mut found = Vec::new();
     differences(&ours, &theirs, "", &mut found);
     found.retain(|difference| !difference.starts_with(".name") && !difference.starts_with(".doc"));
-    // what the launch takes is no part of rtx3070
+    // rtx3070 does not include the time of a launch
     assert_eq!(found, [".pipeline.launch.first: 1 5001"]);
 }
 
@@ -73,7 +73,7 @@ const TRACES: &str = "-trace_opcode_latency_initiation_int 2,2\n-trace_opcode_la
                       -specialized_unit_3 1,4,32,4,4,TENSOR\n-trace_opcode_latency_initiation_spec_op_3 32,32\n\
                       -specialized_unit_4 1,4,4,4,4,UDP\n-trace_opcode_latency_initiation_spec_op_4 4,1\n";
 
-/// Every op class of a machine, as it is executed.
+/// Returns every op class of a machine with its unit and timing.
 fn classes(spec: &MachineSpec) -> Vec<(String, String, u64, u64)> {
     let machine = Machine::new(spec, &config("accelsim-sm1")).unwrap();
     let opcodes = ["turing", "ampere", "common"].map(|name| {
@@ -111,7 +111,7 @@ fn the_configuration_of_traces_is_the_machine_for_traces() {
     assert!(matches!(became("-specialized_unit_4"), Became::Settings(all) if !all.is_empty()));
     let source = &imported.spec.units["udp"].source;
     assert!(source.contains("spec_op_4 4,1 (trace.config:13)"), "{source}");
-    // without it, options of traces say nothing
+    // without this option, the options of traces have no effect
     let alone = imported_options("-specialized_unit_1 1,4,4,4,4,BRA\n");
     assert!(matches!(&alone[0], Became::Nothing(why) if why.contains("latency_initiation_int")));
     for (text, message) in [
@@ -178,7 +178,7 @@ fn problems_of_the_machine_are_those_of_an_option() {
         for problem in of_option {
             assert_eq!((&*problem.file, problem.line), ("gpgpusim.config", line), "{problem}");
         }
-        // what follows from several options, or from the base, has no place in a file
+        // a problem that stems from several options, or from the base, has no location in a file
         assert!(others.iter().all(|problem| problem.line == 0), "{problems}");
     }
 }
@@ -232,7 +232,7 @@ fn values_have_their_languages() {
 
 #[test]
 fn older_configurations_have_other_forms() {
-    // no pipe for integers, none for doubles
+    // no integer unit and no unit for doubles
     let fermi = "-gpgpu_num_sched_per_core 2\n-gpgpu_num_dp_units 0\n-smem_latency 26\n\
                  -ptx_opcode_latency_int 4,13,4,5,145\n-ptx_opcode_initiation_int 1,2,2,1,8\n\
                  -ptx_opcode_latency_dp 8,19,8,8,330\n-ptx_opcode_initiation_dp 2,2,2,2,130\n\
@@ -249,12 +249,12 @@ fn older_configurations_have_other_forms() {
     ] {
         assert!(found.iter().any(|is| is == setting), "{setting} in {found:?}");
     }
-    // an L1 of one size, whatever is shared
+    // an L1 of fixed size, independent of shared memory
     let found = settings("-gpgpu_cache:dl1 N:32:128:4,L:L:m:N:H,S:64:8,8\n");
     assert!(found.contains(&"memory.l1.split=Off".to_owned()), "{found:?}");
     let spec = imported(fermi).unwrap().spec;
     Machine::new(&spec, &config("accelsim-sm1")).unwrap();
-    // channel bits among the others: the bank's are counted without them
+    // channel bits among the others are not counted for the bits of the bank
     let found = settings(
         "-gpgpu_mem_addr_mapping 00000000.00000000.00000000.00000000.0000RRRR.RRRRRRRR.BBBDDDCC.CCCSSSSS",
     );
@@ -285,7 +285,7 @@ fn wrong_values_are_named_where_they_stand() {
 }
 
 proptest! {
-    /// Whatever stands in a file: a machine, or messages with lines.
+    /// Any text yields a machine, or diagnostics with lines.
     #[test]
     fn changed_files_are_read_or_refused(at in 0usize..4000, length in 0usize..40, with in ".{0,20}") {
         let cut = |at: usize| (0..=at.min(STOCK.len())).rev().find(|&at| STOCK.is_char_boundary(at)).unwrap();

@@ -1,19 +1,21 @@
 //! Latencies and initiation intervals of arithmetic.
 //!
-//! GPGPU-Sim gives a total latency and an interval for ADD, MAX, MUL, MAD and DIV of each type (and SHFL as a sixth of the
-//! integers); a unit here initiates for the interval and then takes the rest of the latency.
+//! GPGPU-Sim states a total latency and an interval for ADD, MAX, MUL, MAD and DIV of each type
+//! (and SHFL as the sixth value of the integers). Here a unit is occupied for the interval and then
+//! takes the rest of the latency.
 
 use super::Import;
 use super::values::{number, numbers};
 
-/// A type: its options, its unit, its ops in the order of the lists.
+/// A type with its options, its unit, and its op class.
 struct Type {
     latency: &'static str,
     interval: &'static str,
     unit: &'static str,
-    /// The option that says how many units of its own it has; without it integers and doubles have none.
+    /// The option that states the number of units of this type. Without it, integers and doubles
+    /// have no units of their own.
     own: &'static str,
-    /// Where it is executed if it has none.
+    /// The unit that executes the type if it has none of its own.
     else_on: &'static str,
     op: &'static str,
 }
@@ -45,10 +47,10 @@ const TYPES: [Type; 3] = [
     },
 ];
 
-/// Of one cycle on the pipe of the integers, whatever the lists say.
+/// The op classes that take one cycle on the integer unit, whatever the lists state.
 const SHORT: [&str; 5] = ["alu", "alu.vote", "control", "barrier", "fence"];
 
-/// The options that are read here.
+/// The options that this module translates.
 pub(super) const NAMES: [&str; 10] = [
     "-ptx_opcode_latency_int",
     "-ptx_opcode_initiation_int",
@@ -67,7 +69,7 @@ pub(super) fn translate(import: &mut Import<'_>) {
         of_type(import, kind);
     }
     unit(import, "-ptx_opcode_latency_sfu", "-ptx_opcode_initiation_sfu", "sfu");
-    // so it is called there
+    // GPGPU-Sim spells the option this way
     unit(import, "-ptx_opcode_latency_tesnor", "-ptx_opcode_initiation_tensor", "tensor");
 }
 
@@ -93,7 +95,7 @@ fn of_type(import: &mut Import<'_>, kind: &Type) {
             }
         }
     }
-    // what is as the first needs no word of its own
+    // an operation with the same timing as the first needs no entry
     for (n, name) in [(1, "max"), (2, "mul"), (3, "mad")] {
         if let Some(time) = time(n).filter(|&time| time != (total, interval)) {
             op(import, kind, &format!("{}.{name}", kind.op), unit, time);
@@ -103,7 +105,7 @@ fn of_type(import: &mut Import<'_>, kind: &Type) {
         op(import, kind, &format!("{}.div", kind.op), "sfu", time);
     }
     if kind.op == "int" {
-        // the one cycle more of multiplications of 24 bits
+        // 24-bit multiplications take one cycle more
         for name in ["int.mul24", "int.mad24"] {
             let (total, interval) = (latencies[2], intervals[2]);
             op(import, kind, name, unit, (total.saturating_add(1), interval.saturating_add(1)));
@@ -116,7 +118,7 @@ fn of_type(import: &mut Import<'_>, kind: &Type) {
     }
 }
 
-/// Whether an instruction initiates no longer than it takes, which GPGPU-Sim needs, too.
+/// Checks that the initiation interval does not exceed the latency, which GPGPU-Sim requires, too.
 pub(super) fn holds(import: &mut Import<'_>, name: &'static str, total: u64, interval: u64) -> bool {
     let holds = (1..=total).contains(&interval);
     if !holds {
@@ -128,7 +130,7 @@ pub(super) fn holds(import: &mut Import<'_>, name: &'static str, total: u64, int
 fn op(import: &mut Import<'_>, kind: &Type, name: &str, unit: &str, (total, interval): (u64, u64)) {
     if holds(import, kind.latency, total, interval) {
         let rest = total - interval;
-        // all of them in one setting's form: a path cannot lead to an op that is new
+        // Each op is set as a whole, since a path cannot name an op that does not exist yet.
         let op = format!("{{\"{name}\": Op(unit: \"{unit}\", init: {interval}, lat: {rest})}}");
         import.set(kind.latency, "ops", op);
     }

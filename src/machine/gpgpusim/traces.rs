@@ -1,22 +1,24 @@
-//! Latencies and initiation intervals of machine code: `trace.config` of Accel-Sim, for its trace mode.
+//! Latencies and initiation intervals of machine code: `trace.config` of Accel-Sim, for its trace
+//! mode.
 //!
-//! They are those of whole kinds of instructions, where the lists for PTX have one for each operation. Where they are given,
-//! those of PTX play no part.
+//! They apply to whole kinds of instructions, whereas the lists for PTX have one per operation. If
+//! they are present, those for PTX are ignored.
 //!
-//! Source: the options are those of Accel-Sim (Khairy et al., ISCA 2020), and so is which opcodes go to which unit.
+//! Source: the options and the assignment of opcodes to units are those of Accel-Sim (Khairy et
+//! al., ISCA 2020).
 
 use super::Import;
 use super::timing::{self, holds};
 use super::values::{number, numbers};
 
-/// With this option times are those of machine code.
+/// The option whose presence selects the timing of machine code.
 pub(super) const INT: &str = "-trace_opcode_latency_initiation_int";
 const SP: &str = "-trace_opcode_latency_initiation_sp";
 const DP: &str = "-trace_opcode_latency_initiation_dp";
 const SFU: &str = "-trace_opcode_latency_initiation_sfu";
 const TENSOR: &str = "-trace_opcode_latency_initiation_tensor";
 
-/// Units for single kinds of instructions: the option of the unit, that of its time.
+/// The units for single kinds of instructions: the option of the unit and that of its timing.
 const SPECIAL: [(&str, &str); 8] = [
     ("-specialized_unit_1", "-trace_opcode_latency_initiation_spec_op_1"),
     ("-specialized_unit_2", "-trace_opcode_latency_initiation_spec_op_2"),
@@ -28,11 +30,13 @@ const SPECIAL: [(&str, &str); 8] = [
     ("-specialized_unit_8", "-trace_opcode_latency_initiation_spec_op_8"),
 ];
 
-/// What is executed as integers are, although lists for PTX or the base have times of its own for it.
+/// The op classes that execute like integers, although the lists for PTX or the base give them
+/// their own timing.
 const AS_INT: [&str; 8] =
     ["alu", "alu.vote", "shfl", "int.mul24", "int.mad24", "int.max", "int.mul", "int.mad"];
 
-/// The unit of that name: its number decides there which instructions it executes, its name here.
+/// The units by name, with their op classes. In Accel-Sim a unit's number determines the
+/// instructions that it executes; here its name does.
 const KINDS: [(&str, &str, &[&str]); 4] = [
     ("BRA", "bra", &["control"]),
     ("TEX", "tex", &["ld.global.tex"]),
@@ -72,9 +76,10 @@ pub(super) fn translate(import: &mut Import<'_>) {
     for class in AS_INT {
         op(import, INT, class, "int");
     }
-    // constants come with the instruction there: loads of them are executed as integers are
+    // In machine code, constants are operands of instructions, so loads of them execute like
+    // integers.
     op(import, INT, "ld.const", "int");
-    // votes write registers as other instructions do
+    // votes write registers like other instructions
     import.set(INT, "pipeline.unscored", "[]");
     import.but(
         INT,
@@ -85,7 +90,7 @@ pub(super) fn translate(import: &mut Import<'_>) {
     special(import);
 }
 
-/// The units for single kinds.
+/// Translates the units for single kinds of instructions.
 fn special(import: &mut Import<'_>) {
     let mut order = ["fp32", "sfu", "memory", "tensor", "fp64", "int"].map(str::to_owned).to_vec();
     let mut last = None;
@@ -108,7 +113,7 @@ fn special(import: &mut Import<'_>) {
         };
         let time = time(import, times);
         if enabled == 0 || units == 0 || ended {
-            // there, too, no unit counts behind one that is not enabled
+            // in Accel-Sim, too, the units after one that is not enabled are ignored
             ended = true;
             import.but(unit, "it is not enabled, or one before it is not: no such unit");
             continue;
@@ -135,13 +140,13 @@ fn special(import: &mut Import<'_>) {
     }
 }
 
-/// Latency and interval of an option.
+/// Returns the latency and interval of an option.
 fn time(import: &mut Import<'_>, name: &'static str) -> Option<(u64, u64)> {
     let times = import.value(name, |text| numbers(text, 2))?;
     holds(import, name, times[0], times[1]).then_some((times[0], times[1]))
 }
 
-/// An op class goes to a unit, with its time.
+/// Maps an op class to a unit and its timing.
 fn op(import: &mut Import<'_>, name: &'static str, class: &str, unit: &str) {
     import.set(name, "ops", format!("{{\"{class}\": \"{unit}\"}}"));
 }

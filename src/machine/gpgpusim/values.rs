@@ -1,13 +1,13 @@
-//! The small languages of single values.
+//! Parsers for the formats of single values.
 
 use std::str::FromStr;
 
-/// A whole number.
+/// Parses an integer.
 pub(super) fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("`{}` is no number that fits", crate::diag::shortened(text)))
 }
 
-/// 0 or 1.
+/// Parses 0 or 1.
 pub(super) fn switch(text: &str) -> Result<bool, String> {
     match text {
         "0" => Ok(false),
@@ -16,7 +16,7 @@ pub(super) fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Numbers with commas between them, so many at least.
+/// Parses a list of at least `least` numbers that are separated by commas.
 pub(super) fn numbers(text: &str, least: usize) -> Result<Vec<u64>, String> {
     let all = text.split(',').map(|part| number(part.trim())).collect::<Result<Vec<u64>, _>>()?;
     if all.len() < least {
@@ -25,7 +25,7 @@ pub(super) fn numbers(text: &str, least: usize) -> Result<Vec<u64>, String> {
     Ok(all)
 }
 
-/// A decimal fraction in thousandths, as clocks are given in MHz.
+/// Parses a decimal fraction in thousandths; clocks are given in MHz.
 pub(super) fn thousandths(text: &str) -> Result<u64, String> {
     let wrong =
         || format!("`{}` is no clock in MHz with at most three decimals", crate::diag::shortened(text));
@@ -42,7 +42,7 @@ pub(super) fn thousandths(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A ratio in lowest terms.
+/// Reduces a ratio to lowest terms.
 pub(super) fn ratio(numerator: u64, denominator: u64) -> (u64, u64) {
     let (mut a, mut b) = (numerator, denominator);
     while b != 0 {
@@ -51,7 +51,7 @@ pub(super) fn ratio(numerator: u64, denominator: u64) -> (u64, u64) {
     (numerator / a.max(1), denominator / a.max(1))
 }
 
-/// `nbk=16:CCD=4:...`.
+/// Parses a list of the form `nbk=16:CCD=4:...`.
 pub(super) fn named(text: &str) -> Result<Vec<(String, u64)>, String> {
     let pair = |part: &str| {
         let (name, value) = part
@@ -62,7 +62,7 @@ pub(super) fn named(text: &str) -> Result<Vec<(String, u64)>, String> {
     text.trim_matches('"').split(':').map(str::trim).filter(|part| !part.is_empty()).map(pair).collect()
 }
 
-/// A cache: `S:64:128:16,L:B:m:L:P,A:192:4,32:0,32`.
+/// The parameters of a cache: `S:64:128:16,L:B:m:L:P,A:192:4,32:0,32`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CacheText {
     pub sectored: bool,
@@ -78,11 +78,11 @@ pub(super) struct CacheText {
     pub mshrs: u32,
     pub merge: u32,
     pub miss_queue: u32,
-    /// Where it is given.
+    /// The width of the port, if it is given.
     pub port: Option<u32>,
 }
 
-/// Reads a cache; `none` is none.
+/// Parses a cache; `none` means that there is no cache.
 pub(super) fn cache(text: &str) -> Result<Option<CacheText>, String> {
     if text == "none" {
         return Ok(None);
@@ -123,13 +123,13 @@ pub(super) fn cache(text: &str) -> Result<Option<CacheText>, String> {
     }))
 }
 
-/// Which address bits are what: `dramid@8;00000000...RRRR.RBBBCCCC.BCCSSSSS`.
+/// The meaning of address bits: `dramid@8;00000000...RRRR.RBBBCCCC.BCCSSSSS`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AddressText {
-    /// The lowest bit of the channel, which is taken out before the others are counted; nothing where the channel's
-    /// bits stand among them.
+    /// The lowest bit of the channel, which is removed before the other bits are counted; `None` if
+    /// the channel's bits are listed among them.
     pub channel_bit: Option<u32>,
-    /// Bits by what they choose, the lowest first.
+    /// The address bits of each part, the lowest first.
     pub channel: Vec<u32>,
     pub bank: Vec<u32>,
     pub row: Vec<u32>,

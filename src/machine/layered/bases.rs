@@ -1,4 +1,4 @@
-//! A machine laid over those it extends.
+//! Combination of a machine file with those it extends.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,11 @@ use crate::diag::{Diagnostics, SourceText};
 use crate::machine::written::MachineSpec;
 
 impl MachineSpec {
-    /// Reads a machine file and everything it extends, the base first in effect: what the file
-    /// itself says wins. `load` finds a machine by name or path.
+    /// Reads a machine file and all files that it extends. A file overrides its base. `load` finds
+    /// a machine by its name or path.
     ///
     /// # Errors
-    /// What is wrong in any of the files, or a circle of `extends`.
+    /// A file is invalid, or the chain of `extends` is circular.
     pub fn parse_with_bases(
         source: &SourceText,
         load: &dyn Fn(&str) -> Result<SourceText, Diagnostics>,
@@ -33,7 +33,8 @@ impl MachineSpec {
             }
             names.push(text.name().to_owned());
             let spec = Self::parse(&text)?;
-            // under the last one lie the defaults alone: what it says beyond its values changes nothing
+            // Below the last file there are only defaults, so it makes no difference which values
+            // it states explicitly.
             chain.push(if spec.extends.is_some() { said(&text, &spec)? } else { to_json(&spec) });
             extends = spec.extends;
         }
@@ -44,14 +45,14 @@ impl MachineSpec {
                 && !said.contains_key("doc")
                 && said.keys().any(|key| key != "name" && key != "extends")
             {
-                // what the base says of itself is not so any more
+                // the base's description no longer applies
                 said.insert("doc".to_owned(), format!("{base} with other settings").into());
             }
             let (before, over) = (merged.clone(), said.clone());
             lay(&mut merged, said);
             renew(&before, &mut merged, &over, (Change::File(&format!("machine {name}")), true));
         }
-        // what the bases said is part of it now
+        // the result already includes the bases
         merged.remove("extends");
         from_json(merged).map_err(|error| source.error_at("Machine", error).into())
     }

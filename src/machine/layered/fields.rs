@@ -1,38 +1,40 @@
-//! The settings at the top of a machine file, and how each is laid over what a base says of it.
+//! The top-level settings of a machine file, and how each is combined with the base.
 
 use crate::machine::written::{MachineSpec, TimedOpSpec, UnitSpec};
 
-/// What a setting at the top of a machine is.
+/// The kind of a top-level setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The machine that this one is laid over; no setting.
+    /// The machine that is extended; it is not a setting.
     Base,
-    /// One value, given whole.
+    /// A single value that is replaced as a whole.
     Value,
-    /// Parts: a file gives some of them, each whole, and the others are the base's.
+    /// A struct whose fields are each replaced as a whole; fields that the file omits are inherited
+    /// from the base.
     Parts,
-    /// Fields, of which a file gives some, and the others are the base's.
+    /// A struct that is merged field by field; fields that the file omits are inherited from the
+    /// base.
     Fields,
-    /// Entries by name, with fields. The fields that an entry must have to be read at all are listed with
-    /// a value that can be read.
+    /// Named entries that are merged field by field. Required fields are listed with a valid
+    /// placeholder.
     Entries(&'static [Field]),
 }
 
-/// A field and, if it must be there, something that it could say.
+/// The name of a field and, if it is required, a valid placeholder.
 pub(super) type Field = (&'static str, Option<&'static str>);
 
 impl Kind {
-    /// Whether it is merged name by name and, in a name's entry, field by field.
+    /// Returns whether the setting is merged by name and, in each entry, field by field.
     pub(super) fn is_named(self) -> bool {
         matches!(self, Self::Fields | Self::Entries(_))
     }
 
-    /// Whether a setting can lead into it.
+    /// Returns whether the path of a setting can lead into it.
     pub(super) fn is_divided(self) -> bool {
         matches!(self, Self::Parts | Self::Fields | Self::Entries(_))
     }
 
-    /// The fields of its entries, if it has entries.
+    /// Returns the fields of the entries, if the setting has entries.
     pub(super) fn entry(self) -> Option<&'static [Field]> {
         match self {
             Self::Entries(fields) => Some(fields),
@@ -41,8 +43,8 @@ impl Kind {
     }
 }
 
-/// A list with an entry for every field of a struct: one that is added there does not compile without its
-/// entry here.
+/// A list with an element for every field of a struct. If a field is added to the struct, this does
+/// not compile until the list contains it.
 macro_rules! fields_of {
     ($spec:ident { $($field:ident: $entry:expr),* $(,)? }) => {{
         const _: fn(&$spec) = |$spec { $($field: _),* }| ();
@@ -54,7 +56,7 @@ const UNIT: &[Field] = fields_of!(UnitSpec { init: Some("1"), lat: Some("1"), sh
 
 const OP: &[Field] = fields_of!(TimedOpSpec { unit: Some("\"\""), init: None, lat: None, source: None });
 
-/// Every setting at the top, in the order in which messages list them.
+/// All top-level settings, in the order in which messages list them.
 pub(super) const SETTINGS: &[(&str, Kind)] = fields_of!(MachineSpec {
     extends: Kind::Base,
     name: Kind::Value,
@@ -75,7 +77,7 @@ pub(super) const SETTINGS: &[(&str, Kind)] = fields_of!(MachineSpec {
     dependences: Kind::Value,
 });
 
-/// What the setting of this name is; an unknown one, which is nobody's, is a value.
+/// Returns the kind of a setting; an unknown name counts as a value.
 pub(super) fn kind(name: &str) -> Kind {
     SETTINGS.iter().find(|(known, _)| *known == name).map_or(Kind::Value, |(_, kind)| *kind)
 }

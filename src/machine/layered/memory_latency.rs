@@ -1,16 +1,18 @@
-//! The latency of global memory as one number.
+//! The option that sets the latency of global memory.
 
 use crate::diag::Diagnostic;
 use crate::isa::GLOBAL_LOAD;
 use crate::machine::written::{MachineSpec, OpSpec, TimedOpSpec};
 
 impl MachineSpec {
-    /// The same machine with a global load taking `total` cycles from its start to its result.
+    /// Returns the same machine with a global load that takes `total` cycles from its start to its
+    /// result.
     ///
-    /// Everything that runs on the same unit with the unit's own timing moves along.
+    /// The op classes that run on the same unit with the unit's own timing change accordingly.
     ///
     /// # Errors
-    /// If the machine has no global loads, or their initiation alone takes longer.
+    /// The machine has no global loads, memory is behind a load/store unit, or the initiation
+    /// interval alone exceeds `total`.
     pub fn with_memory_latency(mut self, total: u64) -> Result<Self, Diagnostic> {
         let place = format!("--mem-latency {total}");
         if self.pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some()) {

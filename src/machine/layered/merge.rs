@@ -1,8 +1,8 @@
-//! One machine laid over another: what `extends` and `--set` do.
+//! Merging of machines, as `extends` and `--set` require.
 //!
-//! Machines are merged as JSON objects of [`MachineSpec`]s, in which a setting that is not there is
-//! the default. What a file says is more than the values read from it: a `None`, or a value that
-//! happens to be the default, overrides what the base says, and leaving the setting out does not.
+//! Machines are merged as JSON objects of [`MachineSpec`]s, in which a missing setting has its
+//! default. A file states more than the values that are read from it: an explicit `None`, or a
+//! value that happens to be the default, overrides the base, whereas an omitted setting does not.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use super::fields::{Kind, kind};
 use crate::diag::{Diagnostics, SourceText, from_ron};
 use crate::machine::written::MachineSpec;
 
-/// A machine as an object that [`from_json`] reads.
+/// Converts a machine to an object that [`from_json`] reads.
 pub(super) fn to_json(spec: &MachineSpec) -> Map<String, Value> {
     match serde_json::to_value(spec) {
         Ok(Value::Object(object)) => object,
@@ -18,19 +18,20 @@ pub(super) fn to_json(spec: &MachineSpec) -> Map<String, Value> {
     }
 }
 
-/// The machine of an object.
+/// Converts an object to a machine.
 pub(super) fn from_json(object: Map<String, Value>) -> Result<MachineSpec, String> {
     serde_json::from_value(Value::Object(object)).map_err(|error| error.to_string())
 }
 
-/// What `source`, from which `spec` was read, says: of a setting with parts those that it names, and
-/// null for what it sets to `None` or to the default.
+/// Returns the settings that `source`, from which `spec` was read, states explicitly. A setting
+/// with parts contains only those that are named, and a setting that is `None` or the default is
+/// null.
 ///
 /// # Errors
-/// Where the text stops being RON.
+/// The text is not valid RON; the diagnostic has the location.
 pub(super) fn said(source: &SourceText, spec: &MachineSpec) -> Result<Map<String, Value>, Diagnostics> {
     let mut said = to_json(spec);
-    // only the names matter here: a RON value does not know which enum it is of
+    // only the names are used, because a RON value does not retain the names of enum variants
     let written: ron::Value = from_ron(source)?;
     for (name, value) in fields(&written) {
         if matches!(value, ron::Value::Option(None)) {
@@ -48,7 +49,7 @@ pub(super) fn said(source: &SourceText, spec: &MachineSpec) -> Result<Map<String
     Ok(said)
 }
 
-/// Puts null for every name that is written and has the default.
+/// Inserts null for every name that is written but has the default value.
 fn name_all(said: &mut Value, written: &ron::Value) {
     let Value::Object(said) = said else { return };
     for (name, value) in fields(written) {
@@ -56,7 +57,7 @@ fn name_all(said: &mut Value, written: &ron::Value) {
     }
 }
 
-/// Without what is null.
+/// Removes null values.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(object) => {
@@ -67,7 +68,7 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// The fields that a struct names.
+/// Returns the fields that a struct names.
 fn fields(value: &ron::Value) -> impl Iterator<Item = (&str, &ron::Value)> {
     let of_map = match value {
         ron::Value::Map(map) => Some(map),
@@ -83,7 +84,7 @@ fn fields(value: &ron::Value) -> impl Iterator<Item = (&str, &ron::Value)> {
     })
 }
 
-/// Lays what a file says on what its base says.
+/// Applies the settings of a file to those of its base.
 pub(super) fn lay(under: &mut Map<String, Value>, over: Map<String, Value>) {
     for (name, value) in over {
         match (under.get_mut(&name), value) {
@@ -117,7 +118,7 @@ pub(super) fn put(object: &mut Map<String, Value>, name: String, value: Value) {
     }
 }
 
-/// Lays `over` on `under`, objects key by key; null stands for the default.
+/// Merges `over` into `under`; objects are merged key by key, and null stands for the default.
 fn merge(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over)) => {
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
     use crate::diag::Diagnostic;
 
-    /// The machine of a file that extends `base`, without the names.
+    /// Returns the machine of a file that extends `base`, without the names.
     fn laid(base: &str, file: &str) -> MachineSpec {
         let base = SourceText::new("base", format!("Machine(name: \"base\", {base})"));
         let file = SourceText::new("file", format!("Machine(name: \"file\", extends: \"base\", {file})"));
@@ -148,14 +149,14 @@ mod tests {
         MachineSpec::parse_with_bases(&file, &load).unwrap_or_else(|problems| panic!("{problems}"))
     }
 
-    /// The same machine written at one go.
+    /// Returns the same machine, written as a single file.
     fn written(text: &str) -> MachineSpec {
         let source = SourceText::new("file", format!("Machine(name: \"file\", {text})"));
         MachineSpec::parse(&source).unwrap_or_else(|problems| panic!("{problems}"))
     }
 
     fn check(base: &str, file: &str, expected: &str) {
-        // where numbers come from is tested by itself
+        // sources of numbers have their own tests
         let values = |spec: &MachineSpec| {
             let mut values = to_json(spec);
             values.remove("doc");

@@ -1,5 +1,5 @@
-//! One written machine laid over another: the bases that a file extends, and the settings of the command
-//! line. What comes out is written as well, and not checked yet.
+//! Combination of machine files: the bases that a file extends, and the settings of the command
+//! line. The result is a machine file as well, and has not been validated.
 
 mod bases;
 mod fields;

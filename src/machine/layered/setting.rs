@@ -1,9 +1,9 @@
-//! `--set PATH=VALUE`: one machine setting from the command line.
+//! The option `--set PATH=VALUE`, which overrides one machine setting.
 //!
-//! A value is read as a machine file is: the path and the value become a file that says nothing
-//! else, `memory.l1.latency=20` becomes `(memory: (l1: (latency: 20)))`. So whatever a file can say
-//! can be set, with the same messages. Of what was read only the value at the end of the path
-//! counts; the defaults around it do not.
+//! A value has the syntax of machine files: the path and the value are converted to a machine file
+//! that contains nothing else, so `memory.l1.latency=20` becomes `(memory: (l1: (latency: 20)))`.
+//! Every setting of a file can therefore be set, with the same messages. Only the value at the end
+//! of the path is used; the defaults around it are ignored.
 
 use serde_json::{Map, Value, json};
 
@@ -13,20 +13,22 @@ use super::sources::{Change, renew};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest, from_ron, ron_problem, shortened};
 use crate::machine::written::{MachineSpec, SchedulerKind};
 
-/// A path into a machine file and the value to put there, such as `units.gmem.lat=199`,
+/// The path of a setting in a machine file and its value, such as `units.gmem.lat=199`,
 /// `ops.int.div.init=4`, `limits.blocks=4`, `scheduler=lrr`, `hazards=Raw,Waw` or
 /// `memory.l1.split=Percent(total: 65536, l1: 50)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     path: String,
     value: String,
-    /// The option of the command line that says it by another name, such as `--scheduler`.
+    /// The option of the command line that is an alternative to this setting, such as
+    /// `--scheduler`.
     option: Option<&'static str>,
-    /// The option of another simulator's configuration that says it, if one does.
+    /// The option of another simulator's configuration that the setting was translated from.
     origin: Option<String>,
 }
 
-/// Options of the command line, with the names under which they are looked for among the settings of a machine.
+/// The options of the command line, with names under which users look for them among the machine
+/// settings.
 const OPTIONS: &[(&str, &[&str])] = &[
     ("--mem-latency", &["mem_latency", "mem-latency", "memory_latency", "memory.latency"]),
     ("--scheduler", &["policy", "sched"]),
@@ -38,10 +40,10 @@ const OPTIONS: &[(&str, &[&str])] = &[
 ];
 
 impl Setting {
-    /// Reads `PATH=VALUE`.
+    /// Parses `PATH=VALUE`.
     ///
     /// # Errors
-    /// If there is no `=` or no path.
+    /// There is no `=`, or the path is empty.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         match text.split_once('=') {
             Some((path, value)) if !path.trim().is_empty() => Ok(Self::new(path.trim(), value.trim())),
@@ -50,23 +52,23 @@ impl Setting {
         }
     }
 
-    /// A setting from its parts.
+    /// Creates a setting from its parts.
     pub fn new(path: impl Into<String>, value: impl Into<String>) -> Self {
         Self { path: path.into(), value: value.into(), option: None, origin: None }
     }
 
-    /// A setting that an option of its own gives: messages name that option.
+    /// Creates a setting from an option of its own, which messages then name.
     pub fn of_option(option: &'static str, path: impl Into<String>, value: impl Into<String>) -> Self {
         Self { option: Some(option), ..Self::new(path, value) }
     }
 
-    /// The same, as an option of another simulator's configuration says it.
+    /// Returns the same setting, marked as translated from an option of another simulator.
     #[must_use]
     pub fn said_by(self, option: impl Into<String>) -> Self {
         Self { origin: Some(option.into()), ..self }
     }
 
-    /// Where in a machine file it belongs.
+    /// Returns the path in a machine file.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -82,17 +84,17 @@ impl Setting {
         Diagnostic::general(self.place(), message)
     }
 
-    /// Whether anything is otherwise then.
+    /// Applies the setting and returns whether it changes anything.
     fn apply(&self, root: &mut Map<String, Value>) -> Result<bool, Diagnostic> {
         let before = root.clone();
         let path = self.names(&before)?;
         let over = self.read(&path)?;
         self.put(&path, over.clone(), root);
         let changed = before != *root;
-        // who sets a source says it
+        // a setting of a source is not a change of a number
         if path.get(2) != Some(&"source") && path != ["shared_memory", "source"] {
             let place = self.place();
-            // a field of an entry is one of several numbers with the same source
+            // one field of an entry shares its source with the entry's other numbers
             let field = if kind(path[0]).entry().is_some() { 3 } else { 2 };
             let whole = path.len() < field;
             let change = self.origin.as_ref().map_or(Change::Option(&place), |text| Change::Import(text));
@@ -101,7 +103,8 @@ impl Setting {
         Ok(changed)
     }
 
-    /// Puts what is read from a file that says this to where the path leads.
+    /// Puts the value at the end of the path into the machine. `over` is the machine file that
+    /// contains only this setting.
     fn put(&self, path: &[&str], over: Map<String, Value>, root: &mut Map<String, Value>) {
         let (last, on_the_way) = path.split_last().expect("a path names something");
         if on_the_way.is_empty() {
@@ -110,7 +113,7 @@ impl Setting {
         }
         let mut value = &Value::Object(over);
         for name in path {
-            // what is not there is the default
+            // a missing value is the default
             value = value.get(*name).unwrap_or(&Value::Null);
         }
         let mut place = root;
@@ -118,9 +121,9 @@ impl Setting {
             let inner = place.entry(*name).or_insert(Value::Null);
             match inner {
                 Value::Object(_) => {}
-                // an op that names its unit and nothing else
+                // an op that only names its unit
                 Value::String(unit) => *inner = json!({ "unit": unit }),
-                // what lies on the way is switched on
+                // a part on the path is switched on
                 _ => *inner = Value::Object(Map::new()),
             }
             place = inner.as_object_mut().expect("it was made one");
@@ -128,7 +131,7 @@ impl Setting {
         put(place, (*last).to_owned(), value.clone());
     }
 
-    /// The names that the path consists of; names of units and ops may have dots themselves.
+    /// Splits the path into names; names of units and ops may contain dots.
     fn names(&self, root: &Map<String, Value>) -> Result<Vec<&str>, Diagnostic> {
         let (top, rest) =
             self.path.split_once('.').map_or((self.path.as_str(), None), |(top, rest)| (top, Some(rest)));
@@ -167,7 +170,7 @@ impl Setting {
         Ok(vec![top, name, field])
     }
 
-    /// The machine file that says this setting and nothing else.
+    /// Returns the machine file that contains only this setting.
     fn read(&self, path: &[&str]) -> Result<Map<String, Value>, Diagnostic> {
         let named = |name: &str, value: Value| Ok(Map::from_iter([(name.to_owned(), value)]));
         if path == ["scheduler"]
@@ -206,7 +209,7 @@ impl Setting {
         ))
     }
 
-    /// `Raw,Waw`, in any case, with or without brackets.
+    /// Parses `Raw,Waw`, in upper or lower case, with or without brackets.
     fn hazards(&self) -> Result<Value, Diagnostic> {
         let text = self.value.as_str();
         let inside = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
@@ -222,18 +225,18 @@ impl Setting {
     }
 }
 
-/// What `value` may stand for: itself; `none`; a text, or a list of texts, without quotes, which a
-/// shell would take away.
+/// Returns the possible readings of `value`: the value itself; `None` for `none`; a string, or a
+/// list of strings, without the quotes that a shell would remove.
 fn spellings(value: &str) -> Vec<String> {
     let quoted = |text: &str| format!("{text:?}");
-    // what begins as a structure or as a text in quotes was meant as it stands
+    // text that begins like a structure or a quoted string is not a word
     let is_word = |text: &str| {
         let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
         !rest.starts_with(['(', ')', '[', ']', '{', '}', '"'])
     };
     let mut spellings = vec![value.to_owned()];
     if value == "none" {
-        // before the value itself: only None can be meant where there is one
+        // this comes before the value itself, because only None can be meant if it is possible
         spellings.insert(0, "None".to_owned());
     }
     if is_word(value) {
@@ -248,20 +251,20 @@ fn spellings(value: &str) -> Vec<String> {
     spellings
 }
 
-/// What a machine file says that has this value at the end of this path, or what is wrong with it.
+/// Returns the machine file that has this value at the end of this path, or an error message.
 fn said_by(path: &[&str], value: &str) -> Result<Map<String, Value>, String> {
-    // it may end in a comment
+    // the value may end in a comment
     let value = format!("{value}\n");
-    // one value: it must not close what it is put in
+    // a single value, so that it cannot close the parentheses around it
     ron::value::RawValue::from_ron(&value).map_err(|error| shortened(&ron_problem(&error.code)))?;
     let entry = kind(path[0]).entry();
     let mut text = value;
     for (depth, name) in path.iter().enumerate().rev() {
         text = match (depth, entry) {
-            // a name of the map, and a field of its entry
+            // a name in the map, and a field of its entry
             (1, Some(_)) => format!("{{{name:?}: {text}}}"),
             (2, Some(fields)) => {
-                // what else it must say to be read at all
+                // the other fields that are required
                 let others = fields.iter().filter(|(field, _)| field != name);
                 let say = |(field, value): &(&str, Option<&str>)| Some(format!("{field}: {}, ", (*value)?));
                 format!("({}{name}: {text})", others.filter_map(say).collect::<String>())
@@ -276,10 +279,10 @@ fn said_by(path: &[&str], value: &str) -> Result<Map<String, Value>, String> {
 }
 
 impl MachineSpec {
-    /// The same machine with settings of the command line applied, in order.
+    /// Returns the same machine with settings of the command line applied in order.
     ///
     /// # Errors
-    /// A setting whose path or value does not fit.
+    /// The path or the value of a setting is invalid.
     pub fn with_settings(self, settings: &[Setting]) -> Result<Self, Diagnostics> {
         if settings.is_empty() {
             return Ok(self);
@@ -307,7 +310,7 @@ impl MachineSpec {
             return Err(problems);
         }
         if let (Some(Value::String(doc)), false) = (value.get_mut("doc"), changes.is_empty()) {
-            // what it says of the machine may not be so any more
+            // the description of the machine may no longer apply
             doc.push_str(&format!(" Changed by {}.", changes.join(", ")));
         }
         from_json(value).map_err(|error| Diagnostic::general("--set", error).into())

@@ -1,27 +1,30 @@
-//! Where numbers come from, when something else says them: what is changed loses its source and gets that of the change.
+//! Maintenance of the sources of numbers: a number that changes loses its source and gets that of
+//! the change.
 //!
-//! A unit, an op class with its own timing and the rules of shared memory say their `source`; the machine as a whole says
-//! it in its `doc`.
+//! A unit, an op class with its own timing, and the rules of shared memory have a `source`; the
+//! machine as a whole has its `doc`.
 
 use serde_json::{Map, Value};
 
 /// The settings whose entries have a source each.
 const ENTRIES: [&str; 2] = ["units", "ops"];
-/// The setting that has one itself.
+/// The setting that has a source itself.
 const WHOLE: &str = "shared_memory";
 
-/// Who changes a machine.
+/// The origin of a change.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change<'a> {
-    /// A machine file, laid over its base: it changes what it says otherwise.
+    /// A machine file that extends a base; it changes the values that differ.
     File(&'a str),
-    /// A setting of the command line: likewise. Its path comes before the `=`.
+    /// A setting of the command line; it changes the values that differ. The text before the `=` is
+    /// its path.
     Option(&'a str),
-    /// An option of another simulator's configuration: whatever it says is of it.
+    /// An option of another simulator's configuration; it is the source of all values that it sets.
     Import(&'a str),
 }
 
-/// Gives what `over` has changed its source, unless it says one itself. `whole`: it says all of an entry, not one field.
+/// Updates the sources of the entries that `over` has changed, unless it states a source itself.
+/// `whole` means that it sets an entire entry rather than one field.
 pub(super) fn renew(
     before: &Map<String, Value>,
     after: &mut Map<String, Value>,
@@ -60,7 +63,7 @@ fn renew_one(old: Option<&Value>, new: &mut Value, (change, whole): (Change<'_>,
     });
     let text = match change {
         Change::File(_) | Change::Option(_) if same => return,
-        // a file that says something new may leave open where it is from
+        // a file that adds an entry may leave its source open
         Change::File(_) if old.is_none() => return,
         Change::File(text) | Change::Option(text) | Change::Import(text) => text,
     };
@@ -74,8 +77,8 @@ fn renew_one(old: Option<&Value>, new: &mut Value, (change, whole): (Change<'_>,
 /// The fields of shared memory that are numbers or rules.
 const SHARED_MEMORY: [&str; 7] = ["rule", "banks", "latency", "step", "base_32", "base_64", "base_128"];
 
-/// Whether a part of a source stays when another one is added: that of another field of the same entry, changed in the
-/// same way.
+/// Returns whether a part of a source remains when another one is added, that is, whether it
+/// belongs to another field of the same entry that was changed in the same way.
 fn goes_on_with(change: Change<'_>, part: &str) -> bool {
     match change {
         Change::File(_) => false,
@@ -83,7 +86,7 @@ fn goes_on_with(change: Change<'_>, part: &str) -> bool {
             let path = |text: &str| text.split_once('=').map(|(path, _)| path.to_owned());
             part.starts_with("--set ") && path(part) != path(text)
         }
-        // options begin with one dash
+        // these options begin with a single dash
         Change::Import(text) => part.starts_with('-') && !part.starts_with("--") && part != text,
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of machines as files and settings make them.
+//! Tests of machines that are built from files and settings.
 
 mod settings;
 mod sources;

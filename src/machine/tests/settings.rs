@@ -1,4 +1,4 @@
-//! `--set PATH=VALUE`.
+//! Tests of `--set PATH=VALUE`.
 
 use super::{FIG2, machine};
 use crate::base::Cycles;
@@ -50,7 +50,7 @@ fn switches_go_on_and_off_from_the_command_line() {
     assert_eq!((both.pipeline().unwrap().queue, both.pipeline().unwrap().write_back), (Some(4), 1));
 }
 
-/// With a load/store unit, so that memory is reached.
+/// Returns the memory of a machine with a load/store unit.
 fn memory(settings: &[&str]) -> MemorySpec {
     let settings = [&["pipeline.load_store=LoadStore()"], settings].concat();
     let machine = machine(FIG2, &settings).unwrap_or_else(|problems| panic!("{problems}"));
@@ -70,7 +70,7 @@ fn a_setting_can_be_all_that_a_file_can_say() {
     assert_eq!(split, Split::Fit { total: 131_072, shared: vec![0, 8192] });
     assert_eq!(memory(&["memory.jitter=Uniform(2, 9)"]).jitter, Jitter::Uniform(2, 9));
     assert_eq!(memory(&["memory.jitter=Geometric(4)", "memory.jitter=Off"]).jitter, Jitter::Off);
-    // a part is replaced, its neighbours are not
+    // a part is replaced as a whole, and its neighbours are not
     let l1 = memory(&["memory.l1.banks=4", "memory.lower=Fixed", "memory.l1=L1(latency: 3)"]);
     assert_eq!((l1.l1.unwrap().banks, l1.lower), (1, LowerLevel::Fixed));
     let default = memory(&["memory.l1.banks=4", "memory.lower=Fixed", "memory=none"]);

@@ -1,4 +1,5 @@
-//! Where numbers come from: no source says another number than its entry, and what changes a number is its source.
+//! Tests of the sources of numbers: no source states a different number than its entry, and a
+//! change of a number becomes its source.
 
 use std::path::PathBuf;
 
@@ -32,7 +33,7 @@ fn shipped() -> Vec<String> {
     names
 }
 
-/// Every entry of a machine with its times and its source; those without one are left out.
+/// Returns every entry of a machine that has a source, with its times and its source.
 fn sourced(spec: &MachineSpec) -> Vec<(String, u64, u64, String)> {
     let units = spec
         .units
@@ -48,7 +49,7 @@ fn sourced(spec: &MachineSpec) -> Vec<(String, u64, u64, String)> {
     units.chain(ops).filter(|(.., source)| !source.is_empty()).collect()
 }
 
-/// The number before a word, or behind it.
+/// Returns the number before or after a word.
 fn beside(source: &str, word: &str, before: bool) -> Option<u64> {
     let at = source.find(word)?;
     let text = if before { source[..at].trim_end() } else { source[at + word.len()..].trim_start() };
@@ -60,7 +61,7 @@ fn beside(source: &str, word: &str, before: bool) -> Option<u64> {
     digits.parse().ok()
 }
 
-/// Panics if a source says another number. How many said one.
+/// Panics if a source states a different number. Returns how many sources state one.
 fn agree(spec: &MachineSpec, what: &str) -> usize {
     let mut numbers = 0;
     for (name, init, lat, source) in sourced(spec) {
@@ -100,7 +101,7 @@ fn what_an_option_sets_is_of_that_option() {
                     "{its_doc}"
                 );
             }
-            // a value that stays is from where it was
+            // a value that does not change keeps its source
             let same = Setting::parse(&format!("{entry}.init={init}")).unwrap();
             let same = before.clone().with_settings(&[same]).unwrap();
             if serde_json::to_value(&same).unwrap() == serde_json::to_value(&before).unwrap() {
@@ -128,12 +129,12 @@ fn what_a_file_overrides_is_of_that_file() {
                 \"int\": Unit(init: 3, lat: 3), \"fp32\": Unit(init: 1, lat: 9, source: \"measured\") })";
     let own = MachineSpec::parse_with_bases(&SourceText::new("own", text), &|base| Ok(file(base))).unwrap();
     assert_eq!((&*own.units["int"].source, &*own.units["fp32"].source), ("machine own", "measured"));
-    // this one says the same
+    // this entry states the same numbers as the base
     assert!(own.units["sfu"].source.starts_with("GPGPU-Sim"), "{}", own.units["sfu"].source);
     assert_eq!(own.doc.unwrap(), "rtx3070 with other settings");
 }
 
-/// Options with other times, each with those that its list has.
+/// Imports options with other times; each entry has the times of its list.
 #[test]
 fn what_an_import_says_is_of_its_option() {
     let base = spec("accelsim-sm1");

@@ -1,8 +1,8 @@
-//! What a machine does that the paper model does not.
+//! The features of a machine that are not in the paper model.
 //!
-//! Bounds are argued for the paper model and, one by one, for some of these features; whoever relies on
-//! the paper model has to ask for them. So every setting is decided on here: a new one does not compile
-//! before it is.
+//! Bounds are proved for the paper model and, individually, for some of these features; code that
+//! relies on the paper model must check for the others. This module destructures all settings, so a
+//! new setting does not compile until it is classified here.
 
 use std::fmt;
 
@@ -10,34 +10,34 @@ use crate::machine::checked::{Parts, SubCores};
 use crate::machine::written::MemorySpec;
 use crate::machine::written::pipeline::{Issue, Launch, PipelineSpec, Placement};
 
-/// Something that a machine does and the paper model does not. Messages list them in this order.
+/// A feature of a machine that is not in the paper model. Messages list features in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Feature {
-    /// Sub-cores take turns at being first.
+    /// The sub-core with the highest priority rotates.
     RotatingSubCores,
     /// A warp issues more than one instruction per cycle.
     DualIssue,
-    /// Instructions are fetched.
+    /// Instructions must be fetched.
     FrontEnd,
-    /// Units have queues of bounded length.
+    /// The queues of units are bounded.
     BoundedQueues,
-    /// Operands are collected.
+    /// Operands are read by an operand collector.
     Collector,
-    /// Results wait for a bus.
+    /// Results compete for result buses.
     ResultBuses,
-    /// Results are written back later.
+    /// Results are written back with a delay.
     WriteBack,
-    /// Memory accesses go through one load/store unit, and whatever memory is behind it.
+    /// Memory accesses use one load/store unit and the memory system behind it.
     LoadStore,
     /// Launching takes time.
     LaunchCosts,
-    /// Blocks are placed in a random order.
+    /// Blocks are placed in random order.
     RandomPlacement,
-    /// Some results are not waited for.
+    /// No instruction waits for the results of some op classes.
     UnscoredResults,
     /// Several SMs share the blocks.
     SeveralSms,
-    /// The control codes of machine code count, and not its registers.
+    /// The control codes of machine code determine dependences, rather than its registers.
     ControlCodes,
 }
 
@@ -64,7 +64,7 @@ impl Feature {
     }
 }
 
-// each is among them, at its place
+// each feature is listed at the index that is its discriminant
 const _: () = {
     let mut index = 0;
     while index < Feature::ALL.len() {
@@ -74,7 +74,7 @@ const _: () = {
 };
 
 impl fmt::Display for Feature {
-    /// As a clause of a message, with the setting that switches it on.
+    /// Writes a clause for messages that names the setting which enables the feature.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::RotatingSubCores => "sub-cores take turns at being first (pipeline.issue.rotate)",
@@ -94,33 +94,33 @@ impl fmt::Display for Feature {
     }
 }
 
-/// A set of features; none by default, which is the paper model.
+/// A set of features. The default is the empty set, which is the paper model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features(u32);
 
 impl Features {
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether this one is among them.
+    /// Returns whether the set contains a feature.
     pub fn contains(self, feature: Feature) -> bool {
         self.0 & feature.bit() != 0
     }
 
-    /// These and another one.
+    /// Returns the set with a further feature.
     #[must_use]
     pub fn with(self, feature: Feature) -> Self {
         Self(self.0 | feature.bit())
     }
 
-    /// Each of them, in the order of messages.
+    /// Returns the features in the order of messages.
     pub fn iter(self) -> impl Iterator<Item = Feature> {
         Feature::ALL.into_iter().filter(move |&feature| self.contains(feature))
     }
 
-    /// Those of a machine.
+    /// Returns the features of a machine.
     pub(super) fn of(parts: &Parts) -> Self {
         let Parts {
             name: _,
@@ -132,19 +132,19 @@ impl Features {
             limits: _,
             exit_issues: _,
             two_level_active: _,
-            // sections say which warps share what
+            // sections distinguish the warps of each sub-core
             sub_cores,
-            // the path says which lanes are where, its steps what bank conflicts they meet, and the timing
-            // table what these cost: nothing of it depends on the schedule
+            // The path, the transactions of its steps and the timing table take these into account,
+            // independently of the schedule.
             reconvergence: _,
             shared_memory: _,
-            // only where the kernel is machine code; who looks at a run of it adds it
+            // only relevant if the kernel is machine code; code that analyses such a kernel adds it
             dependences: _,
             memory,
             sms,
             pipeline,
         } = parts;
-        // nothing reaches it but by way of the load/store unit
+        // only accesses through the load/store unit reach the memory
         let MemorySpec {
             l1: _,
             constant: _,
@@ -161,15 +161,15 @@ impl Features {
     }
 }
 
-/// What is switched on in the pipeline of an SM.
+/// Returns the features that are enabled in the pipeline of an SM.
 fn of_pipeline(pipeline: &PipelineSpec, sub_cores: SubCores, sms: u32) -> impl Iterator<Item = Feature> {
     let PipelineSpec {
-        // what two instructions that issue together must be like
+        // only restricts which instructions can issue together
         issue: Issue { per_warp, rotate, distinct_units: _ },
         front_end,
         queue,
         collector,
-        // the order in which the collector is entered
+        // only the order in which instructions enter the collector
         collect: _,
         write_back,
         result_buses,
@@ -187,7 +187,7 @@ fn of_pipeline(pipeline: &PipelineSpec, sub_cores: SubCores, sms: u32) -> impl I
         (result_buses.is_some(), Feature::ResultBuses),
         (load_store.is_some(), Feature::LoadStore),
         (Launch { placement: Placement::default(), ..*launch } != Launch::default(), Feature::LaunchCosts),
-        // with one SM there is nothing to choose
+        // with one SM there is no choice
         (launch.placement != Placement::default() && sms > 1, Feature::RandomPlacement),
         (!unscored.is_empty(), Feature::UnscoredResults),
     ]
@@ -202,7 +202,7 @@ impl FromIterator<Feature> for Features {
 }
 
 impl fmt::Display for Features {
-    /// Their clauses, with semicolons between them.
+    /// Writes the clauses of the features, separated by semicolons.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, feature) in self.iter().enumerate() {
             let separator = if index > 0 { "; " } else { "" };

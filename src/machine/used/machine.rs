@@ -1,4 +1,4 @@
-//! The machine that engines and bounds ask.
+//! The machine that engines and bounds use.
 
 use super::features::Features;
 use crate::base::Fnv1a;
@@ -8,7 +8,7 @@ use crate::machine::checked::{
 };
 use crate::machine::written::{Dependences, MachineSpec, Reconvergence, SchedulerKind};
 
-/// A machine that passed every check. There is no other way to one than [`Machine::new`].
+/// A machine that has passed all checks. [`Machine::new`] is the only way to construct one.
 #[derive(Clone, Debug)]
 pub struct Machine {
     parts: Parts,
@@ -16,10 +16,11 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Checks a spec. `source` is the file it came from, for the places of messages.
+    /// Validates a machine. `source` is the file it was read from, for the locations of
+    /// diagnostics.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// Returns a diagnostic for each problem.
     pub fn new(spec: &MachineSpec, source: &SourceText) -> Result<Self, Diagnostics> {
         let parts = Parts::of(spec, source)?;
         let mut digest = Fnv1a::default();
@@ -27,100 +28,101 @@ impl Machine {
         Ok(Self { parts, digest: digest.finish() })
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.parts.name
     }
 
-    /// What it models.
+    /// Returns the description.
     pub fn doc(&self) -> &str {
         &self.parts.doc
     }
 
-    /// Its policy.
+    /// Returns the scheduling policy.
     pub fn scheduler(&self) -> &SchedulerKind {
         &self.parts.scheduler
     }
 
-    /// The hazards its scoreboard checks.
+    /// Returns the hazards that the scoreboard checks.
     pub fn hazards(&self) -> Hazards {
         *self.parts.hazards
     }
 
-    /// Its functional units, dense in [`crate::base::UnitId`].
+    /// Returns the functional units, indexed by [`crate::base::UnitId`].
     pub fn units(&self) -> &[Unit] {
         self.parts.units.list()
     }
 
-    /// Its limits.
+    /// Returns the limits of the SM.
     pub fn limits(&self) -> &Limits {
         &self.parts.limits
     }
 
-    /// Whether the `ret` that ends a warp takes an issue slot.
+    /// Returns whether the `ret` that terminates a warp takes an issue slot.
     pub fn exit_issues(&self) -> bool {
         self.parts.exit_issues
     }
 
-    /// Size of the two-level policy's active set, warps.
+    /// Returns the size of the two-level policy's active set in warps.
     pub fn two_level_active(&self) -> u32 {
         self.parts.two_level_active.get()
     }
 
-    /// How the SM is divided into sub-cores.
+    /// Returns the division of the SM into sub-cores.
     pub fn sub_cores(&self) -> SubCores {
         self.parts.sub_cores
     }
 
-    /// The memory behind the load/store unit; perfect unless the machine says otherwise.
+    /// Returns the memory system behind the load/store unit; the default is perfect memory.
     pub fn memory(&self) -> &MemorySystem {
         &self.parts.memory
     }
 
-    /// SMs that share the blocks of a launch, at least one.
+    /// Returns the number of SMs that share the blocks of a launch, at least one.
     pub fn sms(&self) -> usize {
         self.parts.sms.get() as usize
     }
 
-    /// What the paper model leaves out of the SM's pipeline; `None` for the paper model.
+    /// Returns the details of the SM's pipeline that the paper model leaves out; `None` for the
+    /// paper model.
     pub fn pipeline(&self) -> Option<&Pipeline> {
         self.parts.pipeline.as_ref()
     }
 
-    /// What it does that the paper model does not: bounds have to account for it, and what looks at the
-    /// paper model alone must not be asked about it.
+    /// Returns the features that are not in the paper model. Bounds must account for them, and
+    /// analyses of the paper model do not apply to machines that have any.
     pub fn beyond_the_paper_model(&self) -> Features {
         Features::of(&self.parts)
     }
 
-    /// Whether constants and parameters have to be fetched.
+    /// Returns whether constants and kernel parameters must be fetched.
     pub fn caches_constants(&self) -> bool {
         self.parts.memory.constant.is_some()
             && self.parts.pipeline.as_ref().is_some_and(|p| p.load_store.is_some())
     }
 
-    /// Bank conflicts of shared memory, if it has any.
+    /// Returns the model of bank conflicts of shared memory, if any.
     pub fn shared_memory(&self) -> Option<&SharedMemory> {
         self.parts.shared_memory.as_ref()
     }
 
-    /// How lanes of a warp that diverged meet again.
+    /// Returns how diverged lanes of a warp reconverge.
     pub fn reconvergence(&self) -> Reconvergence {
         self.parts.reconvergence
     }
 
-    /// What holds an instruction of machine code back until what it needs is there.
+    /// Returns what makes an instruction of machine code wait for its operands.
     pub fn dependences(&self) -> Dependences {
         self.parts.dependences
     }
 
-    /// A digest of every setting: two machines with the same digest give the same cycles.
+    /// Returns a digest of all settings: two machines with the same digest produce the same cycles.
     pub fn digest(&self) -> u64 {
         self.digest
     }
 
-    /// Unit and timing of an op class. A class that is not mapped itself takes what its family is
-    /// mapped to: `int.add` falls back to `int`.
+    /// Returns the unit and timing of an op class. A class that is not mapped itself uses the
+    /// mapping of its family: `int.add` falls back to `int`.
     pub fn op(&self, class: &str) -> Option<OpTiming> {
         let mut name = class;
         loop {
@@ -131,7 +133,7 @@ impl Machine {
         }
     }
 
-    /// The op classes and families this machine maps.
+    /// Returns the op classes and families that this machine maps.
     pub fn ops(&self) -> impl Iterator<Item = (&str, OpTiming)> {
         self.parts.units.ops()
     }

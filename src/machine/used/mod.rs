@@ -1,4 +1,4 @@
-//! The machine as everything else knows it: of checked parts alone.
+//! The validated machine that the rest of the crate uses.
 
 mod features;
 mod machine;

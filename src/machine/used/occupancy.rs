@@ -1,38 +1,38 @@
-//! How much of a launch one SM holds at a time.
+//! Occupancy: the number of blocks that are resident on one SM at the same time.
 
 use std::fmt;
 
 use crate::base::WARP_SIZE;
 use crate::machine::checked::Limits;
 
-/// What one block of a launch takes.
+/// The resources that one block of a launch needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockNeeds {
-    /// Threads.
+    /// The number of threads.
     pub threads: u32,
-    /// Registers per thread, if the launch states them.
+    /// The number of registers per thread, if the launch states it.
     pub registers_per_thread: Option<u32>,
-    /// Static and dynamic shared memory, bytes.
+    /// The static and dynamic shared memory in bytes.
     pub shared_bytes: u32,
 }
 
 impl BlockNeeds {
-    /// Warps, the last one possibly partial.
+    /// Returns the number of warps; the last one may be partial.
     pub fn warps(&self) -> u32 {
         self.threads.div_ceil(WARP_SIZE as u32)
     }
 }
 
-/// How many blocks are resident at once, and why not more.
+/// The number of resident blocks, and the resource that limits it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Resident blocks, at least 1.
+    /// The number of resident blocks, at least 1.
     pub blocks: u32,
-    /// The limit that binds.
+    /// The limiting resource.
     pub limited_by: &'static str,
 }
 
-/// A block that does not fit even alone.
+/// The error if not even a single block fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DoesNotFit {
     what: &'static str,
@@ -50,10 +50,10 @@ impl fmt::Display for DoesNotFit {
 impl std::error::Error for DoesNotFit {}
 
 impl Limits {
-    /// The number of blocks with these needs that the SM holds at once.
+    /// Returns the number of blocks with these needs that can be resident at the same time.
     ///
     /// # Errors
-    /// If not even one fits.
+    /// Not even one block fits.
     pub fn occupancy(&self, needs: &BlockNeeds) -> Result<Occupancy, DoesNotFit> {
         if needs.shared_bytes > self.shared_bytes_per_block {
             return Err(DoesNotFit {
@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn occupancy_agrees_with_the_reference_data() {
-        // accelsim.csv: vecadd.w1 32 (cta_limit), vecadd.w8 6 (threads), sgemm_dbuf.w8 4 (regs, 64 a thread)
+        // accelsim.csv: vecadd.w1 32 (cta_limit), vecadd.w8 6 (threads), sgemm_dbuf.w8 4 (regs, 64
+        // a thread)
         let of = |threads, registers, shared| {
             orin().occupancy(&BlockNeeds { threads, registers_per_thread: registers, shared_bytes: shared })
         };

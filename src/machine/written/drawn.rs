@@ -1,4 +1,4 @@
-//! What a machine does at random, from one run to the next.
+//! The random behaviour of a machine, which differs from run to run.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,27 +7,27 @@ use super::machine::MachineSpec;
 use super::memory::{CacheSettings, Jitter, MemorySpec, Replacement};
 use super::pipeline::Placement;
 
-/// Something that a machine does at random.
+/// A random aspect of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Random {
-    /// Which line of a set makes room, in every cache that is looked up by address.
+    /// The choice of the victim in every cache that is indexed by address.
     Replacement,
-    /// Additions to the latency of memory.
+    /// Random additions to the latency of memory.
     Jitter,
-    /// Which SM gets the next block.
+    /// The choice of the SM that receives the next block.
     Placement,
 }
 
-/// Streams of the generator behind those of a launch's buffers.
+/// The first random stream; the buffers of a launch use the streams before it.
 const STREAMS: u64 = 1 << 32;
 
 impl Random {
-    /// All there are.
+    /// All random aspects.
     pub const ALL: [Self; 3] = [Self::Replacement, Self::Jitter, Self::Placement];
 }
 
 impl MachineSpec {
-    /// What it does at random as it is written.
+    /// Returns the aspects of the machine that are random as it is written.
     pub fn random(&self) -> Vec<Random> {
         let memory = self.memory.as_ref();
         let replaces = |cache: &CacheSettings| cache.replacement == Replacement::Random;
@@ -39,11 +39,11 @@ impl MachineSpec {
         Random::ALL.into_iter().filter(is_there).collect()
     }
 
-    /// The machine of the run of this number, which does these things at random and nothing else. Its seeds are the first
-    /// draws of ChaCha8 streams of that number.
+    /// Returns the machine for the run with this number, in which exactly these aspects are random.
+    /// Its seeds are the first draws of ChaCha8 streams of that number.
     ///
     /// # Errors
-    /// What it cannot do at random, and what it would need for that.
+    /// Returns the aspect that the machine does not support, and the setting that it requires.
     pub fn drawn(&self, randoms: &[Random], number: u64) -> Result<Self, (String, &'static str)> {
         let seed = |stream: u64| {
             let mut rng = ChaCha8Rng::seed_from_u64(number);

@@ -1,4 +1,4 @@
-//! A machine file, but for its larger parts.
+//! The content of a machine file, except for its larger parts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,82 +12,83 @@ use super::scheduler::SchedulerKind;
 use super::shared_memory::SharedMemorySpec;
 use crate::diag::{Diagnostics, SourceText, from_ron, unique_keys};
 
-/// The contents of a `configs/*.ron`. Every field may be left to the machine it extends or to the
-/// paper model's default.
+/// The content of a `configs/*.ron` file. Every setting is optional; its default is that of the
+/// machine it extends, or that of the paper model.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename = "Machine", deny_unknown_fields, default)]
 pub struct MachineSpec {
-    /// The machine's name; a file must give it.
+    /// The machine's name; every file must have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it models and where its numbers come from.
+    /// A description of the machine and of the source of its numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doc: Option<String>,
-    /// The machine whose settings hold where this one says nothing.
+    /// The machine from which omitted settings are inherited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
-    /// Warp scheduling policy.
+    /// The warp scheduling policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerKind>,
-    /// Which register hazards hold an instruction back.
+    /// The register hazards that prevent an instruction from issuing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hazards: Option<Vec<Hazard>>,
-    /// Functional units by name.
+    /// The functional units by name.
     #[serde(deserialize_with = "unique_keys", skip_serializing_if = "BTreeMap::is_empty")]
     pub units: BTreeMap<String, UnitSpec>,
-    /// Op classes, or families of them (`int` covers `int.add`), to units.
+    /// The mapping of op classes, or families of them (`int` covers `int.add`), to units.
     #[serde(deserialize_with = "unique_keys", skip_serializing_if = "BTreeMap::is_empty")]
     pub ops: BTreeMap<String, OpSpec>,
-    /// Limits of the SM.
+    /// The limits of the SM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<LimitsSpec>,
-    /// Whether the `ret` that ends a warp takes an issue slot.
+    /// Whether the `ret` that terminates a warp takes an issue slot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_issues: Option<bool>,
-    /// Size of the two-level policy's active set, warps.
+    /// The size of the two-level policy's active set in warps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub two_level_active: Option<u32>,
-    /// Sub-cores, each with its own scheduler, issue slot and units; 1 to 4.
+    /// The number of sub-cores (1 to 4), each with its own scheduler, issue slot and units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_cores: Option<u32>,
     /// The memory behind the load/store unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemorySpec>,
-    /// What the paper model leaves out of the SM's pipeline.
+    /// The details of the SM's pipeline that the paper model leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<PipelineSpec>,
-    /// SMs that share the blocks of a launch.
+    /// The number of SMs that share the blocks of a launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sms: Option<u32>,
-    /// Bank conflicts of shared memory; there are none by default.
+    /// The bank conflicts of shared memory; there are none by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_memory: Option<SharedMemorySpec>,
-    /// How lanes of a warp that diverged meet again.
+    /// How diverged lanes of a warp reconverge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reconvergence: Option<Reconvergence>,
-    /// What holds an instruction back until what it needs is there.
+    /// What makes an instruction wait for its operands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dependences: Option<Dependences>,
 }
 
-/// What holds an instruction back until what it needs is there.
+/// The mechanism that makes an instruction wait for its operands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Dependences {
     /// A scoreboard of registers, which checks [`MachineSpec::hazards`].
     #[default]
     Scoreboard,
-    /// The control codes of machine code: stall counts and barriers, whatever the registers. Code without them
-    /// has the scoreboard.
+    /// The control codes of machine code, that is, stall counts and barriers, regardless of
+    /// registers. Code without control codes uses the scoreboard.
     ControlCodes,
 }
 
-/// How lanes of a warp that diverged meet again.
+/// The mechanism by which diverged lanes of a warp reconverge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reconvergence {
     /// At the immediate post-dominator of the branch.
     #[default]
     PostDominator,
-    /// Where Pascal's SSY, PBK, SYNC and BRK say (Adalbert et al., ERTS 2022, section III.A).
+    /// At the points that Pascal's SSY, PBK, SYNC and BRK determine (Adalbert et al., ERTS 2022,
+    /// section III.A).
     PascalStack,
 }
 
@@ -100,50 +101,50 @@ pub enum Hazard {
     Waw,
 }
 
-/// A functional unit: cycles between two starts, cycles from the end of the start to the result.
+/// A functional unit and its timing in cycles.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename = "Unit", deny_unknown_fields)]
 pub struct UnitSpec {
-    /// Initiation interval, at least 1.
+    /// The initiation interval: the number of cycles between two starts, at least 1.
     pub init: u64,
-    /// Latency after the initiation.
+    /// The number of cycles from the end of the initiation to the result.
     pub lat: u64,
-    /// One unit for all sub-cores, instead of one for each.
+    /// Whether all sub-cores share one unit, rather than having one each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
-    /// Where the numbers come from.
+    /// The source of the numbers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
 }
 
-/// Where an op class runs.
+/// The unit and timing of an op class.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum OpSpec {
-    /// On this unit with the unit's timing.
+    /// The unit with this name and its timing.
     Unit(String),
-    /// On this unit with its own timing.
+    /// A unit with a timing that belongs to the op class.
     Timed(TimedOpSpec),
 }
 
-/// `Op(unit: .., init: .., lat: ..)`; what is left out is the unit's.
+/// `Op(unit: .., init: .., lat: ..)`; omitted numbers are those of the unit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename = "Op", deny_unknown_fields)]
 pub struct TimedOpSpec {
-    /// The unit's name.
+    /// The name of the unit.
     pub unit: String,
-    /// Initiation interval, at least 1.
+    /// The initiation interval in cycles, at least 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub init: Option<u64>,
-    /// Latency after the initiation.
+    /// The number of cycles from the end of the initiation to the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lat: Option<u64>,
-    /// Where the numbers come from.
+    /// The source of the numbers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
 }
 
-/// Limits of the SM; see [`crate::machine::Limits`].
+/// The limits of the SM, see [`crate::machine::Limits`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename = "Limits", deny_unknown_fields, default)]
 #[allow(missing_docs, reason = "as in Limits")]
@@ -187,10 +188,10 @@ impl<'de> Deserialize<'de> for OpSpec {
 }
 
 impl MachineSpec {
-    /// Reads a machine file.
+    /// Parses a machine file.
     ///
     /// # Errors
-    /// Where the text stops being a machine.
+    /// The text is not a machine, or the machine has no name; the diagnostic has the location.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         let spec: Self = from_ron(source)?;
         if spec.name.is_none() {

@@ -1,5 +1,5 @@
-//! What a machine file says, as it is read. Everything may be left out, and nothing is checked but that
-//! it has the form of a machine.
+//! The content of a machine file. Every setting is optional, and nothing is validated except that
+//! the file has the form of a machine.
 
 mod drawn;
 mod machine;

@@ -1,63 +1,69 @@
-//! What the paper model leaves out of an SM's pipeline, as settings.
+//! The settings of the pipeline of an SM that the paper model leaves out.
 //!
-//! A machine without a `pipeline` is the paper model: an issued instruction is in its unit's queue
-//! at once, and instructions are always there to issue. With one, every part is a switch of its
-//! own, off unless given; with all of them off the cycles are those of the paper model.
+//! A machine without a `pipeline` is the paper model: an issued instruction enters its unit's queue
+//! at once, and the next instruction is always available. With a `pipeline`, each part is a
+//! separate switch that is off by default; with all of them off, the cycles are those of the paper
+//! model.
 
 use serde::{Deserialize, Serialize};
 
-/// `Pipeline(..)` of a machine file. Parts that it leaves out are those of the machine it extends; a
-/// part that it gives is given whole.
+/// The `Pipeline(..)` of a machine file. Parts that it omits are inherited from the machine it
+/// extends; a part that it contains replaces the inherited one as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Pipeline", deny_unknown_fields, default)]
 pub struct PipelineSpec {
-    /// How many instructions of one warp issue in a cycle.
+    /// How a sub-core issues instructions.
     #[serde(skip_serializing_if = "is_default")]
     pub issue: Issue,
-    /// Where instructions come from; without it they are always there.
+    /// The fetch and decode stages. By default instructions are always available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front_end: Option<FrontEnd>,
-    /// How many instructions may be issued to a unit and not have started, the unit of all sub-cores if it
-    /// is shared (with a collector: of each kind and sub-core, and not be in it yet); without it there is
-    /// no limit. 0: an instruction issues only when its unit can start it.
+    /// The maximum number of instructions that have been issued to a unit and have not started; for
+    /// a shared unit, over all sub-cores. With a collector, it is the maximum per kind of unit and
+    /// sub-core of those that have not entered the collector. By default there is no limit. With 0,
+    /// an instruction issues only when its unit can start it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
-    /// How operands are read; without it they are there when an instruction issues.
+    /// The operand collector. By default operands are available when an instruction issues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collector: Option<Collector>,
-    /// The order in which instructions for different units get collector units, by the units' names;
-    /// `memory` is the load/store unit. Those left out come after the others, memory accesses before.
+    /// The order in which instructions for different units are assigned collector units, as a list
+    /// of names of units; `memory` is the load/store unit. Units that are omitted come after the
+    /// others, memory accesses first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collect: Vec<String>,
-    /// Cycles between the end of an operation in its unit and its result being there, beyond the
-    /// unit's latency.
+    /// The number of cycles between the end of an operation in its unit and the availability of its
+    /// result, in addition to the unit's latency.
     #[serde(skip_serializing_if = "is_default")]
     pub write_back: u64,
-    /// Results of units that can leave in the same cycle; without it any number can. Needs a
-    /// collector, which lets only one leave each unit.
+    /// The maximum number of results that can leave units in the same cycle; by default there is no
+    /// limit. It requires a collector, which lets only one result leave each unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_buses: Option<u32>,
-    /// The load/store unit that all memory accesses go through; without it they run on the units
-    /// of their op classes.
+    /// The load/store unit that all memory accesses use. By default they run on the units of their
+    /// op classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_store: Option<LoadStore>,
-    /// What launching costs.
+    /// The cost of launching.
     #[serde(skip_serializing_if = "is_default")]
     pub launch: Launch,
-    /// Op classes whose instructions read their destination register instead of writing it. No instruction waits for the result.
+    /// The op classes whose instructions read their destination register instead of writing it, so
+    /// that no instruction waits for their results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unscored: Vec<String>,
 }
 
-/// Issue of one sub-core. One instruction per cycle unless it is told otherwise.
+/// The issue stage of one sub-core. By default it issues one instruction per cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Issue", deny_unknown_fields, default)]
 pub struct Issue {
-    /// Consecutive instructions of the chosen warp in one cycle: 1, or 2 for dual issue.
+    /// The maximum number of consecutive instructions that the selected warp issues in one cycle:
+    /// 1, or 2 for dual issue.
     pub per_warp: u32,
-    /// Whether two of them must go to different kinds of unit.
+    /// Whether two instructions that issue together must use different kinds of units.
     pub distinct_units: bool,
-    /// Whether another sub-core comes first in every cycle, round robin; else always the first.
+    /// Whether the sub-core with the highest priority changes every cycle (round robin); otherwise
+    /// it is always the first.
     pub rotate: bool,
 }
 
@@ -67,25 +73,27 @@ impl Default for Issue {
     }
 }
 
-/// Fetch and decode, one for all sub-cores.
+/// The fetch and decode stages, shared by all sub-cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "FrontEnd", deny_unknown_fields, default)]
 pub struct FrontEnd {
-    /// Instructions a warp's buffer holds. It is refilled, with as many consecutive ones, when it
-    /// is empty.
+    /// The number of instructions in a warp's buffer. When it is empty, it is refilled with this
+    /// number of consecutive instructions.
     pub buffer: u32,
-    /// Warps served per cycle, round robin.
+    /// The number of warps that are served per cycle, in round robin order.
     pub fetches: u32,
-    /// The instruction cache; without it every fetch hits.
+    /// The instruction cache. By default every fetch hits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icache: Option<InstructionCache>,
-    /// Whether a warp whose instructions are all complete ends only when fetch passes it. Fetch looks at the slots in
-    /// order, from the one after the last that it served, and each time stops at the first warp that it serves. A
-    /// block makes room in the cycle after its last warp has ended.
+    /// Whether a warp whose instructions are all complete terminates only when fetch reaches its
+    /// slot. Fetch visits the slots in order, beginning after the slot that it served last, and
+    /// stops at the first warp that it serves. A block frees its resources in the cycle after its
+    /// last warp has terminated.
     #[serde(skip_serializing_if = "is_default")]
     pub ends_warps: bool,
-    /// Whether a fetch brings nothing from behind the end of a PTX file: of the last instruction of the file only that,
-    /// and from behind it something that no warp goes on with. Else there is always something.
+    /// Whether a fetch returns no instructions after the end of a PTX file: a fetch at the last
+    /// instruction of the file returns only that instruction, and no warp can continue after it.
+    /// Otherwise there are always further instructions.
     #[serde(skip_serializing_if = "is_default")]
     pub stops_at_end: bool,
 }
@@ -100,15 +108,15 @@ impl Default for FrontEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "InstructionCache", deny_unknown_fields, default)]
 pub struct InstructionCache {
-    /// Bytes of a line.
+    /// The size of a line in bytes.
     pub line: u32,
-    /// Sets.
+    /// The number of sets.
     pub sets: u32,
-    /// Lines of a set.
+    /// The number of lines per set.
     pub ways: u32,
-    /// Cycles from a miss to the instruction.
+    /// The number of cycles from a miss to the arrival of the instruction.
     pub miss_latency: u64,
-    /// Bytes of an instruction.
+    /// The size of an instruction in bytes.
     pub instruction: u32,
 }
 
@@ -122,16 +130,18 @@ impl Default for InstructionCache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Collector", deny_unknown_fields, default)]
 pub struct Collector {
-    /// Collector units of the SM, an equal share for each sub-core. Each holds one instruction
-    /// while its operands are read.
+    /// The number of collector units of the SM, of which each sub-core has an equal share. Each
+    /// holds one instruction while its operands are read.
     pub units: u32,
-    /// Register banks of the SM, an equal share for each sub-core. A register with number r in its name is, for warp
-    /// slot w, in bank (r + w) mod the share. A bank is read once in a step, unless it is written. An instruction reads
-    /// registers with the same number, such as `%r3` and `%rd3`, once.
+    /// The number of register banks of the SM, of which each sub-core has an equal share. For warp
+    /// slot w, a register with the number r in its name is in bank (r + w) mod the share. A bank is
+    /// read once per step, unless it is written. An instruction reads registers with the same
+    /// number, such as `%r3` and `%rd3`, only once.
     pub banks: u32,
-    /// Steps (hand over, read, accept) in a cycle.
+    /// The number of steps (dispatch, read, accept) per cycle.
     pub steps: u32,
-    /// Instructions of each kind that can enter, and instructions that can leave, in a step.
+    /// The number of instructions of each kind that can enter the collector, and the number of
+    /// instructions that can leave it, per step.
     pub ports: u32,
 }
 
@@ -141,21 +151,22 @@ impl Default for Collector {
     }
 }
 
-/// The load/store unit of the SM. It takes one instruction after the other, the oldest first
-/// across sub-cores, and spends one cycle per transaction on it.
+/// The load/store unit of the SM. It serves instructions one after the other, the oldest of all
+/// sub-cores first, and spends one cycle per transaction on each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "LoadStore", deny_unknown_fields, default)]
 pub struct LoadStore {
-    /// Stages of the pipeline that shared-memory loads pass after the last bank was served.
+    /// The number of pipeline stages that a shared-memory load passes after the last bank has been
+    /// served.
     pub shared_latency: u32,
-    /// Replies from memory that wait in the unit.
+    /// The maximum number of replies from memory that wait in the unit.
     pub replies: u32,
-    /// Bytes of a transaction: 32 (a sector) or 128 (a line).
+    /// The size of a transaction in bytes: 32 (a sector) or 128 (a line).
     pub transaction: u32,
-    /// Whether a warp with an atomic under way issues nothing.
+    /// Whether a warp with an atomic operation in flight cannot issue.
     pub atomics_block: bool,
-    /// Whether atomics wait for the registers of their address. GPGPU-Sim's do not in PTX mode: it
-    /// looks for address registers in loads and stores only.
+    /// Whether atomic operations wait for the registers of their address. In GPGPU-Sim's PTX mode
+    /// they do not, since it detects address registers only in loads and stores.
     pub atomics_wait_for_addresses: bool,
 }
 
@@ -171,32 +182,33 @@ impl Default for LoadStore {
     }
 }
 
-/// What it costs to get blocks on the SM and the result of a launch out.
+/// The cost of placing blocks on the SM and of completing a launch, in cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Launch", deny_unknown_fields, default)]
 pub struct Launch {
     /// The cycle in which the first block is placed.
     #[serde(skip_serializing_if = "is_default")]
     pub first: u64,
-    /// Cycles from the placement of a block to its first fetch.
+    /// The number of cycles from the placement of a block to its first fetch.
     pub start: u64,
-    /// Cycles from the end of the last block to the end of the launch.
+    /// The number of cycles from the end of the last block to the end of the launch.
     pub end: u64,
-    /// Blocks placed on an SM per cycle; 0 for any number.
+    /// The number of blocks that are placed on an SM per cycle; 0 means any number.
     pub blocks_per_cycle: u32,
-    /// Which SM gets the next block.
+    /// The choice of the SM that receives the next block.
     #[serde(skip_serializing_if = "is_default")]
     pub placement: Placement,
 }
 
-/// Which of several SMs with room gets the next block. In each round every one of them gets one.
+/// The choice of the SM that receives the next block among those that have room. In each round,
+/// each of them receives one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Placement {
-    /// The one after the last that got one.
+    /// Round robin: the SM after the one that received the last block.
     #[default]
     RoundRobin,
-    /// Any, in every round in another order, from ChaCha8 with this seed.
+    /// A random SM, in a new order in each round, drawn from ChaCha8 with this seed.
     Random(u64),
 }
 
@@ -205,9 +217,9 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl PipelineSpec {
-    /// Every setting by name, also what is off or the default, which a file leaves out.
+    /// Returns all settings by name, including those with default values, which a file omits.
     pub fn all_settings(&self) -> serde_json::Value {
-        // field by field, so that the compiler asks for what is added
+        // destructured, so that a new field does not compile until it is added here
         let Self {
             issue,
             front_end,

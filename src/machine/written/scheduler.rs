@@ -1,7 +1,8 @@
-//! The names and contracts of the warp scheduling policies ([the model](crate::model#5-policies), section 5).
+//! The names and contracts of the warp scheduling policies ([the model](crate::model#5-policies),
+//! section 5).
 //!
-//! How a policy decides is `sim`'s business. What it promises is said here, because `bound` must
-//! see the contract and never the policy.
+//! The module `sim` implements the policies. This module states what they guarantee, because
+//! `bound` may depend on the contract but not on the implementation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,10 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::diag::closest;
 
-/// A policy by name. In RON `Gto`, `Random(7)`; on the command line `gto`, `random:7`.
+/// A warp scheduling policy. In RON it is written `Gto` or `Random(7)`, on the command line `gto`
+/// or `random:7`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SchedulerKind {
-    /// Greedy then oldest.
+    /// Greedy, then oldest.
     Gto,
     /// Loose round robin.
     Lrr,
@@ -21,32 +23,33 @@ pub enum SchedulerKind {
     Srr,
     /// Greedy, then strict round robin.
     Gsrr,
-    /// Oldest ready warp.
+    /// The oldest ready warp.
     Oldest,
-    /// A small active set, refilled when a warp waits for global memory.
+    /// Two-level: a small active set, which is refilled when a warp waits for global memory.
     TwoLevel,
-    /// One warp until it ends or waits at a barrier.
+    /// The same warp until it terminates or waits at a barrier.
     RunToBarrier,
-    /// Any ready warp, drawn from ChaCha8 with this seed.
+    /// A random ready warp, drawn from ChaCha8 with this seed.
     Random(u64),
-    /// Decisions read from a file.
+    /// The decisions that are read from this file.
     Replay(String),
 }
 
 impl SchedulerKind {
-    /// Every policy that needs nothing but its name, for help texts and sweeps.
+    /// All policies without arguments, for help texts and sweeps.
     pub const NAMED: [Self; 7] =
         [Self::Gto, Self::Lrr, Self::Srr, Self::Gsrr, Self::Oldest, Self::TwoLevel, Self::RunToBarrier];
 
-    /// How each policy is written on a command line, for help texts and messages.
+    /// Returns the command line forms of all policies, for help texts and messages.
     pub fn forms() -> String {
         let named = Self::NAMED.iter().map(ToString::to_string);
         named.chain(["random:SEED".to_owned(), "replay:FILE".to_owned()]).collect::<Vec<_>>().join(", ")
     }
 
-    /// The contract: if some warp is ready, some instruction issues.
+    /// Returns whether the policy is work-conserving: if some warp is ready, some instruction
+    /// issues.
     ///
-    /// `None` where it depends on the contents of a file.
+    /// `None` means that it depends on the content of a file.
     pub fn work_conserving(&self) -> Option<bool> {
         match self {
             Self::Gto | Self::Lrr | Self::Oldest | Self::Random(_) => Some(true),
@@ -72,7 +75,7 @@ impl fmt::Display for SchedulerKind {
     }
 }
 
-/// Why a word is not a policy.
+/// The error for a word that is not a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseSchedulerError(String);
 
@@ -83,7 +86,7 @@ impl fmt::Display for ParseSchedulerError {
 }
 
 impl ParseSchedulerError {
-    /// What to do about it: the policy that was probably meant, and all that there are.
+    /// Returns a hint: the most similar policy, and all policies.
     pub fn hint(&self) -> String {
         let names: Vec<String> = SchedulerKind::NAMED.iter().map(ToString::to_string).collect();
         let known = names.iter().map(String::as_str).chain(["random", "replay"]);
@@ -102,7 +105,7 @@ impl FromStr for SchedulerKind {
     fn from_str(word: &str) -> Result<Self, ParseSchedulerError> {
         let unknown = || ParseSchedulerError(word.to_owned());
         let (name, argument) = word.split_once(':').map_or((word, None), |(n, a)| (n, Some(a)));
-        // two-level, twolevel and two_level are one name
+        // two-level, twolevel and two_level are the same name
         let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
         match (plain(name).as_str(), argument) {
             ("random", Some(seed)) => seed.parse().map(Self::Random).map_err(|_| unknown()),

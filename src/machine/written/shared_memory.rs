@@ -1,48 +1,48 @@
-//! Bank conflicts of shared memory as people write them.
+//! The settings of bank conflicts of shared memory.
 
 use serde::{Deserialize, Serialize};
 
-/// How conflicts are counted and what they cost.
+/// The rule by which conflicts are counted, and their cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BankRule {
-    /// Adalbert et al., ERTS 2022: lanes are served in pools, each with a transaction of its own.
+    /// Adalbert et al., ERTS 2022: lanes are served in pools, each with a separate transaction.
     #[serde(alias = "pascal")]
     Pascal,
     /// Measured by microbenchmarks on two TU102: an n-way conflict takes 22 + 2(n-1) cycles.
     #[serde(alias = "turing")]
     Turing,
-    /// GPGPU-Sim: a cycle of initiation for each distinct word of the most loaded bank, counting
-    /// the first word of each lane only; the latency is that of the unit.
+    /// GPGPU-Sim: one cycle of initiation for each distinct word of the most loaded bank, where
+    /// only the first word of each lane counts; the latency is that of the unit.
     #[serde(alias = "words")]
     Words,
 }
 
-/// `SharedMemory(rule: Pascal, ..)` as people write it.
+/// The `SharedMemory(rule: Pascal, ..)` of a machine file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename = "SharedMemory", deny_unknown_fields, default)]
 pub struct SharedMemorySpec {
-    /// How conflicts are counted and what they cost.
+    /// The rule by which conflicts are counted, and their cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<BankRule>,
-    /// Banks of 4-byte words; 32 by default.
+    /// The number of banks of 4-byte words; 32 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub banks: Option<u32>,
-    /// Pascal and Turing: cycles of every access; 22 by default.
+    /// Pascal and Turing: the number of cycles that every access takes; 22 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<u64>,
-    /// Pascal and Turing: cycles of each extra transaction; 2 by default.
+    /// Pascal and Turing: the number of cycles that each extra transaction takes; 2 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
-    /// Pascal: further cycles of an access of at most 32 bits; 1 by default.
+    /// Pascal: the number of additional cycles of an access of at most 32 bits; 1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_32: Option<u64>,
-    /// Pascal: further cycles of a 64-bit access; 8 by default.
+    /// Pascal: the number of additional cycles of a 64-bit access; 8 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_64: Option<u64>,
-    /// Pascal: further cycles of a 128-bit (or wider) access; 16 by default.
+    /// Pascal: the number of additional cycles of an access of 128 bits or more; 16 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_128: Option<u64>,
-    /// Where the numbers come from.
+    /// The source of the numbers.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub source: String,
 }

@@ -1,4 +1,4 @@
-//! Settings of caches.
+//! The settings of caches.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,29 +6,30 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Cache", deny_unknown_fields, default)]
 pub struct CacheSettings {
-    /// Sets.
+    /// The number of sets.
     pub sets: u32,
-    /// Lines of a set; 1 for a direct-mapped cache.
+    /// The number of ways, that is, lines per set; 1 for a direct-mapped cache.
     pub ways: u32,
-    /// Bytes of a line: 32, 64 or 128.
+    /// The size of a line in bytes: 32, 64 or 128.
     pub line: u32,
-    /// Whether a miss fetches only the sectors it needs, instead of the line.
+    /// Whether a miss fetches only the sectors it needs, rather than the whole line.
     pub sectored: bool,
-    /// Which line makes room.
+    /// The replacement policy.
     pub replacement: Replacement,
-    /// What a store does to lines that are there.
+    /// The effect of a store that hits.
     pub write: WritePolicy,
-    /// What a store does if its line is not there.
+    /// The effect of a store that misses.
     pub write_miss: WriteMiss,
-    /// How the set is found.
+    /// The function that maps an address to a set.
     pub index: Index,
-    /// Fetches under way.
+    /// The number of miss status holding registers, which is the maximum number of fetches in
+    /// flight.
     pub mshrs: u32,
-    /// Transactions that one fetch can serve.
+    /// The maximum number of transactions that one fetch can serve.
     pub merge: u32,
-    /// Requests that wait to be sent to the next level.
+    /// The capacity of the queue of requests to the next level.
     pub miss_queue: u32,
-    /// Bytes its data port moves in a cycle.
+    /// The width of the data port in bytes per cycle.
     pub port: u32,
 }
 
@@ -52,56 +53,57 @@ impl Default for CacheSettings {
 }
 
 impl CacheSettings {
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.sets) * u64::from(self.ways) * u64::from(self.line)
     }
 }
 
-/// Which line of a set makes room. Empty ones always go first, lines that wait for data never.
+/// The replacement policy, which chooses the victim in a set. Empty lines are always chosen first,
+/// and lines that wait for data are never chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Replacement {
-    /// The one not used for longest.
+    /// The least recently used line.
     #[default]
     Lru,
-    /// The one brought in first.
+    /// The line that was filled first.
     Fifo,
-    /// Any, from ChaCha8 with the memory's seed.
+    /// A random line, drawn from ChaCha8 with the memory's seed.
     Random,
 }
 
-/// What a store does to a line that is there.
+/// The effect of a store that hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WritePolicy {
-    /// Changes it, and goes on to the next level.
+    /// Write-through: it updates the line and is sent to the next level.
     #[default]
     Through,
-    /// Changes it; the line is written to the next level when it makes room.
+    /// Write-back: it updates the line, which is written to the next level when it is evicted.
     Back,
-    /// Removes it, and goes on to the next level.
+    /// It evicts the line and is sent to the next level.
     Evict,
 }
 
-/// What a store does if its line is not there.
+/// The effect of a store that misses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WriteMiss {
-    /// Goes on to the next level.
+    /// It is sent to the next level.
     #[default]
     NoAllocate,
-    /// Takes a line for the sectors it writes; nothing is fetched.
+    /// It allocates a line for the sectors it writes, without a fetch.
     Allocate,
 }
 
-/// How an index is formed from an address.
+/// The function that maps an address to an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Index {
-    /// The low bits.
+    /// The low bits of the line address.
     #[default]
     Linear,
-    /// The low bits xor the ones above them.
+    /// The low bits xor the bits above them.
     Xor,
-    /// The remainder of the address, as a polynomial over GF(2), by a primitive polynomial: Rau,
-    /// "Pseudo-randomly interleaved memory", ISCA 1991.
+    /// The remainder of the address, as a polynomial over GF(2), modulo a primitive polynomial:
+    /// Rau, "Pseudo-randomly interleaved memory", ISCA 1991.
     Polynomial,
 }
 
@@ -109,13 +111,14 @@ pub enum Index {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "L1", deny_unknown_fields, default)]
 pub struct L1 {
-    /// The cache.
+    /// The parameters of the cache.
     pub cache: CacheSettings,
-    /// Cycles from a transaction to its look-up.
+    /// The number of cycles from a transaction to its look-up.
     pub latency: u64,
-    /// Banks; each takes a transaction per cycle. Sectors are interleaved over them.
+    /// The number of banks. Sectors are interleaved over the banks, and each bank accepts one
+    /// transaction per cycle.
     pub banks: u32,
-    /// Which part of the on-chip memory it gets.
+    /// The part of the on-chip memory that the L1 receives.
     pub split: Split,
 }
 
@@ -125,32 +128,32 @@ impl Default for L1 {
     }
 }
 
-/// How the on-chip memory of an SM is split between L1 and shared memory. The number of ways
-/// follows; Berezovskyi et al., ARCS 2016, section 4, vary this.
+/// The division of an SM's on-chip memory between L1 and shared memory, which determines the number
+/// of ways. Berezovskyi et al., ARCS 2016, section 4, vary it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Split {
-    /// The L1 is as large as its `sets` and `ways` say.
+    /// The size of the L1 follows from its `sets` and `ways`.
     #[default]
     Off,
-    /// It gets this share of the on-chip memory.
+    /// The L1 receives this share of the on-chip memory.
     Percent {
-        /// On-chip memory, bytes.
+        /// The size of the on-chip memory in bytes.
         total: u32,
-        /// Percent for the L1.
+        /// The share of the L1 in percent.
         l1: u32,
     },
-    /// It gets what the smallest sufficient shared memory leaves over.
+    /// The L1 receives what the smallest sufficient size of shared memory leaves.
     Fit {
-        /// On-chip memory, bytes.
+        /// The size of the on-chip memory in bytes.
         total: u32,
-        /// Sizes that shared memory can have, bytes, ascending.
+        /// The possible sizes of shared memory in bytes, in ascending order.
         shared: Vec<u32>,
     },
 }
 
 impl L1 {
-    /// The cache when the resident blocks use so many bytes of shared memory.
+    /// Returns the parameters of the cache if the resident blocks use this much shared memory.
     pub fn with_shared(&self, shared_bytes: u32) -> CacheSettings {
         let bytes = match &self.split {
             Split::Off => return self.cache,

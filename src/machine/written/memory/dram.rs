@@ -1,56 +1,56 @@
-//! Settings of DRAM.
+//! The settings of DRAM.
 
 use serde::{Deserialize, Serialize};
 
-/// A DRAM channel. Timing parameters have their usual names and count the DRAM's command clocks,
-/// "ticks" here.
+/// A DRAM channel. Timing parameters have their usual names and are in periods of the DRAM's
+/// command clock, which are called ticks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Dram", deny_unknown_fields, default)]
 pub struct Dram {
-    /// Ticks per clock of the L2: `clock.0` in `clock.1`.
+    /// The clock of the DRAM: `clock.0` ticks per `clock.1` clocks of the L2.
     pub clock: (u32, u32),
-    /// L2 clocks between L2 and DRAM.
+    /// The number of L2 clocks from the L2 to DRAM.
     pub latency: u64,
-    /// Which waiting request is next.
+    /// The policy that selects the next request.
     pub scheduler: DramScheduler,
-    /// Requests that wait for a bank.
+    /// The maximum number of requests that wait for a bank.
     pub queue: u32,
-    /// Requests that are done and wait for the L2.
+    /// The maximum number of completed requests that wait for the L2.
     pub returns: u32,
-    /// Bits of the address, without the channel's, that number the bank, lowest first. Two to this
-    /// power is the number of banks.
+    /// The bits of the address (without those of the channel) that form the bank number, the lowest
+    /// first. The number of banks is two to the power of their number.
     pub bank_bits: Vec<u32>,
     /// The lowest bit of the row.
     pub row_bit: u32,
-    /// Bank groups; a bank is in group `bank mod groups`.
+    /// The number of bank groups; a bank belongs to group `bank mod groups`.
     pub groups: u32,
-    /// Bytes that one column command moves.
+    /// The number of bytes that one column command transfers.
     pub burst_bytes: u32,
-    /// Ticks that a burst takes on the data bus.
+    /// The number of ticks for which a burst occupies the data bus.
     pub burst: u64,
-    /// Between column commands.
+    /// The ticks between column commands.
     pub ccd: u64,
-    /// Between column commands of one bank group.
+    /// The ticks between column commands of the same bank group.
     pub ccdl: u64,
-    /// Between activations.
+    /// The ticks between activations.
     pub rrd: u64,
-    /// From an activation to a read.
+    /// The ticks from an activation to a read.
     pub rcd: u64,
-    /// From an activation to the precharge.
+    /// The ticks from an activation to the precharge.
     pub ras: u64,
-    /// From a precharge to the activation.
+    /// The ticks from a precharge to the activation.
     pub rp: u64,
-    /// Between activations of one bank.
+    /// The ticks between activations of the same bank.
     pub rc: u64,
-    /// From a read to its data.
+    /// The ticks from a read to its data.
     pub cl: u64,
-    /// From a write to its data.
+    /// The ticks from a write to its data.
     pub wl: u64,
-    /// From the data of a write to a read.
+    /// The ticks from the data of a write to a read.
     pub cdlr: u64,
-    /// From the data of a write to the precharge.
+    /// The ticks from the data of a write to the precharge.
     pub wr: u64,
-    /// From a read to a precharge in the same bank group.
+    /// The ticks from a read to a precharge in the same bank group.
     pub rtpl: u64,
 }
 
@@ -83,13 +83,13 @@ impl Default for Dram {
     }
 }
 
-/// Which waiting request of a channel is next.
+/// The policy that selects the next request of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DramScheduler {
-    /// For each free bank the oldest request to its open row, else the oldest: Rixner et al.,
-    /// "Memory access scheduling", ISCA 2000.
+    /// For each free bank the oldest request to its open row, else the oldest request: Rixner et
+    /// al., "Memory access scheduling", ISCA 2000.
     #[default]
     FrFcfs,
-    /// The oldest.
+    /// The oldest request.
     Fifo,
 }

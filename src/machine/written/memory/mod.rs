@@ -1,8 +1,8 @@
-//! The memory behind the load/store unit, as settings: caches, interconnect, L2, DRAM.
+//! The settings of the memory system behind the load/store unit: caches, interconnect, L2 and DRAM.
 //!
-//! Times are core cycles unless a field says otherwise. A transaction covers sectors of 32 bytes
-//! of one line of 128 bytes; that much is fixed. A machine that says nothing about `memory` has a
-//! perfect one: every transaction is answered at once.
+//! Times are in core cycles unless a field states otherwise. A transaction covers sectors of 32
+//! bytes of one line of 128 bytes; these sizes are fixed. By default memory is perfect: every
+//! transaction is answered at once.
 
 mod cache;
 mod dram;
@@ -12,32 +12,33 @@ pub use dram::{Dram, DramScheduler};
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a sector, the smallest transaction.
+/// The size of a sector, the smallest transaction, in bytes.
 pub const SECTOR_BYTES: u64 = 32;
-/// Bytes of the line a transaction lies in.
+/// The size in bytes of the line that a transaction belongs to.
 pub const LINE_BYTES: u64 = 128;
 
-/// `Memory(..)` of a machine file. Parts that it leaves out are those of the machine it extends; a
-/// part that it gives is given whole.
+/// The `Memory(..)` of a machine file. Parts that it omits are inherited from the machine it
+/// extends; a part that it contains replaces the inherited one as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Memory", deny_unknown_fields, default)]
 pub struct MemorySpec {
-    /// The data cache of each SM; without it everything goes to the lower level.
+    /// The data cache of each SM. Without it all transactions go to the lower level.
     pub l1: Option<L1>,
-    /// The cache of each SM for constants and parameters; without it they are always there. It is
-    /// looked up once per line and cycle, as in GPGPU-Sim 4.2, whose own is perfect by default.
+    /// The cache of each SM for constants and kernel parameters. Without it they are always
+    /// available. Each line takes one look-up and one cycle, as in GPGPU-Sim 4.2, whose constant
+    /// cache is perfect by default.
     pub constant: Option<CacheSettings>,
-    /// What is behind the SMs.
+    /// The kind of memory behind the SMs.
     pub lower: LowerLevel,
-    /// The lower level of kind `Fixed`.
+    /// The settings of a lower level of kind `Fixed`.
     pub fixed: Fixed,
-    /// The lower level of kind `Partitions`.
+    /// The settings of a lower level of kind `Partitions`.
     pub partitions: Partitions,
-    /// Random additions to the latency of the lower level: of `Fixed`, or of DRAM.
+    /// Random additions to the latency of the lower level (`Fixed`, or DRAM).
     pub jitter: Jitter,
-    /// What a launch finds.
+    /// The state of the memory at the start of a launch.
     pub start: Start,
-    /// Seed of everything random here: jitter and random replacement.
+    /// The seed of jitter and random replacement.
     pub seed: u64,
 }
 
@@ -47,49 +48,53 @@ pub enum LowerLevel {
     /// Every transaction is answered at once.
     #[default]
     Perfect,
-    /// A fixed latency and a bandwidth.
+    /// A fixed latency and bandwidth.
     Fixed,
-    /// Interconnect, memory partitions with L2, DRAM.
+    /// An interconnect, and memory partitions with L2 and DRAM.
     Partitions,
 }
 
-/// What a launch finds behind the SMs: the contents of the L2, the open rows of DRAM, the phases of the clocks, whose
-/// turn it is. An L1 always begins empty.
+/// The state of the memory behind the SMs at the start of a launch: the contents of the L2, the
+/// open rows of DRAM, the phases of the clocks and the round robin pointers of the arbiters. An L1
+/// is always empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Start {
-    /// An L2 that holds nothing, and DRAM at rest: each launch as if it were the first.
+    /// An empty L2 and idle DRAM, as if each launch were the first.
     #[default]
     Cold,
-    /// The same, but for an L2 that holds the launch's buffers, as if they had just been copied there.
+    /// Like `Cold`, except that the L2 contains the launch's buffers as if they had just been
+    /// copied to the device.
     Warm,
-    /// What the launch before it in the application has left. The first launch finds what `Cold` says.
+    /// The state that the previous launch of the application left. The first launch starts like
+    /// `Cold`.
     Left,
-    /// What the launch before it has left, and what has been copied to the L2 since. The first launch finds what
-    /// `Warm` says.
+    /// The state that the previous launch left, plus the data that has been copied to the L2 since.
+    /// The first launch starts like `Warm`.
     LeftAndCopied,
 }
 
 impl Start {
-    /// Whether a launch depends on the launch before it.
+    /// Returns whether a launch depends on the previous launch.
     pub fn is_left(self) -> bool {
         matches!(self, Self::Left | Self::LeftAndCopied)
     }
 
-    /// Whether copies of the host leave their data in the L2.
+    /// Returns whether copies by the host leave their data in the L2.
     pub fn copies(self) -> bool {
         matches!(self, Self::Warm | Self::LeftAndCopied)
     }
 }
 
-/// A lower level of fixed latency, shared by all SMs.
+/// A lower level of fixed latency that all SMs share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Fixed", deny_unknown_fields, default)]
 pub struct Fixed {
-    /// Cycles from a transaction to its reply.
+    /// The number of cycles from a transaction to its reply.
     pub latency: u64,
-    /// Transactions accepted per cycle.
+    /// The number of transactions that are accepted per cycle.
     pub per_cycle: u32,
-    /// Whether transactions overlap. If not, one is accepted when all before it are answered.
+    /// Whether transactions overlap. If not, a transaction is accepted when all earlier ones have
+    /// been answered.
     pub pipelined: bool,
 }
 
@@ -103,27 +108,31 @@ impl Default for Fixed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Partitions", deny_unknown_fields, default)]
 pub struct Partitions {
-    /// DRAM channels.
+    /// The number of DRAM channels.
     pub channels: u32,
-    /// L2 slices of each channel.
+    /// The number of L2 slices per channel.
     pub slices: u32,
-    /// The channel is `address >> channel_bit` mod `channels`; those bits are then taken out.
+    /// The lowest bit of the channel number. The channel is `address >> channel_bit` mod
+    /// `channels`; these bits are then removed from the address.
     pub channel_bit: u32,
-    /// The slice is what is left `>> slice_bit`, mod `slices`.
+    /// The lowest bit of the slice number: the slice is the remaining address `>> slice_bit`, mod
+    /// `slices`.
     pub slice_bit: u32,
-    /// What is done to the number of the slice, to spread strides.
+    /// The hash of the slice number, which spreads strided accesses.
     pub spread: Index,
-    /// Address bits above the slice's number that take part in that, from the lowest: all where it is 64.
+    /// The number of address bits above the slice number that the hash uses, beginning with the
+    /// lowest; 64 uses all of them.
     pub spread_bits: u32,
-    /// Clocks of the crossbar and the L2 in core cycles: `clock.0` ticks in `clock.1` cycles.
+    /// The clock of the crossbar and the L2: `clock.0` ticks per `clock.1` core cycles.
     pub clock: (u32, u32),
-    /// Packets that wait at each end of the crossbar.
+    /// The capacity in packets of the queues at each end of the crossbar.
     pub crossbar_queue: u32,
-    /// Replies that wait at an SM.
+    /// The capacity in replies of the queue at an SM.
     pub ejection_queue: u32,
-    /// Ticks that a request spends at the entrance of a slice.
+    /// The number of ticks that a request spends at the entrance of a slice.
     pub latency: u64,
-    /// Requests in each of a slice's four queues: to the L2, to DRAM, from DRAM, to the crossbar.
+    /// The capacity in requests of each of a slice's four queues: to the L2, to DRAM, from DRAM,
+    /// and to the crossbar.
     pub queue: u32,
     /// The L2; each slice has one of this size. Without it all requests go to DRAM.
     pub l2: Option<CacheSettings>,
@@ -151,27 +160,29 @@ impl Default for Partitions {
     }
 }
 
-/// A random addition to a latency, drawn per transaction from ChaCha8 with the memory's seed. The
-/// means of the last two are integers by construction, and no draw needs floating point.
+/// A random addition to a latency, drawn for each transaction from ChaCha8 with the memory's seed.
+/// The means of the last two distributions are integers by construction, and no draw needs floating
+/// point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Jitter {
-    /// None.
+    /// No addition.
     #[default]
     Off,
-    /// Uniform between the two, both included.
+    /// Uniform between both values, inclusive.
     Uniform(u64, u64),
     /// Geometric with this mean: after each cycle another follows with probability mean/(mean+1).
-    /// Light-tailed.
+    /// The distribution is light-tailed.
     Geometric(u64),
-    /// Heavy-tailed, a discrete Pareto distribution: at least `scale` (else 0) with probability
-    /// 2^-shape, and for every doubling the probability falls by that factor again, up to `most`.
+    /// Heavy-tailed, a discrete Pareto distribution: with probability 2^-shape the addition is at
+    /// least `scale`, otherwise 0; each doubling of the addition reduces the probability by the
+    /// same factor, up to `most`.
     HeavyTail {
-        /// Where the tail begins.
+        /// The smallest addition other than 0, in cycles.
         scale: u64,
-        /// The tail index, 1 to 8: moments below it exist (before the cut at `most`).
+        /// The tail index, 1 to 8. Without the limit `most`, only moments below it exist.
         shape: u32,
-        /// The largest addition.
+        /// The largest addition in cycles.
         most: u64,
     },
 }

@@ -1,28 +1,30 @@
-//! How much memory may be taken: whoever takes as much as an input says asks first.
+//! A limit on memory. Code whose use of memory depends on the input must check the limit before it
+//! allocates.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that may be taken. It belongs to the process, as its memory does, and decides nothing but whether something is
-/// refused.
+/// The maximum number of bytes that may be allocated. It is global because memory belongs to the
+/// process; it only determines whether an input is rejected.
 static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// More memory than may be taken.
+/// The error that an input needs more memory than allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMuch {
     wanted: u64,
     most: u64,
 }
 
-/// Sets the limit for each later request, in bytes.
+/// Sets the limit in bytes for all later checks.
 pub fn allow_memory(bytes: u64) {
     MOST.store(bytes, Ordering::Relaxed);
 }
 
-/// Asks for memory before it is taken: `wanted` bytes are what an input needs at one time.
+/// Checks the limit before an allocation; `wanted` is the number of bytes that an input needs at
+/// the same time.
 ///
 /// # Errors
-/// If they are more than may be taken.
+/// The limit is exceeded.
 pub fn ask_memory(wanted: u64) -> Result<(), TooMuch> {
     let most = MOST.load(Ordering::Relaxed);
     if wanted > most { Err(TooMuch { wanted, most }) } else { Ok(()) }
@@ -35,7 +37,7 @@ impl fmt::Display for TooMuch {
     }
 }
 
-/// A number of bytes for people.
+/// Formats a number of bytes for people.
 pub fn shown_bytes(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
@@ -48,13 +50,13 @@ pub fn shown_bytes(bytes: u64) -> String {
     format!("{value:.places$} {unit}")
 }
 
-/// A copy of bytes that takes no memory for pages of zeros.
+/// Copies bytes such that pages of zeros are not backed by memory.
 pub fn sparse_copy(bytes: &[u8]) -> Vec<u8> {
     const PAGE: usize = 4096;
     const ZEROS: &[u8] = &[0; PAGE];
     let mut copy = vec![0; bytes.len()];
     for (from, to) in bytes.chunks(PAGE).zip(copy.chunks_mut(PAGE)) {
-        // whole pages are compared, since that takes no loop over bytes
+        // comparing whole pages avoids a loop over bytes
         if from != &ZEROS[..from.len()] {
             to.copy_from_slice(from);
         }

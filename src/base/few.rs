@@ -1,6 +1,6 @@
-//! Short lists.
+//! A list that is optimised for few elements.
 
-/// A list that is short nearly always: up to `N` items lie in the value itself, more in a box.
+/// A list that stores up to `N` elements inline and more in a box.
 #[derive(Clone)]
 pub struct Few<T, const N: usize>(List<T, N>);
 
@@ -11,7 +11,7 @@ enum List<T, const N: usize> {
 }
 
 impl<T: Copy + Default, const N: usize> Few<T, N> {
-    /// The items.
+    /// Returns the elements.
     #[inline]
     pub fn as_slice(&self) -> &[T] {
         match &self.0 {
@@ -20,7 +20,7 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
         }
     }
 
-    /// Adds an item at the end.
+    /// Appends an element.
     pub fn push(&mut self, item: T) {
         match &mut self.0 {
             List::Here { len, items } if usize::from(*len) < N => {

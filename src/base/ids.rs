@@ -1,4 +1,4 @@
-//! Dense ids. Each prints as it stands in the text formats.
+//! Dense ids. They are displayed in the syntax of the text formats.
 
 use std::fmt;
 
@@ -21,25 +21,25 @@ macro_rules! id {
         pub struct $name($inner);
 
         impl $name {
-            /// The id with this number.
+            /// Creates the id with this number.
             pub const fn new(number: $inner) -> Self {
                 Self(number)
             }
 
-            /// The id with this index.
+            /// Creates the id with this index.
             ///
             /// # Panics
-            /// If the index does not fit; front ends refuse inputs of that size before.
+            /// If the index is out of range; front ends reject such inputs.
             pub fn from_index(index: usize) -> Self {
                 Self(<$inner>::try_from(index).expect(concat!(stringify!($name), " out of range")))
             }
 
-            /// The number.
+            /// Returns the number.
             pub const fn get(self) -> $inner {
                 self.0
             }
 
-            /// The number as an index into a dense table.
+            /// Returns the number as an index into a dense table.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -54,20 +54,20 @@ macro_rules! id {
 }
 
 id!(
-    /// A warp of a block, in launch order.
+    /// A warp of a block, numbered in launch order.
     WarpId(u16), "w"
 );
 id!(
-    /// A block (CTA) of the grid, linear, in launch order.
+    /// A block (CTA) of the grid, numbered linearly in launch order.
     BlockId(u32), "b"
 );
 id!(
-    /// An instruction of a program: its index in the decoded code.
+    /// A program counter: the index of an instruction in the decoded program.
     Pc(u32), "@"
 );
 id!(
-    /// A register of a program, in the numbering of its register table. Predicates, carry flags
-    /// and the pseudo-registers of asynchronous copies are registers too.
+    /// A register of a program, as an index into its register table. Predicates, carry flags and
+    /// the pseudo-registers of asynchronous copies are registers, too.
     RegId(u16), "r"
 );
 id!(
@@ -75,6 +75,6 @@ id!(
     UnitId(u8), "u"
 );
 id!(
-    /// An op class of a program: what the machine maps to a unit and a timing.
+    /// An op class of a program, which the machine maps to a unit and a timing.
     OpClass(u16), "op"
 );

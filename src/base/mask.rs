@@ -4,7 +4,7 @@ use std::fmt;
 
 use bitflags::bitflags;
 
-/// Lanes in a warp.
+/// The number of lanes in a warp.
 pub const WARP_SIZE: usize = 32;
 
 bitflags! {
@@ -26,66 +26,66 @@ bitflags! {
 }
 
 impl LaneMask {
-    /// The lanes `0..count`.
+    /// Returns the set of lanes `0..count`.
     pub fn first(count: usize) -> Self {
         if count >= WARP_SIZE { Self::ALL } else { Self::from_bits_retain((1u32 << count) - 1) }
     }
 
-    /// The set with one lane.
+    /// Returns the set with one lane.
     pub fn lane(lane: usize) -> Self {
         Self::from_bits_retain(1u32 << lane)
     }
 
-    /// Whether the lane is in the set.
+    /// Returns whether the lane is in the set.
     pub fn has(self, lane: usize) -> bool {
         self.bits() >> lane & 1 == 1
     }
 
-    /// The number of lanes.
+    /// Returns the number of lanes.
     pub fn count(self) -> u32 {
         self.bits().count_ones()
     }
 
-    /// The lanes in ascending order.
+    /// Returns the lanes in ascending order.
     pub fn lanes(self) -> SetBits {
         SetBits(u64::from(self.bits()))
     }
 }
 
 impl WarpMask {
-    /// The set with one slot. There are 64.
+    /// Returns the set with one slot, which must be less than 64.
     #[inline]
     pub fn slot(slot: usize) -> Self {
         debug_assert!(slot < 64);
         Self::from_bits_retain(1u64.wrapping_shl(slot as u32))
     }
 
-    /// Whether the slot is in the set.
+    /// Returns whether the slot is in the set.
     #[inline]
     pub fn has(self, slot: usize) -> bool {
         debug_assert!(slot < 64);
         self.bits().wrapping_shr(slot as u32) & 1 == 1
     }
 
-    /// The number of slots.
+    /// Returns the number of slots.
     pub fn count(self) -> u32 {
         self.bits().count_ones()
     }
 
-    /// The lowest slot.
+    /// Returns the lowest slot, or `None` if the set is empty.
     #[inline]
     pub fn lowest(self) -> Option<usize> {
         (!self.is_empty()).then(|| self.bits().trailing_zeros() as usize)
     }
 
-    /// The slots in ascending order.
+    /// Returns the slots in ascending order.
     #[inline]
     pub fn slots(self) -> SetBits {
         SetBits(self.bits())
     }
 }
 
-/// The indices of set bits, ascending.
+/// An iterator over the indices of set bits in ascending order.
 #[derive(Clone, Debug)]
 pub struct SetBits(u64);
 

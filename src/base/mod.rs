@@ -1,6 +1,6 @@
-//! The vocabulary of the whole crate: time, ids and masks; and how long computations are watched.
+//! Basic types of the whole crate: time, ids, masks, and the control of long computations.
 //!
-//! Nothing here knows what a GPU is. Time is integer and comes in two kinds that do not mix: an
+//! This module is independent of GPUs. Time is an integer and has two types that do not mix: an
 //! instant ([`Cycle`]) and a duration ([`Cycles`]).
 
 mod budget;
@@ -19,7 +19,7 @@ pub use pool::in_order;
 pub use time::{Cycle, Cycles};
 pub use watch::Watch;
 
-/// 64-bit FNV-1a, used wherever a digest has to be stable across versions and machines
+/// A 64-bit FNV-1a hash, used for digests that must be stable across versions and computers
 /// (machine digests, buffer hashes, golden traces).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fnv1a(u64);
@@ -31,7 +31,7 @@ impl Default for Fnv1a {
 }
 
 impl Fnv1a {
-    /// The digest of `bytes` alone.
+    /// Returns the digest of `bytes`.
     pub fn of(bytes: &[u8]) -> u64 {
         let mut hash = Self::default();
         hash.write(bytes);
@@ -45,12 +45,12 @@ impl Fnv1a {
         }
     }
 
-    /// Appends a number, little endian.
+    /// Appends a number in little-endian byte order.
     pub fn write_u64(&mut self, value: u64) {
         self.write(&value.to_le_bytes());
     }
 
-    /// The digest of everything written so far.
+    /// Returns the digest of everything written so far.
     pub fn finish(self) -> u64 {
         self.0
     }

@@ -1,18 +1,18 @@
-//! Work on several threads, results in order.
+//! A worker pool that returns results in order.
 
 use std::collections::BTreeMap;
 
 use crossbeam::channel::unbounded;
 
-/// Jobs for each thread that may wait for one that takes longer.
+/// The number of jobs per thread that may wait for an earlier job that takes longer.
 const AHEAD: usize = 16;
 
-/// Does `jobs` on so many threads and hands what comes of them to `sink` in their order, whichever is done first.
-/// No more than a few are under way or waiting, so that memory does not grow with their number. Ends early if the
-/// sink has an error.
+/// Executes `jobs` on `threads` threads and passes the results to `sink` in the order of the jobs.
+/// The number of jobs in flight or waiting is bounded, so the use of memory does not grow with the
+/// number of jobs. Stops early if the sink fails.
 ///
 /// # Errors
-/// That of the sink.
+/// Returns the error of the sink.
 pub fn in_order<J: Send, T: Send, E>(
     jobs: impl IntoIterator<Item = J>,
     threads: usize,
@@ -28,14 +28,14 @@ pub fn in_order<J: Send, T: Send, E>(
             let (tasks, done, work) = (tasks.clone(), done.clone(), &work);
             scope.spawn(move || {
                 for (index, job) in tasks {
-                    // nobody listens any more if the sink had an error
+                    // the receiver is closed if the sink failed
                     if done.send((index, work(job))).is_err() {
                         return;
                     }
                 }
             });
         }
-        // a worker that panics takes its end of the channel with it
+        // a worker that panics closes its end of the channel
         drop(done);
         let mut waiting = BTreeMap::new();
         let (mut next, mut given) = (0, 0);
@@ -54,7 +54,7 @@ pub fn in_order<J: Send, T: Send, E>(
             while let Some(result) = waiting.remove(&next) {
                 next += 1;
                 if let Err(error) = sink(result) {
-                    // what nobody has begun is not begun
+                    // do not start the jobs that are still in the queue
                     while tasks.try_recv().is_ok() {}
                     return Err(error);
                 }
@@ -72,7 +72,7 @@ mod tests {
         for threads in [1, 2, 7] {
             let mut seen = Vec::new();
             let work = |n: u64| {
-                // the first of all is the last to be done
+                // the first job finishes last
                 std::thread::sleep(std::time::Duration::from_micros((50u64.saturating_sub(n)) * 20));
                 n * n
             };

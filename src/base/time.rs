@@ -4,8 +4,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// An instant: the number of the cycle, counted from the start of the block (or launch) it is
-/// measured in.
+/// An instant: the number of a cycle, counted from the start of the block (or launch).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cycle(u64);
 
@@ -16,50 +15,50 @@ pub struct Cycle(u64);
 pub struct Cycles(u64);
 
 impl Cycle {
-    /// The first instant.
+    /// The first cycle.
     pub const ZERO: Self = Self(0);
-    /// An instant that never comes.
+    /// An instant that is never reached.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The instant with this number.
+    /// Returns the instant with this number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number of the cycle.
+    /// Returns the number of the cycle.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The instant one cycle later.
+    /// Returns the instant one cycle later.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0 + 1)
     }
 
-    /// Time since the first instant.
+    /// Returns the time since the first cycle.
     pub const fn since_start(self) -> Cycles {
         Cycles(self.0)
     }
 }
 
 impl Cycles {
-    /// No time at all.
+    /// A duration of zero cycles.
     pub const ZERO: Self = Self(0);
     /// One cycle.
     pub const ONE: Self = Self(1);
 
-    /// A duration of this many cycles.
+    /// Returns a duration of this many cycles.
     pub const fn new(count: u64) -> Self {
         Self(count)
     }
 
-    /// The number of cycles.
+    /// Returns the number of cycles.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The duration minus `other`, or zero where that would be negative.
+    /// Returns the duration minus `other`, or zero if that is negative.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))

@@ -1,42 +1,42 @@
-//! A long computation as others see it while it runs.
+//! Progress and cancellation of a long computation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Shared between a long computation and whoever started it: how far it is, and whether it should
-/// end.
+/// The progress of a long computation, and a stop request to it.
 ///
-/// What computes looks at it now and then, ends early if asked to, and says what it knows by then.
-/// Nothing else of a result depends on it. It has no clock: when to stop is decided outside.
+/// The computation polls it regularly, ends early if a stop is requested, and returns what it has
+/// found so far. Nothing else in a result depends on it. It has no clock: the caller decides when
+/// to stop.
 #[derive(Debug, Default)]
 pub struct Watch {
     stopped: Arc<AtomicBool>,
-    /// Whether the computation has seen that it should end.
+    /// Whether the computation has noticed the stop request.
     noticed: Arc<AtomicBool>,
     done: AtomicU64,
     states: AtomicU64,
 }
 
 impl Watch {
-    /// Nothing done, and nobody wants it to end.
+    /// Creates a watch without progress and without a stop request.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Another one that counts steps of its own and ends with this one: for a part of the computation whose steps
-    /// are not those that are shown.
+    /// Returns another watch that counts separate steps but shares the stop request, for a part of
+    /// the computation whose steps are not displayed.
     #[must_use]
     pub fn beside(&self) -> Self {
         let (stopped, noticed) = (Arc::clone(&self.stopped), Arc::clone(&self.noticed));
         Self { stopped, noticed, ..Self::default() }
     }
 
-    /// Asks the computation to end as soon as it can.
+    /// Requests that the computation stop as soon as possible.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it should end.
+    /// Returns whether a stop is requested.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         let stopped = self.stopped.load(Ordering::Relaxed);
@@ -46,33 +46,34 @@ impl Watch {
         stopped
     }
 
-    /// Whether the computation has seen that it should end, so that it is on its way to a result.
+    /// Returns whether the computation has noticed the stop request, so that it will return a
+    /// result soon.
     pub fn has_noticed(&self) -> bool {
         self.noticed.load(Ordering::Relaxed)
     }
 
-    /// So many more steps are done; the computation says what a step is.
+    /// Adds completed steps; the computation defines what a step is.
     pub fn advance(&self, steps: u64) {
         self.done.fetch_add(steps, Ordering::Relaxed);
     }
 
-    /// A search has come so far: steps, and distinct states.
+    /// Sets the progress of a search: the number of steps and of distinct states.
     pub fn searched(&self, steps: u64, states: u64) {
         self.done.store(steps, Ordering::Relaxed);
         self.states.store(states, Ordering::Relaxed);
     }
 
-    /// Another computation begins: no steps, no states.
+    /// Resets the numbers of steps and states for another computation.
     pub fn restart(&self) {
         self.searched(0, 0);
     }
 
-    /// Steps done.
+    /// Returns the number of completed steps.
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// Distinct states seen by a search.
+    /// Returns the number of distinct states that a search has visited.
     pub fn states(&self) -> u64 {
         self.states.load(Ordering::Relaxed)
     }

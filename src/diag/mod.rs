@@ -1,7 +1,7 @@
-//! Diagnostics: what is wrong, where, and what to do about it.
+//! Diagnostics: what is wrong, where, and how to fix it.
 //!
-//! Every front end collects all problems of a file into one [`Diagnostics`] and returns them
-//! together. Nothing here prints; the command line decides between text and JSON.
+//! Every front end collects all problems of a file in one [`Diagnostics`] and returns them
+//! together. This module prints nothing; the command line selects text or JSON.
 
 mod place;
 mod printable;
@@ -19,11 +19,11 @@ pub use similar::closest;
 
 use std::fmt;
 
-/// How many problems of one input are kept in full. Ten megabytes of garbage are not worth ten
-/// million messages; the rest is counted.
+/// The maximum number of problems of one input that are kept. Ten megabytes of garbage do not need
+/// ten million messages; further problems are only counted.
 pub const MAX_KEPT: usize = 200;
 
-/// A text under examination, with its name, so that byte offsets become lines and columns.
+/// A text with its name, which converts byte offsets to lines and columns.
 #[derive(Clone, Debug)]
 pub struct SourceText {
     name: String,
@@ -32,7 +32,7 @@ pub struct SourceText {
 }
 
 impl SourceText {
-    /// Wraps a text; `name` is what messages call the file.
+    /// Creates a source text; `name` is the file name in messages.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let line_starts = std::iter::once(0)
@@ -41,17 +41,17 @@ impl SourceText {
         Self { name: name.into(), text, line_starts }
     }
 
-    /// The file's name.
+    /// Returns the file name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Line and column, both from 1, of a byte offset. Columns count characters.
+    /// Returns the line and column of a byte offset, both from 1. Columns count characters.
     pub fn position(&self, offset: usize) -> (u32, u32) {
         let offset = offset.min(self.text.len());
         let line = self.line_starts.partition_point(|&start| start <= offset) - 1;
@@ -60,7 +60,7 @@ impl SourceText {
         (clamp(line + 1), clamp(column + 1))
     }
 
-    /// The text of a line (from 1), without its end.
+    /// Returns a line (from 1) without its end; empty if there is none.
     pub fn line(&self, line: u32) -> &str {
         let index = line as usize;
         if index == 0 || index > self.line_starts.len() {
@@ -71,7 +71,7 @@ impl SourceText {
         self.text[start..end].trim_end_matches(['\n', '\r'])
     }
 
-    /// A diagnostic at a byte range of this text.
+    /// Creates a diagnostic at a byte range of this text.
     pub fn error(&self, range: std::ops::Range<usize>, message: impl Into<String>) -> Diagnostic {
         let (line, column) = self.position(range.start);
         let width = self.text.get(range).map_or(1, |t| t.chars().take_while(|c| *c != '\n').count().max(1));
@@ -86,9 +86,10 @@ impl SourceText {
         }
     }
 
-    /// A diagnostic at the first place where `needle` stands in this text as a whole word (line 1
-    /// if nowhere). A path such as `launch.end` that is not there itself is looked for part by part.
-    /// For checks made after parsing, when only the name of the culprit is known.
+    /// Creates a diagnostic at the first occurrence of `needle` as a whole word (line 1 if there is
+    /// none). If a path such as `launch.end` does not occur literally, its parts are searched one
+    /// after the other. This is for checks after parsing, when only the name of the setting is
+    /// known.
     pub fn error_at(&self, needle: &str, message: impl Into<String>) -> Diagnostic {
         match self.word(needle, 0) {
             Some(place) => self.error(place, message),
@@ -96,8 +97,8 @@ impl SourceText {
         }
     }
 
-    /// A diagnostic at a place that is found word by word, each behind the one before it: at the last
-    /// that is there. Where none is, the words in one are looked for as they stand.
+    /// Creates a diagnostic at a location that is found word by word, each after the previous one:
+    /// at the last word that is found. If none is found, the joined path is searched literally.
     pub fn error_along(&self, path: &[&str], message: impl Into<String>) -> Diagnostic {
         let mut found = None;
         for part in path {
@@ -109,7 +110,7 @@ impl SourceText {
         self.error(found.or_else(anywhere).unwrap_or(0..needle.len()), message)
     }
 
-    /// The first place from `from` on where a word stands by itself, and not in a comment.
+    /// Returns the first occurrence of a whole word at or after `from` that is not in a comment.
     fn word(&self, word: &str, from: usize) -> Option<std::ops::Range<usize>> {
         let inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
         let places = self.text[from..].match_indices(word).map(|(at, _)| from + at..from + at + word.len());
@@ -120,7 +121,7 @@ impl SourceText {
         })
     }
 
-    /// Whether the place stands behind a `//` of its line.
+    /// Returns whether the offset is after a `//` in its line.
     fn is_comment(&self, offset: usize) -> bool {
         let start = self.text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
         self.text[start..offset].contains("//")
@@ -131,10 +132,10 @@ fn clamp(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// A line can be megabytes long in garbage; messages show its beginning.
+/// Returns the beginning of a line, since a line of garbage can be megabytes long.
 fn excerpt(line: &str) -> String {
     const SHOWN: usize = 160;
-    // one character each, so that carets stay under what they point to
+    // one character per character, so that carets are aligned
     let clean = |c: char| if is_active(c) || c == '\n' { '\u{fffd}' } else { c };
     let mut text: String = line.chars().take(SHOWN).map(clean).collect();
     if line.chars().nth(SHOWN).is_some() {
@@ -143,7 +144,7 @@ fn excerpt(line: &str) -> String {
     text
 }
 
-/// A text that quotes the input, cut to a length that a message can have.
+/// Truncates a text that quotes the input to a reasonable length for messages.
 pub fn shortened(text: &str) -> String {
     const SHOWN: usize = 300;
     let mut short: String = text.chars().take(SHOWN).collect();
@@ -153,27 +154,27 @@ pub fn shortened(text: &str) -> String {
     short
 }
 
-/// One problem.
+/// A problem of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The file, or the name of the input if it is not a file (`--set`, `launch`).
     pub file: String,
-    /// Line from 1; 0 where the input has no lines.
+    /// The line from 1; 0 if the input has no lines.
     pub line: u32,
-    /// Column from 1; 0 where there is none.
+    /// The column from 1; 0 if there is none.
     pub column: u32,
-    /// Characters the problem spans.
+    /// The number of characters that the problem spans.
     pub width: u32,
     /// The text of the line.
     pub excerpt: String,
-    /// What is wrong.
+    /// The description of the problem.
     pub message: String,
-    /// What to do about it; may be empty.
+    /// A hint how to fix it; may be empty.
     pub hint: String,
 }
 
 impl Diagnostic {
-    /// A problem of an input that has no lines.
+    /// Creates a problem of an input that has no lines.
     pub fn general(file: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             file: file.into(),
@@ -186,7 +187,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds what to do about it.
+    /// Sets the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
@@ -222,7 +223,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// All problems of an input; as an `Err` it holds at least one.
+/// All problems of an input; as an `Err` it contains at least one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
@@ -230,12 +231,12 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// None yet.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a problem; beyond [`MAX_KEPT`] they are only counted.
+    /// Adds a problem; beyond [`MAX_KEPT`] problems are only counted.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if self.list.len() < MAX_KEPT {
             self.list.push(diagnostic);
@@ -244,7 +245,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds all of `other`.
+    /// Adds all problems of `other`.
     pub fn append(&mut self, other: Self) {
         self.dropped += other.dropped;
         for diagnostic in other.list {
@@ -252,14 +253,15 @@ impl Diagnostics {
         }
     }
 
-    /// Each of them changed, for who knows more of where they come from.
+    /// Applies a function to each problem, for callers that have more information about its
+    /// location.
     #[must_use]
     pub fn map(mut self, change: impl FnMut(Diagnostic) -> Diagnostic) -> Self {
         self.list = self.list.into_iter().map(change).collect();
         self
     }
 
-    /// Shows the line of the text in problems of that file that know only its number.
+    /// Adds the excerpt of the text to problems of that file that only have a line number.
     #[must_use]
     pub fn with_excerpts(mut self, source: &SourceText) -> Self {
         for problem in
@@ -274,22 +276,22 @@ impl Diagnostics {
         self
     }
 
-    /// Whether nothing is wrong.
+    /// Returns whether there are no problems.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The problems kept in full.
+    /// Returns the problems that were kept.
     pub fn list(&self) -> &[Diagnostic] {
         &self.list
     }
 
-    /// How many more there were.
+    /// Returns the number of problems that were only counted.
     pub fn dropped(&self) -> usize {
         self.dropped
     }
 
-    /// `value` if nothing is wrong, else the problems.
+    /// Returns `value` if there are no problems, else the problems.
     pub fn into_result<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }

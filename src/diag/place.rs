@@ -1,7 +1,7 @@
-//! Where in a RON text a value stands, found again after the text has been read.
+//! Locations of values in a RON text, found after the text has been parsed.
 //!
-//! Serde forgets positions. Checks that need a whole file therefore name a value by its way from
-//! the root, and the text is searched once more for a message.
+//! Serde does not retain positions. Checks that need a whole file therefore identify a value by its
+//! path from the root, and the text is searched for it when a diagnostic is created.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,33 +10,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Diagnostic, SourceText};
 
-/// One step from a value to one inside it.
+/// One step of a path from a value to one inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The value of a field or key.
     Field(Cow<'static, str>),
-    /// An entry of a list or tuple, from 0; of fields in the order of the text.
+    /// The element of a list or tuple, or the field of a struct, with this index in the text.
     Item(usize),
 }
 
 impl Step {
-    /// The value of a field or key.
+    /// Returns the step to the value of a field or key.
     pub fn field(name: impl Into<Cow<'static, str>>) -> Self {
         Self::Field(name.into())
     }
 }
 
-/// Texts that say together what a file alone would: a file, and options that replace values of it.
+/// A file, and options of the command line that replace some of its values.
 #[derive(Clone, Debug)]
 pub struct Texts {
     file: SourceText,
-    /// (the replaced value, what replaces it), later ones first in effect.
+    /// The path of each replaced value and the text that replaces it; later entries override
+    /// earlier ones.
     replaced: Vec<(Vec<Step>, SourceText)>,
-    /// Of the file: lists are long, and asked for one entry after the other.
+    /// The entries of the file's lists, which are cached because lists are long and queried element
+    /// by element.
     entries: Entries,
 }
 
-/// A value in [`Texts`].
+/// The location of a value in [`Texts`].
 #[derive(Clone, Debug)]
 pub struct Place<'a> {
     texts: &'a Texts,
@@ -44,22 +46,22 @@ pub struct Place<'a> {
 }
 
 impl Texts {
-    /// A file alone.
+    /// Creates the texts of a file without replacements.
     pub fn new(file: SourceText) -> Self {
         Self { file, replaced: Vec::new(), entries: Entries::default() }
     }
 
-    /// Says that another text stands for a value.
+    /// Replaces a value by another text.
     pub fn replace(&mut self, path: Vec<Step>, by: SourceText) {
         self.replaced.push((path, by));
     }
 
-    /// The outermost value.
+    /// Returns the location of the outermost value.
     pub fn root(&self) -> Place<'_> {
         Place { texts: self, path: Vec::new() }
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn file(&self) -> &SourceText {
         &self.file
     }
@@ -83,7 +85,8 @@ impl Place<'_> {
         self.with(Step::Item(index))
     }
 
-    /// A problem of this value. What is not in the text is shown by what it would be part of.
+    /// Creates a diagnostic at this value or, if the text does not contain it, at the innermost
+    /// enclosing value.
     pub fn error(&self, message: impl Into<String>) -> Diagnostic {
         let of = self.texts.replaced.iter().rev().find(|(path, _)| self.path.starts_with(path));
         let once = Entries::default();
@@ -95,19 +98,19 @@ impl Place<'_> {
     }
 }
 
-/// Where the entries of the lists of one text begin, by where the list does, as far as anybody asked.
+/// A cache of the offsets of list entries in one text, by the offset of the list.
 #[derive(Debug, Default)]
 struct Entries(Mutex<HashMap<usize, Arc<[usize]>>>);
 
 impl Clone for Entries {
     fn clone(&self) -> Self {
-        // they are found again
+        // a copy finds them again
         Self::default()
     }
 }
 
 impl Entries {
-    /// Of the list or tuple at `at`.
+    /// Returns the offsets of the entries of the list or tuple at `at`.
     fn of(&self, text: &str, at: usize) -> Arc<[usize]> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = || entries(text, at).map(|(_, value)| value).collect();
@@ -115,7 +118,7 @@ impl Entries {
     }
 }
 
-/// The range of a value, or of the innermost one around it that the text has.
+/// Returns the range of a value, or of the innermost enclosing value that the text contains.
 #[cfg(test)]
 pub fn find(text: &str, path: &[Step]) -> Range<usize> {
     find_with(text, path, &Entries::default())
@@ -141,14 +144,15 @@ fn find_with(text: &str, path: &[Step], known: &Entries) -> Range<usize> {
     start..value_end(text, start)
 }
 
-/// What the value at `at` has inside, in order: the name of a field or key, and where its value starts.
+/// Returns the entries of the value at `at` in order: the name of a field or key, and the offset of
+/// its value.
 fn entries(text: &str, at: usize) -> impl Iterator<Item = (Option<&str>, usize)> {
     let open = blank(text, word_end(text, at));
     let is_open = text[open..].starts_with(['(', '[', '{']);
     let mut at = if is_open { blank(text, open + 1) } else { text.len() };
     let mut passed: Option<usize> = None;
     std::iter::from_fn(move || {
-        // only now, since a value can be long and the last that anybody asks for
+        // evaluated lazily, since a value can be long and the last one that is needed
         if let Some(value) = passed {
             at = blank(text, value_end(text, value));
             if text[at..].starts_with(',') {
@@ -167,7 +171,7 @@ fn entries(text: &str, at: usize) -> impl Iterator<Item = (Option<&str>, usize)>
     })
 }
 
-/// Past white space, comments and `#![..]`.
+/// Returns the offset after white space, comments and `#![..]`.
 fn blank(text: &str, mut at: usize) -> usize {
     loop {
         let rest = &text[at..];
@@ -187,13 +191,14 @@ fn blank(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// Past a name or number, if one stands here.
+/// Returns the offset after a name or number, if there is one.
 fn word_end(text: &str, at: usize) -> usize {
     let inner = |c: char| c.is_alphanumeric() || "_.+-#".contains(c);
     at + text[at..].find(|c| !inner(c)).unwrap_or(text.len() - at)
 }
 
-/// Past the value that starts here; at least one character, unless the text ends.
+/// Returns the offset after the value that starts here: at least one character further, unless the
+/// text ends.
 fn value_end(text: &str, at: usize) -> usize {
     let word = word_end(text, at);
     let next = if word > at { blank(text, word) } else { at };
@@ -207,7 +212,7 @@ fn value_end(text: &str, at: usize) -> usize {
     end.max(least)
 }
 
-/// Past the bracket that closes the one that stands here.
+/// Returns the offset after the matching closing bracket.
 fn group_end(text: &str, open: usize) -> usize {
     let mut depth = 0usize;
     let mut at = open;
@@ -228,7 +233,7 @@ fn group_end(text: &str, open: usize) -> usize {
     text.len()
 }
 
-/// Past the quote that closes the one that stands here.
+/// Returns the offset after the matching closing quote.
 fn string_end(text: &str, open: usize) -> usize {
     let mut escaped = false;
     for (at, c) in text[open + 1..].char_indices() {
@@ -270,7 +275,7 @@ Launch(
         assert_eq!(at(&["args", "2"]), "U32 (7)");
         assert_eq!(at(&["let", "m"]), "\"n\"");
         assert_eq!(at(&["1"]), "(4, \"n*2\", 1)");
-        // what is not there is shown by what it would be part of
+        // a missing value is shown by the innermost enclosing value
         assert_eq!(at(&["args", "1", "9"]), "Ptr(\"a\", 64)");
         assert!(at(&["block"]).starts_with("Launch(\n    module"));
     }

@@ -1,13 +1,13 @@
-//! Text from outside as it may reach a terminal or a page: names and source lines are data, and whatever in them
-//! would control the reader's terminal, or show text in another order than it has, is shown as an escape.
+//! Escaping of untrusted text for a terminal or a page. Names and source lines are data; characters
+//! in them that would control the reader's terminal or reorder the text are replaced by escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character does something instead of being seen: control characters other than the end of a line and
-/// a tabulator, marks of direction, separators of lines.
+/// Returns whether a character has an effect rather than a glyph: control characters other than
+/// newline and tab, directional marks, and line separators.
 pub fn is_active(c: char) -> bool {
-    // most characters are ASCII, and asked for one by one
+    // a fast path, since most characters are ASCII
     if c.is_ascii() {
         return c.is_ascii_control() && !matches!(c, '\n' | '\t');
     }
@@ -17,17 +17,17 @@ pub fn is_active(c: char) -> bool {
     c.is_control() || direction || other
 }
 
-/// The text with escapes, `\u{1b}`, for characters that are active.
+/// Replaces active characters by escapes such as `\u{1b}`.
 pub fn printable(text: &str) -> Cow<'_, str> {
     replaced(text, is_active, |c, safe| safe.extend(c.escape_default()))
 }
 
-/// The same for a name, which is part of a line and has neither ends of lines nor tabulators.
+/// Replaces active characters, newlines and tabs by escapes, for a name within a line.
 pub fn printable_name(text: &str) -> Cow<'_, str> {
     replaced(text, |c| is_active(c) || matches!(c, '\n' | '\t'), |c, safe| safe.extend(c.escape_default()))
 }
 
-/// The same for text that was written with colours: what sets colours stays.
+/// Replaces active characters by escapes but keeps the sequences that set colours.
 pub fn printable_in_colour(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text;
@@ -49,17 +49,18 @@ pub fn printable_in_colour(text: &str) -> String {
     safe
 }
 
-/// JSON, in which such characters are only in strings, with the escapes that JSON has for them.
+/// Replaces active characters by JSON escapes; in JSON they occur only in strings.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
     replaced(json, is_active, |c, safe| {
         for unit in c.encode_utf16(&mut [0; 2]) {
-            // a String takes everything
+            // writing to a String cannot fail
             let _ = write!(safe, "\\u{unit:04x}");
         }
     })
 }
 
-/// A picture or a page, with a mark in the place of each such character: neither XML nor HTML has escapes for all.
+/// Replaces active characters in a picture or page by a mark, since neither XML nor HTML has
+/// escapes for all of them.
 pub fn printable_markup(markup: &str) -> Cow<'_, str> {
     replaced(markup, is_active, |_, safe| safe.push('\u{fffd}'))
 }

@@ -1,4 +1,4 @@
-//! RON with the crate's diagnostics.
+//! Reading and writing of RON with the crate's diagnostics.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,19 +13,19 @@ use serde::{Deserialize, Deserializer};
 use super::ron_words::{said, suggestion};
 use super::{Diagnostic, Diagnostics, SourceText, shortened};
 
-/// Reads a RON value; optional fields need no `Some(..)`.
+/// Parses a RON value; optional fields need no `Some(..)`.
 ///
 /// # Errors
-/// The place where reading stopped. RON reports one problem at a time.
+/// Returns a diagnostic at the location where parsing stopped. RON reports one problem at a time.
 pub fn from_ron<T: DeserializeOwned>(source: &SourceText) -> Result<T, Diagnostics> {
     let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
     options.from_str(source.text()).map_err(|error| problem(source, &error).into())
 }
 
-/// Writes a value as the RON of a file of this name, structs with their names.
+/// Writes a value as RON with the names of structs; `file` is the name for messages.
 ///
 /// # Errors
-/// A value that RON cannot express.
+/// RON cannot express the value.
 pub fn to_ron(
     file: &str,
     value: &dyn erased_serde::Serialize,
@@ -52,12 +52,14 @@ fn problem(source: &SourceText, error: &SpannedError) -> Diagnostic {
     source.error(place, shortened(&message)).hint(hint)
 }
 
-/// The parser complains of a number behind its sign: the place begins with the sign.
+/// Moves the location of a number to its sign, since the parser reports the position after the
+/// sign.
 fn with_its_sign(text: &str, start: usize) -> usize {
     if text[..start].ends_with('-') { start - 1 } else { start }
 }
 
-/// Where a word stands last before an offset: the parser is already past what it complains about.
+/// Finds the last occurrence of a word before an offset, since the parser is already past the
+/// problem.
 fn word_before(text: &str, end: usize, word: &str) -> Option<Range<usize>> {
     let inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let places = text.get(..end)?.rmatch_indices(word).map(|(at, _)| at..at + word.len());
@@ -66,7 +68,7 @@ fn word_before(text: &str, end: usize, word: &str) -> Option<Range<usize>> {
     whole.next()
 }
 
-/// The end of the character at an offset.
+/// Returns the end of the character at an offset.
 fn after(text: &str, offset: usize) -> usize {
     (offset..=text.len()).skip(1).find(|&end| text.is_char_boundary(end)).unwrap_or(offset)
 }
@@ -77,10 +79,10 @@ fn offset_of(text: &str, line: usize, column: usize) -> usize {
     start + rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(i, _)| i)
 }
 
-/// For serde's `deserialize_with`: a map in which every key stands once, in any collection.
+/// Deserializes a map with unique keys to any collection, for serde's `deserialize_with`.
 ///
 /// # Errors
-/// Where the text is no such map.
+/// The text is not such a map.
 pub fn unique_keys<'de, D, V, C>(deserializer: D) -> Result<C, D::Error>
 where
     D: Deserializer<'de>,

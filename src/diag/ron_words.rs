@@ -1,4 +1,5 @@
-//! What is wrong with a RON text, in the words of the files that people write and not in those of the parser's types.
+//! Messages about RON errors in terms of the files that users write, rather than of the parser's
+//! types.
 
 use ron::error::Error;
 
@@ -9,7 +10,7 @@ const FORM: &str = "this file is RON: `Name(field: value, ...)`; docs/files.md l
 const QUOTED: &str = "text in quotes does not stand by itself here, but in a form like `Kernel(\"my.ron\")`; \
                       docs/files.md lists the forms";
 
-/// What is wrong.
+/// Describes an error.
 pub fn said(error: &Error) -> String {
     let fixed = match error {
         Error::Message(message) => return of_serde(message),
@@ -83,14 +84,14 @@ pub fn said(error: &Error) -> String {
         }
         Error::ExceededRecursionLimit => "brackets are nested too deeply here (more than 128 levels)",
         Error::ExpectedRangeSyntax => "a range `a..b` is expected here",
-        // what only the writer reports, or what a later version of the parser adds
+        // errors that only the writer reports, or that a later version of the parser adds
         Error::Fmt | Error::ExpectedRawValue => "a value is expected here",
         other => return other.to_string(),
     };
     fixed.to_owned()
 }
 
-/// What to do about it; `at` is the text from the place on.
+/// Returns a hint for an error; `at` is the text from its location on.
 pub(super) fn suggestion(error: &Error, at: &str) -> String {
     let near = match error {
         Error::NoSuchStructField { found, expected, .. }
@@ -114,7 +115,7 @@ pub(super) fn suggestion(error: &Error, at: &str) -> String {
     .to_owned()
 }
 
-/// The thing that a field belongs to, if the reader of the file knows it by that name.
+/// Names the form that a field belongs to, if users know it by that name.
 fn of(outer: &Option<String>) -> String {
     match outer {
         Some(name) if !is_of_types(name) => format!(" of `{name}`"),
@@ -122,12 +123,12 @@ fn of(outer: &Option<String>) -> String {
     }
 }
 
-/// Whether a name is one of the tool's types, which no file says.
+/// Returns whether a name is a Rust type of this crate, which no file contains.
 fn is_of_types(name: &str) -> bool {
     name.ends_with("Spec") || name.ends_with("Kind")
 }
 
-/// Names as messages list them.
+/// Formats names as a list in a message.
 fn listed(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.as_slice() {
@@ -137,7 +138,7 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// What serde expects, without the words of Rust's types.
+/// Describes what serde expects without the names of Rust types.
 fn plain(expected: &str) -> String {
     for (begins, meant) in
         [("struct ", "a form `"), ("tuple struct ", "a form `"), ("enum ", "one of the forms of `")]
@@ -155,7 +156,8 @@ fn plain(expected: &str) -> String {
     }
 }
 
-/// A message of serde that reached us as text: those of untagged forms name a type of ours.
+/// Rewords a message of serde that exists only as text: those about untagged enums name a Rust
+/// type.
 fn of_serde(message: &str) -> String {
     if message.starts_with("data did not match any variant of untagged enum") {
         return "none of the forms that may stand here fits".to_owned();
@@ -199,7 +201,7 @@ mod tests {
         Waw,
     }
 
-    /// No message speaks of the types of the program that reads the file.
+    /// No message mentions types of the program that reads the file.
     #[test]
     fn messages_are_about_the_file() {
         let nested = format!("Machine(name: \"m\", doc: {}1{})", "[".repeat(400), "]".repeat(400));

@@ -1,14 +1,15 @@
-//! The name that somebody meant who wrote another one.
+//! Suggestions for misspelled names.
 
-/// Letters of a word for which a name is looked for, at most.
+/// The maximum number of letters of a word for which similar names are searched.
 const LONGEST: usize = 200;
 
-/// The known name that `word` is most likely a slip of, if there is one that is near.
+/// Returns the known name that `word` is most likely a misspelling of.
 ///
-/// Near is a name that differs by about one edit in three letters of the longer of both (a letter that is
-/// missing, added, replaced, or swapped with its neighbour), whatever the case of its letters. If there is none, it is the
-/// shortest name that contains the word, from three letters on. A word of more than 200 letters is a slip of
-/// nothing: the time of a comparison grows with the product of both lengths.
+/// A name is similar if it differs by at most about one edit per three letters of the longer one (a
+/// letter that is missing, added, replaced, or swapped with its neighbour), ignoring case. If there
+/// is none, the result is the shortest name that contains the word, if that has at least three
+/// letters. A word of more than 200 letters has no suggestion, since the time of a comparison grows
+/// with the product of both lengths.
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().take(LONGEST + 1).count();
     if letters > LONGEST {
@@ -20,10 +21,10 @@ pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         let length = lower.chars().count();
         let most = ((letters.max(length) + 1) / 3).max(1);
         if letters.abs_diff(length) > most {
-            return None; // each letter that one of them has more is an edit
+            return None; // the difference in length is a lower bound of the number of edits
         }
         let edits = strsim::damerau_levenshtein(&word, lower);
-        // a single letter is one edit away from every other
+        // a single letter is one edit away from every other letter
         let near = edits <= most && edits < letters.max(length);
         near.then_some((edits, *name))
     });
@@ -43,7 +44,7 @@ mod tests {
         let name = "x".repeat(LONGEST);
         let known = [name.as_str()];
         assert_eq!(closest(&name[1..], known), Some(known[0]));
-        // no time that grows with the product of the lengths
+        // this must not take time proportional to the product of the lengths
         assert_eq!(closest(&"x".repeat(50_000_000), known), None);
     }
 

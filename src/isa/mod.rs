@@ -1,7 +1,8 @@
-//! Op classes: which timing family an instruction belongs to, as data.
+//! Op classes: the timing family of each instruction, as data.
 //!
 //! An instruction set table (`isa/*.ron`) maps an opcode root, the kind of its type and its memory
-//! space to the name of an op class; a machine maps op classes to units. Neither knows the other.
+//! space to the name of an op class. A machine maps op classes to units. The two are independent of
+//! each other.
 
 mod table;
 
@@ -9,12 +10,12 @@ pub use table::IsaTable;
 
 use serde::{Deserialize, Serialize};
 
-/// The op class of loads from global memory: the one whose latency a machine is asked for.
+/// The op class of loads from global memory, whose latency the option `--mem-latency` sets.
 pub const GLOBAL_LOAD: &str = "ld.global";
 /// The op class of barriers. A machine that does not map it gets a unit for it.
 pub const BARRIER: &str = "barrier";
 
-/// A memory space, as far as op classes and access checks tell them apart.
+/// A memory space, as distinguished by op classes and access checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Space {
     /// Kernel parameters.
@@ -27,16 +28,16 @@ pub enum Space {
     Shared,
     /// Memory private to a thread.
     Local,
-    /// A window onto the others, resolved per access.
+    /// A window onto the other spaces, resolved per access.
     Generic,
 }
 
 impl Space {
-    /// The spaces an access can resolve to, in the order of [`Space::index`].
+    /// The spaces that an access can resolve to, in the order of [`Space::index`].
     pub const RESOLVED: [Self; 5] = [Self::Param, Self::Const, Self::Global, Self::Shared, Self::Local];
 
-    /// Whether what an access to this space touches lies in lines of device memory; `constants`:
-    /// those and the kernel's parameters do, too.
+    /// Returns whether accesses to this space touch lines of device memory. `constants` states
+    /// whether constants and kernel parameters are in device memory, too.
     pub fn has_lines(self, constants: bool) -> bool {
         match self {
             Self::Global | Self::Local => true,
@@ -45,12 +46,12 @@ impl Space {
         }
     }
 
-    /// Index of a space for dense tables.
+    /// Returns the index of a space for dense tables.
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// As it stands in PTX, without the dot.
+    /// Returns the name in PTX without the dot.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Param => "param",
@@ -63,7 +64,7 @@ impl Space {
     }
 }
 
-/// What an instruction computes on, as far as op classes tell types apart.
+/// The kind of an instruction's type, as distinguished by op classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 pub enum TypeKind {
     /// Integers and untyped bits of any width.

@@ -1,4 +1,4 @@
-//! Reading and querying `isa/*.ron`.
+//! Parsing and look-up of `isa/*.ron`.
 
 use std::collections::HashMap;
 
@@ -33,17 +33,17 @@ struct Rule {
     class: String,
 }
 
-/// A mapping from (root, type kind, space) to op class names; the first rule that fits wins.
+/// A mapping from (root, type kind, space) to names of op classes; the first matching rule applies.
 #[derive(Debug)]
 pub struct IsaTable {
     by_root: HashMap<String, Vec<Rule>>,
 }
 
 impl IsaTable {
-    /// Reads a table.
+    /// Parses a table.
     ///
     /// # Errors
-    /// The place where the text stops being a table.
+    /// The text is not a table; the diagnostic has the location.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         let spec: IsaSpec = crate::diag::from_ron(source)?;
         let mut by_root: HashMap<String, Vec<Rule>> = HashMap::new();
@@ -59,7 +59,7 @@ impl IsaTable {
         Ok(Self { by_root })
     }
 
-    /// The class of an instruction, or nothing if no rule fits.
+    /// Returns the class of an instruction, or `None` if no rule matches.
     pub fn class(&self, root: &str, kind: TypeKind, space: Option<Space>) -> Option<&str> {
         self.by_root
             .get(root)?
@@ -68,12 +68,12 @@ impl IsaTable {
             .map(|rule| rule.class.as_str())
     }
 
-    /// Whether any rule names the root.
+    /// Returns whether any rule names the root.
     pub fn knows(&self, root: &str) -> bool {
         self.by_root.contains_key(root)
     }
 
-    /// Every root that some rule names, unordered.
+    /// Returns all roots that rules name, in no particular order.
     pub fn roots(&self) -> impl Iterator<Item = &str> {
         self.by_root.keys().map(String::as_str)
     }

@@ -1,50 +1,50 @@
-//! Families of micro kernels with parameters, written as files.
+//! Parameterised families of micro kernels.
 
 use std::fmt::Write;
 
 use crate::diag::{Diagnostic, Diagnostics};
 
-/// The ping-pong family ([the model](crate::model#12-gub), section 12): two warps on which GUB fails by a factor that grows
-/// with the number of stages.
+/// The ping-pong family ([the model](crate::model#12-gub), section 12): two warps for which GUB
+/// fails by a factor that grows with the number of stages.
 ///
-/// Units a1 to am and b1 to bm have initiation interval P and latency 0. The first warp executes, for
-/// each stage s, n instructions on a_s that each read the gate of the stage before, and then,
-/// except after the last stage, a gate: one instruction on b_s. The second warp does the same with a
-/// and b exchanged. Alone, the stages of a warp overlap almost fully; together each gate waits behind
-/// the other warp's queue, and the stages come one after the other.
+/// The units a1 to am and b1 to bm have initiation interval P and latency 0. For each stage s, the
+/// first warp executes n instructions on a_s that each read the gate of the previous stage and
+/// then, except after the last stage, a gate, which is one instruction on b_s. The second warp does
+/// the same with a and b exchanged. When a warp runs alone, its stages overlap almost fully. When
+/// both run, each gate waits behind the other warp's queue, so that the stages are serialised.
 ///
-/// A gated one lets each gate first read a short instruction on a unit x (init 1, lat 2), so that a
-/// greedy warp stalls before its gate and gto, too, serves the other warp.
+/// In the gated variant each gate first reads a short instruction on a unit x (init 1, lat 2), so
+/// that a greedy warp stalls before its gate and gto, too, switches to the other warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PingPong {
-    /// P: initiation interval of the units, cycles.
+    /// P: the initiation interval of the units in cycles.
     pub period: u64,
-    /// m: stages, and half the number of units.
+    /// m: the number of stages, and half the number of units.
     pub stages: u64,
-    /// n: instructions of a stage, the gate apart.
+    /// n: the number of instructions of a stage without the gate.
     pub length: u64,
     /// Whether each gate reads a short instruction.
     pub gated: bool,
 }
 
-/// A kernel and the machine it is meant for.
+/// A kernel and its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelAndMachine {
-    /// The `.warp` file; it names the machine's file.
+    /// The content of the `.warp` file, which names the machine's file.
     pub kernel: String,
-    /// The machine's `.ron` file.
+    /// The content of the machine's `.ron` file.
     pub machine: String,
 }
 
-/// Units of a machine, that of barriers apart.
+/// The maximum number of units of a machine, not counting that of barriers.
 const MAX_UNITS: u64 = 63;
-/// Longest initiation interval of a machine, cycles.
+/// The maximum initiation interval of a machine in cycles.
 const MAX_PERIOD: u64 = 1 << 32;
-/// Instructions of a kernel file.
+/// The maximum number of instructions of a kernel file.
 const MAX_INSTRUCTIONS: u64 = 1 << 20;
 
 impl PingPong {
-    /// Instructions of both warps.
+    /// Returns the number of instructions of both warps.
     fn instructions(&self) -> u64 {
         let gate = if self.gated { 2 } else { 1 };
         let work = self.stages.saturating_mul(self.length);
@@ -77,7 +77,7 @@ impl PingPong {
         if length == 0 {
             problem("n", length, "a stage has at least one instruction".to_owned(), "for example n = P");
         }
-        // two exits are part of the file
+        // the file also contains two exits
         if self.instructions().saturating_add(2) > MAX_INSTRUCTIONS {
             let message =
                 format!("{} instructions; a kernel has at most {MAX_INSTRUCTIONS}", self.instructions());
@@ -86,10 +86,10 @@ impl PingPong {
         problems.into_result(())
     }
 
-    /// The kernel, which names the machine by `machine_file`, and the machine.
+    /// Returns the kernel, which names the machine by `machine_file`, and the machine.
     ///
     /// # Errors
-    /// Every parameter that is out of range.
+    /// Returns a diagnostic for each parameter that is out of range.
     pub fn files(&self, machine_file: &str) -> Result<KernelAndMachine, Diagnostics> {
         self.check()?;
         Ok(KernelAndMachine { kernel: self.kernel(machine_file), machine: self.machine() })

@@ -1,11 +1,12 @@
-//! Micro kernels (`*.warp`): worked examples and counterexamples, written by hand or by a search.
+//! Micro kernels (`*.warp`): examples and counterexamples, written by hand or by a search.
 //!
-//! One instruction a line: an op name that the machine maps to a unit, the destination (`_` for
-//! none), the sources. `.warps N` opens the code of the next N warps; `bar` is a barrier; `ret`
-//! ends a warp and is added where it is missing. An op whose name ends with `.global` brings its result from
-//! global memory, which is where the two-level policy looks. `.blocks N` begins the next N blocks of a launch, the
-//! warps that follow being those of each of them; without it there is one block. `.machine` and `.scheduler`
-//! before all of these set the file's defaults.
+//! A line contains one instruction: an op name that the machine maps to a unit, the destination
+//! (`_` for none), and the sources. `.warps N` starts the code of the next N warps; `bar` is a
+//! barrier; `ret` terminates a warp and is added if it is missing. An op whose name ends with
+//! `.global` loads its result from global memory, which is relevant for the two-level policy.
+//! `.blocks N` starts the next N blocks of a launch, each of which has the warps that follow;
+//! without it there is one block. `.machine` and `.scheduler` before all of these set the file's
+//! defaults.
 
 pub mod family;
 mod parse;
@@ -22,31 +23,31 @@ pub use write::write;
 /// A parsed micro kernel.
 #[derive(Clone, Debug)]
 pub struct MicroKernel {
-    /// The machine the file asks for, a name or a path relative to the file.
+    /// The default machine of the file: a name, or a path relative to the file.
     pub machine: Option<String>,
-    /// The policy the file asks for.
+    /// The default policy of the file.
     pub scheduler: Option<SchedulerKind>,
-    /// The code of all warps, one after the other; equal warps share it.
+    /// The code of all warps in sequence; equal warps share it.
     pub program: Program,
-    /// First and one-past-last instruction of each warp, block after block; equal blocks of one `.blocks`
-    /// stand here once.
+    /// The first instruction of each warp and one past its last, block by block; the equal blocks
+    /// of one `.blocks` appear once.
     pub warps: Vec<(Pc, Pc)>,
-    /// By block: its first warp in `warps`.
+    /// The index in `warps` of the first warp of each block.
     pub blocks: Vec<usize>,
-    /// Warps of a block, the same for all.
+    /// The number of warps of a block, the same for all blocks.
     pub block_warps: usize,
 }
 
 impl MicroKernel {
-    /// Reads a `.warp` file. `name` is what the kernel is called in reports.
+    /// Parses a `.warp` file. `name` is the kernel's name in reports.
     ///
     /// # Errors
-    /// Every line that is not an instruction or a directive.
+    /// Returns a diagnostic for each line that is neither an instruction nor a directive.
     pub fn parse(name: &str, source: &SourceText) -> Result<Self, Diagnostics> {
         parse::parse(name, source)
     }
 
-    /// A block of the kernel; nothing executes in one that does not exist.
+    /// Returns the paths of a block of the kernel; empty if the block does not exist.
     pub fn paths(&self, block: usize) -> BlockPaths {
         let warps = self.blocks.get(block).map_or(&[][..], |&first| &self.warps[first..][..self.block_warps]);
         let warps = warps.iter().map(|&(start, end)| self.path(start, end)).collect::<Vec<_>>();
@@ -68,13 +69,13 @@ impl MicroKernel {
         path
     }
 
-    /// The kernel as a source of its blocks.
+    /// Returns a source of the kernel's blocks.
     pub fn source(&self) -> MicroSource<'_> {
         MicroSource { kernel: self, next: 0 }
     }
 }
 
-/// Yields a micro kernel's blocks.
+/// A source of a micro kernel's blocks.
 #[derive(Clone, Debug)]
 pub struct MicroSource<'a> {
     kernel: &'a MicroKernel,

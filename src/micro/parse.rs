@@ -1,4 +1,4 @@
-//! The `.warp` parser: line by line, all problems of the file at once.
+//! The parser of `.warp` files, which reports all problems of a file at once.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,9 @@ use crate::machine::SchedulerKind;
 use crate::path::Step;
 use crate::program::{Area, Flow, Instr, MemoryOp, Program, RegKind, RegList, Register, Sem};
 
-/// More warps than any machine's slots are a slip, not a kernel.
+/// The maximum number of warps of a block; no machine has more warp slots.
 const MAX_WARPS: usize = 64;
-/// Blocks of a file that is written by hand or by a search.
+/// The maximum number of blocks of a file.
 const MAX_BLOCKS: usize = 4096;
 const DIRECTIVES: [&str; 4] = [".warps", ".blocks", ".machine", ".scheduler"];
 
@@ -57,15 +57,16 @@ struct Parser<'a> {
     source: &'a SourceText,
     kernel: MicroKernel,
     registers: HashMap<String, RegId>,
-    /// The `.warps` section being read: warps that run it, first instruction, whether `ret` was seen.
+    /// The current `.warps` section: the number of warps that execute it, its first instruction,
+    /// and whether `ret` was seen.
     open: Option<(usize, Pc, bool)>,
-    /// The `.blocks` being read: how many, their first warp, where it stands.
+    /// The current `.blocks` section: the number of blocks, their first warp, and the location.
     blocks: Option<(usize, usize, std::ops::Range<usize>)>,
     problems: Diagnostics,
     line: u32,
 }
 
-/// A word of a line and its byte offset in the file.
+/// A word of a line with its byte offset in the file.
 #[derive(Clone, Copy)]
 struct Word<'a> {
     text: &'a str,
@@ -130,7 +131,7 @@ impl Parser<'_> {
         self.close_section();
         let start = self.next_pc();
         let of_block = self.kernel.warps.len() - self.blocks.as_ref().map_or(0, |(_, first, _)| *first);
-        // a bad count still opens a section, so that its instructions are checked too
+        // an invalid count still opens a section, so that its instructions are checked, too
         let count = match value.text.parse::<usize>() {
             Ok(count) if (1..=MAX_WARPS - of_block.min(MAX_WARPS - 1)).contains(&count) => count,
             _ => {
@@ -175,7 +176,7 @@ impl Parser<'_> {
     fn close_blocks(&mut self) {
         let warps = self.kernel.warps.len();
         let Some((count, first, place)) = self.blocks.take() else {
-            // a file without `.blocks` is one block
+            // a file without `.blocks` is a single block
             if self.kernel.blocks.is_empty() && warps > 0 {
                 self.kernel.blocks.push(0);
                 self.kernel.block_warps = warps;
@@ -262,7 +263,7 @@ impl Parser<'_> {
 
     fn push(&mut self, flow: Flow, class: &str, dsts: RegList, srcs: RegList) {
         let program = &mut self.kernel.program;
-        // the name is all that there is
+        // only the name states that the instruction loads from global memory
         let memory = class.ends_with(".global").then_some(MemoryOp::Unaddressed(Area::Global));
         let class = program.classes.intern(class);
         program.instrs.push(Instr {
@@ -304,7 +305,8 @@ impl Parser<'_> {
     }
 }
 
-/// Words are separated by blanks; commas separate operands and are dropped.
+/// Splits a line into words, which are separated by white space; commas separate operands and are
+/// dropped.
 fn split(code: &str, offset: usize) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let mut start = None;

@@ -1,4 +1,4 @@
-//! Micro kernels back to text, for counterexample folders.
+//! Writes micro kernels as text, for counterexample folders.
 
 use std::fmt::Write;
 
@@ -6,8 +6,8 @@ use super::MicroKernel;
 use crate::base::Pc;
 use crate::program::Flow;
 
-/// The kernel as a `.warp` file; `header` becomes comment lines at its top. Reading the result
-/// gives the same kernel.
+/// Returns the kernel as a `.warp` file that begins with `header` as comment lines. Parsing it
+/// yields the same kernel.
 pub fn write(kernel: &MicroKernel, header: &str) -> String {
     let mut text = String::new();
     for line in header.lines() {

@@ -1,37 +1,39 @@
-//! Commit groups of asynchronous copies, as timing tells them apart.
+//! Commit groups of asynchronous copies for timing.
 //!
-//! The copies themselves happen at once. What is tracked is which ring slot (a pseudo-register of
-//! the timing model) each group with copies in it writes, and which one a wait has to read.
+//! The functional run performs the copies at once. This module tracks which ring slot (a
+//! pseudo-register of the timing model) each group with copies writes, and which slot a wait must
+//! read.
 
 use std::collections::VecDeque;
 
 use super::AsyncRing;
 
-/// Groups with copies that a warp may have in flight: one slot must stay free for waits that
-/// have nothing to wait for.
+/// The maximum number of groups with copies that a warp may have in flight. One slot must stay free
+/// for waits that need not wait.
 const MAX_IN_FLIGHT: usize = AsyncRing::SLOTS as usize - 1;
 
-/// The groups of one warp.
+/// The commit groups of one warp.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AsyncGroups {
-    /// Closed groups so far, empty ones included.
+    /// The number of closed groups so far, including empty ones.
     closed: u64,
-    /// Groups with copies so far; the next one gets the slot of this number.
+    /// The number of groups with copies so far, which is the slot number of the next one.
     used: u64,
-    /// Slot number of the open group, once it has a copy.
+    /// The slot number of the open group, if it has a copy.
     open: Option<u64>,
-    /// Closed groups with copies that no wait has covered: (which group, slot number).
+    /// The closed groups with copies that no wait has covered: (index of the group, slot number).
     in_flight: VecDeque<(u64, u64)>,
 }
 
 impl AsyncGroups {
-    /// Forgets everything.
+    /// Resets to the initial state.
     pub fn reset(&mut self) {
         self.in_flight.clear();
         (self.closed, self.used, self.open) = (0, 0, None);
     }
 
-    /// A copy joins the open group: the slot it writes. `None` if too many groups are in flight.
+    /// Adds a copy to the open group and returns the slot that it writes, or `None` if too many
+    /// groups are in flight.
     pub fn copy(&mut self) -> Option<AsyncRing> {
         let slot = match self.open {
             Some(slot) => slot,
@@ -52,8 +54,8 @@ impl AsyncGroups {
         self.closed += 1;
     }
 
-    /// Waits until at most the last `pending` closed groups are in flight: the slot of the latest
-    /// group that has to be waited for. If there is none, a slot that nothing in flight writes.
+    /// Waits until at most the last `pending` closed groups are in flight. Returns the slot of the
+    /// latest group that is waited for or, if there is none, a slot that no group in flight writes.
     pub fn wait(&mut self, pending: u64) -> AsyncRing {
         let waited_for = self.closed.saturating_sub(pending);
         let mut last = None;

@@ -1,26 +1,26 @@
-//! Bank conflicts of one access to shared memory.
+//! Bank conflicts of an access to shared memory.
 
 use crate::base::{LaneMask, WARP_SIZE};
 use crate::machine::{BankRule, Banks};
 
-/// An address per lane.
+/// One address per lane.
 type Lanes = [u64; WARP_SIZE];
 
-/// Bytes of a word, which is what a bank delivers at a time.
+/// The size in bytes of a word, which a bank delivers at a time.
 const WORD: u64 = 4;
-/// Words that the lanes of a warp touch at most: 8 each.
+/// The maximum number of words that the lanes of a warp access: 8 per lane.
 const MOST_WORDS: usize = 8 * WARP_SIZE;
 
-/// Transactions beyond those of an access without conflicts: the most loaded bank's distinct words
-/// less one, summed over the pools.
+/// Returns the number of transactions beyond those of an access without conflicts: for each pool,
+/// the number of distinct words of the most loaded bank less one, summed over the pools.
 ///
-/// Each enabled lane accesses `bytes` bytes at its address, aligned to that.
+/// Each enabled lane accesses `bytes` bytes at its address, which is aligned to that size.
 pub fn extra_transactions(banks: Banks, addresses: &Lanes, bytes: usize, enabled: LaneMask) -> u8 {
     most_extra_transactions(banks, addresses, bytes, enabled, LaneMask::empty())
 }
 
-/// As [`extra_transactions`], at most: some or all of `enabled` access memory at their address, and some or all of
-/// `anywhere` wherever it is worst.
+/// Returns an upper bound of [`extra_transactions`] for an access in which any subset of `enabled`
+/// accesses its addresses, and any subset of `anywhere` accesses arbitrary addresses.
 pub fn most_extra_transactions(
     banks: Banks,
     addresses: &Lanes,
@@ -29,7 +29,7 @@ pub fn most_extra_transactions(
     anywhere: LaneMask,
 ) -> u8 {
     let words_per_lane = match banks.rule {
-        // its count looks at the first word only
+        // GPGPU-Sim counts only the first word of each lane
         BankRule::Words => 1,
         BankRule::Pascal | BankRule::Turing => (bytes as u64).div_ceil(WORD),
     };
@@ -42,7 +42,7 @@ pub fn most_extra_transactions(
         } else {
             most_loaded::<MOST_WORDS>(banks.count, addresses, enabled & pool, words_per_lane)
         };
-        // a lane's words are side by side
+        // the words of a lane are adjacent
         let to_one_bank =
             (anywhere & pool).bits().count_ones() * (words_per_lane as u32).div_ceil(banks.count);
         extra += (load + to_one_bank).saturating_sub(1);
@@ -51,8 +51,9 @@ pub fn most_extra_transactions(
     u8::try_from(extra).unwrap_or(u8::MAX)
 }
 
-/// Distinct words of the most loaded of a power of two of banks, for words that kernels usually access: as far apart from
-/// one to the next, all of them or those of each half, or after words that follow themselves are left out. Nothing for others.
+/// Returns the number of distinct words of the most loaded bank for common patterns of words: all
+/// words, or those of each half, are equally spaced, possibly after the removal of consecutive
+/// duplicates. Returns `None` for other patterns. The number of banks must be a power of two.
 fn most_loaded_in_steps(banks: u64, addresses: &Lanes) -> Option<u32> {
     let mut words: Lanes = addresses.map(|address| address / WORD);
     if let Some(most) = of_steps(banks, &words) {
@@ -65,14 +66,14 @@ fn most_loaded_in_steps(banks: u64, addresses: &Lanes) -> Option<u32> {
     let mut count = 1;
     for lane in 1..WARP_SIZE {
         let word = words[lane];
-        // where they stand, nothing is read any more
+        // this overwrites only words that have been read already
         words[count % WARP_SIZE] = word;
         count += usize::from(word != words[count - 1]);
     }
     of_steps(banks, &words[..count])
 }
 
-/// Distinct words of the most loaded bank, if the words are equally far apart.
+/// Returns the number of distinct words of the most loaded bank if the words are equally spaced.
 fn of_steps(banks: u64, words: &[u64]) -> Option<u32> {
     let [first, second, ..] = *words else { return Some(words.len() as u32) };
     let step = second.wrapping_sub(first);
@@ -83,12 +84,13 @@ fn of_steps(banks: u64, words: &[u64]) -> Option<u32> {
     if step == 0 {
         return Some(1);
     }
-    // so many words lie in different banks, and those after them in the same ones again
+    // the first `apart` words lie in different banks, and the following ones repeat these banks
     let apart = banks >> step.trailing_zeros().min(banks.trailing_zeros());
     Some((words.len() as u64).div_ceil(apart) as u32)
 }
 
-/// Distinct words of the bank that has the most of them; the lanes touch at most `MOST` words.
+/// Returns the number of distinct words of the most loaded bank; the lanes access at most `MOST`
+/// words.
 fn most_loaded<const MOST: usize>(
     banks: u32,
     addresses: &Lanes,
@@ -103,9 +105,10 @@ fn most_loaded<const MOST: usize>(
     {
         return most;
     }
-    // nearly always: no division then
+    // the usual case, which needs no division
     let mask = if banks.is_power_of_two() { Some(banks - 1) } else { None };
-    // the words of a bank are a chain, the one that came last first; 0 is no word, n the n-th
+    // The words of a bank form a linked list, the most recent first; 0 means no word, and n the
+    // n-th word.
     let mut last = [0u16; Banks::MOST as usize];
     let mut load = [0u16; Banks::MOST as usize];
     let (mut words, mut before) = ([0u64; MOST], [0u16; MOST]);
@@ -162,7 +165,7 @@ mod tests {
         assert_eq!(extra(BankRule::Words, 16, consecutive(16), u32::MAX), 3);
     }
 
-    /// Against sets of words.
+    /// Compares the count with one that uses sets of words.
     #[test]
     fn the_most_loaded_bank_counts() {
         let mut state = 1u64;

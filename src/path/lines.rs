@@ -1,32 +1,33 @@
-//! The memory lines of one access: coalescing.
+//! Coalescing: the memory lines of an access.
 
 use super::LineUse;
 use crate::base::WARP_SIZE;
 
-/// Bytes of a word.
+/// The size of a word in bytes.
 const WORD: u64 = 4;
 
-/// The lines that one instruction touches, while its lanes are gone through.
+/// The lines that one instruction touches, collected lane by lane.
 ///
-/// Nothing here knows how many lines go per cycle; that is timing.
+/// The number of lines per cycle is a matter of timing and not known here.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
-    /// Line and bytes touched, lines ascending. Atomics: the passes over a line in a row.
+    /// The lines, in ascending order, and the bytes touched in each. An atomic operation has
+    /// consecutive entries for the passes over the same line.
     pending: Vec<(u64, u128)>,
 }
 
 impl Lines {
-    /// Bytes that lie in one line.
+    /// Returns the line and the mask of the bytes of an access within one line.
     fn split(address: u64, bytes: usize) -> (u64, u128) {
         let offset = address % LineUse::LINE_BYTES;
         debug_assert!(offset + bytes as u64 <= LineUse::LINE_BYTES, "accesses are aligned");
         (address / LineUse::LINE_BYTES, ((1 << bytes) - 1) << offset)
     }
 
-    /// A lane loads or stores: lanes on one line go together.
+    /// Adds a load or store of a lane; accesses of several lanes to the same line are merged.
     pub fn touch(&mut self, address: u64, bytes: usize) {
         let (line, mask) = Self::split(address, bytes);
-        // most lanes go where the one before them went, or further up
+        // most lanes access the same line as the previous lane, or a later one
         match self.pending.last_mut() {
             Some((last, touched)) if *last == line => {
                 *touched |= mask;
@@ -45,9 +46,10 @@ impl Lines {
         }
     }
 
-    /// A thread's access to its local memory, whose words of the same address lie side by side for the lanes of a warp,
-    /// so that an access of 4 bytes by all lanes fills one line. `words` are those that a thread has, `warp` is the
-    /// number of the warp in the launch, and `base` where local memory lies: lines of one warp do not go beyond it.
+    /// Adds an access of a lane to its local memory. Words at the same local address are adjacent
+    /// for the lanes of a warp, so an access of 4 bytes by all lanes fills one line. `words` is the
+    /// number of words per thread, `warp` is the number of the warp in the launch, and `base` is
+    /// the address of local memory. The lines of a warp do not overlap those of another one.
     pub fn touch_local(
         &mut self,
         base: u64,
@@ -68,9 +70,9 @@ impl Lines {
         }
     }
 
-    /// A lane reads and writes in one go: lanes on the same bytes need a pass each. A lane goes
-    /// with the first pass that leaves its bytes alone (GPGPU-Sim 4.2: 32
-    /// serial transactions for one address).
+    /// Adds an atomic access of a lane. Lanes that access the same bytes need separate passes; a
+    /// lane joins the first pass that does not touch its bytes (GPGPU-Sim 4.2: 32 serial
+    /// transactions for one address).
     pub fn touch_apart(&mut self, address: u64, bytes: usize) {
         let (line, mask) = Self::split(address, bytes);
         let first = self.pending.partition_point(|&(other, _)| other < line);
@@ -84,8 +86,8 @@ impl Lines {
         }
     }
 
-    /// Moves the group of the instruction to `to`; of a store with the words that it writes, where it writes a sector in
-    /// part.
+    /// Moves the group of the instruction to `to`. For a store, a line whose sectors are written
+    /// only in part is followed by the words that are written.
     pub fn finish(&mut self, to: &mut Vec<LineUse>, store: bool) {
         let Some(last) = self.pending.len().checked_sub(1) else {
             to.push(LineUse::none());
@@ -112,13 +114,13 @@ impl Lines {
     }
 }
 
-/// The sectors that hold any of these bytes of a line.
+/// Returns the sectors that contain any of these bytes of a line.
 fn sectors(bytes: u128) -> u8 {
     let of_half = |half: u64| u8::from(half as u32 != 0) | u8::from(half >> 32 != 0) << 1;
     of_half(bytes as u64) | of_half((bytes >> 64) as u64) << 2
 }
 
-/// The words of a line of which all bytes are among these.
+/// Returns the words of a line all of whose bytes are in the mask.
 fn words(bytes: u128) -> u32 {
     words_of_half(bytes as u64) | words_of_half((bytes >> 64) as u64) << 16
 }
@@ -129,7 +131,8 @@ fn words_of_half(bytes: u64) -> u32 {
         return 0;
     }
     let pairs = bytes & bytes >> 1;
-    // each fourth bit stands for a word; the bits move together, two by two, then four by four, and so on
+    // every fourth bit represents a word; these bits are gathered pairwise, then in groups of four,
+    // and so on
     let all = pairs & pairs >> 2 & 0x1111_1111_1111_1111;
     let twos = (all | all >> 3) & 0x0303_0303_0303_0303;
     let fours = (twos | twos >> 6) & 0x000f_000f_000f_000f;
@@ -137,9 +140,9 @@ fn words_of_half(bytes: u64) -> u32 {
     (eights | eights >> 24) as u32 & 0xffff
 }
 
-/// All words of these sectors of a line.
+/// Returns all words of these sectors of a line.
 fn all_words(sectors: u8) -> u32 {
-    // a bit to the lowest of each byte: no two of them meet
+    // Moves each bit to the lowest bit of its byte; the shifted copies do not overlap.
     ((u32::from(sectors) * 0x0020_4081) & 0x0101_0101) * 0xff
 }
 
@@ -201,10 +204,11 @@ mod tests {
 
     #[test]
     fn atomics_on_the_same_bytes_take_passes() {
-        // lanes on words 0, 1, 0, 40, 0: three passes over line 0, in the first of which goes word 1
+        // lanes on words 0, 1, 0, 40, 0: three passes over line 0, the first of which includes word
+        // 1
         let got = group(|lines| [0, 4, 0, 160, 0].into_iter().for_each(|a| lines.touch_apart(a, 4)));
         assert_eq!(got, [(0, 1, false), (0, 1, false), (0, 1, false), (128, 2, true)]);
-        // halves of one word do not meet
+        // the halves of a word do not overlap
         assert_eq!(group(|lines| [64, 66].into_iter().for_each(|a| lines.touch_apart(a, 2))), [(0, 4, true)]);
     }
 }

@@ -1,8 +1,8 @@
-//! What a warp executed: the dynamic instruction sequence, and nothing about time.
+//! The dynamic instruction sequence that a warp executed, without timing.
 //!
-//! A [`WarpPath`] is the contract between the functional run on one side and the simulator and
-//! the analyser on the other. It is compact: four bytes a step, plus one mask per change of the
-//! active lanes. Where asked for, the memory lines of its accesses stand beside the steps.
+//! A [`WarpPath`] is the interface between the functional run, which produces it, and the simulator
+//! and the analyser, which consume it. It is compact: four bytes per step, plus one mask per change
+//! of the active lanes. On request it also contains the memory lines of the accesses.
 
 mod async_groups;
 mod banks;
@@ -26,28 +26,29 @@ use crate::base::{BlockId, LaneMask};
 
 /// The dynamic instruction sequence of one warp.
 ///
-/// Invariant: the last step, and only it, [`Step::ends_warp`].
+/// Invariant: the last step, and no other one, has [`Step::ends_warp`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WarpPath {
     steps: Vec<Step>,
-    /// (index of the first step, active lanes from there on); indices ascend strictly.
+    /// The changes of the active mask: (index of the first step, active lanes from there on), with
+    /// strictly ascending indices.
     masks: Vec<(u32, LaneMask)>,
-    /// Groups of lines, one for each step that accesses global or local memory; empty unless the
-    /// functional run was told to record them.
+    /// The groups of lines, one for each step that accesses global or local memory; empty unless
+    /// the functional run records them.
     traffic: Vec<LineUse>,
-    /// Of each step, the active lanes whose guard held, where asked for.
+    /// For each step, the active lanes whose guard held, if they are recorded.
     enabled: Vec<LaneMask>,
-    /// Where asked for, an address for each enabled lane of each step that accesses memory.
+    /// For each step that accesses memory, the address of each enabled lane, if they are recorded.
     addresses: Vec<u64>,
 }
 
 impl WarpPath {
-    /// An empty path.
+    /// Creates an empty path.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Appends an executed instruction and the lanes that were active in it.
+    /// Appends an executed instruction and its active mask.
     pub fn push(&mut self, step: Step, active: LaneMask) {
         if self.masks.last().is_none_or(|(_, mask)| *mask != active) {
             let index = u32::try_from(self.steps.len()).expect("fuel limits a path to 2^32 steps");
@@ -56,7 +57,7 @@ impl WarpPath {
         self.steps.push(step);
     }
 
-    /// Appends instructions that were executed one after the other with the same lanes.
+    /// Appends consecutive instructions that have the same active mask.
     pub fn extend(&mut self, steps: &[Step], active: LaneMask) {
         if let [first, rest @ ..] = steps {
             self.push(*first, active);
@@ -64,55 +65,56 @@ impl WarpPath {
         }
     }
 
-    /// Puts another step in the place of one that was appended before, of the same instruction.
+    /// Replaces a step by another step of the same instruction.
     pub fn replace(&mut self, index: usize, step: Step) {
         debug_assert_eq!(self.steps[index].pc(), step.pc(), "another instruction");
         self.steps[index] = step;
     }
 
-    /// Appends the lines of the step that was pushed last, a whole group.
+    /// Appends the group of lines of the last step.
     pub fn push_traffic(&mut self, group: &[LineUse]) {
         debug_assert!(group.last().is_some_and(|used| used.is_last()), "a group ends");
         self.traffic.extend_from_slice(group);
     }
 
-    /// Appends the lanes that carried out the step that was pushed last.
+    /// Appends the enabled lanes of the last step.
     pub fn push_enabled(&mut self, enabled: LaneMask) {
         self.enabled.push(enabled);
     }
 
-    /// Appends the addresses of the step that was pushed last, one for each enabled lane.
+    /// Appends the addresses of the last step, one per enabled lane.
     pub fn push_addresses(&mut self, addresses: &[u64]) {
         self.addresses.extend_from_slice(addresses);
     }
 
-    /// Of each step, the active lanes whose guard held; empty unless the functional run was told to record them.
+    /// Returns the active lanes whose guard held for each step; empty unless the functional run
+    /// records them.
     pub fn enabled(&self) -> &[LaneMask] {
         &self.enabled
     }
 
-    /// The addresses of every step that accesses memory, one for each enabled lane, step by step; empty unless the
-    /// functional run was told to record them.
+    /// Returns the addresses of all steps that access memory, step by step, one per enabled lane;
+    /// empty unless the functional run records them.
     pub fn addresses(&self) -> &[u64] {
         &self.addresses
     }
 
-    /// The lines of every step that accesses global or local memory, group by group.
+    /// Returns the lines of all steps that access global or local memory, group by group.
     pub fn traffic(&self) -> &[LineUse] {
         &self.traffic
     }
 
-    /// Every step in program order.
+    /// Returns the steps in program order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// The runs of equal active masks: index of the first step, lanes.
+    /// Returns the changes of the active mask: the index of the first step, and the active lanes.
     pub fn masks(&self) -> &[(u32, LaneMask)] {
         &self.masks
     }
 
-    /// Forgets everything but the allocation.
+    /// Removes the content but keeps the allocations.
     pub fn clear(&mut self) {
         self.steps.clear();
         self.masks.clear();
@@ -121,7 +123,7 @@ impl WarpPath {
         self.addresses.clear();
     }
 
-    /// Bytes this path occupies.
+    /// Returns the number of bytes that the content occupies.
     pub fn size_bytes(&self) -> usize {
         std::mem::size_of_val(self.steps.as_slice())
             + std::mem::size_of_val(self.masks.as_slice())
@@ -134,24 +136,24 @@ impl WarpPath {
 /// The paths of all warps of one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockPaths {
-    /// Which block.
+    /// The block.
     pub block: BlockId,
-    /// One path per warp, by warp id.
+    /// The paths, indexed by warp id.
     pub warps: Vec<WarpPath>,
-    /// Active, not predicated-off lanes, summed over all instructions.
+    /// The number of active lanes whose guard held, summed over all instructions.
     pub thread_instructions: u64,
-    /// Whether some barrier did not involve every warp of the block (named with a thread count,
-    /// or arrive without wait). Such barriers do not split sections.
+    /// Whether some barrier did not involve every warp of the block (a barrier with a thread count,
+    /// or an arrival without waiting). Such barriers do not split sections.
     pub partial_barriers: bool,
 }
 
 impl BlockPaths {
-    /// Warp executions of instructions, `ret` included.
+    /// Returns the number of instructions that the warps executed, `ret` included.
     pub fn warp_instructions(&self) -> u64 {
         self.warps.iter().map(|warp| warp.steps.len() as u64).sum()
     }
 
-    /// Makes room for the next block, keeping allocations.
+    /// Prepares for the next block and keeps the allocations.
     pub fn reset(&mut self, block: BlockId, warps: usize) {
         self.block = block;
         self.warps.resize_with(warps, WarpPath::new);
@@ -161,51 +163,54 @@ impl BlockPaths {
     }
 }
 
-/// What a launch takes of memory, for engines that model caches.
+/// The memory that a launch uses, for engines that model caches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// Buffers and variables of device memory as (address, bytes), where [`LineUse`] sees them.
+    /// The buffers and variables of device memory as (address, bytes), with addresses like those of
+    /// [`LineUse`].
     pub buffers: Vec<(u64, u64)>,
-    /// What the host has copied there since the launch before this one, if there was one.
+    /// The regions that the host has copied to since the previous launch, if there was one.
     pub copied: Vec<(u64, u64)>,
-    /// Shared memory of a block, bytes.
+    /// The shared memory of a block in bytes.
     pub shared_bytes: u64,
 }
 
-/// Where blocks come from: a functional run, or a micro kernel. Blocks are streamed in launch
-/// order, so that memory does not grow with the grid.
+/// A source of blocks: a functional run, or a micro kernel. Blocks are streamed in launch order, so
+/// that the use of memory does not grow with the grid.
 pub trait BlockSource {
-    /// What goes wrong while a block is produced.
+    /// The error that can occur while a block is produced.
     type Error;
 
-    /// Produces the next block into `paths`, or says there is none.
+    /// Writes the next block to `paths`. Returns false if there are no more blocks.
     ///
     /// # Errors
-    /// Whatever stopped the block; the source is spent then.
+    /// The block could not be produced; the source must not be used after that.
     fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Self::Error>;
 
-    /// Whether nobody wants the rest: blocks that are under way need not be finished either.
+    /// Returns whether the remaining blocks are not needed, so that even blocks in flight need not
+    /// be completed.
     fn is_stopped(&self) -> bool {
         false
     }
 
-    /// What the launch takes of memory.
+    /// Returns the memory that the launch uses.
     fn footprint(&self) -> Footprint {
         Footprint::default()
     }
 
-    /// If blocks are made on a thread of their own: whether it is at work, for others to give way to it.
+    /// If a separate thread produces the blocks, returns a flag that is set while it works, so that
+    /// other threads can yield to it.
     fn at_work(&self) -> Option<Arc<AtomicBool>> {
         None
     }
 }
 
-/// Blocks that are there already, one after the other.
+/// A source of blocks that exist already.
 #[derive(Clone, Debug)]
 pub struct Listed<'a>(std::slice::Iter<'a, BlockPaths>);
 
 impl<'a> Listed<'a> {
-    /// These blocks, in launch order.
+    /// Creates a source of these blocks, which are in launch order.
     pub fn new(blocks: &'a [BlockPaths]) -> Self {
         Self(blocks.iter())
     }

@@ -1,74 +1,77 @@
-//! What a warp may execute: a set of paths, written down once whatever it is that a run does not know.
+//! Sets of paths that a warp may execute, independent of what is unknown about a run.
 //!
-//! A [`PathSet`] is what a path is to one run, for all runs: where every run does the same it has the steps, and where runs
-//! differ it has what they may do instead. It is an over-approximation: each path of each run is in it, and there may be
-//! others.
+//! A [`PathSet`] represents the paths of all runs: it contains the steps that every run executes,
+//! and alternatives where runs differ. It is an overestimation: it contains each path of each run,
+//! and possibly others.
 
 use super::Step;
 use crate::base::Pc;
 
-/// Paths that begin and end in the same places: what one part says, then the next.
+/// A set of paths with the same beginning and end, represented as a sequence of parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathSet {
     parts: Vec<PathPart>,
 }
 
-/// A part of all paths of a set.
+/// A part that all paths of a set have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathPart {
-    /// These steps, one after the other.
+    /// A sequence of steps.
     Steps(Vec<Step>),
-    /// One of these steps, which are of the same instruction.
+    /// One of several steps of the same instruction.
     OneOf(Vec<Step>),
-    /// A step with which lanes end. It ends the warp where nothing follows it; see [`PathSet::is_end`].
+    /// A step that terminates lanes. It terminates the warp if nothing follows it, see
+    /// [`PathSet::is_end`].
     End(Step),
     /// The sides of a branch.
     Sides(Box<Sides>),
-    /// These paths, or nothing. Stands last in its set.
+    /// Either one of these paths or nothing. It is the last part of its set.
     Perhaps(PathSet),
     /// A loop.
     Loop(Box<Rounds>),
-    /// In the rounds of a loop: all lanes leave it here, or some, or none.
+    /// An exit of the enclosing loop that all lanes, some lanes or no lanes take.
     Leave(Box<Way>),
 }
 
-/// The sides of a branch, of which a warp takes one, or both one after the other.
+/// The sides of a branch. A warp executes one of them, or both one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sides {
-    /// The side that runs first where both do.
+    /// The side that executes first if both do.
     pub first: PathSet,
-    /// The other one.
+    /// The other side.
     pub second: PathSet,
-    /// Whether both may run.
+    /// Whether both sides may execute.
     pub both: bool,
-    /// Whether the first may run alone.
+    /// Whether the first side may execute alone.
     pub first_alone: bool,
-    /// Whether the second may.
+    /// Whether the second side may execute alone.
     pub second_alone: bool,
 }
 
-/// Rounds of a loop, from where it begins to where its lanes have left it.
+/// The iterations of a loop, from its header until all lanes have left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    /// Where the loop begins.
+    /// The loop header.
     pub header: Pc,
-    /// A round; lanes leave it where its [`PathPart::Leave`] say, and go back to its beginning where it ends.
+    /// One iteration. Lanes leave it at each [`PathPart::Leave`], and take the back edge at its
+    /// end.
     pub round: PathSet,
-    /// How often they go back at most.
+    /// The maximum number of times that the back edge is taken.
     pub most: u64,
 }
 
-/// What lanes that leave a loop do until all have.
+/// The paths of lanes that leave a loop, up to the point where all lanes have left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// What they do.
+    /// The paths.
     pub paths: PathSet,
-    /// Whether they do it before the lanes that stay go on; otherwise after those have left.
+    /// Whether the leaving lanes execute the paths before the remaining lanes continue, rather than
+    /// after those have left.
     pub first: bool,
 }
 
 impl PathSet {
-    /// The path of a whole warp, alone.
+    /// Creates a set that contains only the path of a whole warp.
     pub fn from_path(steps: &[Step]) -> Self {
         let mut set = Self::default();
         match steps {
@@ -81,23 +84,23 @@ impl PathSet {
         set
     }
 
-    /// These paths or those.
+    /// Creates the union of two sets.
     pub fn either(these: Self, those: Self) -> Self {
         let sides = Sides { first: these, second: those, both: false, first_alone: true, second_alone: true };
         Self { parts: vec![PathPart::Sides(Box::new(sides))] }
     }
 
-    /// Where all lanes may leave a loop, and have nothing to do then.
+    /// Creates an exit of a loop that all lanes may take, with no steps outside of the loop.
     pub fn leaving() -> Self {
         Self { parts: vec![PathPart::Leave(Box::new(Way { paths: Self::default(), first: true }))] }
     }
 
-    /// What comes one after the other.
+    /// Returns the parts in order.
     pub fn parts(&self) -> &[PathPart] {
         &self.parts
     }
 
-    /// Whether there is nothing to do.
+    /// Returns whether the set contains only the empty path.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -122,17 +125,18 @@ impl PathSet {
         }
     }
 
-    /// Appends what follows.
+    /// Appends the parts of another set.
     pub fn append(&mut self, then: Self) {
         then.parts.into_iter().for_each(|part| self.push_part(part));
     }
 
-    /// Whether a part ends the warp if it is an [`PathPart::End`]: it is the last of a set that is last.
+    /// Returns whether an [`PathPart::End`] at this index terminates the warp, given whether this
+    /// set is the last one.
     pub fn is_end(&self, index: usize, last: bool) -> bool {
         last && index + 1 == self.parts.len()
     }
 
-    /// Whether lanes may leave a loop around it on some path.
+    /// Returns whether a path may leave the enclosing loop.
     pub fn leaves(&self) -> bool {
         self.parts.iter().any(|part| match part {
             PathPart::Leave(_) => true,
@@ -142,7 +146,7 @@ impl PathSet {
         })
     }
 
-    /// The steps, if there is but one path, and it is that of a whole warp.
+    /// Returns the steps if the set consists of a single path of a whole warp.
     pub fn only_path(&self) -> Option<Vec<Step>> {
         let mut steps = Vec::new();
         for (index, part) in self.parts.iter().enumerate() {
@@ -156,15 +160,16 @@ impl PathSet {
         Some(steps)
     }
 
-    /// Whether this is one of the paths, where memory accesses may have fewer transactions than the set says. `steps` is the path of
-    /// a whole warp.
+    /// Returns whether the set contains the path of a whole warp, whose memory accesses may have
+    /// fewer transactions than those in the set.
     pub fn contains(&self, steps: &[Step]) -> bool {
         let mut after = self.ends(steps, &[0], true, &mut Vec::new());
         after.pop() == Some(steps.len())
     }
 
-    /// Where a path may be after this set if it was in one of these places before; ascending. `left` gets where lanes
-    /// may all have left the loop around it.
+    /// Returns the positions that a path may have after this set if it was at one of the positions
+    /// `from` before, in ascending order. Adds to `left` the positions at which all lanes may have
+    /// left the enclosing loop.
     fn ends(&self, steps: &[Step], from: &[usize], last: bool, left: &mut Vec<usize>) -> Vec<usize> {
         let mut at = from.to_vec();
         for (index, part) in self.parts.iter().enumerate() {
@@ -186,7 +191,7 @@ impl PathSet {
                     .collect(),
                 PathPart::End(step) => {
                     let ending = if last { step.ending_warp() } else { *step };
-                    // the end of what may be all there is
+                    // a step at the end of an optional part may also terminate the warp
                     at.into_iter()
                         .filter(|at| accepted(at, ending) || accepted(at, step.ending_warp()))
                         .map(|at| at + 1)
@@ -218,7 +223,7 @@ impl PathSet {
 }
 
 impl Rounds {
-    /// The ways of those that leave while others stay and go on.
+    /// Returns the paths of lanes that leave while others continue, and that execute after those.
     pub fn ways_after(&self) -> impl Iterator<Item = &PathSet> {
         let mut found = Vec::new();
         ways_after(&self.round, &mut found);
@@ -234,7 +239,8 @@ impl Rounds {
         }
         let mut left = sorted(left);
         let mut more = left.clone();
-        // in each round one for each of the ways, less that of those that leave last
+        // each iteration adds at most one execution of each path, and the lanes that leave last
+        // have executed theirs
         let ways = self.ways_after().count() as u64;
         for _ in 1..self.most.saturating_add(1).saturating_mul(ways) {
             more = sorted(
@@ -269,7 +275,7 @@ fn sorted(mut places: Vec<usize>) -> Vec<usize> {
     places
 }
 
-/// Whether a step that was taken is the one that is wanted, or less of the same.
+/// Returns whether a step equals the wanted one, or has fewer transactions.
 fn accepts(wanted: Step, taken: Step) -> bool {
     if wanted == taken {
         return true;

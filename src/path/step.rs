@@ -1,14 +1,14 @@
-//! One executed instruction in four bytes.
+//! An executed instruction in four bytes.
 
 use std::fmt;
 
 use crate::base::Pc;
 use crate::isa::Space;
 
-/// One step of a path: the instruction, eleven bits that depend on this execution of it, and
-/// whether it ended the warp.
+/// A step of a path: the instruction, eleven bits that depend on this execution, and whether it
+/// terminated the warp.
 ///
-/// What the eleven bits mean depends on the instruction: [`MemoryUse`] for memory accesses,
+/// The meaning of the eleven bits depends on the instruction: [`MemoryUse`] for memory accesses,
 /// [`BarrierUse`] for barriers, [`AsyncRing`] for asynchronous copies and their waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Step(u32);
@@ -18,32 +18,32 @@ const PAYLOAD_BITS: u32 = 11;
 const ENDS_WARP: u32 = 1 << 31;
 
 impl Step {
-    /// Front ends refuse programs with more instructions.
+    /// The largest program counter; front ends reject programs with more instructions.
     pub const MAX_PC: u32 = (1 << PC_BITS) - 1;
 
-    /// An instruction whose timing does not depend on the execution.
+    /// Creates a step of an instruction whose timing does not depend on the execution.
     pub const fn plain(pc: Pc) -> Self {
         assert!(pc.get() <= Self::MAX_PC, "programs are limited to 2^20 instructions");
         Self(pc.get())
     }
 
-    /// An instruction with what depends on this execution.
+    /// Creates a step with data that depends on this execution.
     pub fn with(pc: Pc, payload: impl Into<Payload>) -> Self {
         Self(Self::plain(pc).0 | payload.into().0 << PC_BITS)
     }
 
-    /// The same step, as the one after which the warp is finished.
+    /// Returns the same step, marked as the last one of the warp.
     #[must_use]
     pub fn ending_warp(self) -> Self {
         Self(self.0 | ENDS_WARP)
     }
 
-    /// The instruction.
+    /// Returns the program counter.
     pub const fn pc(self) -> Pc {
         Pc::new(self.0 & Self::MAX_PC)
     }
 
-    /// Whether the warp is finished after this step.
+    /// Returns whether this is the last step of the warp.
     pub const fn ends_warp(self) -> bool {
         self.0 & ENDS_WARP != 0
     }
@@ -52,20 +52,20 @@ impl Step {
         self.0 >> PC_BITS & ((1 << PAYLOAD_BITS) - 1)
     }
 
-    /// The payload of a memory access.
+    /// Returns the payload of a memory access.
     pub fn memory(self) -> MemoryUse {
         let bits = self.payload();
         let space = Space::RESOLVED.get((bits & 7) as usize).copied().unwrap_or(Space::Global);
         MemoryUse { space, extra_transactions: (bits >> 3) as u8 }
     }
 
-    /// The payload of a barrier.
+    /// Returns the payload of a barrier.
     pub fn barrier(self) -> BarrierUse {
         let bits = self.payload();
         BarrierUse { id: (bits & 15) as u8, warps: (bits >> 4) as u8 }
     }
 
-    /// The payload of an asynchronous copy or wait.
+    /// Returns the payload of an asynchronous copy or wait.
     pub fn async_ring(self) -> AsyncRing {
         AsyncRing((self.payload() & 31) as u8)
     }
@@ -81,26 +81,26 @@ impl fmt::Debug for Step {
     }
 }
 
-/// Eleven bits that a step carries.
+/// The eleven bits of a step that depend on the execution.
 pub struct Payload(u32);
 
-/// The space a memory access resolved to and, for shared memory with bank conflicts, what they
-/// cost it.
+/// The space that a memory access resolved to and, for shared memory with bank conflicts, their
+/// cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// Never `Generic`.
+    /// The space, which is never `Generic`.
     pub space: Space,
-    /// Transactions beyond those that an access of its width takes without bank conflicts; 0 where
-    /// the machine has none.
+    /// The number of transactions beyond those that an access of this width takes without bank
+    /// conflicts; 0 if the machine has no bank conflicts.
     pub extra_transactions: u8,
 }
 
-/// Which barrier, and for how many warps.
+/// A barrier and the number of warps that it synchronises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierUse {
-    /// Barrier resource of the block, 0 to 15.
+    /// The barrier resource of the block, 0 to 15.
     pub id: u8,
-    /// Warps that take part; 0 for all warps of the block that have not finished.
+    /// The number of participating warps; 0 for all warps of the block that have not terminated.
     pub warps: u8,
 }
 
@@ -110,15 +110,15 @@ pub struct BarrierUse {
 pub struct AsyncRing(u8);
 
 impl AsyncRing {
-    /// Commit groups that can be told apart at any time.
+    /// The number of slots, which is the number of commit groups that can be distinguished.
     pub const SLOTS: u8 = 32;
 
-    /// The slot of the n-th commit group of a warp.
+    /// Returns the slot of the n-th commit group of a warp.
     pub fn of_group(group: u64) -> Self {
         Self((group % u64::from(Self::SLOTS)) as u8)
     }
 
-    /// Index of the slot.
+    /// Returns the index of the slot.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

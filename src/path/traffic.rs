@@ -2,16 +2,15 @@
 
 use std::fmt;
 
-/// One 128-byte line of device memory that an access touches, and which of its four 32-byte
-/// sectors.
+/// A 128-byte line of device memory that an access touches, with the touched 32-byte sectors.
 ///
-/// A path holds them in the order of its steps, one group for each step that accesses global or
-/// local memory ([`crate::program::TimingTable::moves_lines`]); within a group lines ascend. An
-/// atomic lists a line once per pass that it needs there. A step in which no lane accesses
-/// anything has the group [`LineUse::none`].
+/// A path contains them in the order of its steps, with one group for each step that accesses
+/// global or local memory ([`crate::program::TimingTable::moves_lines`]). Within a group, lines
+/// ascend. An atomic operation lists a line once per pass over it. A step in which no lane accesses
+/// memory has the group [`LineUse::none`].
 ///
-/// A store that writes a sector in part says which words of the line it writes: what follows the line is no line, but
-/// those [`LineUse::words`].
+/// If a store writes a sector only in part, the entry of the line is followed by an entry that is
+/// not a line but states the words that it writes ([`LineUse::words`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LineUse(u64);
 
@@ -21,34 +20,35 @@ const WORDS: u64 = 1 << 5;
 const LINE_SHIFT: u32 = 6;
 
 impl LineUse {
-    /// Bytes of a line.
+    /// The size of a line in bytes.
     pub const LINE_BYTES: u64 = 128;
-    /// Bytes of a sector.
+    /// The size of a sector in bytes.
     pub const SECTOR_BYTES: u64 = 32;
 
-    /// A line by its number, which is its address over [`LineUse::LINE_BYTES`]; bit i of `sectors`
-    /// says whether its i-th sector is touched; `last` whether it ends the group of its step.
+    /// Creates an entry for a line. `line` is its number, which is its address divided by
+    /// [`LineUse::LINE_BYTES`]; bit i of `sectors` states whether sector i is touched; `last`
+    /// states whether it is the last entry of its step.
     pub const fn new(line: u64, sectors: u8, last: bool) -> Self {
         Self(line << LINE_SHIFT | if last { LAST } else { 0 } | sectors as u64 & SECTOR_BITS)
     }
 
-    /// The words of 4 bytes that a store writes in the line before this, one bit each. A word counts if the store writes
-    /// all of it.
+    /// Creates an entry for the 4-byte words that a store writes in the preceding line, one bit
+    /// each. Only words that are written completely are included.
     pub const fn words(words: u32, last: bool) -> Self {
         Self((words as u64) << LINE_SHIFT | if last { LAST } else { 0 } | WORDS)
     }
 
-    /// The words that a store writes, if that is what this says.
+    /// Returns the words that a store writes, if this is an entry for words.
     pub const fn written(self) -> Option<u32> {
         if self.0 & WORDS != 0 { Some((self.0 >> LINE_SHIFT) as u32) } else { None }
     }
 
-    /// The group of a step that touches no line.
+    /// Returns the group of a step that touches no line.
     pub const fn none() -> Self {
         Self::new(0, 0, true)
     }
 
-    /// The same of a line so many lines further on.
+    /// Returns the same entry for a line that is `lines` lines further on.
     pub const fn moved(self, lines: u64) -> Self {
         if self.written().is_some() {
             return self;
@@ -56,27 +56,27 @@ impl LineUse {
         Self(self.0.wrapping_add(lines << LINE_SHIFT))
     }
 
-    /// Whether this stands for no line.
+    /// Returns whether this is the entry of a step that touches no line.
     pub const fn is_none(self) -> bool {
         self.sectors() == 0 && self.written().is_none()
     }
 
-    /// Number of the line.
+    /// Returns the number of the line.
     pub const fn line(self) -> u64 {
         self.0 >> LINE_SHIFT
     }
 
-    /// Address of the line's first byte.
+    /// Returns the address of the line's first byte.
     pub const fn address(self) -> u64 {
         self.line() * Self::LINE_BYTES
     }
 
-    /// The sectors touched, one bit each.
+    /// Returns the touched sectors, one bit each.
     pub const fn sectors(self) -> u8 {
         (self.0 & SECTOR_BITS) as u8
     }
 
-    /// Whether it is the last of its step.
+    /// Returns whether this is the last entry of its step.
     pub const fn is_last(self) -> bool {
         self.0 & LAST != 0
     }

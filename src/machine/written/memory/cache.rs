@@ -97,7 +97,7 @@ pub enum WriteMiss {
 /// The function that maps an address to an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Index {
-    /// The low bits of the line address.
+    /// The low bits, without a hash.
     #[default]
     Linear,
     /// The low bits xor the bits above them.

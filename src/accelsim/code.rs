@@ -1,4 +1,4 @@
-//! The instructions of a kernel, as a trace shows them: those that were executed.
+//! The distinct instructions of a kernel that a trace contains, that is, those that were executed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,10 +6,11 @@ use std::collections::hash_map::Entry;
 use super::instruction::{Fixed, Words, Wrong};
 use crate::path::Step;
 
-/// Texts that are kept of instructions. The same instruction has one text in a trace as the tracer writes it.
+/// The maximum number of texts of instructions that are kept. In a trace by the tracer, each
+/// instruction has a single text.
 const MOST_TEXTS: usize = 1 << 20;
 
-/// The text of an instruction, from its operands to its width, as it was found.
+/// The text of an instruction from its operands to its width, as it occurs in the trace.
 #[derive(Clone, Debug)]
 struct Text {
     pc: u64,
@@ -20,23 +21,23 @@ struct Text {
 /// An instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    /// Its place in the kernel or function.
+    /// The address in the kernel or function.
     pub(super) pc: u64,
-    /// What it is.
+    /// The operands, opcode and width.
     pub(super) fixed: Fixed,
 }
 
-/// All instructions, found again by their text.
+/// All instructions, with an index by their text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {
-    /// In the order in which they were first executed.
+    /// The instructions in the order of their first execution.
     pub(super) found: Vec<Found>,
     texts: Vec<Text>,
     by_pc: HashMap<u64, Vec<u32>>,
     by_fixed: HashMap<(u64, Fixed), u32>,
 }
 
-/// Which text followed which: most instructions have one that follows.
+/// A predictor of the next text: most texts are always followed by the same one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guess {
     next: Vec<u32>,
@@ -44,7 +45,7 @@ pub(super) struct Guess {
 }
 
 impl Code {
-    /// The instruction that the words go on with, if its text is known; the words then stand behind it.
+    /// Returns the instruction at the current position if its text is known, and moves past it.
     #[inline]
     pub(super) fn known(&self, guess: &mut Guess, pc: u64, words: &mut Words) -> Option<u32> {
         let rest = words.rest();
@@ -73,7 +74,8 @@ impl Code {
         Some(text.instr)
     }
 
-    /// As [`Code::known`], of an instruction whose text is not known yet.
+    /// Adds the instruction at the current position, whose text is not known yet, and moves past
+    /// it.
     #[cold]
     pub(super) fn learn(&mut self, pc: u64, words: &mut Words) -> Result<u32, Wrong> {
         let rest = words.rest();
@@ -83,7 +85,7 @@ impl Code {
         let instr = match self.by_fixed.entry((pc, fixed)) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
-                // room for an exit that the trace does not have
+                // leave room for an exit that the trace does not contain
                 if self.found.len() + 1 >= Step::MAX_PC as usize {
                     return Err(Wrong {
                         at: from..from + text.len(),
@@ -104,13 +106,13 @@ impl Code {
         Ok(instr)
     }
 
-    /// Numbers instructions by their places in a program.
+    /// Replaces the indices of instructions by their indices in a program.
     pub(super) fn place(&mut self, places: &[u32]) {
         self.texts.iter_mut().for_each(|text| text.instr = places[text.instr as usize]);
         self.by_fixed.values_mut().for_each(|instr| *instr = places[*instr as usize]);
     }
 
-    /// An instruction with a text that is not kept.
+    /// Returns an instruction whose text is not kept.
     #[cold]
     pub(super) fn parsed(&self, pc: u64, words: &mut Words) -> Result<Option<u32>, Wrong> {
         let fixed = words.fixed()?;

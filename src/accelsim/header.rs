@@ -1,69 +1,72 @@
-//! The lines before the first block: `-key = value`.
+//! The header of a trace: the lines `-key = value` before the first block.
 
 use std::collections::BTreeMap;
 
 use crate::program::RegList;
 
-/// What a trace says of its kernel.
+/// The header of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// The kernel's name, as the tracer knows it.
+    /// The kernel's name according to the tracer.
     pub name: String,
-    /// Blocks in x, y, z.
+    /// The number of blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y, z.
+    /// The number of threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Shared memory of a block, bytes.
+    /// The shared memory of a block in bytes.
     pub shared_bytes: u32,
-    /// Registers of a thread; 0 if the trace does not say.
+    /// The number of registers of a thread; 0 if the trace does not state it.
     pub registers: u32,
-    /// The architecture, 86 for sm_86.
+    /// The architecture, such as 86 for sm_86.
     pub binary_version: Option<u32>,
-    /// Version of the tracer; 0 if the trace does not say.
+    /// The version of the tracer; 0 if the trace does not state it.
     pub tracer: u32,
-    /// Lines of instructions begin with a number of a line of source.
+    /// Whether instruction lines begin with the number of a source line.
     pub line_numbers: bool,
-    /// Where generic addresses of shared memory begin, if the trace says it.
+    /// The first generic address of shared memory, if the trace states it.
     pub shared_base: Option<u64>,
-    /// Where those of local memory begin.
+    /// The first generic address of local memory, if the trace states it.
     pub local_base: Option<u64>,
-    /// What our own traces say beside what the format knows.
+    /// The additional information in traces that warpbound writes.
     pub own: Own,
-    /// Keys that are not known, with how often.
+    /// The unknown keys, with the number of occurrences.
     pub unknown: BTreeMap<String, u64>,
 }
 
-/// What a trace that was written here says beside what the format knows: keys that other tools pass over.
+/// The information that a trace written by warpbound contains in addition to the format, in keys
+/// that other tools ignore.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Own {
-    /// Every operand is listed, predicates too.
+    /// Whether every operand is listed, including predicates.
     pub whole: bool,
-    /// Local memory of a thread, bytes.
+    /// The local memory of a thread in bytes.
     pub local_bytes: Option<u64>,
-    /// Op classes of opcodes.
+    /// The op classes of opcodes.
     pub classes: BTreeMap<String, String>,
-    /// By pc: registers written, read and guarding, where a line of the format cannot hold them.
+    /// The operands, by program counter, of instructions whose operands do not fit into a line of
+    /// the format.
     pub operands: BTreeMap<u64, Operands>,
-    /// Names of registers by number.
+    /// The names of registers by number.
     pub registers: BTreeMap<u32, String>,
 }
 
-/// The operands of an instruction, as numbers of registers.
+/// The operands of an instruction as numbers of registers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operands {
-    /// Registers written.
+    /// The registers that are written.
     pub dsts: Vec<u32>,
-    /// Registers read, without the guard.
+    /// The registers that are read, without the guard.
     pub srcs: Vec<u32>,
-    /// The register of the guard.
+    /// The guard.
     pub guard: Option<u32>,
 }
 
-/// The newest version of the tracer whose format is known.
+/// The newest supported version of the tracer.
 pub(super) const NEWEST_TRACER: u32 = 5;
 
 impl Header {
-    /// A hint for a problem in the body of a trace: a format that is newer than what is known here may be the reason.
+    /// Extends the hint of a problem in the body of a trace if the version of the tracer is newer
+    /// than the supported ones, which may be the cause.
     pub(super) fn with_version(&self, hint: String) -> String {
         if self.tracer <= NEWEST_TRACER {
             return hint;
@@ -76,12 +79,12 @@ impl Header {
     }
 }
 
-/// Unknown keys that are kept by name.
+/// The maximum number of unknown keys that are kept by name.
 const KEPT: usize = 64;
-/// The kinds of own lines are held to so many: one for each instruction of the largest program.
+/// The maximum number of additional lines: one for each instruction of the largest program.
 const MOST_OWN: usize = 1 << 20;
 
-/// Lines of a header as they are read.
+/// A header in the process of being parsed.
 #[derive(Default)]
 pub(super) struct Reading {
     header: Header,
@@ -89,11 +92,11 @@ pub(super) struct Reading {
     has_block: bool,
 }
 
-/// What is wrong with a line, and what to do about it.
+/// The message and the hint of an invalid line.
 pub(super) type Wrong = (String, String);
 
 impl Reading {
-    /// Reads a line that begins with a dash.
+    /// Parses a line that begins with a dash.
     pub(super) fn line(&mut self, text: &str) -> Result<(), Wrong> {
         let Some((key, value)) = text[1..].split_once('=') else {
             return Err((
@@ -136,7 +139,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Keys with a part that varies; whether it is one.
+    /// Parses a key with a variable part; returns whether it is one.
     fn own(&mut self, key: &str, value: &str) -> Result<bool, Wrong> {
         let own = &mut self.header.own;
         if own.classes.len() + own.operands.len() + own.registers.len() > MOST_OWN {
@@ -170,7 +173,7 @@ impl Reading {
         Ok(true)
     }
 
-    /// The header, if it says what it has to.
+    /// Returns the header if it is complete.
     pub(super) fn finish(self) -> Result<Header, Wrong> {
         let missing = [("grid dim", self.has_grid), ("block dim", self.has_block)];
         if let Some((key, _)) = missing.iter().find(|(_, there)| !there) {
@@ -181,15 +184,16 @@ impl Reading {
     }
 }
 
-/// The number of a register such as `R7`.
+/// Parses the name of a register such as `R7`.
 pub(super) fn register_number(text: &str) -> Option<u32> {
     text.strip_prefix('R')?.parse().ok().filter(|&number| number <= MOST_REGISTER)
 }
 
-/// Registers that a line may list of a kind: with those that are added, an instruction has fewer than it may.
+/// The maximum number of registers of one kind in a line. With the registers that are added, an
+/// instruction stays below its limit.
 pub(super) const MOST_OPERANDS: usize = RegList::MAX - 4;
 
-/// The highest number of a register.
+/// The maximum number of a register.
 pub(super) const MOST_REGISTER: u32 = 59_999;
 
 fn bad(key: &str, value: &str, expected: &str) -> Wrong {

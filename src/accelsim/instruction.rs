@@ -1,14 +1,15 @@
 //! One line of a trace: an instruction that a warp executed.
 //!
-//! `PC mask ndst dsts.. OPCODE nsrc srcs.. width [mode addresses..] [immediate]`. Tracers before version 3 put block and
-//! warp before it, those that know lines of source the number of one.
+//! `PC mask ndst dsts.. OPCODE nsrc srcs.. width [mode addresses..] [immediate]`. Tracers before
+//! version 3 prepend block and warp; tracers with line information prepend the number of the source
+//! line.
 
 use std::ops::Range;
 
 use super::header::{Header, MOST_OPERANDS, register_number};
 use crate::base::{LaneMask, WARP_SIZE};
 
-/// What is wrong, where in the line, and what to do about it.
+/// A problem in a line: the range of the line, the message and the hint.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
     pub(super) at: Range<usize>,
@@ -22,17 +23,18 @@ impl Wrong {
     }
 }
 
-/// What every execution of an instruction has in common.
+/// The parts of a line that are the same for all executions of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Fixed {
     pub(super) dsts: Vec<u32>,
     pub(super) opcode: String,
     pub(super) srcs: Vec<u32>,
-    /// Bytes that each lane accesses, as the tracer has it; 0 if there are no addresses.
+    /// The number of bytes that each lane accesses according to the tracer; 0 if there are no
+    /// addresses.
     pub(super) width: u32,
 }
 
-/// The words of a line.
+/// An iterator over the words of a line.
 pub(super) struct Words<'l> {
     line: &'l [u8],
     at: usize,
@@ -43,7 +45,7 @@ impl<'l> Words<'l> {
         Self { line, at }
     }
 
-    /// The next word, and where it lies.
+    /// Returns the next word and its range.
     #[inline]
     fn next(&mut self) -> Option<(&'l [u8], Range<usize>)> {
         let line = self.line;
@@ -132,7 +134,7 @@ fn hexadecimal(word: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// What lines of a file look like.
+/// The format of the lines of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
     before: usize,
@@ -144,7 +146,7 @@ impl Format {
         Self { before: if header.tracer < 3 { 4 } else { 0 } + usize::from(header.line_numbers) }
     }
 
-    /// PC and lanes, and the words behind them.
+    /// Returns the program counter, the active lanes, and the remaining words.
     #[inline]
     pub(super) fn begin<'l>(self, line: &'l [u8]) -> Result<(u64, LaneMask, Words<'l>), Wrong> {
         let mut words = Words::new(line, 0);
@@ -161,7 +163,7 @@ impl Format {
 }
 
 impl<'l> Words<'l> {
-    /// What is left of the line, from its first word on.
+    /// Returns the remainder of the line from the next word on.
     #[inline]
     pub(super) fn rest(&mut self) -> &'l [u8] {
         while self.at < self.line.len() && self.line[self.at] == b' ' {
@@ -170,18 +172,18 @@ impl<'l> Words<'l> {
         &self.line[self.at..]
     }
 
-    /// Goes on so many bytes.
+    /// Skips bytes.
     #[inline]
     pub(super) fn skip(&mut self, bytes: usize) {
         self.at += bytes;
     }
 
-    /// Where the next word begins, about.
+    /// Returns the approximate position of the next word.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// Operands, opcode and width.
+    /// Parses operands, opcode and width.
     pub(super) fn fixed(&mut self) -> Result<Fixed, Wrong> {
         let dsts = self.registers("the number of destinations")?;
         let (opcode, at) = self.text("an opcode")?;
@@ -229,7 +231,7 @@ impl<'l> Words<'l> {
         Ok(registers)
     }
 
-    /// The addresses of the enabled lanes, in one of three forms.
+    /// Parses the addresses of the enabled lanes, which have one of three forms.
     #[inline]
     pub(super) fn addresses(&mut self, lanes: LaneMask, to: &mut [u64; WARP_SIZE]) -> Result<(), Wrong> {
         let from = self.at;
@@ -281,7 +283,7 @@ impl<'l> Words<'l> {
         Ok(())
     }
 
-    /// The immediate at the end of a line, if there is one, and nothing behind it.
+    /// Parses the optional immediate at the end of a line; further words are an error.
     pub(super) fn end(&mut self) -> Result<Option<i64>, Wrong> {
         let Some((word, at)) = self.next() else { return Ok(None) };
         let Some(value) = decimal(word) else {

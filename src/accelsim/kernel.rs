@@ -1,4 +1,4 @@
-//! A trace, read once from its beginning to its end: what there is to say of it, and the program that it is of.
+//! The first reading of a trace, which builds the program and a summary.
 
 use std::collections::BTreeMap;
 
@@ -15,57 +15,57 @@ use crate::isa::Space;
 use crate::machine::BlockNeeds;
 use crate::program::Program;
 
-/// A traced kernel: its program, and where its blocks are read from.
+/// A traced kernel: its program, and the file from which its blocks are read.
 #[derive(Clone, Debug)]
 pub struct TracedKernel {
-    /// What the trace says of the kernel.
+    /// The header of the trace.
     pub header: Header,
-    /// The instructions that were executed, and one more for warps that end without any.
+    /// The instructions that were executed, and an exit for warps whose trace has none.
     pub program: Program,
-    /// Each instruction as text, a line each.
+    /// The instructions as text, one per line.
     pub listing: String,
-    /// What was counted.
+    /// The statistics.
     pub summary: Summary,
-    /// Copies of the host that came before it, as address and bytes.
+    /// The copies from the host before this kernel, as (address, bytes).
     pub copies: Vec<(u64, u64)>,
-    /// What it has copied since the kernel before this one in the list, as address and bytes.
+    /// The copies from the host since the previous kernel of the list, as (address, bytes).
     pub copied_since: Vec<(u64, u64)>,
     pub(super) file: TraceFile,
     pub(super) code: Code,
     pub(super) actions: Vec<Action>,
-    /// By instruction: which of the code's it is.
+    /// For each instruction of the program, its index in the code.
     order: Vec<Option<usize>>,
     pub(super) windows: Windows,
-    /// Words of local memory of a thread.
+    /// The number of words of local memory per thread.
     pub(super) local_words: u64,
 }
 
-/// What a trace holds, in numbers.
+/// The statistics of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Blocks.
+    /// The number of blocks.
     pub blocks: u64,
-    /// Warps.
+    /// The number of warps.
     pub warps: u64,
-    /// Warp executions of instructions.
+    /// The number of instructions that warps executed.
     pub warp_instructions: u64,
-    /// Lanes in them.
+    /// The number of lanes in these executions.
     pub thread_instructions: u64,
-    /// By instruction: warp executions.
+    /// The number of warp executions of each instruction.
     pub executions: Vec<u64>,
-    /// By opcode that is not known: warp executions.
+    /// The number of warp executions of each unknown opcode.
     pub unknown: BTreeMap<String, u64>,
     /// The name of the table of opcodes.
     pub opcodes: String,
-    /// Warps whose last instruction is no exit.
+    /// The number of warps whose last instruction is not an exit.
     pub without_exit: u64,
 }
 
 impl TracedKernel {
-    /// Reads a trace from beginning to end. `tables` are the generations of opcodes.
+    /// Reads a trace from beginning to end. `tables` are the opcodes of each GPU generation.
     ///
     /// # Errors
-    /// The first place where it is no trace.
+    /// Returns a diagnostic at the first invalid line.
     pub fn read(
         file: TraceFile,
         tables: &[Opcodes],
@@ -104,7 +104,7 @@ impl TracedKernel {
         })
     }
 
-    /// What a block takes of an SM.
+    /// Returns the resources of an SM that one block needs.
     pub fn needs(&self) -> BlockNeeds {
         BlockNeeds {
             threads: self.header.block.iter().product(),
@@ -113,24 +113,24 @@ impl TracedKernel {
         }
     }
 
-    /// The trace, as messages call it.
+    /// Returns the name of the trace in messages.
     pub fn file_name(&self) -> &str {
         &self.file.name
     }
 
-    /// Blocks of the grid.
+    /// Returns the number of blocks of the grid.
     pub fn blocks(&self) -> u32 {
         self.header.grid.iter().product()
     }
 
-    /// The opcode of an instruction; that of an exit that the trace does not have is empty.
+    /// Returns the opcode of an instruction; empty for an exit that the trace does not contain.
     pub fn opcode(&self, index: usize) -> &str {
         let found = self.order.get(index).copied().flatten().and_then(|index| self.code.found.get(index));
         found.map_or("", |found| found.fixed.opcode.as_str())
     }
 }
 
-/// The table for an architecture.
+/// Returns the table of opcodes for an architecture.
 fn table<'t>(
     file: &TraceFile,
     header: &Header,
@@ -150,7 +150,7 @@ fn table<'t>(
     if let Some(table) = tables.iter().find(|table| table.targets.contains(&version)) {
         return Ok(table);
     }
-    // the newest that is not newer, or the oldest
+    // the newest table that is not newer than the architecture, or else the oldest
     let newest = |table: &&Opcodes| table.targets.iter().copied().filter(|&target| target <= version).max();
     let near = tables.iter().max_by_key(newest);
     let Some(near) = near else {
@@ -160,19 +160,20 @@ fn table<'t>(
     Ok(near)
 }
 
-/// What is counted on the way through a trace.
+/// The state of the first reading.
 struct Counting<'o> {
     code: Code,
     guess: Guess,
     seen: Vec<Seen>,
-    /// By instruction: whether it is one at which lanes part or meet, and whether it has addresses, and where they go.
+    /// For each instruction, whether it is a branch or exit, and the space of its addresses, if it
+    /// has any.
     branches: Vec<bool>,
     spaces: Vec<Option<Space>>,
     opcodes: &'o Opcodes,
     format: Format,
     windows: Windows,
     summary: Summary,
-    /// Bytes of local memory that a thread accesses, at most.
+    /// The maximum number of bytes of local memory that a thread accesses.
     most_local: u64,
 }
 
@@ -262,7 +263,7 @@ impl<'o> Counting<'o> {
         Ok((instr, lanes))
     }
 
-    /// What is asked of an instruction each time that it is executed.
+    /// Stores the properties of a new instruction that each of its executions needs.
     #[cold]
     fn learned(&mut self) {
         let fixed = &self.code.found[self.code.found.len() - 1].fixed;
@@ -277,7 +278,7 @@ impl<'o> Counting<'o> {
     }
 }
 
-/// What a reader of results has to know.
+/// Returns notes that help to interpret the results.
 fn said(header: &Header, summary: &Summary, taking: &Taking, actions: &[Action]) -> Vec<String> {
     let mut notes = Vec::new();
     notes.push(match (header.own.whole, taking.conservative_predicates) {
@@ -320,7 +321,7 @@ fn said(header: &Header, summary: &Summary, taking: &Taking, actions: &[Action])
     notes
 }
 
-/// Each instruction as text.
+/// Returns the instructions as text.
 fn listing(program: &Program, code: &Code, order: &[Option<usize>]) -> String {
     let mut text = String::new();
     for (index, instr) in order.iter().zip(&program.instrs) {
@@ -336,7 +337,7 @@ fn listing(program: &Program, code: &Code, order: &[Option<usize>]) -> String {
         text.truncate(text.trim_end().len());
         text.push('\n');
     }
-    // the last is the exit of warps that have none
+    // the last instruction is the exit of warps that have none
     text.truncate(text.len() - "not executed\n".len());
     text + "end of the warp\n"
 }

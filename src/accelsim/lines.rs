@@ -1,14 +1,14 @@
-//! Lines of a stream, of which never more than one and a piece of the next are in memory.
+//! A reader of lines that keeps at most one line and a part of the next in memory.
 
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 
 use crate::base::Watch;
 
-/// Bytes of a line, at most: a name of a kernel may be long.
+/// The maximum length of a line in bytes; the name of a kernel may be long.
 const LONGEST: usize = 1 << 18;
 
-/// Lines, one after the other.
+/// An iterator over the lines of an input.
 pub(super) struct Lines<'w> {
     input: Box<dyn Read + Send>,
     watch: Option<&'w Watch>,
@@ -19,29 +19,29 @@ pub(super) struct Lines<'w> {
     ended: bool,
 }
 
-/// What keeps a line from being read.
+/// The reason why a line cannot be read.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// The input gives no more.
+    /// The input returned an error.
     Input(io::Error),
-    /// The command is to end.
+    /// A stop was requested.
     Stopped,
-    /// The line is longer than any that is read.
+    /// The line is too long.
     TooLong,
 }
 
 impl<'w> Lines<'w> {
-    /// `watch` may end the reading.
+    /// Creates a reader; `watch` may stop it.
     pub(super) fn new(input: Box<dyn Read + Send>, watch: Option<&'w Watch>) -> Self {
         Self { input, watch, buffer: vec![0; LONGEST], start: 0, end: 0, number: 0, ended: false }
     }
 
-    /// Has somebody else watch, who may end the reading.
+    /// Replaces the watch that may stop the reader.
     pub(super) fn watched(&mut self, watch: &'w Watch) {
         self.watch = Some(watch);
     }
 
-    /// Goes to the next line: where it lies, without its end.
+    /// Advances to the next line and returns its range without the line end.
     pub(super) fn advance(&mut self) -> Result<Option<Range<usize>>, Failed> {
         let mut searched = self.start;
         loop {
@@ -90,12 +90,12 @@ impl<'w> Lines<'w> {
         line
     }
 
-    /// The line that lies there, until the next is read.
+    /// Returns the text of a line, which is valid until the next one is read.
     pub(super) fn text(&self, line: Range<usize>) -> &[u8] {
         &self.buffer[line]
     }
 
-    /// The number of the line, from 1.
+    /// Returns the number of the line, from 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }

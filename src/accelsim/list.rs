@@ -1,37 +1,37 @@
-//! `kernelslist.g`: kernels in order, and what the host copies in between.
+//! `kernelslist.g`: the kernels in order, and the copies from the host between them.
 
 use crate::diag::{Diagnostics, SourceText};
 
 /// A list of traces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelsList {
-    /// The kernels.
+    /// The kernels in order.
     pub kernels: Vec<Listed>,
-    /// Other lines: copies to the host, sets of memory, and the like.
+    /// The number of other lines, such as copies to the host and memory sets.
     pub passed_over: u64,
 }
 
-/// A kernel of a list.
+/// A kernel in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its file, beside the list.
+    /// Its trace file, relative to the list.
     pub file: String,
-    /// Where it stands in the list.
+    /// The line in the list.
     pub line: u32,
-    /// What the host has copied to the GPU by then, as address and bytes.
+    /// The distinct copies from the host to the GPU so far, as (address, bytes).
     pub copies: Vec<(u64, u64)>,
-    /// Of these, and of those that repeat one, what it has copied since the kernel before this one.
+    /// The copies since the previous kernel, including those that repeat an earlier one.
     pub since: Vec<(u64, u64)>,
 }
 
-/// Copies that are kept.
+/// The maximum number of copies.
 const MOST_COPIES: usize = 1 << 16;
 
 impl KernelsList {
-    /// Reads a list.
+    /// Parses a list.
     ///
     /// # Errors
-    /// Every line that is none, and a list without kernels.
+    /// A line is invalid, or there are no kernels.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         let mut list = Self::default();
         let mut problems = Diagnostics::new();

@@ -1,4 +1,4 @@
-//! From what a trace shows of its instructions to a program.
+//! Lowering of the instructions of a trace to a program.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,15 +11,16 @@ use crate::path::Step;
 use crate::program::sem::{Operand, TracedAccess};
 use crate::program::{Area, Flow, Guard, Instr, MemoryOp, Program, RegKind, RegList, Register, Sem};
 
-/// The register that always reads zero, in traces of real GPUs.
+/// The register that always reads zero in traces of real GPUs.
 const ZERO: u32 = 255;
 
-/// How a trace is taken.
+/// Options for the interpretation of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taking {
-    /// Each branch, predicated instruction, and other reader of predicates depends on the last instruction that sets one.
+    /// Whether each branch, predicated instruction and other reader of predicates depends on the
+    /// last instruction that sets a predicate.
     pub conservative_predicates: bool,
-    /// The op class of opcodes that are not known.
+    /// The op class of unknown opcodes.
     pub unknown: String,
 }
 
@@ -29,51 +30,52 @@ impl Default for Taking {
     }
 }
 
-/// What an execution of an instruction has to have in a path.
+/// The data that an execution of an instruction contributes to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// Nothing.
+    /// No data.
     Plain,
-    /// It may end the warp.
+    /// An exit that may terminate the warp.
     Exit,
     /// A barrier.
     Barrier,
-    /// Likewise, without waiting.
+    /// An arrival at a barrier without waiting.
     Arrive,
-    /// An access to memory.
+    /// A memory access.
     Access { space: Space, bytes: u8, atomic: bool },
     /// An asynchronous copy.
     Copy { bytes: u8 },
-    /// Ends a group of copies.
+    /// The end of a group of asynchronous copies.
     Commit,
-    /// Waits for groups of copies.
+    /// A wait for groups of asynchronous copies.
     Wait,
 }
 
-/// A program, and what it takes to make paths of it.
+/// A program, and the data that is needed to create its paths.
 pub(super) struct Lowered {
     pub(super) program: Program,
     pub(super) actions: Vec<Action>,
-    /// By opcode that is not known: its executions.
+    /// The number of executions of each unknown opcode.
     pub(super) unknown: BTreeMap<String, u64>,
-    /// Where each instruction that was found stands.
+    /// The index in the program of each instruction that was found.
     pub(super) places: Vec<u32>,
-    /// By place: which of those that were found stands there.
+    /// For each index in the program, the instruction that was found there.
     pub(super) order: Vec<Option<usize>>,
 }
 
-/// What was seen of each instruction, in their order.
+/// The statistics of an instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
-    /// Warp executions.
+    /// The number of warp executions.
     pub(super) count: u64,
-    /// Lanes in them.
+    /// The number of lanes in these executions.
     pub(super) lanes: u64,
-    /// Fewer lanes than the instruction before it had, which is no branch: it has a guard.
+    /// Whether an execution had fewer lanes than the preceding instruction, which was not a branch,
+    /// so that the instruction must have a guard.
     pub(super) guarded: bool,
 }
 
-/// Makes a program of what was found.
+/// Builds a program from the instructions that were found.
 pub(super) fn lower(
     file: &str,
     header: &Header,
@@ -102,7 +104,7 @@ pub(super) fn lower(
         let line = place as u32 + 1;
         let (instr, action) = match index {
             Some(index) => lower.instr(&found[*index], &seen[*index], line),
-            // nobody executes it
+            // an instruction that is never executed
             None if place < size => (bare(control, Flow::Plain, line), Action::Plain),
             None => (bare(control, Flow::Exit, line), Action::Exit),
         };
@@ -112,9 +114,10 @@ pub(super) fn lower(
     Lowered { program: lower.program, actions, unknown: lower.unknown, places, order }
 }
 
-/// Where each instruction stands in the program, and how long that is: as in the code, with room for what nobody executes,
-/// since fetching depends on what stands side by side. A second instruction at a place, which is one of another function,
-/// stands behind all others.
+/// Returns the index of each instruction in the program, and the program's length. The order is
+/// that of the code, with gaps for instructions that were not executed, since fetching depends on
+/// adjacency. A second instruction at the same address, which belongs to another function, comes
+/// after all others.
 fn places(header: &Header, found: &[Found]) -> (Vec<u32>, usize) {
     let word = |pc: u64| match header.binary_version {
         _ if header.own.whole => pc / 16,
@@ -173,7 +176,7 @@ struct Lower<'a> {
     taking: &'a Taking,
     program: Program,
     registers: HashMap<u32, RegId>,
-    /// What stands for all predicates, if dependences on them are asked for.
+    /// The register that represents all predicates, if dependences on them are modelled.
     predicates: Option<RegId>,
     unknown: BTreeMap<String, u64>,
 }
@@ -220,7 +223,7 @@ impl Lower<'_> {
                     Space::RESOLVED.map(|space| self.program.classes.intern(&class_in(&rule.class, space))),
                 )),
             ),
-            // where it goes is not recorded
+            // the trace does not record where it goes
             None if access_space(rule.does) == Some(Space::Generic) => {
                 (class_in(&rule.class, Space::Global), None)
             }
@@ -233,7 +236,7 @@ impl Lower<'_> {
         if let (Does::Load(_), false, [first], true) =
             (rule.does, self.header.own.whole, operands.dsts.as_slice(), fixed.width > 0)
         {
-            // wide loads name the first register of several
+            // wide loads name only the first of several registers
             let more = (1..loaded(&fixed.opcode, bytes)).map(|more| first + more);
             for number in more.filter(|&number| *first != ZERO && number < ZERO) {
                 let register = self.register(number);
@@ -259,7 +262,7 @@ impl Lower<'_> {
             _ => None,
         };
         let sem = match rule.does {
-            // for how long is not recorded
+            // the trace does not record the duration
             Does::Sleep => Sem::Sleep { time: Operand::Imm(1) },
             _ => Sem::Traced(access.map(|(space, bytes)| TracedAccess { space, bytes, atomic })),
         };
@@ -276,7 +279,8 @@ impl Lower<'_> {
     }
 }
 
-/// Flow, memory operation, what an execution says, and where it goes.
+/// Returns the flow, the memory operation, the data of an execution, and the space and width of the
+/// access.
 fn meaning(rule: &Rule, recorded: bool, bytes: u8) -> (Flow, Option<MemoryOp>, Action, Option<(Space, u8)>) {
     let access = |space: Space, op: fn(Area) -> MemoryOp, atomic: bool| {
         let memory = op(Area::from(space));
@@ -287,7 +291,8 @@ fn meaning(rule: &Rule, recorded: bool, bytes: u8) -> (Flow, Option<MemoryOp>, A
         Does::Load(space) if recorded => access(space, MemoryOp::Load, false),
         Does::Store(space) if recorded => access(space, MemoryOp::Store, false),
         Does::Atomic(space) if recorded => access(space, MemoryOp::Atomic, true),
-        // addresses that nobody knows: the unit is taken, and the two-level policy sees a load
+        // The addresses are unknown. The instruction occupies its unit, and the two-level policy
+        // treats it as a load.
         Does::Load(Space::Global | Space::Generic) | Does::Fetch => {
             (Flow::Plain, Some(MemoryOp::Unaddressed(Area::Global)), Action::Plain, None)
         }
@@ -315,7 +320,7 @@ fn access_space(does: Does) -> Option<Space> {
     }
 }
 
-/// Registers that a load fills.
+/// Returns the number of registers that a load writes.
 fn loaded(opcode: &str, bytes: u8) -> u32 {
     if opcode.starts_with("LDSM") {
         let words = || opcode.split('.').skip(1);

@@ -1,13 +1,16 @@
-//! Traces of machine code as Accel-Sim's tracer writes them (Khairy et al., ISCA 2020): kernels whose paths are given.
+//! Traces of machine code in the format of Accel-Sim's tracer (Khairy et al., ISCA 2020): kernels
+//! whose paths are given.
 //!
-//! `list` reads `kernelslist.g`. A trace is read twice: [`TracedKernel::read`] goes through it once and finds the
-//! instructions, from which `lower` makes a [`crate::program::Program`] with what `opcodes` (`isa/traces/*.ron`) says of them;
-//! [`TraceSource`] then yields its blocks. `stream` knows the structure of the file, `instruction` its lines, `code` finds an
-//! instruction again by its text.
+//! `list` parses `kernelslist.g`. A trace is read twice. First, [`TracedKernel::read`] reads it
+//! from beginning to end and finds the instructions, from which `lower` builds a
+//! [`crate::program::Program`] using the tables in `opcodes` (`isa/traces/*.ron`). Then
+//! [`TraceSource`] yields its blocks. `stream` parses the structure of the file and `instruction`
+//! its lines; `code` looks up an instruction by its text.
 //!
-//! What the tracer leaves out (predicates, uniform registers, numbers of barriers, addresses of textures) costs nothing here
-//! or what [`Taking`] says, and the program's notes tell it. Nothing here panics on any input. Memory grows with the largest
-//! block and with the different instructions, at most 2^20, not with the file.
+//! Information that the tracer does not record (predicates, uniform registers, numbers of barriers,
+//! addresses of textures) costs nothing here, or what [`Taking`] states, and the program's notes
+//! list it. No input causes a panic. The use of memory grows with the largest block and the number
+//! of distinct instructions, at most 2^20, but not with the size of the file.
 
 mod code;
 mod header;
@@ -38,25 +41,25 @@ pub use source::{TraceSource, Wanted};
 pub use synthetic::{Pattern, Synthetic};
 pub use write::{Launched, Writer};
 
-/// Where a trace comes from: it is read more than once.
+/// A trace file, which is read more than once.
 #[derive(Clone, Debug)]
 pub struct TraceFile {
-    /// What messages call it.
+    /// The name in messages.
     pub name: String,
-    /// How to read it from its beginning.
+    /// Opens the file at its beginning.
     pub open: Arc<dyn Open>,
 }
 
-/// Something that can be read from its beginning, unpacked.
+/// A file that can be opened repeatedly, uncompressed.
 pub trait Open: fmt::Debug + Send + Sync {
-    /// Begins.
+    /// Opens the file at its beginning.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The file cannot be opened.
     fn open(&self) -> Result<Box<dyn Read + Send>, Diagnostic>;
 }
 
-/// A text that is in memory.
+/// A text in memory.
 #[derive(Clone, Debug)]
 pub struct InMemory(pub Arc<[u8]>);
 

@@ -1,4 +1,4 @@
-//! What opcodes of machine code are to timing: `isa/traces/*.ron`.
+//! The tables of machine code opcodes for timing: `isa/traces/*.ron`.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ struct Spec {
     name: String,
     #[allow(dead_code, reason = "for the reader of the file")]
     doc: String,
-    /// Architectures, 86 for sm_86.
+    /// The architectures, such as 86 for sm_86.
     #[serde(default)]
     targets: Vec<u32>,
-    /// The table whose rules follow these.
+    /// The table whose rules are appended to these.
     #[serde(default)]
     extends: Option<String>,
     rules: Vec<RuleSpec>,
@@ -37,79 +37,80 @@ struct RuleSpec {
     reads: bool,
 }
 
-/// What an opcode does besides taking a unit.
+/// The effect of an opcode besides occupying a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum Does {
-    /// Computes.
+    /// No further effect: it computes.
     #[default]
     Nothing,
-    /// Brings a value to registers.
+    /// Loads values into registers.
     Load(Space),
-    /// Takes one to memory.
+    /// Stores values to memory.
     Store(Space),
-    /// Reads and writes in memory.
+    /// Reads and modifies memory.
     Atomic(Space),
-    /// Loads where nobody records addresses.
+    /// Loads from addresses that traces do not record.
     Fetch,
-    /// Copies from global to shared memory while the warp goes on.
+    /// Copies from global to shared memory asynchronously to the warp.
     Copy,
-    /// Ends a group of copies.
+    /// Closes a group of asynchronous copies.
     Commit,
-    /// Waits for groups of copies.
+    /// Waits for groups of asynchronous copies.
     Wait,
-    /// Waits for the warp's accesses.
+    /// Waits for the warp's memory accesses.
     Fence,
-    /// Waits for the block.
+    /// Waits at a barrier of the block.
     Barrier,
-    /// Tells a barrier that the warp was here.
+    /// Arrives at a barrier without waiting.
     Arrive,
     /// Waits for a time that the hardware chooses.
     Sleep,
-    /// Branches, or says where lanes meet.
+    /// Branches, or marks a reconvergence point.
     Branch,
-    /// Ends lanes.
+    /// Terminates lanes.
     Exit,
 }
 
-/// What is said of some opcodes.
+/// A rule for some opcodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Words behind the first that an opcode has to have.
+    /// The modifiers that an opcode must have.
     modifiers: Vec<String>,
-    /// The op class; of generic accesses without the space.
+    /// The op class; for generic accesses, without the space.
     pub class: String,
-    /// What it does.
+    /// The effect.
     pub does: Does,
-    /// Bytes that each lane accesses, where the opcode does not say it as others do.
+    /// The number of bytes that each lane accesses, if the opcode does not encode it in the usual
+    /// way.
     pub bytes: Option<u8>,
-    /// Whether it sets predicates.
+    /// Whether the opcode sets predicates.
     pub sets: bool,
-    /// Whether it reads one, besides a guard.
+    /// Whether the opcode reads a predicate other than a guard.
     pub reads: bool,
 }
 
 impl Rule {
-    /// Of an opcode that computes, whatever it is called.
+    /// Creates a rule for opcodes of this class that compute.
     pub fn new(class: String) -> Self {
         Self { modifiers: Vec::new(), class, does: Does::Nothing, bytes: None, sets: false, reads: false }
     }
 }
 
-/// The opcodes of a generation.
+/// The opcodes of a GPU generation.
 #[derive(Clone, Debug)]
 pub struct Opcodes {
     /// The name of the table.
     pub name: String,
-    /// Architectures that it is for.
+    /// The architectures that the table applies to.
     pub targets: Vec<u32>,
     by_root: HashMap<String, Vec<Rule>>,
 }
 
 impl Opcodes {
-    /// Reads a table with those that it extends.
+    /// Parses a table and those that it extends.
     ///
     /// # Errors
-    /// The place where a text stops being a table.
+    /// A text is not a table; the diagnostic has the location.
     pub fn parse(
         source: &SourceText,
         load: &dyn Fn(&str) -> Result<SourceText, Diagnostics>,
@@ -117,7 +118,7 @@ impl Opcodes {
         let mut spec: Spec = crate::diag::from_ron(source)?;
         let mut table =
             Self { name: spec.name.clone(), targets: spec.targets.clone(), by_root: HashMap::new() };
-        // a table that extends itself has an end all the same
+        // the limit ends a circular chain of `extends`
         for _ in 0..8 {
             for rule in &spec.rules {
                 table.add(rule);
@@ -145,7 +146,7 @@ impl Opcodes {
         }
     }
 
-    /// The first rule that fits an opcode such as `LDG.E.64`.
+    /// Returns the first rule that matches an opcode such as `LDG.E.64`.
     pub fn find(&self, opcode: &str) -> Option<&Rule> {
         let mut words = opcode.split('.');
         let rules = self.by_root.get(words.next()?)?;
@@ -153,13 +154,14 @@ impl Opcodes {
         rules.iter().find(|rule| rule.modifiers.iter().all(has))
     }
 
-    /// Every op class that some rule names, with what it does.
+    /// Returns all op classes that rules name, with their effects.
     pub fn classes(&self) -> impl Iterator<Item = (&str, Does)> {
         self.by_root.values().flatten().map(|rule| (rule.class.as_str(), rule.does))
     }
 }
 
-/// Bytes that each lane accesses, as an opcode says it; four where it says nothing.
+/// Returns the number of bytes that each lane accesses according to the opcode; four if it does not
+/// state any.
 pub fn bytes_of(opcode: &str) -> u8 {
     for word in opcode.split('.').skip(1) {
         let digits = word.trim_start_matches(['U', 'S', 'B', 'F']);
@@ -177,8 +179,8 @@ pub fn bytes_of(opcode: &str) -> u8 {
     4
 }
 
-/// The op classes of a generic access by space, as those of PTX are called; one of a kind that its space has no
-/// class for counts as one to global memory.
+/// Returns the op class of a generic access for a space, with the same names as for PTX. A
+/// combination of operation and space that has no class counts as an access to global memory.
 pub fn class_in(root: &str, space: Space) -> String {
     let known = match root {
         "ld" => true,

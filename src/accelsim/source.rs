@@ -1,4 +1,4 @@
-//! Blocks of a trace, one after the other.
+//! The second reading of a trace, which yields its blocks.
 
 use super::code::Guess;
 use super::instruction::{Format, Words, Wrong};
@@ -15,23 +15,23 @@ use crate::path::{
 };
 use crate::program::layout::{CONSTANT_LINES_BASE, LOCAL_LINES_BASE, PARAM_LINES_BASE};
 
-/// Bytes of copies that caches are told of.
+/// The maximum number of copied bytes that caches take into account.
 const MOST_COPIED: u64 = 1 << 30;
 
-/// What paths are to have, as the machine needs it.
+/// The data that the machine needs in paths.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// The banks of shared memory, if their conflicts count.
+    /// The banks of shared memory, if bank conflicts are modelled.
     pub banks: Option<Banks>,
-    /// Whether lines of device memory are recorded.
+    /// Whether to record lines of device memory.
     pub traffic: bool,
-    /// Whether those include constants and parameters.
+    /// Whether the lines include constants and kernel parameters.
     pub constants: bool,
-    /// Instructions of a block, at most.
+    /// The maximum number of instructions of a block.
     pub most: u64,
 }
 
-/// Reads a trace block by block.
+/// A reader that yields a trace block by block.
 pub struct TraceSource<'k> {
     kernel: &'k TracedKernel,
     wanted: Wanted,
@@ -42,17 +42,17 @@ pub struct TraceSource<'k> {
     watch: Option<&'k Watch>,
     lines: Lines,
     group: Vec<LineUse>,
-    /// Of the warp that is read.
+    /// The commit groups of the current warp.
     groups: AsyncGroups,
     addresses: [u64; WARP_SIZE],
     ended: bool,
 }
 
 impl TracedKernel {
-    /// Begins to read the blocks.
+    /// Opens the trace to read its blocks.
     ///
     /// # Errors
-    /// A file that cannot be opened any more.
+    /// The file can no longer be opened.
     pub fn source(&self, wanted: Wanted) -> Result<TraceSource<'_>, Diagnostics> {
         let stream = Stream::open(&self.file, None)?;
         let format = Format::of(&stream.header);
@@ -74,7 +74,7 @@ impl TracedKernel {
 }
 
 impl<'k> TraceSource<'k> {
-    /// Has somebody watch, who may end it.
+    /// Sets the watch that may stop the reader.
     #[must_use]
     pub fn watched(mut self, watch: &'k Watch) -> Self {
         self.watch = Some(watch);
@@ -204,13 +204,13 @@ impl<'k> TraceSource<'k> {
     }
 }
 
-/// The barrier that our own traces record as an immediate.
+/// Decodes the barrier that traces written by warpbound record as an immediate.
 fn barrier(immediate: Option<i64>) -> BarrierUse {
     let bits = immediate.unwrap_or(0);
     BarrierUse { id: (bits & 15) as u8, warps: (bits >> 4 & 127) as u8 }
 }
 
-/// What an access is, and by whom: the block and the warp in it.
+/// A memory access, and the block and warp that perform it.
 #[derive(Clone, Copy)]
 struct Access {
     space: Space,
@@ -220,7 +220,7 @@ struct Access {
     warp: (u64, usize),
 }
 
-/// What it takes to read where an access goes.
+/// The state that is needed to read the addresses of an access.
 struct Reader<'r> {
     wanted: &'r Wanted,
     kernel: &'r TracedKernel,
@@ -230,7 +230,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// What the path says of an access.
+    /// Reads an access and returns its data for the path.
     fn access(
         &mut self,
         mut words: Words,
@@ -284,7 +284,7 @@ impl Reader<'_> {
     }
 }
 
-/// An access of a lane, which in a trace may lie in two lines.
+/// Adds an access of a lane; in a trace it may extend over two lines.
 #[inline]
 fn touch(lines: &mut Lines, address: u64, bytes: usize, apart: bool) {
     let room = (LineUse::LINE_BYTES - address % LineUse::LINE_BYTES) as usize;
@@ -308,7 +308,7 @@ impl BlockSource for TraceSource<'_> {
             return Ok(false);
         }
         let read = match self.block(paths) {
-            // the block under way is not given
+            // the current block is dropped
             Err(_) if self.watch.is_some_and(Watch::is_stopped) => Ok(false),
             read => read,
         };
@@ -323,7 +323,8 @@ impl BlockSource for TraceSource<'_> {
     }
 }
 
-/// The last bytes that were copied, more than any cache holds: what was copied before them has left it.
+/// Returns the most recent copies, limited to more bytes than any cache holds; earlier data has
+/// been evicted.
 fn latest(copies: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut room = MOST_COPIED;
     let mut kept = Vec::new();

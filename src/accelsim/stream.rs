@@ -1,4 +1,4 @@
-//! The structure of a trace file: its header, blocks, warps and lines of instructions.
+//! The structure of a trace file: its header, blocks, warps and instruction lines.
 
 use std::ops::Range;
 
@@ -8,50 +8,50 @@ use super::lines::{Failed, Lines};
 use crate::base::Watch;
 use crate::diag::{Diagnostic, shortened};
 
-/// What comes next in a trace.
+/// An element of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
-    /// A block begins: its number in the launch, x fastest.
+    /// The beginning of a block with its number in the launch (x varies fastest).
     Block(u32),
-    /// A warp of the block begins, with so many instructions.
+    /// The beginning of a warp with its number of instructions.
     Warp(usize, u64),
-    /// An instruction, the text of which is [`Stream::line`]; whether it is the last of its warp.
+    /// An instruction, whose text is [`Stream::line`], and whether it is the last one of its warp.
     Instruction(bool),
-    /// The block ends.
+    /// The end of a block.
     EndBlock,
 }
 
 enum State {
     /// Between blocks.
     Between,
-    /// A block has begun.
+    /// In a block whose coordinates have not been read.
     Begun,
-    /// Its place is known.
+    /// In a block whose coordinates are known.
     InBlock,
-    /// A warp is named.
+    /// After the number of a warp.
     Named(usize),
-    /// So many of its instructions are to come.
+    /// In a warp with this number of remaining instructions.
     InWarp(u64),
 }
 
-/// A trace file that is read.
+/// A parser of a trace file.
 pub(super) struct Stream<'w> {
     name: String,
     lines: Lines<'w>,
     pub(super) header: Header,
     line: Range<usize>,
     state: State,
-    /// The block that may come next, at least.
+    /// The minimum number of the next block.
     next_block: u64,
-    /// Blocks so far.
+    /// The number of blocks so far.
     pub(super) blocks: u64,
-    /// The warp that may come next, at least.
+    /// The minimum number of the next warp.
     next_warp: usize,
     warps: usize,
 }
 
 impl<'w> Stream<'w> {
-    /// Opens a trace and reads its header. `watch` may end the reading.
+    /// Opens a trace and reads its header. `watch` may stop the reader.
     pub(super) fn open(file: &TraceFile, watch: Option<&'w Watch>) -> Result<Self, Diagnostic> {
         let mut lines = Lines::new(file.open.open()?, watch);
         let mut reading = Reading::default();
@@ -111,22 +111,22 @@ impl<'w> Stream<'w> {
         })
     }
 
-    /// Has somebody else watch, who may end the reading.
+    /// Replaces the watch that may stop the reader.
     pub(super) fn watched(&mut self, watch: &'w Watch) {
         self.lines.watched(watch);
     }
 
-    /// Warps of a block.
+    /// Returns the number of warps of a block.
     pub(super) fn warps(&self) -> usize {
         self.warps
     }
 
-    /// The line of the instruction.
+    /// Returns the line of the current instruction.
     pub(super) fn line(&self) -> &[u8] {
         self.lines.text(self.line.clone())
     }
 
-    /// A problem with words of the line.
+    /// Creates a diagnostic for a range of the current line.
     #[cold]
     pub(super) fn problem(
         &self,
@@ -149,7 +149,7 @@ impl<'w> Stream<'w> {
         self.problem(0..self.line.len(), message, hint)
     }
 
-    /// What comes next; nothing at the end of the file.
+    /// Returns the next element, or `None` at the end of the file.
     pub(super) fn advance(&mut self) -> Result<Option<Item>, Diagnostic> {
         loop {
             match self.lines.advance() {
@@ -179,7 +179,7 @@ impl<'w> Stream<'w> {
         }
     }
 
-    /// The file ends: whether it may.
+    /// Checks that the file may end here.
     fn end(&self) -> Result<(), Diagnostic> {
         let grid: u64 = self.header.grid.iter().map(|&n| u64::from(n)).product();
         if !matches!(self.state, State::Between) {
@@ -193,7 +193,7 @@ impl<'w> Stream<'w> {
         Ok(())
     }
 
-    /// A line that is no instruction.
+    /// Parses a line that is not an instruction.
     fn structure(&mut self) -> Result<Option<Item>, Diagnostic> {
         let text = String::from_utf8_lossy(self.line()).into_owned();
         if text.starts_with('#') {
@@ -210,7 +210,7 @@ impl<'w> Stream<'w> {
                 self.state = State::InBlock;
                 Ok(Some(Item::Block(block)))
             }
-            // of clusters, which older GPUs have none of
+            // keys of clusters, which older GPUs do not have
             ("cluster id" | "cluster cta" | "cluster rank", State::InBlock) => Ok(None),
             ("warp", State::InBlock) => {
                 let warp =
@@ -236,7 +236,7 @@ impl<'w> Stream<'w> {
         }
     }
 
-    /// A line that begins with `#`.
+    /// Parses a line that begins with `#`.
     fn mark(&mut self, text: &str) -> Result<Option<Item>, Diagnostic> {
         match (is_begin(text), text.trim() == "#END_TB", &self.state) {
             (true, _, State::Between) => {
@@ -257,7 +257,7 @@ impl<'w> Stream<'w> {
         }
     }
 
-    /// The number of a block from its place in the grid.
+    /// Returns the number of a block, given its coordinates in the grid.
     fn place(&self, value: &str) -> Result<u32, Diagnostic> {
         let [x, y, z] = self.header.grid.map(u64::from);
         let parts: Vec<Option<u64>> = value.split(',').map(|part| part.trim().parse().ok()).collect();

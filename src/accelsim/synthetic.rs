@@ -1,4 +1,4 @@
-//! Traces that are made up, as long as somebody wants them.
+//! Synthetic traces of any length.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -9,59 +9,60 @@ use rand_chacha::ChaCha8Rng;
 use super::write::compressed;
 use crate::base::LaneMask;
 
-/// What the instructions are like.
+/// The pattern of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// Tiles go through shared memory to sums of products, with barriers.
+    /// Tiles are copied to shared memory and multiplied, with barriers.
     Gemm,
-    /// Nothing but arithmetic.
+    /// Only arithmetic.
     Arithmetic,
-    /// Two loads and a store of words that lie side by side, for each sum.
+    /// Two loads and a store of contiguous words per sum.
     Streaming,
-    /// Each load reads the address of the next, anywhere.
+    /// Each load reads the address of the next one; addresses are random.
     Chase,
 }
 
-/// A trace of one kernel.
+/// A synthetic trace of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Synthetic {
-    /// What its warps do.
+    /// The pattern of instructions.
     pub pattern: Pattern,
-    /// Blocks.
+    /// The number of blocks.
     pub blocks: u32,
-    /// Warps of a block, at most 32.
+    /// The number of warps of a block, at most 32.
     pub warps: u32,
-    /// Instructions of a warp, about: whole iterations, and an exit.
+    /// The approximate number of instructions of a warp; it is rounded to whole iterations and an
+    /// exit.
     pub instructions: u64,
-    /// Seed of what is drawn.
+    /// The seed of random addresses.
     pub seed: u64,
 }
 
-/// An instruction: what is fixed, and where its lanes go.
+/// An instruction: the text that is the same for all executions, and the address pattern.
 struct Op(&'static str, Goes);
 
-/// Where lanes of an iteration go.
+/// The address pattern of the lanes in one iteration.
 #[derive(Clone, Copy)]
 enum Goes {
-    /// Nowhere.
+    /// No memory access.
     Nowhere,
-    /// To so many bytes each side by side, in array `.0`.
+    /// Contiguous accesses of `.1` bytes per lane in array number `.0`.
     Along(u64, u64),
-    /// To shared memory, so many bytes apart.
+    /// Accesses to shared memory with this stride in bytes.
     Shared(u64),
-    /// Anywhere.
+    /// Random addresses.
     Anywhere,
 }
 
 use Goes::{Along, Anywhere, Nowhere, Shared};
 
-/// Bytes between two arrays.
+/// The distance between two arrays in bytes.
 const ARRAY: u64 = 1 << 32;
-/// Where the arrays begin.
+/// The address of the first array.
 const BASE: u64 = 0x7f00_0000_0000;
 
 impl Pattern {
-    /// Every pattern by name.
+    /// All patterns by name.
     pub const ALL: [(&'static str, Self); 4] = [
         ("gemm", Self::Gemm),
         ("arithmetic", Self::Arithmetic),
@@ -69,7 +70,7 @@ impl Pattern {
         ("chase", Self::Chase),
     ];
 
-    /// One iteration.
+    /// Returns the instructions of one iteration.
     fn body(self) -> Vec<Op> {
         let op = |text| Op(text, Nowhere);
         match self {
@@ -142,7 +143,7 @@ impl Pattern {
 }
 
 impl Synthetic {
-    /// Warp executions of instructions in the whole trace.
+    /// Returns the number of instructions that the warps of the whole trace execute.
     pub fn warp_instructions(&self) -> u64 {
         let body = self.pattern.body().len() as u64;
         (self.iterations(body) * body + 1) * u64::from(self.blocks) * u64::from(self.warps)
@@ -155,7 +156,7 @@ impl Synthetic {
     /// Writes the trace.
     ///
     /// # Errors
-    /// What keeps it from being written.
+    /// The output cannot be written.
     pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         let body = self.pattern.body();
         let shared = if self.pattern == Pattern::Gemm { 16 << 10 } else { 0 };
@@ -195,7 +196,7 @@ impl Synthetic {
     }
 }
 
-/// The addresses of an iteration, counted over all warps.
+/// Appends the addresses of an iteration; iterations are numbered across all warps.
 fn goes(goes: Goes, iteration: u64, rng: &mut ChaCha8Rng, text: &mut String) {
     let lanes = |address: &mut dyn FnMut(u64) -> u64, text: &mut String| {
         let addresses: [u64; 32] = std::array::from_fn(|lane| address(lane as u64));

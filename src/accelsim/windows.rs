@@ -1,12 +1,12 @@
-//! Where generic addresses of a trace go.
+//! Resolution of generic addresses in traces.
 
 use super::header::Header;
 use crate::isa::Space;
 
-/// Bytes of the windows through which generic addresses see shared and local memory.
+/// The size in bytes of the windows through which generic addresses reach shared and local memory.
 const SIZE: u64 = 1 << 24;
 
-/// The windows of a GPU, as the header of a trace says where they are.
+/// The windows of a GPU according to the header of a trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Windows {
     shared: Option<u64>,
@@ -15,12 +15,12 @@ pub(super) struct Windows {
 
 impl Windows {
     pub(super) fn of(header: &Header) -> Self {
-        // a base of zero is one that the tracer did not know
+        // a base of zero means that the tracer did not know it
         let known = |base: Option<u64>| base.filter(|&base| base != 0);
         Self { shared: known(header.shared_base), local: known(header.local_base) }
     }
 
-    /// The space of an access and the address within it.
+    /// Returns the space of an access and the address within that space.
     #[inline]
     pub(super) fn resolve(&self, space: Space, address: u64) -> (Space, u64) {
         let within = |base: Option<u64>| {
@@ -34,7 +34,7 @@ impl Windows {
                 _ => (Space::Global, address),
             },
             Space::Shared => (space, within(self.shared).unwrap_or(address)),
-            // a thread has less
+            // the local memory of a thread is smaller than the window
             Space::Local => (space, within(self.local).unwrap_or(address) % SIZE),
             _ => (space, address),
         }

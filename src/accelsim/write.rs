@@ -1,7 +1,8 @@
-//! Paths of warps as a trace: what [`super::TracedKernel`] reads, and other tools replay.
+//! Writes the paths of warps as a trace, which [`super::TracedKernel`] and other tools can read.
 //!
-//! A line of the format holds one destination, five sources and no predicates. What an instruction has beyond that, op classes
-//! that no opcode of the target has, and names of registers stand in header lines that other tools pass over.
+//! A line of the format contains at most one destination and five sources, and no predicates.
+//! Further operands, op classes that no opcode of the target has, and the names of registers are
+//! written in header lines that other tools ignore.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,16 +16,16 @@ use crate::path::{BlockPaths, Footprint, Step, WarpPath};
 use crate::program::sem::Sem;
 use crate::program::{Area, Flow, Instr, MemoryOp, Program, RegKind};
 
-/// Sources that a line holds.
+/// The maximum number of sources in a line.
 const MOST_SRCS: usize = 5;
-/// The number that no register may have: it reads zero.
+/// The number that no register may have, because it denotes the zero register.
 const ZERO: usize = 255;
-/// The tracer version of what is written: with immediates.
+/// The tracer version of the output, which includes immediates.
 const VERSION: u32 = 5;
-/// Where generic addresses of shared and local memory begin in what is executed here.
+/// The spaces whose windows are written to the header.
 const WINDOWS: [Space; 2] = [Space::Shared, Space::Local];
 
-/// What opcodes of real GPUs do what an op class does, by how the class begins.
+/// Opcodes of real GPUs for op classes, by the prefix of the class.
 const OPCODES: [(&str, &str); 38] = [
     ("fp32.add", "FADD"),
     ("fp32.mul", "FMUL"),
@@ -66,38 +67,38 @@ const OPCODES: [(&str, &str); 38] = [
     ("ld", "LDC"),
 ];
 
-/// What the header of a trace says of the launch.
+/// The properties of the launch that are written to the header of a trace.
 #[derive(Clone, Debug)]
 pub struct Launched<'a> {
-    /// Blocks in x, y, z.
+    /// The number of blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y, z.
+    /// The number of threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Registers of a thread, where they limit occupancy.
+    /// The number of registers of a thread, if they limit occupancy.
     pub registers: Option<u32>,
-    /// What it takes of memory.
+    /// The memory that the launch uses.
     pub footprint: &'a Footprint,
-    /// Local memory of a thread, bytes.
+    /// The local memory of a thread in bytes.
     pub local_bytes: u64,
-    /// Its number, from 1.
+    /// The number of the launch, from 1.
     pub number: u64,
 }
 
-/// Writes the paths of a kernel.
+/// A writer of the paths of a kernel.
 pub struct Writer<'p> {
     program: &'p Program,
-    /// By pc: the part of a line that is the same each time.
+    /// For each instruction, the part of its line that is the same for all executions.
     lines: Vec<String>,
-    /// Header lines of our own.
+    /// The additional header lines.
     own: String,
     target: u32,
 }
 
 impl<'p> Writer<'p> {
-    /// Makes a program ready. `opcode` knows those of machine code.
+    /// Prepares a program. `opcode` returns the opcode of an instruction of machine code.
     ///
     /// # Errors
-    /// Every instruction that a trace cannot hold.
+    /// Returns a diagnostic for each instruction that a trace cannot represent.
     pub fn new(
         program: &'p Program,
         opcodes: &Opcodes,
@@ -125,7 +126,7 @@ impl<'p> Writer<'p> {
                     continue;
                 }
             };
-            // opcodes of machine code stand, if they do the same
+            // keep an opcode of machine code if it has the same effect
             let fits = |name: &String| opcodes.find(name).map_or(Does::Nothing, |rule| rule.does) == does;
             let name = opcode(Pc::from_index(index)).filter(fits).unwrap_or(name);
             let known = opcodes.find(&name).map(|rule| match does {
@@ -174,7 +175,7 @@ impl<'p> Writer<'p> {
     /// Writes the header.
     ///
     /// # Errors
-    /// What keeps it from being written.
+    /// The output cannot be written.
     pub fn header(&self, launch: &Launched, to: &mut dyn Write) -> io::Result<()> {
         let shape = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
         let [shared, local] = WINDOWS.map(crate::program::layout::window_base);
@@ -195,10 +196,10 @@ impl<'p> Writer<'p> {
         writeln!(to, "{}\n#written by warpbound {}\n", self.own, env!("CARGO_PKG_VERSION"))
     }
 
-    /// Writes a block, whose paths have lanes and addresses.
+    /// Writes a block, whose paths must contain the enabled lanes and the addresses.
     ///
     /// # Errors
-    /// What keeps it from being written.
+    /// The output cannot be written.
     pub fn block(&self, paths: &BlockPaths, [x, y, z]: [u32; 3], to: &mut dyn Write) -> io::Result<()> {
         writeln!(to, "#BEGIN_TB\n\nthread block = {x},{y},{z}")?;
         let mut text = String::new();
@@ -229,7 +230,7 @@ impl<'p> Writer<'p> {
     }
 }
 
-/// What a line says of the operands, less than all there is.
+/// The operands that fit into a line.
 struct Operands {
     dsts: Vec<RegId>,
     srcs: Vec<RegId>,
@@ -242,7 +243,7 @@ impl Operands {
         Self { dsts: of(instr.dsts.as_slice(), 1), srcs: of(&ordered(instr), MOST_SRCS) }
     }
 
-    /// All there is, if that is more.
+    /// Returns all operands if they do not fit into a line.
     fn own(&self, instr: &Instr, number: &dyn Fn(RegId) -> usize) -> Option<String> {
         let srcs = ordered(instr);
         if self.dsts == instr.dsts.as_slice() && self.srcs == srcs && instr.guard.is_none() {
@@ -257,7 +258,7 @@ impl Operands {
     }
 }
 
-/// The sources without the guard; of an atomic operation the address first.
+/// Returns the sources without the guard; for an atomic operation, the address comes first.
 fn ordered(instr: &Instr) -> Vec<RegId> {
     let guard = instr.guard.map(|guard| guard.reg);
     let mut srcs: Vec<RegId> =
@@ -271,7 +272,7 @@ fn ordered(instr: &Instr) -> Vec<RegId> {
     srcs
 }
 
-/// The number of each register in a trace: its own, if it has one, or one that is free.
+/// Returns the number of each register in a trace: the number in its name, or a free one.
 fn numbers(program: &Program) -> Vec<usize> {
     let own = |name: &str| name.strip_prefix('R')?.parse::<usize>().ok().filter(|&number| number < ZERO);
     let taken: BTreeSet<usize> = program.regs.iter().filter_map(|reg| own(&reg.name)).collect();
@@ -279,7 +280,7 @@ fn numbers(program: &Program) -> Vec<usize> {
     program.regs.iter().map(|reg| own(&reg.name).unwrap_or_else(|| free.next().unwrap_or(ZERO))).collect()
 }
 
-/// An opcode that does what the instruction does, but for its op class.
+/// Returns an opcode that has the same effect as the instruction, irrespective of the op class.
 fn chosen(instr: &Instr, class: &str) -> Result<(String, Does), String> {
     let plain = |name: &str, does| Ok((name.to_owned(), does));
     match instr.flow {
@@ -348,7 +349,8 @@ fn chosen(instr: &Instr, class: &str) -> Result<(String, Does), String> {
     }
 }
 
-/// What a line ends with: numbers of barriers, and of groups that may stay under way (-1: none, the open one neither).
+/// Returns the immediate at the end of a line: the number of a barrier, or the number of groups
+/// that may stay in flight (-1 means none, and closes the open group).
 fn immediate(instr: &Instr, step: Step) -> i64 {
     match (&instr.flow, &instr.sem) {
         (Flow::Barrier | Flow::Arrive, _) => {
@@ -361,7 +363,7 @@ fn immediate(instr: &Instr, step: Step) -> i64 {
     }
 }
 
-/// The addresses of these lanes in the shortest form.
+/// Appends the addresses of the lanes in the shortest form.
 pub(super) fn compressed(lanes: LaneMask, addresses: &[u64], text: &mut String) {
     let Some((&first, rest)) = addresses.split_first() else {
         text.push_str(" 1 0x0 0");

@@ -1,7 +1,7 @@
-//! What a PTX file says, before names mean anything.
+//! The syntax tree of a PTX file before name resolution.
 //!
-//! Names are byte ranges of the source. A function's body is a flat list in which scopes open and
-//! close, so that nothing here nests deeper than an initialiser.
+//! Names are byte ranges of the source. The body of a function is a flat list in which scopes open
+//! and close, so only initialisers are nested.
 
 use super::span::Span;
 use super::types::Type;
@@ -9,22 +9,22 @@ use super::types::Type;
 /// A parsed file.
 #[derive(Debug, Default)]
 pub(super) struct Ast {
-    /// `.version`.
+    /// The value of `.version`.
     pub version: String,
-    /// `.target`.
+    /// The value of `.target`.
     pub target: String,
-    /// `.address_size`; 32 or 64.
+    /// The value of `.address_size`: 32 or 64.
     pub address_bits: u8,
-    /// Every variable with one address for all threads or one per block: module scope and, as
-    /// [`VarDecl::function`] says, those declared inside functions.
+    /// All variables that have one address for all threads, or one per block: those of module scope
+    /// and, if [`VarDecl::function`] is set, those declared in functions.
     pub vars: Vec<VarDecl>,
-    /// Kernels and functions, prototypes included, in order.
+    /// The kernels and functions in order, including prototypes.
     pub functions: Vec<Function>,
-    /// `.alias a, b`.
+    /// The pairs of `.alias a, b`.
     pub aliases: Vec<(Span, Span)>,
 }
 
-/// Where a variable or parameter is declared to live.
+/// The state space of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeclSpace {
     Reg,
@@ -35,24 +35,24 @@ pub(super) enum DeclSpace {
     Local,
 }
 
-/// A declaration of one name.
+/// The declaration of one name.
 #[derive(Debug)]
 pub(super) struct VarDecl {
     pub space: DeclSpace,
-    /// `.extern`: defined elsewhere.
+    /// Whether it is `.extern`, that is, defined elsewhere.
     pub external: bool,
-    /// In bytes; 0 for the natural one.
+    /// The alignment in bytes; 0 means the natural one.
     pub align: u64,
-    /// Elements of a vector type, 1 for scalars.
+    /// The number of elements of a vector type; 1 for scalars.
     pub vector: u8,
     pub ty: Type,
     pub name: Span,
-    /// `name<count>`: that many registers.
+    /// The number of registers that `name<count>` declares.
     pub count: Option<u32>,
-    /// Array dimensions; the first may be 0, which is written `[]`.
+    /// The array dimensions; the first one is 0 if it is written `[]`.
     pub dims: Vec<u64>,
     pub init: Option<Init>,
-    /// Index of the function it is declared in.
+    /// The index of the function that contains the declaration.
     pub function: Option<u32>,
 }
 
@@ -67,14 +67,14 @@ pub(super) enum Init {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum InitValue {
     Const(Const),
-    /// The address of a variable, of which `mask` selects a byte range (`0xFF00(x)`).
+    /// The address of a variable; `mask` selects a byte range of it (`0xFF00(x)`).
     Address {
         symbol: SymbolExpr,
         mask: Option<u64>,
     },
 }
 
-/// `name + offset`, `generic(name) + offset`.
+/// A symbolic address: `name + offset` or `generic(name) + offset`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SymbolExpr {
     pub name: Span,
@@ -85,11 +85,11 @@ pub(super) struct SymbolExpr {
 /// A constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Const {
-    /// 64 bits and whether they are unsigned.
+    /// A 64-bit integer, and whether it is unsigned.
     Int(u64, bool),
-    /// `0f...`.
+    /// A literal `0f...`.
     F32(u32),
-    /// `0d...` and decimal fractions.
+    /// A literal `0d...` or a decimal fraction.
     F64(u64),
 }
 
@@ -101,28 +101,28 @@ pub(super) struct Function {
     pub line: u32,
     pub returns: Vec<VarDecl>,
     pub params: Vec<VarDecl>,
-    /// Product of `.maxntid` or `.reqntid`, the smaller one.
+    /// The maximum number of threads: the smaller product of `.maxntid` and `.reqntid`.
     pub max_threads: Option<u32>,
-    /// Nothing for a prototype.
+    /// The body; `None` for a prototype.
     pub body: Option<Body>,
 }
 
-/// What a function gives and takes.
+/// The results and parameters of a function.
 #[derive(Debug)]
 pub(super) struct Signature {
     pub returns: Vec<VarDecl>,
     pub params: Vec<VarDecl>,
 }
 
-/// A body.
+/// The body of a function.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub stmts: Vec<Stmt>,
-    /// How many of the statements are instructions.
+    /// The number of statements that are instructions.
     pub instructions: usize,
-    /// Names that calls name as their callee.
+    /// The callee of each call that names one.
     pub callees: Vec<Span>,
-    /// Line of the closing brace.
+    /// The line of the closing brace.
     pub end_line: u32,
 }
 
@@ -132,23 +132,23 @@ pub(super) enum Stmt {
     Open,
     Close,
     Label(Span),
-    /// Registers, local variables and call-site parameters.
+    /// A declaration of registers, a local variable or a call parameter.
     Decl(Box<VarDecl>),
     /// A variable in [`Ast::vars`].
     Static(u32),
     Instr(Box<Instr>),
-    /// `name: .branchtargets a, b;`.
+    /// `name: .branchtargets a, b;`
     Targets(Span, Vec<Span>),
-    /// `name: .callprototype (results) _ (parameters);`.
+    /// `name: .callprototype (results) _ (parameters);`
     Prototype(Span, Box<Signature>),
-    /// `name: .calltargets f, g;`.
+    /// `name: .calltargets f, g;`
     CallTargets(Span, Vec<Span>),
 }
 
 /// An instruction.
 #[derive(Debug)]
 pub(super) struct Instr {
-    /// Predicate and whether it is negated.
+    /// The guard predicate, and whether it is negated.
     pub guard: Option<(Span, bool)>,
     /// The opcode with its modifiers.
     pub opcode: Span,
@@ -163,37 +163,37 @@ pub(super) struct Operand {
     pub span: Span,
 }
 
-/// Kinds of operands.
+/// The kind of an operand.
 #[derive(Clone, Debug)]
 pub(super) enum OperandKind {
-    /// `name`.
+    /// `name`
     Name(Span),
-    /// `%tid.x`, `%r1.b2`, `vector.x`.
+    /// `%tid.x`, `%r1.b2` or `vector.x`
     Component(Span, Span),
-    /// A part of a register that has several, which the source names as a whole.
+    /// One part of a register with several parts that the source names as a whole.
     Element(Span, u8),
-    /// `array[3]`, `array[%r1 + 3]`.
+    /// `array[3]` or `array[%r1 + 3]`
     Indexed(ArrayElement),
-    /// `!name`.
+    /// `!name`
     Not(Span),
-    /// `-name`, `-name.h1`.
+    /// `-name` or `-name.h1`
     Minus(Box<Operand>),
-    /// `p|q`.
+    /// `p|q`
     Pair(Span, Span),
     /// A constant expression.
     Const(Const),
-    /// `name+4`, `generic(name)`.
+    /// `name+4` or `generic(name)`
     Symbol(SymbolExpr),
-    /// `[...]`.
+    /// `[...]`
     Address(AddressExpr),
-    /// `{a, b}`.
+    /// `{a, b}`
     Vector(Vec<Operand>),
-    /// `(a, b)` of a call.
+    /// `(a, b)` in a call
     Group(Vec<Operand>),
-    /// `_`.
+    /// `_`
     Sink,
-    /// `[name, sampler, {x, y}]` of texture, surface and tensor instructions: the first address and
-    /// what follows it.
+    /// `[name, sampler, {x, y}]` of texture, surface and tensor instructions: the first address,
+    /// and the remaining operands.
     Image(AddressExpr, Vec<Operand>),
 }
 
@@ -207,10 +207,10 @@ pub(super) struct ArrayElement {
     pub index: i64,
 }
 
-/// What stands between brackets.
+/// The address in brackets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AddressExpr {
-    /// Register or variable; nothing for an absolute address.
+    /// A register or variable; `None` for an absolute address.
     pub base: Option<Span>,
     pub offset: i64,
 }

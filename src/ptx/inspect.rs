@@ -1,4 +1,4 @@
-//! What a file contains: kernels, sizes, instruction mix, loops, and what is not supported.
+//! A summary of a file: kernels, sizes, instruction mix, loops, and unsupported constructs.
 
 use std::collections::BTreeMap;
 
@@ -11,117 +11,117 @@ use crate::isa::IsaTable;
 use crate::program::cfg::Cfg;
 use crate::program::{Param, Program, RegKind};
 
-/// What a file contains.
+/// The summary of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
-    /// `.version`.
+    /// The value of `.version`.
     pub version: String,
-    /// `.target`.
+    /// The value of `.target`.
     pub target: String,
-    /// `.address_size`, bits.
+    /// The value of `.address_size` in bits.
     pub address_bits: u8,
-    /// The kernels, in the order of the file; those after the first two million instructions are
-    /// left out.
+    /// The kernels in the order of the file, without those after the first two million
+    /// instructions.
     pub entries: Vec<EntrySummary>,
-    /// The functions with a body, in the order of the file.
+    /// The functions with a body in the order of the file.
     pub functions: Vec<FunctionSummary>,
-    /// What is not supported, by line.
+    /// The unsupported constructs in ascending order of line.
     pub unsupported: Vec<Unsupported>,
-    /// How many more there are.
+    /// The number of further unsupported constructs.
     pub unsupported_left_out: usize,
 }
 
-/// What a kernel consists of.
+/// The summary of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntrySummary {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Line of its first word.
+    /// The line of the declaration.
     pub line: u32,
-    /// Its parameters.
+    /// The parameters.
     pub params: Vec<Param>,
-    /// Most threads of a block, if the file says so.
+    /// The maximum number of threads of a block, if declared.
     pub max_threads: Option<u32>,
-    /// Predicate registers in use, functions included.
+    /// The number of predicate registers in use, including those of functions.
     pub predicates: usize,
-    /// Other registers in use by width (8, 16, 32, 64 bits), functions included. PTX registers are
-    /// virtual: a compiler maps them to fewer real ones.
+    /// The number of other registers in use for each width (8, 16, 32, 64 bits), including those of
+    /// functions. PTX registers are virtual; a compiler maps them to fewer hardware registers.
     pub registers: BTreeMap<u8, usize>,
-    /// Static shared memory, bytes.
+    /// The static shared memory in bytes.
     pub shared_bytes: u64,
-    /// Whether the launch decides about more shared memory.
+    /// Whether the launch determines the size of additional shared memory.
     pub dynamic_shared: bool,
-    /// Local memory per thread, bytes, parameters of functions included.
+    /// The local memory per thread in bytes, including the parameters of functions.
     pub local_bytes: u64,
-    /// Constant memory of the module, bytes.
+    /// The constant memory of the module in bytes.
     pub const_bytes: u64,
-    /// Variables in global memory of the module, bytes.
+    /// The size of the module's variables in global memory in bytes.
     pub global_bytes: u64,
-    /// Instructions, functions included.
+    /// The number of instructions, including those of functions.
     pub instructions: usize,
-    /// Instructions per op class, most frequent first.
+    /// The number of instructions per op class, in descending order.
     pub classes: Vec<ClassCount>,
-    /// Loops of the kernel and its functions, by line.
+    /// The loops of the kernel and its functions in ascending order of line.
     pub loops: Vec<Loop>,
-    /// Functions that it reaches.
+    /// The names of the functions that the kernel reaches.
     pub calls: Vec<String>,
-    /// Whether it can be simulated.
+    /// Whether the kernel can be simulated.
     pub supported: bool,
-    /// What the user should know about a run.
+    /// Notes for the user about a run.
     pub notes: Vec<String>,
 }
 
-/// Instructions of an op class.
+/// The number of instructions of an op class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassCount {
     /// The op class.
     pub class: String,
-    /// How many instructions.
+    /// The number of instructions.
     pub count: usize,
 }
 
-/// A function that is no kernel.
+/// The summary of a function that is not a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionSummary {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Line of its first word.
+    /// The line of the declaration.
     pub line: u32,
-    /// Instructions.
+    /// The number of instructions.
     pub instructions: usize,
 }
 
-/// A natural loop; back edges to one header are one loop.
+/// A natural loop; all back edges to the same header belong to one loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The function it is in.
+    /// The function that contains the loop.
     pub function: String,
-    /// Its first line.
+    /// The first line.
     pub line: u32,
-    /// Its last line, usually that of the branch that closes it.
+    /// The last line, which is usually that of the back edge.
     pub end_line: u32,
-    /// 1 for an outermost loop.
+    /// The nesting depth; 1 for an outermost loop.
     pub depth: usize,
 }
 
-/// A construct that is not supported.
+/// An unsupported construct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// The opcode or other construct.
     pub construct: String,
-    /// The first line where it stands.
+    /// The first line in which it occurs.
     pub line: u32,
-    /// How often it stands in kernels and functions that kernels reach.
+    /// The number of occurrences in kernels and in functions that they reach.
     pub count: usize,
-    /// Why.
+    /// The reason.
     pub message: String,
-    /// What to do about it.
+    /// How to avoid it.
     pub hint: String,
 }
 
-/// Instructions that are lowered before the remaining kernels are left out.
+/// The number of lowered instructions after which the remaining kernels are omitted.
 const MAX_EXAMINED: usize = 1 << 21;
-/// Loops that are listed per kernel.
+/// The maximum number of loops that are listed per kernel.
 const MAX_LOOPS: usize = 1000;
 
 pub(super) fn inspect(module: &Module, isa: &IsaTable) -> Inspection {
@@ -129,14 +129,14 @@ pub(super) fn inspect(module: &Module, isa: &IsaTable) -> Inspection {
     let mut entries = Vec::new();
     let mut examined = 0;
     for (index, name) in module.kernels() {
-        // functions are lowered once per kernel that reaches them; a file can be made of that
+        // functions are lowered once per kernel that reaches them, which a file can exploit
         if examined > MAX_EXAMINED {
             break;
         }
         let built = build(module, index, isa);
         examined += built.program.instrs.len();
         for problem in &built.problems {
-            // functions are seen once per kernel that reaches them
+            // functions occur once per kernel that reaches them
             all.entry((problem.span.start, problem.message.clone())).or_insert_with(|| problem.clone());
         }
         entries.push(summary(module, index, name, &built));
@@ -162,7 +162,7 @@ pub(super) fn inspect(module: &Module, isa: &IsaTable) -> Inspection {
     }
 }
 
-/// One entry per construct and reason.
+/// Groups problems by construct and reason.
 fn grouped(source: &SourceText, problems: impl Iterator<Item = Problem>) -> Vec<Unsupported> {
     let mut found: BTreeMap<(String, String), Unsupported> = BTreeMap::new();
     for problem in problems {
@@ -234,12 +234,12 @@ fn classes(program: &Program) -> Vec<ClassCount> {
     list
 }
 
-/// The natural loops of a function.
+/// Returns the natural loops of a function.
 fn loops(module: &Module, program: &Program, code: &FunctionCode) -> Vec<Loop> {
     let Cfg { blocks, graph, .. } = &code.cfg;
     let dominators = graph.dominators();
-    // first and last block between each header and its back edges; a header may stand behind the
-    // branch that closes its loop
+    // The first and the last block of each loop. The header may come after the branch that closes
+    // the loop.
     let mut spans: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for from in 0..graph.len() {
         for &to in graph.successors(from) {

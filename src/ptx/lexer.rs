@@ -1,7 +1,7 @@
-//! Text to tokens.
+//! The lexer, which splits text into tokens.
 //!
-//! Tokens are a kind, a byte range and a line; the text itself stays in the source. Whatever is
-//! not PTX at all is reported here and left out, so that the parser sees tokens only.
+//! A token consists of a kind, a byte range and a line; the text stays in the source. Text that is
+//! not PTX at all is reported here and skipped, so that the parser receives only tokens.
 
 use logos::{Filter, Logos};
 
@@ -13,34 +13,34 @@ use super::span::Span;
 pub(super) struct Token {
     pub kind: Kind,
     pub span: Span,
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: u32,
 }
 
-/// Bytes of a token; the names of templates are long, but not that long.
+/// The maximum length of a token in bytes. Names of templates are long, but not longer than this.
 const MAX_TOKEN: usize = 1 << 15;
 
-/// Kinds of tokens.
+/// The kind of a token.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\n\f]+")]
 pub(super) enum Kind {
-    /// `//` to the end of the line; never reaches the parser.
+    /// A comment, from `//` to the end of the line; it is skipped.
     #[token("//", |lex| skip_to(lex, "\n"))]
-    /// A preprocessor line mark; never reaches the parser.
+    /// A preprocessor line mark; it is skipped.
     #[token("#", |lex| skip_to(lex, "\n"))]
-    /// Debug information of compilers before CUDA 4; never reaches the parser.
+    /// Debug information of compilers before CUDA 4; it is skipped.
     #[token("@@DWARF", |lex| skip_to(lex, "\n"))]
     #[token("/*", block_comment)]
     Comment,
 
-    /// A name; `_` alone too.
+    /// A name, or `_` alone.
     #[regex(r"[A-Za-z_$][A-Za-z0-9_$]*")]
     #[regex(r"%[A-Za-z0-9_$]+")]
     Ident,
-    /// `.name`, `.name::part`.
+    /// `.name` or `.name::part`
     #[regex(r"\.[A-Za-z0-9_$]+(::[A-Za-z0-9_$]+)*")]
     Dot,
-    /// Anything that begins like a number.
+    /// A word that begins like a number.
     #[regex(r"[0-9][0-9A-Za-z_]*")]
     #[regex(r"[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?")]
     #[regex(r"[0-9]+[eE][+-][0-9]+")]
@@ -113,7 +113,7 @@ pub(super) enum Kind {
     #[token(">>")]
     ShiftRight,
 
-    /// After the last token.
+    /// The end of the file.
     End,
 }
 
@@ -130,7 +130,7 @@ fn block_comment(lex: &mut logos::Lexer<'_, Kind>) -> logos::FilterResult<(), ()
     if end.is_some() { logos::FilterResult::Skip } else { logos::FilterResult::Error(()) }
 }
 
-/// Splits a text; the last token is [`Kind::End`].
+/// Splits a text into tokens, of which the last is [`Kind::End`].
 pub(super) fn lex(text: &str, report: &mut Reporter) -> Vec<Token> {
     let mut tokens = Vec::with_capacity(text.len() / 4 + 1);
     let mut lines = LineCounter::default();
@@ -147,7 +147,7 @@ pub(super) fn lex(text: &str, report: &mut Reporter) -> Vec<Token> {
             tokens.push(Token { kind, span, line });
             continue;
         }
-        // a run of unreadable characters is one problem
+        // consecutive unreadable characters are one problem
         bad = match bad {
             Some(run) if run.end == span.start => Some(run.to(span)),
             Some(run) => {
@@ -165,8 +165,8 @@ pub(super) fn lex(text: &str, report: &mut Reporter) -> Vec<Token> {
     tokens
 }
 
-/// The text before the zero bytes that end it: runtime compilers hand PTX out as a string of C, and many programs
-/// write all of it to a file.
+/// Returns the text without terminating zero bytes: runtime compilers return PTX as a C string, and
+/// many programs write it to a file including the terminator.
 fn without_terminator(text: &str) -> &str {
     let ends = |c: char| c == '\0' || c.is_ascii_whitespace();
     let (kept, rest) = text.split_at(text.trim_end_matches(ends).len());
@@ -186,7 +186,7 @@ fn report_unreadable(text: &str, run: Span, report: &mut Reporter) {
     }
 }
 
-/// Lines of ascending offsets, in one pass over the text.
+/// A counter of lines for ascending offsets, which passes over the text once.
 #[derive(Default)]
 struct LineCounter {
     offset: usize,

@@ -1,12 +1,13 @@
-//! The PTX front end: text to [`Program`].
+//! The PTX front end, which translates text to a [`Program`].
 //!
-//! `lexer` and `parser` turn a file into a tree in which names are still text, reporting every
-//! syntax error; `resolve` gives names their meaning and variables their addresses; `lower` turns
-//! the instructions of a kernel and of the functions it reaches into semantics and op classes,
-//! reporting everything it does not support; `inspect` says what a file contains.
+//! `lexer` and `parser` turn a file into a syntax tree in which names are still text, and report
+//! every syntax error. `resolve` resolves names and assigns addresses to variables. `lower`
+//! translates the instructions of a kernel and of the functions that it reaches to semantics and op
+//! classes, and reports everything that is not supported. `inspect` summarises the content of a
+//! file.
 //!
-//! Nothing here panics on any input or takes more than about linear time in its length: nesting is
-//! limited, registers and variables exist once they are used, and problems beyond the first few
+//! No input causes a panic or takes much more than linear time in its length: nesting is limited,
+//! registers and variables are created when they are first used, and problems beyond the first few
 //! hundred are only counted.
 
 mod ast;
@@ -38,21 +39,21 @@ pub struct Module {
 }
 
 impl Module {
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// # Errors
-    /// Every syntax error, name defined twice, and variable beyond the limits. Unknown opcodes,
-    /// registers that are not declared and the like are found when a kernel that contains them is
-    /// lowered.
+    /// Returns a diagnostic for each syntax error, duplicate definition, and variable beyond the
+    /// limits. Unknown opcodes, undeclared registers and similar problems are found when a kernel
+    /// that contains them is lowered.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         Self::parse_behind(source, 0)
     }
 
-    /// As [`Module::parse`], for a run of several modules: the variables in global memory lie
-    /// behind those of another one ([`Module::globals_end`]).
+    /// Parses a file like [`Module::parse`], for a run of several modules: its variables in global
+    /// memory are placed after those of another module ([`Module::globals_end`]).
     ///
     /// # Errors
-    /// As [`Module::parse`].
+    /// As for [`Module::parse`].
     pub fn parse_behind(source: &SourceText, globals_start: u64) -> Result<Self, Diagnostics> {
         let mut ast = parser::parse(source)?;
         let mut report = Reporter::new(source);
@@ -60,7 +61,8 @@ impl Module {
         report.finish().into_result(Self { source: source.clone(), ast, statics })
     }
 
-    /// Where the variables in global memory of another module of the same run may begin.
+    /// Returns the address at which the variables in global memory of another module of the same
+    /// run may begin.
     pub fn globals_end(&self) -> u64 {
         match self.statics.globals.size {
             none if none == self.statics.globals.start => none,
@@ -68,17 +70,17 @@ impl Module {
         }
     }
 
-    /// The names of the kernels, in the order of the file.
+    /// Returns the names of the kernels in the order of the file.
     pub fn entries(&self) -> Vec<&str> {
         self.kernels().map(|(_, name)| name).collect()
     }
 
-    /// Lowers a kernel and the functions it reaches. It may be named by a part of its name, mangled
-    /// or not, that no other kernel has.
+    /// Lowers a kernel and the functions that it reaches. `entry` is the kernel's name, mangled or
+    /// not, or a part of it that no other kernel has.
     ///
     /// # Errors
-    /// There is no such kernel or more than one, or everything in it that is wrong or not
-    /// supported. What other kernels contain does not matter.
+    /// There is no such kernel, there are several, or the kernel contains errors or unsupported
+    /// constructs. Other kernels of the file do not matter.
     pub fn program(&self, entry: &str, isa: &IsaTable) -> Result<Program, Diagnostics> {
         let index = match names::find(entry, self.kernels().map(|(_, name)| name)) {
             Found::One(index) => index,
@@ -98,7 +100,7 @@ impl Module {
         report.finish().into_result(built.program)
     }
 
-    /// Says what the file contains and what of it is not supported.
+    /// Summarises the content of the file and lists what is not supported.
     pub fn inspect(&self, isa: &IsaTable) -> Inspection {
         inspect::inspect(self, isa)
     }
@@ -131,13 +133,13 @@ impl Module {
             .hint(format!("give more of one of them: {}", listed(&names)))
     }
 
-    /// The text of a name.
+    /// Returns the text of a name.
     fn slice(&self, span: Span) -> &str {
         self.source.text().get(span.range()).unwrap_or_default()
     }
 }
 
-/// Names for a message.
+/// Formats names as a list in a message.
 fn listed(all: &[&str]) -> String {
     const SHOWN: usize = 20;
     let shown: Vec<String> = all.iter().take(SHOWN).map(|name| names::shown(name)).collect();

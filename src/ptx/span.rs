@@ -1,21 +1,21 @@
-//! Where something stands in a PTX file.
+//! Locations in a PTX file.
 
 /// A byte range of the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {
-    /// First byte.
+    /// The offset of the first byte.
     pub start: u32,
-    /// One past the last byte.
+    /// The offset after the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// From the start of this to the end of `last`.
+    /// Returns the span from the start of this one to the end of `last`.
     pub fn to(self, last: Self) -> Self {
         Self { start: self.start, end: last.end.max(self.start) }
     }
 
-    /// As a range of byte offsets.
+    /// Returns the span as a range of byte offsets.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }

@@ -7,11 +7,11 @@ use crate::program::sem::{FloatTy, IntTy, ValueTy};
 /// A scalar type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
-    /// Untyped bits.
+    /// Untyped bits of this width.
     Bits(u8),
-    /// Unsigned.
+    /// An unsigned integer of this width.
     Unsigned(u8),
-    /// Two's complement.
+    /// A signed integer of this width.
     Signed(u8),
     F16,
     F16x2,
@@ -21,19 +21,19 @@ pub(super) enum Type {
     F32x2,
     Bf16,
     Bf16x2,
-    /// Two integers of 16 bits in 32, which few instructions know.
+    /// Two 16-bit integers in 32 bits, which few instructions support.
     Halves {
         signed: bool,
     },
-    /// The 19 upper bits of single precision: only conversions know it.
+    /// The upper 19 bits of single precision, which only conversions support.
     Tf32,
     Pred,
-    /// Handles of textures, samplers and surfaces.
+    /// The handle of a texture, sampler or surface.
     Opaque,
 }
 
 impl Type {
-    /// Reads a type without its dot.
+    /// Parses the name of a type without the dot.
     pub fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "b8" => Self::Bits(8),
@@ -65,7 +65,7 @@ impl Type {
         })
     }
 
-    /// Width; predicates have one bit.
+    /// Returns the width in bits; predicates have one bit.
     pub const fn bits(self) -> u8 {
         match self {
             Self::Bits(bits) | Self::Unsigned(bits) | Self::Signed(bits) => bits,
@@ -76,12 +76,12 @@ impl Type {
         }
     }
 
-    /// Size in memory, bytes.
+    /// Returns the size in memory in bytes.
     pub const fn bytes(self) -> u64 {
         self.bits().div_ceil(8) as u64
     }
 
-    /// As op classes tell types apart.
+    /// Returns the kind of the type for op classes.
     pub const fn kind(self) -> TypeKind {
         match self {
             Self::Bits(_) | Self::Unsigned(_) | Self::Signed(_) | Self::Halves { .. } | Self::Opaque => {
@@ -94,7 +94,7 @@ impl Type {
         }
     }
 
-    /// What a register of this type holds; nothing if registers cannot have it.
+    /// Returns the kind of a register of this type, or `None` if registers cannot have the type.
     pub const fn register(self) -> Option<RegKind> {
         match self {
             Self::Pred => Some(RegKind::Pred),
@@ -103,7 +103,7 @@ impl Type {
         }
     }
 
-    /// As an integer type, untyped bits unsigned; nothing for floats and predicates.
+    /// Returns the integer type (unsigned for untyped bits), or `None` for floats and predicates.
     pub const fn int(self) -> Option<IntTy> {
         match self {
             Self::Bits(bits) | Self::Unsigned(bits) if bits <= 64 => Some(IntTy { bits, signed: false }),
@@ -112,7 +112,7 @@ impl Type {
         }
     }
 
-    /// As a floating-point type.
+    /// Returns the floating-point type, or `None` for other types.
     pub const fn float(self) -> Option<FloatTy> {
         match self {
             Self::F16 => Some(FloatTy::F16),
@@ -126,12 +126,12 @@ impl Type {
         }
     }
 
-    /// As what comparisons and conversions work on.
+    /// Returns the type for comparisons and conversions.
     pub fn value(self) -> Option<ValueTy> {
         self.int().map(ValueTy::Int).or(self.float().map(ValueTy::Float))
     }
 
-    /// The same bits in memory, without meaning.
+    /// Returns an integer type with the same bits in memory.
     pub const fn raw(self) -> IntTy {
         match self {
             Self::Signed(bits) => IntTy { bits, signed: true },

@@ -33,7 +33,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         ],
     )?;
     let vector = op.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]);
-    // 128 bits are two parts of 64
+    // 128 bits are two parts of 64 bits
     let (ty, count) = match op.types().as_slice() {
         [Type::Bits(128)] if vector.is_none() && matches!(what, AtomOp::Exch | AtomOp::Cas) => {
             (Type::Bits(64), 2)
@@ -91,7 +91,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     Ok(Lowered::access(sem, op.root, ty.kind(), MemoryOp::Atomic(space.into())))
 }
 
-/// The type of the memory cell.
+/// Returns the type of the memory cell.
 fn cell(op: &Opcode<'_>, what: AtomOp, ty: Type, vector: Option<usize>) -> Res<ValueTy> {
     let wrong = |hint: &str| {
         Err(Refusal::new(format!("`{}`: this atomic operation on this type is not supported", op.text), hint))

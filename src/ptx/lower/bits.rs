@@ -30,7 +30,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
 
 fn int_type(op: &mut Opcode<'_>) -> Res<(Type, IntTy)> {
     let ty = op.ty()?;
-    // bits are bits, whatever older compilers call them
+    // older compilers use floating-point types for untyped bits
     let int = ty.int().unwrap_or(ty.raw());
     if int.bits >= 16 && ty != Type::Pred {
         Ok((ty, int))
@@ -68,7 +68,7 @@ fn shift(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem>
     let (ty, mut kind) = int_type(op)?;
     let [d, a, b] = exactly(op, args)?;
     let a = cx.src(a, ty)?;
-    // the amount is 32 bits wide whatever is shifted
+    // the shift amount always has 32 bits
     let b = cx.source(b, Type::Unsigned(32), Fit::Wider)?;
     let dst = cx.dst(d, ty)?;
     let what = if op.root == "shl" { IntOp::Shl } else { IntOp::Shr };
@@ -105,7 +105,7 @@ fn lop3(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> 
     }
 }
 
-/// `d|p`, three sources, the table and a predicate.
+/// Lowers the form with the destinations `d|p`, three sources, the truth table and a predicate.
 fn lop3_with_predicate(cx: &mut Cx<'_, '_>, op: &Opcode<'_>, args: &[Operand], combine: PredOp) -> Res<Sem> {
     let [d, a, b, c, table, q] = exactly(op, args)?;
     let src = cx.srcs([a, b, c], B32)?;

@@ -1,19 +1,17 @@
-//! Calls. Arguments and results of functions have places, in local memory or registers; a call
-//! copies between the caller's places and these.
+//! Lowers calls. The parameters and results of a function have fixed locations in local memory or
+//! registers; a call copies between these and the caller's locations.
 //!
-//! A function that cannot be called while it runs has one set of places. The others, those on a
-//! circle of calls, have a frame: their local memory, parameters included, lies on a stack of the
-//! thread, and their registers are put aside for the time of an inner call. See
-//! [`crate::program::Function`].
+//! A function that is not recursive has one set of locations. A recursive function, that is, one on
+//! a cycle of the call graph, has a frame: its local memory, including parameters, is on a stack of
+//! the thread, and its registers are saved during an inner call. See [`crate::program::Function`].
 //!
-//! What a call costs: it takes one issue slot on the unit of class `control` and depends on the
-//! registers that its arguments and its target stand in; of arguments that the function takes in
-//! registers (as compilers do not), these are written when the call is done. A return takes one
-//! slot as well. Arguments in `.param` variables are stored and loaded by instructions of their
-//! own. A call through a pointer whose lanes have different targets runs these one after the other,
-//! like the sides of a branch, and takes one slot itself. Putting registers aside takes none:
-//! compilers store and load those that they need, which an instruction set without their number
-//! cannot show.
+//! The cost of a call: it takes one issue slot on the unit of class `control`, and depends on the
+//! registers of its arguments and its target. If the function takes parameters in registers (which
+//! compilers do not generate), these are written when the call completes. A return takes one issue
+//! slot as well. Arguments in `.param` variables are stored and loaded by separate instructions. An
+//! indirect call whose lanes have different targets executes these one after the other, like the
+//! sides of a branch, and takes one issue slot itself. Saving registers takes no time: compilers
+//! save only those that are needed, and PTX, which has virtual registers, does not show which.
 
 use super::opcode::Opcode;
 use super::operand::Cx;
@@ -67,7 +65,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     } else {
         external(cx, text, returns)?
     };
-    // a function of the runtime has no instruction that stores its result
+    // runtime functions contain no instruction that stores their result
     let memory = matches!(sem, Sem::Store { .. }).then_some(MemoryOp::Store(Area::Local));
     Ok(Lowered { memory, ..Lowered::new(sem, op.root, TypeKind::None) })
 }
@@ -112,7 +110,7 @@ fn defined(cx: &mut Cx<'_, '_>, index: u32, name: &str, params: &[Operand], retu
     Ok(Sem::Call(Box::new(call)))
 }
 
-/// Bytes of the argument for a parameter that is an array without a length.
+/// Returns the size in bytes of the argument for a parameter that is an array without a length.
 fn array_size(cx: &mut Cx<'_, '_>, operand: &Operand) -> Res<u32> {
     if let OperandKind::Name(name) = operand.kind
         && let Some(Symbol::Param(_, size)) = cx.symbol(cx.text(name))
@@ -123,7 +121,7 @@ fn array_size(cx: &mut Cx<'_, '_>, operand: &Operand) -> Res<u32> {
     Err(Refusal::new("the function takes an array of any length here", hint).at(operand.span))
 }
 
-/// The caller's place of a result; nothing for `_`.
+/// Returns the caller's location of a result; `None` for `_`.
 fn result_place(
     cx: &mut Cx<'_, '_>,
     result: &Operand,
@@ -139,7 +137,7 @@ fn result_place(
     }
 }
 
-/// `call (results), %pointer, (arguments), prototype`.
+/// Lowers `call (results), %pointer, (arguments), prototype`.
 fn through_pointer(
     cx: &mut Cx<'_, '_>,
     pointer: Src,
@@ -188,7 +186,7 @@ fn through_pointer(
             }
             _ => None,
         },
-        // a table of functions: the arguments alone say what is called
+        // for a table of functions, only the arguments determine the signature
         Some(Symbol::Static(_)) => {
             let sizes = |cx: &mut Cx<'_, '_>, list: &[Operand]| {
                 list.iter().map(|operand| own_size(cx, operand)).collect::<Res<Vec<_>>>()
@@ -213,7 +211,7 @@ fn through_pointer(
 
 const OPEN_HINT: &str = "calls through pointers pass arrays of a fixed length here: declare the length";
 
-/// Bytes of a parameter of a prototype.
+/// Returns the size in bytes of a parameter of a prototype.
 fn bytes_of(var: &VarDecl) -> u32 {
     match (var.space, var.ty.register()) {
         (DeclSpace::Reg, Some(RegKind::Bits(bits))) => u32::from(bits / 8),
@@ -222,7 +220,7 @@ fn bytes_of(var: &VarDecl) -> u32 {
     }
 }
 
-/// Bytes of an argument or result by itself.
+/// Returns the size in bytes of an argument or result.
 fn own_size(cx: &mut Cx<'_, '_>, operand: &Operand) -> Res<u32> {
     if let OperandKind::Name(name) = operand.kind {
         if let Some(Symbol::Param(_, size)) = cx.symbol(cx.text(name)) {
@@ -236,7 +234,7 @@ fn own_size(cx: &mut Cx<'_, '_>, operand: &Operand) -> Res<u32> {
     Err(Refusal::new("the size of this argument is not known", hint).at(operand.span))
 }
 
-/// The caller's place of an argument or result of this many bytes.
+/// Returns the caller's location of an argument or result of this many bytes.
 fn place(cx: &mut Cx<'_, '_>, operand: &Operand, bytes: u32, other: ArgLocation) -> Res<ArgLocation> {
     if let OperandKind::Name(name) = operand.kind
         && let Some(Symbol::Param(offset, size)) = cx.symbol(cx.text(name))
@@ -272,7 +270,7 @@ fn place(cx: &mut Cx<'_, '_>, operand: &Operand, bytes: u32, other: ArgLocation)
     }
 }
 
-/// Functions of the CUDA runtime that kernels call and no PTX file defines.
+/// Lowers a call of a function of the CUDA runtime, which no PTX file defines.
 fn external(cx: &mut Cx<'_, '_>, name: &str, returns: &[Operand]) -> Res<Sem> {
     match name {
         "vprintf" => {

@@ -7,7 +7,7 @@ use crate::program::sem::{Cmp, Compare, CompareInto, FloatTy, PredOp, Sem, Value
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 
-/// A relation, and whether it makes its type unsigned.
+/// The relations, and whether they make the type unsigned.
 const RELATIONS: [(&str, (Cmp, bool)); 18] = [
     ("eq", (Cmp::Eq, false)),
     ("ne", (Cmp::Ne, false)),
@@ -75,7 +75,7 @@ fn compare<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Re
     Ok(Lowered::new(sem, op.root, ty.kind()))
 }
 
-/// The type of the result and that of the sources.
+/// Returns the type of the result and that of the sources.
 fn types(op: &mut Opcode<'_>, set: bool) -> Res<(Type, Type)> {
     let known = |ty: &Type| float(*ty).is_some() || ty.int().is_some();
     let list: &[Type] = &op.types();
@@ -91,12 +91,12 @@ fn types(op: &mut Opcode<'_>, set: bool) -> Res<(Type, Type)> {
     }
 }
 
-/// A floating-point type that can be compared.
+/// Returns a floating-point type that can be compared.
 fn float(ty: Type) -> Option<FloatTy> {
     ty.float().filter(|float| *float != FloatTy::F32x2)
 }
 
-/// Whether `set` gives such results from such sources.
+/// Returns whether `set` supports these types of result and sources.
 fn fits(to: Type, from: Type) -> bool {
     let packed = |ty| float(ty).is_some_and(|float| float.half().is_some());
     let half = matches!(from, Type::F16 | Type::Bf16);

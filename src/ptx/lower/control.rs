@@ -1,4 +1,4 @@
-//! Branches and the ends of functions and kernels.
+//! Lowers branches, and the exits of functions and kernels.
 
 use super::opcode::Opcode;
 use super::operand::Cx;
@@ -12,9 +12,9 @@ use crate::ptx::resolve::Symbol;
 use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
-/// Entries of all branch tables of a program together.
+/// The maximum number of entries of all branch tables of a program.
 const MAX_TABLES: usize = 1 << 20;
-/// Entries of one branch table.
+/// The maximum number of entries of one branch table.
 const MAX_TABLE: usize = 1 << 12;
 
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
@@ -61,7 +61,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     }
 }
 
-/// The instruction that a label names.
+/// Returns the instruction that a label names.
 fn target(cx: &Cx<'_, '_>, name: Span) -> Res<Pc> {
     let text = cx.text(name);
     match cx.symbol(text) {

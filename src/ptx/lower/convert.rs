@@ -65,7 +65,7 @@ fn convert<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Re
         return Err(Refusal::new(format!("`{}`: conversions of integers do not round", op.text), ""));
     }
     let dst = cx.destination(d, to, Fit::Wider)?;
-    // towards an integer the fraction goes one way or another; without a word it is cut off
+    // conversions to integers truncate unless a rounding mode is given
     let integral_by_type = from_float && !to_float;
     let fallback = if integral_by_type { Round::Zero } else { Round::Nearest };
     let sem = Sem::Convert(Box::new(Convert {
@@ -84,7 +84,7 @@ fn convert<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Re
     Ok(Lowered::new(sem, op.root, to.kind()))
 }
 
-/// The types of 8 bits and fewer, two of which are converted at once.
+/// The floating-point types of at most 8 bits, of which two are converted at once.
 const SMALL: [(&str, SmallTy); 5] = [
     ("e4m3x2", SmallTy::E4m3),
     ("e5m2x2", SmallTy::E5m2),
@@ -93,7 +93,7 @@ const SMALL: [(&str, SmallTy); 5] = [
     ("e3m2x2", SmallTy::E3m2),
 ];
 
-/// To or from numbers of 8 bits and fewer; their type is consumed.
+/// Lowers a conversion to or from a type of at most 8 bits, whose modifier has been consumed.
 fn small_float<'a>(
     cx: &mut Cx<'a, '_>,
     op: &mut Opcode<'a>,
@@ -131,7 +131,7 @@ fn small_float<'a>(
     Ok(Lowered::new(sem, op.root, TypeKind::F16))
 }
 
-/// `cvt.pack.sat.s8.s32.b32 d, a, b, c`.
+/// Lowers `cvt.pack.sat.s8.s32.b32 d, a, b, c`.
 fn pack<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let saturates = op.take("sat");
     let to = op.choose(&[
@@ -191,7 +191,7 @@ fn tf32<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<L
     Ok(Lowered::new(Sem::ToTf32 { dst, src, mode }, op.root, TypeKind::F32))
 }
 
-/// The windows that generic addresses look through.
+/// Consumes a space that generic addresses have a window for.
 pub(super) fn space(op: &mut Opcode<'_>) -> Option<Space> {
     op.choose(&[
         ("global", Space::Global),
@@ -213,7 +213,7 @@ fn need_space(op: &mut Opcode<'_>) -> Res<Space> {
 fn address<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let away = op.take("to");
     let named = need_space(op)?;
-    // parameters of functions live in local memory
+    // parameters of functions are in local memory
     let space = if named == Space::Param && !cx.entry { Space::Local } else { named };
     let ty = op.ty()?;
     if !matches!(ty, Type::Unsigned(32 | 64)) {

@@ -30,7 +30,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         magnitude: extremum && op.take("abs"),
         sign_product: extremum && op.take("xorsign"),
     };
-    // the full range is divided to the last bit here
+    // division with full range is exact here
     let full = op.take("full");
     let (ty, from) = match op.types().as_slice() {
         [Type::F32, from @ (Type::F16 | Type::Bf16)] if matches!(root, "add" | "sub" | "fma") => {
@@ -45,7 +45,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         return Err(wrong_count(op, args, &(count + 1).to_string()));
     }
     let mut src = [Src::Imm(0); 3];
-    // the sources that are narrower, if any are, come first
+    // the narrower sources, if any, come first
     let narrow = if what == FloatOp::Fma { 2 } else { 1 };
     for (index, (slot, arg)) in src.iter_mut().zip(&args[1..]).enumerate() {
         *slot = cx.src(arg, from.filter(|_| index < narrow).unwrap_or(ty))?;
@@ -62,7 +62,7 @@ fn no_float(op: &Opcode<'_>) -> Refusal {
     Refusal::new(format!("`{}` computes on floating-point types only", op.text), "")
 }
 
-/// The operation of a root and the number of its sources.
+/// Returns the operation of an opcode root and the number of its sources.
 fn operation(root: &str) -> Option<(FloatOp, usize)> {
     Some(match root {
         "add" => (FloatOp::Add, 2),
@@ -88,7 +88,8 @@ fn operation(root: &str) -> Option<(FloatOp, usize)> {
     })
 }
 
-/// Refuses combinations that PTX does not have and the functional run therefore does not know.
+/// Rejects combinations that PTX does not have, which the functional run therefore does not
+/// support.
 fn check(op: &Opcode<'_>, what: FloatOp, ty: FloatTy, mode: &FloatMode, rounds: bool) -> Res<()> {
     let brain = matches!(ty, FloatTy::Bf16 | FloatTy::Bf16x2);
     let half = matches!(ty, FloatTy::F16 | FloatTy::F16x2) || brain;

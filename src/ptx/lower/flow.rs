@@ -1,12 +1,12 @@
-//! Control flow of a lowered function: what its branches need to know of each other.
+//! Analyses the control flow of a lowered function.
 
 use crate::base::Pc;
 use crate::program::Program;
 use crate::program::cfg::{Cfg, Successors};
 use crate::program::sem::Sem;
 
-/// Analyses the function that begins at `first` and ends with the program, and tells its
-/// divergent branches where they reconverge.
+/// Analyses the function that begins at `first` and ends with the program, and sets the
+/// reconvergence points of its divergent branches.
 pub(super) fn connect(program: &mut Program, first: usize) -> Cfg {
     let flow: Vec<Successors> = program.instrs[first..].iter().map(Successors::of).collect();
     let cfg = Cfg::new(Pc::from_index(first), &flow);

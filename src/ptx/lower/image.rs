@@ -14,7 +14,7 @@ use crate::ptx::ast::{AddressExpr, Operand, OperandKind};
 use crate::ptx::resolve::Symbol;
 use crate::ptx::types::Type;
 
-/// Texture, surface or query by the root of the opcode.
+/// Lowers texture and surface instructions by the root of the opcode.
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     match op.root {
         "tex" | "tld4" => fetch(cx, op, args),
@@ -50,7 +50,7 @@ fn fetch<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<
         true => Some(op.need("component", &[("r", 0), ("g", 1), ("b", 2), ("a", 3)])?),
         false => None,
     };
-    // an image has one level of detail, so whatever selects one selects that
+    // an image has a single level of detail, so all modifiers select that
     let details = op.choose(&[("base", 0), ("level", 1), ("grad", 2)]).unwrap_or(0);
     let geometry = geometry(op)?;
     if gathers && geometry.dims != 2 {
@@ -198,7 +198,7 @@ fn vector(operand: &Operand) -> &[Operand] {
     }
 }
 
-/// A register or constant of 32 bits.
+/// Returns a 32-bit register or constant.
 fn register(cx: &mut Cx<'_, '_>, operand: &Operand, ty: Type) -> Res<Src> {
     match cx.src(operand, ty)? {
         Src::Special(_) => {
@@ -209,7 +209,8 @@ fn register(cx: &mut Cx<'_, '_>, operand: &Operand, ty: Type) -> Res<Src> {
     }
 }
 
-/// The layer, if there is one, and one coordinate for each dimension; what follows them is padding.
+/// Returns the layer, if the shape is layered, and one coordinate per dimension; further elements
+/// are padding.
 fn coordinates(
     cx: &mut Cx<'_, '_>,
     op: &Opcode<'_>,
@@ -235,7 +236,7 @@ fn coordinates(
     Ok((layer, sources))
 }
 
-/// What names an image: a register with its handle, or a reference of the module.
+/// Returns the handle of an image: a register, or a reference of the module.
 fn handle(cx: &mut Cx<'_, '_>, address: AddressExpr, surface: bool) -> Res<Src> {
     let (Some(name), 0) = (address.base, address.offset) else {
         return Err(Refusal::new("an image is named by a reference or a register with its handle", ""));

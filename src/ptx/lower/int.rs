@@ -8,7 +8,7 @@ use crate::program::sem::{Carry, HalvesOp, IntOp, IntTy, Operand as Src, Sem};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 
-/// Which half of a product.
+/// The part of a product.
 #[derive(Clone, Copy)]
 enum Part {
     Lo,
@@ -30,7 +30,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     Ok(Lowered::new(sem, root, TypeKind::Int))
 }
 
-/// An integer type wide enough for arithmetic.
+/// Consumes an integer type that arithmetic supports.
 fn int_type(op: &mut Opcode<'_>) -> Res<(Type, IntTy)> {
     let ty = op.ty()?;
     match ty.int() {
@@ -132,7 +132,7 @@ fn dot(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
     Ok(Sem::Int { op: what, ty, dst, src, carry: Carry::default(), saturate: false })
 }
 
-/// Both halves of a word by themselves.
+/// Lowers an operation on both halves of a register.
 fn halves(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
     let relu = op.take("relu");
     let signed = match op.types().as_slice() {

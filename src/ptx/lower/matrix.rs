@@ -16,11 +16,11 @@ use MatrixTy::{Bf16, F16, F32, F64, S4, S8, S32, Tf32, U4, U8};
 
 const B32: Type = Type::Bits(32);
 
-/// m, n and k.
+/// The dimensions m, n and k.
 type Shape = [usize; 3];
 
-/// The shapes of an instruction, the types of factors that they exist for, and how the ISA table
-/// knows the product.
+/// The shapes of an instruction, with the supported types of factors and the name of the product in
+/// the ISA table.
 type Shapes = [(Shape, &'static [MatrixTy], &'static str)];
 
 const WMMA: &Shapes = &[
@@ -80,7 +80,7 @@ fn matrix_type(name: &str) -> Option<MatrixTy> {
     })
 }
 
-/// `m16n8k16` and its like.
+/// Parses a shape such as `m16n8k16`.
 fn shape(name: &str) -> Option<Shape> {
     let (m, rest) = name.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;
@@ -95,7 +95,7 @@ fn need_shape(op: &mut Opcode<'_>) -> Res<Shape> {
     }
 }
 
-/// Consumes `N` layouts; whether each is by column.
+/// Consumes `N` layouts; returns whether each one is column-major.
 fn layouts<const N: usize>(op: &mut Opcode<'_>) -> Res<[bool; N]> {
     let found = op.all(|part| match part {
         "row" => Some(false),
@@ -115,7 +115,7 @@ fn unsupported(op: &Opcode<'_>) -> Refusal {
     )
 }
 
-/// Results that exist for factors of a type.
+/// Returns whether factors of a type support this type of result.
 fn accumulates(factor: MatrixTy, sum: MatrixTy) -> bool {
     match factor {
         F16 => matches!(sum, F16 | F32),
@@ -139,7 +139,7 @@ fn kind(factor: MatrixTy) -> TypeKind {
     }
 }
 
-/// The fragment of one of a product's matrices.
+/// Returns the fragment of a matrix of a product.
 fn fragment([m, n, k]: Shape, role: MatrixRole, ty: MatrixTy) -> Fragment {
     let (rows, cols) = match role {
         MatrixRole::A => (m, k),
@@ -149,8 +149,8 @@ fn fragment([m, n, k]: Shape, role: MatrixRole, ty: MatrixTy) -> Fragment {
     Fragment { role, ty, rows, cols }
 }
 
-/// Registers that an instruction names for a fragment: `wmma` has eight for factors of type f16, for
-/// any shape.
+/// Returns the number of registers of a fragment in the source. `wmma` has eight registers for f16
+/// factors of any shape.
 fn registers(fragment: &Fragment, wmma: bool) -> usize {
     let is_factor = fragment.role != MatrixRole::Accumulator;
     if wmma && is_factor && fragment.ty == F16 { 8 } else { fragment.registers() }
@@ -160,7 +160,7 @@ fn register_type(ty: MatrixTy) -> Type {
     Type::Bits(ty.register_bits() as u8)
 }
 
-/// Registers that are read.
+/// Returns the source registers.
 fn read(cx: &mut Cx<'_, '_>, op: &Opcode<'_>, arg: &Operand, ty: Type, count: usize) -> Res<Vec<RegId>> {
     let list = elements(op, arg, count)?;
     let reg = |operand: &Operand| match cx.src(operand, ty)?.reg() {
@@ -181,7 +181,7 @@ fn read_fragment(
     Ok(RegisterFragment { fragment, regs })
 }
 
-/// Registers that are written; nothing for `_`.
+/// Returns the destination registers; `None` for `_`.
 fn written(
     cx: &mut Cx<'_, '_>,
     op: &Opcode<'_>,
@@ -204,8 +204,8 @@ fn multiply<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand], wmma
     let shapes = if wmma { WMMA } else { MMA };
     let known = shapes.iter().find(|(known, types, _)| *known == shape && types.contains(&a));
     let Some(&(_, _, root)) = known else { return Err(unsupported(op)) };
-    // only `wmma` lets the sum have another type before than after, and factors of at least a byte
-    // be stored either way
+    // Only `wmma` supports different types of addend and result, and both layouts for factors of at
+    // least 8 bits.
     let fixed_layout = !wmma || a.bits() < 8;
     if !signed_alike(a, b)
         || !accumulates(a, c)
@@ -233,7 +233,7 @@ fn multiply<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand], wmma
     Ok(Lowered::new(Sem::Matrix(Box::new(Matrix::Multiply(product))), root, kind(a)))
 }
 
-/// The fragment that `wmma.load` or `wmma.store` moves.
+/// Returns the fragment that `wmma.load` or `wmma.store` transfers, and whether it is column-major.
 fn moved_fragment(op: &mut Opcode<'_>, roles: &[(&str, MatrixRole)]) -> Res<(Fragment, bool)> {
     let role = op.need("matrix", roles)?;
     let shape = need_shape(op)?;
@@ -251,7 +251,7 @@ fn moved_fragment(op: &mut Opcode<'_>, roles: &[(&str, MatrixRole)]) -> Res<(Fra
     Ok((fragment(shape, role, ty), by_column))
 }
 
-/// The address and stride of `wmma.load` and `wmma.store`.
+/// Returns the matrix in memory that `wmma.load` or `wmma.store` accesses.
 fn block(
     cx: &mut Cx<'_, '_>,
     addr: &Operand,
@@ -297,7 +297,8 @@ fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<
     Ok(Lowered::access(sem, "wmma.store", kind(fragment.ty), MemoryOp::Store(space.into())))
 }
 
-/// Modifiers of `ldmatrix` and `stmatrix`: the space, how many matrices, whether transposed.
+/// Consumes the modifiers of `ldmatrix` and `stmatrix`: the space, the number of matrices, and
+/// whether they are transposed.
 fn rows_form(op: &mut Opcode<'_>) -> Res<(Option<Space>, usize, bool)> {
     if !op.take("m8n8") || !op.take("b16") {
         return Err(Refusal::new(

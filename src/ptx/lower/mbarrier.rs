@@ -37,7 +37,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     finish(cx, op, address, space, what)
 }
 
-/// `cp.async.mbarrier.arrive`, whose `async` is consumed.
+/// Lowers `cp.async.mbarrier.arrive`, whose `async` has been consumed.
 pub(super) fn copies_arrive<'a>(
     cx: &mut Cx<'a, '_>,
     op: &mut Opcode<'a>,
@@ -50,7 +50,7 @@ pub(super) fn copies_arrive<'a>(
     finish(cx, op, address, space, MbarrierOp::CopiesArrive { counted })
 }
 
-/// The space that the object lies in. Neutral modifiers and the type are consumed.
+/// Consumes the space of the object, neutral modifiers and the type.
 fn place(op: &mut Opcode<'_>) -> Res<Option<Space>> {
     if op.has("shared::cluster") {
         let hint = "there are no clusters here; a block uses the objects of its own shared memory";
@@ -116,7 +116,7 @@ fn wait<'a>(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &'a [Operand]) -> Re
     let (done, address, phase) = match args {
         [done, address, phase] => (done, address, phase),
         [done, address, phase, hint] if suspends => {
-            // how long to suspend: here until the phase completes
+            // the time limit is ignored: the warp is suspended until the phase completes
             cx.src(hint, B32)?;
             (done, address, phase)
         }

@@ -1,4 +1,4 @@
-//! Loads, stores and hints about memory.
+//! Lowers loads, stores and memory hints.
 
 use super::opcode::Opcode;
 use super::operand::{Cx, Fit};
@@ -9,13 +9,14 @@ use crate::program::{Area, MemoryOp};
 use crate::ptx::ast::{Operand, OperandKind};
 use crate::ptx::types::Type;
 
-/// Ordering, scope and cache modifiers. There is one order here, and timing models caches.
+/// The modifiers for ordering, scope and caching, which have no effect here: there is a single
+/// memory order, and timing models caches.
 pub(super) const NEUTRAL: [&str; 22] = [
     "weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cta", "cluster", "gpu", "sys",
     "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "noftz", "unified", "sc",
 ];
 
-/// Consumes modifiers that change nothing here.
+/// Consumes modifiers that have no effect here.
 pub(super) fn ignore_neutral(op: &mut Opcode<'_>) {
     op.ignore(&NEUTRAL);
     op.ignore_if(|part| part.starts_with("L1::") || part.starts_with("L2::") || part.starts_with("level::"));
@@ -33,14 +34,14 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     }
 }
 
-/// Elements of the vector and their type.
+/// Consumes the number of elements of the vector and their type.
 fn shape(op: &mut Opcode<'_>) -> Res<(usize, Type)> {
     const MOST_BITS: usize = 256;
     let count = op.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1);
     let ty = match op.types().as_slice() {
-        // in memory bits are bits, whatever they mean
+        // in memory these types are untyped bits
         [ty @ (Type::Bf16 | Type::Bf16x2 | Type::Tf32)] => Type::Bits(ty.bits()),
-        // a register of 128 bits has two parts
+        // a 128-bit register has two parts
         [Type::Bits(128)] if count == 1 => return Ok((2, Type::Bits(64))),
         [ty] if !matches!(ty, Type::Pred | Type::Opaque) => *ty,
         _ => return Err(op.finish().err().unwrap_or_else(|| wrong_type(op))),
@@ -56,7 +57,7 @@ fn wrong_type(op: &Opcode<'_>) -> Refusal {
     Refusal::new(format!("`{}` has no type that memory can hold", op.text), "")
 }
 
-/// The elements of a vector operand, or the operand itself.
+/// Returns the elements of a vector operand, or the operand itself.
 pub(super) fn elements<'a>(op: &Opcode<'_>, operand: &'a Operand, count: usize) -> Res<&'a [Operand]> {
     let list = match &operand.kind {
         OperandKind::Vector(list) => list.as_slice(),
@@ -69,13 +70,13 @@ pub(super) fn elements<'a>(op: &Opcode<'_>, operand: &'a Operand, count: usize) 
         .at(operand.span))
 }
 
-/// The operands without the cache policy that a hint names.
+/// Returns the operands without the cache policy of a hint.
 pub(super) fn without_policy<'a>(op: &Opcode<'_>, args: &'a [Operand]) -> &'a [Operand] {
     if op.has("L2::cache_hint") { args.split_last().map_or(args, |(_, rest)| rest) } else { args }
 }
 
-/// Where an access goes whose opcode names `wanted`; only it tells parameters of functions from other local
-/// memory.
+/// Returns the area of an access whose opcode names the space `wanted`, which distinguishes
+/// parameters of functions from other local memory.
 fn area(space: Space, wanted: Option<Space>) -> Area {
     match (space, wanted) {
         (Space::Local, Some(Space::Param)) => Area::FunctionParam,
@@ -113,7 +114,7 @@ fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<
     Ok(Lowered::access(sem, op.root, ty.kind(), MemoryOp::Store(area(space, wanted))))
 }
 
-/// A cache policy is a hint, so any value will do.
+/// Lowers the creation of a cache policy. Since it is only a hint, any value is correct.
 fn policy<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     op.ignore_if(|_| true);
     let Some(d) = args.first() else { return Err(wrong_count(op, args, "at least 1")) };

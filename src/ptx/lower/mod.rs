@@ -1,8 +1,8 @@
-//! Instructions to [`Sem`] and op class, one family per file.
+//! Lowers instructions to [`Sem`] and op class; each file handles one family of instructions.
 //!
-//! Every PTX instruction becomes exactly one instruction of the program, so that instruction
-//! counts mean the same in both. What cannot be lowered is a problem and leaves a [`Sem::Nop`]
-//! in its place, so that all problems of a kernel are found in one run.
+//! Every PTX instruction becomes exactly one instruction of the program, so that instruction counts
+//! agree. An instruction that cannot be lowered is reported and replaced by a [`Sem::Nop`], so that
+//! all problems of a kernel are found in one run.
 
 mod atomic;
 mod barrier;
@@ -43,12 +43,12 @@ use crate::ptx::span::Span;
 use opcode::Opcode;
 use operand::Cx;
 
-/// Why something cannot be lowered.
+/// The reason why a construct cannot be lowered.
 #[derive(Debug)]
 struct Refusal {
     message: String,
     hint: String,
-    /// Where, if not the opcode.
+    /// The location, if it is not the opcode.
     span: Option<Span>,
 }
 
@@ -64,25 +64,26 @@ impl Refusal {
     }
 }
 
-/// Where a function begins and where its parameters and results are.
+/// The first instruction of a function and the locations of its parameters and results.
 #[derive(Debug, Default)]
 struct Formals {
-    /// Number in [`crate::program::Program::functions`].
+    /// The index in [`crate::program::Program::functions`].
     number: u32,
     first: usize,
     params: Vec<(ArgLocation, u32)>,
-    /// The last parameter is an array without a length: it takes what a call passes, and may be left out.
+    /// Whether the last parameter is an array without a length, which takes any argument and may be
+    /// omitted.
     open: bool,
     returns: Vec<(ArgLocation, u32)>,
 }
 
-/// What an instruction became.
+/// The result of lowering an instruction.
 struct Lowered<'a> {
     sem: Sem,
-    /// How the ISA table knows it.
+    /// The opcode root in the ISA table.
     root: &'a str,
     kind: TypeKind,
-    /// The memory access that it is; its space is one of the things it is classed by.
+    /// The memory access, whose space is one of the criteria for the op class.
     memory: Option<MemoryOp>,
     flow: Flow,
 }
@@ -139,7 +140,8 @@ fn instruction<'a>(
     })
 }
 
-/// Calls are the only instructions whose operand list has no fixed length.
+/// Checks the number of registers of a call, which is the only instruction with a variable number
+/// of operands.
 fn check_register_count(sem: &Sem) -> Res<()> {
     let fits = |places: &mut dyn Iterator<Item = ArgLocation>| {
         let mut regs: Vec<_> = places
@@ -172,14 +174,15 @@ fn too_many_registers() -> Refusal {
     )
 }
 
-/// The op class of an instruction, one per space for a generic access, and the access as it was classed.
+/// The op class of an instruction (one per space for a generic access), and the access as it was
+/// classified.
 struct Classed {
     class: OpClass,
     class_by_space: Option<Box<[OpClass; Space::RESOLVED.len()]>>,
     memory: Option<MemoryOp>,
 }
 
-/// Finds the op class of an instruction.
+/// Determines the op class of an instruction.
 fn classify(
     lowered: &Lowered<'_>,
     op: &Opcode<'_>,
@@ -195,8 +198,8 @@ fn classify(
         let name = isa.class(root, kind, None).ok_or_else(missing)?;
         return Ok(Classed { class: classes.intern(name), class_by_space: None, memory });
     };
-    // not every space can be accessed in every way (a store to .const); the functional run says so
-    // where it happens, and until then such an access counts as one to global memory
+    // Some spaces do not support all accesses (for example a store to .const). The functional run
+    // reports such an access if it happens; until then it counts as an access to global memory.
     let own = |space| isa.class(root, kind, Some(space));
     let global = own(Space::Global);
     if space != Space::Generic {
@@ -213,7 +216,7 @@ fn classify(
     Ok(Classed { class: by_space[Space::Global.index()], class_by_space: Some(by_space), memory })
 }
 
-/// The family of an opcode.
+/// Lowers an instruction with the module for its family.
 fn dispatch<'a>(
     cx: &mut Cx<'a, '_>,
     op: &mut Opcode<'a>,
@@ -256,20 +259,20 @@ fn dispatch<'a>(
     }
 }
 
-/// Exactly `N` operands.
+/// Returns the operands if their number is exactly `N`.
 fn exactly<'a, const N: usize>(op: &Opcode<'_>, args: &'a [ast::Operand]) -> Res<&'a [ast::Operand; N]> {
     args.try_into().map_err(|_| wrong_count(op, args, &N.to_string()))
 }
 
 fn wrong_count(op: &Opcode<'_>, args: &[ast::Operand], wanted: &str) -> Refusal {
-    // a modifier that nobody knows often explains the operand
+    // an unknown modifier often explains the wrong number of operands
     op.finish().err().unwrap_or_else(|| {
         Refusal::new(format!("`{}` takes {wanted} operands, {} given", op.text, args.len()), "")
     })
 }
 
-/// A hint at the name that was probably meant. Nobody mistypes a name that is longer than a line,
-/// and looking for near ones takes time.
+/// Returns a hint with the most similar name. Long names are skipped, since they are rarely
+/// mistyped and comparing them takes time.
 fn did_you_mean<'n>(word: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     const LONGEST: usize = 80;
     const MOST: usize = 1000;
@@ -280,5 +283,5 @@ fn did_you_mean<'n>(word: &str, known: impl IntoIterator<Item = &'n str>) -> Str
     closest(word, known).map_or(String::new(), |near| format!("did you mean `{near}`?"))
 }
 
-/// Functions by index, as far as a kernel reaches them.
+/// The functions that a kernel reaches, by index.
 type FormalsByFunction = HashMap<u32, Formals>;

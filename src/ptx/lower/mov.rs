@@ -1,4 +1,5 @@
-//! `mov`: values, addresses, predicates, vectors, and vectors to and from one register.
+//! Lowers `mov` of values, addresses, predicates and vectors, and the packing and unpacking of
+//! vectors.
 
 use super::memory::elements;
 use super::opcode::Opcode;
@@ -10,7 +11,7 @@ use crate::ptx::types::Type;
 
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let count = op.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]);
-    // 128 bits are two parts of 64 here, by themselves and in a register
+    // 128 bits are two parts of 64 bits, in variables and in registers
     let (count, ty) = match op.types().as_slice() {
         [Type::Bits(128)] if count.is_none() => (Some(2), Type::Bits(64)),
         [ty] => (count, op.known(*ty)?),
@@ -50,7 +51,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     Ok(Lowered::new(sem, op.root, ty.kind()))
 }
 
-/// One value to each register of a vector.
+/// Moves one value to each register of a vector.
 fn several(cx: &mut Cx<'_, '_>, op: &Opcode<'_>, [d, a]: [&Operand; 2], ty: Type, count: usize) -> Res<Sem> {
     let srcs = match a.kind {
         OperandKind::Name(name) if count == 4 && special::is_vector(cx.text(name)) => {
@@ -70,7 +71,7 @@ fn several(cx: &mut Cx<'_, '_>, op: &Opcode<'_>, [d, a]: [&Operand; 2], ty: Type
     Ok(Sem::Moves(moves))
 }
 
-/// Type and width of the parts of a vector.
+/// Returns the type and width of the parts of a vector.
 fn part(op: &Opcode<'_>, ty: Type, parts: usize) -> Res<(Type, u8)> {
     match (parts, ty.bits()) {
         (2, bits @ (16 | 32 | 64)) => Ok((Type::Bits(bits / 2), bits / 2)),
@@ -79,7 +80,8 @@ fn part(op: &Opcode<'_>, ty: Type, parts: usize) -> Res<(Type, u8)> {
     }
 }
 
-/// There are hardly registers of 8 bits, so wider ones stand in for them.
+/// Returns how registers must fit: wider registers are accepted for 8 bits, since compilers rarely
+/// declare 8-bit registers.
 fn fit(bits: u8) -> Fit {
     if bits == 8 { Fit::Wider } else { Fit::Exact }
 }

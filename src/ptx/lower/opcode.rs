@@ -1,27 +1,27 @@
-//! Opcodes: a root and modifiers, each of which has to be understood by someone.
+//! Opcodes: a root and modifiers, all of which must be consumed.
 
 use super::{Refusal, Res};
 use crate::program::sem::Round;
 use crate::ptx::types::Type;
 
-/// An opcode whose modifiers are consumed one by one; what is left in the end is not supported.
+/// An opcode whose modifiers are consumed one by one; a modifier that remains is not supported.
 pub(super) struct Opcode<'a> {
-    /// All of it, as the source writes it.
+    /// The complete text.
     pub text: &'a str,
-    /// What stands before the first dot.
+    /// The text before the first dot.
     pub root: &'a str,
     modifiers: Vec<(&'a str, bool)>,
 }
 
 impl<'a> Opcode<'a> {
-    /// Takes an opcode apart.
+    /// Splits an opcode.
     pub fn new(text: &'a str) -> Self {
         let mut parts = text.split('.').map(str::trim);
         let root = parts.next().unwrap_or_default();
         Self { text, root, modifiers: parts.map(|part| (part, false)).collect() }
     }
 
-    /// Consumes a modifier, if it is there.
+    /// Consumes a modifier if it is present; returns whether it is.
     pub fn take(&mut self, name: &str) -> bool {
         match self.modifiers.iter_mut().find(|(part, used)| !used && *part == name) {
             Some((_, used)) => {
@@ -32,12 +32,12 @@ impl<'a> Opcode<'a> {
         }
     }
 
-    /// Consumes the first of these modifiers that is there.
+    /// Consumes the first of these modifiers that is present.
     pub fn choose<T: Copy>(&mut self, options: &[(&str, T)]) -> Option<T> {
         options.iter().find(|(name, _)| self.take(name)).map(|(_, value)| *value)
     }
 
-    /// Consumes one of these modifiers; one is needed.
+    /// Consumes one of these modifiers; it is an error if there is none.
     pub fn need<T: Copy>(&mut self, what: &str, options: &[(&str, T)]) -> Res<T> {
         self.choose(options).ok_or_else(|| {
             let names: Vec<String> = options.iter().map(|(name, _)| format!(".{name}")).collect();
@@ -45,24 +45,24 @@ impl<'a> Opcode<'a> {
         })
     }
 
-    /// Consumes all of these modifiers that are there.
+    /// Consumes all of these modifiers that are present.
     pub fn ignore(&mut self, names: &[&str]) {
         names.iter().for_each(|name| {
             self.take(name);
         });
     }
 
-    /// Consumes every modifier that `fits`.
+    /// Consumes all modifiers for which `fits` holds.
     pub fn ignore_if(&mut self, fits: impl Fn(&str) -> bool) {
         self.modifiers.iter_mut().filter(|(part, _)| fits(part)).for_each(|(_, used)| *used = true);
     }
 
-    /// Whether a modifier is there, consumed or not.
+    /// Returns whether a modifier is present, consumed or not.
     pub fn has(&self, name: &str) -> bool {
         self.modifiers.iter().any(|(part, _)| *part == name)
     }
 
-    /// The first of the types, not consumed.
+    /// Returns the first type without consuming it.
     pub fn first_type(&self) -> Option<Type> {
         self.modifiers.iter().find_map(|(part, used)| (!used).then(|| Type::parse(part)).flatten())
     }
@@ -72,7 +72,7 @@ impl<'a> Opcode<'a> {
         self.all(Type::parse)
     }
 
-    /// Consumes every modifier that means something, in order.
+    /// Consumes all modifiers that `parse` accepts, in order.
     pub fn all<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Vec<T> {
         let mut found = Vec::new();
         for (part, used) in &mut self.modifiers {
@@ -100,7 +100,7 @@ impl<'a> Opcode<'a> {
         }
     }
 
-    /// The refusal of an opcode that has another number of types.
+    /// Returns the error for an opcode with a wrong number of types.
     pub fn types_wrong(&self, count: usize) -> Refusal {
         self.leftover().unwrap_or_else(|| {
             let plural = if count == 1 { "type" } else { "types" };
@@ -108,7 +108,7 @@ impl<'a> Opcode<'a> {
         })
     }
 
-    /// A type that instructions compute with.
+    /// Checks that arithmetic instructions support a type.
     pub fn known(&self, ty: Type) -> Res<Type> {
         match ty {
             Type::Tf32 => Err(Refusal::new(
@@ -127,7 +127,7 @@ impl<'a> Opcode<'a> {
         }
     }
 
-    /// The rounding mode of arithmetic, if one is there.
+    /// Consumes the rounding mode of arithmetic, if there is one.
     pub fn rounding(&mut self) -> Option<Round> {
         self.choose(&[("rn", Round::Nearest), ("rz", Round::Zero), ("rm", Round::Down), ("rp", Round::Up)])
     }
@@ -137,7 +137,7 @@ impl<'a> Opcode<'a> {
         Some(Refusal::new(format!("`{}`: modifier `.{part}` is not supported here", self.text), ""))
     }
 
-    /// Complains about a modifier that nobody consumed.
+    /// Checks that all modifiers have been consumed.
     pub fn finish(&self) -> Res<()> {
         self.leftover().map_or(Ok(()), Err)
     }

@@ -1,4 +1,4 @@
-//! Operands of the source to operands of [`crate::program::Sem`].
+//! Translates operands of the source to operands of [`crate::program::Sem`].
 
 use std::collections::HashMap;
 
@@ -16,59 +16,60 @@ use crate::ptx::resolve::{Scopes, Symbol, convert};
 use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
-/// Registers of a program; the ring of asynchronous copies follows them.
+/// The maximum number of registers of a program; the ring of asynchronous copies is numbered after
+/// them.
 const MAX_REGS: usize = 65_000;
 
-/// What lowering an instruction may look at and change.
+/// The context in which instructions are lowered.
 pub(super) struct Cx<'a, 'b> {
     pub module: &'a Module,
     pub scopes: &'b mut Scopes<'a>,
-    /// The scope that the instruction stands in.
+    /// The scope that contains the instruction.
     pub scope: u32,
     pub program: &'b mut Program,
-    /// Addresses of the shared variables in use.
+    /// The addresses of the shared variables in use.
     pub shared: &'b HashMap<u32, u64>,
-    /// First instruction and parameters of every function that the kernel reaches.
+    /// The first instruction and the parameters of every function that the kernel reaches.
     pub formals: &'b HashMap<u32, Formals>,
-    /// The function that is lowered.
+    /// The function that is being lowered.
     pub function: &'a Function,
-    /// Entries of branch tables so far.
+    /// The number of entries of branch tables so far.
     pub table_entries: usize,
-    /// The kernel itself, not a function it calls.
+    /// Whether the function is the kernel.
     pub entry: bool,
-    /// A function whose local memory lies in a frame.
+    /// Whether the function's local memory is in a frame.
     pub framed: bool,
-    /// Index of the function's first instruction.
+    /// The index of the function's first instruction.
     pub first: usize,
-    /// The carry flag of the function, once in use.
+    /// The carry flag of the function, once it is used.
     pub carry: Option<RegId>,
-    /// Where results go that nobody wants.
+    /// The register for results that are dropped, once it is used.
     pub scratch: Option<RegId>,
-    /// Things to tell the user, once each.
+    /// The notes for the user, without duplicates.
     pub notes: &'b mut Vec<String>,
-    /// So much is wrong already that nobody will read what is found now.
+    /// Whether there are so many problems that further ones are not shown.
     pub quiet: bool,
 }
 
-/// How wide a register has to be.
+/// The required width of a register.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// As wide as the type.
+    /// Exactly as wide as the type.
     Exact,
-    /// At least as wide: loads, stores and conversions.
+    /// At least as wide, as for loads, stores and conversions.
     Wider,
 }
 
-/// A variable's space and address.
+/// The space and address of a variable.
 pub(super) struct Located {
     pub space: Space,
     pub address: u64,
-    /// The address counts from the beginning of the running frame.
+    /// Whether the address is an offset in the current frame.
     pub framed: bool,
 }
 
 impl Located {
-    /// The address, and so many bytes more.
+    /// Returns the address plus `more` bytes as an operand.
     pub fn operand(&self, more: u64) -> Src {
         let address = self.address.wrapping_add(more);
         if self.framed { Src::Special(Special::Frame(address)) } else { Src::Imm(address) }
@@ -76,12 +77,12 @@ impl Located {
 }
 
 impl<'a> Cx<'a, '_> {
-    /// The text of a name.
+    /// Returns the text of a name.
     pub fn text(&self, span: Span) -> &'a str {
         self.module.slice(span)
     }
 
-    /// What a name means here: scopes first, then the module.
+    /// Resolves a name, in the scopes of the function first and then in the module.
     pub fn symbol(&self, name: &str) -> Option<Symbol> {
         self.scopes
             .find(self.scope, name)
@@ -89,14 +90,14 @@ impl<'a> Cx<'a, '_> {
             .or_else(|| self.module.statics.vars.get(name).map(|&index| Symbol::Static(index)))
     }
 
-    /// Says something to the user, once.
+    /// Adds a note for the user unless it exists already.
     pub fn note(&mut self, text: &str) {
         if !self.notes.iter().any(|note| note == text) {
             self.notes.push(text.to_owned());
         }
     }
 
-    /// A register that the source does not name.
+    /// Creates a register, which the source need not name.
     pub fn pseudo(&mut self, name: &str, kind: RegKind) -> Res<RegId> {
         if self.program.regs.len() >= MAX_REGS {
             return Err(Refusal::new(
@@ -108,7 +109,7 @@ impl<'a> Cx<'a, '_> {
         Ok(RegId::from_index(self.program.regs.len() - 1))
     }
 
-    /// The carry flag.
+    /// Returns the carry flag.
     pub fn carry(&mut self) -> Res<RegId> {
         match self.carry {
             Some(reg) => Ok(reg),
@@ -120,7 +121,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// A register of the source, taken into use.
+    /// Returns a register of the source, which is created on first use.
     pub fn reg(&mut self, name: Span) -> Res<Option<(RegId, RegKind)>> {
         let text = self.text(name);
         match self.scopes.find(self.scope, text) {
@@ -140,12 +141,12 @@ impl<'a> Cx<'a, '_> {
         Refusal::new(format!("`{text}` is not declared"), did_you_mean(text, known)).at(name)
     }
 
-    /// Names in scope, for hints; none when nobody will read them.
+    /// Returns the names in scope, for hints; empty if hints are not shown.
     pub fn names(&self, wanted: fn(&Symbol) -> bool) -> Vec<&'a str> {
         if self.quiet { Vec::new() } else { self.scopes.names(self.scope, wanted) }
     }
 
-    /// Checks that a register holds values of this width.
+    /// Checks that a register can hold values of a type.
     fn fits(&self, name: Span, kind: RegKind, ty: Type, fit: Fit) -> Res<()> {
         let text = self.text(name);
         let RegKind::Bits(bits) = kind else {
@@ -162,12 +163,12 @@ impl<'a> Cx<'a, '_> {
         .at(name))
     }
 
-    /// A source of a type.
+    /// Returns a source operand of a type.
     pub fn src(&mut self, operand: &Operand, ty: Type) -> Res<Src> {
         self.source(operand, ty, Fit::Exact)
     }
 
-    /// A source of a type, possibly the low bits of a wider register.
+    /// Returns a source operand of a type, which may be the low bits of a wider register.
     pub fn source(&mut self, operand: &Operand, ty: Type, fit: Fit) -> Res<Src> {
         if let Some((reg, kind)) = self.register(operand)? {
             self.fits(operand.span, kind, ty, fit)?;
@@ -205,7 +206,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// A component of a special register that has several, by its number.
+    /// Returns a component of a special register by its number.
     pub fn special_component(&mut self, name: Span, axis: usize) -> Res<Src> {
         let text = self.text(name);
         match special(text, ["x", "y", "z", "w"].get(axis).copied()) {
@@ -229,7 +230,7 @@ impl<'a> Cx<'a, '_> {
         Ok(found.operand)
     }
 
-    /// Sources of a type, one per operand.
+    /// Returns source operands of a type.
     pub fn srcs<const N: usize>(&mut self, operands: [&Operand; N], ty: Type) -> Res<[Src; N]> {
         let mut list = [Src::Imm(0); N];
         for (slot, operand) in list.iter_mut().zip(operands) {
@@ -238,12 +239,12 @@ impl<'a> Cx<'a, '_> {
         Ok(list)
     }
 
-    /// A register that receives a result of a type.
+    /// Returns a destination register of a type.
     pub fn dst(&mut self, operand: &Operand, ty: Type) -> Res<RegId> {
         self.destination(operand, ty, Fit::Exact)
     }
 
-    /// A register that receives a result of a type; `_` is a register nobody reads.
+    /// Returns a destination register of a type; for `_`, a register that is never read.
     pub fn destination(&mut self, operand: &Operand, ty: Type, fit: Fit) -> Res<RegId> {
         match self.maybe_destination(operand, ty, fit)? {
             Some(reg) => Ok(reg),
@@ -251,7 +252,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// A register that receives a result of a type, or nothing for `_`.
+    /// Returns a destination register of a type; `None` for `_`.
     pub fn maybe_destination(&mut self, operand: &Operand, ty: Type, fit: Fit) -> Res<Option<RegId>> {
         if let Some((reg, kind)) = self.register(operand)? {
             self.fits(operand.span, kind, ty, fit)?;
@@ -279,7 +280,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// A predicate register to write.
+    /// Returns a destination predicate.
     pub fn pred_dst(&mut self, operand: &Operand) -> Res<RegId> {
         match &operand.kind {
             OperandKind::Sink => self.sink(RegKind::Pred),
@@ -288,7 +289,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// A predicate register by name.
+    /// Returns a predicate register by name.
     pub fn pred(&mut self, name: Span) -> Res<RegId> {
         match self.reg(name)? {
             Some((reg, RegKind::Pred)) => Ok(reg),
@@ -300,7 +301,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// A predicate to read, possibly negated or constant.
+    /// Returns a source predicate, which may be negated or constant.
     pub fn pred_src(&mut self, operand: &Operand) -> Res<PredSrc> {
         match &operand.kind {
             OperandKind::Name(name) => Ok(PredSrc::Reg(Guard { reg: self.pred(*name)?, negate: false })),
@@ -310,7 +311,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// `p|q` or `p` alone, each possibly `_`.
+    /// Parses `p|q` or `p` alone; both may be `_`.
     pub fn pred_pair(&mut self, operand: &Operand) -> Res<(Option<RegId>, Option<RegId>)> {
         match &operand.kind {
             OperandKind::Sink => Ok((None, None)),
@@ -319,7 +320,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// `d|p` or `d` alone: a register and a predicate.
+    /// Parses `d|p` or `d` alone: a register and a predicate.
     pub fn value_and_pred(&mut self, operand: &Operand, ty: Type) -> Res<(RegId, Option<RegId>)> {
         match operand.kind {
             OperandKind::Pair(name, pred) => {
@@ -335,7 +336,7 @@ impl<'a> Cx<'a, '_> {
         if self.text(name) == "_" { Ok(None) } else { self.pred(name).map(Some) }
     }
 
-    /// Bits of a constant operand.
+    /// Returns the bits of a constant operand.
     pub fn constant(&self, operand: &Operand) -> Res<u64> {
         match operand.kind {
             OperandKind::Const(constant) => Ok(convert(constant, Type::Bits(64))),
@@ -343,7 +344,7 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// Where a variable is.
+    /// Returns the space and address of a variable.
     pub fn locate(&self, name: Span) -> Res<Located> {
         let text = self.text(name);
         let located = |space, address| Ok(Located { space, address, framed: false });
@@ -397,7 +398,8 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
-    /// The address of a variable or function as a value: within its space, or generic.
+    /// Returns the address of a variable or function as a value, either within its space or
+    /// generic.
     fn symbol_address(&mut self, expr: SymbolExpr) -> Res<Src> {
         let text = self.text(expr.name);
         if self.symbol(text).is_none()
@@ -414,13 +416,13 @@ impl<'a> Cx<'a, '_> {
         Ok(located.operand(base.wrapping_add(expr.offset as u64)))
     }
 
-    /// Where a local variable or parameter of a function is that has this offset.
+    /// Returns the location of a local variable or function parameter at an offset.
     pub fn local_place(&self, offset: u64) -> ArgLocation {
         if self.framed { ArgLocation::Frame(offset) } else { ArgLocation::Local(offset) }
     }
 
-    /// `[...]`: the space it lies in and where. `wanted` is the space the instruction names;
-    /// nothing means generic, which a variable's own space decides.
+    /// Translates `[...]` to a space and an address. `wanted` is the space that the instruction
+    /// names; `None` means generic, in which case a variable determines the space.
     pub fn address(&mut self, operand: &Operand, wanted: Option<Space>) -> Res<(Space, Address)> {
         if let OperandKind::Indexed(element) = operand.kind {
             let (located, address) = self.element(element)?;
@@ -450,7 +452,7 @@ impl<'a> Cx<'a, '_> {
         Ok((space, Address { base: located.operand(0), offset: expr.offset }))
     }
 
-    /// The space of a variable, which the instruction that accesses it must not contradict.
+    /// Returns the space of a variable, which must agree with the space that the instruction names.
     fn space_of_variable(
         &self,
         base: Span,
@@ -475,7 +477,8 @@ impl<'a> Cx<'a, '_> {
         Ok(space)
     }
 
-    /// Parameters of functions live in local memory, those of the kernel in the parameter block.
+    /// Returns the space of an access through a register. Parameters of functions are in local
+    /// memory, those of the kernel in the parameter block.
     fn space_of_register(&self, wanted: Option<Space>) -> Space {
         match wanted {
             None => Space::Generic,

@@ -1,4 +1,4 @@
-//! Operands that are parts of something larger: of registers with several parts, and elements of arrays.
+//! Operands that are parts of larger ones: parts of vector registers, and elements of arrays.
 
 use super::operand::{Cx, Located};
 use super::{Refusal, Res};
@@ -11,7 +11,7 @@ use crate::ptx::resolve::{Symbol, VectorRegister};
 use crate::ptx::span::Span;
 
 impl Cx<'_, '_> {
-    /// A register of several parts, taken into use.
+    /// Returns a vector register, which is created on first use.
     pub fn vector(&mut self, name: Span) -> Res<Option<VectorRegister>> {
         let text = self.text(name);
         match self.scopes.find(self.scope, text) {
@@ -27,7 +27,7 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// A part of a vector register by its name, as in `vector.x`.
+    /// Returns a part of a vector register by its name, as in `vector.x`.
     fn component(&mut self, name: Span, part: &str) -> Res<Option<(RegId, RegKind)>> {
         let Some(vector) = self.vector(name)? else { return Ok(None) };
         let index = ["x", "y", "z", "w"]
@@ -48,7 +48,8 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// The operands with every register of several parts as the vector of its parts; nothing if there is none.
+    /// Replaces every vector register among the operands by the vector of its parts; returns `None`
+    /// if there is none.
     pub fn expanded(&mut self, operands: &[Operand]) -> Res<Option<Vec<Operand>>> {
         if !self.scopes.vectors {
             return Ok(None);
@@ -80,7 +81,7 @@ impl Cx<'_, '_> {
         Ok(found.then_some(list))
     }
 
-    /// The register that an operand is, if it is one: by its name, or as a part of another.
+    /// Returns the register that an operand names, directly or as a part of a vector.
     pub fn register(&mut self, operand: &Operand) -> Res<Option<(RegId, RegKind)>> {
         match operand.kind {
             OperandKind::Name(name) => self.reg(name),
@@ -96,8 +97,8 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// An element of an array: the array, and the element's address, which counts like that of the array. An index counts
-    /// elements of the scalar type, also in arrays of more dimensions or of vectors.
+    /// Returns the array of an element, and the address of the element. An index counts elements of
+    /// the scalar type, even for arrays of several dimensions and arrays of vectors.
     pub fn element(&mut self, element: ArrayElement) -> Res<(Located, Src)> {
         let ArrayElement { name, register, index } = element;
         let text = self.text(name);

@@ -1,4 +1,4 @@
-//! A kernel and the functions it reaches to one [`Program`].
+//! Builds the [`Program`] of a kernel and the functions that it reaches.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,31 +21,31 @@ use crate::ptx::resolve::{Frame, Problem, Reach, Scopes, Symbol, has_length, nat
 use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
-/// Local memory of a thread, bytes; what hardware has at most.
+/// The maximum local memory of a thread in bytes, which is that of hardware.
 const MAX_LOCAL: u64 = 512 << 10;
-/// The parameter block of a kernel, bytes; what hardware has at most.
+/// The maximum size of a kernel's parameter block in bytes, which is that of hardware.
 const MAX_PARAMS: u64 = 32_764;
 
-/// A lowered kernel; a program only if there are no problems. Its global and constant memory are
-/// the module's and not filled in yet.
+/// A lowered kernel; the program is valid only if there are no problems. Global and constant memory
+/// belong to the module and are not filled in yet.
 pub(in crate::ptx) struct Built {
     pub program: Program,
     pub problems: Vec<Problem>,
-    /// The kernel and its functions, in the order of their code.
+    /// The kernel and its functions in the order of their code.
     pub functions: Vec<FunctionCode>,
 }
 
 /// The code of one function.
 pub(in crate::ptx) struct FunctionCode {
-    /// Index into [`ast::Ast::functions`].
+    /// The index in [`ast::Ast::functions`].
     pub index: u32,
     pub cfg: Cfg,
 }
 
-/// What instructions that cannot be lowered are counted as.
+/// The op class of instructions that cannot be lowered.
 const UNSUPPORTED: &str = "unsupported";
 
-/// Lowers the kernel with this index, finding as many problems as there are.
+/// Lowers the kernel with this index and reports as many problems as possible.
 pub(in crate::ptx) fn build(module: &Module, entry: u32, isa: &IsaTable) -> Built {
     let function = &module.ast.functions[entry as usize];
     let mut builder = Builder {
@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
         &self.module.ast.functions[index as usize]
     }
 
-    /// Gives every function its place in the code; false if that is too long.
+    /// Assigns each function its location in the code; returns false if the code is too long.
     fn plan(&mut self, functions: &[u32]) -> bool {
         let mut next = 0usize;
         for &index in functions {
@@ -137,8 +137,8 @@ impl<'a> Builder<'a> {
         next <= most
     }
 
-    /// Places the shared variables that the kernel or its functions name or declare, in the order
-    /// of the file; those without a size share the dynamic part behind them.
+    /// Places the shared variables that the kernel or its functions use or declare, in the order of
+    /// the file. Those without a size share the dynamic part after them.
     fn place_shared(&mut self, functions: &[u32]) {
         let used = self.used_statics(functions);
         let vars = &self.module.ast.vars;
@@ -191,7 +191,7 @@ impl<'a> Builder<'a> {
         used
     }
 
-    /// Reads the declarations of every function, so that calls know where parameters go.
+    /// Reads the declarations of all functions, so that calls know the locations of parameters.
     fn declare(&mut self, reached: &Reach) -> Vec<Scopes<'a>> {
         let mut all = Vec::new();
         let rest = rest_bytes(self.module, &reached.functions);
@@ -264,7 +264,8 @@ impl<'a> Builder<'a> {
         self.program.memory.param_bytes = end as u32;
     }
 
-    /// Where a function's parameters or results are. Those in registers come into use here.
+    /// Returns the locations of a function's parameters or results. Those in registers are created
+    /// here.
     fn places(
         &mut self,
         vars: &'a [VarDecl],
@@ -298,7 +299,7 @@ impl<'a> Builder<'a> {
                     self.problem(var.name, "declaration", refusal);
                     (ArgLocation::Local(0), 0)
                 }
-                // no name, or declared twice, which has been said
+                // a missing or duplicate name, which has been reported
                 _ => (ArgLocation::Local(0), 0),
             };
             places.push(place);
@@ -387,7 +388,7 @@ impl<'a> Builder<'a> {
         self.functions.push(FunctionCode { index, cfg });
     }
 
-    /// Running off the end of a body returns.
+    /// Returns the instruction that ends a body without `ret`, which returns.
     fn implicit_end(&mut self, entry: bool, line: u32) -> Res<Instr> {
         let class = self.isa.class("ret", TypeKind::None, None).ok_or_else(|| {
             Refusal::new("the body ends without `ret`, and the ISA table has no op class for `ret`", "")
@@ -397,8 +398,9 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Of the functions whose last parameter is an array without a length: the bytes of the longest argument that a call
-/// passes there, by index. Every call copies as many bytes as its argument has.
+/// For each function whose last parameter is an array without a length, returns the size in bytes
+/// of the longest argument that a call passes for it. Every call copies the size of its own
+/// argument.
 fn rest_bytes(module: &Module, functions: &[u32]) -> HashMap<u32, u64> {
     let open = |index: &u32| {
         let last = module.ast.functions[*index as usize].params.last();
@@ -409,7 +411,7 @@ fn rest_bytes(module: &Module, functions: &[u32]) -> HashMap<u32, u64> {
     if bytes.is_empty() {
         return bytes;
     }
-    // a function may pass on what it was passed, so that the bytes of one depend on those of another
+    // a function may pass on its own parameter, so the sizes depend on each other
     loop {
         let mut changed = false;
         for &caller in functions {
@@ -443,7 +445,8 @@ fn rest_bytes(module: &Module, functions: &[u32]) -> HashMap<u32, u64> {
     }
 }
 
-/// The functions that a body calls by name, with the last argument of each call if that is a name.
+/// Returns the functions that a body calls by name, with the last argument of each call if that is
+/// a name.
 fn calls<'a>(module: &'a Module, body: &'a ast::Body) -> impl Iterator<Item = (u32, Span)> + 'a {
     body.stmts.iter().filter_map(|stmt| {
         let Stmt::Instr(instr) = stmt else { return None };
@@ -459,7 +462,7 @@ fn calls<'a>(module: &'a Module, body: &'a ast::Body) -> impl Iterator<Item = (u
     })
 }
 
-/// Stands for an instruction that could not be lowered.
+/// Returns the replacement of an instruction that could not be lowered.
 fn placeholder(class: OpClass, line: u32) -> Instr {
     Instr {
         class,
@@ -475,7 +478,7 @@ fn placeholder(class: OpClass, line: u32) -> Instr {
     }
 }
 
-/// Names that an operand mentions.
+/// Calls `found` for each name in an operand.
 fn names(operand: &ast::Operand, found: &mut impl FnMut(Span)) {
     match &operand.kind {
         OperandKind::Name(name) => found(*name),
@@ -495,8 +498,8 @@ fn names(operand: &ast::Operand, found: &mut impl FnMut(Span)) {
     }
 }
 
-/// Whether control can reach the closing brace of a body: its last instruction goes on, or a
-/// label that something branches to stands behind it.
+/// Returns whether control can reach the closing brace of a body: its last instruction falls
+/// through, or a branch target is after it.
 fn ends_open(module: &Module, body: &ast::Body) -> bool {
     let mut labels: HashSet<&str> = HashSet::new();
     let mut last = None;

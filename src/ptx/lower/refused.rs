@@ -1,10 +1,10 @@
-//! Why an opcode is not supported.
+//! Explanations why an opcode is not supported.
 
 use super::opcode::Opcode;
 use super::{Refusal, did_you_mean};
 use crate::isa::IsaTable;
 
-/// Groups of opcodes that are known and not simulated.
+/// Groups of opcodes that are known but not simulated.
 const GROUPS: [(&[&str], &str, &str); 5] = [
     (
         &["sured", "istypep"],
@@ -29,7 +29,7 @@ const GROUPS: [(&[&str], &str, &str); 5] = [
     ),
 ];
 
-/// What to tell about an opcode that no family knows.
+/// Explains why an opcode that no family handles is not supported.
 pub(super) fn why(op: &Opcode<'_>, isa: &IsaTable, quiet: bool) -> Refusal {
     for (roots, why, hint) in GROUPS {
         if roots.contains(&op.root) {

@@ -6,13 +6,13 @@ use crate::program::sem::{Operand, Special};
 /// A special register.
 pub(super) struct Found {
     pub operand: Operand,
-    /// It tells the time.
+    /// Whether the register is a clock.
     pub clock: bool,
-    /// The driver decides what it holds: here zero.
+    /// Whether the driver determines the value, which is zero here.
     pub environment: bool,
 }
 
-/// The special register of this name and component; nothing if the name is none.
+/// Returns the special register with this name and component, or `None` if there is none.
 pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>> {
     let axis = match component {
         None => None,
@@ -22,7 +22,8 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         Some("w") => Some(3),
         Some(_) => return None,
     };
-    // the ISA: "the fourth element is unused and always returns zero", of sizes too
+    // the ISA states for this element, including that of sizes: "the fourth element is unused and
+    // always returns zero"
     let vector = |special: fn(u8) -> Special| match axis {
         Some(3) => Ok(plain(Operand::Imm(0))),
         Some(axis) => Ok(plain(Operand::Special(special(axis)))),
@@ -72,7 +73,7 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
     Some(Ok(plain(Operand::Special(scalar))))
 }
 
-/// Whether a special register has four components.
+/// Returns whether a special register has four components.
 pub(super) fn is_vector(name: &str) -> bool {
     matches!(name, "%tid" | "%ntid" | "%ctaid" | "%nctaid")
 }
@@ -81,7 +82,7 @@ fn plain(operand: Operand) -> Found {
     Found { operand, clock: false, environment: false }
 }
 
-/// `%envreg0` to `%envreg31`.
+/// Returns whether the name is one of `%envreg0` to `%envreg31`.
 fn is_environment(name: &str) -> bool {
     (0..32).any(|index| name.strip_prefix("%envreg") == Some(index.to_string().as_str()))
 }

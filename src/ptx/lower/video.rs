@@ -13,7 +13,7 @@ const B32: Type = Type::Bits(32);
 const RELATIONS: [(&str, Cmp); 6] =
     [("eq", Cmp::Eq), ("ne", Cmp::Ne), ("lt", Cmp::Lt), ("le", Cmp::Le), ("gt", Cmp::Gt), ("ge", Cmp::Ge)];
 
-/// An operand taken apart: what it names, its selector, whether a minus stands before it.
+/// The parts of an operand: the register, the selector, and whether it is negated.
 struct Selected<'a> {
     operand: Operand,
     selector: Option<&'a str>,
@@ -61,7 +61,8 @@ fn wraps(op: &mut Opcode<'_>) -> Res<bool> {
     op.need("mode", &[("clamp", false), ("wrap", true)])
 }
 
-/// Whether the result, `a` and `b` are signed. Comparisons name no type of their result.
+/// Consumes the types; returns whether the result, `a` and `b` are signed. Comparisons have no type
+/// for their result.
 fn signs(op: &mut Opcode<'_>, what: VideoOp) -> Res<[bool; 3]> {
     let wrong = |op: &Opcode<'_>, hint: &str| Refusal::new(format!("`{}`: wrong types", op.text), hint);
     let types = op.types();
@@ -81,7 +82,7 @@ fn signs(op: &mut Opcode<'_>, what: VideoOp) -> Res<[bool; 3]> {
     Ok(signs)
 }
 
-/// `-%r1.b2` and its parts.
+/// Splits an operand such as `-%r1.b2`.
 fn selected<'a>(cx: &Cx<'a, '_>, operand: &Operand) -> Selected<'a> {
     let (inner, negated) = match &operand.kind {
         OperandKind::Minus(inner) => (&**inner, true),
@@ -151,7 +152,7 @@ fn scalar(
             let hint = "either the product or the third source may be negated, with .po neither";
             return Err(Refusal::new(format!("`{}` cannot negate these sources", op.text), hint));
         }
-        // the sign of the result follows from the sources; the type that is written says no more
+        // the signs of the sources determine that of the result, whatever its written type is
         signed = a_signed || b_signed || mad.negate_product || negate_c;
     } else if a.negated || b.negated || negate_c {
         return Err(Refusal::new(format!("`{}` negates no source", op.text), "only vmad does"));
@@ -193,7 +194,7 @@ fn packed(
         return Err(Refusal::new(format!("`{}` takes no such source", op.text), ""));
     }
     let letter = if lanes == 2 { 'h' } else { 'b' };
-    // digits of a selector, that of the lowest part first
+    // the digits of a selector, that of the lowest part first
     let digits = |from: &Selected<'_>, below: u8| -> Res<Option<Vec<u8>>> {
         let Some(name) = from.selector else { return Ok(None) };
         let wrong = || {

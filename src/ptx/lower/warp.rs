@@ -25,7 +25,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     Ok(Lowered::new(sem, op.root, TypeKind::Int))
 }
 
-/// The member mask that comes last with `.sync`.
+/// Consumes the member mask, which is the last operand with `.sync`.
 fn members(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &mut &[Operand]) -> Res<Option<Src>> {
     if !op.take("sync") {
         return Ok(None);

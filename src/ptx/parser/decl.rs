@@ -1,4 +1,4 @@
-//! Declarations of variables, registers and parameters, with their initialisers.
+//! Parses declarations of variables, registers and parameters, with their initialisers.
 
 use super::{Failed, Parser};
 use crate::ptx::ast::{DeclSpace, Init, InitValue, SymbolExpr, VarDecl};
@@ -6,16 +6,16 @@ use crate::ptx::lexer::Kind;
 use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
-/// How deep the braces of an initialiser nest.
+/// The maximum nesting depth of the braces of an initialiser.
 const MAX_BRACES: u32 = 16;
 
-/// What stands before a declaration.
+/// The linkage directives before a declaration.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Linkage {
     pub external: bool,
 }
 
-/// What names of one declaration share.
+/// The properties that all names of a declaration share.
 struct Shape {
     space: DeclSpace,
     external: bool,
@@ -25,7 +25,8 @@ struct Shape {
 }
 
 impl Parser<'_> {
-    /// `.visible`, `.extern` and their like, then a function or variables.
+    /// Parses linkage directives such as `.visible` and `.extern`, followed by a function or
+    /// variables.
     pub(super) fn declaration_or_function(&mut self) -> Result<(), Failed> {
         let mut linkage = Linkage::default();
         while self.peek().kind == Kind::Dot {
@@ -56,7 +57,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The state space that the next token names.
+    /// Returns the state space that the next token names.
     pub(super) fn space(&self) -> Option<DeclSpace> {
         if self.peek().kind != Kind::Dot {
             return None;
@@ -72,14 +73,14 @@ impl Parser<'_> {
         })
     }
 
-    /// `space attributes type a, b[2] = {..};`, all of it.
+    /// Parses `space attributes type a, b[2] = {..};`.
     pub(super) fn variables(
         &mut self,
         space: DeclSpace,
         linkage: Linkage,
         function: Option<u32>,
     ) -> Result<Vec<VarDecl>, Failed> {
-        // `.tex .u32 name` declared texture references before there was `.texref`
+        // `.tex .u32 name` declared texture references before `.texref` existed
         let token = self.bump();
         let texture = self.slice(token.span) == ".tex";
         let mut shape = self.shape(space, linkage.external)?;
@@ -97,7 +98,7 @@ impl Parser<'_> {
         Ok(vars)
     }
 
-    /// One parameter in a signature; `_` and no name at all are fine in prototypes.
+    /// Parses a parameter of a signature; in prototypes, the name may be `_` or missing.
     pub(super) fn parameter(&mut self) -> Result<VarDecl, Failed> {
         let token = self.peek();
         let space = match self.space() {
@@ -136,7 +137,7 @@ impl Parser<'_> {
                     if !(1..=1 << 16).contains(&value) || value & (value - 1) != 0 {
                         return Err(self.fail(at, "an alignment is a power of two", "at most 65536"));
                     }
-                    // after `.ptr` it is that of what the pointer points to
+                    // after `.ptr` it is the alignment of the memory that the pointer points to
                     if !pointer {
                         align = value as u64;
                     }
@@ -165,7 +166,8 @@ impl Parser<'_> {
         Ok(Shape { space, external, align, vector, ty })
     }
 
-    /// `.attribute(.managed)`, `.attribute(.unified(1, 2))`: nothing that matters here.
+    /// Skips attributes such as `.attribute(.managed)` and `.attribute(.unified(1, 2))`, which have
+    /// no effect here.
     fn attribute(&mut self) -> Result<(), Failed> {
         self.expect(Kind::LeftParen, "`(`")?;
         let mut depth = 1u32;

@@ -1,13 +1,13 @@
-//! Numbers and constant expressions, with the operators of C on 64-bit integers.
+//! Parses numbers and constant expressions, which have the operators of C on 64-bit integers.
 
 use super::{Failed, Parser};
 use crate::ptx::ast::Const;
 use crate::ptx::lexer::Kind;
 
-/// How deep parentheses and unary operators nest.
+/// The maximum nesting depth of parentheses and unary operators.
 const MAX_DEPTH: u32 = 64;
 
-/// Binary operators by precedence, weakest first.
+/// Returns the precedence of a binary operator; a higher number binds more tightly.
 fn binary(kind: Kind) -> Option<u8> {
     Some(match kind {
         Kind::PipePipe => 1,
@@ -24,16 +24,16 @@ fn binary(kind: Kind) -> Option<u8> {
     })
 }
 
-/// Precedence of `+` and `-`.
+/// The precedence of `+` and `-`.
 const ADDITIVE: u8 = 9;
 
 impl Parser<'_> {
-    /// A constant expression.
+    /// Parses a constant expression.
     pub(super) fn constant(&mut self) -> Result<Const, Failed> {
         self.ternary(0)
     }
 
-    /// An integer constant expression, as the two's complement of its 64 bits.
+    /// Parses an integer constant expression, as 64 bits in two's complement.
     pub(super) fn integer(&mut self) -> Result<i64, Failed> {
         let at = self.peek().span;
         match self.constant()? {
@@ -42,7 +42,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `(+ term)*`, `(- term)*` after a name: the sum.
+    /// Parses `(+ term)*` and `(- term)*` after a name; returns the sum.
     pub(super) fn offset(&mut self) -> Result<i64, Failed> {
         let mut sum = 0i64;
         while let Kind::Plus | Kind::Minus = self.peek().kind {
@@ -149,7 +149,7 @@ impl Parser<'_> {
     }
 }
 
-/// Reads a literal.
+/// Parses a literal.
 pub(in crate::ptx) fn number(text: &str) -> Option<Const> {
     let hex = |digits: &str, count: usize| {
         (digits.len() == count && digits.bytes().all(|b| b.is_ascii_hexdigit()))
@@ -173,12 +173,12 @@ pub(in crate::ptx) fn number(text: &str) -> Option<Const> {
         _ if digits.len() > 1 && digits.starts_with('0') => parse(&digits[1..], 8),
         _ => parse(digits, 10),
     };
-    // what does not fit a signed integer is unsigned, as in C
+    // an integer that does not fit a signed type is unsigned, as in C
     integer.map(|value| Const::Int(value, unsigned || value > i64::MAX as u64))
 }
 
 fn parse(digits: &str, radix: u32) -> Option<u64> {
-    // from_str_radix would take a sign
+    // from_str_radix would accept a sign
     digits.starts_with(|c: char| c.is_digit(radix)).then(|| u64::from_str_radix(digits, radix).ok()).flatten()
 }
 

@@ -1,17 +1,17 @@
-//! Kernels and functions: signature, performance directives, body.
+//! Parses kernels and functions: signature, performance directives, body.
 
 use super::{Failed, Parser, decl::Linkage};
 use crate::ptx::ast::{Body, DeclSpace, Function, Instr, Signature, Stmt, VarDecl};
 use crate::ptx::lexer::Kind;
 use crate::ptx::span::Span;
 
-/// Characters of an opcode with its modifiers.
+/// The maximum length of an opcode with its modifiers in bytes.
 const MAX_OPCODE: usize = 256;
-/// How deep scopes nest.
+/// The maximum nesting depth of scopes.
 const MAX_SCOPES: usize = 200;
 
 impl Parser<'_> {
-    /// `.entry` or `.func`, at that token.
+    /// Parses a function; the next token is `.entry` or `.func`.
     pub(super) fn function(&mut self, entry: bool) -> Result<(), Failed> {
         let line = self.bump().line;
         // `.func .attribute(...)`, `.func .noreturn`
@@ -47,7 +47,7 @@ impl Parser<'_> {
         Ok(params)
     }
 
-    /// `.maxntid 256, 1, 1`, `.noreturn` and so on, up to the body.
+    /// Parses `.maxntid 256, 1, 1`, `.noreturn` and other directives before the body.
     fn directives(&mut self, function: &mut Function) -> Result<(), Failed> {
         while self.peek().kind == Kind::Dot {
             let token = self.bump();
@@ -164,7 +164,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What follows `name:`.
+    /// Parses the text after `name:`.
     fn labelled(&mut self, name: Span, body: &mut Body) -> Result<(), Failed> {
         if self.at_directive(".branchtargets") {
             let targets = self.names("a label")?;
@@ -181,7 +181,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The names after a directive, which is the next token, up to the semicolon.
+    /// Parses the names after a directive, which is the next token, up to the semicolon.
     fn names(&mut self, what: &str) -> Result<Vec<Span>, Failed> {
         self.bump();
         let mut names = Vec::new();
@@ -195,13 +195,13 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    /// `.callprototype (results) _ (parameters) .noreturn;`, at the directive.
+    /// Parses `.callprototype (results) _ (parameters) .noreturn;`, beginning with the directive.
     fn prototype(&mut self) -> Result<Signature, Failed> {
         self.bump();
         let returns = if self.peek().kind == Kind::LeftParen { self.parameters()? } else { Vec::new() };
         self.expect(Kind::Ident, "`_`")?;
         let params = if self.peek().kind == Kind::LeftParen { self.parameters()? } else { Vec::new() };
-        // `.noreturn` and what the calling convention preserves
+        // `.noreturn`, and registers that the calling convention preserves
         while !matches!(self.peek().kind, Kind::Semicolon | Kind::End | Kind::RightBrace) {
             self.bump();
         }
@@ -262,8 +262,8 @@ impl Parser<'_> {
         let call = self.slice(root) == "call";
         let operands = self.operands(call)?;
         if self.peek().kind != Kind::Semicolon {
-            // the semicolon of a statement that is otherwise fine: skipping to the next one
-            // would hide that statement
+            // Report the missing semicolon, but do not skip to the next one, which would hide the
+            // following statement.
             let missing = self.peek().line != self.previous().line;
             let end = self.previous().span;
             if missing && self.peek().kind != Kind::End {

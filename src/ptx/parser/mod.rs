@@ -1,7 +1,7 @@
-//! Tokens to [`Ast`], recovering: a statement that cannot be read is reported and skipped, so that
-//! one run reports every syntax error of a file.
+//! The parser, which turns tokens into an [`Ast`]. A statement that cannot be parsed is reported
+//! and skipped, so one run reports every syntax error of a file.
 //!
-//! Nothing here recurses without a depth limit, and every loop consumes tokens.
+//! Recursion is limited in depth, and every loop consumes tokens.
 
 mod decl;
 mod expr;
@@ -16,10 +16,10 @@ use super::report::Reporter;
 use super::span::Span;
 use crate::diag::{Diagnostics, SourceText};
 
-/// What could not be read has been reported.
+/// The error that a construct could not be parsed, which has been reported.
 pub(super) struct Failed;
 
-/// Reads a whole file.
+/// Parses a whole file.
 pub(super) fn parse(source: &SourceText) -> Result<Ast, Diagnostics> {
     let mut report = Reporter::new(source);
     if u32::try_from(source.text().len()).is_err() {
@@ -44,7 +44,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// PTX begins with `.version`; a file without it is empty, or something else.
+    /// Checks that the file begins with `.version`; otherwise it is empty, or not PTX.
     fn check_version(&mut self) {
         if !self.ast.version.is_empty() {
             return;
@@ -71,12 +71,12 @@ impl<'a> Parser<'a> {
         self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
     }
 
-    /// The token consumed last (the first one at the start).
+    /// Returns the token that was consumed last (at the start, the first token).
     fn previous(&self) -> Token {
         self.tokens[self.at.saturating_sub(1)]
     }
 
-    /// Consumes a token; the end is never passed.
+    /// Consumes a token other than the end.
     fn bump(&mut self) -> Token {
         let token = self.peek();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
@@ -113,13 +113,14 @@ impl<'a> Parser<'a> {
         self.fail(token.span, format!("expected {what}, found `{shown}`"), "")
     }
 
-    /// Whether the next token is this directive.
+    /// Returns whether the next token is this directive.
     fn at_directive(&self, name: &str) -> bool {
         let token = self.peek();
         token.kind == Kind::Dot && self.slice(token.span) == name
     }
 
-    /// Skips the rest of a statement: past its semicolon, or to the brace that closes its scope.
+    /// Skips the rest of a statement, up to and including its semicolon, or up to the brace that
+    /// closes its scope.
     fn recover(&mut self) {
         let mut depth = 0u32;
         loop {
@@ -129,7 +130,7 @@ impl<'a> Parser<'a> {
                     self.bump();
                     return;
                 }
-                // scopes open on a line of their own, vectors do not
+                // a scope opens on a new line, a vector does not
                 Kind::LeftBrace if self.peek().line != self.previous().line => return,
                 Kind::LeftBrace => depth += 1,
                 Kind::RightBrace if depth > 0 => depth -= 1,
@@ -141,7 +142,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether a kernel or function begins here, which cannot be inside another one.
+    /// Returns whether a kernel or function begins here, which cannot be nested.
     fn starts_function(&self) -> bool {
         let mut ahead = 0;
         loop {
@@ -157,7 +158,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips a declaration at module scope: past its semicolon or its braces.
+    /// Skips a declaration at module scope, including its semicolon or its braces.
     fn recover_module(&mut self) {
         loop {
             match self.peek().kind {
@@ -178,7 +179,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether a line of module scope begins here.
+    /// Returns whether an item of module scope begins here.
     fn starts_item(&self) -> bool {
         self.peek().line != self.previous().line
             && matches!(
@@ -198,7 +199,7 @@ impl<'a> Parser<'a> {
             )
     }
 
-    /// Skips a balanced `{ ... }`; an unbalanced one is reported.
+    /// Skips balanced braces `{ ... }`; unbalanced ones are reported.
     fn skip_braces(&mut self) {
         let open = self.peek();
         let mut depth = 0u32;
@@ -294,7 +295,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `.file 1 "name"` and its optional time and size.
+    /// Skips `.file 1 "name"` and its optional time and size.
     fn skip_file(&mut self) -> Result<(), Failed> {
         self.bump();
         self.expect(Kind::Number, "a file number")?;
@@ -305,7 +306,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `.loc file line column` and what compilers add for inlined code.
+    /// Skips `.loc file line column` and the extensions for inlined code.
     fn skip_loc(&mut self) -> Result<(), Failed> {
         self.bump();
         for _ in 0..3 {

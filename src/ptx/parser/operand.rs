@@ -1,4 +1,4 @@
-//! Operands of instructions.
+//! Parses the operands of instructions.
 
 use super::{Failed, Parser};
 use crate::ptx::ast::{AddressExpr, ArrayElement, Operand, OperandKind, SymbolExpr};
@@ -6,7 +6,8 @@ use crate::ptx::lexer::Kind;
 use crate::ptx::span::Span;
 
 impl Parser<'_> {
-    /// Operands up to the semicolon, which is left. `call` writes lists in parentheses.
+    /// Parses operands up to the semicolon, which is not consumed. In a `call`, lists are in
+    /// parentheses.
     pub(super) fn operands(&mut self, call: bool) -> Result<Vec<Operand>, Failed> {
         let mut operands = Vec::new();
         while self.peek().kind != Kind::Semicolon {
@@ -103,7 +104,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `(name) + offset` after `generic`.
+    /// Parses `(name) + offset` after `generic`.
     pub(super) fn generic_of(&mut self) -> Result<SymbolExpr, Failed> {
         self.expect(Kind::LeftParen, "`(`")?;
         let name = self.expect(Kind::Ident, "the name of a variable")?.span;
@@ -123,7 +124,7 @@ impl Parser<'_> {
         };
         let mut rest = Vec::new();
         while self.eat(Kind::Comma) {
-            // what stands here does not nest further
+            // operands in brackets are not nested further
             if self.peek().kind == Kind::LeftBracket {
                 return Err(self.unexpected("coordinates such as `{%r1, %r2}`"));
             }
@@ -131,21 +132,22 @@ impl Parser<'_> {
         }
         self.expect(Kind::RightBracket, "`]`")?;
         while self.peek().kind == Kind::Dot {
-            // `.unified`, `.yes`: where the variable may live besides
+            // `.unified`, `.yes`: properties of the variable that have no effect here
             self.bump();
         }
         Ok(if rest.is_empty() { OperandKind::Address(address) } else { OperandKind::Image(address, rest) })
     }
 }
 
-/// A component of a vector, or the bytes or halves that a video instruction selects.
+/// Returns whether it is a component of a vector, or a selector of bytes or halves in a video
+/// instruction.
 fn is_component(text: &str) -> bool {
     let selects = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     matches!(text, ".x" | ".y" | ".z" | ".w" | ".r" | ".g" | ".b" | ".a")
         || text.strip_prefix(".b").or(text.strip_prefix(".h")).is_some_and(selects)
 }
 
-/// The text of a component without its dot.
+/// Returns the text of a component without its dot.
 pub(in crate::ptx) fn component(text: &str, span: Span) -> &str {
     text.get(span.range()).map_or("", |dotted| dotted.trim_start_matches('.'))
 }

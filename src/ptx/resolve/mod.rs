@@ -1,4 +1,4 @@
-//! What names mean: storage of variables, scopes of functions, who calls whom.
+//! Name resolution: the storage of variables, the scopes of functions, and the call graph.
 
 mod reach;
 mod scope;
@@ -10,7 +10,7 @@ pub(super) use statics::{Statics, check_names, convert, has_length, natural_alig
 
 use super::span::Span;
 
-/// Something that cannot be lowered, with its place.
+/// A construct that cannot be lowered, with its location.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     pub span: Span,

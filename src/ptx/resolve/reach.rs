@@ -1,4 +1,4 @@
-//! Which functions a kernel reaches, and which of them may run while they run already.
+//! The functions that a kernel reaches, and those of them that are recursive.
 
 use std::collections::HashSet;
 
@@ -9,29 +9,29 @@ use super::Statics;
 use crate::ptx::ast::{Ast, Body, OperandKind, Stmt};
 use crate::ptx::span::Span;
 
-/// What a kernel reaches.
+/// The functions that a kernel reaches.
 pub(in crate::ptx) struct Reach {
-    /// Indices of functions with a body, the kernel first, each once.
+    /// The indices of functions with a body, without duplicates; the kernel is the first.
     pub functions: Vec<u32>,
-    /// Those that lie on a circle of calls: a frame of theirs may lie below another one. A call
-    /// through a pointer may go to any function whose address is taken.
+    /// The functions on cycles of the call graph, which may have several frames at a time. An
+    /// indirect call may reach any function whose address is taken.
     pub recursive: HashSet<u32>,
 }
 
-/// What a body names.
+/// The functions that a body refers to.
 #[derive(Default)]
 struct Uses {
-    /// Functions it calls by name.
+    /// The functions that it calls by name.
     calls: Vec<u32>,
-    /// Functions it names otherwise: their addresses are values.
+    /// The functions that it names otherwise, whose addresses are values.
     addresses: Vec<u32>,
-    /// Whether it calls through a pointer.
+    /// Whether it contains an indirect call.
     through_pointer: bool,
 }
 
-/// Depth-first search over the calls, on a stack of its own: chains of calls can be long. Once a
-/// call through a pointer is reached, so are all functions whose addresses are known by then or
-/// stand in an initialiser of the module.
+/// Searches the call graph depth-first with an explicit stack, because chains of calls can be long.
+/// Once an indirect call is reached, all functions are reached whose addresses are taken in reached
+/// code or in an initialiser of the module.
 pub(in crate::ptx) fn reach(ast: &Ast, text: &str, statics: &Statics, entry: u32) -> Reach {
     let mut functions = Vec::new();
     let mut uses: Vec<Uses> = Vec::new();
@@ -40,7 +40,7 @@ pub(in crate::ptx) fn reach(ast: &Ast, text: &str, statics: &Statics, entry: u32
     let mut is_taken = HashSet::new();
     let mut through_pointer = false;
     let mut stack = vec![entry];
-    // how many of the addresses have been followed
+    // the number of addresses that have been followed
     let mut followed = 0;
     let has_body = |index: &u32| ast.functions[*index as usize].body.is_some();
     loop {
@@ -52,7 +52,7 @@ pub(in crate::ptx) fn reach(ast: &Ast, text: &str, statics: &Statics, entry: u32
                 .body
                 .as_ref()
                 .map_or_else(Uses::default, |body| uses_of(body, text, statics));
-            // the first call is on top
+            // the first call is on top of the stack
             stack.extend(found.calls.iter().rev().filter(|&callee| has_body(callee)));
             taken.extend(found.addresses.iter().filter(|&&index| is_taken.insert(index)));
             through_pointer |= found.through_pointer;
@@ -74,12 +74,13 @@ pub(in crate::ptx) fn reach(ast: &Ast, text: &str, statics: &Statics, entry: u32
     Reach { functions, recursive }
 }
 
-/// The functions that may be called while they run.
+/// Returns the functions that may be called recursively.
 fn circles(functions: &[u32], uses: &[Uses], taken: &[u32]) -> HashSet<u32> {
     let mut graph = DiGraph::<Option<u32>, ()>::new();
     let nodes: std::collections::HashMap<u32, NodeIndex> =
         functions.iter().map(|&index| (index, graph.add_node(Some(index)))).collect();
-    // all calls through pointers go by way of one node, from which every taken address is reached
+    // all indirect calls lead to one node, from which every function whose address is taken can be
+    // reached
     let pointers = graph.add_node(None);
     for index in taken {
         if let Some(&to) = nodes.get(index) {
@@ -130,7 +131,7 @@ fn uses_of(body: &Body, text: &str, statics: &Statics) -> Uses {
                         _ => {}
                     }
                 }
-                // arguments of a call may be addresses as well
+                // arguments of a call may be addresses of functions as well
                 for operand in instr.operands.iter().filter(|_| is_call) {
                     if let OperandKind::Group(list) = &operand.kind {
                         let names = list.iter().filter_map(|argument| match argument.kind {

@@ -1,4 +1,4 @@
-//! The scopes of one function: registers, variables and labels by name.
+//! The scopes of one function, which map names to registers, variables and labels.
 
 use std::collections::HashMap;
 
@@ -10,57 +10,58 @@ use crate::ptx::ast::{Ast, DeclSpace, Function, Stmt, VarDecl};
 use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
-/// What a name stands for inside a function.
+/// The meaning of a name in a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ptx) enum Symbol {
-    /// A register in use.
+    /// A register that is in use.
     Reg(RegId, RegKind),
-    /// A declared register that nothing has used yet.
+    /// A declared register that is not in use yet.
     Unused(RegKind),
-    /// A register of several parts, each of them a register here.
+    /// A vector register, whose parts are separate registers.
     Vector(VectorRegister),
-    /// Such a register that nothing has used yet: its parts, as far as they are known by now.
+    /// A declared vector register that is not in use yet.
     UnusedVector(VectorRegister),
-    /// A variable of the module or a static one of the function: index into [`Ast::vars`].
+    /// A variable of the module, or a static variable of the function: the index in [`Ast::vars`].
     Static(u32),
-    /// A parameter of the kernel: offset in the parameter block and size.
+    /// A parameter of the kernel: the offset in the parameter block, and the size.
     KernelParam(u64, u64),
-    /// A `.local` variable: offset in local memory, or in the frame of a function that has one, and
-    /// size.
+    /// A `.local` variable: the offset in local memory, or in the frame of a recursive function,
+    /// and the size.
     Local(u64, u64),
-    /// A parameter of a function or call: as for `.local` variables.
+    /// A parameter of a function or call: the offset as for `.local` variables, and the size.
     Param(u64, u64),
-    /// The instruction with this index in the function.
+    /// A label: the index of the instruction in the function.
     Label(u32),
-    /// Statement that holds the targets of an indirect branch.
+    /// The statement with the targets of an indirect branch.
     Targets(u32),
-    /// Statement that says what a call through a pointer calls.
+    /// The statement with the prototype or the targets of an indirect call.
     Prototype(u32),
 }
 
-/// A register of several parts: a vector, or 128 bits, which have two parts of 64.
+/// A register with several parts: a vector, or a 128-bit register, which has two parts of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ptx) struct VectorRegister {
-    /// What each part holds.
+    /// The kind of each part.
     pub kind: RegKind,
-    /// How many there are.
+    /// The number of parts.
     pub len: u8,
-    /// It is declared as 128 bits, so that its parts have no names.
+    /// Whether it is declared as 128 bits, so that its parts have no names.
     pub whole: bool,
     /// The parts, once the register is in use.
     pub parts: [RegId; Self::MAX],
 }
 
 impl VectorRegister {
-    /// Parts of the longest vector.
+    /// The maximum number of parts.
     pub const MAX: usize = 4;
 
-    /// The parts in use.
+    /// Returns the parts.
     pub fn parts(&self) -> &[RegId] {
         &self.parts[..usize::from(self.len)]
     }
 
-    /// What a declaration in the register space declares; nothing if it cannot be there.
+    /// Returns the symbol of a declaration in the register space, or `None` if its type is not
+    /// possible there.
     fn declared(var: &VarDecl) -> Option<Symbol> {
         let (kind, len, whole) = match (var.ty, var.vector) {
             (Type::Bits(128), 1) => (RegKind::Bits(64), 2, true),
@@ -80,11 +81,11 @@ impl VectorRegister {
 struct Scope<'a> {
     parent: Option<u32>,
     names: HashMap<&'a str, Symbol>,
-    /// `prefix<count>`, and what each of these is.
+    /// The declared ranges `prefix<count>`: the count, and the symbol of each register.
     ranges: HashMap<&'a str, (u32, Symbol)>,
-    /// Bytes of an element of the variables and parameters.
+    /// The size in bytes of the elements of variables and parameters.
     elements: HashMap<&'a str, u64>,
-    /// Local memory to reuse once the scope is closed.
+    /// The local memory that can be reused once the scope is closed.
     released: Vec<((&'a str, u64, u64), u64)>,
 }
 
@@ -92,25 +93,25 @@ struct Scope<'a> {
 #[derive(Debug, Default)]
 pub(in crate::ptx) struct Scopes<'a> {
     list: Vec<Scope<'a>>,
-    /// Whether a register of several parts is declared anywhere.
+    /// Whether any vector register is declared.
     pub vectors: bool,
 }
 
-/// What building the scopes of a function needs.
+/// The data that is needed to build the scopes of a function.
 pub(in crate::ptx) struct Frame<'a, 'b> {
     pub ast: &'a Ast,
     pub text: &'a str,
-    /// Receives local variables and parameters of functions.
+    /// The segment for local variables and parameters of functions.
     pub local: &'b mut Segment,
-    /// Most bytes of local memory.
+    /// The maximum size of local memory in bytes.
     pub most_local: u64,
-    /// Bytes of the function's last parameter, if that is an array without a length.
+    /// The size in bytes of the function's last parameter, if that is an array without a length.
     pub rest_bytes: u64,
     pub problems: &'b mut Vec<Problem>,
 }
 
 impl<'a> Scopes<'a> {
-    /// Reads the declarations of a function. Parameters of kernels are added by
+    /// Reads the declarations of a function. Parameters of kernels are added with
     /// [`Scopes::define`], since their layout is part of the program's interface.
     pub fn new(function: &'a Function, frame: &mut Frame<'a, '_>) -> Self {
         let mut scopes = Self { list: vec![Scope::default()], vectors: false };
@@ -151,17 +152,17 @@ impl<'a> Scopes<'a> {
         scopes
     }
 
-    /// The scope that encloses another one.
+    /// Returns the scope that encloses another one.
     pub fn parent(&self, scope: u32) -> u32 {
         self.list[scope as usize].parent.unwrap_or(0)
     }
 
-    /// Gives a name a meaning, whatever it meant before.
+    /// Defines a name in a scope, replacing an earlier definition.
     pub fn define(&mut self, scope: u32, name: &'a str, symbol: Symbol) {
         self.list[scope as usize].names.insert(name, symbol);
     }
 
-    /// What a name means in a scope, and the scope that says so.
+    /// Resolves a name in a scope; returns the scope that defines it, and its meaning.
     pub fn find(&self, scope: u32, name: &str) -> Option<(u32, Symbol)> {
         let mut at = Some(scope);
         while let Some(index) = at {
@@ -179,17 +180,17 @@ impl<'a> Scopes<'a> {
         None
     }
 
-    /// Bytes of an element of a variable or parameter that a scope declares.
+    /// Returns the size in bytes of an element of a variable or parameter that a scope declares.
     pub fn element_bytes(&self, scope: u32, name: &str) -> Option<u64> {
         self.list[scope as usize].elements.get(name).copied()
     }
 
-    /// Says how many bytes an element of a parameter of the kernel has.
+    /// Sets the size in bytes of an element of a parameter of the kernel.
     pub fn define_element(&mut self, scope: u32, name: &'a str, bytes: u64) {
         self.list[scope as usize].elements.insert(name, bytes);
     }
 
-    /// Names that mean something in a scope, for hints.
+    /// Returns the names that are visible in a scope, for hints.
     pub fn names(&self, scope: u32, wanted: fn(&Symbol) -> bool) -> Vec<&'a str> {
         let mut names = Vec::new();
         let mut at = Some(scope);
@@ -279,10 +280,10 @@ impl<'a> Scopes<'a> {
 }
 
 impl Scope<'_> {
-    /// What `prefix` and number is, if a range declares it.
+    /// Returns the symbol of a name that consists of a prefix and a number, if a range declares it.
     fn ranged(&self, name: &str) -> Option<Symbol> {
         let digits = name.bytes().rev().take_while(u8::is_ascii_digit).take(10).count();
-        // the prefix may end in digits itself, so every split is tried
+        // the prefix itself may end in digits, so every split is tried
         (1..=digits).rev().find_map(|digits| {
             let (prefix, number) = name.split_at(name.len() - digits);
             let &(count, symbol) = self.ranges.get(prefix)?;

@@ -1,5 +1,5 @@
-//! Variables with one address: global and constant memory are laid out once per module, shared
-//! memory per kernel (only what the kernel and its functions use counts).
+//! Variables with a fixed address. Global and constant memory are laid out once per module, shared
+//! memory once per kernel (only for variables that the kernel and its functions use).
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,50 +11,51 @@ use crate::ptx::report::Reporter;
 use crate::ptx::span::Span;
 use crate::ptx::types::Type;
 
-/// The largest variable and the most global memory that variables take, bytes.
+/// The maximum size in bytes of a variable, and of all variables in global memory together.
 const MAX_GLOBALS: u64 = 1 << 30;
 
-/// The module's variables and functions, placed and by name.
+/// The variables and functions of the module, with their addresses.
 #[derive(Debug, Default)]
 pub(in crate::ptx) struct Statics {
-    /// Index into [`Ast::vars`] by name, module scope only.
+    /// The index in [`Ast::vars`] of each name at module scope.
     pub vars: HashMap<Box<str>, u32>,
-    /// Index into [`Ast::functions`] by name: the definition if there is one.
+    /// The index in [`Ast::functions`] of each name: that of the definition, if there is one.
     pub functions: HashMap<Box<str>, u32>,
-    /// Address in its space, by index; nothing for shared and external variables.
+    /// The address in its space of each variable; `None` for shared and external variables.
     pub addresses: Vec<Option<u64>>,
-    /// Size in bytes, by index.
+    /// The size in bytes of each variable.
     pub sizes: Vec<u64>,
     /// Global memory with its initial contents.
     pub globals: Segment,
     /// Constant memory with its initial contents.
     pub constants: Segment,
-    /// Functions whose addresses initialisers name, once each, in the order of the file.
+    /// The functions whose addresses occur in initialisers, without duplicates, in the order of the
+    /// file.
     pub taken: Vec<u32>,
-    /// Initialisers that cannot be built, by index of the variable: place, what is wrong. They
-    /// matter only to kernels that name the variable.
+    /// The initialisers that cannot be built, by index of the variable, with location and message.
+    /// They are errors only for kernels that name the variable.
     pub broken: HashMap<u32, (Span, String)>,
 }
 
-/// Bytes that a variable takes; nothing if it has no size of its own or is beyond all limits.
+/// Returns the size of a variable in bytes, or `None` if it exceeds the limits.
 pub(in crate::ptx) fn size_of(var: &VarDecl) -> Option<u64> {
     let element = var.ty.bytes() * u64::from(var.vector);
     var.dims.iter().try_fold(element, |size, &dim| size.checked_mul(dim)).filter(|&size| size <= MAX_GLOBALS)
 }
 
-/// Whether the dimensions of a variable are all known. Only the first can be missing: of what is defined elsewhere, and
-/// of a function's last parameter, which takes what a call passes.
+/// Returns whether all dimensions of a variable are known. Only the first one may be missing, in
+/// external variables and in a function's last parameter, which takes an argument of any length.
 pub(in crate::ptx) fn has_length(var: &VarDecl) -> bool {
     var.dims.first() != Some(&0)
 }
 
-/// Alignment of a variable, bytes.
+/// Returns the alignment of a variable in bytes.
 pub(in crate::ptx) fn natural_align(var: &VarDecl) -> u64 {
     if var.align > 0 { var.align } else { (var.ty.bytes() * u64::from(var.vector)).max(1) }
 }
 
-/// Names functions and variables of the module, complains about what is defined twice, and lays
-/// out global and constant memory; the variables in global memory begin at this offset.
+/// Collects the functions and variables of the module, reports duplicate definitions, and lays out
+/// global and constant memory. Variables in global memory begin at offset `globals_start`.
 pub(in crate::ptx) fn check_names(
     ast: &mut Ast,
     text: &str,
@@ -65,7 +66,7 @@ pub(in crate::ptx) fn check_names(
     name_functions(ast, text, report, &mut statics);
     for index in 0..ast.vars.len() {
         let var = &mut ast.vars[index];
-        // `x[] = {1, 2}` is as long as its initialiser
+        // `x[] = {1, 2}` takes its length from its initialiser
         if let (Some(0), Some(Init::List(list))) = (var.dims.first(), &var.init) {
             var.dims[0] = list.len() as u64;
         }
@@ -140,8 +141,8 @@ fn slice(text: &str, span: Span) -> &str {
 impl Statics {
     fn place(&mut self, ast: &Ast, text: &str, report: &mut Reporter) {
         self.addresses = vec![None; ast.vars.len()];
-        // initial contents are stored from the start of a segment to the last byte that is not
-        // zero, so what is initialised goes first, and among that what is mostly zero last
+        // Initial contents are stored up to the last byte that is not zero. Initialised variables
+        // therefore come first, and among these the mostly zero ones last.
         let mut order: Vec<(u8, usize)> = (0..ast.vars.len())
             .filter(|&index| self.is_placed(ast, index))
             .map(|index| {
@@ -172,8 +173,8 @@ impl Statics {
         }
     }
 
-    /// Whether a variable has an address in global or constant memory: it is defined here, and
-    /// no other declaration of its name stands for it.
+    /// Returns whether a variable has an address in global or constant memory, that is, whether it
+    /// is defined here.
     fn is_placed(&self, ast: &Ast, index: usize) -> bool {
         let var = &ast.vars[index];
         matches!(var.space, DeclSpace::Global | DeclSpace::Const) && !var.external
@@ -231,7 +232,7 @@ impl Statics {
     }
 }
 
-/// Values in an initialiser.
+/// Returns the number of values in an initialiser.
 fn count(init: &Init) -> u64 {
     match init {
         Init::Value(..) => 1,
@@ -239,27 +240,28 @@ fn count(init: &Init) -> u64 {
     }
 }
 
-/// Lays an initialiser out in bytes.
+/// Writes an initialiser as bytes.
 struct Writer<'a> {
     statics: &'a Statics,
     ast: &'a Ast,
     text: &'a str,
     ty: Type,
-    /// Up to the last value; the rest is zero.
+    /// The bytes up to the last value; the rest is zero.
     bytes: Vec<u8>,
     size: u64,
     problem: Option<(Span, String)>,
 }
 
 impl Writer<'_> {
-    /// Writes at an element index; `dims` are those of the part that the initialiser covers.
+    /// Writes an initialiser at an element index; `dims` are the dimensions of the part that it
+    /// covers.
     fn write(&mut self, init: &Init, dims: &[u64], at: u64) {
         match init {
             Init::Value(value, span) => self.value(*value, *span, at),
             Init::List(list) => {
                 let inner = dims.get(1..).unwrap_or_default();
-                // elements that a nested list covers; a variable beyond all limits saturates, and
-                // its values then lie outside of it
+                // The number of elements that a nested list covers. It saturates for a variable
+                // beyond the limits, whose values then lie outside of it.
                 let stride = inner.iter().fold(1u64, |product, &dim| product.saturating_mul(dim)).max(1);
                 let mut next = at;
                 for item in list {
@@ -327,7 +329,7 @@ impl Writer<'_> {
     }
 }
 
-/// Bits of a constant as a type.
+/// Returns the bits of a constant in a type.
 pub(in crate::ptx) fn convert(constant: Const, ty: Type) -> u64 {
     let mask = if ty.bits() >= 64 { u64::MAX } else { (1 << ty.bits()) - 1 };
     let narrow = |value: f64| match ty {
@@ -345,7 +347,7 @@ pub(in crate::ptx) fn convert(constant: Const, ty: Type) -> u64 {
         (Const::F32(bits), Type::F64 | Type::F16) => narrow(f64::from(f32::from_bits(bits))),
         (Const::F32(bits), _) => u64::from(bits),
         (Const::F64(bits), Type::F32 | Type::F16) => narrow(f64::from_bits(bits)),
-        // in 32 untyped bits a fraction can only be meant as single precision
+        // in 32 untyped bits, a fraction can only mean single precision
         (Const::F64(bits), _) if ty.bits() == 32 => narrow(f64::from_bits(bits)),
         (Const::F64(bits), _) => bits,
     }

@@ -1,9 +1,10 @@
-//! The machine code front end: cubins to [`crate::program::Program`].
+//! The machine code front end, which translates cubins to a [`crate::program::Program`].
 //!
-//! `table` reads how a generation encodes its instructions (`isa/pascal.ron`) and takes words apart; `control` reads
-//! what the compiler tells the scheduler; `text` prints; `cubin` opens files; `lower` turns instructions into semantics and op classes.
+//! `table` reads the encoding of a GPU generation (`isa/pascal.ron`) and decodes instruction words;
+//! `control` reads control codes; `text` prints instructions; `cubin` reads files; `lower`
+//! translates instructions to semantics and op classes.
 //!
-//! Nothing here panics on any input or takes more memory than the file and its variables.
+//! No input causes a panic, or takes more memory than the file and its variables.
 
 mod control;
 mod cubin;
@@ -24,7 +25,7 @@ use crate::program::Program;
 use crate::program::layout::{BUFFER_ALIGN, GLOBALS_BASE, GUARD_BYTES};
 use crate::program::names::{self, Found};
 
-/// A file of machine code.
+/// A parsed file of machine code.
 #[derive(Debug)]
 pub struct Module {
     name: String,
@@ -32,19 +33,20 @@ pub struct Module {
 }
 
 impl Module {
-    /// Reads a cubin, or that of a fat binary which the encoding is for.
+    /// Reads a cubin, or a fat binary that contains a cubin for the encoding.
     ///
     /// # Errors
-    /// What keeps the file from being one. What is wrong with the code of a kernel is found when it is lowered.
+    /// The file is not a cubin, or is damaged. Errors in the code of a kernel are found when it is
+    /// lowered.
     pub fn read(name: &str, bytes: &[u8], encoding: &Encoding) -> Result<Self, Diagnostics> {
         Self::read_behind(name, bytes, encoding, GLOBALS_BASE)
     }
 
-    /// As [`Module::read`], for a run of several modules: variables in global memory lie behind those of another one
-    /// ([`Module::globals_end`]).
+    /// Reads a file like [`Module::read`], for a run of several modules: its variables in global
+    /// memory are placed after those of another module ([`Module::globals_end`]).
     ///
     /// # Errors
-    /// As [`Module::read`].
+    /// As for [`Module::read`].
     pub fn read_behind(
         name: &str,
         bytes: &[u8],
@@ -55,35 +57,37 @@ impl Module {
         Ok(Self { name: name.to_owned(), cubin: cubin::read(name, bytes, &encoding.targets, start)? })
     }
 
-    /// Where the variables in global memory of another module of the same run may begin.
+    /// Returns the address at which the variables in global memory of another module of the same
+    /// run may begin.
     pub fn globals_end(&self) -> u64 {
         (self.cubin.globals.size + GUARD_BYTES).next_multiple_of(BUFFER_ALIGN)
     }
 
-    /// The architecture: 61 for sm_61.
+    /// Returns the architecture, such as 61 for sm_61.
     pub fn target(&self) -> u32 {
         self.cubin.target
     }
 
-    /// The names of the kernels, in the order of the file.
+    /// Returns the names of the kernels in the order of the file.
     pub fn entries(&self) -> Vec<&str> {
         self.cubin.kernels.iter().map(|kernel| kernel.name.as_str()).collect()
     }
 
-    /// The kernels as the file has them.
+    /// Returns the kernels of the file.
     pub fn kernels(&self) -> &[Kernel] {
         &self.cubin.kernels
     }
 
-    /// Lowers a kernel, finding as many problems as there are.
+    /// Lowers a kernel and reports as many problems as possible.
     pub fn build(&self, kernel: &Kernel, encoding: &Encoding) -> Built {
-        // a heading of each kernel, then a line for each instruction
+        // each kernel has a heading, followed by one line per instruction
         let before = self.cubin.kernels.iter().take_while(|other| other.name != kernel.name);
         let lines: usize = before.map(|other| 1 + encoding.count(other.code.len())).sum();
         lower::build(&self.name, encoding, &self.cubin, kernel, lines as u32 + 2)
     }
 
-    /// The code as text: a line for each instruction, with its byte and control codes.
+    /// Returns the code as text, with one line per instruction that contains its offset and control
+    /// codes.
     pub fn listing(&self, encoding: &Encoding) -> String {
         let mut out = String::new();
         for kernel in &self.cubin.kernels {
@@ -101,10 +105,12 @@ impl Module {
         out
     }
 
-    /// Lowers a kernel, by its name or a part of it that no other has.
+    /// Lowers the kernel with this name, or with a name of which this is a part that no other
+    /// kernel has.
     ///
     /// # Errors
-    /// There is no such kernel or more than one, or every instruction of it that cannot be run.
+    /// There is no such kernel, there are several, or the kernel contains instructions that are not
+    /// supported.
     pub fn program(&self, entry: &str, encoding: &Encoding) -> Result<Program, Diagnostics> {
         let all = self.entries();
         let kernel = match names::find(entry, all.iter().copied()) {

@@ -1,11 +1,12 @@
-//! Instructions as text, as NVIDIA's disassemblers print them.
+//! Formats instructions like NVIDIA's disassemblers.
 
 use std::fmt::Write;
 
 use super::table::Value;
 use super::table::{Decoded, Operand};
 
-/// The text of an instruction. `byte` is where it lies; targets are printed as what `label` says of a byte.
+/// Returns the text of an instruction. `next` is the offset of the following instruction, and
+/// `label` formats the offset of a target.
 pub fn text(decoded: &Decoded, next: usize, reuse: u8, label: impl Fn(i64) -> String) -> String {
     let mut out = String::new();
     if let Some((register, negated)) = decoded.guard {
@@ -39,7 +40,7 @@ fn write_operand(
     reuse: u8,
     label: &impl Fn(i64) -> String,
 ) {
-    // the signs of numbers stand behind them
+    // the signs of numbers are printed after them
     let number =
         matches!(operand.value, Value::Number(_) | Value::Small(_) | Value::Single(_) | Value::Double(_));
     let (before, behind) = signs(operand);
@@ -88,7 +89,7 @@ fn write_operand(
     }
 }
 
-/// What stands before an operand, or, if it is a number, behind it.
+/// Returns the signs that are printed before an operand and, for a number, after it.
 fn signs(operand: &Operand) -> (String, &'static str) {
     let each = [(operand.neg, "-"), (operand.inv, "~"), (operand.not, "!"), (operand.abs, "|")];
     let before = each.iter().filter(|(set, _)| *set).map(|(_, sign)| *sign).collect();
@@ -132,7 +133,7 @@ fn address(out: &mut String, number: u8, offset: i64, marked: bool) {
     out.push(']');
 }
 
-/// Twenty significant digits, as C prints them with `%.20g`.
+/// Formats a number with twenty significant digits, like C's `%.20g`.
 fn decimal(value: f64, negative: bool, quiet: bool) -> String {
     const DIGITS: usize = 20;
     if value.is_nan() {
@@ -148,7 +149,7 @@ fn decimal(value: f64, negative: bool, quiet: bool) -> String {
         let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
         return format!("{mantissa}e-{:02}", -exponent);
     }
-    // large numbers have one digit more, and keep their zeros
+    // large numbers have one more digit, and keep trailing zeros
     if value.abs() >= 1e9 {
         let scientific = format!("{value:.DIGITS$e}");
         let mantissa = scientific.split('e').next().unwrap_or_default();

@@ -1,16 +1,17 @@
-//! Files that hold cubins: the cubin itself, fat binaries, programs with fat binaries in them.
+//! Files that contain cubins: a cubin itself, a fat binary, or a program with fat binaries.
 
 use object::elf::{EM_CUDA, FileHeader64};
 use object::read::elf::FileHeader;
 use object::{LittleEndian, read::elf::SectionHeader};
 
 const FAT: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
-/// An entry of machine code, not of PTX.
+/// The kind of an entry of machine code (as opposed to PTX).
 const MACHINE_CODE: u16 = 2;
 
 type Problem = (String, String);
 
-/// The cubin in a file: itself, or that for one of these architectures in a fat binary.
+/// Returns the cubin in a file: the file itself, or the one for one of these architectures in a fat
+/// binary.
 pub(super) fn cubin<'a>(bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Problem> {
     if bytes.starts_with(&FAT) {
         return fat(bytes, targets);
@@ -25,7 +26,7 @@ pub(super) fn cubin<'a>(bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Pr
     }
 }
 
-/// The fat binary of a program for a computer.
+/// Returns the fat binary in a host program.
 fn host(bytes: &[u8]) -> Option<&[u8]> {
     let header = FileHeader64::<LittleEndian>::parse(bytes).ok()?;
     if header.e_machine(LittleEndian) == EM_CUDA {
@@ -36,11 +37,11 @@ fn host(bytes: &[u8]) -> Option<&[u8]> {
     section.data(LittleEndian, bytes).ok()
 }
 
-/// The first entry of machine code for one of these architectures.
+/// Returns the first entry of machine code for one of these architectures.
 fn fat<'a>(mut bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Problem> {
     let damaged = || ("a damaged fat binary".to_owned(), String::new());
     let mut others: Vec<String> = Vec::new();
-    // one fat binary behind the other, each with a header and its entries
+    // consecutive fat binaries, each with a header and entries
     while bytes.starts_with(&FAT) {
         let (header, size) = (half(bytes, 6).ok_or_else(damaged)?, long(bytes, 8).ok_or_else(damaged)?);
         let rest = bytes.get(usize::from(header)..).ok_or_else(damaged)?;

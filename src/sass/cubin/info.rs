@@ -1,8 +1,8 @@
-//! The `.nv.info` sections: attributes of kernels as (format, attribute, value).
+//! The `.nv.info` sections, which contain attributes of kernels as (format, attribute, value).
 
 use std::collections::BTreeMap;
 
-/// Attributes that count here, by number.
+/// The numbers of the attributes that are used.
 const MAX_THREADS: u8 = 0x05;
 const PARAM_BANK: u8 = 0x0a;
 const FRAME_SIZE: u8 = 0x11;
@@ -10,7 +10,7 @@ const MIN_STACK_SIZE: u8 = 0x12;
 const PARAM: u8 = 0x17;
 const REGISTERS: u8 = 0x2f;
 
-/// Attributes of a kernel.
+/// The attributes of a kernel.
 #[derive(Debug, Default)]
 pub(super) struct Info {
     pub(super) param_base: u32,
@@ -19,7 +19,7 @@ pub(super) struct Info {
     pub(super) max_threads: Option<u32>,
 }
 
-/// Attributes of all functions, by the number of their symbol.
+/// The attributes of all functions, by the number of their symbol.
 #[derive(Debug, Default)]
 pub(super) struct Infos {
     registers: BTreeMap<u32, u32>,
@@ -75,7 +75,7 @@ impl Infos {
                 REGISTERS => {
                     infos.registers.insert(symbol, number);
                 }
-                // the stack holds the frame, and those of what it calls
+                // the stack contains the frame and those of called functions
                 FRAME_SIZE | MIN_STACK_SIZE => {
                     let local = infos.local.entry(symbol).or_default();
                     *local = (*local).max(number.into());
@@ -103,12 +103,12 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     half(bytes, at) | half(bytes, at + 2) << 16
 }
 
-/// The attributes of a section with their values.
+/// Returns the attributes of a section with their values.
 fn records(mut bytes: &[u8]) -> Result<Vec<(u8, &[u8])>, String> {
     let mut found = Vec::new();
     while let [format, attribute, low, high, rest @ ..] = bytes {
         let value = match format {
-            // none, a byte, a half word: in the record itself
+            // no value, a byte, or a half word, which is in the record itself
             1..=3 => {
                 bytes = rest;
                 &[][..]

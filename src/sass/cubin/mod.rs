@@ -1,9 +1,10 @@
-//! Cubins: ELF files of machine code, as NVIDIA's compilers write them.
+//! Cubins: ELF files of machine code that NVIDIA's compilers write.
 //!
-//! What a kernel is made of lies in sections with its name: `.text` its code and the functions it calls,
-//! `.nv.info` its parameters and limits, `.nv.shared` its shared variables, `.nv.constant2` constants of the
-//! compiler. Constants and variables that all kernels share lie in `.nv.constant3`, `.nv.global` and
-//! `.nv.global.init`; `.nv.constant4` holds addresses of variables, which are filled in here.
+//! The parts of a kernel are in sections that contain its name: `.text` is its code and that of the
+//! functions it calls, `.nv.info` its parameters and limits, `.nv.shared` its shared variables, and
+//! `.nv.constant2` the constants of the compiler. Constants and variables that all kernels share
+//! are in `.nv.constant3`, `.nv.global` and `.nv.global.init`. `.nv.constant4` contains addresses
+//! of variables, which this module fills in.
 
 mod container;
 mod info;
@@ -19,64 +20,65 @@ use info::{Info, Infos};
 type Elf = FileHeader64<LittleEndian>;
 const ENDIAN: LittleEndian = LittleEndian;
 
-/// More memory than this in a section without contents is refused.
+/// The maximum size in bytes of a section of variables.
 const MAX_VARIABLES: u64 = 1 << 30;
-/// Where the compiler's own constants begin among those of a program, at least: constants of the user stand before.
+/// The minimum alignment of sections in a segment, such as that of the compiler's constants after
+/// those of the user.
 const ALIGN: u64 = 256;
-/// A relocation by the 64-bit address of a symbol.
+/// The type of a relocation by the 64-bit address of a symbol.
 const ABSOLUTE_64: u32 = 2;
 
-/// What is in a cubin.
+/// The content of a cubin.
 #[derive(Debug)]
 pub struct Cubin {
-    /// The architecture: 61 for sm_61.
+    /// The architecture, such as 61 for sm_61.
     pub target: u32,
-    /// Variables in global memory.
+    /// The variables in global memory.
     pub globals: Segment,
-    /// Constants of the user (bank 3).
+    /// The constants of the user (bank 3).
     pub constants: Segment,
-    /// Addresses of variables (bank 4).
+    /// The addresses of variables (bank 4).
     pub addresses: Vec<u8>,
-    /// The kernels, in the order of the file.
+    /// The kernels in the order of the file.
     pub kernels: Vec<Kernel>,
 }
 
 /// A kernel of a cubin.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
-    /// Its name, mangled.
+    /// The mangled name.
     pub name: String,
-    /// The code, with that of functions behind it.
+    /// The code of the kernel, followed by that of functions.
     pub code: Vec<u8>,
-    /// Where the code begins in the file.
+    /// The offset of the code in the file.
     pub at: u64,
-    /// Functions: first byte and name.
+    /// The offset of the first byte and the name of each function.
     pub functions: Vec<(u64, String)>,
-    /// Constants of the compiler (bank 2).
+    /// The constants of the compiler (bank 2).
     pub constants: Vec<u8>,
-    /// Where parameters begin in bank 0.
+    /// The offset of the parameters in bank 0.
     pub param_base: u32,
-    /// Bytes of all parameters.
+    /// The size of all parameters in bytes.
     pub param_bytes: u32,
-    /// Offset and size of each.
+    /// The offset and size of each parameter in bytes.
     pub params: Vec<(u32, u32)>,
-    /// Registers of a thread.
+    /// The number of registers of a thread.
     pub registers: Option<u32>,
-    /// Static shared memory, bytes.
+    /// The static shared memory in bytes.
     pub shared_bytes: u64,
-    /// Local memory of a thread, bytes.
+    /// The local memory of a thread in bytes.
     pub local_bytes: u64,
-    /// Threads of a block that it was compiled for at most.
+    /// The maximum number of threads of a block that the kernel was compiled for.
     pub max_threads: Option<u32>,
-    /// Relocations of its code, which nothing applies: the byte and the symbol of each.
+    /// The relocations of the code, which are not applied: the offset and the symbol of each.
     pub unresolved: Vec<(u64, String)>,
 }
 
-/// Reads a file, or the cubin for one of these architectures in a fat binary; variables in global memory lie from
-/// `globals_start` on.
+/// Reads a cubin, or the cubin for one of these architectures in a fat binary. Variables in global
+/// memory begin at `globals_start`.
 ///
 /// # Errors
-/// What keeps it from being one.
+/// The file is not a cubin, or is damaged.
 pub fn read(name: &str, bytes: &[u8], targets: &[u32], globals_start: u64) -> Result<Cubin, Diagnostics> {
     let fail = |message: String, hint: &str| Diagnostics::from(Diagnostic::general(name, message).hint(hint));
     let found = container::cubin(bytes, targets).map_err(|(message, hint)| fail(message, &hint))?;
@@ -104,8 +106,8 @@ pub fn read(name: &str, bytes: &[u8], targets: &[u32], globals_start: u64) -> Re
     file.cubin(target, globals_start)
 }
 
-/// The architecture that the flags of a file name: 61 for sm_61. Since ABI version 8, which CUDA 13 writes, the number
-/// stands in the second byte.
+/// Returns the architecture in the flags of a file, such as 61 for sm_61. Since ABI version 8 (CUDA
+/// 13), it is in the second byte.
 fn target(abi_version: u8, flags: u32) -> u32 {
     let first = if abi_version >= 8 { 8 } else { 0 };
     flags >> first & 0xff
@@ -143,7 +145,7 @@ impl File<'_> {
             .map_err(|error| self.problem(format!("section {}: {error}", index.0)))
     }
 
-    /// The bytes of a section by name; none if there is no such section.
+    /// Returns the content of a section by name; empty if there is no such section.
     fn named(&self, name: &str) -> Result<Vec<u8>, Diagnostics> {
         self.find(name).map_or(Ok(Vec::new()), |index| self.data(index).map(<[u8]>::to_vec))
     }
@@ -155,7 +157,7 @@ impl File<'_> {
 
     fn cubin(&self, target: u32, globals_start: u64) -> Result<Cubin, Diagnostics> {
         let mut globals = Segment::starting_at(globals_start);
-        // variables with contents stand first, so that those without take no room
+        // initialised variables come first, so that the others need no initial contents
         let mut bases = Vec::new();
         for name in [".nv.global.init", ".nv.global"] {
             if let Some(index) = self.find(name) {
@@ -181,7 +183,7 @@ impl File<'_> {
         Ok(Cubin { target, globals, constants, addresses, kernels })
     }
 
-    /// Puts a section behind what is in a segment, with its variables: where it begins.
+    /// Appends a section and its variables to a segment; returns its address.
     fn place(&self, index: SectionIndex, segment: &mut Segment) -> Result<u64, Diagnostics> {
         let section = self.sections.section(index).map_err(|error| self.problem(error.to_string()))?;
         let size = section.sh_size(ENDIAN);
@@ -220,7 +222,7 @@ impl File<'_> {
         Ok(start)
     }
 
-    /// Fills in the addresses that a section asks for.
+    /// Applies the relocations of a section.
     fn relocate(
         &self,
         name: &str,
@@ -258,7 +260,7 @@ impl File<'_> {
         Ok(())
     }
 
-    /// Offset, type, symbol and addend of the relocations of a section.
+    /// Returns the offset, type, symbol and addend of the relocations of a section.
     fn relocations(&self, name: &str) -> Result<Vec<(u64, u32, u32, i64)>, Diagnostics> {
         let mut found = Vec::new();
         for (index, of) in self.sections() {
@@ -286,7 +288,8 @@ impl File<'_> {
         Ok(found)
     }
 
-    /// The kernel whose code is in a section; nothing if that is a function only.
+    /// Returns the kernel whose code is in a section, or `None` if the section contains only
+    /// functions.
     fn kernel(&self, index: SectionIndex, name: &str, infos: &Infos) -> Result<Option<Kernel>, Diagnostics> {
         let own = self.find(&format!(".nv.info.{name}"));
         let Some(own) = own else { return Ok(None) };
@@ -304,7 +307,7 @@ impl File<'_> {
             .map(|symbol| (symbol.st_value(ENDIAN), self.symbol_name(symbol)))
             .collect();
         functions.sort();
-        // compilers number symbols, and their table says which is the kernel
+        // the symbol table determines the number that attributes use for the kernel
         let symbol =
             self.symbols.enumerate().find(|(_, symbol)| inside(symbol) && symbol.st_value(ENDIAN) == 0);
         let number = symbol.map_or(0, |(index, _)| index.0 as u32);

@@ -1,4 +1,4 @@
-//! Comparisons: into predicates, into masks, and as choices between two sources.
+//! Lowers comparisons whose result is a predicate, a mask, or a selection of a source.
 
 use super::{Cx, Decoded, Res, Role, S32, S64, U32, U64, Value, double, float, refuse};
 use crate::base::RegId;
@@ -7,7 +7,7 @@ use crate::program::sem::{
     Carry, Cmp, Compare, CompareInto, FloatTy, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, ValueTy,
 };
 
-/// `p = a cmp b`.
+/// Adds `p = a cmp b`.
 pub(super) fn into(cx: &mut Cx, cmp: Cmp, ty: IntTy, (a, b): (Src, Src), p: RegId) {
     let ty = ValueTy::Int(ty);
     cx.push(Sem::Compare(Box::new(Compare {
@@ -21,7 +21,7 @@ pub(super) fn into(cx: &mut Cx, cmp: Cmp, ty: IntTy, (a, b): (Src, Src), p: RegI
     })));
 }
 
-/// A relation by name; `None` for those that do not depend on the sources.
+/// Returns a relation by its name; `None` for those that do not depend on the sources.
 fn relation(name: &str) -> Option<Cmp> {
     Some(match name {
         ".LT" => Cmp::Lt,
@@ -51,7 +51,7 @@ fn logic(name: &str) -> PredOp {
     }
 }
 
-/// What is compared.
+/// The operands of a comparison.
 struct Question {
     cmp: Cmp,
     ty: ValueTy,
@@ -124,8 +124,9 @@ fn question(cx: &mut Cx, d: &Decoded) -> Res<Question> {
     Ok(Question { cmp, ty, ftz, a, b })
 }
 
-/// The upper words of a comparison of double words, whose lower ones the condition code compares: the difference of
-/// the upper ones less what the lower ones borrow, against zero.
+/// Lowers the comparison of the upper words of 64-bit integers, after the condition code has been
+/// set by that of the lower words. It compares the difference of the upper words minus the borrow
+/// of the lower words with zero.
 fn extended(cx: &mut Cx, d: &Decoded, cmp: Cmp, (a, b): (Src, Src)) -> Res<Question> {
     let ty = if d.has("u") { U64 } else { S64 };
     let widened = |cx: &mut Cx, source: Src| {
@@ -144,7 +145,8 @@ fn extended(cx: &mut Cx, d: &Decoded, cmp: Cmp, (a, b): (Src, Src)) -> Res<Quest
     let rest = cx.wide();
     let src = [Src::Reg(difference), Src::Reg(borrowed), Src::Imm(0), Src::Imm(0)];
     cx.push(Sem::Int { op: IntOp::Sub, ty: S64, dst: rest, src, carry: Carry::default(), saturate: false });
-    // equal only if the lower words are, too: otherwise not zero, without another sign
+    // The integers are equal only if the lower words are as well; otherwise the value is not zero
+    // and has the same sign.
     let lower = cx.wide();
     cx.push(Sem::Select { dst: lower, a: Src::Imm(0), b: Src::Imm(1), p: held(zero) });
     let whole = cx.wide();
@@ -154,10 +156,11 @@ fn extended(cx: &mut Cx, d: &Decoded, cmp: Cmp, (a, b): (Src, Src)) -> Res<Quest
     Ok(Question { cmp, ty: ValueTy::Int(S64), ftz: false, a: Src::Reg(whole), b: Src::Imm(0) })
 }
 
-/// `FCHK.DIVIDE`: whether a quotient needs the long way. When hardware says so is not public; here whenever the short one
-/// could lose bits to the ends of the range of exponents: the divisor's reciprocal, the quotient or the remainder is not
-/// a normal number, or a source is none. Zero over a normal divisor is none of these, unless the quotient is -0: the short
-/// way begins with a sum to +0, and would lose the sign.
+/// Lowers `FCHK.DIVIDE`, which tests whether a quotient needs the slow path. The condition of the
+/// hardware is not public. Here it holds whenever the fast path could lose bits at the limits of
+/// the exponent's range: the reciprocal of the divisor, the quotient, the remainder or a source is
+/// not a normal number. Zero over a normal divisor does not need the slow path unless the quotient
+/// is -0: the fast path begins with a sum to +0 and would lose the sign.
 fn check_divide(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let Some(p) = cx.pred_dst(d, "p") else { return refuse("FCHK without a predicate", "") };
     if let Some(operand) = ["a", "b"]

@@ -1,4 +1,4 @@
-//! Control: branches, regions of divergence, calls, the end.
+//! Lowers branches, divergent regions, calls and exits.
 
 use super::{Cx, Decoded, PT, Res, Role, Value, refuse};
 use crate::base::Pc;
@@ -8,7 +8,7 @@ use crate::program::sem::{
     Call, Cmp, Compare, CompareInto, Operand as Src, PredOp, PredSrc, Region, Sem, ValueTy,
 };
 
-/// Places that a branch to an address in a register may go to.
+/// The maximum number of targets of an indirect branch.
 const MOST_PLACES: usize = 256;
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
@@ -50,7 +50,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
         "cont" => cx.push(Sem::CloseRegion { region: Region::Continue }),
         "cal" => {
             let target = target(cx, d, next)?;
-            // its number is known once all are
+            // the number is set once all functions are known
             cx.push(Sem::Call(Box::new(Call {
                 target,
                 function: 0,
@@ -69,8 +69,9 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
     Ok(role)
 }
 
-/// A branch to an address in a register. The compiler reads it from its constants: every word of these that is the place of an
-/// instruction of the kernel may be where it goes, and what else there is in the register is an index behind the last.
+/// Lowers an indirect branch. The compiler loads the address from its constants, so every constant
+/// that is the offset of an instruction of the kernel is a possible target. Other values of the
+/// register select an index after the last target.
 fn table(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
     let address = cx.source(d, "a")?;
     let Some(Value::Number(offset)) = d.operand("t").map(|operand| operand.value) else {
@@ -108,7 +109,7 @@ fn table(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
     Ok(())
 }
 
-/// A branch by the condition code, and by the guard.
+/// Lowers a branch that depends on the condition code and on the guard.
 fn conditional(cx: &mut Cx, d: &Decoded, condition: Value, next: i64) -> Res<Role> {
     let Value::Choice(name, _) = condition else {
         return refuse(format!("{} by this condition", d.op.name), "");

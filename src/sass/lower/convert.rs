@@ -1,10 +1,10 @@
-//! Conversions.
+//! Lowers conversions.
 
 use super::{Cx, Decoded, Operand, Res, Role, S32, U32, double, float, refuse};
 use crate::base::RegId;
 use crate::program::sem::{Convert, FloatTy, IntOp, IntTy, Operand as Src, Round, Sem, ValueTy};
 
-/// A conversion without anything else.
+/// Returns a conversion without modifiers.
 pub(super) fn plain(dst: RegId, src: Src, from: ValueTy, to: ValueTy) -> Sem {
     let convert = Convert {
         dst,
@@ -64,7 +64,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     let src = source(cx, d, from)?;
     let name = d.modifier("round");
     let round = match name {
-        // F2F within a format rounds to an integral number or passes the number on
+        // F2F within a format rounds to an integral number or passes the number through
         ".PASS" | ".ROUND" => Round::Nearest,
         name => float::round(name),
     };
@@ -95,7 +95,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     Ok(Role::PLAIN)
 }
 
-/// The source with its signs, and the part of the register that counts.
+/// Returns the selected part of the source with its signs.
 fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
     let Some(operand) = d.operand("b") else { return refuse(format!("{} without a source", d.op.name), "") };
     match from {
@@ -112,8 +112,8 @@ fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
             if (operand.neg || operand.abs) && !ty.signed {
                 return refuse(format!("{} of an unsigned integer with a sign", d.op.name), "");
             }
-            // the smallest number of so many bits stays what it is: ptxas makes one such instruction of `abs.s16` or
-            // `neg.s16` and a conversion
+            // The negation of the smallest number of a width is that number: ptxas merges `abs.s16`
+            // or `neg.s16` and a conversion into one such instruction.
             let mut value = cx.raw(operand)?;
             let byte = match operand.part {
                 ".B1" => 8,
@@ -144,7 +144,7 @@ fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
     }
 }
 
-/// The half of a register that is named, with its signs.
+/// Returns the selected half of a register with its signs.
 fn half_source(cx: &mut Cx, operand: &Operand) -> Res<Src> {
     const SIGN: u64 = 1 << 15;
     let mut value = cx.raw(operand)?;

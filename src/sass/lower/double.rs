@@ -1,11 +1,11 @@
-//! Double precision: pairs of registers.
+//! Lowers double precision, which uses pairs of registers.
 
 use super::{Cx, Decoded, Res, Role, U64, float, refuse};
 use crate::program::sem::{FloatMode, FloatOp, FloatTy, IntOp, Operand as Src, Sem};
 
 const SIGN: u64 = 1 << 63;
 
-/// A source with its signs.
+/// Returns a source with its signs.
 pub(super) fn source(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
     let Some(operand) = d.operand(name) else {
         return refuse(format!("{} without operand {name}", d.op.name), "");

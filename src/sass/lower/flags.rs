@@ -1,39 +1,39 @@
-//! The condition code: carry and zero, as predicates of their own.
+//! The condition code, modelled as separate predicates for carry and zero.
 
 use super::{Cx, Decoded};
 use crate::base::RegId;
 use crate::program::RegKind;
 use crate::program::sem::{Cmp, Compare, CompareInto, Operand as Src, PredOp, PredSrc, Sem, ValueTy};
 
-/// The predicates that the condition code is made of, and others that instructions hand on to each other.
+/// The predicates that model the condition code, and other implicit registers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
     /// The carry out of a sum.
     pub(super) carry: RegId,
-    /// The result was zero; of a chain, that of all its links.
+    /// Whether the result was zero; for a chain, whether all its results were.
     pub(super) zero: RegId,
-    /// Which source `IMNMX.XHI` took.
+    /// Whether `IMNMX.XHI` selected its first source.
     pub(super) first: RegId,
-    /// What `BAR.RED` found, for `B2R`.
+    /// The predicate result of `BAR.RED`, which `B2R` reads.
     pub(super) barrier: RegId,
-    /// How many threads it counted.
+    /// The thread count of `BAR.RED`.
     pub(super) count: RegId,
-    /// False.
+    /// The constant false.
     pub(super) never: RegId,
-    /// True, where an operation needs a predicate for it.
+    /// The constant true, for operations that need a predicate.
     pub(super) always: RegId,
     uses: Uses,
 }
 
-/// What the kernel reads of the condition code.
+/// The parts of the condition code that the kernel reads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Uses {
-    /// Something asks whether a result was zero.
+    /// Whether any instruction tests if a result was zero.
     pub(super) zero: bool,
 }
 
 impl Uses {
-    /// Whether an instruction reads it.
+    /// Records whether an instruction reads the condition code.
     pub(super) fn see(&mut self, d: &Decoded) {
         let by_flow = d.operand("cc").is_some_and(|operand| !operand.hidden);
         let by_comparison = d.op.sem.starts_with("iset") && d.has("x");
@@ -52,7 +52,7 @@ impl Flags {
 }
 
 impl Cx<'_> {
-    /// Says in the condition code whether a result is zero, if anything asks; in a chain all of them are.
+    /// Sets the zero flag from a result, if it is ever read. In a chain, all results must be zero.
     pub(super) fn note_zero(&mut self, result: RegId, chained: bool) {
         if !self.flags.uses.zero {
             return;

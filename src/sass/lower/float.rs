@@ -1,11 +1,11 @@
-//! Single precision.
+//! Lowers single precision.
 
 use super::{Cx, Decoded, Operand, Res, Role, U32, refuse};
 use crate::program::sem::{FloatMode, FloatOp, FloatTy, IntOp, Operand as Src, PredSrc, Round, Sem};
 
 const SIGN: u64 = 1 << 31;
 
-/// A source with its signs.
+/// Returns a source with its signs.
 pub(super) fn source(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
     let raw = cx.source(d, name)?;
     Ok(match d.operand(name) {
@@ -14,7 +14,8 @@ pub(super) fn source(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
     })
 }
 
-/// Signs are bits: there is no rounding in them, and no NaN that changes.
+/// Applies signs to a source. They only change the sign bit, without rounding and without changing
+/// NaN.
 pub(super) fn signed(cx: &mut Cx, source: Src, operand: &Operand) -> Src {
     match (source, operand.abs, operand.neg) {
         (source, false, false) => source,
@@ -59,7 +60,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
             }
             let minus = d.op.sem == "fadd" && d.operand("b").is_some_and(|b| b.neg && !b.abs);
             let a = source(cx, d, "a")?;
-            // a difference is an operation of its own
+            // a subtraction is a separate operation
             let b = if minus { cx.source(d, "b")? } else { source(cx, d, "b")? };
             let op = match (d.op.sem.as_str(), minus) {
                 ("fmul", _) => FloatOp::Mul,
@@ -87,7 +88,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
             );
         }
         "rro" => {
-            // ranges are reduced where the function is computed
+            // the function itself reduces its range
             let b = source(cx, d, "b")?;
             let dst = cx.dst(d, "d")?;
             cx.push(Sem::Mov { dst, src: b });
@@ -97,7 +98,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     Ok(Role::PLAIN)
 }
 
-/// The one operation or the other, by the predicate of a minimum.
+/// Adds one of two operations, selected by the predicate of a minimum.
 pub(super) fn choose(
     cx: &mut Cx,
     d: &Decoded,
@@ -118,8 +119,8 @@ pub(super) fn choose(
     }
 }
 
-/// The multifunction unit. It takes subnormal numbers for zeros and gives none; what compilers put around it relies on
-/// that.
+/// Lowers the multifunction unit. It flushes subnormal sources and results to zero, which the code
+/// around it relies on.
 fn special(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let a = source(cx, d, "a")?;
     let dst = cx.dst(d, "d")?;
@@ -137,7 +138,7 @@ fn special(cx: &mut Cx, d: &Decoded) -> Res<()> {
         if d.has("sat") {
             return refuse(format!("MUFU{}.SAT", d.modifier("op")), "");
         }
-        // upper words of doubles
+        // the operands are the upper words of doubles
         let (whole, result) = (cx.wide(), cx.wide());
         cx.push(Sem::Pack { dst: whole, parts: vec![Src::Imm(0), a], bits: 32 });
         let mode = FloatMode { approx: true, ftz: true, ..FloatMode::default() };

@@ -1,4 +1,4 @@
-//! Integers: sums, products, shifts, bits.
+//! Lowers integer sums, products, shifts and bit operations.
 
 use super::{Cx, Decoded, Operand, Res, Role, S32, U32, U64, Value, refuse};
 use crate::base::RegId;
@@ -6,12 +6,12 @@ use crate::program::sem::{
     Addend, Carry, IntOp, IntTy, Operand as Src, PredSrc, PrmtMode, Sem, ValueTy, Xmad, XmadFlags,
 };
 
-/// What a sum does besides.
+/// The modifiers of a sum.
 #[derive(Clone, Copy)]
 struct Sum {
-    /// Adds the carry of the condition code.
+    /// Whether it adds the carry of the condition code.
     chained: bool,
-    /// Sets it.
+    /// Whether it sets the condition code.
     sets: bool,
     saturate: bool,
 }
@@ -19,7 +19,7 @@ struct Sum {
 pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     let sets = d.operand("d").is_some_and(|operand| operand.cc);
     let sum = Sum { chained: d.has("x"), sets, saturate: d.has("sat") };
-    // both signs set say something else: one more
+    // two negated sources denote something else: the sum plus one
     let more = d.has("po");
     match d.op.sem.as_str() {
         "iadd" => {
@@ -72,7 +72,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
             if cx.pred_dst(d, "p").is_some() || negated(d, "a") {
                 return refuse("LEA.HI into a predicate, or of a negated source", "");
             }
-            // the upper half of c:a shifted, and b
+            // the upper half of c:a shifted, plus b
             let (a, b, c, shift) =
                 (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?, cx.source(d, "shift")?);
             let high = cx.value(IntOp::FunnelLeft { wrap: false }, U32, &[a, c, shift]);
@@ -102,7 +102,7 @@ fn negated(d: &Decoded, name: &str) -> bool {
     d.operand(name).is_some_and(|operand| operand.neg)
 }
 
-/// A source, or the half of it that is named.
+/// Returns a source, or the selected half of it.
 fn part_of(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
     let source = cx.source(d, name)?;
     Ok(match d.operand(name).map_or("", |operand| operand.part) {
@@ -112,8 +112,8 @@ fn part_of(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
     })
 }
 
-/// `dst = ±a ± b`, with carries as the hardware has them: a difference is a sum with the inverted source and one more,
-/// so that the carry of a difference says that nothing was borrowed.
+/// Adds `dst = ±a ± b` with carries like those of hardware: a difference is the sum with the
+/// inverted source plus one, so its carry means that there was no borrow.
 fn add(cx: &mut Cx, dst: RegId, (a, minus_a): (Src, bool), (b, minus_b): (Src, bool), sum: Sum) -> Res<()> {
     let Sum { chained, sets, saturate } = sum;
     if !chained && !sets {
@@ -161,7 +161,7 @@ fn add(cx: &mut Cx, dst: RegId, (a, minus_a): (Src, bool), (b, minus_b): (Src, b
     Ok(())
 }
 
-/// The sum of two words with its carry, without the lower 16 bits.
+/// Returns the sum of two words, including the carry, without its lower 16 bits.
 fn upper_half(cx: &mut Cx, d: &Decoded, a: Src, b: Src) -> Res<Src> {
     if negated(d, "a") || negated(d, "b") {
         return refuse("IADD3.RS of negated sources", "");
@@ -179,7 +179,7 @@ fn upper_half(cx: &mut Cx, d: &Decoded, a: Src, b: Src) -> Res<Src> {
     Ok(Src::Reg(low))
 }
 
-/// `a + b + 1`, which the assembler calls PO.
+/// Adds `a + b + 1`, which the assembler calls PO.
 fn one_more(cx: &mut Cx, dst: RegId, a: Src, b: Src, sum: Sum) -> Res<()> {
     if sum.chained || sum.sets || sum.saturate {
         return refuse("a sum and one more with carry, or that saturates", "");
@@ -189,13 +189,14 @@ fn one_more(cx: &mut Cx, dst: RegId, a: Src, b: Src, sum: Sum) -> Res<()> {
     Ok(())
 }
 
-/// Sums of three with carry: computed in 64 bits, for the carry out can be two.
+/// Lowers sums of three operands with carry. They are computed in 64 bits because the carry out can
+/// be two.
 fn iadd3_chained(cx: &mut Cx, d: &Decoded, sources: [Src; 3], sum: Sum) -> Res<Role> {
     if ["a", "b", "c"].iter().any(|name| negated(d, name)) || d.has("shift") {
         return refuse("IADD3 with carry of negated or shifted sources", "");
     }
-    // the carry out of one sum goes into the next link as one bit; two of them would be lost, as on hardware, and
-    // compilers see to it that there is one at most
+    // The carry into the next sum is a single bit. A carry of two would be lost, as on hardware;
+    // compilers ensure that it is at most one.
     let [a, b, c] = sources;
     let first = cx.narrow();
     let one = cx.pred();
@@ -233,9 +234,11 @@ fn iadd3_chained(cx: &mut Cx, d: &Decoded, sources: [Src; 3], sum: Sum) -> Res<R
     Ok(Role::PLAIN)
 }
 
-/// The smaller source if the predicate holds, else the larger; of words and of double words in two steps.
+/// Lowers the selection of the smaller source if the predicate holds, else the larger one, for
+/// words, and for 64-bit integers in two steps.
 fn minimum(cx: &mut Cx, d: &Decoded, sets: bool) -> Res<()> {
-    // the step for the upper words tells the one for the lower words, by the condition code, which source it took
+    // the step for the upper words records in the condition code which source it selected, for the
+    // step for the lower words
     if sets != (d.modifier("ext") == ".XHI") {
         let cc = if sets { ".CC" } else { "" };
         return refuse(format!("IMNMX{}{cc}", d.modifier("ext")), "");
@@ -256,7 +259,7 @@ fn minimum(cx: &mut Cx, d: &Decoded, sets: bool) -> Res<()> {
     let (zero, first) = (cx.flags.zero, cx.flags.first);
     match d.modifier("ext") {
         "" => cx.int(op, ty, dst, &[a, b]),
-        // the upper words decide, unless they are equal
+        // the upper words decide unless they are equal
         ".XHI" => {
             super::compare::into(cx, crate::program::sem::Cmp::Eq, ty, (a, b), zero);
             let relation = if least { crate::program::sem::Cmp::Lt } else { crate::program::sem::Cmp::Gt };
@@ -327,7 +330,7 @@ fn xmad(cx: &mut Cx, d: &Decoded, sets: bool) -> Res<()> {
     Ok(())
 }
 
-/// Shifts, logic, fields.
+/// Lowers shifts, logic and bit fields.
 pub(super) fn bits(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     let sets = d.operand("d").is_some_and(|operand| operand.cc);
     let chained = d.has("x");
@@ -396,7 +399,7 @@ pub(super) fn bits(cx: &mut Cx, d: &Decoded) -> Res<Role> {
                 ".ECR" => PrmtMode::Ecr,
                 _ => PrmtMode::Rc16,
             };
-            // the selector stands in the middle here
+            // the selector is the second operand here
             cx.int(IntOp::Prmt(mode), U32, dst, &[a, c, b]);
         }
     }
@@ -413,7 +416,7 @@ fn wrapped(cx: &mut Cx, amount: Src) -> Src {
     }
 }
 
-/// A source, inverted if the instruction says so.
+/// Returns a source, inverted if the instruction requires it.
 fn inverted(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
     let source = cx.source(d, name)?;
     Ok(match (d.operand(name), source) {
@@ -423,7 +426,7 @@ fn inverted(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
     })
 }
 
-/// Position and length, in one word.
+/// Splits a word into the position and length of a bit field.
 fn field(cx: &mut Cx, word: Src) -> (Src, Src) {
     match word {
         Src::Imm(value) => (Src::Imm(value & 0xff), Src::Imm(value >> 8 & 0xff)),
@@ -435,7 +438,7 @@ fn field(cx: &mut Cx, word: Src) -> (Src, Src) {
     }
 }
 
-/// What logic says of its result in a predicate.
+/// Sets the predicate result of a logic operation.
 fn tested(cx: &mut Cx, d: &Decoded, result: RegId) -> Res<()> {
     let Some(p) = cx.pred_dst(d, "p") else { return Ok(()) };
     let relation = match d.modifier("test") {
@@ -454,7 +457,7 @@ fn tested(cx: &mut Cx, d: &Decoded, result: RegId) -> Res<()> {
     Ok(())
 }
 
-/// Shifts of c:a, of which the upper or the lower half is wanted.
+/// Lowers shifts of c:a whose result is the upper or the lower half.
 fn funnel(cx: &mut Cx, d: &Decoded, dst: RegId) -> Res<()> {
     let (a, b, c) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?);
     let left = d.op.sem == "shf_left";
@@ -465,7 +468,8 @@ fn funnel(cx: &mut Cx, d: &Decoded, dst: RegId) -> Res<()> {
             cx.int(op, U32, dst, &[a, c, b]);
         }
         ("", ty) => {
-            // of a double word, shifted by up to 63: the half that the direction moves to
+            // for a 64-bit integer, shifted by up to 63 bits: the half in the direction of the
+            // shift
             let pair = cx.wide();
             cx.push(Sem::Pack { dst: pair, parts: vec![a, c], bits: 32 });
             let amount = match b {

@@ -1,4 +1,4 @@
-//! Loads, stores, atomic operations, fences.
+//! Lowers loads, stores, atomic operations and fences.
 
 use super::{Cx, Decoded, PT, RZ, Refusal, Res, Role, Value, refuse};
 use crate::base::RegId;
@@ -32,13 +32,13 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         }
         "load_const" => load_const(cx, d),
         "membar" => Ok(Role { memory: Some(MemoryOp::Fence), ..Role::PLAIN }),
-        // it waits, and computes nothing
+        // it waits and has no effect on values
         "depbar" => Ok(Role::PLAIN),
         _ => atomic(cx, d, space),
     }
 }
 
-/// The type of what a register gets, and how many registers there are.
+/// Returns the type of the value in each register, and the number of registers.
 fn width(d: &Decoded) -> Res<(IntTy, u8)> {
     let ty = |bits, signed| IntTy { bits, signed };
     Ok(match d.modifier("bits") {
@@ -53,7 +53,7 @@ fn width(d: &Decoded) -> Res<(IntTy, u8)> {
     })
 }
 
-/// Registers that stand behind each other; nothing for RZ.
+/// Returns consecutive destination registers; `None` for RZ.
 fn registers(cx: &mut Cx, d: &Decoded, count: u8) -> Res<Vec<Option<RegId>>> {
     match d.operand("d").map(|operand| operand.value) {
         Some(Value::Register(RZ)) => Ok(vec![None; usize::from(count)]),
@@ -69,7 +69,7 @@ fn address(cx: &mut Cx, d: &Decoded) -> Res<Address> {
         return refuse(format!("{} without an address", d.op.name), "");
     };
     Ok(match register {
-        // there is no register whose width the sum would have
+        // no register determines the width of the sum
         RZ if wide => Address { base: Src::Imm(offset as u64), offset: 0 },
         RZ => Address { base: Src::Imm(u64::from(offset as u32)), offset: 0 },
         number if wide => {
@@ -90,7 +90,7 @@ fn load_const(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     if d.has("mode") {
         return refuse(format!("LDC{}", d.modifier("mode")), "");
     }
-    // the compiler's constants stand behind those of the user, as `program` puts them there
+    // the compiler's constants are after those of the user, where `program` places them
     let (space, start, area) = match bank {
         0 => (Space::Param, -i64::from(cx.kernel.param_base), Area::KernelParam),
         2 => (Space::Const, super::program::compiler_constants(cx.cubin, cx.kernel) as i64, Area::Const),
@@ -167,7 +167,7 @@ fn atomic(cx: &mut Cx, d: &Decoded, space: Space) -> Res<Role> {
     Ok(Role { main: Some(main), memory: Some(MemoryOp::Atomic(space.into())), ..Role::PLAIN })
 }
 
-/// A register, or a pair.
+/// Returns a register or a pair of registers.
 fn value(cx: &mut Cx, number: u8, wide: bool) -> Result<Src, Refusal> {
     if number == RZ {
         return Ok(Src::Imm(0));

@@ -1,8 +1,9 @@
-//! Instructions to [`Sem`], one family per file.
+//! Lowers instructions to [`Sem`]; each file handles one family of instructions.
 //!
-//! The semantics layer has no signs on sources, halves of registers or pairs of them, and no need of any: what an
-//! instruction of machine code does beyond one operation is done by others that stand beside it, on registers of
-//! their own ([`Instr::folded`]). To timing each instruction of the machine is one.
+//! The semantics layer has neither signs on sources nor halves or pairs of registers. If an
+//! instruction of machine code does more than one operation, it is lowered to several adjacent
+//! operations on additional registers ([`Instr::folded`]). For timing, each instruction of the
+//! machine remains a single one.
 
 mod compare;
 mod control;
@@ -27,7 +28,7 @@ use crate::program::Control;
 use crate::program::sem::{Carry, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, Special, ValueTy};
 use crate::program::{Flow, Guard, Instr, MemoryOp, RegKind, RegList, Register};
 
-/// Why something cannot be lowered: message and hint.
+/// The reason why an instruction cannot be lowered: message and hint.
 type Refusal = (String, String);
 type Res<T> = Result<T, Refusal>;
 
@@ -39,25 +40,25 @@ const U32: IntTy = IntTy { bits: 32, signed: false };
 const S32: IntTy = IntTy { bits: 32, signed: true };
 const U64: IntTy = IntTy { bits: 64, signed: false };
 const S64: IntTy = IntTy { bits: 64, signed: true };
-/// The register that is always zero, and the predicate that always holds.
+/// The register that is always zero, and the predicate that is always true.
 const RZ: u8 = 255;
 const PT: u8 = 7;
 
-/// What is known of the kernel while its instructions are lowered.
+/// The context in which the instructions of a kernel are lowered.
 struct Cx<'a> {
     cubin: &'a Cubin,
     kernel: &'a Kernel,
-    /// The registers of the program, with those of the lowering's own.
+    /// The registers of the program, including temporary ones.
     regs: Vec<Register>,
     known: Vec<Option<RegId>>,
     preds: [Option<RegId>; 7],
-    /// Registers of the lowering's own, by kind; an instruction takes the first ones.
+    /// The temporary registers by kind; each instruction uses the first ones.
     own: [Vec<RegId>; 3],
     taken: [usize; 3],
     flags: flags::Flags,
-    /// What the instruction has become so far.
+    /// The operations of the current instruction so far.
     parts: Vec<Part>,
-    /// The first instruction of the program of each of the machine's, by number; what branches wait for.
+    /// Returns the instruction at a branch target, given its byte offset.
     targets: &'a dyn Fn(i64) -> Res<Pc>,
 }
 
@@ -67,10 +68,10 @@ struct Part {
     guard: Option<Guard>,
 }
 
-/// How an instruction takes part in timing.
+/// The role of an instruction in timing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Role {
-    /// The part that is the access, if not the last.
+    /// The index of the operation that is the memory access, if it is not the last one.
     main: Option<usize>,
     memory: Option<MemoryOp>,
     flow: Flow,
@@ -84,7 +85,7 @@ impl Role {
     }
 }
 
-/// Kinds of registers of the lowering's own.
+/// The kinds of temporary registers.
 #[derive(Clone, Copy)]
 enum Own {
     Narrow,
@@ -143,7 +144,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// A register of the lowering's own that the instruction has not used yet.
+    /// Returns a temporary register that the instruction has not used yet.
     fn own(&mut self, kind: Own) -> RegId {
         let (index, bits, letter) = match kind {
             Own::Narrow => (0, RegKind::Bits(32), 'n'),
@@ -179,26 +180,26 @@ impl<'a> Cx<'a> {
         self.parts.push(Part { sem, guard: None });
     }
 
-    /// An operation that only lanes execute in which a predicate holds.
+    /// Adds an operation that only lanes execute in which a predicate holds.
     fn push_if(&mut self, reg: RegId, negate: bool, sem: Sem) {
         self.parts.push(Part { sem, guard: Some(Guard { reg, negate }) });
     }
 
-    /// `dst = op(..)`.
+    /// Adds `dst = op(..)`.
     fn int(&mut self, op: IntOp, ty: IntTy, dst: RegId, src: &[Src]) {
         let mut all = [Src::Imm(0); 4];
         all.iter_mut().zip(src).for_each(|(to, from)| *to = *from);
         self.push(Sem::Int { op, ty, dst, src: all, carry: Carry::default(), saturate: false });
     }
 
-    /// A 32-bit operation into a register of the lowering's own.
+    /// Adds a 32-bit operation whose destination is a temporary register.
     fn value(&mut self, op: IntOp, ty: IntTy, src: &[Src]) -> Src {
         let dst = self.narrow();
         self.int(op, ty, dst, src);
         Src::Reg(dst)
     }
 
-    /// Where a result of 32 bits goes: a register, or one that nobody reads.
+    /// Returns the destination of a 32-bit result; for RZ, a register that is never read.
     fn dst(&mut self, d: &Decoded, name: &str) -> Res<RegId> {
         match d.operand(name).map(|operand| operand.value) {
             Some(Value::Register(RZ)) => Ok(self.narrow()),
@@ -207,7 +208,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Where a truth value goes; nothing for PT.
+    /// Returns the destination predicate; `None` for PT.
     fn pred_dst(&mut self, d: &Decoded, name: &str) -> Option<RegId> {
         match d.operand(name).map(|operand| operand.value) {
             Some(Value::Predicate(number)) if number != PT => Some(self.predicate(number)),
@@ -215,7 +216,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// A predicate as source, with its sign.
+    /// Returns a source predicate, which may be negated.
     fn pred_src(&mut self, d: &Decoded, name: &str) -> PredSrc {
         match d.operand(name) {
             Some(&Operand { value: Value::Predicate(number), not, .. }) if number != PT => {
@@ -226,7 +227,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// 32 bits of a source, without signs.
+    /// Returns the 32 bits of a source without its signs.
     fn raw(&mut self, operand: &Operand) -> Res<Src> {
         Ok(match operand.value {
             Value::Register(RZ) => Src::Imm(0),
@@ -246,7 +247,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// 32 bits of a constant bank.
+    /// Returns 32 bits of a constant bank.
     fn constant(&mut self, bank: u8, offset: i64) -> Res<Src> {
         let Ok(at) = u32::try_from(offset) else {
             return refuse(format!("c[{bank:#x}][{offset:#x}]: an offset below zero"), "");
@@ -270,7 +271,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Bank 0: what the driver tells of the launch, then the parameters.
+    /// Returns a word of bank 0, which contains properties of the launch, followed by the
+    /// parameters.
     fn launch_constant(&self, at: u32) -> Res<Src> {
         use crate::isa::Space;
         use crate::program::layout::window_base;
@@ -283,7 +285,8 @@ impl<'a> Cx<'a> {
                 refuse(format!("c[0x0][{at:#x}] lies behind the parameters"), "")
             };
         }
-        // generic addresses: windows of shared and local memory, and of constants; the upper halves 0x100 behind
+        // The windows of generic addresses for shared, local and constant memory; the upper halves
+        // are 0x100 further.
         Ok(match at {
             0x0 => Src::Imm(window_base(Space::Shared)),
             0x4 => Src::Imm(window_base(Space::Local)),
@@ -291,13 +294,13 @@ impl<'a> Cx<'a> {
             0x100 | 0x104 | 0xd4 => Src::Imm(0),
             0x8 | 0xc | 0x10 => Src::Special(Special::Ntid(((at - 0x8) / 4) as u8)),
             0x14 | 0x18 | 0x1c => Src::Special(Special::Nctaid(((at - 0x14) / 4) as u8)),
-            // the end of the thread's local memory: stacks grow downwards
+            // the end of the thread's local memory, since the stack grows downwards
             0x20 => Src::Imm(self.kernel.local_bytes),
             _ => return refuse(format!("c[0x0][{at:#x}]: nobody knows what the driver puts there"), ""),
         })
     }
 
-    /// 64 bits of a source: a pair of registers, two words of a constant, a double.
+    /// Returns 64 bits of a source: a pair of registers, two words of a constant, or a double.
     fn pair(&mut self, operand: &Operand) -> Res<Src> {
         let parts = match operand.value {
             Value::Register(RZ) => return Ok(Src::Imm(0)),
@@ -319,7 +322,7 @@ impl<'a> Cx<'a> {
         Ok(Src::Reg(dst))
     }
 
-    /// Puts 64 bits into the pair of registers of a destination.
+    /// Writes 64 bits to the pair of registers of a destination.
     fn unpack(&mut self, d: &Decoded, name: &str, src: RegId) {
         if let Some(Value::Register(number)) = d.operand(name).map(|operand| operand.value)
             && number != RZ
@@ -330,24 +333,25 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The lower half of 64 bits.
+    /// Adds an extraction of the lower half of 64 bits.
     fn low(&mut self, dst: RegId, src: RegId) {
         self.push(convert::plain(dst, Src::Reg(src), ValueTy::Int(U64), ValueTy::Int(U32)));
     }
 
-    /// The upper half of 64 bits.
+    /// Adds an extraction of the upper half of 64 bits.
     fn high(&mut self, dst: RegId, src: RegId) {
         let shifted = self.wide();
         self.int(IntOp::Shr, U64, shifted, &[Src::Reg(src), Src::Imm(32)]);
         self.low(dst, shifted);
     }
 
-    /// `dst = src` for predicates.
+    /// Adds `dst = a` for predicates.
     fn set_pred(&mut self, dst: RegId, a: PredSrc) {
         self.push(Sem::PredLogic { op: PredOp::Mov, dst, a, b: PredSrc::Const(false) });
     }
 
-    /// Ends an instruction: its operations, of which one stands for it in time.
+    /// Completes an instruction: it emits the operations, of which one represents the instruction
+    /// in timing.
     fn finish(&mut self, d: &Decoded, role: Role, place: u32, out: &mut Vec<Instr>) {
         if self.parts.is_empty() {
             self.push(Sem::Nop);
@@ -361,7 +365,7 @@ impl<'a> Cx<'a> {
             used.dsts.as_slice().iter().filter(|&&reg| !self.is_own(reg)).for_each(|&reg| dsts.insert(reg));
             used.srcs.as_slice().iter().filter(|&&reg| !self.is_own(reg)).for_each(|&reg| srcs.insert(reg));
         }
-        // a guard that an operation writes is kept until the last is done
+        // a guard that an operation overwrites is copied first
         let parts = std::mem::take(&mut self.parts);
         let (last, before) = parts.split_last().map_or((0, &[][..]), |(_, before)| (before.len(), before));
         let writes = |guard: Guard| {
@@ -379,7 +383,7 @@ impl<'a> Cx<'a> {
             line: place,
             folded: true,
         };
-        // what has a condition of its own has the guard in it
+        // an operation with its own condition includes the guard in it
         let conditional = parts.iter().any(|part| part.guard.is_some());
         let mut kept = if conditional { None } else { guard };
         if let Some(guard) = guard {
@@ -415,10 +419,10 @@ impl<'a> Cx<'a> {
         self.taken = [0; 3];
     }
 
-    /// The guard of an instruction; `@!PT` never holds.
+    /// Returns the guard of an instruction; `@!PT` never holds.
     fn guard(&mut self, number: u8, negate: bool) -> Guard {
         if number == PT {
-            // a predicate that nothing writes is false, in every lane
+            // a predicate that is never written is false in all lanes
             let never = self.flags.never;
             return Guard { reg: never, negate: false };
         }

@@ -1,4 +1,4 @@
-//! Moves, selections, logic on predicates, special registers.
+//! Lowers moves, selections, logic on predicates, and special registers.
 
 use super::{Cx, Decoded, PT, Res, Role, U32, Value, refuse};
 use crate::program::Guard;
@@ -7,7 +7,7 @@ use crate::program::sem::{IntOp, Operand as Src, PredOp, PredSrc, Sem, Special};
 pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     match d.op.sem.as_str() {
         "mov" => {
-            // some bytes only, says the mask
+            // the mask selects only some bytes
             if d.operand("mask").is_some_and(|operand| !operand.hidden) {
                 return refuse("MOV of some bytes", "");
             }
@@ -22,7 +22,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         "psetp" => {
             let (first, opposite) = predicates(cx, d)?;
             let (p, q) = (cx.pred_dst(d, "p"), cx.pred_dst(d, "q"));
-            // what is read may be what is written
+            // the destinations may be sources
             if let Some(p) = p {
                 cx.set_pred(p, first);
             }
@@ -76,7 +76,7 @@ fn special(name: &str) -> Res<Src> {
     }))
 }
 
-/// `(a op b) bop c` and `(!a op b) bop c`.
+/// Returns `(a op b) bop c` and `(!a op b) bop c`.
 fn predicates(cx: &mut Cx, d: &Decoded) -> Res<(PredSrc, PredSrc)> {
     let logic = |name: &str| match name {
         ".OR" => PredOp::Or,
@@ -99,7 +99,7 @@ fn predicates(cx: &mut Cx, d: &Decoded) -> Res<(PredSrc, PredSrc)> {
     Ok((both[0], both[1]))
 }
 
-/// The predicates that a mask names, and whether the whole register takes part.
+/// Returns the mask of predicates of an instruction that uses the whole register.
 fn masked(d: &Decoded) -> Res<u8> {
     let whole = d.operand("a").is_none_or(|operand| operand.part.is_empty());
     let of_predicates = whole

@@ -1,4 +1,4 @@
-//! A kernel's code as a [`Program`].
+//! Builds the [`Program`] of a kernel.
 
 use super::flags::Uses;
 use super::{Cx, Part};
@@ -14,50 +14,51 @@ use crate::sass::table::{Decoded, Refused};
 use crate::sass::table::{Encoding, Op, Timing, Value, Word};
 use crate::sass::text::text;
 
-/// What is wrong with an instruction.
+/// A problem with an instruction.
 #[derive(Debug)]
 pub struct Problem {
-    /// Its byte in the code of the kernel.
+    /// The offset in the code of the kernel.
     pub byte: usize,
-    /// Its word.
+    /// The instruction word.
     pub word: Word,
-    /// The instruction as text, as far as it can be read.
+    /// The text of the instruction, as far as it can be decoded.
     pub construct: String,
-    /// What is wrong.
+    /// The description.
     pub message: String,
-    /// What to do about it.
+    /// A hint.
     pub hint: String,
 }
 
 /// A lowered kernel.
 pub struct Built {
-    /// The program; instructions with problems do nothing.
+    /// The program; instructions with problems have no effect.
     pub program: Program,
-    /// What cannot be run.
+    /// The instructions that are not supported.
     pub problems: Vec<Problem>,
-    /// By machine instruction: byte, op class, control codes.
+    /// The machine instructions with offset, op class and control codes.
     pub listing: Vec<Line>,
 }
 
-/// A machine instruction as `inspect` shows it.
+/// A machine instruction as displayed by `inspect`.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Its byte.
+    /// The offset in bytes.
     pub byte: usize,
-    /// Its word.
+    /// The instruction word.
     pub word: Word,
-    /// Its text; nothing if it cannot be read.
+    /// The text; `None` if the word cannot be decoded.
     pub text: Option<String>,
-    /// Its control codes.
+    /// The control codes.
     pub control: Control,
     /// The mnemonic without modifiers.
     pub name: String,
-    /// Its op class.
+    /// The op class.
     pub class: String,
 }
 
-/// Where the compiler's constants for a kernel stand among those of its module: behind the user's, one kernel's behind the
-/// other's, for all kernels of a module share the memory.
+/// Returns the offset of the compiler's constants for a kernel in the constant memory of its
+/// module. They come after those of the user, kernel by kernel, since all kernels of a module share
+/// the memory.
 pub(super) fn compiler_constants(cubin: &Cubin, kernel: &Kernel) -> u64 {
     let before = cubin.kernels.iter().take_while(|other| other.name != kernel.name);
     before
@@ -65,7 +66,7 @@ pub(super) fn compiler_constants(cubin: &Cubin, kernel: &Kernel) -> u64 {
         .next_multiple_of(256)
 }
 
-/// Lowers a kernel, finding as many problems as there are.
+/// Lowers a kernel and reports as many problems as possible.
 pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, first_line: u32) -> Built {
     let count = encoding.count(kernel.code.len());
     let mut problems = Vec::new();
@@ -75,7 +76,7 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
     let mut uses = Uses::default();
     decoded.iter().flatten().for_each(|d| uses.see(d));
 
-    // branches name instructions by number until all have their place
+    // branches refer to instructions by number until all locations are known
     let targets = |byte: i64| {
         let index = usize::try_from(byte)
             .ok()
@@ -179,7 +180,7 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
     Built { program, problems, listing }
 }
 
-/// The barriers that `DEPBAR` waits for.
+/// Returns the barriers that `DEPBAR` waits for.
 fn waited(d: &Decoded) -> u8 {
     match d.operand("wait").map(|operand| operand.value) {
         Some(Value::Barriers(barriers)) => barriers,
@@ -187,7 +188,8 @@ fn waited(d: &Decoded) -> u8 {
     }
 }
 
-/// The barrier that `DEPBAR.LE` waits at, and for how many.
+/// Returns the barrier that `DEPBAR.LE` waits for, and the number of instructions that may remain
+/// in flight.
 fn drained(d: &Decoded) -> Option<(u8, u8)> {
     match (d.operand("sb")?.value, d.operand("n")?.value) {
         (Value::Barrier(barrier), Value::Small(left)) => Some((barrier, left as u8)),
@@ -195,7 +197,7 @@ fn drained(d: &Decoded) -> Option<(u8, u8)> {
     }
 }
 
-/// Gives branches, regions and calls their places; the functions that are called.
+/// Sets the targets of branches, regions and calls; returns the called functions.
 fn connect(
     instrs: &mut [Instr],
     firsts: &[usize],
@@ -228,7 +230,7 @@ fn connect(
     }
     let function = |(number, target): (usize, &Pc)| {
         let byte = words.get(target.index()).map_or(0, |(byte, ..)| *byte as u64);
-        // calls go to the control word in front of the first instruction
+        // the target of a call is the control word before the first instruction
         let named = kernel.functions.iter().find(|(at, _)| *at <= byte && byte < at + 16);
         Function {
             name: named.map_or_else(|| format!("{}+{byte:#x}", kernel.name), |(_, name)| name.clone()),
@@ -242,14 +244,14 @@ fn connect(
     called.iter().enumerate().map(function).collect()
 }
 
-/// The op class of the one that stands for an instruction.
+/// Sets the op class of the operations of an instruction.
 fn class_of(op: &Op, parts: &mut [Instr], classes: &mut ClassTable) {
     let Some(verb) = op.class.strip_suffix('*') else {
         let class = classes.intern(&op.class);
         parts.iter_mut().for_each(|instr| instr.class = class);
         return;
     };
-    // spaces that there is no class for count as global memory
+    // a space that has no class counts as global memory
     let known = |space: Space| match verb {
         "ld." => true,
         "st." => !matches!(space, Space::Param | Space::Const),
@@ -314,7 +316,7 @@ fn explained(encoding: &Encoding, refused: &Refused, word: Word) -> (String, Str
     }
 }
 
-/// Parameters, variables, constants, shared and local memory.
+/// Sets parameters, variables, constants, and the sizes of shared and local memory.
 fn memory(program: &mut Program, cubin: &Cubin, kernel: &Kernel, problems: &mut Vec<Problem>) {
     let params = kernel.params.iter().enumerate().map(|(index, &(offset, size))| Param {
         name: format!("param_{index}"),

@@ -1,4 +1,4 @@
-//! Exchange between the threads of a warp, and of a block.
+//! Lowers exchanges between the threads of a warp or a block.
 
 use super::{Cx, Decoded, RZ, Res, Role, Value, refuse};
 use crate::program::sem::{
@@ -28,7 +28,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
                 ".ANY" => VoteMode::Any,
                 _ => VoteMode::Uni,
             };
-            // the mask of those for whom it holds, and what they decide
+            // the mask of the lanes for which it holds, and the result of the vote
             if !matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(RZ))) {
                 let dst = cx.dst(d, "d")?;
                 cx.push(Sem::Vote { mode: VoteMode::Ballot, dst, p, members: None });

@@ -1,14 +1,14 @@
-//! From words to instructions.
+//! Decoding of instruction words.
 
 use super::fields::Found;
 use super::instruction::{Decoded, Refused};
 use super::{Encoding, Op, Word};
 
 impl Encoding {
-    /// What a word says.
+    /// Decodes a word.
     ///
     /// # Errors
-    /// It says nothing that the table knows.
+    /// The table has no instruction with this word.
     pub fn decode(&self, word: Word) -> Result<Decoded<'_>, Refused<'_>> {
         let mut refused = Refused::Unknown;
         for Found { op, form } in self.candidates(word) {
@@ -27,7 +27,7 @@ impl Encoding {
         let operands =
             self.operands(word, op, form).map_err(|(name, number)| Refused::Number(op, name, number))?;
         let decoded = Decoded { op, form, guard: self.guard(word, op), modifiers, operands };
-        // what the table does not name is lost on the way back
+        // bits that the table does not describe are lost when the instruction is encoded again
         match self.encode(&decoded) {
             Ok(back) if back == word => Ok(decoded),
             Ok(back) => Err(Refused::Bits(op, back ^ word)),

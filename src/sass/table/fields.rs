@@ -1,26 +1,26 @@
-//! Reading and writing the fields of words.
+//! Reading and writing of the fields of instruction words.
 
 use super::instruction::{Decoded, Operand, Value};
 use super::{ControlPlace, Encoding, Field, Kind, Op, OperandSpec, Part, Source, Values, Word, low, signed};
 
-/// A form that a word may have.
+/// A possible form of a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found<'t> {
     /// The instruction.
     pub op: &'t Op,
-    /// Its form.
+    /// The index of the form.
     pub form: usize,
 }
 
 /// The register that is always zero.
 const RZ: u64 = 255;
-/// How many barriers a warp has.
+/// The number of barriers of a warp.
 const BARRIERS: u64 = 6;
 
 type Missing<'t> = (&'t str, u64);
 
 impl Encoding {
-    /// The forms that a word may have, the most likely first.
+    /// Returns the possible forms of a word, the most likely first.
     pub(super) fn candidates(&self, word: Word) -> impl Iterator<Item = Found<'_>> {
         let top = (word >> (self.word_bytes * 8 - 8)) as usize & 0xff;
         self.by_top[top].iter().filter_map(move |&(op, form)| {
@@ -32,7 +32,7 @@ impl Encoding {
 
     pub(super) fn guard(&self, word: Word, op: &Op) -> Option<(u8, bool)> {
         let bits = if op.guarded { (word >> self.guard & 15) as u8 } else { 7 };
-        // the predicate that is always true says nothing
+        // the predicate that is always true is not a guard
         (bits != 7).then_some((bits & 7, bits & 8 != 0))
     }
 
@@ -92,7 +92,7 @@ impl Encoding {
         let register = matches!(value, Value::Register(_) | Value::Address { .. });
         Ok(Operand {
             name: &spec.name,
-            // of a register or a number, only the number can say nothing
+            // of an operand that may be a register or a number, only the number can be hidden
             hidden: spec.hide == Some(place)
                 && !matches!((spec.kind, value), (Kind::RegisterOrNumber(_), Value::Register(_))),
             value,
@@ -112,7 +112,7 @@ impl Encoding {
         })
     }
 
-    /// The number in an operand's place, and what it means.
+    /// Returns the number in the location of an operand, and its meaning.
     fn value<'t>(
         &'t self,
         word: Word,
@@ -127,7 +127,7 @@ impl Encoding {
             (Kind::B, Source::Single) => Value::Single((bits as u32) << 12),
             (Kind::B, Source::Double) => Value::Double(bits << 44),
             (Kind::B, Source::Constant) | (Kind::Constant, _) => constant(),
-            // there is no register behind RZ
+            // no register follows RZ
             (Kind::B | Kind::Register, _) if spec.next && bits == RZ => {
                 return Err((spec.name.as_str(), bits));
             }
@@ -143,7 +143,7 @@ impl Encoding {
             (Kind::Single, _) => Value::Single(bits as u32),
             (Kind::Target, _) => Value::Target(signed(bits, 24)),
             (Kind::Address, _) => {
-                // without a register, the offset is the address, which has no sign
+                // without a register, the offset is the address, which is unsigned
                 let offset = spec.offset.as_ref().map_or(0, |(field, _)| match bits {
                     RZ => field.get(word) as i64,
                     _ => signed(field.get(word), field.width()),
@@ -172,10 +172,10 @@ impl Encoding {
         Ok((bits, value))
     }
 
-    /// The word of an instruction.
+    /// Encodes an instruction.
     ///
     /// # Errors
-    /// A value that does not fit its place, by the operand's name.
+    /// Returns the name of an operand whose value does not fit its field.
     pub fn encode<'t>(&self, decoded: &Decoded<'t>) -> Result<Word, &'t str> {
         let op = decoded.op;
         let form = op.forms[decoded.form];
@@ -267,7 +267,8 @@ impl Encoding {
         Some(word)
     }
 
-    /// Where the instruction with a number lies in the code, and where its control codes do: byte and bit.
+    /// Returns the offset of an instruction in the code, and the location of its control codes as
+    /// byte and bit.
     pub fn place(&self, index: usize) -> (usize, (usize, u32)) {
         match self.control {
             ControlPlace::Bundle { instructions, bits } => {
@@ -279,7 +280,7 @@ impl Encoding {
         }
     }
 
-    /// The number of the instruction at a byte of the code; nothing if none begins there.
+    /// Returns the number of the instruction at a byte offset, or `None` if none begins there.
     pub fn index_at(&self, byte: usize) -> Option<usize> {
         let word = byte / self.word_bytes;
         if !byte.is_multiple_of(self.word_bytes) {
@@ -288,14 +289,14 @@ impl Encoding {
         match self.control {
             ControlPlace::Bundle { instructions, .. } => {
                 let within = word % (instructions + 1);
-                // branches go to the control word in front, too
+                // branches may also target the control word before an instruction
                 Some(word / (instructions + 1) * instructions + within.saturating_sub(1))
             }
             ControlPlace::Inside { .. } => Some(word),
         }
     }
 
-    /// How many instructions so many bytes of code hold.
+    /// Returns the number of instructions in this many bytes of code.
     pub fn count(&self, bytes: usize) -> usize {
         let words = bytes / self.word_bytes;
         match self.control {
@@ -308,7 +309,7 @@ impl Encoding {
 }
 
 impl OperandSpec {
-    /// The slot of a register by its place: first, second, third source.
+    /// Returns the operand slot of a register by its location: first, second or third source.
     fn usual_slot(&self, source: Source) -> Option<u8> {
         match (self.kind, self.place(source).0.first()) {
             (_, Some((8, _))) => Some(0),
@@ -320,7 +321,8 @@ impl OperandSpec {
 }
 
 impl Op {
-    /// What is printed of an instruction behind its name: texts, and the numbers of its modifiers.
+    /// Returns the text after the name of an instruction: literals, and the indices of its
+    /// modifiers.
     pub fn suffix(&self) -> impl Iterator<Item = Result<&str, usize>> {
         let mut next = 0;
         self.mnemonic.iter().map(move |part| match part {

@@ -5,129 +5,130 @@ use super::{Op, Word};
 /// A decoded instruction.
 #[derive(Clone, Debug)]
 pub struct Decoded<'t> {
-    /// What it is.
+    /// The instruction in the table.
     pub op: &'t Op,
-    /// The form it has.
+    /// The index of its form.
     pub form: usize,
-    /// The predicate that enables lanes, and whether it is negated; nothing for all lanes.
+    /// The guard predicate, and whether it is negated; `None` for all lanes.
     pub guard: Option<(u8, bool)>,
-    /// Modifiers by name: what is printed of them, and their number.
+    /// The modifiers: name, printed text, and number.
     pub modifiers: Vec<(&'t str, &'t str, u64)>,
-    /// The operands, in the order of the text.
+    /// The operands in the order of the text.
     pub operands: Vec<Operand<'t>>,
 }
 
 /// An operand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operand<'t> {
-    /// Its name in the table.
+    /// The name in the table.
     pub name: &'t str,
-    /// What it is.
+    /// The value.
     pub value: Value<'t>,
-    /// Negated.
+    /// Whether it is negated.
     pub neg: bool,
-    /// Its absolute value.
+    /// Whether it is the absolute value.
     pub abs: bool,
-    /// Inverted, bit by bit.
+    /// Whether its bits are inverted.
     pub inv: bool,
-    /// Negated, as a predicate.
+    /// Whether it is a negated predicate.
     pub not: bool,
-    /// Sets the condition code.
+    /// Whether it sets the condition code.
     pub cc: bool,
-    /// The upper half of it.
+    /// Whether it is the upper half.
     pub half: bool,
-    /// The part of it that counts, as printed.
+    /// The selected part, as printed.
     pub part: &'t str,
-    /// 64 bits.
+    /// Whether it has 64 bits.
     pub wide: bool,
-    /// Printed without a sign.
+    /// Whether it is printed without a sign.
     pub plain: bool,
-    /// The register behind it is an operand, too.
+    /// Whether the following register is an operand, too.
     pub next: bool,
-    /// A blank stands before it, and no comma.
+    /// Whether it is preceded by a space rather than a comma.
     pub joined: bool,
-    /// Not printed.
+    /// Whether it is not printed.
     pub hidden: bool,
-    /// A blank stands between the brackets of a constant.
+    /// Whether a space is printed between the brackets of a constant.
     pub apart: bool,
-    /// Which reuse mark is its own: by the slot of its register.
+    /// The operand slot of its reuse mark.
     pub slot: Option<u8>,
 }
 
-/// Why a word is no instruction.
+/// The reason why a word cannot be decoded.
 #[derive(Clone, Debug)]
 pub enum Refused<'t> {
     /// No form has its upper bits.
     Unknown,
-    /// These bits of an instruction mean something that the table does not know.
+    /// The table does not describe these bits of an instruction.
     Bits(&'t Op, Word),
-    /// A number that a modifier or operand does not have.
+    /// A modifier or operand has no meaning for this number.
     Number(&'t Op, &'t str, u64),
 }
 
 impl<'t> Decoded<'t> {
-    /// The operand of this name.
+    /// Returns the operand with this name.
     pub fn operand(&self, name: &str) -> Option<&Operand<'t>> {
         self.operands.iter().find(|operand| operand.name == name)
     }
 
-    /// What is printed of a modifier; nothing if the instruction has none of this name.
+    /// Returns the printed text of a modifier; empty if the instruction has no modifier with this
+    /// name.
     pub fn modifier(&self, name: &str) -> &'t str {
         self.modifiers.iter().find(|(known, ..)| *known == name).map_or("", |(_, text, _)| text)
     }
 
-    /// Whether a modifier is there.
+    /// Returns whether a modifier is present.
     pub fn has(&self, name: &str) -> bool {
         !self.modifier(name).is_empty()
     }
 }
 
-/// What an operand is.
+/// The value of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'t> {
     /// R0 to R254, or RZ.
     Register(u8),
     /// P0 to P6, or PT.
     Predicate(u8),
-    /// A word of a bank, by its offset in bytes.
+    /// A word of a constant bank.
     Constant {
         /// The bank.
         bank: u8,
-        /// Bytes.
+        /// The offset in bytes.
         offset: i64,
     },
-    /// A constant at a register and an offset.
+    /// A constant whose address is the sum of a register and an offset.
     IndexedConstant {
         /// The bank.
         bank: u8,
         /// The register.
         register: u8,
-        /// Bytes.
+        /// The offset in bytes.
         offset: i64,
     },
-    /// A number: 32 bits, extended by sign where it has less.
+    /// A 32-bit number; shorter ones are sign-extended.
     Number(i64),
-    /// A number of few bits that has no sign.
+    /// A short unsigned number.
     Small(u64),
-    /// The bits of a float.
+    /// The bits of a single-precision number.
     Single(u32),
-    /// The bits of a double.
+    /// The bits of a double-precision number.
     Double(u64),
-    /// Where code goes on: bytes from the next instruction.
+    /// A branch target, in bytes from the next instruction.
     Target(i64),
-    /// A register, or two of them if `wide`, and an offset.
+    /// An address: a register, or a pair if `wide`, plus an offset.
     Address {
         /// The register.
         register: u8,
-        /// Bytes.
+        /// The offset in bytes.
         offset: i64,
-        /// 64 bits.
+        /// Whether the address has 64 bits.
         wide: bool,
     },
     /// One of several texts.
     Choice(&'t str, u64),
     /// A barrier of the warp.
     Barrier(u8),
-    /// Several of them.
+    /// A set of barriers of the warp, one bit each.
     Barriers(u8),
 }

@@ -1,8 +1,9 @@
-//! Machine encodings as data: `isa/pascal.ron` and what another generation would have.
+//! Instruction encodings as data: `isa/pascal.ron`, and tables of other generations.
 //!
-//! A table says of each instruction which bits make it what it is, where its modifiers and operands lie, how a
-//! disassembler prints it, which op class it has and what it does, by a name that [`crate::sass`]'s `lower` knows.
-//! Decoding, encoding and printing are the same code for every table.
+//! For each instruction, a table states the bits that identify it, the locations of its modifiers
+//! and operands, its text in a disassembly, its op class, and its semantics, as a name that the
+//! module `lower` of [`crate::sass`] handles. The code for decoding, encoding and printing is the
+//! same for all tables.
 
 mod decode;
 mod fields;
@@ -16,52 +17,54 @@ use std::ops::RangeInclusive;
 
 use crate::isa::Space;
 
-/// An instruction word. Two bytes hold what no generation has yet.
+/// An instruction word, which is large enough for every generation.
 pub type Word = u128;
 
-/// The encoding of a generation.
+/// The encoding of a GPU generation.
 #[derive(Debug)]
 pub struct Encoding {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The architectures that have it: 61 for sm_61.
+    /// The architectures that use it, such as 61 for sm_61.
     pub targets: Vec<u32>,
-    /// Bytes of an instruction.
+    /// The size of an instruction in bytes.
     pub word_bytes: usize,
-    /// Where the control codes are.
+    /// The location of the control codes.
     pub control: ControlPlace,
-    /// Where the guard is: three bits of a predicate and one that negates it.
+    /// The lowest bit of the guard: three bits for the predicate and one that negates it.
     guard: u32,
     choices: Vec<Choice>,
     ops: Vec<Op>,
-    /// By the upper byte of a word: forms that it may have, as (op, form), those that ask for most bits first.
+    /// For each value of the upper byte of a word, the possible forms as (op, form); those with
+    /// more fixed bits come first.
     by_top: Vec<Vec<(u16, u8)>>,
 }
 
-/// Where the control codes of instructions are.
+/// The location of the control codes of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 pub enum ControlPlace {
-    /// In a word of their own in front of so many instructions, so many bits for each.
+    /// In a separate word before a group of instructions.
     Bundle {
-        /// Instructions behind the word.
+        /// The number of instructions after the word.
         instructions: usize,
-        /// Bits for each, the first in the low ones.
+        /// The number of bits for each instruction; the first one has the lowest bits.
         bits: u32,
     },
-    /// In the instruction's own word, from this bit on.
+    /// In the instruction word.
     Inside {
         /// The lowest bit.
         bit: u32,
     },
 }
 
-/// How long an instruction takes, as far as its encoding's control codes tell instructions apart.
+/// The kind of latency of an instruction, which determines how its control codes express
+/// dependences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub enum Timing {
-    /// Always the same: who reads its result relies on the stall counts in between.
+    /// A fixed latency: readers of the result rely on stall counts.
     #[default]
     Fixed,
-    /// Who reads its result waits at a barrier of the warp.
+    /// A variable latency: readers of the result wait at a barrier of the warp.
     Variable,
 }
 
@@ -70,25 +73,25 @@ pub enum Timing {
 pub struct Op {
     /// The mnemonic without modifiers.
     pub name: String,
-    /// What it does, as `lower` knows it.
+    /// The semantics, as a name that `lower` handles.
     pub sem: String,
-    /// Its op class; `*` stands for the space that a generic access resolves to.
+    /// The op class; `*` stands for the space that a generic access resolves to.
     pub class: String,
-    /// The space it accesses.
+    /// The space that it accesses.
     pub space: Option<Space>,
-    /// How it takes part in control codes.
+    /// The kind of latency.
     pub timing: Timing,
     /// Whether its registers can stay in the reuse cache.
     pub reuse: bool,
-    /// Whether a guard may stand before it.
+    /// Whether it can have a guard.
     pub guarded: bool,
     forms: Vec<Form>,
-    /// What follows the mnemonic: modifiers and text.
+    /// The text after the mnemonic: modifiers and literals.
     mnemonic: Vec<Part>,
     operands: Vec<OperandSpec>,
 }
 
-/// Where the operand B comes from.
+/// The source of the operand B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// There is none.
@@ -97,7 +100,7 @@ pub enum Source {
     Register,
     /// A word of a constant bank.
     Constant,
-    /// The constant is operand C, and a register takes the other's place.
+    /// A register; operand C is a constant.
     Swapped,
     /// A number.
     Number,
@@ -129,20 +132,20 @@ struct Modifier {
 
 #[derive(Debug)]
 enum Values {
-    /// Printed if the bit is set, or, if `inverted`, if it is not.
+    /// A text that is printed if the bit is set or, if `inverted`, if it is clear.
     Flag { text: String, inverted: bool },
-    /// An index into [`Encoding::choices`].
+    /// The index of a choice in [`Encoding::choices`].
     Choice(usize),
 }
 
-/// Texts by number; nothing for numbers that nobody knows.
+/// Texts by number; `None` for unknown numbers.
 #[derive(Debug)]
 struct Choice {
     name: String,
     texts: Vec<Option<String>>,
 }
 
-/// Bits of a word, low ones first: where a piece begins and how many bits it has.
+/// A field of a word: the first bit and the width of each piece, low bits first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Field(Vec<(u32, u32)>);
 
@@ -151,13 +154,13 @@ struct OperandSpec {
     name: String,
     kind: Kind,
     field: Field,
-    /// Where a number is that may stand in a register's place, and the bit that says so.
+    /// The field of a number that may replace a register, and the bit that selects it.
     number: Option<(Field, u32)>,
     /// The offset of an address.
     offset: Option<(Field, Signed)>,
-    /// The offset counts words of four bytes.
+    /// Whether the offset is in words of four bytes.
     words: bool,
-    /// Set if the address has 64 bits.
+    /// The bit that is set if the address has 64 bits.
     extended: Option<u32>,
     neg: Option<u32>,
     abs: Option<u32>,
@@ -165,21 +168,21 @@ struct OperandSpec {
     not: Option<u32>,
     cc: Option<u32>,
     half: Option<u32>,
-    /// A choice that selects a part of the operand, printed behind it.
+    /// A choice that selects a part of the operand and is printed after it.
     part: Option<(Field, usize)>,
-    /// The value with which it is not printed.
+    /// The value for which the operand is not printed.
     hide: Option<u64>,
-    /// A blank stands between the brackets of a constant.
+    /// Whether a space is printed between the brackets of a constant.
     apart: bool,
-    /// 64 bits wide.
+    /// Whether it has 64 bits.
     wide: bool,
-    /// Printed without a sign.
+    /// Whether it is printed without a sign.
     plain: bool,
-    /// The register behind it is an operand, too.
+    /// Whether the following register is an operand, too.
     next: bool,
-    /// A blank stands before it, and no comma.
+    /// Whether it is preceded by a space rather than a comma.
     joined: bool,
-    /// Whose reuse mark is its own, if not that of its place.
+    /// The operand slot of its reuse mark, if it differs from that of its location.
     slot: Option<u8>,
 }
 
@@ -189,16 +192,16 @@ type Signed = bool;
 enum Kind {
     Register,
     Predicate,
-    /// As the form says.
+    /// The kind depends on the form.
     B,
     Constant,
     IndexedConstant,
-    /// So many bits, signed or not.
+    /// A number of this width, signed or unsigned.
     Number(u32, Signed),
     Single,
     Target,
     Address,
-    /// A register or so many bits.
+    /// A register, or a number of this width.
     RegisterOrNumber(u32),
     Choice(usize),
     Barrier,
@@ -238,19 +241,19 @@ impl Field {
     }
 }
 
-/// So many ones.
+/// Returns a mask of the low `width` bits.
 fn low(width: u32) -> Word {
     (1 << width) - 1
 }
 
-/// The low bits of a number, as two's complement.
+/// Sign-extends the low bits of a number.
 fn signed(value: u64, bits: u32) -> i64 {
     let shift = 64 - bits.clamp(1, 64);
     ((value << shift) as i64) >> shift
 }
 
 impl Encoding {
-    /// Every mnemonic without modifiers, each once, in the order of the table.
+    /// Returns all mnemonics without modifiers, without duplicates, in the order of the table.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for op in &self.ops {
@@ -261,13 +264,13 @@ impl Encoding {
         names
     }
 
-    /// The architectures, as a range.
+    /// Returns the architectures as a range.
     pub fn range(&self) -> RangeInclusive<u32> {
         let (least, most) = (self.targets.iter().min(), self.targets.iter().max());
         least.copied().unwrap_or(0)..=most.copied().unwrap_or(0)
     }
 
-    /// The name that fits a word best, by the upper bits they share: for messages.
+    /// Returns the instruction whose forms share the most upper bits with a word, for messages.
     pub fn nearest(&self, word: Word) -> Option<&str> {
         let bits = self.word_bytes as u32 * 8;
         let distance = |form: &Form| {

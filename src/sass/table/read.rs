@@ -1,4 +1,4 @@
-//! From the text of a table to an [`Encoding`].
+//! Parses the text of a table to an [`Encoding`].
 
 use std::collections::BTreeMap;
 
@@ -51,10 +51,11 @@ fn yes() -> bool {
 }
 
 impl Encoding {
-    /// Reads a table.
+    /// Parses a table.
     ///
     /// # Errors
-    /// The place where the text stops being a table, or every instruction whose description is none, with the reason.
+    /// The text is not a table, or descriptions of instructions are invalid; there is a diagnostic
+    /// for each of them.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         let spec: EncodingSpec = crate::diag::from_ron(source)?;
         let mut problems = Diagnostics::default();
@@ -105,7 +106,7 @@ impl Encoding {
     }
 }
 
-/// `.A .B ? N=.C`.
+/// Parses a list of texts such as `.A .B ? N=.C`.
 fn choice(name: &str, list: &str) -> Result<Choice, String> {
     let mut texts: Vec<Option<String>> = Vec::new();
     for item in list.split_whitespace() {
@@ -142,7 +143,7 @@ fn instruction(spec: OpSpec, choices: &[Choice], word_bits: u32, guard: u32) -> 
     if set & clear != 0 {
         return Err("a bit is both in `set` and in `clear`".to_owned());
     }
-    // modifiers may lie over the bits that the entry fixes, but not over those of the forms themselves
+    // Modifiers may use bits that the entry fixes, but not those that the forms fix.
     let own: Vec<Word> = forms.iter().map(|form| form.mask & !free_sign(form.source)).collect();
     let fixed = |form: Form| Form { bits: form.bits | set, mask: form.mask | set | clear, ..form };
     let forms = forms.into_iter().map(fixed).collect();
@@ -162,7 +163,7 @@ fn instruction(spec: OpSpec, choices: &[Choice], word_bits: u32, guard: u32) -> 
     for (form, own) in op.forms.iter().zip(own) {
         let mut taken = own | guard;
         for (name, mask) in op.fields(form.source) {
-            // one register in two roles, source and destination
+            // one register that is both source and destination
             let twice = name == "c"
                 && op.operands.iter().any(|operand| {
                     operand.name == "d" && operand.mask(form.source) & mask & low(8) == low(8)
@@ -179,7 +180,7 @@ fn instruction(spec: OpSpec, choices: &[Choice], word_bits: u32, guard: u32) -> 
     Ok(op)
 }
 
-/// The sign of a number as operand, which the mask of its form leaves out.
+/// Returns the sign bit of a number as an operand, which the mask of its form excludes.
 fn free_sign(source: Source) -> Word {
     match source {
         Source::Number | Source::Single | Source::Double => 1 << 56,
@@ -187,7 +188,7 @@ fn free_sign(source: Source) -> Word {
     }
 }
 
-/// `r 5c10 fff8`.
+/// Parses a form such as `r 5c10 fff8`.
 fn form_of(text: &str, word_bits: u32) -> Result<Form, String> {
     let mut words = text.split_whitespace();
     let source = match words.next() {
@@ -215,7 +216,7 @@ fn form_of(text: &str, word_bits: u32) -> Result<Form, String> {
 }
 
 impl Op {
-    /// What the words of a form say beyond what they are, by the name of it.
+    /// Returns the names and masks of the modifiers and operands of a form.
     pub(super) fn fields(&self, source: Source) -> impl Iterator<Item = (&str, Word)> {
         let modifiers = self.mnemonic.iter().filter_map(|part| match part {
             Part::Text(_) => None,
@@ -227,7 +228,7 @@ impl Op {
 }
 
 impl OperandSpec {
-    /// The bits it takes.
+    /// Returns the mask of the operand's bits.
     pub(super) fn mask(&self, source: Source) -> Word {
         let bits = [self.extended, self.neg, self.abs, self.inv, self.not, self.cc, self.half];
         let mut mask = self.place(source).mask();
@@ -241,7 +242,7 @@ impl OperandSpec {
         if let Some((field, _)) = &self.part {
             mask |= field.mask();
         }
-        // a modifier says the same
+        // a modifier describes the same bit
         if let Some(bit) = self.extended {
             mask &= !(1 << bit);
         }
@@ -249,7 +250,7 @@ impl OperandSpec {
     }
 }
 
-/// Which forms a word with this upper byte may have.
+/// Returns the possible forms for each value of the upper byte.
 fn by_top(ops: &[Op], word_bits: u32) -> Vec<Vec<(u16, u8)>> {
     let top = word_bits - 8;
     let mut lists = vec![Vec::new(); 256];
@@ -269,7 +270,7 @@ fn by_top(ops: &[Op], word_bits: u32) -> Vec<Vec<(u16, u8)>> {
     lists
 }
 
-/// Pairs of forms that a word can have at once, neither of which asks for more bits.
+/// Returns pairs of forms that match the same word and have the same number of fixed bits.
 fn alike(ops: &[Op], by_top: &[Vec<(u16, u8)>]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     for list in by_top {

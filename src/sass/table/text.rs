@@ -1,10 +1,10 @@
-//! The texts of a table: mnemonic, modifiers, operands.
+//! Parses the texts of a table: mnemonic, modifiers, operands.
 
 use super::{Choice, Field, Kind, Modifier, OperandSpec, Part, Source, Values};
 
-/// Takes a text apart.
+/// Parses the text of an instruction.
 pub(super) fn parse(text: &str, choices: &[Choice]) -> Result<(Vec<Part>, Vec<OperandSpec>), String> {
-    // the mnemonic ends at the first blank outside of braces
+    // the mnemonic ends at the first space outside of braces
     let mut depth = 0;
     let end = text.find(|c| {
         depth += i32::from(c == '{') - i32::from(c == '}');
@@ -57,7 +57,7 @@ fn braces(mut text: &str) -> Result<Vec<Piece<'_>>, String> {
     Ok(pieces)
 }
 
-/// `b:B neg@48 hide=7`.
+/// Parses an operand such as `b:B neg@48 hide=7`.
 fn operand(text: &str, choices: &[Choice]) -> Result<OperandSpec, String> {
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or_default();
@@ -66,7 +66,7 @@ fn operand(text: &str, choices: &[Choice]) -> Result<OperandSpec, String> {
     let number = |text: &str| text.parse::<u32>().ok().filter(|&bits| (1..=64).contains(&bits));
     let (kind, width) = match kind {
         "R" => (Kind::Register, 8),
-        // a pair of registers, named by the lower
+        // a pair of registers, named by the lower one
         "D" => (Kind::Register, 8),
         "P" => (Kind::Predicate, 3),
         "B" => (Kind::B, 0),
@@ -189,7 +189,8 @@ fn modifier(name: &str, text: &str, inverted: bool, at: &str, choices: &[Choice]
     Ok(Part::Modifier(Modifier { name: name.to_owned(), field: field(at, width)?, values }))
 }
 
-/// `48`, or `8+2,12`: bits at 8, two of them, then the one at 12. The width is that of the value if nothing else is said.
+/// Parses a field: `48`, or `8+2,12` for two bits at 8 and one at 12. By default the width is that
+/// of the value.
 fn field(text: &str, width: u32) -> Result<Field, String> {
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no bit"));
     let pieces: Vec<&str> = text.split(',').collect();
@@ -208,7 +209,7 @@ fn field(text: &str, width: u32) -> Result<Field, String> {
 }
 
 impl OperandSpec {
-    /// Where its value is in words of a form.
+    /// Returns the field of the operand's value in words of a form.
     pub(super) fn place(&self, source: Source) -> Field {
         let constant = || Field(vec![(20, 14), (34, 5)]);
         match (self.kind, source) {

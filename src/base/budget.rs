@@ -37,7 +37,7 @@ impl fmt::Display for TooMuch {
     }
 }
 
-/// Formats a number of bytes for people.
+/// Formats a number of bytes with a unit.
 pub fn shown_bytes(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {

@@ -75,12 +75,12 @@ impl Place<'_> {
         Self { texts: self.texts, path }
     }
 
-    /// A field of this value.
+    /// Returns the location of a field of this value.
     pub fn field(&self, name: impl Into<Cow<'static, str>>) -> Self {
         self.with(Step::field(name))
     }
 
-    /// An entry of this value.
+    /// Returns the location of an element of this value.
     pub fn item(&self, index: usize) -> Self {
         self.with(Step::Item(index))
     }

@@ -1,8 +1,9 @@
 //! The control flow of a program: basic blocks and their immediate post-dominators.
 //!
-//! A divergent branch reconverges at the immediate post-dominator of its block. Front ends call
-//! [`Cfg::reconvergence`] once per branch. All exits of a function lead to one virtual exit node; a
-//! branch whose only post-dominator is that node has no reconvergence point.
+//! A divergent branch reconverges at the immediate post-dominator of its block. Front ends build a
+//! [`Cfg`] for each function and look up the reconvergence points of its branches with
+//! [`Cfg::reconvergence`]. All exits of a function lead to one virtual exit node; a branch whose
+//! only post-dominator is that node has no reconvergence point.
 
 use super::graph::FlowGraph;
 use super::sem::Sem;

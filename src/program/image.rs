@@ -44,8 +44,8 @@ pub struct Image {
     pub extent: [u32; 3],
     /// The number of layers, at least 1; 1 if the image is not layered.
     pub layers: u32,
-    /// The distance between rows in bytes, a multiple of the texel's size. A slice and a layer
-    /// consist of `extent[1]` rows.
+    /// The distance between rows in bytes, a multiple of the texel's size. Each slice or layer
+    /// consists of `extent[1]` rows.
     pub pitch: u64,
     /// The format of a texel.
     pub format: Format,

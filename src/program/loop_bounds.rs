@@ -24,7 +24,7 @@ pub struct LoopBound {
 impl FromStr for LoopBound {
     type Err = String;
 
-    /// Reads `LINE=N` or `FILE:LINE=N`.
+    /// Parses `LINE=N` or `FILE:LINE=N`.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not LINE=N or FILE:LINE=N, such as 17=100");
         let (place, most) = text.split_once('=').ok_or_else(wrong)?;

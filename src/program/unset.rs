@@ -5,10 +5,10 @@
 //!
 //! The analysis follows each register backwards from the instructions that read it, along all
 //! control flow edges, until every path ends at an instruction that writes the register. An
-//! instruction with a guard ends a path only where its guard holds. The search tracks one condition
-//! at a time, that of a guard or of a branch, so it may report too many registers but never too
-//! few. Machine code is not analysed: its compiler merges control flow, so that registers are read
-//! on paths that no warp takes.
+//! instruction with a guard ends a path only where its guard holds. The search tracks only one
+//! condition at a time, that of a guard or of a branch, and therefore errs on the side of reporting
+//! too many registers. Machine code is not analysed: its compiler merges control flow, so that
+//! registers are read on paths that no warp takes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

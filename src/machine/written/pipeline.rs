@@ -28,8 +28,8 @@ pub struct PipelineSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collector: Option<Collector>,
     /// The order in which instructions for different units are assigned collector units, as a list
-    /// of names of units; `memory` is the load/store unit. Units that are omitted come after the
-    /// others, memory accesses first.
+    /// of names of units; `memory` is the load/store unit. Units that are not listed come after the
+    /// listed ones, except for `memory`, which then comes before all others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collect: Vec<String>,
     /// The number of cycles between the end of an operation in its unit and the availability of its
@@ -91,9 +91,9 @@ pub struct FrontEnd {
     /// last warp has terminated.
     #[serde(skip_serializing_if = "is_default")]
     pub ends_warps: bool,
-    /// Whether a fetch returns no instructions after the end of a PTX file: a fetch at the last
-    /// instruction of the file returns only that instruction, and no warp can continue after it.
-    /// Otherwise there are always further instructions.
+    /// Whether the end of a PTX file limits fetching: a fetch returns no instructions after the
+    /// last one of the file, and a fetch that begins after the end returns one that no warp
+    /// executes. Otherwise there are always further instructions.
     #[serde(skip_serializing_if = "is_default")]
     pub stops_at_end: bool,
 }

@@ -9,10 +9,9 @@
 //! [`published_edges`] is that paper's algorithm (its figure 3), which works on the graph without
 //! back edges. It has two weaknesses, which concern loops and exits:
 //!
-//! * Lanes that leave a loop early through the same side in different iterations wait for each
-//!   other at the post-dominator: from the end of that side the warp moves to its beginning.
-//!   Without the back edges there is no such path, so a warp's path need not be a walk in the
-//!   graph.
+//! * Groups of lanes that leave a loop early through the same side in different iterations execute
+//!   that side one after the other: from its end the warp moves to its beginning. Without the back
+//!   edges there is no such path, so a warp's path need not be a walk in the graph.
 //! * A node before the post-dominator that belongs to no side gets edges to all sides.
 //!
 //! [`divergent_edges`] follows the sides themselves. For a branch b with post-dominator m, a *side*

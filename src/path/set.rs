@@ -1,4 +1,4 @@
-//! Sets of paths that a warp may execute, independent of what is unknown about a run.
+//! Sets of paths that cover everything that a warp may execute in any run.
 //!
 //! A [`PathSet`] represents the paths of all runs: it contains the steps that every run executes,
 //! and alternatives where runs differ. It is an overestimation: it contains each path of each run,

@@ -1,5 +1,5 @@
-//! Integers in launch and program files: a number, or an expression over the names that the file
-//! defines, such as `"(n + 15) / 16"`.
+//! Integers in launch and application files: a number, or an expression over the names that the
+//! file defines, such as `"(n + 15) / 16"`.
 //!
 //! The precedence is that of C: `- !`, `* / %`, `+ -`, `<< >>`, `< <= > >=`, `== !=`. Comparisons
 //! yield 1 or 0; `min(a, b)` and `max(a, b)` are functions. Division truncates towards zero. Values

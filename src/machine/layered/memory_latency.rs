@@ -1,4 +1,4 @@
-//! The option that sets the latency of global memory.
+//! The option `--mem-latency`, which sets the latency of global memory.
 
 use crate::diag::Diagnostic;
 use crate::isa::GLOBAL_LOAD;

@@ -1,5 +1,5 @@
 //! The content of a machine file. Every setting is optional, and nothing is validated except that
-//! the file has the form of a machine.
+//! the file has a name and the form of a machine.
 
 mod drawn;
 mod machine;

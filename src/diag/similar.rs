@@ -7,9 +7,9 @@ const LONGEST: usize = 200;
 ///
 /// A name is similar if it differs by at most about one edit per three letters of the longer one (a
 /// letter that is missing, added, replaced, or swapped with its neighbour), ignoring case. If there
-/// is none, the result is the shortest name that contains the word, if that has at least three
-/// letters. A word of more than 200 letters has no suggestion, since the time of a comparison grows
-/// with the product of both lengths.
+/// is none and the word has at least three letters, the result is the shortest name that contains
+/// the word. A word of more than 200 letters has no suggestion, since the time of a comparison
+/// grows with the product of both lengths.
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().take(LONGEST + 1).count();
     if letters > LONGEST {

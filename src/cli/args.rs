@@ -1,4 +1,5 @@
-//! What can be said on the command line.
+//! The options and arguments of the command line. The doc comments of fields are the text of
+//! `--help`.
 
 mod common;
 mod diff;
@@ -30,7 +31,7 @@ pub use laboratory::{
 pub use ptx_launch::{PtxLaunch, Shape};
 pub use pwcet::Pwcet;
 
-/// Simulates kernels on one GPU streaming multiprocessor and checks execution-time bounds against every run.
+/// Simulates one GPU streaming multiprocessor and checks execution-time bounds.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 110, arg_required_else_help = true)]
 pub struct Args {
@@ -40,137 +41,183 @@ pub struct Args {
     pub general: General,
 }
 
-/// What every command takes.
+/// The options that every command accepts.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "General options")]
 pub struct General {
-    /// Say more on stderr, and in `run` list all branches and the path of --explain; repeat for more still
+    /// Print more on stderr; repeat for still more
+    ///
+    /// With `run`, also list every branch, and every link of the critical path of --explain.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
-    /// No progress and no warnings on stderr; errors and results stay
+    /// Print no progress and no warnings on stderr; errors and results stay
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Colours; `auto` knows NO_COLOR and TERM=dumb
+    /// When to use colours
+    ///
+    /// `auto` obeys NO_COLOR and TERM=dumb.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Colour::Auto, global = true)]
     pub color: Colour,
-    /// End after SECONDS (also 1.5, 30s, 5m, 2h) with what is proved by then, as Ctrl-C does
+    /// Stop after this time, in seconds or as 30s, 5m or 2h; fractions are allowed
+    ///
+    /// The command then prints what it has established by then, as it does after Ctrl-C [default:
+    /// no limit]
     #[arg(long, value_name = "SECONDS", value_parser = parse_duration, global = true)]
     pub time_limit: Option<Duration>,
-    /// Memory that may be used, BYTES or 500M, 4G: what would need more is refused with a message, and searches end
-    /// [default: half of what this machine has left; 1G for the states of a search]
+    /// Most memory to use, in bytes or as 500M or 4G [default: half of what is free]
+    ///
+    /// An input that needs more is refused with a message, and a search that needs more ends early.
+    /// Without this option the states of a search take at most 1G.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, global = true)]
     pub max_memory: Option<u64>,
 }
 
-/// What a command takes that writes files.
+/// The option of commands that write files.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Writing {
-    /// Replace files that are there already (never one that is read)
+    /// Replace files that exist already (never a file that the command reads)
     #[arg(long)]
     pub force: bool,
 }
 
-/// What a command takes that another process can go on with.
+/// The options of commands that another process can resume.
 #[derive(Debug, clap::Args)]
 pub struct Checkpoint {
-    /// Of a program or a list of traces: write FILE between kernels, with which --resume goes on
+    /// Write a checkpoint to FILE between kernels, for --resume
     ///
-    /// It has what was measured so far and device memory. It is written when a kernel has ended, but so that at most a twentieth
-    /// of the time goes into it; a kernel that was under way is done again.
+    /// This is for programs and lists of traces. The file holds the measurements so far and the
+    /// contents of device memory. It is written when a kernel has ended, but only so often that
+    /// writing takes at most a twentieth of the time; a kernel that was in flight is repeated.
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// Go on where the checkpoint was written, if it is there; the output is that of a run in one go
+    /// Continue from the checkpoint if the file exists
+    ///
+    /// The output is the same as that of an uninterrupted run.
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Simulate and judge every bound; without KERNEL the embedded suite under gto and lrr
+    /// Simulate kernels and judge every bound
+    ///
+    /// Without KERNEL, the embedded suite runs under the policies gto and lrr.
     Check(Check),
     /// Simulate one kernel: cycles, stalls, traces, results
     Run(Run),
-    /// Two runs of one kernel: where the difference of their cycles comes from
+    /// Compare two runs of one kernel and explain the difference in cycles
     Diff(Diff),
-    /// Exec and idle phases of each warp run alone (Algorithm 1 of Jeanmougin et al., ECRTS 2025)
+    /// List the exec and idle phases of each warp when it runs alone
+    ///
+    /// This is Algorithm 1 of Jeanmougin et al., ECRTS 2025.
     Phases(Phases),
-    /// The true worst and best makespan over all work-conserving schedules of a block
+    /// Find the exact worst and best makespan over all work-conserving schedules
     Explore(Explore),
-    /// Every bound beside what was simulated and what was explored, a line per kernel
+    /// Compare every bound with simulated and explored times, one line per kernel
     Compare(Compare),
-    /// The worst schedule that a search finds: how much of an overestimation is slack of the bound, how much luck of the policy
+    /// Search for the worst schedule of blocks that are too large to explore
+    ///
+    /// The schedule found splits the overestimation of each bound into slack of the bound and luck
+    /// of the policy.
     Worst(Worst),
-    /// Search for a block that breaks a bound, and shrink what is found
+    /// Search for a block that violates a bound, and shrink it to a small witness
     Hunt(Hunt),
-    /// The paths of a run as traces that Accel-Sim replays: kernelslist.g, and a .traceg for each launch
+    /// Write the executed paths as traces for Accel-Sim
+    ///
+    /// The folder holds kernelslist.g and one .traceg file per launch.
     Export(Export),
-    /// A trace that is made up, as long as you like
+    /// Generate an artificial trace of any length
     Synthetic(Synthetic),
-    /// Write a kernel of a family with parameters, and its machine
+    /// Write a kernel of a parametric family, and its machine
     Family(Family),
-    /// Something gets shorter and the schedule longer: on kernels over latencies, or among phases
+    /// Search for timing anomalies: a shorter latency, a longer schedule
+    ///
+    /// The search runs on kernels over a range of latencies or, with --phases, among sequences of
+    /// phases.
     Anomaly(Anomaly),
-    /// The finishing time of the Fermi kernels of Raravi and Andersson over all schedules, and its bounds
+    /// Finishing times of the Fermi kernels of Raravi and Andersson, and their bounds
+    ///
+    /// The exact times are over all schedules.
     Fermi(Fermi),
-    /// What each simplification of the paper model costs (Jeanmougin et al., ECRTS 2025, Table 2); without KERNEL the embedded suite
+    /// Measure what each simplification of the paper model costs
+    ///
+    /// These are the columns of Table 2 of Jeanmougin et al., ECRTS 2025. Without KERNEL, the
+    /// embedded suite runs.
     Ablate(Ablate),
-    /// Every block of a small grammar: its exact worst case against GUB, IWB, SWB and LWB
+    /// Check GUB, IWB, SWB and LWB on every block of a small grammar
+    ///
+    /// Each bound is compared with the exact worst case of the block.
     Evidence(Evidence),
-    /// Every point of a plan: kernels x launches x seeds x machines x settings x policies, into a folder of results
+    /// Simulate every point of a plan and write a folder of results
+    ///
+    /// A plan lists kernels, launches, seeds, machines, settings and policies; every combination is
+    /// a point.
     Sweep(Sweep),
-    /// Put the results of shards together
+    /// Merge the folders of results that shards of one sweep wrote
     Merge(Merge),
-    /// A page with plots and tables of what sweeps found, and the plots as SVG files
+    /// Make an HTML page with plots and tables of results, or SVG plots
     Report(Report),
-    /// A table or figure of a paper: ours, the published number, the difference
+    /// Reproduce a table or figure of a paper beside the published numbers
     Reproduce(Reproduce),
-    /// The control flow of a kernel's warps: blocks, loops, what divergence adds
+    /// Show the control flow graph of a kernel: blocks, loops, divergence
     Cfg(Cfg),
-    /// A guaranteed bound over all paths, whatever the data are; without KERNEL the embedded suite
+    /// Compute a guaranteed bound over all paths, for any input data
+    ///
+    /// Without KERNEL, the embedded suite is analysed.
     Static(Static),
-    /// The worst case over inputs, policies and schedules: runs, bounds, estimates and the guarantee beside each other
+    /// Compare methods for the worst case over inputs, policies and schedules
+    ///
+    /// One table shows the longest run, the bounds, the hybrid estimates and the guaranteed bound
+    /// side by side.
     Wcet(Wcet),
-    /// Times that runs exceed hardly ever: extreme-value statistics of measured or simulated execution times
+    /// Estimate times that runs exceed with a small probability (pWCET)
+    ///
+    /// The method is extreme-value statistics of measured or simulated execution times.
     Pwcet(Box<Pwcet>),
-    /// Estimates from times between points of the code, put together along its control flow (Betts and Donaldson, ECRTS 2013)
+    /// Estimate the worst case from times measured between points of the code
+    ///
+    /// The times are combined along the control flow graph (Betts and Donaldson, ECRTS 2013).
     Hybrid(Hybrid),
-    /// What is in a .ptx, .cubin, .warp, trace or machine file
+    /// Show what a .ptx, .cubin, .warp, trace or machine file contains
     Inspect(Inspect),
-    /// A machine from a configuration of GPGPU-Sim (gpgpusim.config), on stdout
+    /// Convert a GPGPU-Sim configuration (gpgpusim.config) to a machine, on stdout
     ImportConfig(ImportConfig),
-    /// Embedded kernels, machines and plans, policies, bounds
+    /// List the embedded kernels, machines and plans, the policies and the bounds
     List(List),
-    /// Completions for a shell, on stdout
+    /// Print a completion script for a shell
     Completions(Completions),
-    /// The manual page on stdout, or those of all commands as files
+    /// Print the manual page, or write the pages of all commands as files
     Man(Man),
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Check {
-    /// Embedded kernels, .warp files, launch or program .ron files, traces (.traceg, kernelslist.g), or one .ptx with --entry
-    /// --grid --block --arg; `-` is stdin
+    /// Kernels: names, files, or one .ptx with --entry --grid --block --arg
+    ///
+    /// Each is an embedded kernel, a .warp file, a launch or program .ron file, or a trace
+    /// (.traceg, kernelslist.g); `-` is stdin.
     pub kernels: Vec<String>,
-    /// Bounds that decide the exit code
+    /// Bounds that decide the exit code [default: published and proved bounds]
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub bound: Vec<String>,
     #[command(flatten)]
     pub several: Several,
-    /// Write a replayable folder for each violation into DIR
+    /// Write a folder to replay each violation into DIR
     #[arg(long, value_name = "DIR")]
     pub counterexamples: Option<PathBuf>,
     #[command(flatten)]
     pub writing: Writing,
     #[command(flatten)]
     pub checkpoint: Checkpoint,
-    /// Exit 1 unless every run came to its end and some gating bound applied to it
+    /// Exit with 1 unless every run completed and a gating bound applied to it
     #[arg(long)]
     pub require_verdict: bool,
-    /// Also compare the analyser's times of every warp, run alone, with the simulator's; of machine code, also whether its
-    /// control codes cover its dependences
+    /// Also check the analyser against the simulator on every warp run alone
+    ///
+    /// With machine code, also check that its control codes cover its dependences.
     #[arg(long)]
     pub self_check: bool,
-    /// Draw the schedule (small runs)
+    /// Draw the schedule of a small run
     #[arg(long)]
     pub gantt: bool,
     #[command(flatten)]
@@ -179,19 +226,21 @@ pub struct Check {
     pub ptx: PtxLaunch,
 }
 
-/// What a command takes that has many runs.
+/// The options of commands that run several kernels.
 #[derive(Debug, clap::Args)]
 pub struct Several {
-    /// Threads for several kernels; the results do not depend on it [default: all cores]
+    /// Threads for several kernels; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Also write the results into folder DIR as `sweep` does: results.jsonl, results.csv, manifest.json
+    /// Also write a folder of results into DIR, as `sweep` does
+    ///
+    /// It holds results.jsonl, results.csv and manifest.json.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
 impl Several {
-    /// Threads for so many kernels.
+    /// Returns the number of threads to use for this number of kernels.
     pub fn threads(&self, kernels: usize) -> usize {
         self.jobs.unwrap_or_else(resources::threads).clamp(1, kernels.max(1))
     }
@@ -199,45 +248,51 @@ impl Several {
 
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// Write a trace; the ending decides: .html a timeline, .svg a figure, .json Perfetto, .kanata, .csv, .replay a schedule to
-    /// replay, .ipoints for `hybrid`
+    /// Write a trace; the extension of FILE selects its form (repeatable)
     ///
-    /// On several SMs it is that of SM 0, but for .ipoints, which has all. All times are cycles of the SM.
+    /// The extensions are .html (timeline), .svg (figure), .json (Perfetto), .kanata (Konata),
+    /// .csv, .replay (schedule for --scheduler) and .ipoints (for `hybrid`). On a machine with
+    /// several SMs a trace covers SM 0; only .ipoints covers all of them. All times are in cycles
+    /// of the SM.
     ///
-    /// .html: a page for any browser, with a timeline of the warps beside the source and its stalls; up to two million
-    /// instructions and idle intervals.
+    /// .html: a page for any browser, with a timeline of the warps beside the source and its
+    /// stalls; up to two million instructions and idle intervals.
     ///
-    /// .svg: a figure of a short run, up to 300 instructions over 600 cycles.
+    /// .svg: a figure of a short run, up to 300 instructions in 600 cycles.
     ///
-    /// .json: trace events for Perfetto, a cycle as a microsecond: instructions by unit and by warp, what
-    /// each warp was doing, cycles without an issue by sub-core and reason, counters of the units and, on
-    /// machines that have them, of fetch, caches and DRAM.
+    /// .json: trace events for Perfetto, with one cycle shown as one microsecond: instructions by
+    /// unit and by warp, the state of each warp, cycles without an issue by sub-core and reason,
+    /// counters of the units and, on machines that have them, of fetch, caches and DRAM.
     ///
-    /// .kanata: a log for Konata, a row per instruction: lane 0 Q (waits for its unit), X (occupies it),
-    /// L (until the result is there), lane 1 the name of the unit.
+    /// .kanata: a log for Konata, one row per instruction: lane 0 has the stages Q (waits for its
+    /// unit), X (occupies it) and L (until the result is available), lane 1 the name of the unit.
     ///
-    /// .csv: block,warp,index,pc,issue,start,done,unit,line,text, an instruction a line.
+    /// .csv: block,warp,index,pc,issue,start,done,unit,line,text, one instruction per line.
     ///
     /// .replay: the schedule, for --scheduler replay:FILE.
     ///
-    /// .ipoints: `ipoint sm warp cycle`, a line whenever a warp begins a basic block (b0, b1, .. as `cfg` counts them) or ends
-    /// (end); the warp is its slot on the SM.
+    /// .ipoints: `ipoint sm warp cycle`, one line whenever a warp enters a basic block (b0, b1, ..
+    /// as `cfg` numbers them) or ends (end); the warp is its slot on the SM.
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
-    /// Write a buffer or module variable after the kernel, raw little endian
+    /// Write a buffer or module variable to FILE after the kernel (repeatable)
+    ///
+    /// The file holds raw little-endian bytes.
     #[arg(long, value_name = "NAME=FILE")]
     pub dump: Vec<String>,
     #[command(flatten)]
     pub writing: Writing,
     #[command(flatten)]
     pub checkpoint: Checkpoint,
-    /// Measure and report seconds; the output is then no longer reproducible
+    /// Measure and report seconds; the output is then not reproducible
     #[arg(long)]
     pub timings: bool,
-    /// Draw the schedule (small runs)
+    /// Draw the schedule of a small run
     #[arg(long)]
     pub gantt: bool,
-    /// The critical path: what each cycle of the makespan hangs on; with -v link by link
+    /// Show the critical path: the cause of each cycle of the makespan
+    ///
+    /// With -v, every link of the path is listed.
     #[arg(long, conflicts_with = "timings")]
     pub explain: bool,
     #[command(flatten)]
@@ -246,7 +301,7 @@ pub struct Run {
 
 #[derive(Debug, clap::Args)]
 pub struct Phases {
-    /// The block to analyse
+    /// Index of the block to analyse, from 0
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub of_block: u32,
     #[command(flatten)]
@@ -255,46 +310,54 @@ pub struct Phases {
 
 #[derive(Debug, clap::Args)]
 pub struct Cfg {
-    /// Embedded kernel, launch .ron file, or .ptx with --entry --grid --block --arg; `-` is stdin
+    /// Embedded kernel, launch .ron file, or .ptx with --entry --grid --block --arg
+    ///
+    /// `-` is stdin.
     pub kernel: String,
-    /// Which edges stand for divergence: those between the sides of a branch, or those of the published algorithm
+    /// Which edges represent divergence
     #[arg(long, value_enum, default_value_t = Edges::Sides)]
     pub edges: Edges,
-    /// Write the graph in the language of Graphviz
+    /// Write the graph to FILE in the language of Graphviz
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
-    /// Draw it
+    /// Write a drawing of the graph to FILE
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub writing: Writing,
     #[command(flatten)]
     pub ptx: PtxLaunch,
-    /// Seed of random data
+    /// Seed of random buffer contents
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 
-/// What is said of loops.
+/// The options that bound the iterations of loops.
 #[derive(Debug, clap::Args)]
 pub struct LoopBounds {
-    /// How often a thread goes back to the beginning of the loop in line LINE of the PTX at most, each time it comes to it from outside
+    /// Bound the iterations of the loop at line LINE of the PTX (repeatable)
     ///
-    /// Loops need it whose rounds depend on data; the error without it names the loop. A number that is too small makes the bound wrong:
-    /// a run that shows it is an error. FILE:LINE=N is for the kernels of one source only.
+    /// N is the greatest number of times that a thread returns to the beginning of the loop after
+    /// it has entered it from outside. Loops whose trip count depends on data need such a bound;
+    /// the error without it names the loop. The result is wrong if N is too small; a run that
+    /// exceeds N is an error. The form FILE:LINE=N applies only to kernels of that source file.
     #[arg(long, value_name = "LINE=N")]
     pub loop_bound: Vec<String>,
-    /// A file of such bounds, LINE=N or FILE:LINE=N a line; a # begins a comment
+    /// Read such bounds from FILE, one LINE=N or FILE:LINE=N per line
+    ///
+    /// A # begins a comment.
     #[arg(long, value_name = "FILE")]
     pub annotations: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Static {
-    /// Embedded kernels, .warp or launch .ron files, or one .ptx with --entry --grid --block --arg; none: the embedded suite
+    /// Kernels: names, files, or one .ptx with --entry --grid --block --arg
+    ///
+    /// Each is an embedded kernel or a .warp or launch .ron file [default: the embedded suite]
     pub kernels: Vec<String>,
     #[command(flatten)]
     pub bounds: LoopBounds,
@@ -306,15 +369,20 @@ pub struct Static {
 
 #[derive(Debug, clap::Args)]
 pub struct Wcet {
-    /// Embedded kernels or launch .ron files, or one .ptx with --entry --grid --block --arg
+    /// Kernels: names, launch files, or one .ptx with --entry --grid --block --arg
     #[arg(required = true)]
     pub kernels: Vec<String>,
-    /// Inputs; the random data of each is drawn with the next seed, from --seed on
+    /// Inputs to simulate
+    ///
+    /// The random data of each input are drawn from its own seed; the first is --seed, and each
+    /// further one is larger by one.
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: u64,
     #[command(flatten)]
     pub bounds: LoopBounds,
-    /// States to visit at most to know the worst schedule of a block exactly, 50 to 150 bytes each
+    /// Most states to visit in the exact search for the worst schedule of a block
+    ///
+    /// A state takes 50 to 150 bytes. A block that needs more states has no exact result.
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     pub max_states: u64,
     /// Threads; the result does not depend on it [default: all cores]
@@ -326,51 +394,56 @@ pub struct Wcet {
     pub ptx: PtxLaunch,
 }
 
-/// Which edges stand for divergence.
+/// The edges that represent divergence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Edges {
-    /// From the ends of each side of a branch to the other sides
+    /// Edges from the ends of each side of a branch to its other sides
     Sides,
-    /// As Betts and Donaldson, ECRTS 2013, figure 3
+    /// The edges of figure 3 of Betts and Donaldson, ECRTS 2013
     Published,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Inspect {
-    /// A .ptx, .cubin, .warp, launch, program or machine .ron file, or the name of an embedded kernel or machine; `-` is
-    /// stdin
+    /// A kernel, module, trace or machine file, or an embedded name
+    ///
+    /// The file is a .ptx, .cubin or .warp file, a trace (.traceg, kernelslist.g), or a launch, program
+    /// or machine .ron file; `-` is stdin.
     pub file: String,
-    /// Of machine code: every instruction with its control codes
+    /// List every instruction of machine code with its control codes
     #[arg(long)]
     pub disasm: bool,
-    /// Of a .ptx file: write a launch file for a kernel to stdout, with guessed arguments
+    /// Write a launch file for a kernel of a .ptx file to stdout, arguments guessed
     #[arg(long)]
     pub template: bool,
-    /// With --template: the kernel, if the file has several; its name or a part of it, mangled or not
+    /// With --template: the kernel, needed if the file has several
+    ///
+    /// It is the name or a part of it, mangled or not.
     #[arg(long, requires = "template")]
     pub entry: Option<String>,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct ImportConfig {
-    /// gpgpusim.config, and others that are laid over it, such as trace.config for traces; what is given twice counts as it
-    /// stands last
+    /// gpgpusim.config, and files that override it, such as trace.config for traces
+    ///
+    /// If an option is given several times, the last one counts.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
-    /// What the machine is called; without it as the file, or its folder where the file is gpgpusim.config
+    /// Name of the machine [default: that of the file; its folder for gpgpusim.config]
     #[arg(long)]
     pub name: Option<String>,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct List {
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
@@ -384,7 +457,7 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
         _ => (text, 1.0),
     };
     let seconds = number.trim().parse::<f64>().map_err(|_| wrong())? * unit;
-    // this also refuses what is negative, infinite or no number
+    // this also rejects negative, infinite and NaN values
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
 }
 
@@ -409,7 +482,7 @@ pub struct Completions {
 
 #[derive(Debug, clap::Args)]
 pub struct Man {
-    /// Write a page for every command into DIR
+    /// Write a page for every command into DIR [default: one page on stdout]
     pub dir: Option<PathBuf>,
     #[command(flatten)]
     pub writing: Writing,

@@ -1,4 +1,4 @@
-//! Options of every command that simulates.
+//! The options of every command that simulates.
 
 use super::PtxLaunch;
 use crate::cli::format::Format;
@@ -7,11 +7,13 @@ use crate::exec::Options;
 use crate::exec::races::BlockOrder;
 use crate::machine::{Machine, SchedulerKind};
 
-/// A kernel and what it is to run on.
+/// A kernel and the machine it runs on.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OneKernel {
-    /// Embedded kernel, .warp file, launch or program .ron file, trace (.traceg, kernelslist.g@N), or .ptx with --entry
-    /// --grid --block --arg; `-` is stdin
+    /// Kernel: a name, a file, or .ptx with --entry --grid --block --arg
+    ///
+    /// It is an embedded kernel, a .warp file, a launch or program .ron file, or a trace (.traceg,
+    /// kernelslist.g@N); `-` is stdin.
     pub kernel: String,
     #[command(flatten)]
     pub common: Common,
@@ -19,55 +21,66 @@ pub struct OneKernel {
     pub ptx: PtxLaunch,
 }
 
-/// What every simulating command takes.
+/// The options of every command that simulates.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Common {
-    /// Machine: an embedded one by name, or a file; `check` and `compare` take several, A,B [default: the .warp
-    /// file's, else ecrts25-orin]
+    /// Machine: an embedded one by name, or a file
+    ///
+    /// `check` and `compare` accept several, as A,B [default: the .warp file's, else ecrts25-orin]
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
     /// Policy
     #[arg(long, value_name = "NAME", help = format!("Policy: {}; `check` and `compare` take several, A,B", SchedulerKind::forms()))]
     pub scheduler: Option<String>,
-    /// Total cycles of a global load
+    /// Total latency of a global load, in cycles [default: the machine's]
     #[arg(long, value_name = "L")]
     pub mem_latency: Option<u64>,
-    /// Change a machine setting, e.g. units.gmem.lat=199 or hazards=Raw,Waw
+    /// Change a machine setting (repeatable)
+    ///
+    /// Examples are units.gmem.lat=199 and hazards=Raw,Waw.
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Seed of random buffer contents
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Most warp instructions one block may execute; its path takes 4 to 16 bytes each, up to 1 GiB with the
-    /// default. Where memory is short the limit is lower
+    /// Most warp instructions that one block may execute
+    ///
+    /// The path of a block takes 4 to 16 bytes per instruction, up to 1 GiB with the default. The
+    /// limit is lower where memory is short.
     #[arg(long, default_value_t = MAX_INSTRUCTIONS, value_name = "N")]
     pub max_instructions: u64,
-    /// Threads that the SMs of a machine with several run on (all cores); results do not depend on it.
-    /// Another one executes the kernel, but with N = 1, where there is one for both
+    /// Threads for the SMs of a machine with several SMs [default: all cores]
+    ///
+    /// Results do not depend on it. One more thread executes the kernel functionally; with N = 1, a
+    /// single thread does both.
     #[arg(long, value_name = "N")]
     pub sm_threads: Option<usize>,
-    /// Whether to watch memory for accesses whose order shows: no bound is judged if there are any
+    /// What to do about memory races: accesses whose order affects the results
+    ///
+    /// No bound is judged for a kernel in which a race was found.
     #[arg(long, value_enum, default_value_t = Races::Report)]
     pub races: Races,
-    /// Memory that this watch may use, MiB; it needs about four times what the kernel accesses
+    /// Memory for the detection of races, in MiB
+    ///
+    /// It needs about four times the memory that the kernel accesses.
     #[arg(long, default_value_t = 1024, value_name = "MIB")]
     pub race_memory: u32,
 }
 
-/// What to do about accesses whose order shows.
+/// The treatment of memory races.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Races {
-    /// Name them and judge no bound.
+    /// Report races and judge no bound if there are any.
     Report,
-    /// Do not look for them: the verdict is about the order of the functional run.
+    /// Do not look for races: the verdict holds for the order of the functional run.
     Ignore,
 }
 
 impl Common {
-    /// A machine by name, and nothing else said.
+    /// Returns the default options with this machine, except that races are ignored.
     pub fn on(machine: &str) -> Self {
         Self {
             machine: Some(machine.to_owned()),
@@ -83,27 +96,29 @@ impl Common {
         }
     }
 
-    /// Memory of the watch for races, bytes; none if nobody wants it.
+    /// Returns the memory for race detection in bytes, or `None` if races are ignored.
     pub fn race_memory(&self) -> Option<usize> {
         (self.races == Races::Report).then(|| self.race_memory as usize * (1 << 20))
     }
 
-    /// A functional run of blocks one by one, watched for races.
+    /// Returns the options of a functional run, block by block, that detects races if `--races`
+    /// asks for it.
     pub fn watched(&self, machine: &Machine) -> Options {
         Options::of(machine, self.fuel()).watching(self.race_memory(), BlockOrder::OneByOne)
     }
 
-    /// Warp instructions that a block may execute, as far as there is memory for their path.
+    /// Returns the most warp instructions that a block may execute; short memory lowers
+    /// `--max-instructions`.
     pub fn fuel(&self) -> u64 {
         resources::fuel(self.max_instructions)
     }
 
-    /// Threads for machines with several SMs.
+    /// Returns the number of threads for a machine with several SMs.
     pub fn threads(&self) -> usize {
         self.sm_threads.unwrap_or_else(resources::threads).max(1)
     }
 
-    /// Whether functional execution has a thread of its own.
+    /// Returns whether functional execution has a thread of its own.
     pub fn runs_ahead(&self) -> bool {
         self.sm_threads != Some(1) && resources::threads() > 1
     }

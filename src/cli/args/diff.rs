@@ -1,4 +1,4 @@
-//! What `diff` takes.
+//! The arguments of `diff`.
 
 use clap::Parser;
 
@@ -7,16 +7,18 @@ use crate::cli::format::Format;
 
 #[derive(Debug, clap::Args)]
 pub struct Diff {
-    /// A .json file of `run --explain --format json`, or in quotes what would be given to `run`: "saxpy --scheduler lrr"
+    /// First run: a JSON file of `run --explain`, or quoted arguments of `run`
+    ///
+    /// For example "saxpy --scheduler lrr". The file is what `run --explain --format json` prints.
     pub a: String,
-    /// The other run, in the same way
+    /// Second run, in the same form
     pub b: String,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 
-/// The words of a run in quotes.
+/// The parsed arguments of a run that is given in quotes.
 #[derive(Debug, Parser)]
 #[command(name = "run", no_binary_name = true, disable_help_flag = true, disable_version_flag = true)]
 pub struct QuotedRun {

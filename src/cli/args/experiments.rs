@@ -1,4 +1,4 @@
-//! Options of experiments: plans, and what they wrote.
+//! The options of commands on plans and on the results of plans.
 
 use std::path::PathBuf;
 
@@ -9,38 +9,39 @@ use crate::sweep::Shard;
 
 #[derive(Debug, clap::Args)]
 pub struct Sweep {
-    /// The plan: a .ron file, an embedded one (table3, table3-calls, table4), or `-` for stdin
+    /// The plan: a .ron file, an embedded one (table3, table3-calls, table4), or `-`
     ///
-    /// It lists kernels (all of the suite, names, files, and launch options that vary), machines, settings of machines
-    /// with their values, policies and seeds; every combination is a point. Files are relative to the plan. docs/sweeps.md
-    /// shows one.
+    /// It lists kernels (the whole suite, names, files, and launch options that vary), machines,
+    /// settings of machines with their values, policies and seeds; every combination is a point.
+    /// File names are relative to the plan; `-` is stdin. The README's section on sweeps shows an
+    /// example.
     pub plan: String,
-    /// Folder of the results: manifest.json, results.jsonl, results.csv
+    /// Folder for the results: manifest.json, results.jsonl, results.csv
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Go on with results that are there already; without any, begin
+    /// Continue with the results that are in the folder; start if there are none
     #[arg(long)]
     pub resume: bool,
-    /// Do one part of several, in a folder of its own; `merge` puts them together
+    /// Simulate part I of N, in a folder of its own, for `merge`
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// Threads; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Merge {
-    /// Folders that `sweep` or `merge` wrote, of one plan
+    /// Folders that `sweep` or `merge` wrote, all of one plan
     #[arg(required = true, value_name = "DIR")]
     pub folders: Vec<PathBuf>,
-    /// Folder of the merged results; what it has of the plan already is kept
+    /// Folder for the merged results; results of the same plan in it are kept
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
@@ -48,13 +49,18 @@ pub struct Merge {
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("written").required(true).multiple(true))]
 pub struct Report {
-    /// Folders that `sweep` or `merge` wrote, results.jsonl files, or files with what `check`, `static`, `wcet` or `run --explain` printed with `--format json`
+    /// Folders of `sweep` or `merge`, results.jsonl files, or JSON output
+    ///
+    /// The JSON output is that of `check`, `static`, `wcet` or `run --explain` with `--format
+    /// json`.
     #[arg(required = true, value_name = "RESULTS")]
     pub results: Vec<PathBuf>,
-    /// A page with summary, plots and tables, for any browser; it needs no other file and no network
+    /// Write a page with a summary, plots and tables to FILE
+    ///
+    /// It opens in any browser and needs no other file and no network.
     #[arg(long, value_name = "FILE", group = "written")]
     pub out: Option<PathBuf>,
-    /// Each plot as an SVG file of its own, into DIR
+    /// Write each plot as an SVG file into DIR
     #[arg(long, value_name = "DIR", group = "written")]
     pub svg: Option<PathBuf>,
     #[command(flatten)]
@@ -63,30 +69,32 @@ pub struct Report {
 
 #[derive(Debug, clap::Args)]
 pub struct Reproduce {
-    /// The table or figure, or `all` but betts and diagxtrm; without it a list of them
+    /// The table or figure, or `all` (all but betts and diagxtrm) [default: list them]
     #[arg(value_name = "NAME")]
     pub what: Option<String>,
-    /// For tables over kernels: their PTX by another compiler, nvrtc
+    /// Use the PTX of another compiler, nvrtc, in tables over kernels
     #[arg(long, value_name = "NAME")]
     pub compiler: Option<String>,
-    /// For betts: random runs of each kernel [default: 1000, as the paper]; for diagxtrm: runs of each configuration [default: 1000; the
-    /// paper has 50000]
+    /// Runs of each kernel (betts) or configuration (diagxtrm) [default: 1000]
+    ///
+    /// The paper of betts has 1000 random runs, that of diagxtrm 50000.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
     /// Threads; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// For diagxtrm: plots like figures 2 to 4 of the paper as SVG files, into DIR
+    /// With diagxtrm: write plots like figures 2 to 4 of the paper as SVG into DIR
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub writing: Writing,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 
-/// What is reproduced. Figures of the paper of the model have their own names, those of others a word before it.
+/// A table or figure that can be reproduced. The names of those of the ECRTS 2025 paper have no
+/// prefix; the others begin with a word for their paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     Table2,
@@ -109,7 +117,7 @@ pub enum What {
 }
 
 impl What {
-    /// All, in the order of the papers.
+    /// All of them, in the order of the papers.
     pub const ALL: [Self; 17] = [
         Self::Fig2,
         Self::Fig3,
@@ -130,7 +138,7 @@ impl What {
         Self::Diagxtrm,
     ];
 
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Table2 => "table2",
@@ -153,22 +161,22 @@ impl What {
         }
     }
 
-    /// Whether it is made of the records of a plan.
+    /// Returns whether it is computed from the records of a plan.
     pub fn is_of_a_plan(self) -> bool {
         matches!(self, Self::Table3 | Self::Table3Calls | Self::Table4)
     }
 
-    /// Whether it takes minutes, so that it is only run by its own name.
+    /// Returns whether it takes minutes; such an item runs only by its own name, not with `all`.
     pub fn takes_minutes(self) -> bool {
         self.has_runs()
     }
 
-    /// Whether somebody can say of how many random runs it is.
+    /// Returns whether `--runs` applies to it.
     pub fn has_runs(self) -> bool {
         matches!(self, Self::Betts | Self::Diagxtrm)
     }
 
-    /// What it is in which paper, and what that is about.
+    /// Returns its label in the paper, the paper, and a short description.
     pub fn about(self) -> (&'static str, &'static str, &'static str) {
         let (what, paper, about) = match self {
             Self::Fig2 => ("Figure 2", PAPER, "a warp alone and its phases"),

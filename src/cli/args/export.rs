@@ -1,4 +1,4 @@
-//! Traces out.
+//! The options of commands that write traces.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use crate::accelsim::Pattern;
 
 #[derive(Debug, clap::Args)]
 pub struct Export {
-    /// The folder
+    /// Folder for the traces
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     #[command(flatten)]
@@ -18,43 +18,43 @@ pub struct Export {
 
 #[derive(Debug, clap::Args)]
 pub struct Synthetic {
-    /// What the instructions are like
+    /// Kind of instructions and addresses
     #[arg(value_enum)]
     pub pattern: PatternName,
-    /// The folder
+    /// Folder for the trace
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Blocks
+    /// Number of blocks
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub blocks: u32,
-    /// Warps of a block
+    /// Warps per block
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub warps: u32,
-    /// Instructions of a warp, about
+    /// Approximate number of instructions per warp
     #[arg(long, default_value_t = 1000, value_name = "N")]
     pub instructions: u64,
-    /// Seed of what is drawn
+    /// Seed of the random choices
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     #[command(flatten)]
     pub writing: Writing,
 }
 
-/// Kinds of made-up traces.
+/// The kinds of artificial traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum PatternName {
-    /// Tiles through shared memory to sums of products, with barriers
+    /// Tiled matrix product through shared memory, with barriers
     Gemm,
-    /// Nothing but arithmetic
+    /// Arithmetic only
     Arithmetic,
-    /// Two loads and a store of words side by side for each sum
+    /// Two coalesced loads and a store for each sum
     Streaming,
-    /// Each load reads the address of the next, anywhere
+    /// Pointer chasing: each load reads the address of the next, anywhere in memory
     Chase,
 }
 
 impl PatternName {
-    /// The pattern.
+    /// Returns the pattern of this name.
     pub fn pattern(self) -> Pattern {
         match self {
             Self::Gemm => Pattern::Gemm,

@@ -1,4 +1,4 @@
-//! Options of the laboratory: what searches, sweeps and compares.
+//! The options of commands that search, sweep and compare.
 
 use std::path::PathBuf;
 
@@ -8,23 +8,27 @@ use crate::cli::resources::MAX_INSTRUCTIONS;
 
 #[derive(Debug, clap::Args)]
 pub struct Explore {
-    /// The block to explore
+    /// Index of the block to explore, from 0
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub of_block: u32,
-    /// States to visit at most; each takes 50 to 150 bytes. Where they take more than 1 GiB, or than
-    /// --max-memory says, the search ends sooner, and says so
+    /// Most states to visit
+    ///
+    /// A state takes 50 to 150 bytes. The search also ends, with a note, when the states take more
+    /// than 1 GiB, or than --max-memory.
     #[arg(long, default_value_t = 20_000_000, value_name = "N")]
     pub max_states: u64,
     /// Threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Instead of all schedules: one policy, every latency of a unit in an interval, e.g. gmem=4..=21
+    /// Explore latencies of a unit under one policy, e.g. gmem=4..=21 (repeatable)
+    ///
+    /// Every latency in the interval is tried, instead of every schedule.
     #[arg(long, value_name = "UNIT=FROM..=TO")]
     pub vary: Vec<String>,
-    /// Write a worst schedule, to be replayed with --scheduler replay:FILE
+    /// Write a worst schedule to FILE, for --scheduler replay:FILE
     #[arg(long, value_name = "FILE", conflicts_with = "vary")]
     pub worst_schedule: Option<PathBuf>,
-    /// Write a best schedule
+    /// Write a best schedule to FILE, for --scheduler replay:FILE
     #[arg(long, value_name = "FILE", conflicts_with = "vary")]
     pub best_schedule: Option<PathBuf>,
     #[command(flatten)]
@@ -35,7 +39,7 @@ pub struct Explore {
 
 #[derive(Debug, clap::Args)]
 pub struct Compare {
-    /// Embedded kernels, .warp, launch or program .ron files; none: the embedded suite
+    /// Kernels: names, or .warp, launch or program files [default: the embedded suite]
     pub kernels: Vec<String>,
     #[command(flatten)]
     pub several: Several,
@@ -43,28 +47,32 @@ pub struct Compare {
     pub common: Common,
     #[command(flatten)]
     pub ptx: PtxLaunch,
-    /// States to visit at most per block, 50 to 150 bytes each
+    /// Most states to visit per block; a state takes 50 to 150 bytes
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     pub max_states: u64,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Worst {
-    /// Embedded kernels, .warp or launch .ron files, or one .ptx with --entry --grid --block --arg; none: the embedded suite
+    /// Kernels: names, files, or one .ptx with --entry --grid --block --arg
+    ///
+    /// Each is an embedded kernel or a .warp or launch .ron file [default: the embedded suite]
     pub kernels: Vec<String>,
-    /// Schedules to evaluate for a block, at most
+    /// Most schedules to evaluate per block
     #[arg(long, default_value_t = 5000, value_name = "N")]
     pub budget: u64,
     /// Seed of the search; --seed is that of random buffer contents
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub search_seed: u64,
-    /// States to visit at most to know the worst case of a block exactly, 50 to 150 bytes each
+    /// Most states to visit in the exact search for the worst case of a block
+    ///
+    /// A state takes 50 to 150 bytes. A block that needs more states has no exact result.
     #[arg(long, default_value_t = 300_000, value_name = "N")]
     pub max_states: u64,
     /// Threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Write the worst schedules into DIR as KERNEL.replay, for --scheduler replay:FILE
+    /// Write the worst schedules as DIR/KERNEL.replay, for --scheduler replay:FILE
     #[arg(long, value_name = "DIR")]
     pub schedule: Option<PathBuf>,
     #[command(flatten)]
@@ -77,99 +85,119 @@ pub struct Worst {
 
 #[derive(Debug, clap::Args)]
 pub struct Hunt {
-    /// The bound to break
+    /// The bound to violate
     #[arg(long, value_name = "NAME")]
     pub bound: String,
-    /// Seed of everything random
+    /// Seed of all random choices
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
-    /// Schedules: any, identical (any, all warps run the same code), policy:NAME [default: any; for gub any, identical and policy:lrr]
+    /// Schedules to search: any, identical or policy:NAME (repeatable)
+    ///
+    /// `identical` is any schedule of warps that all run the same code [default: any; for gub any,
+    /// identical and policy:lrr]
     #[arg(long, value_name = "WHICH")]
     pub setting: Vec<String>,
-    /// Instances to judge at most, per setting [default: 1000000; for gub 20000000, for rbb 20000]
+    /// Most instances to judge per setting [default: 1000000]
+    ///
+    /// The default is 20000000 for gub and 20000 for rbb.
     #[arg(long, value_name = "N")]
     pub instances: Option<u64>,
-    /// Warps of an instance; for rbb of each of its blocks
+    /// Warps per instance; for rbb, per block
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=8))]
     pub warps: u16,
-    /// For rbb: blocks of a launch [default: 3]
+    /// For rbb: blocks per launch [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
     pub blocks: Option<u16>,
-    /// For rbb: blocks that the SM holds at a time [default: 2]
+    /// For rbb: blocks resident on the SM at a time [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=8))]
     pub resident: Option<u16>,
     /// For rbb: sub-cores of the SM [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4))]
     pub sub_cores: Option<u16>,
-    /// Instructions of a warp at most [default: 6; for gub 14, 12 if identical, 32 under a policy; for rbb 4]
+    /// Most instructions per warp [default: 6]
+    ///
+    /// The default for gub is 14, or 12 for identical warps, or 32 under a policy; for rbb it is 4.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=200))]
     pub instructions: Option<u16>,
-    /// Functional units at most
+    /// Most functional units
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
     pub units: u16,
     /// Threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Write a replayable folder for each violation into DIR
+    /// Write a folder to replay each violation into DIR
     #[arg(long, value_name = "DIR")]
     pub counterexamples: Option<PathBuf>,
     #[command(flatten)]
     pub writing: Writing,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Anomaly {
-    /// As for check; without KERNEL the embedded suite
+    /// Kernels, as `check` accepts them [default: the embedded suite]
     pub kernels: Vec<String>,
-    /// Policies; repeat or separate with commas [default: all; with --phases lrr and gto]
+    /// Policies, repeated or with commas [default: all; lrr and gto with --phases]
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub scheduler: Vec<String>,
-    /// Sweep the latency of a unit down from the machine's value to 0, cycle by cycle
+    /// Sweep the latency of this unit from the machine's value down to 0
     #[arg(long, value_name = "NAME", conflicts_with = "sweep")]
     pub unit: Option<String>,
     /// Sweep a machine setting, or mem-latency [default: mem-latency=5..=400:5]
     #[arg(long, value_name = "PATH=FROM..=TO[:STEP]")]
     pub sweep: Option<String>,
-    /// Search whole phases for an anomaly as in figure 4 of Jeanmougin et al., ECRTS 2025, and draw it
+    /// Search sequences of phases for an anomaly, and draw it
+    ///
+    /// The anomaly is like that of figure 4 of Jeanmougin et al., ECRTS 2025.
     #[arg(long, conflicts_with_all = ["kernels", "unit", "sweep"])]
     pub phases: bool,
-    /// Draw the schedule of these phases: exec and idle lengths in turn, warps apart by `/`
+    /// Draw the schedule of these phases, with a `/` between warps
+    ///
+    /// The numbers are lengths of exec and idle phases in turn, in cycles.
     #[arg(long, value_name = "E,I,../E,I,..", conflicts_with_all = ["kernels", "unit", "sweep", "phases"])]
     pub lengths: Option<String>,
-    /// With --phases: warps
+    /// With --phases: number of warps
     #[arg(long, default_value_t = 3, value_name = "N")]
     pub warps: usize,
     /// With --phases: exec phases per warp
     #[arg(long, default_value_t = 2, value_name = "N")]
     pub pairs: usize,
-    /// With --phases: phases that get shorter, all of them needed
+    /// With --phases: number of phases to shorten
+    ///
+    /// Only anomalies are shown that need all of them.
     #[arg(long, default_value_t = 2, value_name = "N")]
     pub shortened: usize,
-    /// With --phases: schedules to try at most
+    /// With --phases: most schedules to try
     #[arg(long, default_value_t = 20_000_000, value_name = "N")]
     pub max_schedules: u64,
-    /// Seed of random buffer contents; with --phases draw instances from it instead of trying all in order
+    /// Seed of random buffer contents [default: 0]
+    ///
+    /// With --phases, instances are drawn at random from this seed; without it, all are tried in
+    /// order.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Machine: an embedded one by name, or a file [default: the .warp file's, else ecrts25-orin]
+    /// Machine: an embedded one by name, or a file
+    ///
+    /// [default: the .warp file's, else ecrts25-orin]
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
-    /// Total cycles of a global load, while something else is swept
+    /// Total latency of a global load, in cycles, while something else is swept
     #[arg(long, value_name = "L")]
     pub mem_latency: Option<u64>,
-    /// Change a machine setting, e.g. hazards=Raw,Waw
+    /// Change a machine setting, e.g. hazards=Raw,Waw (repeatable)
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Most warp instructions one block may execute; its path takes 4 to 16 bytes each
+    /// Most warp instructions that one block may execute
+    ///
+    /// The path of a block takes 4 to 16 bytes per instruction.
     #[arg(long, default_value_t = MAX_INSTRUCTIONS, value_name = "N")]
     pub max_instructions: u64,
     #[command(flatten)]
@@ -178,35 +206,37 @@ pub struct Anomaly {
 
 #[derive(Debug, clap::Args)]
 pub struct Fermi {
-    /// Warps: N or FROM..=TO
+    /// Number of warps W: N or FROM..=TO
     #[arg(long, default_value = "1..=6", value_name = "RANGE")]
     pub warps: String,
-    /// Repetitions of the sub-block: N or FROM..=TO
+    /// Repetitions R of the sub-block: N or FROM..=TO
     #[arg(long, default_value = "1..=4", value_name = "RANGE")]
     pub rep: String,
-    /// Drop the rule that repetition k has priority over k+1
+    /// Drop the rule that repetition k has priority over repetition k+1
     #[arg(long)]
     pub no_fairness: bool,
     /// Print a worst and a best schedule of W warps and R repetitions, cycle by cycle
     #[arg(long, value_name = "W,R")]
     pub witness: Option<String>,
-    /// Print the bounds of a kernel with so many threads on each SM, for each repetition
+    /// Print the bounds for these numbers of threads per SM, for each repetition
     #[arg(long, value_delimiter = ',', value_name = "N,..", conflicts_with = "witness")]
     pub threads: Vec<u32>,
-    /// A file as src/explore/fermi/fermi-raravi.ron [default: that one, embedded]
+    /// Machine file, of the form of src/explore/fermi/fermi-raravi.ron
+    ///
+    /// [default: that file, which is embedded]
     #[arg(long, value_name = "FILE")]
     pub machine: Option<std::path::PathBuf>,
-    /// States of one cell to visit at most, about 60 bytes each
+    /// Most states to visit per table cell; a state takes about 60 bytes
     #[arg(long, default_value_t = 2_000_000, value_name = "N")]
     pub max_states: usize,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Ablate {
-    /// Embedded kernels, .warp or launch .ron files; none: the embedded suite
+    /// Kernels: names, or .warp or launch .ron files [default: the embedded suite]
     pub kernels: Vec<String>,
     /// The full machine to start from: an embedded one by name, or a file
     #[arg(long, default_value = "ablation-baseline", value_name = "NAME|FILE")]
@@ -214,7 +244,7 @@ pub struct Ablate {
     /// Policy of all variants [default: the machine's]
     #[arg(long, value_name = "NAME")]
     pub scheduler: Option<String>,
-    /// Change a setting of the full machine, e.g. limits.blocks=1
+    /// Change a setting of the full machine, e.g. limits.blocks=1 (repeatable)
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Seed of random buffer contents
@@ -223,32 +253,34 @@ pub struct Ablate {
     /// Threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
-    /// Most warp instructions one block may execute; its path takes 4 to 16 bytes each
+    /// Most warp instructions that one block may execute
+    ///
+    /// The path of a block takes 4 to 16 bytes per instruction.
     #[arg(long, default_value_t = MAX_INSTRUCTIONS, value_name = "N")]
     pub max_instructions: u64,
 }
 
-/// Form of a table.
+/// The form of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum TableFormat {
-    /// For people.
+    /// Text for people.
     Text,
-    /// For scripts: one object on stdout and nothing else there.
+    /// JSON for scripts: one object and nothing else on stdout.
     Json,
-    /// A line per row, the first names the columns.
+    /// Comma-separated values, after a line with the names of the columns.
     Csv,
 }
 
 impl TableFormat {
-    /// How problems are told.
+    /// Returns the format of error messages.
     pub fn of_problems(self) -> Format {
         self.of_reports().unwrap_or(Format::Text)
     }
 
-    /// As a form that every report has.
+    /// Returns the equivalent format that every report supports, or `None` for CSV.
     pub fn of_reports(self) -> Option<Format> {
         match self {
             Self::Text => Some(Format::Text),
@@ -263,16 +295,16 @@ pub struct Family {
     /// The family
     #[arg(value_enum)]
     pub name: FamilyName,
-    /// Initiation interval of the units, cycles
+    /// Initiation interval of the units, in cycles
     #[arg(long, default_value_t = 16, value_name = "P")]
     pub p: u64,
-    /// Stages
+    /// Number of stages
     #[arg(long, default_value_t = 4, value_name = "M")]
     pub m: u64,
-    /// Instructions of a stage
+    /// Instructions per stage
     #[arg(long, default_value_t = 16, value_name = "N")]
     pub n: u64,
-    /// Let each gate read a short instruction, so that gto meets the same fate as lrr
+    /// Let each gate read a short instruction, so that GUB also fails under gto
     #[arg(long)]
     pub gated: bool,
     /// Write kernel.warp and machine.ron into DIR instead of to stdout
@@ -282,28 +314,28 @@ pub struct Family {
     pub writing: Writing,
 }
 
-/// Families of kernels.
+/// The families of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FamilyName {
-    /// Two warps that take turns in blocking each other; GUB fails by any factor
+    /// Two warps that alternately block each other; GUB fails by any factor
     PingPong,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Evidence {
-    /// Warps
+    /// Warps per block
     #[arg(long, default_value_t = 2, value_name = "N")]
     pub warps: usize,
-    /// Instructions of a warp at most; 2 warps up to 4 are 87 million blocks
+    /// Most instructions per warp; 2 warps of up to 4 make 87 million blocks
     #[arg(long, default_value_t = 3, value_name = "N")]
     pub instructions: usize,
-    /// Only the blocks with these numbers, to run a campaign in parts
+    /// Check only the blocks with these numbers, to split a campaign into parts
     #[arg(long, value_name = "FROM..TO")]
     pub range: Option<String>,
     /// Threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Output
+    /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }

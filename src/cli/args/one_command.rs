@@ -1,4 +1,5 @@
-//! The command line of one command: the options of all the others take longer to make than a small kernel to simulate.
+//! A parser with the options of one command only: building the options of all commands takes longer
+//! than simulating a small kernel.
 
 use std::ffi::OsString;
 
@@ -8,19 +9,19 @@ use super::*;
 
 type Options = fn(Command) -> Command;
 
-/// What the words of a command line say, if nothing is wrong with them and no help is asked for. Else all commands are
-/// to be looked at, and what there is to be said is said of them.
+/// Parses a command line with the options of its command alone. Returns `None` if it is invalid or
+/// asks for help; the caller then parses it again with all commands, which yields the message.
 pub fn matches(words: &[OsString]) -> Option<ArgMatches> {
     let name = words.iter().skip(1).find_map(|word| word.to_str().filter(|word| !word.starts_with('-')))?;
     general().subcommand(of(name)?).try_get_matches_from(words).ok()
 }
 
-/// The command of this name.
+/// Returns the command of this name.
 pub fn known(name: &str) -> Option<&'static str> {
     COMMANDS.iter().map(|(known, _)| *known).find(|known| *known == name)
 }
 
-/// The command that they name.
+/// Returns the name of the command in `matches`.
 pub fn name(matches: &ArgMatches) -> &'static str {
     matches.subcommand_name().and_then(known).unwrap_or("")
 }
@@ -81,7 +82,7 @@ mod tests {
             assert!(command.get_all_aliases().next().is_none(), "{}", command.get_name());
             assert_eq!(options(&of(command.get_name()).unwrap()), options(command));
         }
-        // these are shown elsewhere in help only
+        // the headings of these options in `--help` differ, so only their ids are compared
         let ids =
             |command: &Command| command.get_arguments().map(|arg| arg.get_id().clone()).collect::<Vec<_>>();
         assert_eq!(ids(&general()), ids(&all));

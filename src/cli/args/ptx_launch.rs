@@ -1,53 +1,66 @@
-//! Options that say what a kernel of a module is launched with, or replace what a launch file says.
+//! The options that describe the launch of a module's kernel, or override a launch file.
 
-/// What options say of a launch: all of it for a bare .ptx file, else what they replace.
+/// The options of a launch: a bare .ptx file needs them all; otherwise they override the launch
+/// file.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Launch: needed for a .ptx file, replacing what a launch file says")]
 pub struct PtxLaunch {
-    /// Kernel: its name or a part of it, mangled or not; may be left out if the file has only one
+    /// Kernel: its name or a part of it, mangled or not
+    ///
+    /// It may be left out if the file has a single kernel.
     #[arg(long)]
     pub entry: Option<String>,
-    /// Blocks: X or X,Y or X,Y,Z
+    /// Number of blocks: X or X,Y or X,Y,Z
     #[arg(long, value_parser = parse_shape, value_name = "X,Y,Z")]
     pub grid: Option<Shape>,
     /// Threads per block: X or X,Y or X,Y,Z
     #[arg(long, value_parser = parse_shape, value_name = "X,Y,Z")]
     pub block: Option<Shape>,
-    /// An argument as in a launch file, U32(1000) or Buffer(name: "a", elem: F32, len: 64, init: Iota), or a number. In
-    /// order they are the whole list; WHICH=ARG replaces one, by position from 0, or name of the buffer or parameter
+    /// An argument of the kernel, as in a launch file, or a number (repeatable)
+    ///
+    /// Examples are U32(1000) and Buffer(name: "a", elem: F32, len: 64, init: Iota). Without WHICH,
+    /// the arguments given are the whole list, in order. WHICH=ARG replaces one argument: WHICH is
+    /// its position from 0, or the name of its buffer or parameter.
     #[arg(long, value_name = "[WHICH=]ARG", allow_hyphen_values = true)]
     pub arg: Vec<String>,
-    /// Dynamic shared memory, bytes
+    /// Dynamic shared memory per block, in bytes
     #[arg(long, value_name = "BYTES")]
     pub dynamic_shared: Option<u32>,
     /// Registers per thread, if they are to limit occupancy
     #[arg(long, value_name = "N")]
     pub registers: Option<u32>,
-    /// Other code: MODULE.NAME.ptx beside the MODULE.ptx that the launch or program names, or, if NAME is an
-    /// architecture, the machine code MODULE.NAME.cubin; the embedded kernels have `nvrtc` and `sm_61`
+    /// Use the code of another compiler: MODULE.NAME.ptx instead of MODULE.ptx
+    ///
+    /// MODULE.ptx is the file that the launch or program names. If NAME is an architecture, the
+    /// machine code MODULE.NAME.cubin is used. The embedded kernels have `nvrtc` and `sm_61`.
     #[arg(long, value_name = "NAME")]
     pub compiler: Option<String>,
-    /// Of a program file: this launch alone, from 0, in the memory that those before it leave; of a kernelslist.g this kernel
+    /// Run only launch N of a program, or kernel N of a kernelslist.g, from 0
+    ///
+    /// A launch of a program finds memory as the launches before it leave it.
     #[arg(long, value_name = "N")]
     pub launch: Option<u64>,
-    /// Of a program file: another value for a number that its `let` names
+    /// Change the value of a number that the `let` of a program file defines (repeatable)
     #[arg(long = "let", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     pub constant: Vec<String>,
-    /// Of traces, which leave out predicates: whatever may read one waits for the last instruction that set one
+    /// With traces: let readers of any predicate wait for the last one that was set
+    ///
+    /// Traces leave out predicates. With this option, an instruction that may read a predicate
+    /// depends on the last instruction that set one.
     #[arg(long)]
     pub conservative_predicates: bool,
-    /// Of traces: the op class of opcodes that are not known [default: alu.misc]
+    /// With traces: the op class of unknown opcodes [default: alu.misc]
     #[arg(long, value_name = "CLASS")]
     pub unknown_op: Option<String>,
 }
 
 impl PtxLaunch {
-    /// Whether any of it was given.
+    /// Returns whether any of these options was given.
     pub fn is_given(&self) -> bool {
         self.says_a_launch() || self.launch.is_some() || !self.constant.is_empty() || self.compiler.is_some()
     }
 
-    /// Whether something was given that a launch file says.
+    /// Returns whether an option was given that overrides an entry of a launch file.
     pub fn says_a_launch(&self) -> bool {
         self.entry.is_some()
             || self.grid.is_some()
@@ -57,10 +70,10 @@ impl PtxLaunch {
             || self.registers.is_some()
     }
 
-    /// An option by its name in plans, `block`, `let n` or `arg n`, and its value.
+    /// Sets an option by its name in plans: `block`, `let n` or `arg n`, for example.
     ///
     /// # Errors
-    /// What is wrong with the name or the value, and what to do about it.
+    /// If the name or the value is invalid: the message and a hint.
     pub fn set(&mut self, option: &str, value: &str) -> Result<(), (String, String)> {
         let wrong = |why: String| (format!("`{option}`: `{value}`: {why}"), String::new());
         let shape = || parse_shape(value).map(Some).map_err(wrong);
@@ -77,7 +90,7 @@ impl PtxLaunch {
                     value.parse().map_err(|_| wrong("true or false".to_owned()))?;
             }
             ("unknown-op", "") => self.unknown_op = Some(value.to_owned()),
-            // what a plan says where the whole application is a point beside its kernels
+            // a plan says `all` where the whole application is a point beside its kernels
             ("launch", "") if value == "all" => self.launch = None,
             ("launch", "") => {
                 self.launch =
@@ -95,7 +108,8 @@ impl PtxLaunch {
         Ok(())
     }
 
-    /// The file of a module that a launch or program names: the one of the chosen compiler.
+    /// Returns the file to load for a module that a launch or program names: that of the chosen
+    /// compiler.
     pub fn module(&self, file: &str) -> String {
         match &self.compiler {
             // an architecture stands for machine code
@@ -107,12 +121,12 @@ impl PtxLaunch {
         }
     }
 
-    /// What reports call a launch or program of this name.
+    /// Returns the name of a launch or program in reports.
     pub fn name_of(&self, stem: &str) -> String {
         self.compiler.as_ref().map_or_else(|| stem.to_owned(), |compiler| format!("{stem}@{compiler}"))
     }
 
-    /// The options again, for a command that repeats a run.
+    /// Returns these options as arguments, for a printed command that repeats a run.
     pub fn words(&self) -> Vec<String> {
         let Self { entry, grid, block, arg, dynamic_shared, registers, compiler, launch, constant, .. } =
             self;
@@ -136,7 +150,7 @@ impl PtxLaunch {
     }
 }
 
-/// Extent per axis.
+/// The extents along x, y and z.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape(pub u32, pub u32, pub u32);
 

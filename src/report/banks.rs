@@ -1,4 +1,4 @@
-//! Bank conflicts per source line, for people and for scripts.
+//! The report of bank conflicts per source line, for people and for scripts.
 
 use serde::Serialize;
 
@@ -8,27 +8,28 @@ use super::table::Table;
 use crate::base::Pc;
 use crate::trace::BankProfile;
 
-/// The accesses to shared memory of one source line.
+/// The accesses to shared memory by one source line.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BankLine {
     /// Line in the kernel's source file.
     pub line: u32,
-    /// Its text, or that of its first access.
+    /// The text of the line, or of its first access.
     pub text: String,
-    /// Warp executions of accesses.
+    /// Accesses, counted once per warp.
     pub accesses: u64,
-    /// Transactions they took.
+    /// Transactions that the accesses took.
     pub transactions: u64,
-    /// Transactions they would have taken without conflicts.
+    /// Transactions that they would have taken without conflicts.
     pub transactions_without_conflicts: u64,
-    /// Transactions per access.
+    /// Transactions per access, on average.
     pub average_transactions: Fraction,
     /// The most transactions of one access.
     pub worst_transactions: u32,
 }
 
-/// The profile by source line, ascending. `place` gives line and text of an instruction.
+/// Returns the profile by source line, in ascending order. `place` returns line and text of an
+/// instruction.
 pub fn lines(profile: &BankProfile, place: &dyn Fn(Pc) -> (u32, String)) -> Vec<BankLine> {
     let text = |line| profile.by_pc().map(|(pc, _)| place(pc)).find(|(other, _)| *other == line);
     let by_line = profile.by_line(|pc| place(pc).0);
@@ -46,7 +47,7 @@ pub fn lines(profile: &BankProfile, place: &dyn Fn(Pc) -> (u32, String)) -> Vec<
         .collect()
 }
 
-/// The lines as a table; empty if there are none.
+/// Returns the table of the lines, or an empty text if there are none.
 pub fn text(lines: &[BankLine], style: Style) -> String {
     if lines.is_empty() {
         return String::new();

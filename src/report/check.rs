@@ -1,4 +1,4 @@
-//! A kernel under one policy, judged.
+//! The report of a kernel under one policy, with its verdicts.
 
 use std::fmt::Write;
 
@@ -14,107 +14,111 @@ use crate::check::{Application, ApplicationChecked, BoundRow, Checked};
 use crate::exec::races::{self, AccessKind};
 use crate::machine::Machine;
 
-/// Rows of a warp or block table before it is cut.
+/// The most rows of a table of warps or blocks.
 const MAX_ROWS: usize = 16;
 
-/// A kernel or application under one policy.
+/// A run of a kernel or application under one policy, with its verdicts.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CheckResult<'a> {
-    /// The kernel or application.
+    /// The name of the kernel or application.
     pub kernel: String,
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
     /// The policy.
     pub scheduler: String,
-    /// Cycles of the launch; of blocks and launches one after the other, the sum.
+    /// Cycles of the launch; the sum over blocks or launches that run one after the other.
     pub makespan: u64,
-    /// Every executed instruction, `ret` included, once per warp that executed it.
+    /// Every executed instruction, including `ret`, counted once per warp that executed it.
     pub warp_instructions: u64,
-    /// Active, not predicated-off lanes over all instructions.
+    /// Lanes that were active and not predicated off, summed over all executed instructions.
     pub thread_instructions: u64,
-    /// Over the gating bounds.
+    /// The verdict over all gating bounds.
     pub verdict: Status,
-    /// Every bound over the whole run.
+    /// Every bound on the whole run.
     pub bounds: Vec<Bound>,
-    /// Each warp, of a launch of one block.
+    /// Each warp, for a launch of one block.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warps: Vec<Warp>,
-    /// Each block that came to its end, of a launch of several.
+    /// Each block that completed, for a launch of several.
     #[serde(skip_serializing_if = "Blocks::are_none")]
     #[cfg_attr(test, schemars(with = "Vec<Block>"))]
     pub blocks: Blocks<'a>,
-    /// Whether every block was simulated to its end; if not, this is about the run up to there.
+    /// Whether every block was simulated to its end; if not, the report covers the run up to that
+    /// point.
     pub complete: bool,
-    /// Blocks of the launch, if not all of them were.
+    /// The number of blocks of the launch, if not all of them were simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launch_blocks: Option<u32>,
-    /// Warps on which analyser and simulator were compared alone, event by event.
+    /// The number of warps on which analyser and simulator were compared event by event, each warp
+    /// running alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_checked_warps: Option<u64>,
-    /// Of an application: what launches its kernels, and each launch.
+    /// The launches of an application, in total and one by one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub program: Option<Launches<'a>>,
-    /// What shows a violation again.
+    /// A command that reproduces a violation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay_command: Option<String>,
-    /// What a reader must know.
+    /// Remarks on the result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Accesses whose order shows; no bound is judged then.
+    /// Memory races, that is, accesses whose order affects the result; if there are any, no bound
+    /// is judged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub races: Vec<Race>,
-    /// Why such accesses were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    /// Why races were not looked for, if they were not; the report then holds for the paths of one
+    /// order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
 
-/// A warp. Times are cycles.
+/// A warp. Times are in cycles.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warp {
-    /// Its number in the block.
+    /// The index of the warp in its block.
     pub warp: u16,
-    /// When its last instruction was complete.
+    /// The cycle at which its last instruction completed.
     pub finish: u64,
-    /// Its time alone, summed over sections.
+    /// Its time when it runs alone, summed over sections.
     pub isolated: u64,
-    /// Time in exec phases, summed over sections.
+    /// Its time in exec phases when it runs alone, summed over sections.
     pub exec: u64,
-    /// Time in idle phases, summed over sections.
+    /// Its time in idle phases when it runs alone, summed over sections.
     pub idle: u64,
 }
 
-/// A block of several.
+/// One of several blocks.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Block {
-    /// Its number in the grid, x fastest.
+    /// The index of the block in the grid, x fastest.
     pub block: u64,
     /// Cycles from its start to its end.
     pub makespan: u64,
-    /// Those that are about blocks.
+    /// The bounds that apply to single blocks.
     pub bounds: Vec<Bound>,
 }
 
-/// The blocks of a launch: made one by one when they are written, since a grid can have millions. A program has
-/// launches instead.
+/// The blocks of a launch. They are serialized one by one, because a grid can have millions of
+/// blocks. A program has launches instead.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks<'a>(Option<&'a Checked>);
 
 impl Blocks<'_> {
-    /// Of a launch of one block there is nothing to say besides the whole.
+    /// Returns whether the list is left out: a launch of one block is described by its totals.
     fn are_none(&self) -> bool {
         self.0.is_none_or(|checked| checked.launch_blocks <= 1 || checked.blocks.is_empty())
     }
 
-    /// Those that came to their end.
+    /// Returns the number of blocks that completed.
     fn len(&self) -> usize {
         self.0.map_or(0, |checked| checked.blocks.len())
     }
 
-    /// Each bound of the run, if it is about blocks.
+    /// Returns each bound of the run, or `None` in place of one that does not apply to blocks.
     fn bounds(&self) -> impl Iterator<Item = Option<&BoundRow>> {
         let rows = self.0.map_or(&[][..], |checked| &checked.bounds);
         rows.iter().map(|row| Some(row).filter(|row| !row.left_out && row.of_blocks))
@@ -142,40 +146,41 @@ impl Serialize for Blocks<'_> {
     }
 }
 
-/// Two accesses to the same bytes without an order between them.
+/// Two unordered accesses to the same bytes.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Race {
-    /// `shared` or `global`.
+    /// The state space, `shared` or `global`.
     pub space: &'static str,
-    /// Where in it.
+    /// The address in this space.
     pub address: u64,
-    /// What lies there.
+    /// The buffer or variable at this address.
     pub place: String,
-    /// The access that the functional run did first.
+    /// The access that came first in the functional run.
     pub first: RaceParty,
-    /// The other one.
+    /// The other access.
     pub second: RaceParty,
 }
 
-/// One side of a race.
+/// One of the two accesses of a race.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RaceParty {
-    /// Block in launch order; null for one of the blocks before the other's.
+    /// Index of the block in launch order; null if it is one of the blocks before that of the other
+    /// access.
     pub block: Option<u32>,
-    /// Warp of the block.
+    /// Index of the warp in its block.
     pub warp: usize,
-    /// Whether other warps did the same.
+    /// Whether other warps made the same access.
     pub others: bool,
     /// Line in the source.
     pub line: u32,
-    /// `load`, `store`, `atomic` or `async-copy`.
+    /// The kind of access: `load`, `store`, `atomic` or `async-copy`.
     pub access: &'static str,
 }
 
 impl<'a> CheckResult<'a> {
-    /// A judged run.
+    /// Returns the report of a judged run.
     pub fn new(kernel: &str, machine: &Machine, checked: &'a Checked) -> Self {
         Self {
             kernel: kernel.to_owned(),
@@ -209,7 +214,7 @@ impl<'a> CheckResult<'a> {
         }
     }
 
-    /// A judged application: its totals have the shape of a kernel's.
+    /// Returns the report of a judged application; its totals have the form of a kernel's.
     pub fn of_application(
         name: &str,
         application: &'a Application,
@@ -223,12 +228,12 @@ impl<'a> CheckResult<'a> {
         }
     }
 
-    /// Blocks that came to their end.
+    /// Returns the number of blocks that completed.
     pub fn blocks_done(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Everything, for people.
+    /// Returns the whole report as text for people.
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let name = match &self.program {
@@ -267,7 +272,7 @@ impl<'a> CheckResult<'a> {
         text
     }
 
-    /// Makespan and verdict, or how far a run came that was ended early.
+    /// Returns makespan and verdict, or how far a run got that was stopped early.
     fn outcome(&self, style: Style) -> String {
         let (makespan, verdict) = (self.makespan, self.verdict.text(style));
         match (self.launch_blocks, self.blocks_done()) {
@@ -304,7 +309,7 @@ impl<'a> CheckResult<'a> {
     }
 }
 
-/// Says how many rows a table does not show.
+/// Appends the number of rows that a table does not show.
 fn more(text: &mut String, rows: usize, of: &str) {
     if rows > MAX_ROWS {
         let _ = writeln!(
@@ -339,7 +344,7 @@ impl Race {
     }
 }
 
-/// That analyser and simulator were compared.
+/// Returns the line that reports the comparison of analyser and simulator.
 pub(super) fn self_check(warps: u64) -> String {
     format!("self-check: {warps} warps alone, analyser and simulator agree on every event\n")
 }

@@ -1,4 +1,4 @@
-//! What branches did, per branch.
+//! The report of the divergence of branches.
 
 use std::fmt::Write;
 
@@ -14,38 +14,39 @@ use crate::exec::divergence::{BranchUse, Divergence};
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DivergenceReport {
-    /// Thread instructions over 32 times warp instructions.
+    /// Thread instructions divided by 32 times warp instructions.
     pub simd_efficiency: Fraction,
     /// Warp instructions with 0, 1, .. 32 active lanes.
     pub active_lanes: Vec<u64>,
-    /// Conditional branches and branch tables that were executed, in program order.
+    /// The executed conditional branches and branch tables, in program order.
     pub branches: Vec<Branch>,
 }
 
-/// One branch.
+/// A branch.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Branch {
     /// Its line in the source.
     pub line: u32,
-    /// Its text.
+    /// The text of the line.
     pub text: String,
-    /// Its number in the program.
+    /// Its index in the program.
     pub pc: u32,
-    /// Warp executions.
+    /// Executions, counted once per warp.
     pub executions: u64,
-    /// Those in which lanes went different ways.
+    /// Executions in which the lanes diverged.
     pub diverged: u64,
-    /// Lanes that took it.
+    /// Lanes that took the branch, summed over executions.
     pub taken_lanes: u64,
-    /// Lanes that did not.
+    /// Lanes that did not take it, summed over executions.
     pub not_taken_lanes: u64,
     /// Executions with 0, 1, .. 32 active lanes.
     pub active_lanes: Vec<u64>,
 }
 
 impl DivergenceReport {
-    /// Nothing for a launch without conditional branches. `place` gives an instruction's line and text.
+    /// Returns the report, or `None` if the launch has no conditional branches. `place` returns an
+    /// instruction's line and text.
     pub fn new(divergence: &Divergence, place: &dyn Fn(Pc) -> (u32, String)) -> Option<Self> {
         let branch = |b: &BranchUse| Branch {
             line: place(b.pc).0,
@@ -65,10 +66,10 @@ impl DivergenceReport {
         })
     }
 
-    /// A table of the `most` branches executed most often.
+    /// Returns a table of the `most` branches that were executed most often.
     pub fn table(&self, most: usize, style: Style) -> String {
         let mut rows: Vec<&Branch> = self.branches.iter().collect();
-        // a stable sort: of equals the first of the program comes first
+        // the sort is stable: equals stay in program order
         rows.sort_by_key(|branch| std::cmp::Reverse(branch.executions));
         let mut table =
             Table::new(["executed", "diverged", "lanes taken", "not taken", "line: branch"], &[4]);

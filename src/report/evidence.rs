@@ -1,4 +1,4 @@
-//! Every block of a small grammar against the bounds.
+//! The report of the bounds on every block of a small grammar.
 
 use std::fmt::Write;
 
@@ -9,57 +9,58 @@ use super::style::Style;
 use super::table::Table;
 use crate::explore::grammar::{Grammar, Summary, Tally};
 
-/// What the blocks show. Times are cycles.
+/// The results over all blocks. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EvidenceResult {
-    /// Warps of a block.
+    /// The number of warps per block.
     pub warps: usize,
-    /// Instructions of a warp.
+    /// The most instructions per warp.
     pub instructions: usize,
-    /// Blocks looked at.
+    /// The number of blocks that were checked.
     pub blocks: u64,
-    /// Blocks that were to be looked at.
+    /// The number of blocks that were to be checked.
     pub all_blocks: u64,
-    /// Blocks they stand for, renamings of units included. All counts below are of these.
+    /// The number of blocks that they represent, including those that differ by a renaming of
+    /// units. All counts below refer to these.
     pub stands_for: u64,
-    /// Schedules followed to their end, of the blocks looked at.
+    /// The number of schedules followed to their end, for the blocks that were checked.
     pub schedules: u64,
-    /// Sum of the worst makespans.
+    /// The sum of the worst makespans.
     pub worst_sum: u64,
     /// Each bound.
     pub bounds: Vec<Judged>,
 }
 
-/// What became of a bound.
+/// A bound and its results.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Judged {
-    /// The bound.
+    /// The name of the bound.
     pub name: &'static str,
-    /// Blocks whose worst case exceeds it.
+    /// The number of blocks whose worst case exceeds the bound.
     pub violated: u64,
-    /// Blocks in which a warp exceeds what the bound says of it.
+    /// The number of blocks in which a warp exceeds its own bound.
     pub warp_violated: u64,
-    /// Blocks whose worst case it is, to the cycle.
+    /// The number of blocks whose worst case equals the bound.
     pub exact: u64,
-    /// Sum of its values.
+    /// The sum of the values of the bound.
     pub sum: u64,
-    /// The block that comes closest.
+    /// The block whose worst case is closest to the bound.
     pub closest: Closest,
-    /// The first blocks that violate it.
+    /// The first blocks that violate the bound.
     pub first_violations: Vec<Violation>,
 }
 
-/// A block and how close it comes.
+/// A block and its distance from a bound.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Closest {
-    /// Its worst makespan.
+    /// The worst makespan of the block.
     pub makespan: u64,
-    /// The bound.
+    /// The value of the bound.
     pub value: u64,
-    /// Its number.
+    /// The index of the block in the enumeration.
     pub block: u64,
 }
 
@@ -67,14 +68,15 @@ pub struct Closest {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Violation {
-    /// Its number.
+    /// The index of the block in the enumeration.
     pub block: u64,
-    /// What it is.
+    /// The instructions of the block.
     pub is: String,
 }
 
 impl EvidenceResult {
-    /// What was found in `all_blocks` blocks of a grammar, or as many of them as were looked at.
+    /// Returns the results for `all_blocks` blocks of a grammar, or for as many of them as were
+    /// checked.
     pub fn new(
         grammar: &Grammar,
         warps: usize,

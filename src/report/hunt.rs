@@ -1,4 +1,4 @@
-//! What an adversarial search for a violation of a bound came to, setting by setting.
+//! The report of an adversarial search for a violation of a bound, setting by setting.
 
 use std::fmt::Write;
 
@@ -10,37 +10,39 @@ use super::verdict::Status;
 use super::{Fraction, output::Stopped};
 use crate::explore::hunt::{Hunt, Instance, Score, Setting, Summary, Violation, Witness, WitnessFiles};
 
-/// What came of one setting.
+/// The result of the search in one setting.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HuntResult {
-    /// The bound that was hunted.
+    /// The bound that was to be violated.
     pub bound: String,
-    /// Which schedules count.
+    /// The setting: which schedules the bound is to cover.
     pub setting: String,
-    /// Violated if an instance was found; else it holds on those that were judged.
+    /// `violated` if a violating instance was found; otherwise `holds`, for the instances that were
+    /// judged.
     pub verdict: Status,
-    /// Whether as many instances were judged as were asked for, or one was found.
+    /// Whether the requested number of instances was judged or a violation was found.
     pub complete: bool,
-    /// Instances judged.
+    /// The number of instances judged.
     pub instances: u64,
-    /// Of these, those whose every schedule was covered; none where a policy is simulated.
+    /// The number of these instances for which every schedule was covered; null if a policy is
+    /// simulated.
     pub exact_instances: u64,
-    /// Distinct states over all instances.
+    /// The number of distinct states, summed over all instances.
     pub states: u64,
-    /// Schedules over all instances.
+    /// The number of schedules, summed over all instances.
     pub schedules: f64,
-    /// Instances whose worst case is the bound, to the cycle.
+    /// The number of instances whose worst case equals the bound.
     pub tight_instances: u64,
-    /// Worst case over bound, on average.
+    /// The mean of worst case divided by bound.
     pub mean_ratio: Fraction,
-    /// The instance that came closest to the bound.
+    /// The instance whose worst case is closest to the bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closest: Option<Block>,
-    /// What was found.
+    /// The violation, if one was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<Found>,
-    /// Whether a policy was simulated, and not every schedule explored.
+    /// Whether a policy was simulated rather than every schedule explored.
     #[serde(skip)]
     of_policy: bool,
     #[serde(skip)]
@@ -49,23 +51,23 @@ pub struct HuntResult {
     stopped: Option<Stopped>,
 }
 
-/// An instance with its worst case, cycles.
+/// An instance and its worst case, in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Block {
-    /// The worst case.
+    /// The worst-case makespan.
     pub worst: u64,
-    /// The bound.
+    /// The value of the bound.
     pub bound: u64,
-    /// One over the other.
+    /// Worst case divided by bound.
     pub ratio: Fraction,
-    /// Its instructions.
+    /// The number of instructions of all warps.
     pub instructions: usize,
-    /// Units of its machine.
+    /// The number of functional units of its machine.
     pub units: usize,
-    /// The kernel file.
+    /// The text of the kernel file.
     pub kernel: String,
-    /// The machine file.
+    /// The text of the machine file.
     pub machine: String,
 }
 
@@ -73,22 +75,22 @@ pub struct Block {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Found {
-    /// The chain of changes in which it was found.
+    /// The index of the chain of mutations in which it was found.
     pub chain: u64,
-    /// Tries to make it smaller.
+    /// The number of attempts to shrink it.
     pub shrink_tries: u64,
-    /// As it was found.
+    /// The instance as it was found.
     pub found: Block,
-    /// The same with nothing left to take away.
+    /// The instance after shrinking, from which nothing more can be removed.
     pub witness: Block,
-    /// The warp at each issue, where schedules were explored.
+    /// The index of the warp of each issue, if schedules were explored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Vec<usize>>,
-    /// The same as a replay file.
+    /// The schedule as the text of a replay file.
     pub replay: String,
-    /// What shows it again.
+    /// A command that reproduces the violation.
     pub replay_command: String,
-    /// The files that show it, where they go to no folder.
+    /// The names and texts of the files that reproduce it, if they are not written to a folder.
     #[serde(skip)]
     files: Option<[(&'static str, String); 3]>,
 }
@@ -118,8 +120,8 @@ impl Block {
 }
 
 impl Found {
-    /// A violation, the command that shows it again, and its files, which are `shown` as text if they go to no
-    /// folder.
+    /// Returns a violation with the command that reproduces it. If `shown`, the files are not
+    /// written to a folder, and text shows them.
     pub fn new(violation: &Violation, command: &str, files: &WitnessFiles, shown: bool) -> Self {
         let Violation { found, found_score, witness, score, schedule, chain, shrink_tries, .. } = violation;
         let WitnessFiles { kernel_text, machine_text, schedule_text, .. } = files;
@@ -167,7 +169,8 @@ impl Found {
 }
 
 impl HuntResult {
-    /// What came of this plan. `ended_early` says why not all instances were judged, if so.
+    /// Returns the result for this plan. `ended_early` is the reason why not all instances were
+    /// judged, if there is one.
     pub fn new(
         bound: &str,
         plan: &Hunt,

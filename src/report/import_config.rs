@@ -1,4 +1,4 @@
-//! A machine made of another simulator's configuration.
+//! The report of a machine converted from another simulator's configuration.
 
 use std::fmt::Write;
 
@@ -8,59 +8,60 @@ use super::output::{Output, Report};
 use super::style::Style;
 use crate::machine::gpgpusim::{Became, Imported, Taken};
 
-/// The machine, and what became of every option.
+/// The machine, and how every option was converted.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportResult {
     /// The name of the machine.
     pub name: String,
-    /// The machine file.
+    /// The text of the machine file.
     pub machine: String,
-    /// Options that became settings, or that say what the base does anyway.
+    /// Options that became settings, or that agree with the base machine.
     pub used: Vec<Used>,
     /// Options without a counterpart.
     pub without_counterpart: Vec<Left>,
-    /// Options that nobody knows.
+    /// Unknown options.
     pub unknown: Vec<Left>,
-    /// Options that are given again further on.
+    /// Options that a later one overrides.
     pub repeated: Vec<Left>,
-    /// Options that say something of time and are not given: the settings of the base stand.
+    /// Options that affect timing and are not given; the settings of the base machine apply.
     pub not_given: Vec<&'static str>,
 }
 
-/// An option and its settings.
+/// An option and the settings made from it.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Used {
-    /// Its name.
+    /// The name of the option.
     pub option: String,
     /// Its value.
     pub value: String,
     /// File and line.
     pub place: String,
-    /// `PATH=VALUE`.
+    /// The settings, as `PATH=VALUE`.
     pub settings: Vec<String>,
-    /// What is otherwise than it says.
+    /// How the machine differs from what the option says, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub but: Option<String>,
 }
 
-/// An option that became nothing.
+/// An option that did not become a setting.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Left {
-    /// Its name.
+    /// The name of the option.
     pub option: String,
     /// Its value.
     pub value: String,
     /// File and line.
     pub place: String,
-    /// Why, or what it may be meant to be.
+    /// The reason, or a similar option that may have been meant.
     pub note: String,
 }
 
 impl ImportResult {
-    /// Of a machine file; its text begins with what became of the options.
+    /// Returns the report of a machine file; the file begins with comments on the conversion of the
+    /// options.
     pub fn new(name: String, imported: &Imported, machine: &str) -> Self {
         let mut all = Self {
             name,
@@ -101,7 +102,7 @@ impl ImportResult {
         all
     }
 
-    /// Options that are not as their value says.
+    /// Returns the number of options from which the machine differs.
     pub fn otherwise(&self) -> usize {
         self.used.iter().filter(|used| used.but.is_some()).count()
     }
@@ -144,7 +145,7 @@ fn place(option: &Taken) -> String {
     format!("{}:{}", option.file, option.line)
 }
 
-/// A comment stays in its line, and is no longer than somebody reads.
+/// Shortens the text of a comment and keeps it in one line.
 fn clean(text: &str) -> String {
     crate::diag::shortened(text)
 }

@@ -1,4 +1,4 @@
-//! What is embedded.
+//! The report of what is embedded in the program.
 
 use serde::Serialize;
 
@@ -6,19 +6,19 @@ use super::output::{Output, Report};
 use super::style::Style;
 use super::table::Table;
 
-/// Everything that has a name.
+/// Everything that can be named on the command line.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Listing {
-    /// Kernels, launches and programs.
+    /// The embedded kernels, launches and programs.
     pub kernels: Vec<Kernel>,
-    /// Machines.
+    /// The embedded machines.
     pub machines: Vec<Named>,
-    /// Plans.
+    /// The embedded plans.
     pub plans: Vec<Named>,
-    /// Policies.
+    /// The policies.
     pub schedulers: Vec<Scheduler>,
-    /// Bounds.
+    /// The bounds.
     pub bounds: Vec<ListedBound>,
 }
 
@@ -26,23 +26,23 @@ pub struct Listing {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Kernel {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
-    /// Its file.
+    /// The path of its file.
     pub file: String,
-    /// Whether `check` takes it when no kernel is named.
+    /// Whether it belongs to the suite that `check` runs if no kernel is named.
     pub suite: bool,
-    /// What it is.
+    /// A description.
     pub doc: String,
 }
 
-/// Something with a name.
+/// A machine or plan.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Named {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// A description.
     pub doc: String,
 }
 
@@ -50,9 +50,10 @@ pub struct Named {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Scheduler {
-    /// As `--scheduler` takes it.
+    /// The name, as `--scheduler` accepts it.
     pub name: String,
-    /// Whether some warp issues whenever one is ready; of a replay the file decides.
+    /// Whether some warp issues whenever one is ready; null for a replay, where it depends on the
+    /// file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_conserving: Option<bool>,
 }
@@ -61,11 +62,11 @@ pub struct Scheduler {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListedBound {
-    /// Its name.
+    /// The name of the bound.
     pub name: &'static str,
-    /// What it rests on.
+    /// Its standing: whether it is published or proved.
     pub standing: &'static str,
-    /// What it is.
+    /// A description.
     pub doc: &'static str,
 }
 

@@ -1,7 +1,9 @@
-//! Results as text for people and as data for scripts. Pure: values in, text out.
+//! The results of commands, as text for people and as data for scripts. The functions of this
+//! module are pure: they turn values into text.
 //!
-//! A command's results are one struct, in the file of its name; text and JSON come from it. [`output`] is what
-//! all commands share. The JSON Schema files in `schemas/` are made from these types.
+//! The results of a command are one struct, in the file of its name; both text and JSON are made
+//! from it. [`output`] holds what all commands share. The JSON Schema files in `schemas/` are
+//! generated from these types.
 
 pub mod ablation;
 pub mod anomaly;
@@ -48,7 +50,7 @@ pub mod worst;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A fraction; scripts read it to four places.
+/// A fraction. JSON has it rounded to four decimal places.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -61,7 +63,7 @@ impl Serialize for Fraction {
     }
 }
 
-/// A number of things.
+/// Formats a number of things, with the noun in the plural if needed.
 pub fn count(number: usize, of: &str) -> String {
     let plural = if of.ends_with("ch") { "es" } else { "s" };
     format!("{number} {of}{}", if number == 1 { "" } else { plural })

@@ -1,5 +1,6 @@
-//! What every command prints, as text or as one JSON object. Scripts rely on the JSON; [`SCHEMA`] counts its
-//! versions. Names carry their units; times are cycles.
+//! The output that every command prints, as text or as one JSON object. Scripts rely on the JSON;
+//! [`SCHEMA`] counts its versions. The names of numbers state their units; times without one are in
+//! cycles.
 
 use std::fmt::Write;
 
@@ -12,51 +13,52 @@ use crate::check::Verdict;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::Machine;
 
-/// Version of the JSON. 1 had the result of a single kernel flat in the object.
+/// The version of the JSON. Version 1 had the fields of a single kernel's result at the top level.
 pub const SCHEMA: u32 = 2;
 
-/// Version of this tool.
+/// The version of this tool.
 pub const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Something that a command prints.
+/// A result that a command prints.
 pub trait Report: Serialize {
-    /// For people.
+    /// Returns the text for people.
     fn text(&self, style: Style) -> String;
 }
 
-/// What a command came to: its results, always a list, and what is to be said of all of them together.
+/// The output of a command: its results, which are always a list, and facts about the whole
+/// command.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Output<R> {
-    /// Version of this contract.
+    /// The version of this JSON format.
     pub schema: u32,
-    /// The command.
+    /// The name of the command.
     pub command: &'static str,
-    /// Version of the tool.
+    /// The version of the tool.
     pub tool_version: &'static str,
-    /// Seed of everything that is drawn, where something can be.
+    /// The seed of all random choices, if the command makes any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// One per kernel, policy, setting: whatever the command goes through.
+    /// One result per kernel, policy or setting, depending on the command.
     pub results: Vec<R>,
-    /// Over all results, where the command judges.
+    /// The verdict over all results, if the command judges bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Status>,
-    /// Results with a verdict: some gating bound applied.
+    /// The number of results with a verdict, that is, to which some gating bound applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged: Option<usize>,
-    /// How it ended.
+    /// Whether and how the command ended early.
     #[serde(flatten)]
     pub batch: Batch,
 }
 
 impl<R> Output<R> {
-    /// Results that are all there are.
+    /// Returns the output of a command that completed all its results.
     pub fn new(command: &'static str, seed: Option<u64>, results: Vec<R>) -> Self {
         Self::of_batch(command, seed, results, Batch::default())
     }
 
-    /// Results of a batch.
+    /// Returns the output of a command that worked through a batch.
     pub fn of_batch(command: &'static str, seed: Option<u64>, results: Vec<R>, batch: Batch) -> Self {
         Self {
             schema: SCHEMA,
@@ -70,7 +72,7 @@ impl<R> Output<R> {
         }
     }
 
-    /// With what became of the gating bounds of each result.
+    /// Adds the summary of the verdicts on the gating bounds, one verdict per result.
     #[must_use]
     pub fn judged(mut self, verdicts: impl Iterator<Item = Verdict> + Clone) -> Self {
         self.judged = Some(verdicts.clone().filter(Verdict::applies).count());
@@ -79,42 +81,42 @@ impl<R> Output<R> {
     }
 }
 
-/// Where a result comes from, besides the seed: enough to get it again.
+/// The origin of a result: together with the seed, it suffices to reproduce the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Origin {
-    /// Name of the machine.
+    /// The name of the machine.
     pub machine: String,
-    /// Digest of every machine setting, hexadecimal.
+    /// The digest of all machine settings, in hexadecimal.
     pub machine_digest: String,
 }
 
 impl Origin {
-    /// The origin of a result on this machine.
+    /// Returns the origin of a result on this machine.
     pub fn new(machine: &Machine) -> Self {
         Self { machine: machine.name().to_owned(), machine_digest: format!("{:016x}", machine.digest()) }
     }
 }
 
-/// Why a command ended before it was through.
+/// Why a command ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopped {
-    /// Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupt,
-    /// SIGTERM.
+    /// The process received SIGTERM.
     Terminated,
-    /// `--time-limit`.
+    /// The time given by `--time-limit` was over.
     TimeLimit,
-    /// `--max-states`.
+    /// The number of states given by `--max-states` was reached.
     MaxStates,
-    /// The memory that there is.
+    /// The memory was used up.
     Memory,
 }
 
 impl Stopped {
-    /// As people read it.
+    /// Returns the reason as text for people.
     pub fn text(self) -> &'static str {
         match self {
             Self::Interrupt => "stopped by Ctrl-C",
@@ -126,31 +128,32 @@ impl Stopped {
     }
 }
 
-/// How a command ended.
+/// Whether and how a command ended early.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Batch {
-    /// Whether everything was taken to its end: nothing failed, and nobody ended it.
+    /// Whether all work was completed: nothing failed and nothing stopped the command.
     pub complete: bool,
-    /// Why not, if something ended it.
+    /// Why the command was stopped early, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stopped>,
-    /// What was not begun because of that, as the command line named it.
+    /// The inputs that were not started because the command was stopped, as the command line named
+    /// them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_reached: Vec<String>,
-    /// Of several kernels, those that failed.
+    /// The kernels that failed, if the command was given several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
-    /// What was wrong with them, or with what the command was given.
+    /// The errors of the failed kernels, or of the command itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Problem>,
-    /// Errors beyond those.
+    /// The number of further errors that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_errors: usize,
 }
 
 impl Default for Batch {
-    /// Everything went well.
+    /// Returns the state of a command that completed.
     fn default() -> Self {
         Self {
             complete: true,
@@ -164,18 +167,19 @@ impl Default for Batch {
 }
 
 impl Batch {
-    /// Nothing came of it.
+    /// Returns the state of a command that failed with these errors.
     pub fn failed(problems: &Diagnostics) -> Self {
         let errors = problems.list().iter().map(|problem| Problem::new(problem, Vec::new())).collect();
         Self { complete: false, errors, more_errors: problems.dropped(), ..Self::default() }
     }
 
-    /// Ended early, for this reason.
+    /// Returns the state of a command that was stopped early for this reason.
     pub fn stopped(stopped: Option<Stopped>) -> Self {
         Self { complete: false, stopped, ..Self::default() }
     }
 
-    /// What people must know besides the results; nothing if all went well.
+    /// Returns what people must know besides the results; the text is empty if the command
+    /// completed.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if !self.failed.is_empty() || self.stopped.is_some() {
@@ -202,27 +206,28 @@ fn is_zero(n: &usize) -> bool {
     *n == 0
 }
 
-/// A problem.
+/// An error.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Problem {
-    /// The file or option.
+    /// The file or option that has the error.
     pub file: String,
-    /// Line from 1; 0 where there is none.
+    /// The line, from 1; 0 if the error has no line.
     pub line: u32,
-    /// Column from 1; 0 where there is none.
+    /// The column, from 1; 0 if the error has no column.
     pub column: u32,
     /// What is wrong.
     pub message: String,
-    /// What to do about it; may be empty.
+    /// How to correct it; may be empty.
     pub hint: String,
-    /// Of several kernels, those that have it, as the command line named them.
+    /// The kernels that have this error, as the command line named them, if the command was given
+    /// several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<String>,
 }
 
 impl Problem {
-    /// A problem of these kernels.
+    /// Returns an error that these kernels have.
     pub fn new(problem: &Diagnostic, kernels: Vec<String>) -> Self {
         Self {
             file: problem.file.clone(),
@@ -235,5 +240,5 @@ impl Problem {
     }
 }
 
-/// What a command without results says: what was wrong.
+/// The output of a command that failed without results.
 pub type Failed = Output<()>;

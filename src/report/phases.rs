@@ -1,4 +1,4 @@
-//! What Algorithm 1 of Jeanmougin et al., ECRTS 2025, says about each warp run alone.
+//! The report of Algorithm 1 of Jeanmougin et al., ECRTS 2025, for each warp when it runs alone.
 
 use std::fmt::Write;
 
@@ -9,26 +9,26 @@ use super::style::Style;
 use crate::bound::{PhaseKind, WarpPhases};
 use crate::machine::Machine;
 
-/// Phases of one warp shown as text before the rest is counted.
+/// The most phases of a warp that text shows; the others are counted.
 const MAX_SHOWN: usize = 40;
 
-/// A block's warps, each alone. Times are cycles.
+/// The warps of a block, each of them running alone. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PhasesResult {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
-    /// The block's number in the grid.
+    /// The index of the block in the grid.
     pub block: u32,
-    /// Its warps.
+    /// The warps of the block.
     pub warps: Vec<Warp>,
-    /// Why there are no upper bounds of phases and warps.
+    /// Why there are no upper bounds of phases and warps, if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_upper_bounds: Option<&'static str>,
-    /// Why the paths may be others if the warps run at other times.
+    /// Why the paths could differ if the warps ran at other times.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -37,18 +37,19 @@ pub struct PhasesResult {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warp {
-    /// Its number in the block.
+    /// The index of the warp in its block.
     pub warp: usize,
     /// Its time.
     pub isolated: u64,
-    /// Time in exec phases.
+    /// Its time in exec phases.
     pub exec: u64,
-    /// Time in idle phases.
+    /// Its time in idle phases.
     pub idle: u64,
-    /// WUB, its upper bound (Definition 9): its time alone and the exec phases of all other warps.
+    /// WUB, the warp's upper bound (Definition 9): its time alone plus the exec phases of all other
+    /// warps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wub: Option<u64>,
-    /// One after the other.
+    /// The phases in order.
     pub phases: Vec<Phase>,
 }
 
@@ -56,19 +57,21 @@ pub struct Warp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Phase {
-    /// `exec` or `idle`.
+    /// The kind, `exec` or `idle`.
     pub kind: &'static str,
-    /// Its first cycle.
+    /// The first cycle.
     pub start: u64,
-    /// The cycle after its last.
+    /// The cycle after the last.
     pub end: u64,
-    /// PUB, its upper bound (Definition 6): the phases of its warp up to it, and the exec phases of all other warps.
+    /// PUB, the phase's upper bound (Definition 6): the phases of its warp up to and including it,
+    /// plus the exec phases of all other warps.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "pub")]
     pub upper: Option<u64>,
 }
 
-/// Why the paper's upper bounds of phases and warps are not those of a block; none if they are.
+/// Returns why the paper's upper bounds of phases and warps do not apply to a block, or `None` if
+/// they do.
 pub fn no_upper_bounds(sub_cores: usize, barriers: bool) -> Option<&'static str> {
     match (sub_cores, barriers) {
         (1, false) => None,
@@ -79,7 +82,7 @@ pub fn no_upper_bounds(sub_cores: usize, barriers: bool) -> Option<&'static str>
     }
 }
 
-/// What a kind of phase is called.
+/// Returns the name of a kind of phase.
 pub fn kind_name(kind: PhaseKind) -> &'static str {
     match kind {
         PhaseKind::Exec => "exec",
@@ -108,7 +111,7 @@ impl Warp {
 }
 
 impl PhasesResult {
-    /// The phases of a block's warps.
+    /// Returns the phases of a block's warps.
     pub fn new(
         kernel: &str,
         machine: &Machine,
@@ -131,7 +134,7 @@ impl PhasesResult {
             "{} on {}, block {}: each warp run alone, phases in cycles\n\n",
             self.kernel, self.origin.machine, self.block
         );
-        // warps with the same phases are told once
+        // warps with the same phases are listed once
         for run in self.warps.chunk_by(|a, b| a.phases == b.phases) {
             let (first, last) = (&run[0], &run[run.len() - 1]);
             let who = match run {

@@ -1,21 +1,21 @@
-//! An instruction in the source.
+//! The place of an instruction in the source.
 
 use serde::{Deserialize, Serialize};
 
-/// An instruction in the source.
+/// The place of an instruction in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Place {
-    /// Its number in the program.
+    /// The index of the instruction in the program.
     pub pc: u32,
-    /// Its line.
+    /// The line in the source.
     pub line: u32,
-    /// Its text.
+    /// The text of the line.
     pub text: String,
 }
 
 impl Place {
-    /// Line and text, as tables show it.
+    /// Returns line and text in the form that tables show.
     pub fn shown(&self) -> String {
         format!("{}: {}", self.line, self.text)
     }

@@ -1,4 +1,4 @@
-//! The launches of an application, and those of each of its steps.
+//! The report of the launches of an application, and of each of its steps.
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
@@ -8,43 +8,44 @@ use super::verdict::{Bound, Status, values};
 use crate::check::{Application, ApplicationChecked, BoundRow, StatementRow, Verdict};
 use crate::program::names;
 
-/// What is said of an application besides its totals.
+/// The launches of an application, in addition to its totals.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Launches<'a> {
-    /// The `Launch` steps of a program or the kernels of a list that were launched, in the order of the file.
+    /// The `Launch` steps of a program, or the kernels of a list, that were launched, in the order
+    /// of the file.
     pub steps: Vec<Step>,
-    /// Every launch that came to its end.
+    /// Every launch that completed.
     #[cfg_attr(test, schemars(with = "Vec<LaunchResult<'static>>"))]
     pub launches: Each<'a>,
-    /// Launches that there are.
+    /// The number of launches of the application.
     #[serde(skip)]
     all: u64,
 }
 
-/// The launches of one step, taken together. Times are cycles.
+/// The launches of one step, summed up. Times are in cycles.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Step {
-    /// Where it stands in the file.
+    /// The line of the step in the file.
     pub line: u32,
-    /// The kernel's module, or its trace.
+    /// The module of the kernel, or its trace.
     pub module: String,
-    /// The kernel.
+    /// The name of the kernel.
     pub entry: String,
-    /// How many launches.
+    /// The number of launches.
     pub launches: u64,
-    /// All together.
+    /// The sum of the makespans.
     pub makespan: u64,
-    /// The shortest.
+    /// The shortest makespan.
     pub makespan_min: u64,
-    /// The longest.
+    /// The longest makespan.
     pub makespan_max: u64,
-    /// Warp executions of instructions.
+    /// Every executed instruction, counted once per warp that executed it.
     pub warp_instructions: u64,
-    /// Over the gating bounds.
+    /// The verdict over all gating bounds.
     pub verdict: Status,
-    /// Sums; overestimation is that of the sums.
+    /// The sum of each bound; its overestimation is that of the sums.
     pub bounds: Vec<Bound>,
 }
 
@@ -52,28 +53,28 @@ pub struct Step {
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchResult<'a> {
-    /// Its number in the application, from 0.
+    /// The index of the launch in the application, from 0.
     pub launch: u64,
-    /// The line of its step.
+    /// The line of its step in the file.
     pub line: u32,
-    /// The kernel.
+    /// The name of the kernel.
     pub entry: &'a str,
-    /// Counters of the loops around it.
+    /// The values of the counters of the loops around the launch.
     #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
     pub counters: serde_json::Map<String, serde_json::Value>,
-    /// Blocks in x, y, z.
+    /// The number of blocks along x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y, z.
+    /// The number of threads per block along x, y and z.
     pub block: [u32; 3],
-    /// Its cycles.
+    /// The makespan in cycles.
     pub makespan: u64,
-    /// Warp executions of instructions.
+    /// Every executed instruction, counted once per warp that executed it.
     pub warp_instructions: u64,
-    /// Each bound.
+    /// Every bound on the launch.
     pub bounds: Vec<Bound>,
 }
 
-/// The launches of an application: made one by one when they are written.
+/// The launches of an application; each is made when it is serialized.
 #[derive(Clone, Copy, Debug)]
 pub struct Each<'a> {
     application: &'a Application,
@@ -116,13 +117,13 @@ impl Serialize for Each<'_> {
     }
 }
 
-/// Every bound, as nothing where reports leave it out.
+/// Returns every bound, or `None` in place of one that reports leave out.
 fn judged(rows: &[BoundRow]) -> impl Iterator<Item = Option<&BoundRow>> {
     rows.iter().map(|row| Some(row).filter(|row| !row.left_out))
 }
 
 impl<'a> Launches<'a> {
-    /// The launches of a judged application.
+    /// Returns the launches of a judged application.
     pub fn new(application: &'a Application, checked: &'a ApplicationChecked) -> Self {
         let steps = checked.statements().iter().map(|row| Step::new(application, checked, row)).collect();
         Self { steps, launches: Each { application, checked }, all: application.launches() }
@@ -160,12 +161,12 @@ impl Step {
 }
 
 impl Launches<'_> {
-    /// Launches that came to their end.
+    /// Returns the number of launches that completed.
     pub fn done(&self) -> usize {
         self.launches.checked.launches.len()
     }
 
-    /// How many there are, and how many of them came to their end if not all did.
+    /// Returns the number of launches as text, with the number completed if some are missing.
     pub fn count_text(&self, complete: bool) -> String {
         let all = match self.all {
             1 => "1 launch".to_owned(),
@@ -174,7 +175,8 @@ impl Launches<'_> {
         if complete { all } else { format!("INCOMPLETE, {} of {all}", self.done()) }
     }
 
-    /// The steps, a line each, and all of them together if there are several: `whole` are the bounds and the verdict.
+    /// Returns the table of the steps, with a last line for the total if there are several. `whole`
+    /// has the bounds and the verdict of the total.
     pub fn text(&self, whole: (&[Bound], Status), style: Style) -> String {
         let names: Vec<&str> = self
             .steps
@@ -183,7 +185,7 @@ impl Launches<'_> {
         let heading = ["line", "kernel", "launches", "cycles", "min", "max"];
         let last = heading.len() + names.len();
         let columns = heading.into_iter().chain(names.iter().copied()).chain(["status"]);
-        // shortest and longest go first, then bounds from the right, then launches
+        // columns dropped first: shortest and longest, then bounds from the right, then launches
         let expendable = [5, 4].into_iter().chain((heading.len()..last).rev()).chain([2]);
         let mut table = Table::new(columns, &[1, last]).expendable(expendable);
         for step in &self.steps {

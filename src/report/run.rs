@@ -1,4 +1,4 @@
-//! A run, and where its cycles went.
+//! The report of a run: its cycles, and which causes cost them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,112 +20,114 @@ use crate::machine::Machine;
 use crate::sim::{CacheStats, MemoryStats};
 use crate::trace::{LostCycles, Stalls, UnitUse};
 
-/// Causes of lost cycles shown as text.
+/// The most causes of lost cycles that text shows.
 const MAX_LOST: usize = 12;
-/// Sub-cores that have columns of their own.
+/// The most sub-cores for which text has a column each.
 const SUB_CORE_COLUMNS: usize = 8;
 
-/// A kernel or program under one policy, judged and explained.
+/// A run of a kernel or program under one policy, judged and explained.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunResult<'a> {
-    /// As `check` says it.
+    /// The part that `check` reports, too.
     #[serde(flatten)]
     pub check: CheckResult<'a>,
     /// Instructions that took an issue slot.
     pub issues: u64,
-    /// Issues over issue slots: the makespan, once for each sub-core.
+    /// Issues divided by issue slots; there are as many issue slots as cycles of the makespan, on
+    /// each sub-core.
     pub issue_utilisation: Fraction,
-    /// Idle issue slots by reason; with the slots that issued they add up to the makespan times the number of
-    /// sub-cores of all SMs.
+    /// Idle issue slots by reason. Together with the slots that issued, they add up to the makespan
+    /// times the number of sub-cores of all SMs.
     pub stalls: BTreeMap<&'static str, u64>,
-    /// SMs of the machine.
+    /// The number of SMs of the machine.
     pub sms: usize,
-    /// Each sub-core, SM by SM, where there are several.
+    /// Each sub-core, SM by SM, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sub_cores: Vec<SubCore>,
-    /// What happened in the memory, in transactions and DRAM commands.
+    /// Counts of memory transactions and DRAM commands, on machines with a memory system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
-    /// Where the cycles went, unless the run was made for its speed.
+    /// Which units and instructions the cycles went to; absent if the run was made for speed.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
-    /// The critical path, if it was asked for.
+    /// The critical path, with `--explain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explained>,
-    /// How long it took: not the same in the next run.
+    /// The time that the run took, with `--timings`; it differs from run to run.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<Seconds>,
 }
 
-/// A sub-core of several.
+/// One of several sub-cores.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SubCore {
-    /// Its number; those of an SM are next to each other.
+    /// Its number; the sub-cores of an SM have consecutive numbers.
     pub sub_core: usize,
     /// Instructions that it issued.
     pub issues: u64,
-    /// Those over the makespan.
+    /// Its issues divided by the makespan.
     pub issue_utilisation: Fraction,
-    /// With the slots that issued they add up to the makespan.
+    /// Its idle issue slots by reason. Together with the slots that issued, they add up to the
+    /// makespan.
     pub stalls: BTreeMap<&'static str, u64>,
     #[serde(skip)]
     idle: u64,
 }
 
-/// What happened in the memory.
+/// Counts of memory transactions and DRAM commands.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Memory {
-    /// First-level caches of data.
+    /// The first-level data caches.
     pub l1: Cache,
-    /// Constant caches.
+    /// The constant caches.
     pub constant: Cache,
-    /// Second-level slices.
+    /// The slices of the second-level cache.
     pub l2: Cache,
-    /// Column reads.
+    /// DRAM column reads.
     pub dram_reads: u64,
-    /// Column writes.
+    /// DRAM column writes.
     pub dram_writes: u64,
-    /// Rows opened.
+    /// DRAM rows that were activated.
     pub dram_activations: u64,
 }
 
-/// A cache, or all of a kind.
+/// A cache, or all caches of a kind together.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cache {
-    /// Transactions that came to it.
+    /// Transactions that accessed it.
     pub accesses: u64,
-    /// Those that found their line.
+    /// Transactions that hit.
     pub hits: u64,
-    /// Those that asked the next level.
+    /// Transactions that missed and were sent to the next level.
     pub misses: u64,
-    /// Those that joined a miss under way.
+    /// Transactions that were merged with a miss in flight.
     pub merged: u64,
-    /// Tries that found no room.
+    /// Attempts that were rejected because a resource was full.
     pub stalls: u64,
-    /// Lines given back to the next level.
+    /// Lines written back to the next level.
     pub write_backs: u64,
 }
 
-/// Where the cycles went.
+/// Which units and instructions the cycles went to.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Details {
-    /// Each functional unit that did something.
+    /// Each functional unit that executed an instruction.
     pub units: Vec<Unit>,
-    /// Idle issue slots by cause, the costliest first.
+    /// Idle issue slots by cause, the most costly first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lost_cycles: Vec<Lost>,
-    /// Shared memory by source line.
+    /// Bank conflicts in shared memory by source line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bank_conflicts: Vec<BankLine>,
-    /// What branches did.
+    /// The divergence of branches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divergence: Option<DivergenceReport>,
-    /// Branches that text shows.
+    /// The number of branches that text shows.
     #[serde(skip)]
     pub most_branches: usize,
 }
@@ -136,13 +138,13 @@ pub struct Details {
 pub struct Unit {
     /// Its name in the machine.
     pub unit: String,
-    /// How many there are on all SMs.
+    /// The number of its instances on all SMs.
     pub instances: usize,
-    /// Instructions that they executed.
+    /// Instructions that the instances executed.
     pub instructions: u64,
-    /// Cycles in which they were initiating one, added up.
+    /// Cycles in which an instance was initiating an instruction, summed over the instances.
     pub busy_cycles: u64,
-    /// Those over the makespan times the instances.
+    /// Busy cycles divided by the makespan times the number of instances.
     pub utilisation: Fraction,
 }
 
@@ -150,37 +152,37 @@ pub struct Unit {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Lost {
-    /// How many.
+    /// The number of slots, in cycles.
     pub cycles: u64,
-    /// Those over all issue slots.
+    /// Their share of all issue slots.
     pub share: Fraction,
-    /// Why.
+    /// The reason for the stall.
     pub reason: &'static str,
     /// The instruction that could not issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Place>,
-    /// The one for whose result was waited.
+    /// The instruction whose result it waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub producer: Option<Place>,
 }
 
-/// What took how long. The functional run may run ahead of the simulation, so the parts may add up to more than
-/// the whole; of a program they are not told apart.
+/// Times that the run took, in seconds. The functional run may overlap the simulation, so the parts
+/// may add up to more than the total; for a program the parts are not measured separately.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Seconds {
-    /// The functional run.
+    /// The time of the functional run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exec_seconds: Option<f64>,
-    /// The simulation and the bounds.
+    /// The time of the simulation and the bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sim_seconds: Option<f64>,
-    /// Together.
+    /// The total time.
     pub seconds: f64,
 }
 
 impl<'a> RunResult<'a> {
-    /// What `run` adds to a judged run.
+    /// Extends the report of a judged run by what `run` reports.
     pub fn new(check: CheckResult<'a>, checked: &Checked) -> Self {
         let sub_core = |(sub_core, used): (usize, &crate::sim::SubCoreResult)| SubCore {
             sub_core,
@@ -239,10 +241,10 @@ impl<'a> RunResult<'a> {
         text
     }
 
-    /// What became of the issue slots; with several sub-cores also on each.
+    /// Returns the table of issue slots, with a column per sub-core if there are a few.
     fn stalls_text(&self, style: Style) -> String {
         let all = self.sub_cores.len().max(1);
-        // of many sub-cores only the sum: a column each would not fit a line
+        // with many sub-cores, a column each would not fit the line, so only the sum is shown
         let several = if all <= SUB_CORE_COLUMNS { self.sub_cores.as_slice() } else { &[] };
         let heading = ["issue slots", "cycles", "share"].map(str::to_owned);
         let per_sm = all / self.sms.max(1);
@@ -259,7 +261,7 @@ impl<'a> RunResult<'a> {
             let cells = [name.to_owned(), cycles.to_string(), share(cycles)];
             table.row(cells.into_iter().chain(several.iter().map(|used| of(used).to_string())));
         };
-        // with dual issue a slot can have two instructions
+        // with dual issue, a slot can issue two instructions
         row("issued", slots - self.stalls.values().sum::<u64>(), &|used| makespan - used.idle);
         for reason in crate::trace::StallReason::ALL {
             let of = |stalls: &BTreeMap<&str, u64>| stalls.get(reason.name()).copied().unwrap_or(0);
@@ -324,7 +326,7 @@ impl Memory {
     }
 }
 
-/// The units of a machine that did something.
+/// Returns the units of the machine that executed an instruction.
 pub fn units(machine: &Machine, used: &UnitUse, makespan: Cycles) -> Vec<Unit> {
     let unit = |(index, unit): (usize, &crate::machine::Unit)| {
         let id = UnitId::from_index(index);
@@ -342,7 +344,8 @@ pub fn units(machine: &Machine, used: &UnitUse, makespan: Cycles) -> Vec<Unit> {
     machine.units().iter().enumerate().filter_map(unit).collect()
 }
 
-/// Lost cycles with the text of the instructions. `place` gives an instruction's line and text.
+/// Returns the lost cycles with the text of their instructions. `place` returns an instruction's
+/// line and text.
 pub fn lost(lost: &[LostCycles], checked: &Checked, place: &dyn Fn(Pc) -> (u32, String)) -> Vec<Lost> {
     let total = (checked.makespan * checked.sub_cores.len() as u64).get().max(1) as f64;
     let found = |pc: Pc| {
@@ -380,7 +383,7 @@ impl Details {
         text
     }
 
-    /// The instructions that lost the most cycles.
+    /// Returns the table of the instructions that lost the most cycles.
     fn lost_text(&self, style: Style) -> String {
         if self.lost_cycles.is_empty() {
             return String::new();

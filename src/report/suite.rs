@@ -1,4 +1,4 @@
-//! What `check` prints: one kernel in full, or several, a line each.
+//! The output of `check`: one kernel in full, or several in a table with a line each.
 
 use std::fmt::Write;
 
@@ -11,17 +11,17 @@ use super::style::Style;
 use super::table::Table;
 use super::verdict::Status;
 
-/// What `check` says.
+/// The output of `check`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CheckReport<'a> {
     /// The results.
     #[serde(flatten)]
     pub output: Output<CheckResult<'a>>,
-    /// Whether text shows each of them in full: one kernel was named.
+    /// Whether text shows each result in full, as it does if one kernel was named.
     #[serde(skip)]
     pub in_full: bool,
-    /// Whether the table names the machine of each: several were named.
+    /// Whether the table has a column for the machine, as it does if several were named.
     #[serde(skip)]
     pub several_machines: bool,
 }
@@ -46,9 +46,9 @@ impl Report for CheckReport<'_> {
     }
 }
 
-/// The runs as a table.
+/// Returns the table of the runs.
 fn table(runs: &[CheckResult], machines: bool, style: Style) -> String {
-    // a bound for runs of one kind is a column where there is one; runs have them in one order
+    // a bound of only some runs also has a column; all runs list their bounds in the same order
     let mut names: Vec<&str> = Vec::new();
     for run in runs {
         let mut from = 0;
@@ -68,7 +68,8 @@ fn table(runs: &[CheckResult], machines: bool, style: Style) -> String {
     let words = heading.len() - 3;
     let columns = names.iter().flat_map(|name| [*name, "over"]);
     let last = heading.len() + names.len() * 2;
-    // blocks and instructions go first, then overestimations, then bounds, from the right
+    // columns dropped first on a narrow terminal: blocks and instructions, then overestimations,
+    // then bounds from the right
     let overs = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound + 1);
     let values = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound);
     let expendable: Vec<usize> = [words, words + 1].into_iter().chain(overs).chain(values).collect();
@@ -95,7 +96,8 @@ fn table(runs: &[CheckResult], machines: bool, style: Style) -> String {
     table.render(0, style.width)
 }
 
-/// Blocks, and of how many if these are not all; of a program, launches.
+/// Returns the number of blocks, and of how many if some are missing; for a program, the number of
+/// launches.
 fn of_launch(run: &CheckResult) -> String {
     let done = run.program.as_ref().map_or(run.blocks_done(), |program| program.done());
     match run.launch_blocks {
@@ -104,14 +106,14 @@ fn of_launch(run: &CheckResult) -> String {
     }
 }
 
-/// What they show as a whole.
+/// Returns the summary of all runs.
 fn summary(runs: &[CheckResult], style: Style) -> String {
     let with = |status: Status| {
         let number = runs.iter().filter(|run| run.verdict == status).count();
         format!("{number} {}", status.text(style))
     };
     let instructions: u64 = runs.iter().map(|run| run.warp_instructions).sum();
-    // the policies of a kernel share its self-check
+    // all policies of a kernel share its self-check
     let by_kernel = runs.chunk_by(|a, b| (&a.kernel, &a.origin.machine) == (&b.kernel, &b.origin.machine));
     let self_checked: u64 = by_kernel.filter_map(|runs| runs[0].self_checked_warps).sum();
     let text = format!(

@@ -1,4 +1,4 @@
-//! What `sweep` and `merge` print: how far the results are, and what they show as a whole.
+//! The output of `sweep` and `merge`: the progress of the results, and a summary of them.
 
 use std::fmt::Write;
 
@@ -15,47 +15,48 @@ use crate::sweep::{Failure, Manifest, Summary};
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SweepResult {
-    /// The folder.
+    /// The path of the folder.
     pub out: String,
-    /// Digest of the plan and of all that it names, hexadecimal.
+    /// The digest of the plan and of all files that it names, in hexadecimal.
     pub plan_digest: String,
-    /// Points of the plan.
+    /// The number of points of the plan.
     pub plan_points: u64,
-    /// The part of them that is to be here, as in `2/4`.
+    /// The shard of the plan that belongs in this folder, such as `2/4`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
-    /// How many points are to be here.
+    /// The number of points that belong in this folder.
     pub wanted: u64,
-    /// Points that are here.
+    /// The number of points that are in this folder.
     pub points: u64,
-    /// Points with an error.
+    /// The number of points that failed with an error.
     pub failed: u64,
-    /// Points where a gating bound holds and none is exceeded.
+    /// The number of points at which no gating bound is exceeded and at least one holds.
     pub holds: u64,
-    /// Points where a gating bound is exceeded.
+    /// The number of points at which a gating bound is exceeded.
     pub violated: u64,
-    /// Points that ran and for which no gating bound says anything: none applies, or the verdict is undecided.
+    /// The number of points that ran without a verdict, because no gating bound applies or the
+    /// verdict is undecided.
     pub not_judged: u64,
-    /// The first points where a gating bound is exceeded.
+    /// The first points at which a gating bound is exceeded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<u64>,
-    /// The first points that are not judged.
+    /// The first points without a verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<u64>,
-    /// The errors of points that failed, each once.
+    /// The distinct errors of points that failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<PointError>,
     /// Each bound under each policy.
     pub bounds: Vec<BoundOverPoints>,
 }
 
-/// Points that failed for one reason.
+/// Points that failed with the same error.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PointError {
-    /// How many.
+    /// The number of points.
     pub points: u64,
-    /// The first of them.
+    /// The index of the first of them.
     pub first: u64,
     /// The error, as in the results.
     pub error: String,
@@ -65,24 +66,24 @@ pub struct PointError {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BoundOverPoints {
-    /// The bound.
+    /// The name of the bound.
     pub bound: &'static str,
     /// The policy.
     pub policy: String,
-    /// How many points.
+    /// The number of points to which the bound applies.
     pub points: u64,
-    /// What became of it: violated if it is at one of them.
+    /// The verdict: violated if the bound is exceeded at some point.
     pub status: Status,
-    /// Points that exceed it.
+    /// The number of points at which the bound is exceeded.
     pub violated: u64,
-    /// Mean of (bound - makespan) / makespan.
+    /// The mean of (bound - makespan) / makespan.
     pub mean_overestimation: Fraction,
-    /// The largest.
+    /// The maximum of (bound - makespan) / makespan.
     pub max_overestimation: Fraction,
 }
 
 impl SweepResult {
-    /// Of a folder with this manifest, over these results.
+    /// Returns the report of the folder with this manifest and these results.
     pub fn new(
         out: &str,
         manifest: &Manifest,

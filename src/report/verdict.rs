@@ -1,4 +1,4 @@
-//! What became of a bound, as scripts and people read it.
+//! The verdict on a bound, for scripts and for people.
 
 use serde::Serialize;
 
@@ -14,18 +14,18 @@ use crate::check::{BoundRow, Verdict, overestimation};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// At most the bound.
+    /// The makespan is at most the bound.
     Holds,
-    /// Above the bound.
+    /// The makespan exceeds the bound.
     Violated,
     /// A premise of the bound does not hold.
     NotApplicable,
-    /// It applies, and what was done does not suffice to say whether it holds.
+    /// The bound applies, but the analysis done does not suffice for a verdict.
     Undecided,
 }
 
 impl Status {
-    /// That of a verdict.
+    /// Returns the status of a verdict.
     pub fn of(verdict: &Verdict) -> Self {
         match verdict {
             Verdict::Holds => Self::Holds,
@@ -35,7 +35,7 @@ impl Status {
         }
     }
 
-    /// As text has it.
+    /// Returns the status as coloured text.
     pub fn text(self, style: Style) -> String {
         match self {
             Self::Holds => style.paint("32", "holds"),
@@ -46,30 +46,31 @@ impl Status {
     }
 }
 
-/// A bound and what became of it.
+/// A bound and its verdict.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bound {
-    /// Its name.
+    /// The name of the bound.
     pub name: &'static str,
-    /// Cycles, if it has a value.
+    /// The value in cycles; absent if the bound does not apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
-    /// What became of it.
+    /// The verdict.
     pub status: Status,
-    /// Why it has no value or no verdict. Of the parts of a run it is said once, with the whole.
+    /// Why the bound has no value or no verdict. It is stated for the whole run only, not for its
+    /// parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// (bound - makespan) / makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overestimation: Option<Fraction>,
-    /// Whether it decides the verdict; said where it does not.
+    /// Whether the bound decides the exit code; absent if it does.
     #[serde(skip_serializing_if = "is_true")]
     pub gates: bool,
 }
 
 impl Bound {
-    /// Over a whole run.
+    /// Returns the bound on a whole run.
     pub fn of_run(row: &BoundRow, makespan: Cycles) -> Self {
         let part = Self::of_part(row, row.value.as_ref().ok().map(|value| value.cycles()), makespan);
         Self {
@@ -80,7 +81,7 @@ impl Bound {
         }
     }
 
-    /// Over a part of a run.
+    /// Returns the bound on a part of a run.
     pub fn of_part(row: &BoundRow, value: Option<Cycles>, makespan: Cycles) -> Self {
         Self {
             name: row.name,
@@ -96,7 +97,8 @@ impl Bound {
         }
     }
 
-    /// Over every makespan that can be: the verdict on its worst case, which is `worst` where it is known.
+    /// Returns the bound on every possible makespan. The verdict is that of the worst case; `worst`
+    /// is its makespan, if known.
     pub fn of_worst_case(
         name: &'static str,
         value: Option<Guarantee>,
@@ -115,12 +117,12 @@ impl Bound {
         }
     }
 
-    /// Its value for a table.
+    /// Returns the value as text for a table.
     pub fn value_text(&self) -> String {
         self.value.map_or_else(|| "-".to_owned(), |value| value.to_string())
     }
 
-    /// Its overestimation for a table.
+    /// Returns the overestimation as text for a table.
     pub fn over_text(&self) -> String {
         self.overestimation.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0))
     }
@@ -131,11 +133,12 @@ fn is_true(gates: &bool) -> bool {
     *gates
 }
 
-/// Bounds, a line each. Where premises of a machine would make lines of a paragraph, they have a table of their own.
+/// Returns the table of bounds, one per line. Premises that do not fit a line have a table of their
+/// own below it.
 pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
     let mut table = Table::new(["bound", "cycles", over, "status", ""], &[0, 3, 4]);
     for (index, bound) in bounds.iter().enumerate() {
-        // what is said in many words is said once
+        // a long reason is printed only once
         let said = bounds[..index].iter().find(|before| before.reason == bound.reason);
         let more = match (&bound.reason, said) {
             (Some(reason), _) if is_list(reason) => String::new(),
@@ -151,14 +154,14 @@ pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
     table.render(2, style.width) + &premises(bounds, style)
 }
 
-/// Reasons longer than this are not for the line of a bound, if they consist of several.
+/// Reasons longer than this are not shown in the line of a bound if they consist of several parts.
 const LONG: usize = 80;
 
 fn is_list(reason: &str) -> bool {
     reason.len() > LONG && reason.contains("; ")
 }
 
-/// Which of the bounds do not account for what, where that is a list.
+/// Returns a table of the premises that each bound does not account for, if the reasons are lists.
 fn premises(bounds: &[Bound], style: Style) -> String {
     let mut rows: Vec<(&str, Vec<&str>)> = Vec::new();
     for bound in bounds {
@@ -180,7 +183,7 @@ fn premises(bounds: &[Bound], style: Style) -> String {
     format!("\n{}", table.render(2, style.width))
 }
 
-/// The values of these bounds, for the columns of a table.
+/// Returns the values of these bounds, for the columns of a table.
 pub fn values<'a>(names: &'a [&str], bounds: &'a [Bound]) -> impl Iterator<Item = String> + 'a {
     let of = |name: &&str| bounds.iter().find(|bound| bound.name == *name);
     names.iter().map(move |name| of(name).map_or_else(|| "-".to_owned(), Bound::value_text))

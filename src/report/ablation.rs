@@ -10,34 +10,36 @@ use super::style::Style;
 use super::table::Table;
 use crate::check::ablation::{BESIDE, COLUMNS, Row, Summary, VARIANTS, Variants};
 
-/// What `ablate` says.
+/// The output of `ablate`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ablation {
-    /// The machine with everything switched on.
+    /// The full machine, from which the variants switch features off.
     #[serde(flatten)]
     pub origin: Origin,
     /// The policy.
     pub scheduler: String,
-    /// Cycles of a lone coalesced load without caches; every global access in the paper model.
+    /// Latency in cycles of a lone coalesced load without caches; in the paper model, that of every
+    /// global access.
     pub load_latency: u64,
-    /// Over all kernels.
+    /// The columns of the table, over all kernels.
     pub columns: Vec<Column>,
-    /// Columns once more, on variants that differ in what the paper leaves open, or that isolate a cause.
+    /// Columns for alternative variants, which interpret differently what the paper leaves open, or
+    /// isolate a cause.
     pub beside: Vec<Beside>,
     /// Each kernel.
     pub kernels: Vec<Kernel>,
 }
 
-/// A column on other variants.
+/// A column for alternative variants.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Beside {
-    /// Which column, from 0.
+    /// The index of the column of the table that it corresponds to, from 0.
     pub column: usize,
-    /// The kernel with the largest number.
+    /// The kernel with the largest percentage.
     pub kernel_of_max: String,
-    /// The numbers.
+    /// The summary of the percentages.
     #[serde(flatten)]
     pub summary: Column,
 }
@@ -46,24 +48,24 @@ pub struct Beside {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Column {
-    /// What is switched off.
+    /// The feature that is switched off.
     pub name: &'static str,
-    /// With it.
+    /// The variant A, which has the feature.
     pub variant_a: &'static str,
-    /// Without it.
+    /// The variant B, which lacks the feature.
     pub variant_b: &'static str,
-    /// On average, 100 * cycles(A) / cycles(B).
+    /// The mean of 100 * cycles(A) / cycles(B) over the kernels.
     pub mean: Fraction,
-    /// Its standard deviation.
+    /// The standard deviation of this percentage.
     pub std_dev: Fraction,
-    /// The smallest.
+    /// The smallest percentage.
     pub min: Fraction,
-    /// The largest.
+    /// The largest percentage.
     pub max: Fraction,
 }
 
 impl Column {
-    /// On variants of these names.
+    /// Returns the column of this index with the names of its variants.
     fn new(name: &'static str, column: usize, summary: Summary) -> Self {
         let Summary { mean, std_dev, min, max } = summary;
         Self {
@@ -82,16 +84,16 @@ impl Column {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Kernel {
-    /// Its name.
+    /// The name of the kernel.
     pub kernel: String,
-    /// In the order of the variants: A of the first column, then B of each.
+    /// Cycles on the variants: A of the first column, then B of each column.
     pub cycles: Vec<u64>,
-    /// One per column.
+    /// The percentage of each column.
     pub percent: Vec<Fraction>,
 }
 
 impl Ablation {
-    /// The table over these rows, of the variants of a machine of this name.
+    /// Returns the table over these rows, for variants of the machine of this name.
     pub fn new(machine: &str, scheduler: String, variants: &Variants, rows: &[Row]) -> Self {
         let column =
             |(index, name): (usize, &&'static str)| Column::new(name, index, Summary::of(rows, index));
@@ -112,14 +114,14 @@ impl Ablation {
             origin: Origin { machine: machine.to_owned(), ..Origin::new(&variants.machines[0]) },
             scheduler,
             load_latency: variants.load_latency,
-            // over no kernel there is no mean
+            // without kernels there is no mean
             columns: COLUMNS.iter().enumerate().filter(|_| !rows.is_empty()).map(column).collect(),
             beside: BESIDE.iter().filter(|_| !rows.is_empty()).map(beside).collect(),
             kernels: rows.iter().map(kernel).collect(),
         }
     }
 
-    /// Table 2, then every kernel.
+    /// Returns Table 2, followed by a table of every kernel.
     fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let heading = format!(
@@ -169,7 +171,7 @@ impl Ablation {
         text
     }
 
-    /// For tables: a line per kernel and column.
+    /// Returns the table as CSV, with a line per kernel and column.
     pub fn csv(&self) -> String {
         let mut text = "kernel,column,variant_a,variant_b,cycles_a,cycles_b,percent\n".to_owned();
         for kernel in &self.kernels {

@@ -1,4 +1,5 @@
-//! Something gets shorter and the schedule gets longer: findings on kernels, among whole phases, and drawings.
+//! The report of timing anomalies, in which something gets shorter and the schedule longer:
+//! findings on kernels, findings among sequences of phases, and drawings.
 
 use std::fmt::Write;
 
@@ -10,19 +11,19 @@ use super::phase_anomaly::{self, Drawn, PolicySearch};
 use super::style::Style;
 use super::table::Table;
 
-/// Largest rises and flips whose commands are printed as text; JSON has all.
+/// The number of largest rises and flips for which text shows the commands; JSON has all.
 const SHOWN_COMMANDS: usize = 5;
-/// Flips shown as text.
+/// The number of flips that text shows.
 const SHOWN_FLIPS: usize = 40;
 
-/// What `anomaly` says.
+/// The output of `anomaly`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "level", rename_all = "kebab-case")]
 pub enum AnomalyResult {
-    /// Of a kernel.
+    /// The findings on a kernel.
     Kernel(KernelFindings),
-    /// Of a policy on whole phases.
+    /// The findings among sequences of phases, under one policy.
     Phases(PolicySearch),
     /// The schedule of given phases.
     Lengths(Drawn),
@@ -47,41 +48,41 @@ impl Report for Output<AnomalyResult> {
     }
 }
 
-/// What was found on a kernel.
+/// The findings on a kernel.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KernelFindings {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
-    /// What was swept.
+    /// The setting that was swept.
     pub setting: String,
-    /// Its values, descending.
+    /// The values of the setting, in descending order.
     pub values: Vec<u64>,
-    /// Blocks that were replayed.
+    /// The number of blocks that were simulated.
     pub blocks: u64,
-    /// Each policy.
+    /// The findings under each policy.
     pub policies: Vec<PolicyFindings>,
-    /// Pairs of policies of which one is faster here and the other there.
+    /// Pairs of policies of which one is faster at some values and the other at others.
     pub flips: Vec<FlipFound>,
-    /// What a reader must know.
+    /// Remarks on the result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// What was found under a policy.
+/// The findings under a policy.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PolicyFindings {
     /// The policy.
     pub scheduler: String,
-    /// Cycles at each value.
+    /// The makespan at each value, in cycles.
     pub makespans: Vec<u64>,
-    /// Steps down at which the makespan goes up.
+    /// Steps to the next smaller value at which the makespan increases.
     pub rises: Vec<RiseFound>,
-    /// The same between any two values, the largest.
+    /// The largest increase between any two values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest: Option<RiseFound>,
 }
@@ -94,51 +95,51 @@ pub struct RiseFound {
     pub value_before: u64,
     /// The smaller value.
     pub value_after: u64,
-    /// Cycles at the larger value.
+    /// The makespan at the larger value, in cycles.
     pub makespan_before: u64,
-    /// Cycles at the smaller value.
+    /// The makespan at the smaller value, in cycles.
     pub makespan_after: u64,
-    /// How many more.
+    /// The increase of the makespan, in cycles.
     pub increase: u64,
-    /// The same over the makespan before.
+    /// The increase divided by the makespan at the larger value.
     pub increase_fraction: Fraction,
-    /// What shows the first.
+    /// A command that reproduces the makespan at the larger value.
     pub command_before: String,
-    /// What shows the second.
+    /// A command that reproduces the makespan at the smaller value.
     pub command_after: String,
 }
 
-/// Two policies that change places along the sweep.
+/// Two policies whose order changes along the sweep.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FlipFound {
-    /// A policy.
+    /// The first policy.
     pub first: String,
-    /// Another one.
+    /// The second policy.
     pub second: String,
-    /// How often the lead changes along the sweep.
+    /// How often the faster policy changes along the sweep.
     pub changes: usize,
-    /// Where the first is faster by most.
+    /// The value at which the first policy leads most.
     pub first_leads: Lead,
-    /// Where the second is.
+    /// The value at which the second policy leads most.
     pub second_leads: Lead,
 }
 
-/// A point at which one of two policies is faster.
+/// A value at which one of two policies is faster.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Lead {
-    /// The value.
+    /// The value of the setting.
     pub value: u64,
     /// Cycles under the first policy.
     pub first_makespan: u64,
-    /// Cycles under the second.
+    /// Cycles under the second policy.
     pub second_makespan: u64,
-    /// The leader's saving, as a part of the other's makespan.
+    /// The difference of the makespans divided by the longer one.
     pub lead_fraction: Fraction,
-    /// What shows the first.
+    /// A command that reproduces the makespan under the first policy.
     pub first_command: String,
-    /// What shows the second.
+    /// A command that reproduces the makespan under the second policy.
     pub second_command: String,
 }
 
@@ -146,10 +147,10 @@ fn percent(fraction: Fraction) -> String {
     format!("{:.2} %", fraction.0 * 100.0)
 }
 
-/// The findings for people.
+/// Returns the findings as text for people.
 fn text(all: &[&KernelFindings], style: Style) -> String {
     let mut text = String::new();
-    // machines differ, and with --unit the values do too
+    // the machines may differ, and with --unit the values may differ, too
     let same = |a: &&KernelFindings, b: &&KernelFindings| a.setting == b.setting && a.values == b.values;
     for run in all.chunk_by(same) {
         let (Some(first), Some(high), Some(low)) = (run.first(), run[0].values.first(), run[0].values.last())
@@ -214,7 +215,7 @@ fn rises_text(all: &[&KernelFindings], style: Style) -> String {
         found.len(),
         found.len() + without
     );
-    // a stable sort, so that equal ones stay in the order of the table
+    // the sort is stable: equals stay in the order of the table
     found.sort_by(|a, b| b.increase_fraction.0.total_cmp(&a.increase_fraction.0));
     text.push_str("  The largest, to be seen again with (--format json has the commands of all):\n");
     for rise in found.iter().take(SHOWN_COMMANDS) {

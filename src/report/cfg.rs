@@ -1,4 +1,5 @@
-//! The control flow of a kernel's warps: basic blocks, loops, and the edges that divergence adds.
+//! The report of the control flow of a kernel's warps: basic blocks, loops, and the edges that
+//! divergence adds.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,23 +16,23 @@ use crate::diag::printable_markup;
 use crate::program::Program;
 use crate::program::warp_cfg::WarpCfg;
 
-/// A kernel's control flow.
+/// The control flow graph of a kernel.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CfgResult {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// Its source file.
     pub file: String,
-    /// Which edges stand for divergence: `sides` or `published`.
+    /// Which edges represent divergence: `sides` or `published`.
     pub divergence: &'static str,
-    /// The basic blocks, the kernel's first.
+    /// The basic blocks; those of the kernel itself come first.
     pub blocks: Vec<Block>,
-    /// Where lanes can go, calls included.
+    /// The edges that lanes can take, including calls, as pairs of indices of blocks.
     pub edges: Vec<[usize; 2]>,
-    /// Where warps can go besides, because their lanes diverge.
+    /// The additional edges that warps can take because their lanes diverge.
     pub added: Vec<Added>,
-    /// The loops, outer ones before those in them.
+    /// The loops, each after the loops that contain it.
     pub loops: Vec<LoopRow>,
 }
 
@@ -39,20 +40,21 @@ pub struct CfgResult {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Block {
-    /// The function it is of.
+    /// The function that contains it.
     pub function: String,
-    /// Lines of its first and last instruction.
+    /// The lines of its first and last instruction.
     pub lines: [u32; 2],
-    /// Instructions.
+    /// The number of its instructions.
     pub instructions: usize,
-    /// Loops around it.
+    /// The number of loops that contain it.
     pub depth: usize,
-    /// Where lanes that part at its end meet again; none if only the function's end is common to them.
+    /// The block at which lanes that diverge at its end reconverge; absent if they only have the
+    /// end of the function in common.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub post_dominator: Option<usize>,
-    /// Whether lanes of a warp may part at its end.
+    /// Whether lanes of a warp may diverge at its end.
     pub diverges: bool,
-    /// Whether lanes may end, or return, after it.
+    /// Whether lanes may exit, or return, after it.
     pub leaves: bool,
 }
 
@@ -60,9 +62,9 @@ pub struct Block {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Added {
-    /// The block where one side of a branch ends.
+    /// The block at which one side of a branch ends.
     pub from: usize,
-    /// The block where another begins.
+    /// The block at which another side begins.
     pub to: usize,
     /// The block that ends with the branch.
     pub branch: usize,
@@ -72,18 +74,18 @@ pub struct Added {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoopRow {
-    /// Its only entry.
+    /// The block that is its only entry.
     pub header: usize,
-    /// The line where that begins.
+    /// The line of the first instruction of the header.
     pub line: u32,
-    /// Loops around it, itself included.
+    /// The nesting depth: 1 for an outermost loop.
     pub depth: usize,
-    /// Its blocks.
+    /// The blocks of the loop.
     pub blocks: Vec<usize>,
 }
 
 impl CfgResult {
-    /// Of a program's warps.
+    /// Returns the graph of the warps of a program.
     pub fn new(kernel: &str, program: &Program, divergence: &'static str, graph: &WarpCfg) -> Self {
         let line = |index: usize| program.instrs[index].line;
         let block = |(index, block): (usize, &crate::program::cfg::BasicBlock)| {
@@ -125,7 +127,8 @@ impl CfgResult {
         }
     }
 
-    /// The graph in the language of Graphviz: what lanes do in full lines, what divergence adds in dashed red ones.
+    /// Returns the graph in the language of Graphviz. Edges of lanes are solid, edges that
+    /// divergence adds are dashed and red.
     pub fn dot(&self) -> String {
         let mut text =
             format!("digraph \"{}\" {{\n  node [shape=box];\n", self.kernel.replace(['"', '\\'], "_"));
@@ -145,10 +148,10 @@ impl CfgResult {
         text + "}\n"
     }
 
-    /// The same as a picture.
+    /// Returns a drawing of the graph.
     ///
     /// # Errors
-    /// What the layout says if it cannot make one.
+    /// If the graph cannot be laid out: the message of the layout.
     pub fn svg(&self) -> Result<String, String> {
         let graph = DotParser::new(&self.dot()).process()?;
         let mut builder = GraphBuilder::new();

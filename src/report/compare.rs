@@ -1,4 +1,4 @@
-//! Every bound beside what was simulated and what was explored, a line per kernel.
+//! The report of every bound beside simulated and explored times, one line per kernel.
 
 use serde::Serialize;
 
@@ -12,93 +12,94 @@ use crate::check::{Application, BoundRow, Checked, StatementRow, Verdict};
 use crate::machine::Machine;
 use crate::program::names as kernel_names;
 
-/// A kernel, or a program with its launches added up. Times are cycles.
+/// A kernel, or a program with its launches summed up. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompareResult {
-    /// The kernel or program.
+    /// The name of the kernel or program.
     pub kernel: String,
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
-    /// Blocks, or launches of a program.
+    /// The number of blocks; for a program, the number of launches.
     pub blocks: usize,
-    /// Warp executions of instructions.
+    /// Every executed instruction, counted once per warp that executed it.
     pub warp_instructions: u64,
-    /// Under the policies that are compared.
+    /// The makespans under the compared policies.
     #[serde(flatten)]
     pub makespans: Makespans,
-    /// The worst case over all work-conserving schedules, where it is known.
+    /// The worst case over all work-conserving schedules, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explored_worst: Option<u64>,
-    /// Where it is not: what it is at least.
+    /// A lower bound of this worst case, if it is not known exactly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explored_worst_at_least: Option<u64>,
-    /// Why nothing is known of it, if so.
+    /// Why nothing is known of this worst case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explored_reason: Option<String>,
     /// Every bound.
     pub bounds: Vec<Value>,
-    /// The proved bound with the smallest value, of those that hold under all of these policies.
+    /// The proved bound with the smallest value, among those that hold under all compared policies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tightest_proved: Option<&'static str>,
-    /// Of an application: its kernels, those of each statement together.
+    /// The statements of an application, each with the sums over its launches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<CompareStep>,
-    /// Why races were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    /// Why races were not looked for, if they were not; the report then holds for the paths of one
+    /// order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
 
-/// The launches of one statement of an application, taken together. Times are cycles.
+/// The launches of one statement of an application, summed up. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompareStep {
-    /// Where it stands in the file.
+    /// The line of the statement in the file.
     pub line: u32,
-    /// The kernel.
+    /// The name of the kernel.
     pub entry: String,
-    /// How many launches.
+    /// The number of launches.
     pub launches: u64,
-    /// Warp executions of instructions.
+    /// Every executed instruction, counted once per warp that executed it.
     pub warp_instructions: u64,
-    /// Under the policies that are compared.
+    /// The makespans under the compared policies.
     #[serde(flatten)]
     pub makespans: Makespans,
-    /// The worst case over all work-conserving schedules, where it is known.
+    /// The worst case over all work-conserving schedules, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explored_worst: Option<u64>,
-    /// Where it is not: what it is at least.
+    /// A lower bound of this worst case, if it is not known exactly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explored_worst_at_least: Option<u64>,
     /// Every bound.
     pub bounds: Vec<Value>,
 }
 
-/// How makespans are named.
+/// The names of the makespans in the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// As those under gto and lrr, where nobody chooses policies.
+    /// Fixed names for gto and lrr, which are compared by default.
     Both,
-    /// By policy.
+    /// A list by policy.
     Named,
 }
 
-/// Makespans under the policies that are compared.
+/// The makespans under the compared policies.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Makespans {
-    /// Where nobody chooses policies.
+    /// The makespans under gto and lrr, which are compared by default.
     Both {
-        /// Under gto.
+        /// The makespan under gto.
         makespan_gto: u64,
-        /// Under lrr.
+        /// The makespan under lrr.
         makespan_lrr: u64,
     },
-    /// Where `--scheduler` does.
+    /// The makespans under the policies that `--scheduler` names.
     Named {
-        /// Each of them.
+        /// The makespan under each policy.
         makespans: Vec<Makespan>,
     },
 }
@@ -109,12 +110,12 @@ pub enum Makespans {
 pub struct Makespan {
     /// The policy.
     pub scheduler: String,
-    /// Cycles.
+    /// The makespan in cycles.
     pub makespan: u64,
 }
 
 impl Makespans {
-    /// Of runs, each with its makespan.
+    /// Returns the makespans of these runs.
     fn new<'r>(shown: Shown, runs: impl Iterator<Item = (&'r Checked, Cycles)>) -> Self {
         let one = |(run, makespan): (&Checked, Cycles)| Makespan {
             scheduler: run.scheduler.clone(),
@@ -129,7 +130,7 @@ impl Makespans {
         }
     }
 
-    /// Policies and makespans.
+    /// Returns the policies with their makespans.
     fn all(&self) -> Vec<(&str, u64)> {
         match self {
             Self::Both { makespan_gto, makespan_lrr } => vec![("gto", *makespan_gto), ("lrr", *makespan_lrr)],
@@ -140,37 +141,39 @@ impl Makespans {
     }
 }
 
-/// A bound's value.
+/// The value of a bound.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Value {
-    /// The bound.
+    /// The name of the bound.
     pub name: &'static str,
-    /// Cycles, where it applies.
+    /// The value in cycles, if the bound applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
-    /// Whether a run under one of these policies, within its premises, took longer.
+    /// Whether a run under a compared policy, within the premises of the bound, took longer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub violated: bool,
-    /// Why it does not apply under the first of these policies under which it does not. Of the kernels of an application
-    /// it is said with the whole.
+    /// Why the bound does not apply, under the first compared policy under which it does not. For
+    /// an application it is stated once, with the totals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// The worst case of a launch as far as exploration came: blocks add up.
+/// The explored worst case of a launch: the sum over its blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Explored {
-    /// Exactly this.
+    /// The exact worst case.
     Exactly(Cycles),
-    /// At least this; some block has more states than the fuel allows, or somebody ended the command.
+    /// A lower bound of the worst case: some block has more states than were allowed, or the
+    /// command was stopped.
     AtLeast(Cycles),
-    /// Some block, or the machine, is of a kind that exploration does not handle, or a premise does not hold; and why.
+    /// Nothing is known, for this reason: exploration does not handle the machine or some block, or
+    /// a premise does not hold.
     NotHandled(String),
 }
 
 impl Explored {
-    /// What it is, or what it is at least.
+    /// Returns the worst case if it is exact, and its lower bound otherwise.
     fn values(&self) -> (Option<u64>, Option<u64>) {
         match self {
             Self::Exactly(worst) => (Some(worst.get()), None),
@@ -179,7 +182,7 @@ impl Explored {
         }
     }
 
-    /// Why it is not known at all.
+    /// Returns why nothing is known.
     fn why(&self) -> Option<String> {
         match self {
             Self::NotHandled(why) => Some(why.clone()),
@@ -187,7 +190,7 @@ impl Explored {
         }
     }
 
-    /// One after the other.
+    /// Returns the worst case of two launches that run one after the other.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
         match (self, next) {
@@ -201,7 +204,7 @@ impl Explored {
 }
 
 impl CompareResult {
-    /// From runs under the policies that are compared, at least one.
+    /// Returns the report of runs under the compared policies, of which there must be at least one.
     pub fn new(
         kernel: String,
         machine: &Machine,
@@ -228,7 +231,8 @@ impl CompareResult {
 }
 
 impl CompareStep {
-    /// Of runs of an application, given as totals, by statement, and what was explored of each statement.
+    /// Returns the report of runs of an application: their totals, and by statement the runs and
+    /// the explored worst case.
     pub fn all(
         application: &Application,
         shown: Shown,
@@ -268,7 +272,7 @@ impl CompareStep {
 }
 
 impl CompareResult {
-    /// All of it as a step.
+    /// Returns the totals in the form of a step.
     fn whole(&self) -> CompareStep {
         CompareStep {
             line: 0,
@@ -283,8 +287,9 @@ impl CompareResult {
     }
 }
 
-/// Every bound that is for some of these runs: as it is in the first to which it applies, else in the first that it
-/// is for. It does not depend on the policy, but some are for some policies only.
+/// Returns every bound that is defined for some of these runs: its value in the first run to which
+/// it applies, or else its reason in the first run that it is defined for. The value does not
+/// depend on the policy, but some bounds are defined only for some policies.
 fn judged_somewhere(runs: &[Checked]) -> Vec<Value> {
     let count = runs.first().map_or(0, |run| run.bounds.len());
     let of_bound = |index: usize| {
@@ -297,7 +302,8 @@ fn judged_somewhere(runs: &[Checked]) -> Vec<Value> {
     (0..count).filter_map(of_bound).collect()
 }
 
-/// The proved bound with the smallest value, of those that hold under every policy that is compared.
+/// Returns the proved bound with the smallest value, among those that hold under every compared
+/// policy.
 fn tightest(runs: &[Checked]) -> Option<&'static str> {
     let (first, others) = runs.split_first()?;
     let holds = |row: &BoundRow| !row.left_out && row.verdict() == Verdict::Holds;
@@ -312,13 +318,13 @@ fn tightest(runs: &[Checked]) -> Option<&'static str> {
         .map(|(_, name)| name)
 }
 
-/// Behind the value of a bound that a run exceeds.
+/// The mark after the value of a bound that a run exceeds.
 const EXCEEDED: &str = "*";
 
-/// Kernels that are named where something does not apply.
+/// The most kernels that are named for a bound that does not apply.
 const NAMED: usize = 3;
 
-/// What does not apply to which kernels, and why.
+/// Returns text that lists the bounds that do not apply, with the kernels and the reasons.
 fn left_out(results: &[CompareResult], style: Style) -> String {
     let mut reasons: Vec<(String, Vec<&str>, Vec<&str>)> = Vec::new();
     for row in results {
@@ -356,7 +362,7 @@ fn left_out(results: &[CompareResult], style: Style) -> String {
 impl Report for Output<CompareResult> {
     fn text(&self, style: Style) -> String {
         let Some(first) = self.results.first() else { return self.batch.text() };
-        // a kernel has several lines only where several machines are named
+        // a kernel has several lines only if several machines are named
         let several = self.results.windows(2).any(|two| {
             two[0].kernel == two[1].kernel && two[0].origin.machine_digest != two[1].origin.machine_digest
         });
@@ -376,7 +382,7 @@ impl Report for Output<CompareResult> {
         let start = heading.len();
         heading.extend(&names);
         heading.push("tightest proved");
-        // instructions and blocks go first, then bounds from the right
+        // columns dropped first: instructions and blocks, then bounds from the right
         let expendable: Vec<usize> =
             [words + 1, words].into_iter().chain((start..start + names.len()).rev()).collect();
         let mut table = Table::new(heading, &(0..words).collect::<Vec<_>>()).expendable(expendable);

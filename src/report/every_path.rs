@@ -1,4 +1,4 @@
-//! The bound over all paths, beside a run and the bounds on its paths.
+//! The report of the bound over all paths, beside a run and the bounds on its paths.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use crate::check::{Checked, Verdict, Workload};
 use crate::machine::{Machine, SchedulerKind};
 use crate::program::loop_bounds::LoopBound;
 
-/// What `static` says.
+/// The output of `static`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StaticReport {
@@ -23,59 +23,61 @@ pub struct StaticReport {
     pub output: Output<StaticResult>,
 }
 
-/// A launch. Times are cycles.
+/// A launch. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StaticResult {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
-    /// Blocks.
+    /// The number of blocks.
     pub blocks: u32,
-    /// Warps of all blocks; none if there is no bound.
+    /// The number of warps of all blocks; absent if there is no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warps: Option<u64>,
-    /// Of these, warps that take the same path whatever the data are.
+    /// The number of these warps that take the same path for any data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warps_with_one_path: Option<u64>,
-    /// The bound on the paths of a run that `static` is over all paths: `iwb`, or `rbb` where blocks are resident together.
+    /// The bound on the paths of one run that `static` extends to all paths: `iwb`, or `rbb` if
+    /// blocks are resident together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_paths: Option<&'static str>,
-    /// Whether the number of barriers depends on the path, so that sections are bounded all alike.
+    /// Whether the number of barriers depends on the path, so that all sections get the same bound.
     pub barriers_vary: bool,
-    /// What was said of loops.
+    /// The given loop bounds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub loop_bounds: Vec<Given>,
     /// The policy of the run.
     pub scheduler: String,
-    /// What the launch takes with the data of the seed.
+    /// The makespan of the launch with the data of the seed.
     pub makespan: u64,
-    /// The bound `static`, which is over all paths, then those on the paths of this run.
+    /// The bound `static`, which holds for all paths, then the bounds on the paths of this run.
     pub bounds: Vec<Bound>,
 }
 
-/// A run that the bound is judged for.
+/// A run on which the bound is judged.
 pub struct OfRun<'a> {
-    /// Its policy.
+    /// The policy of the run.
     pub policy: SchedulerKind,
-    /// What came of it.
+    /// The judged run.
     pub checked: &'a Checked,
 }
 
-/// A bound of a loop.
+/// A bound on the iterations of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Given {
-    /// Where it begins.
+    /// The line at which the loop begins.
     pub line: u32,
-    /// How often a thread goes back there at most, each time it comes to it from outside.
+    /// The greatest number of times that a thread returns to the beginning of the loop after it has
+    /// entered it from outside.
     pub most: u64,
 }
 
 impl StaticResult {
-    /// Of a launch, with a run of it.
+    /// Returns the report of a launch with one run of it.
     pub fn new(
         workload: &Workload,
         machine: &Machine,
@@ -108,7 +110,7 @@ impl StaticResult {
         }
     }
 
-    /// With that of the run.
+    /// Returns the verdict on all bounds, including those on the run.
     pub fn verdict(&self, run: &Checked) -> Verdict {
         let mine = match self.bounds[0].status {
             Status::Violated => Verdict::Violated,
@@ -118,13 +120,13 @@ impl StaticResult {
         Verdict::combine([mine, run.verdict()])
     }
 
-    /// The bound of this name.
+    /// Returns the bound of this name.
     pub fn bound(&self, name: &str) -> Option<&Bound> {
         self.bounds.iter().find(|bound| bound.name == name)
     }
 }
 
-/// The bound over all paths, against a run.
+/// Returns the bound over all paths, judged on a run.
 fn bound(found: &EveryPath, OfRun { policy, checked: run }: &OfRun) -> Bound {
     let value = match found {
         EveryPath::Bound(launch) => launch.under(run.schedules(policy)).map_err(|why| why.to_string()),
@@ -212,7 +214,7 @@ fn table(results: &[StaticResult], style: Style) -> String {
     text
 }
 
-/// What `static` is over all paths.
+/// Returns the names of the bounds on one run that `static` extends to all paths.
 fn of_paths_text(results: &[StaticResult]) -> &'static str {
     let with = |name| results.iter().any(|row| row.of_paths == Some(name));
     match (with("iwb"), with("rbb")) {

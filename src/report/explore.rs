@@ -1,5 +1,5 @@
-//! The worst and the best that can be: over all work-conserving schedules of a block, or over all latencies
-//! under one policy.
+//! The report of the worst and the best case: over all work-conserving schedules of a block, or
+//! over all latencies under one policy.
 
 use std::fmt::Write;
 
@@ -13,17 +13,17 @@ use crate::check::order::notes_of;
 use crate::explore::{Exploration, LatencyExtremes};
 use crate::machine::Machine;
 
-/// Issues shown of a witness.
+/// The most issues of a witness that text shows.
 const MAX_WITNESS: usize = 200;
 
-/// What `explore` says.
+/// The output of `explore`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "over", rename_all = "kebab-case")]
 pub enum ExploreResult {
-    /// Over all schedules.
+    /// The result over all schedules.
     Schedules(Schedules),
-    /// Over all latencies.
+    /// The result over all latencies.
     Latencies(Latencies),
 }
 
@@ -31,22 +31,23 @@ pub enum ExploreResult {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Searched {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
-    /// The block's number in the grid.
+    /// The index of the block in the grid.
     pub block: u32,
-    /// Blocks of the launch.
+    /// The number of blocks of the launch.
     pub launch_blocks: u32,
-    /// Why races were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    /// Why races were not looked for, if they were not; the report then holds for the paths of one
+    /// order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
 
 impl Searched {
-    /// A block of a kernel on a machine.
+    /// Returns the description of a block of a kernel on a machine.
     pub fn new(kernel: &str, machine: &Machine, block: u32, launch_blocks: u32) -> Self {
         let origin = Origin::new(machine);
         Self { kernel: kernel.to_owned(), origin, block, launch_blocks, races_not_looked_for: None }
@@ -66,46 +67,46 @@ impl Searched {
     }
 }
 
-/// Over all work-conserving schedules. Times are cycles.
+/// The result over all work-conserving schedules. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Schedules {
-    /// What was searched.
+    /// The block that was searched.
     #[serde(flatten)]
     pub of: Searched,
-    /// The longest makespan, where it is known.
+    /// The longest makespan, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<u64>,
-    /// The shortest.
+    /// The shortest makespan, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best: Option<u64>,
-    /// Some schedule takes this long.
+    /// A lower bound of the longest makespan: some schedule takes this long.
     pub worst_at_least: u64,
-    /// None takes longer.
+    /// An upper bound of the longest makespan: no schedule takes longer.
     pub worst_at_most: u64,
-    /// None takes less.
+    /// A lower bound of the shortest makespan: no schedule takes less.
     pub best_at_least: u64,
-    /// Some schedule takes this little.
+    /// An upper bound of the shortest makespan: some schedule takes this time.
     pub best_at_most: u64,
     /// Whether every schedule was followed to its end.
     pub complete: bool,
-    /// Why not.
+    /// Why the search was stopped early, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stopped>,
-    /// States looked at.
+    /// The number of states visited.
     pub states: u64,
-    /// Issues up to which every schedule was followed.
+    /// The number of issues up to which every schedule was followed.
     pub followed_issues: u64,
-    /// What became of the bounds on all schedules.
+    /// The verdicts on the bounds, over all schedules.
     pub bounds: Vec<Bound>,
-    /// The warp at each issue of a longest schedule.
+    /// The index of the warp at each issue of a longest schedule.
     pub witness: Vec<usize>,
-    /// The same of a shortest.
+    /// The index of the warp at each issue of a shortest schedule.
     pub best_witness: Vec<usize>,
 }
 
 impl Schedules {
-    /// What was found.
+    /// Returns the report of an exploration.
     pub fn new(of: Searched, found: &Exploration, stopped: Option<Stopped>, bounds: Vec<Bound>) -> Self {
         let exact = |cycles: Option<Cycles>| cycles.map(Cycles::get).filter(|_| found.is_complete());
         Self {
@@ -159,17 +160,17 @@ impl Schedules {
     }
 }
 
-/// The start of a witness.
+/// Returns the start of a witness as text.
 fn shown<T>(witness: &[T], one: impl Fn(&T) -> String) -> String {
     let more = if witness.len() > MAX_WITNESS { " ..." } else { "" };
     witness.iter().take(MAX_WITNESS).map(one).collect::<Vec<_>>().join(" ") + more
 }
 
-/// Over all latencies in intervals, under one policy. Times are cycles.
+/// The result over all latencies in intervals, under one policy. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Latencies {
-    /// What was searched.
+    /// The block that was searched.
     #[serde(flatten)]
     pub of: Searched,
     /// The policy.
@@ -178,34 +179,34 @@ pub struct Latencies {
     pub varied: Vec<VariedUnit>,
     /// Whether all latencies were followed to their end.
     pub complete: bool,
-    /// Why not.
+    /// Why the search was stopped early, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stopped>,
-    /// States looked at.
+    /// The number of states visited.
     pub states: u64,
-    /// The longest makespan.
+    /// The longest makespan, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<u64>,
-    /// The shortest.
+    /// The shortest makespan, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best: Option<u64>,
-    /// Makespan with every varied latency at its longest.
+    /// The makespan with every varied latency at its longest.
     pub all_longest: u64,
     /// A longest run, issue by issue.
     pub witness: Vec<Decision>,
-    /// A shortest run.
+    /// A shortest run, issue by issue.
     pub best_witness: Vec<Decision>,
 }
 
-/// A unit whose latency lies in an interval.
+/// A unit whose latency varies in an interval.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VariedUnit {
     /// Its name in the machine.
     pub unit: String,
-    /// The shortest.
+    /// The shortest latency.
     pub lat_from: u16,
-    /// The longest.
+    /// The longest latency.
     pub lat_to: u16,
 }
 
@@ -213,15 +214,15 @@ pub struct VariedUnit {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Decision {
-    /// Who issued.
+    /// The index of the warp that issued.
     pub warp: usize,
-    /// The latency it had, if that varies.
+    /// The latency of the instruction, if its unit's latency varies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lat: Option<u16>,
 }
 
 impl Latencies {
-    /// What was found; `stopped` says why that is not all, if so.
+    /// Returns the report of an exploration. `stopped` is the reason if it was stopped early.
     pub fn new(
         of: Searched,
         scheduler: String,

@@ -1,4 +1,5 @@
-//! The finishing time of the template kernels of Raravi and Andersson, 2010, over all schedules.
+//! The report of the finishing time of the template kernels of Raravi and Andersson, 2010, over all
+//! schedules.
 
 use std::fmt::Write;
 
@@ -13,113 +14,113 @@ use crate::base::Cycles;
 use crate::check::{Verdict, overestimation};
 use crate::explore::fermi::{CycleUse, Fairness, FermiBound, FermiMachine, Finishing};
 
-/// What `fermi` says. Times are cycles.
+/// The output of `fermi`. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FermiResult {
     /// The machine.
     pub machine: String,
-    /// Whether repetition k comes before k+1.
+    /// Whether repetition k has priority over repetition k+1.
     pub fairness: bool,
-    /// What was asked.
+    /// The result, whose form depends on the options.
     #[serde(flatten)]
     pub of: Of,
-    /// The bounds, whether they apply, and the formulas.
+    /// The bounds, and for each the reason why it does not apply, if it does not.
     #[serde(skip)]
     premises: Vec<(FermiBound, Option<&'static str>)>,
 }
 
-/// One of three questions.
+/// One of three kinds of results.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Of {
-    /// One number of warps and repetitions of a table.
+    /// A cell of the table: one number of warps and repetitions.
     Cell(Cell),
-    /// The same with its schedules.
+    /// A cell with a worst and a best schedule.
     Witness(Witness),
-    /// Bounds on a kernel over all SMs.
+    /// The bounds on a kernel over all SMs.
     Kernel(OfKernel),
 }
 
-/// The worst case of some warps.
+/// The worst case for some number of warps.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cell {
-    /// Warps of an SM.
+    /// The number of warps on an SM.
     pub warps: usize,
-    /// Repetitions of the template.
+    /// The number of repetitions of the template.
     pub rep: usize,
     /// Whether every schedule was followed to its end.
     pub complete: bool,
-    /// The longest finishing time, if so.
+    /// The longest finishing time, if the search was complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<u64>,
-    /// The shortest.
+    /// The shortest finishing time, if the search was complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best: Option<u64>,
-    /// States looked at.
+    /// The number of states visited, if the search was complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub states: Option<usize>,
     /// The bounds.
     pub bounds: Vec<Judged>,
 }
 
-/// A bound against the worst case.
+/// A bound, judged against the worst case.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Judged {
-    /// The bound.
+    /// The name of the bound.
     pub name: &'static str,
-    /// Its value.
+    /// The value of the bound.
     pub value: u64,
-    /// What became of it.
+    /// The verdict.
     pub status: Status,
-    /// Why it neither holds nor is violated.
+    /// Why the bound neither holds nor is violated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether the true worst case is the bound.
+    /// Whether the worst case equals the bound.
     pub exact: bool,
-    /// Whether the true worst case is above the bound, whatever its premises.
+    /// Whether the worst case exceeds the bound, regardless of the premises of the bound.
     pub exceeded: bool,
     /// (bound - worst) / worst.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overestimation: Option<Fraction>,
 }
 
-/// Schedules that take the worst and the best case.
+/// A worst and a best schedule.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Witness {
-    /// Warps of an SM.
+    /// The number of warps on an SM.
     pub warps: usize,
-    /// Repetitions of the template.
+    /// The number of repetitions of the template.
     pub rep: usize,
     /// The longest finishing time.
     pub worst: u64,
-    /// The shortest.
+    /// The shortest finishing time.
     pub best: u64,
     /// The bounds.
     pub bounds: Vec<Judged>,
-    /// Per warp its instruction in each cycle, `.` for none.
+    /// A longest schedule: one string per warp with its instruction in each cycle, `.` for none.
     pub worst_schedule: Vec<String>,
-    /// The same of a shortest schedule.
+    /// A shortest schedule, in the same form.
     pub best_schedule: Vec<String>,
     #[serde(skip)]
     warp_threads: u32,
 }
 
-/// Bounds on a kernel.
+/// The bounds on a kernel.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OfKernel {
-    /// Threads of each SM.
+    /// The number of threads on each SM.
     pub threads: Vec<u32>,
-    /// Warps of each SM.
+    /// The number of warps on each SM.
     pub warps: Vec<u32>,
-    /// Repetitions of the template.
+    /// The number of repetitions of the template.
     pub rep: usize,
-    /// The largest over the SMs.
+    /// Each bound, with its largest value over the SMs.
     pub bounds: Vec<KernelBound>,
 }
 
@@ -127,18 +128,18 @@ pub struct OfKernel {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KernelBound {
-    /// The bound.
+    /// The name of the bound.
     pub name: &'static str,
-    /// Its value, where it applies.
+    /// The value of the bound, if it applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
-    /// Why it does not.
+    /// Why the bound does not apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'static str>,
 }
 
 impl FermiResult {
-    /// An answer.
+    /// Returns the report of a result on this machine.
     pub fn new(machine: &FermiMachine, fairness: Fairness, of: Of) -> Self {
         let premise = |bound: FermiBound| (bound, bound.applicable(machine, fairness).err());
         Self {
@@ -155,7 +156,7 @@ impl FermiResult {
 }
 
 impl Witness {
-    /// What was found.
+    /// Returns the cell for what was found.
     pub fn new(
         machine: &FermiMachine,
         warps: usize,
@@ -176,7 +177,7 @@ impl Witness {
     }
 }
 
-/// Per warp its letter in each cycle.
+/// Returns one string per warp with its instruction in each cycle.
 fn rows(schedule: &[CycleUse], warps: usize) -> Vec<String> {
     let letter = |warp: usize, used: &CycleUse| {
         used.iter().find(|(w, _)| *w == warp).map_or('.', |(_, op)| op.letter())
@@ -184,7 +185,7 @@ fn rows(schedule: &[CycleUse], warps: usize) -> Vec<String> {
     (0..warps).map(|warp| schedule.iter().map(|used| letter(warp, used)).collect()).collect()
 }
 
-/// The worst case, if it is known, against every bound.
+/// Judges every bound against the worst case, if that is known.
 pub fn judge(
     machine: &FermiMachine,
     fairness: Fairness,

@@ -1,4 +1,4 @@
-//! Estimates of the hybrid analysis, beside the longest run that was observed.
+//! The report of the estimates of the hybrid analysis, beside the longest observed run.
 
 use std::fmt::Write;
 
@@ -13,55 +13,57 @@ use crate::check::order::not_looked_for;
 use crate::hybrid::{Estimate, Estimates, Ipg, Limits, NoSections, Observed};
 use crate::machine::Machine;
 
-/// Transitions that were never observed and are named as text before the rest is counted.
+/// The most transitions without an observation that text names; the others are counted.
 const MAX_SHOWN: usize = 12;
 
-/// What the analysis says of a kernel or graph. Times are cycles.
+/// The analysis of a kernel or graph. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HybridResult {
-    /// The kernel, or the file of the graph.
+    /// The name of the kernel, or the file of the graph.
     pub name: String,
-    /// Where the runs come from.
+    /// The origin of the runs.
     #[serde(flatten)]
     pub source: Source,
-    /// What is instrumented besides the entry and the end: `blocks` or `loops`; of a graph `nodes`.
+    /// What is instrumented besides the entry and the end: `blocks` or `loops`, or `nodes` for a
+    /// given graph.
     pub ipoints_at: &'static str,
-    /// Ipoints.
+    /// The number of ipoints (instrumentation points).
     pub ipoints: usize,
-    /// Runs.
+    /// The number of runs.
     pub runs: u64,
-    /// Warps of all runs.
+    /// The number of warps in all runs.
     pub warps: u64,
-    /// Ipoints that were passed.
+    /// The number of events: each is the passage of a warp through an ipoint.
     pub events: u64,
-    /// The longest run, from the first start to the last end: the high-water mark.
+    /// The time of the longest run, from the first start to the last end: the high-water mark.
     pub high_water: u64,
-    /// That run, from 1.
+    /// The number of the longest run, from 1.
     pub high_water_run: u64,
-    /// The shortest run.
+    /// The time of the shortest run.
     pub shortest_run: u64,
     /// The longest time of a single warp.
     pub longest_warp: u64,
-    /// What limits how often transitions are taken: `loops`, the bounds of loops, or `counts`, those and how often
-    /// warps were seen to take them.
+    /// What limits the counts of transitions: `loops` for the loop bounds, or `counts` for these
+    /// and the counts observed for warps.
     pub limits: &'static str,
     /// The estimates.
     pub estimates: Vec<EstimateRow>,
-    /// How warps start.
+    /// The times at which warps start.
     pub waves: Waves,
-    /// The loops, outer ones before those in them.
+    /// The loops, each after the loops that contain it.
     pub loops: Vec<LoopRow>,
     /// The transitions.
     pub transitions: Vec<TransitionRow>,
-    /// Transitions that no warp took: no estimate accounts for them.
+    /// The number of transitions that no warp took; no estimate accounts for them.
     pub never_observed: usize,
-    /// Why races were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    /// Why races were not looked for, if they were not; the report then holds for the paths of one
+    /// order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
 
-/// Where runs come from.
+/// The origin of the runs.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -73,18 +75,19 @@ pub enum Source {
         origin: Origin,
         /// The policy.
         scheduler: String,
-        /// Seeds of the random data of the first and the last run; each has the next.
+        /// The seeds of the random data of the first and the last run; the runs between have the
+        /// seeds between.
         seeds: [u64; 2],
     },
-    /// Traces.
+    /// Runs read from traces.
     Traces {
-        /// Their files.
+        /// The trace files.
         traces: Vec<String>,
     },
 }
 
 impl Source {
-    /// Of simulated runs.
+    /// Returns the origin of simulated runs.
     pub fn simulated(machine: &Machine, scheduler: String, seeds: [u64; 2]) -> Self {
         Self::Simulated { origin: Origin::new(machine), scheduler, seeds }
     }
@@ -98,7 +101,7 @@ impl Source {
         }
     }
 
-    /// A run by its number, with its seed if it has one.
+    /// Returns a run as text: its number, and its seed if it has one.
     fn run(&self, number: u64) -> String {
         match self {
             Self::Simulated { seeds: [first, _], .. } => {
@@ -113,16 +116,16 @@ impl Source {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EstimateRow {
-    /// `z_warp`, `z_warp_tree`, `z_dynamic`, `z_hybrid` as published, and `hybrid_blocks` and
-    /// `hybrid_sections`, which are ours.
+    /// The name: `z_warp`, `z_warp_tree`, `z_dynamic` and `z_hybrid` as published, or
+    /// `hybrid_blocks` and `hybrid_sections`, which are our own.
     pub name: &'static str,
-    /// Its value; none if there is none.
+    /// The value; null if the estimate could not be computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
     /// (value - high-water mark) / high-water mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_high_water: Option<Fraction>,
-    /// Whether a run took longer: then it bounds nothing.
+    /// Whether a run took longer; if so, the estimate is no upper bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below_high_water: Option<bool>,
     /// Why there is no value.
@@ -130,26 +133,29 @@ pub struct EstimateRow {
     pub missing: Option<String>,
 }
 
-/// How warps start.
+/// The times at which warps start.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Waves {
     /// The longest time from the start of a run until the last warp of an SM starts.
     pub jitter: u64,
-    /// The largest number of waves: series of starts on an SM without an end between them.
+    /// The largest number of waves; a wave is a series of starts on an SM without an end between
+    /// them.
     pub waves: u64,
     /// The largest number of warps in a wave.
     pub warps_per_wave: u64,
     /// The longest time between consecutive starts of a wave.
     pub delta: u64,
-    /// The largest number of blocks that one place of an SM held one after the other; none of traces.
+    /// The largest number of blocks that one CTA slot of an SM held one after the other; absent for
+    /// traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_waves: Option<u64>,
-    /// The longest time from the end of a block until the last warp of the next in its place starts; none of traces.
+    /// The longest time from the end of a block until the last warp of the next block in its slot
+    /// starts; absent for traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_jitter: Option<u64>,
-    /// The longest path of a block from the start of its last warp, of the parts that do not wait at barriers; none where they
-    /// are not known.
+    /// The longest path of a block from the start of its last warp, made of the parts that do not
+    /// wait at barriers; absent if these are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_path: Option<u64>,
 }
@@ -158,15 +164,15 @@ pub struct Waves {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoopRow {
-    /// The ipoint at its header; none where the header has none.
+    /// The ipoint at its header; absent if the header has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
     /// The source line of its header.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// Iterations between two entries, the most that was observed.
+    /// The largest observed number of iterations between two entries.
     pub observed: u64,
-    /// The bound that somebody gave.
+    /// The given bound on this number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<u64>,
 }
@@ -175,42 +181,42 @@ pub struct LoopRow {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TransitionRow {
-    /// The ipoint it leaves.
+    /// The ipoint at its start.
     pub from: String,
-    /// The ipoint it leads to.
+    /// The ipoint at its end.
     pub to: String,
-    /// Whether it is there because of divergence only.
+    /// Whether it exists only because of divergence.
     pub divergent: bool,
-    /// The longest time; none if no warp took it.
+    /// The longest time; null if no warp took it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest: Option<u64>,
-    /// Run, SM and warp of the first time that it took so long.
+    /// Run, SM and warp of the first occurrence of the longest time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_at: Option<[u64; 3]>,
-    /// How often a warp took it at most.
+    /// The largest number of times that a warp took it.
     pub observed: u64,
-    /// How often it is taken on the longest path.
+    /// The number of times that it is taken on the longest path.
     pub worst: u64,
 }
 
-/// What was analysed.
+/// The subject of an analysis.
 pub struct About<'a> {
-    /// The kernel or graph.
+    /// The name of the kernel or graph.
     pub name: String,
-    /// Where the runs come from.
+    /// The origin of the runs.
     pub source: Source,
     /// What is instrumented.
     pub ipoints_at: &'static str,
-    /// The graph.
+    /// The ipoint graph.
     pub ipg: &'a Ipg,
-    /// By loop, the source line of its header, where there is a source.
+    /// The source line of the header of each loop, if there is a source.
     pub loop_lines: &'a [u32],
-    /// By loop, the bound that somebody gave.
+    /// The given bound of each loop.
     pub given: &'a [Option<u64>],
-    /// Why the paths of a run are not those of every order of accesses, if they are not: then times of these runs say
-    /// nothing of others.
+    /// Why the paths of a run depend on the order of memory accesses, if they do; the times of
+    /// these runs then do not apply to others.
     pub decided_by_order: Option<String>,
-    /// Why that was not looked for, if it was not.
+    /// Why this was not looked for, if it was not.
     pub races_not_looked_for: Option<String>,
 }
 
@@ -243,7 +249,7 @@ impl EstimateRow {
 }
 
 impl HybridResult {
-    /// The estimates of what was observed, `observed` with the bounds as runs showed them.
+    /// Returns the report of the estimates. `observed` has the observed loop bounds.
     pub fn new(about: About<'_>, observed: &Observed, found: &Estimates) -> Self {
         let About {
             name,

@@ -1,4 +1,4 @@
-//! Anomalies among whole phases, drawn as two schedules above each other.
+//! The report of anomalies among sequences of phases, drawn as two schedules one above the other.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::explore::anomaly::phases::{PhaseAnomaly, PhaseFound};
 use crate::explore::phase_level::{PhasePair, PhaseRun, PhaseWarp, schedule};
 use crate::machine::SchedulerKind;
 
-/// What was found under a policy.
+/// The result of the search under a policy.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PolicySearch {
@@ -20,21 +20,21 @@ pub struct PolicySearch {
     pub scheduler: String,
     /// Whether an anomaly was found.
     pub found: bool,
-    /// Whether the search went as far as it may, or found one.
+    /// Whether the search reached its limit or found an anomaly.
     pub complete: bool,
-    /// Instances that were looked at.
+    /// The number of instances that were tried.
     pub instances: u64,
-    /// Schedules of them.
+    /// The number of schedules of these instances.
     pub schedules: u64,
-    /// Every instance up to this total length was searched.
+    /// The total length of phases, in cycles, up to which every instance was searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all_up_to: Option<u64>,
-    /// What was found.
+    /// The anomaly, if one was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anomaly: Option<Anomaly>,
 }
 
-/// Phases that get shorter and a makespan that grows. Times are cycles.
+/// An anomaly: phases get shorter and the makespan increases. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Anomaly {
@@ -42,15 +42,15 @@ pub struct Anomaly {
     pub makespan_before: u64,
     /// The makespan after.
     pub makespan_after: u64,
-    /// What gets shorter.
+    /// The phases that get shorter.
     pub shortened: Vec<Shortened>,
     /// The schedule before.
     pub before: Vec<Run>,
     /// The schedule after.
     pub after: Vec<Run>,
-    /// What draws the first.
+    /// A command that draws the schedule before.
     pub command_before: String,
-    /// What draws the second.
+    /// A command that draws the schedule after.
     pub command_after: String,
     #[serde(skip)]
     drawings: [String; 2],
@@ -60,15 +60,16 @@ pub struct Anomaly {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shortened {
-    /// Its warp.
+    /// The index of its warp.
     pub warp: usize,
-    /// Its number in the warp, from 0, exec and idle counted apart.
+    /// The index of the phase in its warp, from 0, where exec and idle phases are counted
+    /// separately.
     pub phase: usize,
-    /// `exec` or `idle`.
+    /// The kind, `exec` or `idle`.
     pub kind: &'static str,
-    /// How long it was.
+    /// The length before.
     pub from: u64,
-    /// How long it is.
+    /// The length after.
     pub to: u64,
 }
 
@@ -76,13 +77,13 @@ pub struct Shortened {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Run {
-    /// Its warp.
+    /// The index of the warp.
     pub warp: usize,
-    /// Index of the exec phase within its warp, from 0.
+    /// The index of the exec phase in its warp, from 0.
     pub phase: usize,
-    /// When it could start.
+    /// The cycle from which the exec phase could start.
     pub ready: u64,
-    /// When it did.
+    /// The cycle at which it started.
     pub start: u64,
     /// The end of the exec phase.
     pub exec_end: u64,
@@ -96,14 +97,14 @@ pub struct Run {
 pub struct Drawn {
     /// The policy.
     pub scheduler: String,
-    /// Cycles.
+    /// The makespan in cycles.
     pub makespan: u64,
     #[serde(skip)]
     drawing: String,
 }
 
 impl Drawn {
-    /// Nothing for a policy that does not schedule whole phases.
+    /// Returns the schedule, or `None` for a policy that does not schedule whole phases.
     pub fn new(warps: &[PhaseWarp], policy: &SchedulerKind) -> Option<Self> {
         let mut all = Vec::new();
         let makespan = schedule(warps, policy, |run| all.push(run))?;
@@ -115,7 +116,7 @@ impl Drawn {
     }
 }
 
-/// The drawings, one below the other.
+/// Returns the drawings, one below the other.
 pub(super) fn drawings(all: &[&Drawn]) -> String {
     let mut text = String::new();
     for drawn in all {
@@ -126,12 +127,12 @@ pub(super) fn drawings(all: &[&Drawn]) -> String {
 
 fn runs(warps: &[PhaseWarp], policy: &SchedulerKind) -> Vec<PhaseRun> {
     let mut runs = Vec::new();
-    // a policy that does not exist at this level was refused before, and gives no runs
+    // a policy that does not schedule whole phases is rejected earlier, and yields no runs
     let _ = schedule(warps, policy, |run| runs.push(run));
     runs
 }
 
-/// The command that draws phases of these lengths.
+/// Returns the command that draws phases of these lengths.
 pub fn command(warps: &[PhaseWarp], policy: &SchedulerKind) -> String {
     let pair = |p: &PhasePair| format!("{},{}", p.exec, p.idle);
     let warp = |w: &PhaseWarp| w.iter().map(pair).collect::<Vec<_>>().join(",");
@@ -140,7 +141,7 @@ pub fn command(warps: &[PhaseWarp], policy: &SchedulerKind) -> String {
 }
 
 impl PolicySearch {
-    /// What a search under this policy found.
+    /// Returns the report of a search under this policy.
     pub fn new(policy: &SchedulerKind, found: &PhaseFound) -> Self {
         Self {
             scheduler: policy.to_string(),
@@ -213,7 +214,8 @@ impl Anomaly {
     }
 }
 
-/// What was found under each policy; `seed` drew the instances, if they were drawn.
+/// Returns the text of the searches under each policy. `seed` is the seed of the instances, if they
+/// were drawn at random.
 pub(super) fn text(results: &[&PolicySearch], seed: Option<u64>, style: Style) -> String {
     let mut text = String::new();
     for found in results {

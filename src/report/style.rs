@@ -1,16 +1,16 @@
-//! Colour and width, as the reader has them.
+//! The colours and the line width of text output.
 
-/// How to write for the reader.
+/// The style of text output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Emit ANSI colours.
+    /// Whether to use ANSI colours.
     pub colour: bool,
-    /// Characters of a line; unlimited where nothing wraps.
+    /// The number of characters per line; `None` for no limit.
     pub width: Option<usize>,
 }
 
 impl Style {
-    /// A heading.
+    /// Formats a heading.
     pub fn strong(self, text: &str) -> String {
         self.paint("1", text)
     }
@@ -19,8 +19,8 @@ impl Style {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Prose with lines that are too long broken between words. What follows a label, two blanks after it,
-    /// stays to the right of it.
+    /// Wraps lines of prose that are too long, between words. If a line begins with a label
+    /// followed by two spaces, its continuation lines are indented to the text after the label.
     pub fn fill(self, text: &str) -> String {
         let Some(width) = self.width else { return text.to_owned() };
         let lines = text.split_inclusive('\n').map(|line| {
@@ -36,7 +36,7 @@ fn broken(line: &str, width: usize) -> String {
         let after = indent + gap;
         after + line[after..].chars().take_while(|c| *c == ' ').count()
     });
-    // a label that takes half of the line is none
+    // a label that takes half of the line is not treated as one
     let hang = label.filter(|hang| *hang <= width / 2).unwrap_or(indent + 2).min(width / 2);
     let mut text = line[..indent].to_owned();
     let mut used = indent;
@@ -62,7 +62,7 @@ fn broken(line: &str, width: usize) -> String {
     text
 }
 
-/// Characters that take room: colours do not.
+/// Returns the number of characters that take up space; escape sequences of colours do not.
 pub(super) fn char_width(cell: &str) -> usize {
     let mut count = 0;
     let mut escaped = false;

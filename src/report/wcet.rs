@@ -1,4 +1,4 @@
-//! What is known of a worst case, one method beside the other.
+//! The report of several methods for the worst case of a kernel, side by side.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -19,82 +19,84 @@ use crate::machine::{Machine, SchedulerKind};
 use crate::program::loop_bounds::LoopBound;
 use crate::sim::PolicySetup;
 
-/// A kernel: times are cycles.
+/// A kernel. Times are in cycles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WcetResult {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
-    /// Blocks.
+    /// The number of blocks.
     pub blocks: u32,
-    /// Inputs: each with the next seed.
+    /// The number of inputs; consecutive inputs have consecutive seeds.
     pub runs: u64,
-    /// The policies that each input was simulated under.
+    /// The policies under which each input was simulated.
     pub schedulers: Vec<String>,
-    /// What was said of loops.
+    /// The given loop bounds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loop_bounds: Vec<Given>,
     /// The shortest of all simulated times.
     pub shortest: u64,
-    /// What each method says; the first is the longest simulated time.
+    /// The value of each method; the first is the longest simulated time.
     pub methods: Vec<MethodRow>,
-    /// Why races were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    /// Why races were not looked for, if they were not; the report then holds for the paths of one
+    /// order of accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
 
-/// What a method says.
+/// The value of a method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MethodRow {
-    /// `simulated`; bounds on the paths of the runs by their names; `z_warp`, `z_dynamic`, `z_hybrid`, `hybrid_blocks`,
-    /// `hybrid_sections`; `explored`; `static`.
+    /// The name: `simulated`; the name of a bound on the paths of the runs; `z_warp`, `z_dynamic`,
+    /// `z_hybrid`, `hybrid_blocks`, `hybrid_sections`; `explored`; or `static`.
     pub name: Cow<'static, str>,
-    /// What it is about.
+    /// What the value holds for.
     pub about: About,
-    /// The policy that it is for, where it is for one only.
+    /// The only policy that the value holds for, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// Its value; none if there is none.
+    /// The value; null if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
     /// (value - longest simulated time) / longest simulated time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over: Option<Fraction>,
-    /// Whether something is known to take longer: a run, or a schedule of the paths of one.
+    /// Whether the value is known to be too small, because a run, or a schedule of the paths of a
+    /// run, takes longer.
     pub undershoots: bool,
-    /// The seed of the input that it is from, where it is from one.
+    /// The seed of the input that the value is from, if it is from a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// More: the policy, or why there is no value.
+    /// A remark: the policy, or why there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What a value is about.
+/// What a value holds for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum About {
-    /// The runs.
+    /// The simulated runs.
     Runs,
-    /// All work-conserving schedules of the paths of the runs: proved.
+    /// All work-conserving schedules of the paths of the runs; proved.
     Paths,
-    /// The same: published, and not proved.
+    /// All work-conserving schedules of the paths of the runs; published, but not proved.
     PathsUnproved,
-    /// The paths of the runs under one policy: proved.
+    /// The paths of the runs under one policy; proved.
     PathsUnderPolicy,
-    /// An estimate from the times of the runs.
+    /// Nothing that is proved: an estimate from the times of the runs.
     Estimate,
-    /// All inputs and all work-conserving schedules: proved.
+    /// All inputs and all work-conserving schedules; proved.
     All,
 }
 
 impl About {
-    /// In words.
+    /// Returns the text for people.
     pub fn text(self) -> &'static str {
         match self {
             Self::Runs => "these runs",
@@ -106,7 +108,8 @@ impl About {
         }
     }
 
-    /// What a bound on the paths of runs is about, and the policy that it is for, if that is one only.
+    /// Returns what a bound on the paths of runs holds for, and its policy if it is for a single
+    /// one.
     pub fn of_bound(name: &str, proved: bool) -> (Self, Option<String>) {
         match (bound::policy_of(name), proved) {
             (None, true) => (Self::Paths, None),
@@ -116,12 +119,12 @@ impl About {
         }
     }
 
-    /// Whether it is proved of something.
+    /// Returns whether the value is proved.
     pub fn is_proved(self) -> bool {
         matches!(self, Self::Paths | Self::PathsUnderPolicy | Self::All)
     }
 
-    /// In words, with the policy.
+    /// Returns the text for people, with the policy.
     pub fn text_for(self, policy: Option<&str>) -> String {
         match (self, policy) {
             (Self::PathsUnderPolicy, Some(policy)) => format!("these paths under {policy}"),
@@ -131,32 +134,33 @@ impl About {
     }
 }
 
-/// A bound over the paths of runs.
+/// A bound over the paths of several runs.
 #[derive(Clone, Debug)]
 struct BoundOfRuns {
     name: &'static str,
     proved: bool,
-    /// The largest value, with the seed; or why one of the runs has none.
+    /// The largest value with its seed, or why one of the runs has none.
     value: Result<(Guarantee, u64), String>,
 }
 
-/// What runs came to.
+/// The results of simulated runs.
 #[derive(Clone, Debug, Default)]
 pub struct Simulated {
     longest: Option<(Cycles, u64, String)>,
-    /// By policy: the longest time under it.
+    /// The longest time under each policy.
     longest_under: Vec<(String, Cycles)>,
     shortest: Option<Cycles>,
     bounds: Vec<BoundOfRuns>,
-    /// The policies of the runs, with what they did.
+    /// The policies of the runs, with their schedules.
     schedules: Vec<Schedules>,
-    /// Why the paths of a run are not those of every order of accesses, and why that was not looked for.
+    /// Why the paths of a run depend on the order of memory accesses, or why this was not looked
+    /// for.
     decided_by_order: Option<String>,
     races_not_looked_for: Option<String>,
 }
 
 impl Simulated {
-    /// The schedules of the runs.
+    /// Returns the schedules of the runs.
     pub fn schedules(&self) -> &[Schedules] {
         &self.schedules
     }
@@ -196,10 +200,10 @@ impl Simulated {
     }
 }
 
-/// The worst case over schedules, of the paths of the runs.
+/// The worst case over schedules, for the paths of the runs.
 #[derive(Clone, Debug)]
 pub enum Explored {
-    /// Exactly, and the seed of the input that has it.
+    /// The exact worst case, and the seed of the input that has it.
     Worst(Guarantee, u64),
     /// Why it is not known.
     Missing(String),
@@ -208,33 +212,33 @@ pub enum Explored {
 /// The bound over all paths.
 #[derive(Clone, Debug)]
 pub enum StaticOf {
-    /// Its value.
+    /// The value of the bound.
     Bound(Guarantee),
-    /// Why there is none.
+    /// Why there is no bound.
     Missing(String),
 }
 
-/// What all methods found.
+/// The results of all methods.
 pub struct Largest {
-    /// Runs.
+    /// The simulated runs.
     pub simulated: Simulated,
-    /// Estimates from times between points of the code, or why there are none.
+    /// The estimates from times between points of the code, or why there are none.
     pub estimates: Result<Estimates, String>,
     /// The bound over all paths.
     pub found: StaticOf,
-    /// All schedules.
+    /// The worst case over all schedules.
     pub explored: Explored,
 }
 
 impl MethodRow {
-    /// What its value holds for, in words.
+    /// Returns what the value holds for, as text.
     pub fn holds_for(&self) -> String {
         self.about.text_for(self.policy.as_deref())
     }
 }
 
 impl WcetResult {
-    /// Of a launch with several inputs.
+    /// Returns the report of a launch with several inputs.
     pub fn new(
         workload: &Workload,
         machine: &Machine,
@@ -245,7 +249,7 @@ impl WcetResult {
     ) -> Self {
         let (longest, seed, scheduler) =
             all.simulated.longest.clone().unwrap_or((Cycles::ZERO, 0, String::new()));
-        // what is known to happen
+        // the longest time that is known to occur
         let truth = match all.explored {
             Explored::Worst(worst, _) => longest.max(worst.cycles()),
             Explored::Missing(_) => longest,
@@ -287,7 +291,7 @@ impl WcetResult {
             let value = value.clone().map(|(value, seed)| (value.cycles(), Some(seed)));
             let mut of_bound = row(name, about, value, None);
             if let Some(policy) = policy {
-                // runs and schedules of other policies say nothing of it
+                // runs and schedules under other policies do not contradict it
                 let longest = all.simulated.longest_under.iter().find(|(other, _)| *other == policy);
                 let longest = longest.map(|(_, longest)| longest.get());
                 of_bound.undershoots = of_bound.value.zip(longest).is_some_and(|(value, run)| value < run);
@@ -295,7 +299,7 @@ impl WcetResult {
             }
             methods.push(of_bound);
         }
-        // times of one order of accesses say nothing of the others
+        // times measured with one order of accesses do not apply to other orders
         let estimates = match &all.simulated.decided_by_order {
             Some(why) => Err(why.clone()),
             None => all.estimates.as_ref().map_err(Clone::clone),
@@ -306,7 +310,7 @@ impl WcetResult {
         methods.push(row("z_warp", About::Estimate, estimated(|found| found.warp), None));
         methods.push(row("z_dynamic", About::Estimate, estimated(|found| found.dynamic), None));
         methods.push(row("z_hybrid", About::Estimate, estimated(|found| found.hybrid), None));
-        // every run is watched
+        // every run is observed
         if let Ok(Estimates { blocks: Some(blocks), sections, .. }) = &estimates {
             methods.push(row("hybrid_blocks", About::Estimate, Ok((blocks.value, None)), None));
             let value =
@@ -330,7 +334,7 @@ impl WcetResult {
         }
     }
 
-    /// Whether something took longer than a proved bound on it allows.
+    /// Returns whether a run or schedule took longer than a proved bound on it.
     pub fn is_violated(&self) -> bool {
         let proved = |row: &&MethodRow| row.name != "explored" && row.about.is_proved();
         self.methods.iter().filter(proved).any(|row| row.undershoots)

@@ -1,4 +1,5 @@
-//! How far bounds are from the truth: makespans, the worst schedule that a search found, and bounds.
+//! The report of the distance between bounds and the truth: makespans, the worst schedule that a
+//! search found, and bounds.
 
 use std::fmt::Write;
 
@@ -14,62 +15,66 @@ use crate::check::order::notes_of;
 use crate::explore::adversary::{Found, Method};
 use crate::machine::Machine;
 
-/// What `worst` says.
+/// The output of `worst`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WorstReport {
     /// The results.
     #[serde(flatten)]
     pub output: Output<WorstResult>,
-    /// Over all results that have a proved bound; none without such results.
+    /// The summary of all results that have a proved bound; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
 }
 
-/// A launch. Times are cycles, of blocks that run one after the other.
+/// A launch. Times are in cycles; blocks run one after the other.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WorstResult {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
-    /// Blocks.
+    /// The number of blocks.
     pub blocks: u32,
-    /// Blocks that were searched: the others execute the same as one of these.
+    /// The number of blocks that were searched; each other block executes the same instructions as
+    /// one of these.
     pub searched_blocks: u32,
-    /// Warps of a block.
+    /// The number of warps per block.
     pub warps: u32,
-    /// Warp executions of instructions.
+    /// Every executed instruction, counted once per warp that executed it.
     pub warp_instructions: u64,
-    /// The longest makespan that was found: the sum of the longest of each block.
+    /// The longest makespan found: the sum of the longest of each block.
     pub worst: u64,
-    /// Whether no schedule takes longer: every schedule was explored, or a proved bound is attained.
+    /// Whether no schedule takes longer, because every schedule was explored or a proved bound is
+    /// attained.
     pub exact: bool,
-    /// What found it; of several blocks the last of policy, rules, climbing, exploration.
+    /// The method that found it: policy, rules, climbing or exploration; for several blocks, the
+    /// one that comes last in this order.
     pub found_by: &'static str,
-    /// The longest makespan among gto, lrr and oldest, as far as these were tried by the search.
+    /// The longest makespan under gto, lrr and oldest, as far as the search tried them.
     pub worst_of_policies: u64,
-    /// The longest after the search by rules.
+    /// The longest makespan after the search by rules.
     pub worst_of_rules: u64,
-    /// Schedules that were evaluated.
+    /// The number of schedules that were evaluated.
     pub evaluations: u64,
-    /// Every bound on all work-conserving schedules, with the verdict on the worst schedule found; `overestimation` is
-    /// relative to it.
+    /// Every bound on all work-conserving schedules, with the verdict on the worst schedule found;
+    /// `overestimation` is relative to that schedule.
     pub bounds: Vec<Bound>,
     /// The proved bound with the smallest value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tightest_proved: Option<&'static str>,
-    /// That bound less the worst makespan found; negative if it is violated.
+    /// The tightest proved bound minus the worst makespan found; negative if the bound is violated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slack_cycles: Option<i64>,
-    /// What the launch takes under gto and lrr, and what that says.
+    /// The launch under gto and under lrr.
     pub policies: Vec<PolicyRow>,
-    /// The replay file of the worst schedule, if it was asked for.
+    /// The replay file of the worst schedule, with `--schedule`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
-    /// Why races were not looked for, if they were not: what is said is about the paths of one order of accesses.
+    /// Why races were not looked for, if they were not; the report then holds for the paths of one
+    /// order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
@@ -80,23 +85,23 @@ pub struct WorstResult {
 pub struct PolicyRow {
     /// The policy.
     pub scheduler: String,
-    /// Cycles.
+    /// The makespan in cycles.
     pub makespan: u64,
-    /// The worst makespan found less this one.
+    /// The worst makespan found minus this makespan.
     pub luck_cycles: i64,
-    /// That over the makespan.
+    /// `luck_cycles` divided by this makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub luck: Option<Fraction>,
-    /// The launch's `slack_cycles` over the makespan.
+    /// `slack_cycles` of the launch divided by this makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slack: Option<Fraction>,
-    /// (tightest proved bound - makespan) / makespan, which is slack and luck together.
+    /// (tightest proved bound - makespan) / makespan, which is the sum of `slack` and `luck`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overestimation: Option<Fraction>,
 }
 
 impl PolicyRow {
-    /// From cycles.
+    /// Returns the row of a policy.
     pub fn new(scheduler: String, makespan: Cycles, worst: Cycles, slack: Option<i64>) -> Self {
         let over =
             |cycles: i64| (makespan > Cycles::ZERO).then(|| Fraction(cycles as f64 / makespan.get() as f64));
@@ -112,45 +117,45 @@ impl PolicyRow {
     }
 }
 
-/// What was searched, and on what.
+/// The launch that was searched.
 pub struct Launch<'a> {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The machine.
     pub machine: &'a Machine,
-    /// Blocks.
+    /// The number of blocks.
     pub blocks: u32,
-    /// Warps of a block.
+    /// The number of warps per block.
     pub warps: u32,
-    /// Warp executions of instructions.
+    /// Every executed instruction, counted once per warp that executed it.
     pub warp_instructions: u64,
-    /// Policies with makespans.
+    /// The policies with their makespans.
     pub policies: Vec<(String, Cycles)>,
     /// Why races were not looked for, if they were not.
     pub races_not_looked_for: Option<String>,
 }
 
-/// What was found of the blocks of a launch: one after the other.
+/// The results for the blocks of a launch, which run one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Sum {
-    /// Blocks that were searched.
+    /// The number of blocks that were searched.
     pub searched: u32,
-    /// The longest makespans.
+    /// The sum of the longest makespans found.
     pub worst: Cycles,
-    /// Among policies.
+    /// The sum of the longest makespans under policies.
     pub of_policies: Cycles,
-    /// Among rules.
+    /// The sum of the longest makespans after the search by rules.
     pub of_rules: Cycles,
-    /// What found them.
+    /// The method that found them.
     pub by: Method,
-    /// Whether none takes longer.
+    /// Whether no schedule takes longer.
     pub exact: bool,
-    /// Schedules that were evaluated.
+    /// The number of schedules that were evaluated.
     pub evaluations: u64,
 }
 
 impl Default for Sum {
-    /// No block.
+    /// Returns the results for no block.
     fn default() -> Self {
         Self {
             searched: 0,
@@ -165,7 +170,8 @@ impl Default for Sum {
 }
 
 impl Sum {
-    /// Adds a block; `again` if it executes the same as one that was added before.
+    /// Adds a block. `again` means that it executes the same instructions as one that was added
+    /// before.
     pub fn add(&mut self, found: &Found, again: bool) {
         self.worst += found.makespan;
         self.of_policies += found.by_policies;
@@ -180,7 +186,7 @@ impl Sum {
 }
 
 impl WorstResult {
-    /// What was found of a launch; `tightest` is the proved bound with the smallest value.
+    /// Returns the report of a launch. `tightest` is the proved bound with the smallest value.
     pub fn new(
         launch: Launch,
         found: Sum,
@@ -217,40 +223,40 @@ impl WorstResult {
     }
 }
 
-/// Means and totals.
+/// Means and totals over all launches.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// Launches with a proved bound.
+    /// The number of launches with a proved bound.
     pub launches: usize,
-    /// Of these, launches whose worst case is known exactly.
+    /// The number of these launches whose worst case is known exactly.
     pub exact: usize,
-    /// Sum of the worst makespans found.
+    /// The sum of the worst makespans found.
     pub worst: u64,
-    /// Sum of the tightest proved bounds.
+    /// The sum of the tightest proved bounds.
     pub bound: u64,
-    /// By policy.
+    /// The summary under each policy.
     pub policies: Vec<PolicySummary>,
 }
 
-/// Over all launches under a policy: sums of cycles, and means of fractions over launches.
+/// The summary of all launches under a policy: sums of cycles, and means of fractions.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PolicySummary {
     /// The policy.
     pub scheduler: String,
-    /// Sum of the makespans.
+    /// The sum of the makespans.
     pub makespan: u64,
-    /// Mean of the lucks.
+    /// The mean of `luck`.
     pub mean_luck: Fraction,
-    /// Mean of the slacks.
+    /// The mean of `slack`.
     pub mean_slack: Fraction,
-    /// Mean of the overestimations: both together.
+    /// The mean of `overestimation`, which is the sum of both.
     pub mean_overestimation: Fraction,
 }
 
 impl Summary {
-    /// Over these results, each with the same policies.
+    /// Returns the summary of these results, each of which has the same policies.
     pub fn new(results: &[WorstResult]) -> Option<Self> {
         let bounded: Vec<&WorstResult> =
             results.iter().filter(|result| result.slack_cycles.is_some()).collect();

@@ -1,4 +1,4 @@
-//! A file of machine code.
+//! The report of a file of machine code.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,17 +10,17 @@ use crate::diag::MAX_KEPT;
 use crate::program::names;
 use crate::sass::{Encoding, Line, Module};
 
-/// What is in a file of machine code.
+/// The contents of a file of machine code.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CubinFile {
-    /// The architecture: `sm_61`.
+    /// The architecture, such as `sm_61`.
     pub target: String,
     /// The kernels.
     pub kernels: Vec<Kernel>,
-    /// What is not supported, each with the first place where it stands.
+    /// The constructs that are not supported, each with its first occurrence.
     pub unsupported: Vec<Unsupported>,
-    /// How many more there are.
+    /// The number of further unsupported constructs that are not listed.
     pub unsupported_left_out: usize,
 }
 
@@ -28,38 +28,39 @@ pub struct CubinFile {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Kernel {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
-    /// The same as C++ has it, if that is where it is from.
+    /// The demangled name, if the name is mangled C++.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demangled: Option<String>,
     /// Whether it can be simulated.
     pub supported: bool,
     /// Its parameters.
     pub params: Vec<Parameter>,
-    /// Most threads of a block, if the file says so.
+    /// The most threads per block, if the file limits them.
     pub max_threads: Option<u32>,
-    /// Registers of a thread.
+    /// Registers per thread.
     pub registers: Option<u32>,
-    /// Static shared memory.
+    /// Static shared memory, in bytes.
     pub shared_bytes: u64,
-    /// Local memory of a thread.
+    /// Local memory per thread, in bytes.
     pub local_bytes: u64,
-    /// Constants of the compiler.
+    /// The constants of the compiler, in bytes.
     pub const_bytes: usize,
-    /// The code, control codes and functions included.
+    /// The code, including control codes and functions, in bytes.
     pub code_bytes: usize,
-    /// Instructions, functions included.
+    /// The number of instructions, including those of functions.
     pub instructions: usize,
     /// Instructions by mnemonic without modifiers, the most frequent first.
     pub opcodes: Vec<OpcodeCount>,
-    /// Instructions by op class, the most frequent first; `*` stands for the space that a generic access resolves to.
+    /// Instructions by op class, the most frequent first; `*` stands for the space of a generic
+    /// access.
     pub op_classes: Vec<ClassCount>,
-    /// Functions in its code.
+    /// The functions in its code.
     pub functions: Vec<String>,
-    /// What a reader must know of a run.
+    /// Remarks that concern a run.
     pub notes: Vec<String>,
-    /// The instructions, if asked for.
+    /// The instructions, with `--disasm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disassembly: Option<Vec<Instruction>>,
 }
@@ -68,19 +69,19 @@ pub struct Kernel {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Parameter {
-    /// Where it lies among the parameters.
+    /// Its offset among the parameters.
     pub offset_bytes: u32,
-    /// How long it is.
+    /// Its size.
     pub size_bytes: u32,
 }
 
-/// Instructions of an opcode.
+/// The number of instructions with an opcode.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpcodeCount {
     /// The mnemonic.
     pub opcode: String,
-    /// How many.
+    /// The number of instructions.
     pub instructions: usize,
 }
 
@@ -88,46 +89,46 @@ pub struct OpcodeCount {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Instruction {
-    /// Its first byte in the code of the kernel.
+    /// The offset of its first byte in the code of the kernel.
     pub byte: usize,
-    /// Its word, in hexadecimal digits.
+    /// Its encoding, in hexadecimal digits.
     pub word: String,
-    /// Its text; nothing if it is not known.
+    /// Its text; null if it cannot be decoded.
     pub text: Option<String>,
     /// Cycles until the warp may issue its next instruction.
     pub stall: u8,
-    /// Whether the scheduler may prefer another warp behind it.
+    /// Whether the scheduler may prefer another warp after it.
     pub yields: bool,
     /// The barrier that is released once its result is written.
     pub write_barrier: Option<u8>,
     /// The barrier that is released once its sources are read.
     pub read_barrier: Option<u8>,
-    /// Barriers it waits for, a bit for each.
+    /// The barriers that it waits for, one bit each.
     pub wait: u8,
-    /// Sources that stay in the reuse cache, a bit for each.
+    /// The sources that stay in the reuse cache, one bit each.
     pub reuse: u8,
 }
 
-/// An instruction that cannot be run.
+/// An instruction that cannot be simulated.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unsupported {
     /// The kernel.
     pub kernel: String,
-    /// Its byte in the code of the kernel.
+    /// The offset of its first byte in the code of the kernel.
     pub byte: usize,
-    /// As text, as far as it is known.
+    /// Its text, as far as it can be decoded.
     pub construct: String,
-    /// How often the same is said.
+    /// The number of occurrences with the same message.
     pub count: usize,
-    /// Why.
+    /// Why it is not supported.
     pub message: String,
-    /// What to do about it.
+    /// How to avoid it.
     pub hint: String,
 }
 
 impl CubinFile {
-    /// What is in a module; with every instruction, if `disassemble`.
+    /// Returns the contents of a module; with every instruction, if `disassemble`.
     pub fn new(module: &Module, encoding: &Encoding, disassemble: bool) -> Self {
         let mut unsupported: Vec<Unsupported> = Vec::new();
         let mut kernels = Vec::new();
@@ -287,7 +288,7 @@ impl Instruction {
     }
 }
 
-/// How often each stands there, the most frequent first.
+/// Counts how often each name occurs; the most frequent comes first.
 fn counted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);

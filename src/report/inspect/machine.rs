@@ -1,4 +1,4 @@
-//! What a machine is once everything it extends and every default is in place.
+//! The report of a machine with every inherited and every default setting in place.
 
 use std::fmt::Write;
 
@@ -11,47 +11,47 @@ use crate::report::count;
 use crate::report::style::Style;
 use crate::report::table::Table;
 
-/// A machine. Times are cycles.
+/// A machine. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MachineFile {
-    /// Its name.
+    /// The name of the machine.
     pub name: String,
-    /// What it is.
+    /// A description.
     pub doc: String,
-    /// Digest of every setting, hexadecimal.
+    /// The digest of every setting, in hexadecimal.
     pub machine_digest: String,
-    /// The policy, unless somebody names another.
+    /// The default policy.
     pub scheduler: String,
-    /// Hazards for which an instruction waits.
+    /// The hazards for which an instruction waits.
     pub hazards: Vec<&'static str>,
     /// Whether the final `ret` takes an issue slot.
     pub exit_issues: bool,
-    /// Warps that two-level policies keep active.
+    /// The number of warps that two-level policies keep active.
     pub two_level_active: u32,
-    /// What an SM holds, as machine files have it.
+    /// The limits of what an SM holds, in the form of machine files.
     pub limits: Value,
-    /// SMs.
+    /// The number of SMs.
     pub sms: usize,
-    /// Sub-cores of an SM.
+    /// The number of sub-cores per SM.
     pub sub_cores: usize,
-    /// Where lanes that diverged meet, as machine files have it.
+    /// The rule for the reconvergence of lanes, in the form of machine files.
     pub reconvergence: Value,
-    /// What holds instructions of machine code back, as machine files have it.
+    /// What enforces the dependences of machine code, in the form of machine files.
     pub dependences: Value,
-    /// Functional units.
+    /// The functional units.
     pub units: Vec<UnitTiming>,
-    /// Op classes.
+    /// The op classes.
     pub ops: Vec<OpClass>,
-    /// Bank conflicts, as machine files have them.
+    /// The rule for bank conflicts, in the form of machine files.
     pub shared_memory: Value,
-    /// The detailed pipeline, as machine files have it; null for the paper model.
+    /// The detailed pipeline, in the form of machine files; null for the paper model.
     pub pipeline: Value,
-    /// Caches and DRAM, as machine files have them.
+    /// Caches and DRAM, in the form of machine files.
     pub memory: Value,
-    /// Settings that do nothing.
+    /// The settings that have no effect.
     pub idle_settings: Vec<IdleSetting>,
-    /// What text goes through.
+    /// The machine, from which the text is made.
     #[serde(skip)]
     machine: Box<Machine>,
 }
@@ -60,15 +60,15 @@ pub struct MachineFile {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UnitTiming {
-    /// Its name.
+    /// The name of the unit.
     pub name: String,
-    /// Initiation interval.
+    /// The initiation interval.
     pub init: u64,
-    /// Cycles after that.
+    /// The latency after the initiation.
     pub lat: u64,
-    /// Whether sub-cores share one.
+    /// Whether the sub-cores share the unit.
     pub shared: bool,
-    /// Where the numbers are from.
+    /// The source of these numbers.
     pub source: String,
 }
 
@@ -76,18 +76,18 @@ pub struct UnitTiming {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpClass {
-    /// Its name.
+    /// The name of the class.
     pub class: String,
     /// The unit that executes it.
     pub unit: String,
-    /// Initiation interval.
+    /// The initiation interval.
     pub init: u64,
-    /// Cycles after that.
+    /// The latency after the initiation.
     pub lat: u64,
 }
 
 impl MachineFile {
-    /// A machine, and which of the settings of its file do nothing.
+    /// Returns the report of a machine and of the settings of its file that have no effect.
     pub fn new(machine: Machine, idle: Vec<IdleSetting>) -> Self {
         let unit = |unit: &crate::machine::Unit| UnitTiming {
             name: unit.name.clone(),
@@ -162,7 +162,7 @@ impl MachineFile {
     }
 }
 
-/// The settings that are one value each.
+/// Returns the settings with a single value each.
 fn settings(machine: &Machine) -> String {
     let limits = machine.limits();
     let hazards = if machine.hazards().contains(Hazards::WAW) { "RAW and WAW" } else { "RAW" };
@@ -205,7 +205,7 @@ fn settings(machine: &Machine) -> String {
     text
 }
 
-/// The memory as text: without a lower level that is not there.
+/// The memory as it is printed: an absent lower level is left out.
 #[derive(Serialize)]
 #[serde(rename = "Memory")]
 struct Reached<'a> {
@@ -223,7 +223,7 @@ struct Reached<'a> {
     seed: u64,
 }
 
-/// Pipeline and memory as a machine file has them.
+/// Returns pipeline and memory in the form of a machine file.
 fn switches(machine: &Machine) -> String {
     let mut text = String::new();
     match machine.pipeline() {
@@ -251,7 +251,7 @@ fn switches(machine: &Machine) -> String {
     text
 }
 
-/// As RON, lines after the first indented as the report is.
+/// Returns a value as RON, with the lines after the first indented like the report.
 fn ron(value: &dyn erased_serde::Serialize) -> String {
     let options = ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
     let style = ron::ser::PrettyConfig::new().struct_names(true).compact_arrays(true);

@@ -1,4 +1,4 @@
-//! What is in a file, before anything is run.
+//! The report of the contents of a file; nothing is simulated.
 
 pub mod cubin;
 pub mod machine;
@@ -23,14 +23,14 @@ use trace::{TraceFile, TraceList};
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct InspectResult {
-    /// Where it is.
+    /// The path of the file.
     pub file: String,
-    /// What is in it.
+    /// Its contents.
     #[serde(flatten)]
     pub is: Contents,
 }
 
-/// A kind of file.
+/// The contents of a file, by kind.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -49,23 +49,23 @@ pub enum Contents {
     Machine(MachineFile),
     /// A trace of another tool.
     Trace(TraceFile),
-    /// A list of those.
+    /// A list of such traces.
     TraceList(TraceList),
 }
 
-/// A launch: what it starts, and the module it starts it from.
+/// A launch, and the module of its kernel.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchFile {
-    /// The file as it is.
+    /// The contents of the file.
     pub launch: Value,
     /// The module.
     #[serde(flatten)]
     pub module: PtxFile,
-    /// What text says before the module.
+    /// The text before that of the module.
     #[serde(skip)]
     pub heading: String,
-    /// The module's file.
+    /// The file of the module.
     #[serde(skip)]
     pub module_file: String,
 }
@@ -74,13 +74,13 @@ pub struct LaunchFile {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProgramFile {
-    /// Launches that it makes.
+    /// The number of launches that it makes.
     pub launches: u64,
     /// Its buffers.
     pub buffers: Vec<Buffer>,
     /// Its `Launch` steps.
     pub steps: Vec<Step>,
-    /// The file as it is.
+    /// The contents of the file.
     pub program: Value,
 }
 
@@ -88,23 +88,23 @@ pub struct ProgramFile {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Buffer {
-    /// Its name.
+    /// The name of the buffer.
     pub name: String,
-    /// How long it is.
+    /// Its size.
     pub bytes: usize,
 }
 
-/// A step that launches.
+/// A step that launches a kernel.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Step {
-    /// Its line.
+    /// The line of the step.
     pub line: u32,
-    /// How often.
+    /// The number of launches that it makes.
     pub launches: u64,
-    /// The kernel.
+    /// The name of the kernel.
     pub entry: String,
-    /// The kernel's module.
+    /// The module of the kernel.
     pub module: String,
 }
 
@@ -112,17 +112,17 @@ pub struct Step {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MicroFile {
-    /// Its blocks.
+    /// The number of blocks.
     pub blocks: usize,
-    /// Warps of a block.
+    /// The number of warps per block.
     pub warps: usize,
-    /// Instructions of each warp.
+    /// The number of instructions of each warp.
     pub warp_instructions: Vec<usize>,
-    /// The machine that it names.
+    /// The machine that the file names.
     pub machine: Option<String>,
-    /// The policy that it names.
+    /// The policy that the file names.
     pub scheduler: Option<String>,
-    /// Instructions by op class, in the order in which they first stand there.
+    /// Instructions by op class, in the order of their first occurrence.
     pub op_classes: Vec<ClassCount>,
 }
 
@@ -130,7 +130,7 @@ impl InspectResult {
     fn text(&self, style: Style) -> String {
         let text = match &self.is {
             Contents::Ptx(ptx) => ptx.text(&self.file),
-            // lines of code are not filled
+            // lines of code are not wrapped
             Contents::Cubin(cubin) if cubin.kernels.iter().any(|kernel| kernel.disassembly.is_some()) => {
                 return cubin.text(&self.file);
             }

@@ -1,4 +1,4 @@
-//! A PTX file.
+//! The report of a PTX file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,23 +8,23 @@ use serde::Serialize;
 use crate::program::{Param, ParamType, names};
 use crate::ptx::{self, Inspection};
 
-/// What is in a PTX file.
+/// The contents of a PTX file.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PtxFile {
-    /// `.version`.
+    /// The directive `.version`.
     pub ptx_version: String,
-    /// `.target`.
+    /// The directive `.target`.
     pub target: String,
-    /// `.address_size`.
+    /// The directive `.address_size`.
     pub address_bits: u8,
     /// The kernels.
     pub entries: Vec<Entry>,
-    /// Other functions with a body.
+    /// The other functions with a body.
     pub functions: Vec<Function>,
-    /// What is not supported, by line.
+    /// The constructs that are not supported, by line.
     pub unsupported: Vec<Unsupported>,
-    /// How many more there are.
+    /// The number of further unsupported constructs that are not listed.
     pub unsupported_left_out: usize,
 }
 
@@ -32,9 +32,9 @@ pub struct PtxFile {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Entry {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
-    /// The same as C++ has it, if that is where it is from.
+    /// The demangled name, if the name is mangled C++.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demangled: Option<String>,
     /// Its first line.
@@ -43,31 +43,32 @@ pub struct Entry {
     pub supported: bool,
     /// Its parameters.
     pub params: Vec<Parameter>,
-    /// Most threads of a block, if the file says so.
+    /// The most threads per block, if the file limits them.
     pub max_threads: Option<u32>,
-    /// Predicate registers, functions included.
+    /// The number of predicate registers, including those of functions.
     pub predicate_registers: usize,
-    /// Other registers by width in bits, functions included; they are virtual.
+    /// The number of other registers by width in bits, including those of functions; they are
+    /// virtual registers.
     pub registers_by_width: BTreeMap<u8, usize>,
-    /// Static shared memory.
+    /// Static shared memory, in bytes.
     pub shared_bytes: u64,
-    /// Whether the launch decides about more.
+    /// Whether it also uses dynamic shared memory, whose size the launch sets.
     pub dynamic_shared: bool,
-    /// Local memory of a thread.
+    /// Local memory per thread, in bytes.
     pub local_bytes: u64,
-    /// Constant memory of the module.
+    /// Constant memory of the module, in bytes.
     pub const_bytes: u64,
-    /// Variables in global memory of the module.
+    /// Variables of the module in global memory, in bytes.
     pub global_bytes: u64,
-    /// Instructions, functions included.
+    /// The number of instructions, including those of functions.
     pub instructions: usize,
     /// Instructions by op class, the most frequent first.
     pub op_classes: Vec<ClassCount>,
-    /// Loops of the kernel and its functions, by line.
+    /// The loops of the kernel and its functions, by line.
     pub loops: Vec<Loop>,
-    /// Functions that it reaches.
+    /// The functions that it can call, directly or not.
     pub calls: Vec<String>,
-    /// What a reader must know of a run.
+    /// Remarks that concern a run.
     pub notes: Vec<String>,
 }
 
@@ -75,24 +76,24 @@ pub struct Entry {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Parameter {
-    /// Its name.
+    /// The name of the parameter.
     pub name: String,
     /// Its type.
     #[serde(rename = "type")]
     pub ty: String,
-    /// Where it lies.
+    /// Its offset.
     pub offset_bytes: u32,
-    /// How long it is.
+    /// Its size.
     pub size_bytes: u32,
 }
 
-/// Instructions of an op class.
+/// The number of instructions of an op class.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClassCount {
     /// The op class.
     pub class: String,
-    /// How many.
+    /// The number of instructions.
     pub instructions: usize,
 }
 
@@ -100,25 +101,25 @@ pub struct ClassCount {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Loop {
-    /// The function it is in.
+    /// The function that contains it.
     pub function: String,
     /// Its first line.
     pub line: u32,
     /// Its last line.
     pub end_line: u32,
-    /// 1 for an outermost loop.
+    /// The nesting depth: 1 for an outermost loop.
     pub depth: usize,
 }
 
-/// A function that is no kernel.
+/// A function that is not a kernel.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Function {
-    /// Its name.
+    /// The name of the function.
     pub name: String,
     /// Its first line.
     pub line: u32,
-    /// Instructions.
+    /// The number of its instructions.
     pub instructions: usize,
 }
 
@@ -128,13 +129,13 @@ pub struct Function {
 pub struct Unsupported {
     /// The opcode or other construct.
     pub construct: String,
-    /// The first line where it stands.
+    /// The line of its first occurrence.
     pub line: u32,
-    /// How often it stands in kernels and functions that kernels reach.
+    /// The number of its occurrences in kernels and in functions that kernels can call.
     pub count: usize,
-    /// Why.
+    /// Why it is not supported.
     pub message: String,
-    /// What to do about it.
+    /// How to avoid it.
     pub hint: String,
 }
 
@@ -235,7 +236,7 @@ impl Entry {
 }
 
 impl PtxFile {
-    /// What was found in it.
+    /// Returns the report of an inspected file.
     pub fn new(found: &Inspection) -> Self {
         let function = |f: &ptx::FunctionSummary| Function {
             name: f.name.clone(),

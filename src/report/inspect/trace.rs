@@ -1,4 +1,4 @@
-//! Traces of other tools.
+//! The report of traces of other tools.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,68 +11,68 @@ use crate::report::count;
 use crate::report::style::Style;
 use crate::report::table::Table;
 
-/// What is in a trace of one kernel.
+/// The contents of a trace of one kernel.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TraceFile {
-    /// The trace.
+    /// The trace file.
     pub trace: String,
-    /// The kernel.
+    /// The name of the kernel.
     pub name: String,
-    /// The same as C++ has it, if that is where it is from.
+    /// The demangled name, if the name is mangled C++.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demangled: Option<String>,
-    /// Blocks in x, y, z.
+    /// The number of blocks along x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y, z.
+    /// The number of threads per block along x, y and z.
     pub block: [u32; 3],
-    /// Shared memory of a block.
+    /// Shared memory per block.
     pub shared_bytes: u32,
-    /// Registers of a thread, if the trace says so.
+    /// Registers per thread, if the trace states them.
     pub registers: Option<u32>,
-    /// The architecture: `sm_86`.
+    /// The architecture, such as `sm_86`.
     pub target: Option<String>,
-    /// The table of opcodes that it is read with.
+    /// The table of opcodes with which it is read.
     pub opcode_table: String,
-    /// Version of the tracer; 0 if the trace does not say.
+    /// The version of the tracer; 0 if the trace does not state it.
     pub tracer_version: u32,
-    /// Warps of all blocks.
+    /// The number of warps of all blocks.
     pub warps: u64,
-    /// Instructions that were executed at least once.
+    /// The number of instructions that were executed at least once.
     pub instructions: usize,
-    /// Warp executions of instructions.
+    /// Every executed instruction, counted once per warp that executed it.
     pub warp_instructions: u64,
-    /// Lanes in them.
+    /// The active lanes, summed over all executed instructions.
     pub thread_instructions: u64,
-    /// Instructions by op class, those that are executed most first.
+    /// Instructions by op class, the most executed first.
     pub op_classes: Vec<ClassUse>,
     /// Executions by opcode without modifiers, the most frequent first.
     pub opcodes: Vec<OpcodeUse>,
-    /// Opcodes that are not known, with modifiers.
+    /// Unknown opcodes, with modifiers.
     pub unknown: Vec<OpcodeUse>,
-    /// What a reader must know of a run.
+    /// Remarks that concern a run.
     pub notes: Vec<String>,
 }
 
-/// Instructions of an op class.
+/// The instructions of an op class.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClassUse {
-    /// The op class; `*` stands for the space that a generic access resolves to.
+    /// The op class; `*` stands for the space of a generic access.
     pub class: String,
-    /// How many instructions.
+    /// The number of instructions.
     pub instructions: usize,
-    /// Their warp executions.
+    /// Their executions, counted once per warp.
     pub warp_instructions: u64,
 }
 
-/// Executions of an opcode.
+/// The executions of an opcode.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpcodeUse {
     /// The opcode.
     pub opcode: String,
-    /// Its warp executions.
+    /// Its executions, counted once per warp.
     pub warp_instructions: u64,
 }
 
@@ -82,16 +82,16 @@ pub struct OpcodeUse {
 pub struct TraceList {
     /// The kernels, in order.
     pub kernels: Vec<TraceFile>,
-    /// Copies of the host to the GPU.
+    /// The number of copies from the host to the GPU.
     pub copies: usize,
-    /// Bytes in them.
+    /// The number of bytes copied.
     pub copied_bytes: u64,
-    /// Warp executions of instructions in all kernels.
+    /// Every executed instruction of all kernels, counted once per warp that executed it.
     pub warp_instructions: u64,
 }
 
 impl TraceFile {
-    /// Of a trace that has been read.
+    /// Returns the report of a trace that has been read.
     pub fn new(kernel: &TracedKernel) -> Self {
         let (program, summary) = (&kernel.program, &kernel.summary);
         let mut classes: BTreeMap<String, (usize, u64)> = BTreeMap::new();
@@ -142,7 +142,7 @@ impl TraceFile {
         }
     }
 
-    /// For people.
+    /// Returns the report as text for people.
     pub fn text(&self, style: Style) -> String {
         let shape = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
         let target = self.target.as_deref().unwrap_or("an unknown GPU");
@@ -192,7 +192,7 @@ fn sorted<'a>(counts: impl Iterator<Item = (&'a str, u64)>) -> Vec<OpcodeUse> {
 }
 
 impl TraceList {
-    /// For people.
+    /// Returns the report as text for people.
     pub fn text(&self, file: &str, style: Style) -> String {
         let mut text = format!(
             "{file}: {}, {} warp instructions; {} copies of {} bytes to the GPU\n\n",

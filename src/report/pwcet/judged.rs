@@ -1,4 +1,4 @@
-//! Whether a curve holds: what is known to happen, and what cannot, beside it.
+//! The judgement of a pWCET curve against further runs and against other methods.
 
 use serde::Serialize;
 
@@ -10,46 +10,48 @@ use crate::report::table::Table;
 use crate::report::wcet::{About, Explored, StaticOf};
 use crate::report::{Fraction, count};
 
-/// Columns of the table of further runs.
+/// The columns of the table of further runs.
 pub(super) const EXCEEDED: [&str; 8] =
     ["exceeded with", "expected", "time", "longer", "", "upper limit", "longer", ""];
 
-/// Further runs, in sums.
+/// Counts over the further runs.
 #[derive(Clone, Debug, Default)]
 pub struct Further {
-    /// The number of the first.
+    /// The number of the first run.
     pub from: u64,
-    /// How many.
+    /// The number of runs.
     pub runs: u64,
     /// The longest time, and the first run that took it.
     pub longest: Option<(u64, u64)>,
-    /// Of each time that the curve was asked for, how many took longer; and longer than the upper limit of its interval.
+    /// For each time of the curve, the number of runs that took longer, and that of runs that
+    /// exceed the upper limit of its confidence interval.
     pub above: Vec<[u64; 2]>,
-    /// The largest of each bound on the paths of these runs, or none where one of them has none; by its name, and whether it is proved.
+    /// For each bound on the paths of these runs: its name, whether it is proved, and its largest
+    /// value, or `None` if a run has none.
     pub bounds: Vec<(&'static str, bool, Option<u64>)>,
 }
 
-/// What is known to happen and what cannot, beside the curve.
+/// The comparison of the curve with further runs, which may exceed it, and with other methods.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Judged {
     /// The number of the first of the further runs.
     pub from: u64,
-    /// How many.
+    /// The number of further runs.
     pub runs: u64,
-    /// The longest of them.
+    /// The longest of the further runs.
     pub longest: u64,
-    /// Its number.
+    /// The number of the longest run.
     pub longest_run: u64,
-    /// How many took longer than each time of the curve.
+    /// How many runs exceeded each time of the curve.
     pub exceeded: Vec<Exceeded>,
-    /// The pWCET at 1e-9.
+    /// The pWCET at the exceedance probability 1e-9.
     pub at_1e_9: f64,
-    /// Whether that is below a run.
+    /// Whether this pWCET is less than the time of a run.
     pub below_run: bool,
-    /// Whether it is below the worst schedule of the paths of a run.
+    /// Whether this pWCET is less than the worst schedule of the paths of a run.
     pub below_schedule: bool,
-    /// Other methods beside it.
+    /// The other methods.
     pub others: Vec<Other>,
 }
 
@@ -57,14 +59,14 @@ pub struct Judged {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Other {
-    /// `explored`; bounds on the paths of the further runs by their names; `static`.
+    /// The name: `explored`, the name of a bound on the paths of the further runs, or `static`.
     pub name: &'static str,
-    /// What it holds for.
+    /// What the value holds for.
     pub about: About,
-    /// The policy that it is for, where it is for one only.
+    /// The only policy that the value holds for, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// Its value.
+    /// The value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
     /// (pWCET at 1e-9 - value) / value.
@@ -76,7 +78,7 @@ pub struct Other {
 }
 
 impl Judged {
-    /// Of a curve.
+    /// Returns the judgement of a curve.
     pub fn new(pwcet: &Pwcet, further: &Further, explored: &Explored, found: &StaticOf) -> Self {
         let at_1e_9 = pwcet.accuracy.time;
         let (longest, longest_run) = further.longest.unwrap_or((0, further.from));
@@ -130,18 +132,18 @@ impl Judged {
         }
     }
 
-    /// Whether the curve says too little somewhere.
+    /// Returns whether some time of the curve is too small.
     pub fn is_contradicted(&self) -> bool {
         self.below_run || self.below_schedule || self.exceeded.iter().any(|at| at.by_curve.contradicted)
     }
 }
 
 impl PwcetResult {
-    /// What it came to, in a line.
+    /// Returns the judgement in one line.
     pub(super) fn verdict(&self, judged: &Judged) -> String {
         let accepted = self.analysis.decision.reliable;
         let although = if accepted { ", although the tests accept" } else { ", and the tests do not accept" };
-        // not rounded: a run of 2923 cycles takes longer than 2922.6
+        // the time is not rounded: a run of 2923 cycles takes longer than 2922.6
         let time = match judged.at_1e_9 {
             value if value < 1e15 => format!("{value:.1}"),
             value => number(value),
@@ -157,10 +159,11 @@ impl PwcetResult {
         }
     }
 
-    /// The tables of what further runs and other methods say.
+    /// Returns the rows of the table of further runs.
     pub(super) fn exceeded_rows(&self, judged: &Judged) -> Vec<[String; 8]> {
         let resolution = self.analysis.sample.ties.resolution;
-        // beyond one of them on, all expect none
+        // only the first probability with no expected exceedance is shown; further ones would add
+        // nothing
         let shown = judged.exceeded.iter().filter(|at| at.by_curve.expected >= 1e-4 || at.by_curve.runs > 0);
         let said = |of: &Longer| match of.contradicted {
             true => format!("TOO MANY (p {})", number(of.p_value)),

@@ -1,4 +1,5 @@
-//! `pwcet`: what measurements say of the times that runs exceed hardly ever.
+//! The report of `pwcet`: times that are exceeded with a small probability, estimated from
+//! measurements.
 
 mod judged;
 mod no_curve;
@@ -18,76 +19,77 @@ use super::style::Style;
 use crate::pwcet::{Analysis, Sample};
 use crate::sweep::Source;
 
-/// Values of a trace that are kept for a plot.
+/// The number of parts of a trace that are kept for a plot.
 const TRACE: usize = 300;
 
 /// The analysis of one sample.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PwcetResult {
-    /// Where the times are from.
+    /// The origin of the times.
     pub measured: Measured,
-    /// Their unit.
+    /// The unit of the times.
     pub unit: String,
-    /// What they say.
+    /// The analysis.
     #[serde(flatten)]
     pub analysis: Analysis,
-    /// The times in the order of the runs, thinned: of each of equal parts the shortest and the longest.
+    /// The times in the order of the runs, thinned out: the shortest and the longest of each of
+    /// equal parts.
     pub trace: Vec<TracePart>,
-    /// Whether the curve holds, if somebody wanted to know.
+    /// The judgement of the curve, with `--judge`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
 }
 
-/// Where times are from.
+/// The origin of the times.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Measured {
-    /// From elsewhere.
+    /// A column of a file.
     Column {
         /// The file.
         file: String,
         /// The column.
         column: String,
     },
-    /// From simulated runs.
+    /// Simulated runs.
     Campaign {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// The machine, as it is without what is drawn.
+        /// The machine, without its random behaviour.
         #[serde(flatten)]
         origin: Origin,
         /// The policy.
         scheduler: String,
-        /// How many runs.
+        /// The number of runs.
         runs: u64,
-        /// The number of the first.
+        /// The number of the first run.
         from: u64,
-        /// What was drawn anew for each run.
+        /// The sources of variation between the runs.
         varied: Vec<Varied>,
-        /// The run that took longest, the first of them.
+        /// The number of the longest run; of several, the first.
         longest_run: u64,
     },
 }
 
-/// A source of variation.
+/// A source of variation between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Varied {
-    /// Random contents of buffers.
+    /// The contents of buffers.
     Inputs,
-    /// Which lines of caches make room.
+    /// The choice of the cache line to replace.
     Replacement,
     /// Additions to the latency of memory.
     Jitter,
-    /// Which SM gets the next block.
+    /// The choice of the SM for the next block.
     Placement,
 }
 
 impl Varied {
-    /// As a command line names it.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Inputs => Source::Inputs,
@@ -110,27 +112,27 @@ impl From<Source> for Varied {
     }
 }
 
-/// Some runs that follow each other.
+/// Consecutive runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TracePart {
-    /// The first of them, from 0.
+    /// The index of the first of them, from 0.
     pub run: usize,
     /// The shortest time.
     pub shortest: f64,
-    /// The longest.
+    /// The longest time.
     pub longest: f64,
 }
 
 impl PwcetResult {
-    /// Of a sample.
+    /// Returns the report of a sample.
     pub fn new(measured: Measured, unit: String, sample: &Sample, analysis: Analysis) -> Self {
         Self { measured, unit, analysis, trace: TracePart::all(sample.values()), judged: None }
     }
 }
 
 impl TracePart {
-    /// Of times in the order of the runs: at most [`TRACE`] parts of them.
+    /// Divides the times, in the order of the runs, into at most [`TRACE`] parts.
     fn all(values: &[f64]) -> Vec<Self> {
         let parts = values.len().min(TRACE);
         let of_part = |number: usize| {
@@ -147,7 +149,7 @@ impl TracePart {
 }
 
 impl Measured {
-    /// Whether each time is exact: simulated cycles are, here or in a folder of results.
+    /// Returns whether each time is exact; simulated cycles are, here or in a folder of results.
     pub fn is_exact(&self) -> bool {
         match self {
             Self::Column { file, column } => column == "makespan" && file.ends_with("results.jsonl"),
@@ -155,7 +157,7 @@ impl Measured {
         }
     }
 
-    /// What they are times of.
+    /// Returns a title: what the times are measured on.
     pub fn title(&self) -> String {
         match self {
             Self::Column { file, column } => format!("{column} of {file}"),
@@ -166,19 +168,19 @@ impl Measured {
     }
 }
 
-/// What `pwcet` says of times.
+/// The output of `pwcet`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum PwcetReport {
-    /// A curve, and all that it rests on.
+    /// A pWCET curve with its analysis.
     Curve(Box<PwcetResult>),
-    /// The times in numbers, and why they have no curve.
+    /// A summary of times that have no curve.
     NoCurve(Box<NoCurveResult>),
 }
 
 impl PwcetReport {
-    /// The plots that there are.
+    /// Returns the plots for this output.
     pub fn plots(&self) -> Vec<Plot> {
         match self {
             Self::Curve(result) => result.plots(),
@@ -186,7 +188,7 @@ impl PwcetReport {
         }
     }
 
-    /// A page with everything.
+    /// Returns a page with tables and plots.
     pub fn page(&self) -> Page {
         match self {
             Self::Curve(result) => result.page(),
@@ -209,7 +211,7 @@ impl Report for Output<PwcetReport> {
     }
 }
 
-/// A time as people read it: whole where the clock is.
+/// Formats a time; it is a whole number if the clock has whole numbers.
 fn time(value: f64, resolution: f64) -> String {
     if value.is_nan() || value.abs() >= 1e15 {
         return format!("{value:.3e}");
@@ -220,7 +222,7 @@ fn time(value: f64, resolution: f64) -> String {
     format!("{value:.*}", if value.abs() >= 100.0 { 2 } else { 4 })
 }
 
-/// A statistic or a p-value in four digits or so.
+/// Formats a statistic or a p-value with about four digits.
 fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
@@ -231,7 +233,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// A probability as a power of ten where it is one.
+/// Formats a probability, as a power of ten if it is one.
 fn probability(value: f64) -> String {
     let exponent = libm::log10(value);
     if (exponent - exponent.round()).abs() < 1e-9 {

@@ -1,4 +1,4 @@
-//! What is known of times that have no curve.
+//! The report of times that have no pWCET curve.
 
 use serde::Serialize;
 
@@ -13,37 +13,39 @@ use crate::report::html::{Page, Section, text};
 use crate::report::plot::{Drawn, Scale, XyPlot};
 use crate::report::style::Style;
 
-/// Times without a curve: the sample in numbers, why there is no curve, and what would help.
+/// Times without a curve: a summary of the sample, why there is no curve, and what would help.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NoCurveResult {
-    /// Where the times are from.
+    /// The origin of the times.
     pub measured: Measured,
-    /// Their unit.
+    /// The unit of the times.
     pub unit: String,
-    /// The times in numbers.
+    /// A summary of the times.
     pub sample: Summary,
     /// Why there is no curve.
     pub no_curve: String,
     /// What would help.
     pub what_would_help: Vec<String>,
-    /// The times in the order of the runs, thinned: of each of equal parts the shortest and the longest.
+    /// The times in the order of the runs, thinned out: the shortest and the longest of each of
+    /// equal parts.
     pub trace: Vec<TracePart>,
-    /// The times from the shortest to the longest, with the share of runs that took longer.
+    /// The times in ascending order, with the share of runs that took longer.
     pub exceedance: Vec<Exceeded>,
 }
 
 /// Why times have no curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Without {
-    /// They are no sample.
+    /// The times are not a valid sample.
     Sample(SampleError),
-    /// The sample has no analysis.
+    /// The sample cannot be analysed.
     Analysis(NoAnalysis),
 }
 
 impl Without {
-    /// Whether the times themselves have no curve, whatever was asked for: then what is known of them is worth having.
+    /// Returns whether the reason lies in the times themselves and not in the options; a summary of
+    /// the times is then useful.
     pub fn is_of_the_times(self) -> bool {
         match self {
             Self::Sample(why) => matches!(
@@ -57,7 +59,7 @@ impl Without {
         }
     }
 
-    /// What would help, if more or other measurements do.
+    /// Returns advice, if more or other measurements would help.
     fn advice(self, measured: &Measured) -> Vec<String> {
         let simulated = matches!(measured, Measured::Campaign { .. });
         let exact = measured.is_exact();
@@ -95,7 +97,7 @@ impl std::fmt::Display for Without {
 }
 
 impl NoCurveResult {
-    /// Makes the result of these times, which must be finite.
+    /// Returns the report of these times, which must be finite.
     pub fn new(measured: Measured, unit: String, values: &[f64], why: Without) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -110,7 +112,7 @@ impl NoCurveResult {
         }
     }
 
-    /// Why there is none and what would help, each a line.
+    /// Returns the lines of text that state why there is no curve and what would help.
     fn said(&self) -> Vec<String> {
         let help = self.what_would_help.iter().map(|help| format!("What would help: {help}"));
         std::iter::once(format!("No curve: {}", self.no_curve)).chain(help).collect()
@@ -125,7 +127,7 @@ impl NoCurveResult {
         text
     }
 
-    /// A page with the numbers and the plots.
+    /// Returns a page with the summary and the plots.
     pub fn page(&self) -> Page {
         let about = format!("<p>{}.</p>\n", text(&about(&self.measured, &self.sample, &self.unit)));
         let plots: String = self.plots().iter().map(figure).collect();
@@ -140,7 +142,7 @@ impl NoCurveResult {
 }
 
 impl NoCurveResult {
-    /// The plots that need no curve.
+    /// Returns the plots that need no curve.
     pub fn plots(&self) -> Vec<Plot> {
         let dots = self.exceedance.iter().map(|at| (at.time, at.share)).collect();
         let plot = XyPlot {

@@ -310,7 +310,7 @@ impl WcetResult {
         methods.push(row("z_warp", About::Estimate, estimated(|found| found.warp), None));
         methods.push(row("z_dynamic", About::Estimate, estimated(|found| found.dynamic), None));
         methods.push(row("z_hybrid", About::Estimate, estimated(|found| found.hybrid), None));
-        // every run is observed
+        // the blocks are known, because every run was simulated
         if let Ok(Estimates { blocks: Some(blocks), sections, .. }) = &estimates {
             methods.push(row("hybrid_blocks", About::Estimate, Ok((blocks.value, None)), None));
             let value =

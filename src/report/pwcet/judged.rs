@@ -162,8 +162,7 @@ impl PwcetResult {
     /// Returns the rows of the table of further runs.
     pub(super) fn exceeded_rows(&self, judged: &Judged) -> Vec<[String; 8]> {
         let resolution = self.analysis.sample.ties.resolution;
-        // only the first probability with no expected exceedance is shown; further ones would add
-        // nothing
+        // rows without expected or actual exceedances would add nothing
         let shown = judged.exceeded.iter().filter(|at| at.by_curve.expected >= 1e-4 || at.by_curve.runs > 0);
         let said = |of: &Longer| match of.contradicted {
             true => format!("TOO MANY (p {})", number(of.p_value)),

@@ -1,9 +1,11 @@
-//! Table II of Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using Hybrid Analysis", ECRTS
-//! 2013: 25 kernels of the CUDA SDK 4.0 on GPGPU-Sim's Tesla C2050, and our launches of the same kind.
+//! Table II of Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using
+//! Hybrid Analysis", ECRTS 2013: 25 kernels of the CUDA SDK 4.0 on GPGPU-Sim's Tesla C2050, and our
+//! launches of the same kind.
 //!
-//! The paper tells kernels of one application apart by number only. Ours are counted as the algorithms usually are: from
-//! the sort in shared memory to the merge, from the plain version to the optimised one. They are smaller, and with our own
-//! code: a row is a kernel of the same kind and not the same program.
+//! The paper distinguishes the kernels of an application by number only. Ours are numbered in the
+//! usual order of the algorithms: from the sort in shared memory to the merge, and from the plain
+//! version to the optimised one. They are smaller and have our own code: a row has a kernel of the
+//! same kind, not the same program.
 
 use std::fmt::Write;
 
@@ -23,34 +25,35 @@ pub const PAPER: &str = "Betts and Donaldson, ECRTS 2013";
 /// A difference to the high-water mark as the paper prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Printed {
-    /// In whole percent. The text says "rounded up"; all but two are the nearest (see [`MISPRINTED`]).
+    /// A whole percentage. The paper says "rounded up"; all but two are rounded to the nearest (see
+    /// [`MISPRINTED`]).
     Percent(u64),
     /// "< 1%".
     BelowOne,
 }
 
-/// A row of Table II. Times are cycles.
+/// A row of Table II. Times are in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The paper's name.
+    /// The name of the kernel in the paper.
     pub kernel: &'static str,
-    /// Our embedded launch of that kind.
+    /// Our embedded launch of this kind.
     pub launch: &'static str,
-    /// Longest of the 1000 runs, end to end.
+    /// The longest of the 1000 runs, end to end.
     pub high_water: u64,
-    /// Estimate for a warp alone, `Z_warp`.
+    /// The estimate for a warp alone, `Z_warp`.
     pub warp: u64,
-    /// That and the longest observed delay of a last warp, `Z_dynamic` (equation 1).
+    /// `Z_dynamic` (equation 1): `Z_warp` plus the longest observed delay of a last warp.
     pub dynamic: u64,
     /// `dynamic` above `high_water`.
     pub dynamic_over: Printed,
-    /// Warps delayed one after the other, in waves, `Z_hybrid` (equation 2).
+    /// `Z_hybrid` (equation 2), in which warps are delayed one after the other, in waves.
     pub hybrid: u64,
     /// `hybrid` above `high_water`.
     pub hybrid_over: Printed,
 }
 
-/// A row; times are high-water mark, warp, dynamic and hybrid.
+/// Returns a row; the times are high-water mark, warp, dynamic and hybrid.
 const fn row(kernel: &'static str, launch: &'static str, times: [u64; 4], over: [Printed; 2]) -> Row {
     let [high_water, warp, dynamic, hybrid] = times;
     let [dynamic_over, hybrid_over] = over;
@@ -156,82 +159,84 @@ pub const TABLE_II: [Row; 25] = [
     row("VectorAdd", "vecadd", [656, 652, 659, 659], [BelowOne, BelowOne]),
 ];
 
-/// Means of both differences over all rows, percent, as the text has them.
+/// The means of both differences over all rows, in percent, as the paper's text states them.
 pub const MEANS: [u64; 2] = [102, 796];
 
-/// Printed percentages that are not the nearest to those of the times beside them: the kernel, what is printed, and what
-/// the times give. The first is cut off; of the second two digits are exchanged, for the mean of the text comes out with
-/// 4046 only.
+/// The printed percentages that are not the nearest to those computed from the times beside them:
+/// the kernel, the printed value and the computed one. The first is truncated; in the second two
+/// digits are swapped, because only 4046 yields the mean that the text states.
 pub const MISPRINTED: [(&str, u64, u64); 2] = [("ScalarProduct", 591, 592), ("Scan-1", 4064, 4046)];
 
 /// Table II with our numbers.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BettsResult {
-    /// Which table.
+    /// The name of the table.
     pub table: &'static str,
-    /// Where it is from.
+    /// The paper.
     pub paper: &'static str,
     /// The machine of our runs.
     pub machine: &'static str,
-    /// Runs of each kernel, each with random data.
+    /// The number of runs of each kernel, each with its own random data.
     pub runs: u64,
-    /// A kernel each.
+    /// The kernels.
     pub rows: Vec<BettsRow>,
-    /// Means of `dynamic_over`, `hybrid_over`, `blocks_over` and `sections_over`, ours, percent.
+    /// The means of our `dynamic_over`, `hybrid_over`, `blocks_over` and `sections_over`, in
+    /// percent.
     pub means: [Fraction; 4],
-    /// The first two as the paper has them.
+    /// The first two of these means in the paper.
     pub published_means: [u64; 2],
-    /// What a reader must know to compare.
+    /// Differences to the paper that matter for the comparison.
     pub notes: Vec<&'static str>,
 }
 
-/// A kernel. Times are cycles, differences percent of the longest run.
+/// A kernel. Times are in cycles, differences in percent of the longest run.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BettsRow {
-    /// The paper's name.
+    /// The name of the kernel in the paper.
     pub kernel: &'static str,
     /// Our launch.
     pub launch: &'static str,
-    /// Warp executions of instructions over all runs.
+    /// Every executed instruction of all runs, counted once per warp that executed it.
     pub warp_instructions: u64,
     /// The longest run.
     pub high_water: u64,
-    /// Z_warp.
+    /// The estimate Z_warp.
     pub z_warp: u64,
-    /// Z_dynamic.
+    /// The estimate Z_dynamic.
     pub z_dynamic: u64,
-    /// That above the longest run.
+    /// Z_dynamic above the longest run.
     pub dynamic_over: Fraction,
-    /// The paper's difference; below 1 is 1.
+    /// The paper's difference; 1 stands for a difference below 1.
     pub published_dynamic_over: u64,
-    /// Z_hybrid.
+    /// The estimate Z_hybrid.
     pub z_hybrid: u64,
-    /// That above the longest run.
+    /// Z_hybrid above the longest run.
     pub hybrid_over: Fraction,
-    /// The paper's difference; below 1 is 1.
+    /// The paper's difference; 1 stands for a difference below 1.
     pub published_hybrid_over: u64,
-    /// With waves of blocks as the block scheduler made them, which is ours.
+    /// Our own estimate, with waves of blocks as the block scheduler made them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hybrid_blocks: Option<u64>,
-    /// That above the longest run.
+    /// `hybrid_blocks` above the longest run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks_over: Option<Fraction>,
-    /// Those with barriers as sections, which is ours.
+    /// Our own estimate, with waves of blocks and sections between barriers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hybrid_sections: Option<u64>,
-    /// That above the longest run.
+    /// `hybrid_sections` above the longest run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sections_over: Option<Fraction>,
-    /// Waves by the paper's rule, and the most blocks that a place of an SM held one after the other.
+    /// The number of waves by the paper's rule, and the most blocks that a CTA slot of an SM held
+    /// one after the other.
     pub waves: [u64; 2],
-    /// Estimates that are below the longest run.
+    /// The names of the estimates that are less than the longest run.
     pub below_high_water: Vec<&'static str>,
 }
 
 impl BettsRow {
-    /// What was found of a kernel.
+    /// Returns the results for a kernel.
     pub fn new(published: &Row, warp_instructions: u64, observed: &Observed, found: &Estimates) -> Self {
         let over = |value: Cycles| {
             let mark = found.high_water.get() as f64;
@@ -279,7 +284,7 @@ impl BettsRow {
 }
 
 impl BettsResult {
-    /// Over these kernels.
+    /// Returns the table of these kernels.
     pub fn new(machine: &'static str, runs: u64, rows: Vec<BettsRow>) -> Self {
         let mean = |of: fn(&BettsRow) -> Option<Fraction>| {
             let values: Vec<f64> = rows.iter().filter_map(of).map(|value| value.0).collect();
@@ -302,7 +307,7 @@ impl BettsResult {
         }
     }
 
-    /// For people.
+    /// Returns the table as text for people.
     pub fn text(&self, style: Style) -> String {
         let heading = format!(
             "{}, {}: estimates above the longest of {} random runs, ours and the paper's\n\n",
@@ -372,7 +377,7 @@ impl BettsResult {
     }
 }
 
-/// What a reader must know.
+/// Differences to the paper that matter for the comparison.
 const NOTES: &[&str] = &[
     "kernels of the same kind with our own code, and smaller: rows are not the paper's programs",
     "the paper runs GPGPU-Sim; here times are those of our fermi-c2050, whose latencies are chosen",
@@ -383,7 +388,8 @@ const NOTES: &[&str] = &[
 mod tests {
     use super::*;
 
-    /// What the times of a row give: dynamic and hybrid above the high-water mark, percent.
+    /// Returns the differences computed from the times of a row: dynamic and hybrid above the
+    /// high-water mark, in percent.
     fn computed(row: &Row) -> [f64; 2] {
         [row.dynamic, row.hybrid].map(|z| 100.0 * (z - row.high_water) as f64 / row.high_water as f64)
     }
@@ -409,12 +415,12 @@ mod tests {
             let sum: f64 = TABLE_II.iter().map(|row| computed(row)[at]).sum();
             assert_eq!((sum / TABLE_II.len() as f64).round() as u64, mean);
         }
-        // with the misprint it would be another
+        // with the misprinted value, the mean would be different
         let sum: f64 = TABLE_II.iter().map(|row| computed(row)[1]).sum();
         assert_ne!(((sum + 4064.0 - 4046.0) / TABLE_II.len() as f64).round() as u64, MEANS[1]);
     }
 
-    /// An estimate has a warp's time in it, and waves only add to one wave.
+    /// Every estimate includes a warp's time, and more waves only increase it.
     #[test]
     fn estimates_are_ordered() {
         for Row { kernel, warp, high_water, dynamic, hybrid, .. } in TABLE_II {

@@ -1,4 +1,5 @@
-//! Figures, and what a paper's text says of them: ours beside it, number by number.
+//! Figures of papers, and what the text of the papers states about them: our numbers beside the
+//! published ones.
 
 use std::fmt::Write;
 
@@ -9,65 +10,65 @@ use crate::report::count;
 use crate::report::style::Style;
 use crate::report::table::Table;
 
-/// A figure of a paper, or a formula, with what we compute.
+/// A figure of a paper, or a formula, with our results.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FigureResult {
-    /// Which figure.
+    /// The name of the figure.
     pub figure: &'static str,
-    /// Where it is from.
+    /// The paper.
     pub paper: &'static str,
-    /// Where in it.
+    /// The section of the paper.
     pub section: &'static str,
-    /// What it shows.
+    /// What the figure shows.
     pub about: &'static str,
-    /// Every number that the paper's text has.
+    /// Every number that the paper's text states.
     pub quantities: Vec<Quantity>,
-    /// Every stack that it draws.
+    /// Every stack that the figure shows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<StackState>,
-    /// What the paper says besides.
+    /// Further statements of the paper.
     pub statements: Vec<Statement>,
-    /// What a reader must know to compare.
+    /// Differences to the paper that matter for the comparison.
     pub notes: Vec<&'static str>,
-    /// Commands that show more of it.
+    /// Commands that show more.
     pub commands: Vec<String>,
 }
 
-/// A number, in cycles unless it says otherwise.
+/// A number, in cycles unless `what` says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Quantity {
-    /// What it is.
+    /// What is counted or measured.
     pub what: String,
-    /// Where the paper says it.
+    /// The place in the paper.
     pub place: &'static str,
-    /// Ours; none if there is no such thing.
+    /// Our number; null if the quantity does not exist here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours: Option<u64>,
-    /// The paper's.
+    /// The paper's number.
     pub published: u64,
-    /// Ours less the paper's.
+    /// Our number minus the paper's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<i64>,
 }
 
-/// Something that the paper says in words.
+/// A statement that the paper makes in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Statement {
-    /// What it says.
+    /// The statement.
     pub claim: &'static str,
-    /// Where.
+    /// The place in the paper.
     pub place: &'static str,
-    /// Whether it is so here.
+    /// Whether it holds here.
     pub holds: bool,
-    /// What was seen.
+    /// What was observed here.
     pub seen: String,
 }
 
 impl Statement {
-    /// For people, a line.
+    /// Returns the statement as one line of text.
     pub(super) fn text(&self) -> String {
         let Self { claim, place, holds, seen } = self;
         let verdict = if *holds { "so it is" } else { "NOT SO" };
@@ -76,7 +77,7 @@ impl Statement {
 }
 
 impl Quantity {
-    /// Ours beside the paper's.
+    /// Returns a number beside the paper's.
     pub fn new(what: impl Into<String>, place: &'static str, ours: Option<u64>, published: u64) -> Self {
         let difference = ours.map(|ours| ours as i64 - published as i64);
         Self { what: what.into(), place, ours, published, difference }
@@ -88,7 +89,7 @@ impl Quantity {
 }
 
 impl FigureResult {
-    /// A figure of which there is nothing to tell yet.
+    /// Returns a figure without any quantities or statements.
     pub fn new(
         figure: &'static str,
         paper: &'static str,
@@ -109,7 +110,7 @@ impl FigureResult {
         }
     }
 
-    /// For people.
+    /// Returns the figure as text for people.
     pub fn text(&self, style: Style) -> String {
         let cycles = if self.quantities.is_empty() { "" } else { ", in cycles" };
         let heading =

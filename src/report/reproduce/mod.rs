@@ -1,4 +1,4 @@
-//! Tables and figures of papers, ours beside theirs.
+//! The tables and figures of papers, our numbers beside the published ones.
 
 pub mod anomaly;
 pub mod betts;
@@ -31,7 +31,7 @@ use crate::check::overestimation;
 /// The paper of the model.
 pub const PAPER: &str = "Jeanmougin et al., ECRTS 2025";
 
-/// A disagreement beyond this is marked, percentage points.
+/// The difference from which a disagreement is marked, in percentage points.
 const BEYOND: f64 = 3.0;
 
 /// A table of a paper that is computed from the records of a plan.
@@ -39,19 +39,19 @@ const BEYOND: f64 = 3.0;
 pub enum Paper {
     /// Overestimation over a suite (Jeanmougin et al., ECRTS 2025, Table 3).
     Table3,
-    /// The same over every launch of programs.
+    /// The same table over every launch of programs.
     Table3Calls,
     /// Overestimation of two matrix products (Jeanmougin et al., ECRTS 2025, Table 4).
     Table4,
 }
 
 impl Paper {
-    /// Whether it has the figures of Table 3, which the single warps are part of.
+    /// Returns whether it has the numbers of Table 3, which include the single warps.
     pub fn is_table_3(self) -> bool {
         matches!(self, Self::Table3 | Self::Table3Calls)
     }
 
-    /// The embedded plan whose records it takes.
+    /// Returns the embedded plan whose records it uses.
     pub fn plan(self) -> &'static str {
         match self {
             Self::Table3 => "table3",
@@ -65,72 +65,72 @@ impl Paper {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReproduceResult {
-    /// Which table.
+    /// The name of the table.
     pub table: &'static str,
-    /// Where it is from.
+    /// The paper.
     pub paper: &'static str,
-    /// The embedded plan whose results these are, if it is one.
+    /// The embedded plan whose results these are, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<&'static str>,
-    /// Whose PTX it is, if it is not that by clang.
+    /// The compiler of the PTX, if it is not clang.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compiler: Option<String>,
-    /// Digest of that plan and of all that it names, hexadecimal.
+    /// The digest of this plan and of all files that it names, in hexadecimal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_digest: Option<String>,
-    /// Runs that it rests on.
+    /// The number of runs that the table is based on.
     pub points: u64,
-    /// Points that failed and are not in it.
+    /// The number of points that failed and are not included.
     pub failed: u64,
-    /// Points at which a gating bound is exceeded.
+    /// The number of points at which a gating bound is exceeded.
     pub violated: u64,
-    /// Every number.
+    /// Every number of the table.
     pub numbers: Vec<Number>,
-    /// What a reader must know to compare.
+    /// Differences to the paper that matter for the comparison.
     pub notes: Vec<String>,
-    /// What the paper says of the table, and ours.
+    /// Statements of the paper about the table, and whether they hold here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<Statement>,
-    /// How it is drawn; none for an ablation.
+    /// The layout of the text; `None` for an ablation.
     #[serde(skip)]
     of: Option<Paper>,
 }
 
-/// A number of the table. Percentages are as the paper has them.
+/// A number of the table, in percent if the paper has a percentage.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Number {
-    /// Total latency of global memory, cycles.
+    /// The total latency of global memory, in cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mem_latency: Option<u64>,
-    /// The policy; `single-warp` for warps alone.
+    /// The policy; `single-warp` for warps that run alone.
     pub policy: String,
-    /// The bound; for single warps the analyser.
+    /// The bound; for single warps, the analyser.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<String>,
-    /// What is compared in an ablation.
+    /// The column of an ablation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<&'static str>,
-    /// The program, if the table is about several.
+    /// The program, if the table has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<&'static str>,
-    /// Warps of the block, if the table is about several numbers of them.
+    /// The number of warps of the block, if the table varies it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warps: Option<u64>,
-    /// `mean`, `max`, `weighted-mean`, `std-dev`, or `overestimation` of one run.
+    /// The statistic: `mean`, `max`, `weighted-mean`, `std-dev`, or `overestimation` of one run.
     pub figure: &'static str,
-    /// Ours, percent.
+    /// Our number, in percent.
     pub ours: Fraction,
-    /// The paper's, percent.
+    /// The paper's number, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<Fraction>,
-    /// Ours less the paper's, percentage points.
+    /// Our number minus the paper's, in percentage points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Fraction>,
 }
 
 impl Number {
-    /// A number of nothing in particular yet.
+    /// Returns a number without a subject.
     fn new(figure: &'static str, ours: f64, paper: Option<f64>) -> Self {
         Self {
             mem_latency: None,
@@ -146,19 +146,19 @@ impl Number {
         }
     }
 
-    /// About a bound under a policy.
+    /// Returns a number with the subject of a bound under a policy.
     fn of_bound(mem_latency: u64, policy: &str, bound: &str, number: Self) -> Self {
         let (mem_latency, bound) = (Some(mem_latency), Some(bound.to_owned()));
         Self { mem_latency, policy: policy.to_owned(), bound, ..number }
     }
 
-    /// Whether it is about this bound under this policy.
+    /// Returns whether its subject is this bound under this policy.
     fn is_of(&self, mem_latency: u64, policy: &str, bound: &str) -> bool {
         (self.mem_latency, self.policy.as_str(), self.bound.as_deref())
             == (Some(mem_latency), policy, Some(bound))
     }
 
-    /// Ours and the paper's, marked where they are far apart.
+    /// Returns our number and the paper's as text, with a mark if they are far apart.
     fn cells(&self) -> [String; 2] {
         let far = self.difference.is_some_and(|difference| difference.0.abs() > BEYOND);
         [
@@ -168,7 +168,7 @@ impl Number {
     }
 }
 
-/// What a table needs of a record of its plan.
+/// The fields of a plan's record that the tables use.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub struct Measured {
     kernel: String,
@@ -182,27 +182,27 @@ pub struct Measured {
     lwb: Option<u64>,
 }
 
-/// The value of a bound in a record.
+/// A function that returns the value of a bound in a record.
 type BoundOf = fn(&Measured) -> Option<u64>;
 
-/// The bounds that the tables show, as columns of the records.
+/// The bounds that the tables show, with their columns in the records.
 const BOUNDS: [(&str, BoundOf); 4] =
     [("gub", |run| run.gub), ("iwb", |run| run.iwb), ("swb", |run| run.swb), ("lwb", |run| run.lwb)];
 
 impl Measured {
-    /// Makespan and bound, if there are both.
+    /// Returns makespan and bound, if the record has both.
     fn against(&self, bound: BoundOf) -> Option<(u64, u64)> {
         self.makespan.zip(bound(self))
     }
 }
 
-/// (bound - makespan) / makespan, percent.
+/// Returns (bound - makespan) / makespan in percent.
 fn over((makespan, bound): (u64, u64)) -> f64 {
     100.0 * overestimation(Cycles::new(bound), Cycles::new(makespan)).unwrap_or(0.0)
 }
 
 impl ReproduceResult {
-    /// The table over the records of its plan.
+    /// Returns the table computed from the records of its plan.
     pub fn new(paper: Paper, compiler: Option<String>, plan_digest: String, runs: &[Measured]) -> Self {
         let (table, numbers, notes) = match paper {
             Paper::Table3 => ("Table 3", table3::numbers(runs), table3::NOTES),
@@ -227,7 +227,7 @@ impl ReproduceResult {
         }
     }
 
-    /// Table 2 over an ablation.
+    /// Returns Table 2, computed from an ablation.
     pub fn of_ablation(ablation: &Ablation) -> Self {
         Self {
             table: "Table 2",
@@ -283,7 +283,7 @@ impl ReproduceResult {
     }
 }
 
-/// What `reproduce` says of one thing.
+/// The output of `reproduce` for one table or figure.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -296,23 +296,23 @@ pub enum Reproduced {
     Estimates(Box<betts::BettsResult>),
     /// A table of extreme-value statistics.
     Traces(Box<diagxtrm::DiagxtrmResult>),
-    /// A section with figures and more.
+    /// A section with several figures.
     Section(Box<pastis::PastisResult>),
-    /// What can be reproduced, where nothing is named.
+    /// An entry of the list of what can be reproduced, if no name is given.
     Listed(Reproducible),
 }
 
-/// Something that can be reproduced.
+/// A table or figure that can be reproduced.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reproducible {
-    /// Its name for `reproduce`.
+    /// The name for `reproduce`.
     pub name: String,
-    /// Table, figure or formula.
+    /// The label in the paper: table, figure or formula.
     pub what: &'static str,
-    /// The paper it is in.
+    /// The paper.
     pub paper: &'static str,
-    /// What it is about.
+    /// A description.
     pub about: &'static str,
 }
 
@@ -343,7 +343,7 @@ fn list_table() -> Table {
     Table::new(["name", "what", "paper", "about"], &[0, 1, 2, 3])
 }
 
-/// A table whose first columns are words.
+/// Returns a table whose first columns are words.
 fn table(heading: &[String], words: usize) -> Table {
     Table::new(heading.to_vec(), &(0..words).collect::<Vec<_>>())
 }

@@ -1,23 +1,24 @@
-//! Stacks of a warp as a paper draws them, row by row: ours and the paper's.
+//! The stacks of a warp as a paper draws them, row by row: ours beside the paper's.
 
 use serde::Serialize;
 
 use crate::report::table::Table;
 
-/// An entry of a stack: where its lanes go on, where they rejoin, and which they are, hexadecimal as the paper prints them.
+/// An entry of a stack: where its lanes continue, where they reconverge, and which lanes they are,
+/// in hexadecimal as the paper prints them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StackEntry {
-    /// Address of the next instruction.
+    /// The address of the next instruction.
     pub npc: String,
-    /// Address at which the lanes rejoin others.
+    /// The address of the reconvergence point.
     pub rpc: String,
-    /// The lanes; the first thread of the warp is the highest bit.
+    /// The active mask; the first thread of the warp is the highest bit.
     pub mask: String,
 }
 
 impl StackEntry {
-    /// An entry with these addresses and lanes.
+    /// Returns an entry with these addresses and lanes.
     pub fn new(npc: u32, rpc: u32, mask: u32) -> Self {
         Self { npc: format!("0x{npc:X}"), rpc: format!("0x{rpc:X}"), mask: format!("0x{mask:08X}") }
     }
@@ -34,26 +35,26 @@ impl StackEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StackState {
-    /// Before or after which instruction.
+    /// The instruction, and whether the stack is the one before or after it.
     pub when: String,
     /// The entries, top first.
     pub rows: Vec<StackRow>,
 }
 
-/// A row of a stack. One of the two is missing where the stacks are not equally high.
+/// A row of two stacks. An entry is missing if one stack is lower than the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StackRow {
-    /// Ours.
+    /// Our entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours: Option<StackEntry>,
-    /// The paper's.
+    /// The paper's entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<StackEntry>,
 }
 
 impl StackState {
-    /// Both stacks, top first.
+    /// Returns both stacks, top first.
     pub fn new(when: impl Into<String>, ours: &[StackEntry], published: &[StackEntry]) -> Self {
         let row = |at: usize| StackRow { ours: ours.get(at).cloned(), published: published.get(at).cloned() };
         Self { when: when.into(), rows: (0..ours.len().max(published.len())).map(row).collect() }
@@ -61,13 +62,14 @@ impl StackState {
 }
 
 impl StackRow {
-    /// Whether both are there and equal.
+    /// Returns whether both entries exist and are equal.
     pub fn agrees(&self) -> bool {
         self.ours.is_some() && self.ours == self.published
     }
 }
 
-/// The states below each other, with a mark where ours is another entry than the paper's.
+/// Returns the table of the states one below the other, with a mark where our entry differs from
+/// the paper's.
 pub(super) fn table(states: &[StackState]) -> Table {
     let heading = ["stack, top first", "npc", "rpc", "mask", "paper: npc", "rpc", "mask"];
     let mut table = Table::new(heading, &[0]);

@@ -1,6 +1,7 @@
-//! Table 1 and figures 2 to 4 of Berezovskyi et al., "Measurement-Based Probabilistic Timing Analysis for Graphics Processor
-//! Units", ARCS 2016: extreme-value statistics of a Voronoi kernel with four numbers of blocks and three sizes of L1, on a
-//! GK104 there, on the simulated `kepler-gk104` here.
+//! Table 1 and figures 2 to 4 of Berezovskyi et al., "Measurement-Based Probabilistic Timing
+//! Analysis for Graphics Processor Units", ARCS 2016: extreme-value statistics of a Voronoi kernel
+//! with four numbers of blocks and three sizes of L1. The paper measured on a GK104; we simulate
+//! `kepler-gk104`.
 
 mod claims;
 mod figures;
@@ -25,12 +26,12 @@ pub use figures::names;
 /// The paper.
 pub const PAPER: &str = "Berezovskyi et al., ARCS 2016";
 
-/// The setting of a machine that gives L1 so many percent of the 64 KiB on chip of an SM.
+/// Returns the machine setting that gives L1 this percentage of the 64 KiB on-chip memory of an SM.
 pub fn split(l1_percent: u32) -> String {
     format!("memory.l1.split=Percent(total: 65536, l1: {l1_percent})")
 }
 
-/// Columns of table 1. Times are cycles.
+/// The columns of table 1. Times are in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Entry {
@@ -38,37 +39,39 @@ pub struct Entry {
     pub kpss: Fraction,
     /// p_BDS; ours is a p-value.
     pub bds: Fraction,
-    /// p_EI, which is theta; none where our copy of the paper is not legible.
+    /// p_EI, which is the extremal index theta; null where our copy of the paper is not legible.
     pub extremal_index: Option<Fraction>,
     /// The threshold u.
     pub threshold: f64,
-    /// p, equation 2 with 0.99 for p_KPSS where that test keeps stationarity and 0 elsewhere, as the paper's column is.
+    /// The confidence p (equation 2). As in the paper's column, p_KPSS counts as 0.99 if that test
+    /// accepts stationarity and as 0 otherwise.
     pub confidence: Fraction,
-    /// The shape of the best fit.
+    /// The shape parameter of the best fit.
     pub xi: Fraction,
-    /// "ET": the longest run.
+    /// "ET", the longest run.
     pub longest: f64,
     /// The time at 1e-9 by the best fit.
     pub best: f64,
-    /// By which part of the longest run that is above it. Equation 3 divides by the time at 1e-9; the table does not.
+    /// `best` above the longest run, as a fraction of the longest run. Equation 3 divides by the
+    /// time at 1e-9 instead, but the table does not.
     pub best_over: Fraction,
     /// The time at 1e-9 by the exponential tail, "Gumbel".
     pub exponential: f64,
-    /// By which part of the longest run that is above it.
+    /// `exponential` above the longest run, as a fraction of the longest run.
     pub exponential_over: Fraction,
 }
 
 /// Why there is no curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoCurve {
-    /// The runs are no sample.
+    /// The runs are not a valid sample.
     Sample(SampleError),
-    /// The sample has no analysis.
+    /// The sample cannot be analysed.
     Analysis(NoAnalysis),
 }
 
 impl NoCurve {
-    /// In few letters, for a cell.
+    /// Returns a short text for a cell.
     fn word(self) -> &'static str {
         match self {
             Self::Sample(SampleError::TooFew(_)) => "too few runs",
@@ -88,16 +91,18 @@ impl fmt::Display for NoCurve {
     }
 }
 
-/// What runs say of the extremal index, of which an estimate from few exceedances is far off by chance.
+/// Whether large times occur alone or in clusters, by the estimate of the extremal index, which
+/// varies much by chance if there are few exceedances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Extremes {
     /// The estimate is at least 0.9.
     Alone,
-    /// It is below, and its interval does not reach 0.9.
+    /// The estimate is below 0.9, and so is its confidence interval.
     InClusters,
-    /// It is below, and its interval reaches 0.9, or there is no interval: more runs would tell.
+    /// The estimate is below 0.9, but its interval reaches 0.9, or there is no interval; more runs
+    /// would decide.
     Undecided,
 }
 
@@ -117,37 +122,39 @@ impl Extremes {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TraceRow {
-    /// Thread blocks.
+    /// The number of thread blocks.
     pub blocks: u32,
-    /// Threads of each.
+    /// The number of threads per block.
     pub threads: u32,
-    /// Percent of the on-chip memory that is L1.
+    /// The percentage of the on-chip memory that is L1.
     pub l1_percent: u32,
     /// Our launch.
     pub launch: &'static str,
-    /// The shortest run, cycles.
+    /// The shortest run, in cycles.
     pub shortest: u64,
-    /// The longest run, cycles.
+    /// The longest run, in cycles.
     pub longest: u64,
-    /// Different times among the runs.
+    /// The number of distinct times among the runs.
     pub distinct: usize,
-    /// Ours, if there is a curve.
+    /// Our results, if there is a curve.
     pub ours: Option<Entry>,
-    /// Why there is none.
+    /// Why there is no curve.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_text")]
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub no_curve: Option<NoCurve>,
-    /// k: how many runs are above our threshold.
+    /// k, the number of runs above our threshold.
     pub exceedances: Option<usize>,
-    /// Whether large times come alone, as far as these runs say.
+    /// Whether large times occur alone, as far as these runs show.
     pub extremes: Option<Extremes>,
-    /// What speaks against ours: `KPSS`, `BDS`, `EI` (theta below 0.9), `fit`, `ties`.
+    /// The tests that argue against our curve: `KPSS`, `BDS`, `EI` (theta below 0.9), `fit`,
+    /// `ties`.
     pub against: Vec<&'static str>,
-    /// The upper limit of the 95 % interval of `best`, cycles; none without a curve or without such a limit.
+    /// The upper limit of the 95 % confidence interval of `best`, in cycles; null without a curve
+    /// or without such a limit.
     pub upper_limit: Option<f64>,
-    /// The paper's.
+    /// The paper's results.
     pub published: Entry,
-    /// What its plots are drawn from.
+    /// The analysis that the plots are drawn from.
     #[serde(skip)]
     analysed: Option<Box<PwcetResult>>,
 }
@@ -156,29 +163,31 @@ pub struct TraceRow {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DiagxtrmResult {
-    /// Which table.
+    /// The name of the table.
     pub table: &'static str,
-    /// Where it is from.
+    /// The paper.
     pub paper: &'static str,
-    /// The machine, with the L1 that its file has.
+    /// The machine, with the size of L1 that its file states.
     #[serde(flatten)]
     pub origin: Origin,
-    /// Runs of each configuration; those with the same number have the same points, colours and draws.
+    /// The number of runs of each configuration. Runs with the same number have the same points,
+    /// colours and random choices in every configuration.
     pub runs: u64,
-    /// What is drawn anew for each run.
+    /// The sources of variation between the runs.
     pub varied: Vec<Varied>,
-    /// A configuration each.
+    /// The configurations.
     pub rows: Vec<TraceRow>,
-    /// Numbers of blocks with which every run takes the same time with each L1.
+    /// The numbers of blocks for which every run takes the same time with each size of L1.
     pub same_with_each_l1: Vec<u32>,
-    /// What the paper says of its results, and ours.
+    /// Statements of the paper about its results, and whether they hold here.
     pub statements: Vec<Statement>,
-    /// What a reader must know to compare.
+    /// Differences to the paper that matter for the comparison.
     pub notes: Vec<String>,
 }
 
 impl TraceRow {
-    /// Of the makespans of one configuration, and their analysis or why there is none.
+    /// Returns the row of a configuration from the makespans of its runs and their analysis, or the
+    /// reason why there is none.
     pub fn new(trace: &Trace, makespans: &[u64], analysed: Result<PwcetResult, NoCurve>) -> Self {
         let mut distinct = makespans.to_vec();
         distinct.sort_unstable();
@@ -225,7 +234,7 @@ fn entry(result: &PwcetResult) -> Entry {
     let longest = analysis.sample.maximum;
     let over = |time: f64| Fraction((time - longest) / longest);
     let best = analysis.pwcet.accuracy.time;
-    // equation 3 solved for the time
+    // equation 3, solved for the time
     let exponential = longest / (1.0 - analysis.pwcet.accuracy.exponential);
     Entry {
         kpss: Fraction(analysis.kpss.decisive.p_value),
@@ -255,7 +264,7 @@ fn against(result: &PwcetResult) -> Vec<&'static str> {
 }
 
 impl DiagxtrmResult {
-    /// Over these configurations, each with the makespans of its runs.
+    /// Returns the table of these configurations, each with the makespans of its runs.
     pub fn new(origin: Origin, runs: u64, varied: Vec<Varied>, traces: Vec<(TraceRow, Vec<u64>)>) -> Self {
         let same_with_each_l1 = claims::same_with_each_l1(&traces);
         let rows: Vec<TraceRow> = traces.into_iter().map(|(row, _)| row).collect();
@@ -282,8 +291,8 @@ mod tests {
     use crate::report::pwcet::Measured;
     use crate::report::style::Style;
 
-    /// Times that grow with the number of blocks, or are the same with 64 blocks; with 512 blocks those of less L1 are longer, and
-    /// with 1024 blocks shorter.
+    /// Returns times that grow with the number of blocks, except that with 64 blocks they are all
+    /// the same. With 512 blocks they are longer for a smaller L1, and with 1024 blocks shorter.
     fn times(trace: &Trace) -> Vec<u64> {
         let mut state = 1u64;
         let mut draw = || {
@@ -344,7 +353,7 @@ mod tests {
     fn the_text_fits_80_columns() {
         let text = result(times).text(Style { colour: false, width: Some(80) });
         for line in text.lines() {
-            // a command is to be copied as it is
+            // a command is not wrapped, so that it can be copied
             assert!(line.chars().count() <= 80, "{line}");
         }
         assert!(!text.contains("no room"), "{text}");

@@ -1,5 +1,6 @@
-//! Section V of Adalbert et al., "PasTiS: building an NVIDIA Pascal GPU simulator for embedded AI applications", ERTS 2022:
-//! the stack of a warp (figures 5 to 7), products of integer matrices (figures 10 to 12), and a network that reads handwritten digits, from PTX and from machine
+//! Section V of Adalbert et al., "PasTiS: building an NVIDIA Pascal GPU simulator for embedded AI
+//! applications", ERTS 2022: the stack of a warp (figures 5 to 7), products of integer matrices
+//! (figures 10 to 12), and a network that recognises handwritten digits, from PTX and from machine
 //! code, on a simulated Jetson TX2.
 
 pub mod published;
@@ -19,54 +20,54 @@ use published::{Product, SIZES};
 /// The paper.
 pub const PAPER: &str = "Adalbert et al., ERTS 2022";
 
-/// The machine of figures 10 to 12. Whoever changes it sees to `FITTED`, too.
+/// The machine of figures 10 to 12. If it changes, `FITTED` must be updated, too.
 pub const MACHINE: &str = "jetson-tx2-pastis";
 
-/// What of that machine was fitted to the cycles of figures 10 to 12.
+/// The parameter of the machine that was fitted to the cycles of figures 10 to 12.
 const FITTED: &str = "one number of the machine is fitted, what a launch costs before its first and after its last \
                       instruction: it is what machine code lacks of figure 10. Latencies and intervals are those of the \
                       sources that the machine's file names, of shared memory the paper's own (section III.B); when \
                       instructions of machine code issue is said by their control codes, and by registers in PTX";
 
-/// The bound whose distance is shown.
+/// The bound whose overestimation is shown.
 const BOUND: &str = "lwb";
 
-/// A product of matrices, simulated. Errors are fractions of the board's cycles.
+/// A simulated product of matrices. Errors are fractions of the board's cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProductRow {
-    /// Which figure.
+    /// The figure.
     pub figure: &'static str,
-    /// Rows and columns of the matrices.
+    /// The number of rows and columns of the matrices.
     pub side: u32,
     /// Our launch.
     pub launch: String,
-    /// `ptx`, or the architecture of the machine code.
+    /// The code: `ptx`, or the architecture of the machine code.
     pub code: &'static str,
-    /// Transactions of reads of shared memory.
+    /// Transactions of shared memory reads.
     pub shared_reads: u64,
-    /// The board's.
+    /// The same on the board.
     pub shared_reads_published: u64,
-    /// Transactions of writes.
+    /// Transactions of shared memory writes.
     pub shared_writes: u64,
-    /// The board's.
+    /// The same on the board.
     pub shared_writes_published: u64,
-    /// Cycles.
+    /// Our cycles.
     pub cycles: u64,
-    /// Cycles under PasTiS's own policy, run-to-barrier.
+    /// Our cycles under PasTiS's own policy, run-to-barrier.
     pub cycles_run_to_barrier: u64,
-    /// Cycles on the board.
+    /// The cycles on the board.
     pub cycles_board: u64,
-    /// Cycles by PasTiS.
+    /// The cycles that PasTiS computes.
     pub cycles_pastis: u64,
-    /// Ours against the board.
+    /// Our error relative to the board.
     pub error: Fraction,
-    /// PasTiS's against the board.
+    /// The error of PasTiS relative to the board.
     pub error_pastis: Fraction,
 }
 
 impl ProductRow {
-    /// What was counted in a run of a product's launch.
+    /// Returns the row for the counts of a run of a product.
     pub fn new(of: &Product, (launch, code): (String, &'static str), counted: Counted) -> Self {
         let error = |cycles: u64| Fraction((cycles as f64 - of.board as f64) / of.board as f64);
         Self {
@@ -87,27 +88,28 @@ impl ProductRow {
         }
     }
 
-    /// Whether the transactions are those of the board.
+    /// Returns whether the transactions equal those of the board.
     fn agrees(&self) -> bool {
         (self.shared_reads, self.shared_writes) == (self.shared_reads_published, self.shared_writes_published)
     }
 }
 
-/// The cost of a launch, if it were fitted to one of the products.
+/// The cost of a launch if it were fitted to one of the products.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Fit {
-    /// The figure that it would be fitted to.
+    /// The figure of the product.
     pub figure: &'static str,
-    /// Rows and columns of its matrices.
+    /// The number of rows and columns of its matrices.
     pub side: u32,
-    /// The cost, cycles: what our run without it lacks of the board's.
+    /// The fitted cost, in cycles: the board's cycles minus ours without a cost.
     pub launch: i64,
-    /// What our run of each product would then be off the board's, in their order; 0 for the one it is fitted to.
+    /// Our error for each product with this cost, in their order; 0 for the one it is fitted to.
     pub errors: Vec<Fraction>,
 }
 
-/// The cost of a launch by each product of machine code, given what it is in these runs.
+/// Returns the cost of a launch fitted to each product of machine code, where `launch` is its cost
+/// in these runs.
 fn fits(products: &[ProductRow], launch: u64) -> Vec<Fit> {
     let of_code: Vec<&ProductRow> = products.iter().filter(|row| row.code != "ptx").collect();
     let lacks = |row: &ProductRow| row.cycles_board as i64 - (row.cycles as i64 - launch as i64);
@@ -122,52 +124,52 @@ fn fits(products: &[ProductRow], launch: u64) -> Vec<Fit> {
     of_code.iter().map(fit).collect()
 }
 
-/// What a run of a product comes to.
+/// The counts of a run of a product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Transactions of reads of shared memory.
+    /// Transactions of shared memory reads.
     pub reads: u64,
-    /// Of writes.
+    /// Transactions of shared memory writes.
     pub writes: u64,
-    /// The makespan, cycles.
+    /// The makespan, in cycles.
     pub cycles: u64,
-    /// The makespan under run-to-barrier, cycles.
+    /// The makespan under run-to-barrier, in cycles.
     pub cycles_run_to_barrier: u64,
 }
 
-/// The network on each code.
+/// The network, run from each kind of code.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Network {
     /// Our program.
     pub program: &'static str,
-    /// Images that it reads at a time.
+    /// The number of images per run.
     pub images: usize,
-    /// The machine on which bounds are judged.
+    /// The machine on which the bounds are judged.
     pub judged_on: String,
     /// The class of each image by the reference, numpy.
     pub classes: Vec<usize>,
-    /// Images whose class by the reference is what the writer meant.
+    /// The number of images whose class by the reference is the digit that was written.
     pub right: usize,
-    /// Whether all codes leave the same bytes.
+    /// Whether all kinds of code produce the same bytes.
     pub same_bytes: bool,
-    /// From each code.
+    /// The results for each kind of code.
     pub codes: Vec<NetworkRun>,
 }
 
-/// The network from one code.
+/// The network, run from one kind of code.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NetworkRun {
-    /// `ptx`, or the architecture of the machine code.
+    /// The code: `ptx`, or the architecture of the machine code.
     pub code: &'static str,
-    /// Images whose class is what the writer meant.
+    /// The number of images whose class is the digit that was written.
     pub right: usize,
-    /// Images whose class is another one than the reference's.
+    /// The number of images whose class differs from the reference.
     pub other_classes: usize,
-    /// The largest difference of an output to the reference's.
+    /// The largest difference between an output and the reference.
     pub largest_difference: f64,
-    /// The layers, in order; what makes their weights of bytes is not in it.
+    /// The layers, in order, without the launches that convert bytes to weights.
     pub layers: Vec<LayerRow>,
 }
 
@@ -175,33 +177,33 @@ pub struct NetworkRun {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LayerRow {
-    /// Its number in the program, from 0.
+    /// The index of the launch in the program, from 0.
     pub launch: usize,
-    /// Inputs of each neuron.
+    /// The number of inputs of each neuron.
     pub inputs: u32,
-    /// Neurons.
+    /// The number of neurons.
     pub neurons: u32,
-    /// Executed instructions, once for each warp.
+    /// Every executed instruction, counted once per warp that executed it.
     pub warp_instructions: u64,
     /// Cycles on the machine of the figures.
     pub cycles: u64,
-    /// Cycles there under PasTiS's own policy, run-to-barrier.
+    /// Cycles on the machine of the figures under PasTiS's own policy, run-to-barrier.
     pub cycles_run_to_barrier: u64,
-    /// Cycles on the machine on which bounds are judged.
+    /// Cycles on the machine on which the bounds are judged.
     pub cycles_judged: u64,
-    /// LWB there, if it applies.
+    /// The bound LWB on that machine, if it applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lwb: Option<u64>,
-    /// By which part of the cycles it is above them.
+    /// The overestimation of LWB, as a fraction of the cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overestimation: Option<Fraction>,
-    /// Of all bounds there.
+    /// The verdict over all bounds on that machine.
     pub status: Status,
 }
 
 impl NetworkRun {
-    /// From the outputs of the last layer, and the runs on the machine of the figures, there under run-to-barrier, and on the
-    /// machine of the bounds.
+    /// Returns the result for the outputs of the last layer and three runs: on the machine of the
+    /// figures, on the same under run-to-barrier, and on the machine of the bounds.
     pub fn new(
         code: &'static str,
         outputs: &[f64],
@@ -223,10 +225,11 @@ impl NetworkRun {
     }
 }
 
-/// A layer on the machine of the figures, there under run-to-barrier, and on the machine of the bounds.
+/// A layer on the machine of the figures, on the same under run-to-barrier, and on the machine of
+/// the bounds.
 type Layer<'a> = ((&'a StatementRow, &'a StatementRow), &'a StatementRow);
 
-/// The last launches of a program are the layers.
+/// Returns the layers, which are the last launches of a program.
 fn layers(
     figures: &ApplicationChecked,
     to_barriers: &ApplicationChecked,
@@ -260,23 +263,23 @@ fn layers(
     SIZES.windows(2).zip(launches).map(row).collect()
 }
 
-/// The images of the network, and what is known of them.
+/// The images that the network reads, with their references.
 #[derive(Clone, Debug, Default)]
 pub struct Images {
-    /// What their writers meant.
+    /// The digits that were written.
     pub labels: Vec<usize>,
-    /// Outputs of the reference: a row for each class, a column for each image.
+    /// The outputs of the reference: one row per class, one column per image.
     pub outputs: Vec<f64>,
 }
 
 impl Images {
-    /// The classes of the reference.
+    /// Returns the classes of the reference.
     fn classes(&self) -> Vec<usize> {
         classes(&self.outputs, self.labels.len())
     }
 }
 
-/// The row of the largest number in each column, of equals the first.
+/// Returns the row of the largest number in each column; of equal numbers, the first.
 fn classes(outputs: &[f64], images: usize) -> Vec<usize> {
     let rows: Vec<&[f64]> = outputs.chunks_exact(images.max(1)).collect();
     let larger = |image: usize, best: usize, row: usize| {
@@ -286,7 +289,7 @@ fn classes(outputs: &[f64], images: usize) -> Vec<usize> {
 }
 
 impl Network {
-    /// Over the codes that were run.
+    /// Returns the network's result over the kinds of code that were run.
     pub fn new(judged_on: String, images: &Images, same_bytes: bool, codes: Vec<NetworkRun>) -> Self {
         let classes = images.classes();
         let right = classes.iter().zip(&images.labels).filter(|(class, label)| class == label).count();
@@ -295,33 +298,33 @@ impl Network {
     }
 }
 
-/// Everything.
+/// All results for the paper.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PastisResult {
-    /// Which figures.
+    /// The figures.
     pub figure: &'static str,
-    /// Where they are from.
+    /// The paper.
     pub paper: &'static str,
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
-    /// The policy of the cycles, unless they say that they are run-to-barrier's.
+    /// The policy, except for numbers that name run-to-barrier.
     pub scheduler: String,
-    /// Figures 10 to 12, from each code.
+    /// Figures 10 to 12, for each kind of code.
     pub products: Vec<ProductRow>,
-    /// The one number that is fitted, and how well it does for what it was not fitted to.
+    /// The fitted parameter, fitted to each product, with the errors for the other products.
     pub fits: Vec<Fit>,
-    /// The network; none if somebody ended the run before.
+    /// The network; absent if the command was stopped before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// What the paper says of policies, and ours.
+    /// Statements of the paper about policies, and whether they hold here.
     pub statements: Vec<Statement>,
-    /// What a reader must know to compare.
+    /// Differences to the paper that matter for the comparison.
     pub notes: Vec<&'static str>,
 }
 
-/// What differs from the paper.
+/// Differences to the paper.
 const NOTES: &[&str] = &[
     FITTED,
     "the paper gives no source: both kernels are ours, after its description. PTX is by clang 16 and machine code of that \
@@ -339,8 +342,8 @@ const NOTES: &[&str] = &[
 ];
 
 impl PastisResult {
-    /// The result of what was run. `scheduler` is the policy of the machine, and `launch` is the number of cycles that a launch
-    /// costs beside its instructions.
+    /// Returns the result of the runs. `scheduler` is the policy of the machine, and `launch` is
+    /// the number of cycles that a launch costs beside its instructions.
     pub fn new(
         origin: Origin,
         scheduler: String,
@@ -353,14 +356,14 @@ impl PastisResult {
         Self { figure, paper: PAPER, origin, scheduler, products, fits, network, statements, notes }
     }
 
-    /// Whether some layer exceeds a bound.
+    /// Returns whether some layer exceeds a bound.
     pub fn violated(&self) -> bool {
         let runs = self.network.iter().flat_map(|network| &network.codes);
         runs.flat_map(|run| &run.layers).any(|layer| layer.status == Status::Violated)
     }
 }
 
-/// Whether products with a warp for each scheduler take the same time under both policies.
+/// States whether products with one warp per scheduler take the same time under both policies.
 fn without_influence(products: &[ProductRow], scheduler: &str) -> Statement {
     let same = products.iter().filter(|row| row.cycles == row.cycles_run_to_barrier).count();
     Statement {
@@ -426,7 +429,7 @@ mod tests {
         assert!(classes(&[], 0).is_empty());
     }
 
-    /// The paper prints 9.7, 7.9 and 6.1 percent; the second is cut and not rounded.
+    /// The paper prints 9.7, 7.9 and 6.1 percent; the second is truncated, not rounded.
     #[test]
     fn errors_are_those_of_the_paper() {
         for (row, printed) in result(8, 0, Status::Holds).products.iter().zip([9.7, 7.9, 6.1]) {

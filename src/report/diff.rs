@@ -1,4 +1,5 @@
-//! Two runs of one kernel side by side: where the difference of their makespans comes from.
+//! The comparison of two runs of one kernel: which cycles make up the difference of their
+//! makespans.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,25 +14,26 @@ use super::table::Table;
 use super::{Fraction, count};
 use crate::why::Kind;
 
-/// Rows of instructions that text shows.
+/// The most rows of instructions that text shows.
 const MAX_LINES: usize = 12;
-/// Kinds that the reason names, and lines of each.
+/// The most kinds that the stated reason names, and the most lines of each.
 const MAX_KINDS: usize = 3;
 const MAX_PLACES: usize = 2;
 
-/// What two runs of a kernel have and have not in common.
+/// The comparison of two runs of a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DiffResult {
-    /// The kernel of both.
+    /// The kernel of both runs.
     pub kernel: String,
     /// The first run.
     pub a: Side,
     /// The second run.
     pub b: Side,
-    /// What they do not have in common, besides their cycles.
+    /// The settings in which the runs differ.
     pub settings: Vec<String>,
-    /// Cycles of B less cycles of A: the sum of the differences in `kinds`, and that in `lines`.
+    /// Cycles of B minus cycles of A: the sum of the differences in `kinds`, and the sum of those
+    /// in `lines`.
     pub difference: i64,
     /// The critical paths by kind, the largest difference first.
     pub kinds: Vec<KindDifference>,
@@ -41,7 +43,7 @@ pub struct DiffResult {
     pub stalls: Vec<Difference>,
     /// Cycles in which functional units initiated an instruction, the largest difference first.
     pub units: Vec<Difference>,
-    /// What the numbers say, in words.
+    /// The reasons for the difference, as sentences.
     pub reasons: Vec<String>,
 }
 
@@ -49,66 +51,66 @@ pub struct DiffResult {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Side {
-    /// As the command line named it.
+    /// The run, as the command line named it.
     pub given: String,
-    /// What the reason calls it.
+    /// The short name of the run in `reasons`.
     pub name: String,
     /// The machine.
     pub machine: String,
-    /// Digest of every machine setting, hexadecimal.
+    /// The digest of all machine settings, in hexadecimal.
     pub machine_digest: String,
     /// The policy.
     pub scheduler: String,
-    /// Seed of buffer contents.
+    /// The seed of buffer contents.
     pub seed: u64,
-    /// Blocks of the launch.
+    /// The number of blocks of the launch.
     pub blocks: u32,
-    /// Cycles.
+    /// The makespan in cycles.
     pub makespan: u64,
 }
 
-/// Something counted in both runs.
+/// A number counted in both runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// What.
+    /// The name of what is counted.
     pub name: String,
-    /// In A.
+    /// The number in A.
     pub a: u64,
-    /// In B.
+    /// The number in B.
     pub b: u64,
-    /// B less A.
+    /// B minus A.
     pub difference: i64,
 }
 
-/// Cycles of a kind on both critical paths.
+/// The cycles of a kind on both critical paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KindDifference {
-    /// What they are.
+    /// The kind.
     pub kind: Kind,
-    /// On that of A.
+    /// The cycles on the critical path of A.
     pub a: u64,
-    /// On that of B.
+    /// The cycles on the critical path of B.
     pub b: u64,
-    /// B less A.
+    /// B minus A.
     pub difference: i64,
 }
 
-/// Cycles that an instruction took on both critical paths.
+/// The cycles that an instruction caused on both critical paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LineDifference {
-    /// The instruction; none for the placing of blocks.
+    /// The instruction; absent for the placement of blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<Place>,
-    /// On that of A.
+    /// The cycles on the critical path of A.
     pub a: u64,
-    /// On that of B.
+    /// The cycles on the critical path of B.
     pub b: u64,
-    /// B less A: the sum of those in `kinds`.
+    /// B minus A: the sum of the differences in `kinds`.
     pub difference: i64,
-    /// The same by kind, the largest difference first.
+    /// The cycles by kind, the largest difference first.
     pub kinds: Vec<KindDifference>,
 }
 
@@ -122,7 +124,7 @@ impl KindDifference {
     }
 }
 
-/// Numbers of A and B by what they are about, the largest difference first.
+/// Pairs the numbers of A and B that have the same key, the largest difference first.
 fn paired<K: Ord + Clone>(
     a: impl Iterator<Item = (K, u64)>,
     b: impl Iterator<Item = (K, u64)>,
@@ -141,7 +143,7 @@ fn named(list: Vec<(String, (u64, u64))>) -> Vec<Difference> {
 }
 
 impl DiffResult {
-    /// Compares two runs, each with what the command line called it.
+    /// Compares two runs, each given with its name on the command line.
     ///
     /// # Errors
     /// If they are not runs of the same code.
@@ -185,7 +187,7 @@ impl DiffResult {
         Ok(result)
     }
 
-    /// What the numbers say.
+    /// Returns the reasons for the difference, as sentences.
     fn reasons(&self, a: &Explained, b: &Explained) -> Vec<String> {
         let (slow, fast) = if self.difference >= 0 { (&self.b, &self.a) } else { (&self.a, &self.b) };
         let by = self.difference.unsigned_abs();
@@ -197,7 +199,7 @@ impl DiffResult {
             (0, true) => format!("Both take {} cycles, but spend them in different ways.", slow.makespan),
             _ => format!("{} is {} ({percent:.1} %) slower than {}.", slow.name, cycles(by), fast.name),
         });
-        // what the slower one has more of, and what it has less of
+        // the kinds of which the slower run has more cycles, and those of which it has fewer
         let sign = if self.difference >= 0 { 1 } else { -1 };
         let more = |kind: &&KindDifference| kind.difference * sign > 0;
         let fewer = |kind: &&KindDifference| kind.difference * sign < 0;
@@ -239,7 +241,7 @@ impl DiffResult {
         reasons
     }
 
-    /// The instructions behind the difference of a kind, in the direction of the sign.
+    /// Returns the instructions that cause the difference of a kind, in the direction of the sign.
     fn places(&self, kind: Kind, sign: i64) -> String {
         let of_kind = |line: &LineDifference| {
             let place = line.instruction.as_ref()?;
@@ -254,7 +256,8 @@ impl DiffResult {
         if shown.is_empty() { String::new() } else { format!(": {}", joined(&shown)) }
     }
 
-    /// Barriers at which warps arrive further apart with one than with the other.
+    /// Returns the barriers at which the arrivals of warps are further apart in one run than in the
+    /// other.
     fn barriers(&self, a: &Explained, b: &Explained) -> Option<String> {
         let find = |of: &Explained, pc: u32| of.barriers.iter().find(|b| b.instruction.pc == pc).cloned();
         let pair = |of_a: &Barrier| Some((of_a.clone(), find(b, of_a.instruction.pc)?));
@@ -331,13 +334,13 @@ impl DiffResult {
 }
 
 impl LineDifference {
-    /// How much of it is not the same, in one direction or the other.
+    /// Returns the sum of the absolute differences over all kinds.
     fn moved(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.difference.unsigned_abs()).sum()
     }
 }
 
-/// The critical paths by instruction.
+/// Returns the critical paths by instruction.
 fn lines(a: &Explained, b: &Explained) -> Vec<LineDifference> {
     let by_pc = |of: &Explained| {
         let key = |pc: &Option<Place>| pc.as_ref().map(|place| place.pc);
@@ -364,11 +367,11 @@ fn lines(a: &Explained, b: &Explained) -> Vec<LineDifference> {
     lines
 }
 
-/// What to call the runs: by what they do not have in common, if one word says it.
+/// Returns short names for the runs: the setting in which they differ, if a single word states it.
 fn names(a: &Explained, b: &Explained) -> (String, String) {
     let same_machine = a.machine_digest == b.machine_digest;
     let same_policy = a.scheduler == b.scheduler;
-    // the policy is a setting of the machine
+    // the policy is also a setting of the machine
     match (same_policy, same_machine || a.machine == b.machine, a.seed == b.seed && a.blocks == b.blocks) {
         (false, true, true) => (a.scheduler.clone(), b.scheduler.clone()),
         (true, false, true) => (a.machine.clone(), b.machine.clone()),
@@ -376,7 +379,7 @@ fn names(a: &Explained, b: &Explained) -> (String, String) {
     }
 }
 
-/// What they do not have in common.
+/// Returns the settings in which the runs differ.
 fn settings(a: &Explained, b: &Explained) -> Vec<String> {
     let mut settings = Vec::new();
     if a.scheduler != b.scheduler {

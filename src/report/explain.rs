@@ -1,6 +1,7 @@
-//! Where a makespan comes from: the critical path, summed up and link by link.
+//! The report of the cause of a makespan: the critical path, summed up and link by link.
 //!
-//! [`Explained`] stands by itself: it says what was run on what, and `diff` reads it back from a file.
+//! [`Explained`] is self-contained: it states the kernel and the machine of the run, because `diff`
+//! reads it back from a file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,121 +17,122 @@ use crate::machine::Machine;
 use crate::trace::{Stalls, UnitUse};
 use crate::why::{Executed, Explanation, Kind, Link};
 
-/// Rows of instructions that text shows.
+/// The most rows of instructions that text shows.
 const MAX_LINES: usize = 12;
-/// Rows of what was issued instead.
+/// The most rows that text shows for instructions issued instead of those on the path.
 const MAX_INSTEAD: usize = 4;
-/// Stretches of the path that text shows.
+/// The most stretches of the path that text shows.
 const MAX_STRETCHES: usize = 400;
 
-/// What was run, for [`Explained`].
+/// The description of a run, for [`Explained`].
 pub struct About<'a> {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: &'a str,
-    /// Digest of its code.
+    /// The digest of its code.
     pub kernel_digest: u64,
-    /// Blocks of the launch.
+    /// The number of blocks of the launch.
     pub blocks: u32,
-    /// Threads of a block.
+    /// The number of threads per block.
     pub threads: u32,
-    /// What it ran on.
+    /// The machine.
     pub machine: &'a Machine,
-    /// Under which policy.
+    /// The policy.
     pub scheduler: &'a str,
-    /// Seed of buffer contents.
+    /// The seed of buffer contents.
     pub seed: u64,
-    /// Idle issue slots of the run.
+    /// The idle issue slots of the run.
     pub stalls: &'a Stalls,
-    /// What its units did.
+    /// The use of the functional units.
     pub units: &'a UnitUse,
-    /// Line and text of an instruction.
+    /// Returns line and text of an instruction.
     pub place: &'a dyn Fn(Pc) -> (u32, String),
 }
 
-/// Where the makespan of a run comes from.
+/// The cause of the makespan of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Explained {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// Digest of its code, hexadecimal: runs with the same one can be compared line by line.
+    /// The digest of its code, in hexadecimal; runs with the same digest can be compared line by
+    /// line.
     pub kernel_digest: String,
-    /// Blocks of the launch.
+    /// The number of blocks of the launch.
     pub blocks: u32,
-    /// Threads of a block.
+    /// The number of threads per block.
     pub threads: u32,
     /// The machine.
     pub machine: String,
-    /// Digest of every machine setting, hexadecimal.
+    /// The digest of all machine settings, in hexadecimal.
     pub machine_digest: String,
     /// The policy.
     pub scheduler: String,
-    /// Seed of buffer contents.
+    /// The seed of buffer contents.
     pub seed: u64,
-    /// Cycles of the launch: the sum of `kinds`, and that of `lines`.
+    /// The makespan of the launch in cycles: the sum of `kinds`, and the sum of `lines`.
     pub makespan: u64,
-    /// SMs of the machine.
+    /// The number of SMs of the machine.
     pub sms: usize,
-    /// The SM whose path it is: the one that ends last.
+    /// The SM of the path, which is the one that ends last.
     pub sm: usize,
     /// The path by kind, the longest first.
     pub kinds: Vec<OfKind>,
     /// The path by kind and instruction, the longest first.
     pub lines: Vec<OfLine>,
-    /// What was issued while an instruction on the path was ready, by instruction, the most first: the cycles of the
-    /// kind `issue-slot`.
+    /// The instructions issued while one on the path was ready, the most frequent first; these are
+    /// the cycles of the kind `issue-slot`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issued_instead: Vec<Instead>,
-    /// Barriers on the path.
+    /// The barriers on the path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub barriers: Vec<Barrier>,
     /// Idle issue slots of all sub-cores of all SMs, by reason.
     pub stalls: BTreeMap<String, u64>,
-    /// Each functional unit that did something.
+    /// Each functional unit that executed an instruction.
     pub units: Vec<Busy>,
-    /// The path link by link, if it was asked for.
+    /// The path link by link, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Stretches>,
 }
 
-/// Cycles of one kind.
+/// The cycles of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OfKind {
-    /// What they are.
+    /// The kind.
     pub kind: Kind,
-    /// How many.
+    /// The number of cycles.
     pub cycles: u64,
-    /// Those over the makespan.
+    /// Their share of the makespan.
     pub share: Fraction,
-    /// In how many links of the path.
+    /// The number of links of the path with these cycles.
     pub links: u64,
 }
 
-/// Cycles of one kind that an instruction took.
+/// The cycles of one kind that an instruction caused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OfLine {
-    /// What they are.
+    /// The kind.
     pub kind: Kind,
-    /// How many.
+    /// The number of cycles.
     pub cycles: u64,
-    /// Those over the makespan.
+    /// Their share of the makespan.
     pub share: Fraction,
-    /// In how many links of the path.
+    /// The number of links of the path with these cycles.
     pub links: u64,
-    /// The instruction that took them; none for the placing of blocks.
+    /// The instruction that caused them; absent for the placement of blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instruction: Option<Place>,
 }
 
-/// Cycles in which an instruction was issued and one on the path was not.
+/// The cycles in which an instruction was issued while one on the path was ready.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Instead {
-    /// How many.
+    /// The number of cycles.
     pub cycles: u64,
-    /// The one that was issued.
+    /// The instruction that was issued.
     pub instruction: Place,
 }
 
@@ -138,57 +140,58 @@ pub struct Instead {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Barrier {
-    /// The barrier.
+    /// The barrier instruction.
     pub instruction: Place,
-    /// How often the path goes through it.
+    /// How often the path passes through the barrier.
     pub releases: u64,
-    /// Cycles from the issue of the first arrival to the release, added up.
+    /// Cycles from the issue of the first arrival to the release, summed over these passes.
     pub first_arrival_to_release: u64,
 }
 
-/// What a functional unit did.
+/// The use of a functional unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Busy {
     /// Its name in the machine.
     pub unit: String,
-    /// How many there are on all SMs.
+    /// The number of its instances on all SMs.
     pub instances: usize,
-    /// Instructions that they executed.
+    /// Instructions that the instances executed.
     pub instructions: u64,
-    /// Cycles in which they were initiating one, added up.
+    /// Cycles in which an instance was initiating an instruction, summed over the instances.
     pub busy_cycles: u64,
 }
 
-/// The path, what follows each other in the same way as one stretch.
+/// The path, with similar consecutive links combined into stretches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Stretches {
-    /// In the order of time, without gap, from cycle 0.
+    /// The stretches in the order of time, without gaps, from cycle 0.
     pub stretches: Vec<Stretch>,
-    /// Steps after those, which are summed up only.
+    /// The number of links after these stretches, which are only included in the sums.
     pub more_links: u64,
 }
 
-/// One or more links of the path that follow each other, of one kind and warp.
+/// One or more consecutive links of the path, of one kind and warp.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Stretch {
-    /// Its first cycle.
+    /// The first cycle.
     pub from: u64,
-    /// The first cycle that is not part of it.
+    /// The cycle after the last.
     pub to: u64,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
-    /// How many links.
+    /// The number of links.
     pub links: u64,
-    /// The instruction that took the time, of several the first; none for the placing of blocks.
+    /// The instruction that caused the cycles, or the first of several; absent for the placement of
+    /// blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<Instance>,
-    /// The last one, of several.
+    /// The last instruction, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Instance>,
-    /// Who could not go on before, if it is another instruction; none at the end of a block.
+    /// The instruction that was delayed, if it is another one; absent at the end of a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Instance>,
 }
@@ -197,20 +200,20 @@ pub struct Stretch {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Instance {
-    /// The block.
+    /// The index of the block.
     pub block: u32,
-    /// The warp of the block.
+    /// The index of the warp in its block.
     pub warp: u16,
-    /// Index in the warp's path.
+    /// The index in the path of the warp.
     pub index: u32,
-    /// Its line.
+    /// The line in the source.
     pub line: u32,
-    /// Its text.
+    /// The text of the line.
     pub text: String,
 }
 
 impl Explained {
-    /// The report of what was found; with the path, if that is asked for.
+    /// Returns the report of an explanation, with the path if it is requested.
     pub fn new(about: &About<'_>, found: &Explanation, with_path: bool) -> Self {
         let machine = about.machine;
         let makespan = found.makespan.get();
@@ -272,10 +275,10 @@ impl Explained {
         }
     }
 
-    /// The same, if it is what a run can come to; files may have anything.
+    /// Checks that the sums are consistent; a file can hold anything.
     ///
     /// # Errors
-    /// That its path is not of its makespan.
+    /// If the path does not add up to the makespan.
     pub fn added_up(self) -> Result<Self, String> {
         let kinds = self.kinds.iter().try_fold(0, |sum: u64, row| sum.checked_add(row.cycles));
         let lines = self.lines.iter().try_fold(0, |sum: u64, row| sum.checked_add(row.cycles));
@@ -285,7 +288,7 @@ impl Explained {
         Ok(self)
     }
 
-    /// For people; goes below the report of the run.
+    /// Returns the text for people, which follows the report of the run.
     pub fn text(&self, style: Style) -> String {
         let of_sm = if self.sms > 1 { format!(" of SM {}, which ends last", self.sm) } else { String::new() };
         let heading = format!("critical path{of_sm}: what the {} cycles hang on", self.makespan);
@@ -342,7 +345,7 @@ impl Explained {
     }
 }
 
-/// The units of a machine that did something.
+/// Returns the units of the machine that executed an instruction.
 fn busy(machine: &Machine, used: &UnitUse) -> Vec<Busy> {
     let busy = |(index, unit): (usize, &crate::machine::Unit)| {
         let id = UnitId::from_index(index);
@@ -357,7 +360,7 @@ fn busy(machine: &Machine, used: &UnitUse) -> Vec<Busy> {
 }
 
 impl Barrier {
-    /// Cycles from the first arrival to the release, on average.
+    /// Returns the average number of cycles from the first arrival to the release.
     pub fn average(&self) -> f64 {
         self.first_arrival_to_release as f64 / self.releases.max(1) as f64
     }
@@ -373,7 +376,7 @@ impl Barrier {
     }
 }
 
-/// Steps that follow each other in the same way as one.
+/// Combines similar consecutive links into stretches.
 fn stretches(links: &[Link], place: &dyn Fn(Pc) -> (u32, String)) -> Vec<Stretch> {
     let instance = |of: Executed| {
         let (line, text) = place(of.pc);

@@ -1,4 +1,4 @@
-//! Applications: program files with their modules, kernels and data, and lists of traces.
+//! Loads applications: program files with their modules, kernels and data, and lists of traces.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -19,26 +19,26 @@ use crate::program::expr::Expr;
 use crate::program::sequence::{Sequence, SequenceSpec};
 use crate::sim::PolicySetup;
 
-/// An application as found.
+/// A loaded application.
 #[derive(Clone)]
 pub struct LoadedApplication {
-    /// As the command line named it.
+    /// The name on the command line.
     pub name_given: String,
-    /// What reports call it.
+    /// The name in reports.
     pub name: String,
-    /// Its kernels, in order.
+    /// The kernels, in order.
     pub application: Application,
-    /// A program as its file says it.
+    /// The contents of the program file; `None` for a list of traces.
     spec: Option<SequenceSpec>,
     /// The code of each module or trace.
     pub codes: Vec<SourceText>,
-    /// Where it came from.
+    /// The file it was loaded from.
     pub location: Location,
     /// Every file on disk that was read for it.
     pub inputs: Vec<PathBuf>,
 }
 
-/// Whether a file is a program and no launch.
+/// Returns whether a file is a program rather than a launch.
 pub fn is_program(source: &SourceText) -> bool {
     let code = source.text().lines().map(str::trim);
     let mut code = code.filter(|line| !line.is_empty() && !line.starts_with("//") && !line.starts_with("#!"));
@@ -111,7 +111,7 @@ pub fn load_list(
         codes.push(code);
         all.push(Traced { line: listed.line, workload });
     }
-    // a kernel may be listed more than once
+    // a kernel may be listed several times
     inputs.sort();
     inputs.dedup();
     Ok(LoadedApplication {
@@ -125,7 +125,7 @@ pub fn load_list(
     })
 }
 
-/// `--let NAME=VALUE`.
+/// Applies the options `--let NAME=VALUE`.
 fn set_constants(spec: &mut SequenceSpec, options: &[String], texts: &mut Texts) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
     for option in options {
@@ -154,7 +154,7 @@ fn set_constants(spec: &mut SequenceSpec, options: &[String], texts: &mut Texts)
 }
 
 impl LoadedApplication {
-    /// One of its launches as something to simulate, and its code.
+    /// Returns one of its launches as a workload, and the code of that launch.
     pub fn launch(&self, number: u64) -> Result<(Workload, SourceText), Diagnostics> {
         let found = match &self.application {
             Application::Program(sequence) => sequence.launch(number).map(|step| {
@@ -174,7 +174,7 @@ impl LoadedApplication {
         })
     }
 
-    /// How many there are, in words.
+    /// Returns the number of kernels as text.
     fn kernels(&self) -> String {
         let launches = self.application.launches();
         match &self.application {
@@ -183,7 +183,7 @@ impl LoadedApplication {
         }
     }
 
-    /// What it is, in words.
+    /// Returns the kind of application as text.
     fn kind(&self) -> &'static str {
         match &self.application {
             Application::Program(_) => "program",
@@ -191,7 +191,7 @@ impl LoadedApplication {
         }
     }
 
-    /// The program, if it is one.
+    /// Returns the program, or an error if this is a list of traces.
     pub fn program(&self) -> Result<&Arc<Sequence>, Diagnostics> {
         self.application.program().ok_or_else(|| {
             let message = "this takes code, and a list of traces is of runs";
@@ -199,12 +199,12 @@ impl LoadedApplication {
         })
     }
 
-    /// A program as its file says it, as plain data.
+    /// Returns the contents of the program file as plain data.
     pub fn written(&self) -> serde_json::Value {
         serde_json::to_value(&self.spec).expect("a program is plain data")
     }
 
-    /// For what looks at one launch alone.
+    /// Returns the error for a command that accepts only a single launch.
     pub fn takes_one(&self) -> Diagnostics {
         let last = self.application.launches().saturating_sub(1);
         let (kind, kernels) = (self.kind(), self.kernels());
@@ -216,7 +216,7 @@ impl LoadedApplication {
             .into()
     }
 
-    /// For an option that looks at one launch alone.
+    /// Returns the error for an option that applies only to a single launch.
     pub fn needs_one(&self, option: &str) -> Diagnostics {
         let message = format!("{option} is of one launch, and `{}` is a {}", self.name, self.kind());
         let last = self.application.launches().saturating_sub(1);
@@ -224,7 +224,7 @@ impl LoadedApplication {
         Diagnostic::general(option, message).hint(hint).into()
     }
 
-    /// The policy that a machine says.
+    /// Returns the policy that a machine names.
     pub fn policy(&self, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
         match machine.scheduler() {
             SchedulerKind::Replay(_) => Err(self.needs_one("a schedule to replay")),
@@ -232,7 +232,7 @@ impl LoadedApplication {
         }
     }
 
-    /// How to run it.
+    /// Returns the plan for a run of the application.
     pub fn plan<'a>(
         &'a self,
         machine: &'a Machine,
@@ -258,7 +258,8 @@ impl LoadedApplication {
         }
     }
 
-    /// What a folder needs to run a program again: `program.ron`, its modules, its data. Of traces nothing.
+    /// Returns the files for a folder from which the program can be run again: `program.ron`, its
+    /// modules and its data. A list of traces has no such files.
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
         let (Some(mut spec), Some(sequence)) = (self.spec.clone(), self.application.program()) else {
             return Ok(Vec::new());
@@ -283,7 +284,7 @@ impl LoadedApplication {
         Ok(files)
     }
 
-    /// Digests of every file that it is made of, with their names.
+    /// Returns the names and digests of every file that it consists of.
     pub fn digests(&self) -> Result<Vec<(String, u64)>, Diagnostics> {
         let (Some(spec), Some(sequence)) = (&self.spec, self.application.program()) else {
             return Ok(traces::digests(&self.inputs)?);
@@ -298,7 +299,7 @@ impl LoadedApplication {
         Ok(all)
     }
 
-    /// Problems of a run, with the lines of the modules.
+    /// Adds the source lines of the modules to the errors of a run.
     pub fn with_excerpts(&self, problems: Diagnostics) -> Diagnostics {
         self.codes.iter().fold(problems, |problems, code| problems.with_excerpts(code))
     }

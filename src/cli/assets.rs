@@ -1,7 +1,7 @@
-//! Files: those embedded in the binary and those on disk, behind one type.
+//! Files, embedded in the binary or on disk, behind one type.
 //!
-//! `isa/`, `configs/` and `kernels/` are part of the binary, so that an installed `warpbound` works
-//! anywhere. A path given explicitly wins.
+//! `isa/`, `configs/`, `kernels/` and `plans/` are embedded in the binary, so that an installed
+//! `warpbound` works anywhere. A path that is given explicitly takes precedence.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,10 +19,10 @@ static KERNELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 static PLANS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/plans");
 static OPCODES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/isa/traces");
 const PTX_ISA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron"));
-/// The encoding of Maxwell and Pascal.
+/// The encoding of Maxwell and Pascal instructions.
 const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"));
 
-/// A file, embedded or on disk.
+/// The location of a file, embedded or on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A path inside `kernels/`.
@@ -33,15 +33,15 @@ pub enum Location {
     Plan(String),
     /// A path on disk.
     Disk(PathBuf),
-    /// What came on stdin, and the ending that a file with such contents has.
+    /// The bytes read from stdin, and the extension that a file with such contents has.
     Stdin(Arc<[u8]>, &'static str),
 }
 
-/// Endings of packed files; the one before says what is inside.
+/// The extensions of compressed files; the extension before them states the kind of the contents.
 const PACKED: [&str; 2] = ["gz", "xz"];
 
 impl Location {
-    /// What messages call the file.
+    /// Returns the name of the file in messages.
     pub fn shown(&self) -> String {
         match self {
             Self::Kernel(path) => format!("kernels/{path}"),
@@ -52,7 +52,7 @@ impl Location {
         }
     }
 
-    /// The path, if it is one on disk.
+    /// Returns the path, if the file is on disk.
     pub fn on_disk(&self) -> Option<&Path> {
         match self {
             Self::Disk(path) => Some(path),
@@ -60,7 +60,7 @@ impl Location {
         }
     }
 
-    /// The file name without the ending of packed files.
+    /// Returns the file name without the extension of compressed files.
     fn unpacked(&self) -> PathBuf {
         let path = match self {
             Self::Kernel(path) | Self::Config(path) | Self::Plan(path) => Path::new(path),
@@ -71,18 +71,18 @@ impl Location {
         if packed { path.with_extension("") } else { path.to_owned() }
     }
 
-    /// The file name without its ending.
+    /// Returns the file name without its extension.
     pub fn stem(&self) -> String {
         let name = |stem: &std::ffi::OsStr| printable_name(&stem.to_string_lossy()).into_owned();
         self.unpacked().file_stem().map_or_else(String::new, name)
     }
 
-    /// The ending, without the dot; that of what is inside a packed file.
+    /// Returns the extension without the dot; for a compressed file, that of its contents.
     pub fn extension(&self) -> String {
         self.unpacked().extension().map_or_else(String::new, |ending| ending.to_string_lossy().into_owned())
     }
 
-    /// A file named relative to this one.
+    /// Returns the location of a file that is named relative to this one.
     pub fn beside(&self, name: &str) -> Self {
         let join = |path: &str| {
             let parent = Path::new(path).parent().unwrap_or(Path::new(""));
@@ -97,7 +97,7 @@ impl Location {
         }
     }
 
-    /// The file's bytes as they are, not more than `limit`.
+    /// Reads the bytes of the file as they are, at most `limit` of them.
     pub fn bytes(&self, limit: u64) -> Result<Vec<u8>, Diagnostic> {
         match self {
             Self::Disk(path) => read::bytes(path, limit),
@@ -105,7 +105,7 @@ impl Location {
         }
     }
 
-    /// The file's bytes, unpacked if it is packed.
+    /// Reads the bytes of the file, decompressed if it is compressed.
     fn text_bytes(&self, limit: u64) -> Result<Vec<u8>, Diagnostic> {
         let missing = || Diagnostic::general(self.shown(), "no such embedded file");
         match self {
@@ -117,16 +117,16 @@ impl Location {
         }
     }
 
-    /// The file as text: PTX, a micro kernel, a launch or a machine.
+    /// Reads the file as text: PTX, a micro kernel, a launch or a machine.
     pub fn text(&self) -> Result<SourceText, Diagnostics> {
         self.text_up_to(if self.extension() == "ptx" { read::PTX_BYTES } else { read::TEXT_BYTES })
     }
 
-    /// The file as text of not more than `limit` bytes. Bytes that are not UTF-8 are an error with their
-    /// place.
+    /// Reads the file as text of at most `limit` bytes. Bytes that are not UTF-8 are an error with
+    /// their place.
     pub fn text_up_to(&self, limit: u64) -> Result<SourceText, Diagnostics> {
         match String::from_utf8(self.text_bytes(limit)?) {
-            // some editors put a byte order mark first; it means nothing here
+            // some editors put a byte order mark first, which has no meaning here
             Ok(text) => Ok(SourceText::new(self.shown(), text.trim_start_matches('\u{feff}'))),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
@@ -149,10 +149,11 @@ pub fn stdin(limit: u64) -> Result<Location, Diagnostic> {
     Ok(Location::Stdin(bytes.into(), ending))
 }
 
-/// The ending of files with such contents; empty if there is none.
+/// Returns the extension of files with such contents, or an empty string if it cannot be
+/// determined.
 fn ending_of(text: &str) -> &'static str {
     let mut rest = text.trim_start_matches('\u{feff}').trim_start();
-    // comments of PTX, RON and micro kernels
+    // skip comments of PTX, RON and micro kernels
     while let Some(comment) = ["//", "/*", "#"].into_iter().find(|start| rest.starts_with(start)) {
         if rest.starts_with("#!") {
             return "ron";
@@ -172,17 +173,17 @@ fn ending_of(text: &str) -> &'static str {
     starts.into_iter().find(|(start, _)| rest.starts_with(start)).map_or("", |(_, ending)| ending)
 }
 
-/// The PTX op class table.
+/// Returns the table of op classes of PTX.
 pub fn ptx_isa() -> Result<IsaTable, Diagnostics> {
     IsaTable::parse(&SourceText::new("isa/ptx.ron", PTX_ISA))
 }
 
-/// The table of encodings.
+/// Returns the table of instruction encodings.
 pub fn encoding() -> Result<Encoding, Diagnostics> {
     Encoding::parse(&SourceText::new("isa/pascal.ron", PASCAL))
 }
 
-/// The opcodes of machine code, as traces name them, by generation.
+/// Returns the opcodes of machine code, as traces name them, for each generation.
 pub fn opcodes() -> Result<Vec<Opcodes>, Diagnostics> {
     let source = |name: &str| {
         let path = format!("{name}.ron");
@@ -199,25 +200,25 @@ pub fn opcodes() -> Result<Vec<Opcodes>, Diagnostics> {
         .collect()
 }
 
-/// Endings of embedded kernels.
+/// The extensions of embedded kernels.
 const KERNEL_ENDINGS: [&str; 2] = ["ron", "warp"];
 
-/// Every embedded kernel: name and location, sorted by name.
+/// Returns the name and location of every embedded kernel, sorted by name.
 pub fn kernels() -> Vec<(String, Location)> {
     embedded(&KERNELS, Location::Kernel, &KERNEL_ENDINGS)
 }
 
-/// Every embedded machine: name and location, sorted by name.
+/// Returns the name and location of every embedded machine, sorted by name.
 pub fn machines() -> Vec<(String, Location)> {
     embedded(&CONFIGS, Location::Config, &["ron"])
 }
 
-/// Every embedded plan: name and location, sorted by name.
+/// Returns the name and location of every embedded plan, sorted by name.
 pub fn plans() -> Vec<(String, Location)> {
     embedded(&PLANS, Location::Plan, &["ron"])
 }
 
-/// The file of a folder that has this name and one of these endings.
+/// Returns the path of the file in a folder that has this name and one of these extensions.
 fn find_embedded(dir: &'static Dir<'static>, name: &str, endings: &[&str]) -> Option<String> {
     let has_name = |path: &Path| {
         path.file_stem().is_some_and(|stem| stem == name)
@@ -228,7 +229,7 @@ fn find_embedded(dir: &'static Dir<'static>, name: &str, endings: &[&str]) -> Op
     found.or_else(|| dir.dirs().find_map(|inner| find_embedded(inner, name, endings)))
 }
 
-/// The files of a folder with one of these endings.
+/// Returns the files of a folder that have one of these extensions.
 fn embedded(
     dir: &'static Dir<'static>,
     location: impl Fn(String) -> Location,
@@ -248,7 +249,8 @@ fn files(dir: &'static Dir<'static>) -> Box<dyn Iterator<Item = String>> {
     Box::new(here.chain(dir.dirs().flat_map(files)))
 }
 
-/// `NAME@COMPILER`, as reports call a launch with other code than the one it names. A file may have an `@` in its name.
+/// Splits `NAME@COMPILER`, the name of a launch with the code of another compiler, at its last `@`;
+/// the name of a file may contain one, too.
 pub fn by_compiler(name: &str) -> (&str, Option<&str>) {
     match name.rsplit_once('@') {
         Some((base, compiler)) if !compiler.contains(['/', '\\', '.']) && !Path::new(name).exists() => {
@@ -293,12 +295,13 @@ pub fn find_kernel(name: &str) -> Result<Location, Diagnostics> {
     Err(Diagnostic::general(name, "no embedded kernel of this name").hint(hint).into())
 }
 
-/// A file named in another one, or on the command line: relative to `beside`, if that is given.
+/// Returns the location of a file that is named in `beside`, or on the command line if that is
+/// `None`.
 pub fn relative(name: &str, beside: Option<&Location>) -> Location {
     beside.map_or_else(|| Location::Disk(PathBuf::from(name)), |file| file.beside(name))
 }
 
-/// Finds a kernel that a file names: by embedded name, or by a path relative to the file.
+/// Finds a kernel that a file names: an embedded one, or by a path relative to the file.
 pub fn find_kernel_beside(name: &str, file: &Location) -> Result<Location, Diagnostics> {
     if name == FROM_STDIN {
         let problem = Diagnostic::general(name, "a kernel from stdin can be read once only");
@@ -331,7 +334,8 @@ pub fn find_machine(name: &str, beside: Option<&Location>) -> Result<Location, D
     ron_or_embedded("machine", name, beside, (&CONFIGS, Location::Config))
 }
 
-/// A RON file by its path, relative to `beside` if that is given, or one of those embedded by its name.
+/// Finds a RON file by its path, relative to `beside` if that is given, or an embedded one by its
+/// name.
 fn ron_or_embedded(
     kind: &str,
     name: &str,

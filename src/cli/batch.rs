@@ -1,14 +1,16 @@
-//! The kernels of a batch, one after the other or on several threads, in their order either way.
+//! The execution of the kernels of a batch, one after the other or on several threads. Results
+//! arrive in the order of the kernels in both cases.
 
 use super::failures::Batch;
 use super::session::Session;
 use crate::base::{Watch, in_order};
 
-/// Says how many blocks the kernel at hand has, if that is known, for whoever watches.
+/// Reports the number of blocks of the current kernel, if known, to the progress display.
 pub type Blocks<'a> = &'a dyn Fn(Option<u64>);
 
-/// Does `work` for each kernel, given by its number, and hands what comes of it to `sink`, with the number. Ends
-/// early if somebody ends the command: what was under way is handed on as far as it came, the rest is not reached.
+/// Runs `work` for each kernel, given by its index, and passes the result to `sink` together with
+/// the index. If the command is stopped, the results of kernels in flight are passed on as far as
+/// they got, and the other kernels are not started.
 pub fn each_kernel<T: Send>(
     batch: &mut Batch,
     threads: usize,
@@ -27,11 +29,11 @@ pub fn each_kernel<T: Send>(
     }
     let kernels = batch.kernels();
     session.progress.begin("simulating", Some(kernels as u64), "kernels");
-    // kernels are counted, not blocks
+    // progress counts kernels, not blocks
     let watch = session.watch.beside();
     let one = |index| (!watch.is_stopped()).then(|| work(index, &watch, &|_| {}));
     let mut next = 0;
-    // an error ends it: later ones would leave a gap
+    // an error stops the batch, because later results would leave a gap
     let _ = in_order(0..kernels, threads, one, |done| {
         let done = done.ok_or(())?;
         batch.begun();

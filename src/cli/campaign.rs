@@ -1,7 +1,8 @@
 //! Runs of a kernel with random inputs, observed between instrumentation points.
 //!
-//! Many kernels do the same whatever their data are. Runs whose paths are those of the first one are executed and not timed
-//! again ([`Executed`]): they take the same time.
+//! Many kernels execute the same instructions for any data. A run whose paths equal those of the
+//! first run is only executed functionally ([`Executed`]) and not simulated again, because it takes
+//! the same time.
 
 use std::sync::OnceLock;
 
@@ -19,35 +20,37 @@ use crate::hybrid::{Instrumented, Observed, Run};
 use crate::machine::Machine;
 use crate::sim::PolicySetup;
 
-/// Runs of a kernel with the next seed each.
+/// Runs of a kernel with consecutive seeds.
 pub struct Campaign<'a> {
-    /// The kernel, as the command line names it.
+    /// The name of the kernel on the command line.
     pub name: &'a str,
-    /// What replaces parts of its launch.
+    /// The options that override parts of its launch.
     pub ptx: &'a PtxLaunch,
-    /// The seed of the first run, and how the simulation goes.
+    /// The common options, including the seed of the first run.
     pub common: &'a Common,
-    /// How many runs, at least one.
+    /// The number of runs, at least one.
     pub runs: u64,
-    /// Threads, which change no result; all cores if nobody says.
+    /// The number of threads, which does not affect the result; `None` for all cores.
     pub jobs: Option<usize>,
-    /// Its ipoints.
+    /// The ipoints of the kernel.
     pub code: &'a Instrumented,
-    /// By loop, a bound that runs have to keep.
+    /// For each loop, a bound that every run must obey, if one was given.
     pub given: &'a [Option<u64>],
     /// The machine.
     pub machine: &'a Machine,
     /// The policy.
     pub policy: &'a PolicySetup,
-    /// Bounds to be judged on the runs.
+    /// The bounds to judge on the runs.
     pub bounds: &'a [Box<dyn Bound>],
 }
 
 impl Campaign<'_> {
-    /// Simulates all runs: what was observed in them. `each` gets the seed of each run and what became of it, in order.
+    /// Simulates all runs and returns the observations. `each` is called with the seed of each run
+    /// and its result, in order.
     ///
     /// # Errors
-    /// A run that fails, or is none of the graph or the bounds; or if somebody ended the command before the last.
+    /// If a run fails, or contradicts the graph or the loop bounds, or if the command is stopped
+    /// before the last run.
     pub fn run(
         &self,
         session: &Session,
@@ -93,7 +96,7 @@ impl Campaign<'_> {
         Ok(all.expect("there is a run at least"))
     }
 
-    /// A run; its number counts from 0.
+    /// Simulates the run with this index, from 0.
     fn one(
         &self,
         number: u64,
@@ -119,7 +122,7 @@ impl Campaign<'_> {
         };
         let mut run = Run::new(self.code, self.given);
         let failed = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
-        // a single run has none before it
+        // a single run has no first run to be compared with
         let mut executed = (self.runs > 1).then(|| Executed::new(&plan)).transpose().map_err(failed)?;
         let paths = executed.as_ref().and_then(Executed::paths);
         if let Some(first) = known.get()
@@ -150,14 +153,14 @@ impl Campaign<'_> {
         let whole = |executed: &Executed| Some((executed.paths()?.clone(), executed.seen()));
         if let (0, Some((paths, seen))) = (number, executed.as_ref().and_then(whole)) {
             let first = Known { paths, seen, checked: checked.clone(), observed: found.clone() };
-            // only this run sets it
+            // only this run sets the value
             let _ = known.set(first);
         }
         Ok((checked, found))
     }
 }
 
-/// The first run.
+/// The result of the first run.
 struct Known {
     paths: Paths,
     seen: Seen,

@@ -1,9 +1,12 @@
-//! Checkpoints: a file with which another process goes on where this one came to, written between kernels.
+//! Checkpoints: a file, written between kernels, with which another process can resume an
+//! application.
 //!
-//! The first line has the length and the digest of the rest, the second one says what it is of, as JSON; then comes, packed,
-//! what a command counts on its own, what was measured, and device memory. The file is replaced whole, so that there is
-//! one at any time. It is written when a kernel has ended, but not so often that more than a twentieth of the time goes into
-//! it: kernels of a few milliseconds are done again, which changes no result.
+//! The first line has the length and the digest of the rest. The second line is JSON and identifies
+//! the application and its options. Compressed data follow: counters of the command, the
+//! measurements so far, and the contents of device memory. The file is replaced atomically, so that
+//! there is always a valid one. It is written when a kernel has ended, but only so often that
+//! writing takes at most a twentieth of the time; kernels of a few milliseconds are repeated, which
+//! does not change the result.
 
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -27,13 +30,13 @@ mod identity;
 
 pub use identity::Identity;
 
-/// What the first line begins with; the number is the version of the file.
+/// The start of the first line; the number is the version of the format.
 const MAGIC: &str = "warpbound checkpoint 1";
-/// The first line is not longer.
+/// The greatest length of the first line, in bytes.
 const MOST_HEADING: usize = 80;
-/// The file is not larger, bytes.
+/// The greatest size of the file, in bytes.
 const MOST_BYTES: u64 = 64 << 30;
-/// Of the time, one part in so many goes into writing.
+/// Writing takes at most one part in this many of the time.
 const SHARE: u32 = 20;
 
 /// A checkpoint that is kept up to date.
@@ -41,23 +44,24 @@ pub struct Checkpoint {
     path: PathBuf,
     identity: Identity,
     parts: Parts,
-    /// Kernels that are through, of how many, as the file has them.
+    /// The number of kernels completed according to the file, and the number of all kernels.
     kept: (u64, u64),
-    /// When it was written last, and how long that took.
+    /// The time of the last write, and how long that took.
     written: Option<(Instant, Duration)>,
-    /// Why it cannot be written.
+    /// The error of the last attempt to write, if it failed.
     problem: Option<Diagnostic>,
 }
 
-/// A checkpoint to be kept, and what was in it.
+/// An opened checkpoint and its contents.
 pub struct Opened<O> {
     pub checkpoint: Checkpoint,
-    /// How far another process came, and what it had counted on its own.
+    /// The state that another process reached, and the counters of the command.
     pub from: Option<(Begun, O)>,
 }
 
 impl Checkpoint {
-    /// Looks whether the file can be written; with `--resume` also what is in it.
+    /// Opens a checkpoint: checks that the file can be written and, with `--resume`, reads its
+    /// contents.
     pub fn open<O: DeserializeOwned>(
         options: &args::Checkpoint,
         force: bool,
@@ -94,7 +98,7 @@ impl Checkpoint {
         Ok(Some(Opened { checkpoint, from: Some((begun, own)) }))
     }
 
-    /// What is in the file, or what is wrong with it and what to do.
+    /// Reads the contents of the file, or returns what is wrong with it and a hint.
     fn read<O: DeserializeOwned>(&self, of: &Of) -> Result<(Begun, O), (String, &'static str)> {
         let anew =
             "it cannot be gone on with: begin anew with --force and without --resume, or choose another name";
@@ -114,8 +118,8 @@ impl Checkpoint {
         Ok((begun, own))
     }
 
-    /// A kernel has ended: writes how far the runs are, unless it has just been written. `own` is what the command counts on
-    /// its own.
+    /// Writes the state after a kernel has ended, unless it was written recently. `own` holds the
+    /// counters of the command.
     pub fn keep(&mut self, application: &Application, reached: &Reached, own: &impl Serialize) {
         let (done, all) = reached.through(application);
         let early = |(at, took): (Instant, Duration)| at.elapsed() < took * SHARE;
@@ -150,7 +154,7 @@ impl Checkpoint {
         part.place_synced()
     }
 
-    /// Says how to go on, if somebody ended the command before it was through, and what could not be written.
+    /// Reports how to resume, if the command was stopped early, and errors of writing.
     pub fn conclude(self, session: &Session, ending: &mut Ending) {
         let (done, all) = self.kept;
         if session.stopped().is_some() && done < all {
@@ -162,7 +166,7 @@ impl Checkpoint {
     }
 }
 
-/// What a file with these bytes is of, and what is packed in it.
+/// Splits the bytes of a file into its identity and the compressed data.
 fn opened(bytes: &[u8]) -> Result<(Identity, &[u8]), String> {
     let heading = bytes.iter().take(MOST_HEADING).position(|&byte| byte == b'\n');
     let (line, rest) = match heading {
@@ -184,23 +188,23 @@ fn opened(bytes: &[u8]) -> Result<(Identity, &[u8]), String> {
     Ok((identity, &rest[end + 1..]))
 }
 
-/// The first line, with its end, of a file with this rest.
+/// Returns the first line of the file, with its line feed, for this rest.
 fn heading_of(rest: &[u8]) -> String {
     format!("{MAGIC} {} {:016x}\n", rest.len(), Fnv1a::of(rest))
 }
 
-/// What a command counts on its own: a line of JSON.
+/// Reads the counters of the command from a line of JSON.
 fn own<O: DeserializeOwned>(from: &mut impl std::io::BufRead) -> Result<O, String> {
     let line = crate::check::line(from)?;
     serde_json::from_slice(&line).map_err(|error| format!("what was counted is not there: {error}"))
 }
 
-/// For a command that was ended before it opened its checkpoint.
+/// Returns the error for a command that was stopped before it opened its checkpoint.
 pub fn not_begun(path: &Path) -> Diagnostic {
     Diagnostic::general(path.display().to_string(), "it was not looked at").hint("the same command goes on")
 }
 
-/// For commands that have several kernels, or one that is no application.
+/// Returns the error for commands with several kernels, or with one that is not an application.
 pub fn of_one(path: &Path, what: &str) -> Diagnostic {
     Diagnostic::general(format!("--checkpoint {}", path.display()), what.to_owned())
         .hint("it is written between the kernels of a program file or of a list of traces; give one of these")
@@ -227,7 +231,7 @@ mod tests {
                 assert!(said.contains("line "), "{said}");
             }
         }
-        // whole, and of nothing
+        // a valid heading with an invalid rest
         for rest in ["", "\n", "{}\n", "{\"tool_version\":3}\n", "null\n"] {
             let file = heading_of(rest.as_bytes()) + rest;
             assert!(opened(file.as_bytes()).expect_err(rest).contains("line 2"), "{rest:?}");

@@ -1,4 +1,4 @@
-//! `--dump NAME=FILE`: buffers and module variables by name.
+//! The option `--dump NAME=FILE`, which writes buffers and module variables to files.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,51 +7,51 @@ use super::files::{Outputs, Part};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::program::names::{self, Found};
 
-/// What is to be written to a file.
+/// A requested dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
-    /// What.
+    /// What is written.
     pub what: Dumped,
-    /// Where to.
+    /// The path of the file.
     pub path: PathBuf,
 }
 
-/// Something in device memory.
+/// A named part of device memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dumped {
     /// The buffer with this index.
     Buffer(usize),
-    /// A variable of a module, by its full name.
+    /// A variable of a module.
     Variable {
-        /// The module's index.
+        /// The index of the module.
         module: usize,
-        /// Its name.
+        /// The full name of the variable.
         name: String,
     },
 }
 
-/// A file that was begun for a dump.
+/// A dump whose file has been created.
 pub struct OpenDump {
-    /// What it is for.
+    /// What is written.
     pub what: Dumped,
     path: PathBuf,
     part: Part,
 }
 
 impl OpenDump {
-    /// Starts the file.
+    /// Creates the file under a temporary name.
     ///
     /// # Errors
-    /// A path that cannot be written.
+    /// If the path cannot be written.
     pub fn create(dump: Dump, outputs: &mut Outputs) -> Result<Self, Diagnostic> {
         let part = outputs.file("--dump", &dump.path)?;
         Ok(Self { what: dump.what, path: dump.path, part })
     }
 
-    /// Puts the file in its place.
+    /// Writes the bytes and moves the file to its final name.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If the file cannot be written.
     pub fn place(mut self, bytes: &[u8]) -> Result<(), Diagnostic> {
         self.part.write_all(bytes).and_then(|()| self.part.place()).map_err(|error| {
             let place = format!("--dump {}", self.path.display());
@@ -60,20 +60,20 @@ impl OpenDump {
     }
 }
 
-/// Everything in device memory that has a name.
+/// All named parts of device memory.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// Buffers with their index.
+    /// The buffers with their indices.
     pub buffers: Vec<(String, usize)>,
-    /// Variables with the index of their module.
+    /// The variables with the indices of their modules.
     pub variables: Vec<(String, usize)>,
 }
 
 impl Names {
-    /// Reads the options.
+    /// Parses the options.
     ///
     /// # Errors
-    /// Every name that nothing has, or several things have.
+    /// Every name that is unknown or ambiguous.
     pub fn dumps(&self, options: &[String]) -> Result<Vec<Dump>, Diagnostics> {
         let mut problems = Diagnostics::new();
         let mut dumps = Vec::new();

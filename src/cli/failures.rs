@@ -1,4 +1,4 @@
-//! Batches: what failed is listed, the rest goes on.
+//! Batches of kernels: a kernel that fails is listed, and the others still run.
 
 use std::fmt;
 
@@ -6,19 +6,19 @@ use super::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::report::output::{self, Problem};
 
-/// What was wrong with kernels of a batch, the same thing once.
+/// The errors of the kernels of a batch; equal errors are combined.
 #[derive(Clone, Debug, Default)]
 pub struct Failures {
     problems: Vec<(Diagnostic, Vec<String>)>,
-    /// Kernels as the command line named them, in order.
+    /// The failed kernels as the command line named them, in order.
     kernels: Vec<String>,
     dropped: usize,
-    /// Whether there is more than one kernel, so that problems need to say whose they are.
+    /// Whether the batch has several kernels, so that errors must name them.
     several: bool,
 }
 
 impl Failures {
-    /// A kernel failed.
+    /// Adds a kernel that failed with these errors.
     pub fn add(&mut self, kernel: &str, problems: &Diagnostics) {
         self.kernels.push(kernel.to_owned());
         self.dropped += problems.dropped();
@@ -31,18 +31,18 @@ impl Failures {
         }
     }
 
-    /// Whether none failed.
+    /// Returns whether no kernel failed.
     pub fn is_empty(&self) -> bool {
         self.kernels.is_empty()
     }
 
-    /// As reports have them.
+    /// Returns the errors in the form of reports.
     fn problems(&self) -> Vec<Problem> {
         let whose = |kernels: &Vec<String>| if self.several { kernels.clone() } else { Vec::new() };
         self.problems.iter().map(|(problem, kernels)| Problem::new(problem, whose(kernels))).collect()
     }
 
-    /// The problems alone, where they are of one kernel.
+    /// Returns the errors alone, for a batch of one kernel.
     pub fn into_problems(self) -> Diagnostics {
         let mut all = Diagnostics::new();
         self.problems.into_iter().for_each(|(problem, _)| all.push(problem));
@@ -69,19 +69,19 @@ impl fmt::Display for Failures {
     }
 }
 
-/// A batch under way: which kernels came to what.
+/// The progress of a batch: which kernels were started, which failed.
 pub struct Batch<'n> {
     names: &'n [String],
-    /// How many of them have been begun.
+    /// The number of kernels that were started.
     begun: usize,
-    /// Whether one was cut short.
+    /// Whether a kernel was stopped before it completed.
     cut: bool,
-    /// Those that failed.
+    /// The failed kernels.
     pub failures: Failures,
 }
 
 impl<'n> Batch<'n> {
-    /// None of these has been begun.
+    /// Returns a batch of these kernels, none of which has been started.
     pub fn new(names: &'n [String]) -> Self {
         Self {
             names,
@@ -91,29 +91,30 @@ impl<'n> Batch<'n> {
         }
     }
 
-    /// The next kernel and its number, unless somebody ended the command.
+    /// Starts the next kernel and returns its index and name, or `None` if there is none or the
+    /// command was stopped.
     pub fn begin(&mut self, session: &Session) -> Option<(usize, &'n str)> {
         let name = self.names.get(self.begun).filter(|_| !session.watch.is_stopped())?;
         self.begun += 1;
         Some((self.begun - 1, name))
     }
 
-    /// How many there are.
+    /// Returns the number of kernels.
     pub fn kernels(&self) -> usize {
         self.names.len()
     }
 
-    /// The next one has been begun by somebody else.
+    /// Records that the next kernel was started elsewhere.
     pub fn begun(&mut self) {
         self.begun += 1;
     }
 
-    /// The name of a kernel, by its number.
+    /// Returns the name of a kernel by its index.
     pub fn name(&self, kernel: usize) -> &'n str {
         &self.names[kernel]
     }
 
-    /// What progress says of the kernel that was begun last.
+    /// Returns the label of the kernel that was started last, for the progress display.
     pub fn label(&self, kernel: &str) -> String {
         match self.names.len() {
             1 => kernel.to_owned(),
@@ -121,22 +122,22 @@ impl<'n> Batch<'n> {
         }
     }
 
-    /// Those that have not been begun.
+    /// Returns the kernels that were not started.
     fn left(&self) -> &'n [String] {
         &self.names[self.begun..]
     }
 
-    /// The one under way was ended before it was through.
+    /// Records that the current kernel was stopped before it completed.
     pub fn cut_short(&mut self) {
         self.cut = true;
     }
 
-    /// Whether somebody ended the command before all were through.
+    /// Returns whether the command was stopped before all kernels completed.
     pub fn is_incomplete(&self) -> bool {
         self.cut || !self.left().is_empty()
     }
 
-    /// How it ended.
+    /// Returns whether and how the batch ended early.
     pub fn report(&self, session: &Session) -> output::Batch {
         output::Batch {
             complete: !self.is_incomplete() && self.failures.is_empty(),

@@ -1,10 +1,10 @@
-//! Text or JSON.
+//! The option `--format`.
 
-/// Form of the output.
+/// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Text for people.
     Text,
-    /// For scripts: one object on stdout and nothing else there.
+    /// JSON for scripts: one object and nothing else on stdout.
     Json,
 }

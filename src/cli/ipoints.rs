@@ -1,14 +1,14 @@
-//! Kernels with instrumentation points, and what is wrong with those that can have none.
+//! The instrumentation of kernels with ipoints.
 
 use super::load::LoadedKernel;
 use crate::diag::Diagnostic;
 use crate::hybrid::{Density, Instrumented, NoGraph};
 use crate::program::warp_cfg::Divergence;
 
-/// The ipoints of a kernel.
+/// Returns the ipoints of a kernel.
 ///
 /// # Errors
-/// A kernel without control flow of its own, or with cycles that are no loops.
+/// If the kernel has no control flow graph, or one with irreducible cycles.
 pub fn instrumented(
     kernel: &LoadedKernel,
     divergence: Divergence,

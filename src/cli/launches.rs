@@ -1,4 +1,4 @@
-//! Launch files, bare PTX and the options that say or replace parts of a launch.
+//! Launch files, bare PTX files, and the options that describe a launch or override parts of it.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -13,21 +13,21 @@ use crate::program::expr::Expr;
 use crate::program::launch::{ArgSpec, BufferSpec, Launch, LaunchSpec, ShapeSpec, parse_arg};
 use crate::program::{Param, ParamType};
 
-/// A launch that fits its kernel, with what it was made of.
+/// A launch that has been checked against its kernel, with its sources.
 pub struct FittedLaunch {
-    /// As a launch file would say it.
+    /// The launch in the form of a launch file.
     pub spec: LaunchSpec,
     /// The kernel.
     pub program: Program,
     /// The launch.
     pub launch: Launch,
-    /// The module's code as text.
+    /// The text of the module's code.
     pub code: SourceText,
     /// Every file on disk that was read.
     pub inputs: Vec<PathBuf>,
 }
 
-/// The launch of a file, with options.
+/// Reads the launch of a file and applies the options.
 pub fn from_file(
     location: &Location,
     source: SourceText,
@@ -42,7 +42,7 @@ pub fn from_file(
     fitted(spec, location, &module, Texts::new(source), options, seed)
 }
 
-/// A file that names a module which is not there is told so at the name.
+/// Checks that the module that a file names exists; the error is placed at the name.
 pub fn module_is_there(module: &Location, source: &SourceText, written: &str) -> Result<(), Diagnostics> {
     match module.on_disk() {
         Some(path) if !path.exists() => {
@@ -54,7 +54,7 @@ pub fn module_is_there(module: &Location, source: &SourceText, written: &str) ->
     }
 }
 
-/// The launch of a bare PTX file that the options describe.
+/// Returns the launch of a bare PTX file that the options describe.
 pub fn from_options(
     location: &Location,
     options: &PtxLaunch,
@@ -66,7 +66,7 @@ pub fn from_options(
         problems.push(problem.hint("--compiler chooses the .ptx file of a launch or program file"));
     }
     if location.on_disk().is_some_and(|path| !path.exists()) {
-        // that it cannot be read comes before what else it needs
+        // an unreadable file is reported before missing options
         location.bytes(read::PTX_BYTES)?;
     }
     for (name, given) in [("--grid", options.grid), ("--block", options.block)] {
@@ -151,7 +151,7 @@ fn fitted(
     Ok(FittedLaunch { spec, program, launch, code, inputs: inputs.into_inner() })
 }
 
-/// The contents of a buffer of `most` bytes, from a file named in another one.
+/// Reads the contents of a buffer, at most `most` bytes, from a file that is named in another one.
 pub fn read_data(
     location: &Location,
     path: &str,
@@ -171,15 +171,16 @@ fn shape_spec(Shape(x, y, z): Shape) -> ShapeSpec {
     (axis(x), axis(y), axis(z))
 }
 
-/// What a `--arg` replaces.
+/// The target of a `--arg WHICH=VALUE`.
 enum Target {
     /// The argument at this position.
     Argument(usize),
-    /// A buffer of the launch's own.
+    /// A buffer of the launch that is not itself an argument.
     Buffer(usize),
 }
 
-/// `--arg VALUE` in order stand for the whole list; `--arg WHICH=VALUE` for one argument.
+/// Applies the options `--arg`: all `--arg VALUE` in order replace the whole list, `--arg
+/// WHICH=VALUE` replaces one argument.
 fn replace_args(
     spec: &mut LaunchSpec,
     program: &Program,
@@ -244,7 +245,7 @@ fn replace_args(
     problems.into_result(())
 }
 
-/// `WHICH=VALUE`; a value of its own has no `=` behind its first word.
+/// Splits `WHICH=VALUE`; returns `None` for a plain value, which has no `=` after its first word.
 pub fn which_and_value(text: &str) -> Option<(&str, &str)> {
     let (which, value) = text.split_once('=')?;
     let word = which.trim();
@@ -252,7 +253,7 @@ pub fn which_and_value(text: &str) -> Option<(&str, &str)> {
     plain.then(|| (word, value.trim()))
 }
 
-/// What a position, a parameter's name or a buffer's name means.
+/// Returns the target that a position, a parameter's name or a buffer's name denotes.
 fn target(
     which: &str,
     spec: &LaunchSpec,
@@ -295,7 +296,8 @@ fn target(
     }
 }
 
-/// An argument; a mere number has the type of what it replaces, else that of the parameter.
+/// Parses an argument. A plain number has the type of the argument that it replaces, or else of the
+/// parameter.
 fn value(
     option: &str,
     text: &str,

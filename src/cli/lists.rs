@@ -1,7 +1,8 @@
-//! `--machine` and `--scheduler` as lists: every combination is a run.
+//! The options `--machine` and `--scheduler` as lists, of which every combination is a run.
 //!
-//! What is named twice is refused, since it would be there twice; so is what cannot be found or does not fit the
-//! settings, all of it at once and before anything runs.
+//! A name that is listed twice is rejected, because its run would occur twice. Names that cannot be
+//! found or do not fit the settings are rejected, too; all errors are reported at once and before
+//! anything runs.
 
 use std::ops::Range;
 use std::path::Path;
@@ -14,26 +15,27 @@ use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::machine::{Machine, MachineSpec, ParseSchedulerError, SchedulerKind};
 use crate::sim::PolicySetup;
 
-/// What the command line lists; none where it says nothing.
+/// The listed machines and policies; `None` for an option that is not given.
 pub struct Lists {
     machines: Option<Vec<String>>,
     policies: Option<Vec<String>>,
 }
 
-/// A machine and a policy for a kernel, ready to run.
+/// A machine and a policy, ready to run a kernel.
 pub struct Setup {
-    /// The machine; where `--scheduler` names the policy, it is the machine's.
+    /// The machine; its policy is that of `--scheduler`, if that is given.
     pub machine: Machine,
-    /// As the file and the command line say it.
+    /// The machine as the file and the command line describe it.
     pub spec: MachineSpec,
     /// The policy.
     pub policy: PolicySetup,
-    /// The options that say the same alone.
+    /// The options that describe this run alone.
     pub common: Common,
 }
 
 impl Lists {
-    /// Reads both options. Of a list everything is tried; a single name is left to whoever uses it.
+    /// Parses both options. Every name of a list is checked; a single name is checked where it is
+    /// used.
     pub fn new(common: &Common) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         let is_file = |text: &str| Path::new(text).exists();
@@ -59,28 +61,28 @@ impl Lists {
         problems.into_result(Self { machines, policies })
     }
 
-    /// The machines, if any are named.
+    /// Returns the machines, if any are named.
     pub fn machines(&self) -> Option<&[String]> {
         self.machines.as_deref()
     }
 
-    /// The policies, if any are named.
+    /// Returns the policies, if any are named.
     pub fn policies(&self) -> Option<&[String]> {
         self.policies.as_deref()
     }
 
-    /// Whether several machines are named.
+    /// Returns whether several machines are named.
     pub fn several_machines(&self) -> bool {
         self.machines.as_ref().is_some_and(|machines| machines.len() > 1)
     }
 
-    /// Whether a kernel has several runs because of them.
+    /// Returns whether a kernel has several runs because of the lists.
     pub fn are_lists(&self) -> bool {
         self.several_machines() || self.policies.as_ref().is_some_and(|policies| policies.len() > 1)
     }
 
-    /// The runs of a kernel, those on a machine together. Where no policy is named they are `otherwise`, or if that
-    /// is empty, what the kernel or the machine says.
+    /// Returns the runs of a kernel, grouped by machine. If no policy is named, the policies are
+    /// `otherwise`, or if that is empty, the policy that the kernel or the machine names.
     pub fn setups(
         &self,
         common: &Common,
@@ -112,17 +114,17 @@ impl Lists {
     }
 }
 
-/// The policies of runs, by machine.
+/// Returns the policies of the runs on each machine.
 pub fn policies_of(setups: &[Vec<Setup>]) -> Vec<Vec<PolicySetup>> {
     setups.iter().map(|runs| runs.iter().map(|run| run.policy.clone()).collect()).collect()
 }
 
-/// Each of them, or once nothing.
+/// Returns the names of a list, or a single `None` if there is no list.
 fn each(list: Option<&[String]>) -> Vec<Option<String>> {
     list.map_or_else(|| vec![None], |list| list.iter().cloned().map(Some).collect())
 }
 
-/// The words of an option, with their places in it.
+/// The names in a list, with their places in the option's value.
 struct List {
     option: &'static str,
     source: SourceText,
@@ -130,7 +132,7 @@ struct List {
 }
 
 impl List {
-    /// `whole` is something that has a comma in its name.
+    /// Splits the value of an option. With `whole`, the value is one name that contains commas.
     fn new(option: &'static str, text: &str, whole: bool) -> Self {
         let mut words = Vec::new();
         let mut start = 0;
@@ -146,7 +148,7 @@ impl List {
         Self { option, source: SourceText::new(option, text), words }
     }
 
-    /// Takes each word of a list; what goes wrong with it is said with its place in the list.
+    /// Calls `take` for each name of a list and reports its errors at the place of the name.
     fn try_each(
         &self,
         problems: &mut Diagnostics,
@@ -178,7 +180,7 @@ impl List {
             match one {
                 Ok(name) if taken.contains(&name) => problems.push(here(format!("`{word}` is there twice"))),
                 Ok(name) => taken.push(name),
-                // a setting that is wrong is so on every machine
+                // an invalid setting would be reported once for every machine
                 Err(found) => {
                     for problem in found.list() {
                         if !problems.list().contains(problem) {

@@ -1,4 +1,4 @@
-//! From names and options to a workload, a machine and a policy.
+//! Loads a workload, a machine and a policy from names and options.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -26,18 +26,18 @@ use crate::program::TimingTable;
 use crate::program::launch::LaunchSpec;
 use crate::sim::PolicySetup;
 
-/// The machine when nobody asks for another.
+/// The default machine.
 pub const DEFAULT_MACHINE: &str = "ecrts25-orin";
 
-/// A kernel as found, with what its file sets as defaults.
+/// A loaded kernel, with the defaults that its file sets.
 pub struct LoadedKernel {
-    /// As the command line named it.
+    /// The name on the command line.
     pub name_given: String,
-    /// What to simulate.
+    /// The workload to simulate.
     pub workload: Workload,
-    /// The file that holds the code.
+    /// The file with the code.
     pub code: SourceText,
-    /// Where the kernel came from.
+    /// The file it was loaded from.
     pub location: Location,
     /// Every file on disk that was read for it.
     pub inputs: Vec<PathBuf>,
@@ -46,7 +46,7 @@ pub struct LoadedKernel {
     origin: Origin,
 }
 
-/// What a kernel was made of.
+/// The kind of file that a kernel was made from.
 enum Origin {
     Micro,
     Launch(Box<LaunchSpec>),
@@ -55,14 +55,15 @@ enum Origin {
 }
 
 impl LoadedKernel {
-    /// The source line of an instruction, without comment and blanks.
+    /// Returns the source line of an instruction, without comments and surrounding spaces.
     pub fn text_of(&self, pc: Pc) -> String {
         let line = self.code.line(self.workload.program().instr(pc).line);
         let code = line.split(['#', ';']).next().unwrap_or("").split("//").next().unwrap_or("");
         code.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// What a folder needs to launch the kernel again: `launch.ron` or `program.ron`, PTX, data.
+    /// Returns the files for a folder from which the kernel can be launched again: `launch.ron` or
+    /// `program.ron`, PTX and data.
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
         let launch = match &self.origin {
             Origin::Micro | Origin::Trace => return Ok(Vec::new()),
@@ -83,16 +84,16 @@ impl LoadedKernel {
     }
 }
 
-/// What a name on the command line stands for.
+/// A kernel or application that was named on the command line.
 pub enum Loaded {
     /// One kernel, ready to run.
     Kernel(Box<LoadedKernel>),
-    /// Several kernels, one after the other.
+    /// Several kernels that run one after the other.
     Application(Box<LoadedApplication>),
 }
 
 impl Loaded {
-    /// What reports call it.
+    /// Returns the name in reports.
     pub fn name(&self) -> &str {
         match self {
             Self::Kernel(kernel) => &kernel.workload.name,
@@ -100,7 +101,7 @@ impl Loaded {
         }
     }
 
-    /// As the command line named it.
+    /// Returns the name on the command line.
     pub fn name_given(&self) -> &str {
         match self {
             Self::Kernel(kernel) => &kernel.name_given,
@@ -108,7 +109,7 @@ impl Loaded {
         }
     }
 
-    /// As something to be judged.
+    /// Returns the kernel or application as the subject of a verdict.
     pub fn subject(&self) -> Subject<'_> {
         match self {
             Self::Kernel(kernel) => Subject::Launch(&kernel.workload),
@@ -116,7 +117,7 @@ impl Loaded {
         }
     }
 
-    /// Digests of every file that it is made of, with their names.
+    /// Returns the names and digests of every file that it consists of.
     pub fn digests(&self) -> Result<Vec<(String, u64)>, Diagnostics> {
         let kernel = match self {
             Self::Application(application) => return application.digests(),
@@ -132,7 +133,7 @@ impl Loaded {
         Ok(files.into_iter().map(|(name, bytes)| (name, Fnv1a::of(&bytes))).collect())
     }
 
-    /// Blocks to simulate in so many runs, where that is known.
+    /// Returns the number of blocks to simulate in this number of runs, if known.
     pub fn blocks(&self, runs: usize) -> Option<u64> {
         match self {
             Self::Kernel(kernel) => Some(u64::from(kernel.workload.blocks()) * runs as u64),
@@ -140,7 +141,7 @@ impl Loaded {
         }
     }
 
-    /// The machine that a kernel's own file names.
+    /// Returns the machine that the kernel's own file names.
     pub fn own_machine(&self) -> Option<&str> {
         match self {
             Self::Kernel(kernel) => kernel.machine.as_deref(),
@@ -148,7 +149,7 @@ impl Loaded {
         }
     }
 
-    /// Problems of a run, with the lines of the code.
+    /// Adds the source lines of the code to the errors of a run.
     pub fn with_excerpts(&self, problems: Diagnostics) -> Diagnostics {
         match self {
             Self::Kernel(kernel) => problems.with_excerpts(&kernel.code),
@@ -157,11 +158,11 @@ impl Loaded {
     }
 }
 
-/// Finds and reads a kernel. Of a program that is the launch that the options choose. `watch` may end it, as it may
-/// all that reads kernels.
+/// Finds and reads a kernel; of a program, the launch that the options select. Reading stops early
+/// if `watch` requests it, here as in the other functions that read kernels.
 ///
 /// # Errors
-/// What is wrong with the files, and that it was ended.
+/// If a file is invalid, or if reading was stopped.
 pub fn kernel(
     name: &str,
     options: &PtxLaunch,
@@ -179,7 +180,7 @@ pub fn any(name: &str, options: &PtxLaunch, seed: u64, watch: &Watch) -> Result<
     any_at(name, assets::find_kernel(name)?, options, seed, watch)
 }
 
-/// Reads a kernel or program that has been found under this name.
+/// Reads a kernel or program that was found under this name.
 pub fn any_at(
     name: &str,
     location: Location,
@@ -265,7 +266,7 @@ pub fn any_at(
     Ok(Loaded::Kernel(Box::new(kernel)))
 }
 
-/// How a CUDA file becomes PTX.
+/// Returns a hint on compiling a CUDA file to PTX.
 fn compiling(location: &Location) -> String {
     let stem = location.stem();
     format!(
@@ -291,7 +292,7 @@ fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
     })
 }
 
-/// A trace, by itself or from a list.
+/// Reads a trace that is given directly or as part of a list.
 fn trace(
     name: &str,
     location: Location,
@@ -335,7 +336,7 @@ fn launch(name_given: &str, name: String, location: Location, fitted: FittedLaun
     }
 }
 
-/// One launch of an application.
+/// Returns one launch of an application.
 pub fn launch_of(application: LoadedApplication, number: u64) -> Result<LoadedKernel, Diagnostics> {
     let (workload, code) = application.launch(number)?;
     Ok(LoadedKernel {
@@ -353,12 +354,13 @@ pub fn launch_of(application: LoadedApplication, number: u64) -> Result<LoadedKe
     })
 }
 
-/// The machine for a kernel: the option, else the kernel's own, else the default; then settings.
+/// Returns the machine for a kernel: that of the option, or else of the kernel's file, or else the
+/// default; the settings are applied to it.
 pub fn machine(common: &Common, kernel: &LoadedKernel) -> Result<(Machine, MachineSpec), Diagnostics> {
     machine_at(&machine_location(common, kernel)?, common)
 }
 
-/// The machine for a kernel or program.
+/// Returns the machine for a kernel or program.
 pub fn machine_of(common: &Common, what: &Loaded) -> Result<(Machine, MachineSpec), Diagnostics> {
     match what {
         Loaded::Kernel(kernel) => machine(common, kernel),
@@ -366,7 +368,7 @@ pub fn machine_of(common: &Common, what: &Loaded) -> Result<(Machine, MachineSpe
     }
 }
 
-/// The policy for a kernel or program.
+/// Returns the policy for a kernel or program.
 pub fn policy_of(common: &Common, what: &Loaded, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
     match what {
         Loaded::Kernel(kernel) => policy(common, kernel, machine),
@@ -382,7 +384,7 @@ fn machine_location(common: &Common, kernel: &LoadedKernel) -> Result<Location, 
     }
 }
 
-/// Every file on disk that a run reads, as far as it can be read.
+/// Returns every file on disk that a run reads; files that cannot be determined are left out.
 pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> Vec<PathBuf> {
     let mut found = kernel.inputs.clone();
     found.extend(machine_inputs(common, machine_location(common, kernel)));
@@ -392,21 +394,21 @@ pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> V
     found
 }
 
-/// As [`inputs`], of a program.
+/// Returns the same for a program; see [`inputs`].
 pub fn inputs_of_application(common: &Common, program: &LoadedApplication) -> Vec<PathBuf> {
     let mut found = program.inputs.clone();
     found.extend(machine_inputs(common, location_for_program(common)));
     found
 }
 
-/// The file of a machine and those that it extends.
+/// Returns the file of a machine and those that it extends.
 fn machine_inputs(common: &Common, location: Result<Location, Diagnostics>) -> Vec<PathBuf> {
     let found = RefCell::new(Vec::new());
     let note = |location: &Location| found.borrow_mut().extend(location.on_disk().map(PathBuf::from));
-    // what came on stdin is no file, and cannot be read again
+    // stdin is not a file, and cannot be read a second time
     if common.machine.as_deref() != Some(assets::FROM_STDIN)
         && let Ok(location) = location
-        // what an embedded machine extends is embedded
+        // an embedded machine extends only embedded ones
         && location.on_disk().is_some()
     {
         note(&location);
@@ -415,13 +417,14 @@ fn machine_inputs(common: &Common, location: Result<Location, Diagnostics>) -> V
             note(&base);
             base.text()
         };
-        // what is wrong with it has been said by whoever used it
+        // errors of the file are reported where the machine is loaded
         let _ = location.text().and_then(|source| MachineSpec::parse_with_bases(&source, &base));
     }
     found.into_inner()
 }
 
-/// The machine of a program: the option, else the default; then settings.
+/// Returns the machine for a program: that of the option, or else the default; the settings are
+/// applied to it.
 pub fn machine_of_application(common: &Common) -> Result<(Machine, MachineSpec), Diagnostics> {
     machine_at(&location_for_program(common)?, common)
 }
@@ -430,7 +433,7 @@ fn location_for_program(common: &Common) -> Result<Location, Diagnostics> {
     assets::find_machine(common.machine.as_deref().unwrap_or(DEFAULT_MACHINE), None)
 }
 
-/// A machine file with the settings of the command line.
+/// Reads a machine file and applies the settings of the command line.
 pub fn machine_at(location: &Location, common: &Common) -> Result<(Machine, MachineSpec), Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut settings = Vec::new();
@@ -451,20 +454,20 @@ pub fn machine_at(location: &Location, common: &Common) -> Result<(Machine, Mach
             warn_of_idle(&settings, &spec);
             Ok((machine, spec))
         }
-        // what the file says is fine, so what the command line says is not
+        // the file itself is valid, so the error is in the settings of the command line
         Err(problems) if Machine::new(&written, &source).is_ok() => Err(blame_options(common, problems)),
         Err(problems) => Err(problems),
     }
 }
 
-/// A machine file with all that it extends, and its text.
+/// Reads a machine file with all that it extends, and its text.
 pub fn written_machine(location: &Location) -> Result<(MachineSpec, SourceText), Diagnostics> {
     let source = location.text()?;
     let load = |name: &str| assets::find_machine(name, Some(location))?.text();
     Ok((MachineSpec::parse_with_bases(&source, &load)?, source))
 }
 
-/// A machine with another latency and other settings: the latency first.
+/// Changes the latency and then the settings of a machine.
 pub fn changed(
     spec: MachineSpec,
     mem_latency: Option<u64>,
@@ -477,9 +480,9 @@ pub fn changed(
     spec.with_settings(settings)
 }
 
-/// Says once what was set on the command line and does nothing on the machine that came of it.
+/// Warns once of each setting of the command line that has no effect on the resulting machine.
 fn warn_of_idle(settings: &[Setting], spec: &MachineSpec) {
-    // a command loads the machine anew for each kernel, and for each point of a sweep
+    // a command loads the machine again for each kernel, and for each point of a sweep
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     for idle in spec.idle_settings() {
         let message = idle.to_string();
@@ -498,7 +501,8 @@ fn blame_options(common: &Common, problems: Diagnostics) -> Diagnostics {
     problems.map(|problem| Diagnostic::general(options.join(" "), problem.message).hint(problem.hint))
 }
 
-/// The policy for a kernel: the option, else a setting, else the kernel's own, else the machine's.
+/// Returns the policy for a kernel: that of the option, or else of a setting, or else of the
+/// kernel's file, or else of the machine.
 pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
     let set = common.set.iter().any(|setting| setting.trim_start().starts_with("scheduler"));
     match &kernel.scheduler {
@@ -509,7 +513,8 @@ pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Resu
     }
 }
 
-/// The paths of one block of a kernel, and what was seen of the order of accesses.
+/// Returns the paths of one block of a kernel, and what was observed of the order of memory
+/// accesses.
 pub fn nth_block(
     kernel: &LoadedKernel,
     machine: &Machine,
@@ -539,7 +544,8 @@ pub fn nth_block(
     Ok((paths, seen))
 }
 
-/// For what looks at the paper model alone: an error if the machine is more than that.
+/// Returns an error if the machine is not covered by the paper model, for commands that support
+/// only that.
 pub fn paper_model(machine: &Machine, what: &str) -> Result<(), Diagnostic> {
     let beyond = machine.beyond_the_paper_model();
     if beyond.is_empty() {
@@ -549,7 +555,7 @@ pub fn paper_model(machine: &Machine, what: &str) -> Result<(), Diagnostic> {
     Err(Diagnostic::general(machine.name(), message).hint("`run` and `check` simulate such machines"))
 }
 
-/// A kernel's instructions bound to a machine.
+/// Returns the timing of a kernel's instructions on a machine.
 pub fn timing(kernel: &LoadedKernel, machine: &Machine) -> Result<TimingTable, Diagnostics> {
     TimingTable::new(kernel.workload.program(), machine)
         .map_err(|problems| problems.with_excerpts(&kernel.code))

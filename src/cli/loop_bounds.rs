@@ -1,4 +1,4 @@
-//! Bounds of loops that somebody gives: `--loop-bound` and `--annotations`.
+//! The loop bounds given by `--loop-bound` and `--annotations`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,14 +11,15 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::program::loop_bounds::{self, LoopBound};
 use crate::program::warp_cfg::{Divergence, WarpCfg};
 
-/// The text of a bound, and where it is from: a problem without a message.
+/// A given bound and its place.
 pub struct Given {
-    /// Without comment.
+    /// The text without comments.
     pub text: String,
     pub place: Diagnostic,
 }
 
-/// What the command line gives: the lines of the file, then the options.
+/// Returns the given bounds: first the lines of the file, then the options. The place of each is an
+/// error without a message.
 pub fn given(options: &[String], annotations: Option<&Path>) -> Result<Vec<Given>, Diagnostics> {
     let mut found = Vec::new();
     if let Some(path) = annotations {
@@ -49,17 +50,17 @@ fn text_of(path: &Path) -> Result<String, Diagnostic> {
         .map_err(|_| Diagnostic::general(path.display().to_string(), "the file is not UTF-8 text"))
 }
 
-/// Bounds of loops by lines of the source.
+/// Loop bounds by line of the source.
 pub struct ByLine {
     bounds: Vec<LoopBound>,
     places: Vec<Diagnostic>,
 }
 
 impl ByLine {
-    /// What the command line gives.
+    /// Parses the bounds of the command line.
     ///
     /// # Errors
-    /// Everything that is no bound.
+    /// Every text that is not a valid bound.
     pub fn new(args: &LoopBounds) -> Result<Self, Diagnostics> {
         let (mut bounds, mut places, mut problems) = (Vec::new(), Vec::new(), Diagnostics::new());
         for Given { text, place } in given(&args.loop_bound, args.annotations.as_deref())? {
@@ -76,10 +77,11 @@ impl ByLine {
         problems.into_result(Self { bounds, places })
     }
 
-    /// Those that are for a kernel's source, and by the first instruction of its loops.
+    /// Returns the bounds that apply to a kernel's source, and the same by the first instruction of
+    /// the loop.
     ///
     /// # Errors
-    /// A bound of no loop, or a second one; what is wrong with the kernel.
+    /// If a bound refers to no loop or a loop has two bounds, or if the kernel is invalid.
     pub fn of(&self, kernel: &LoadedKernel) -> Result<(Vec<LoopBound>, HashMap<Pc, u64>), Diagnostics> {
         let program = kernel.workload.program();
         let own: Vec<LoopBound> =

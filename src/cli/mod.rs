@@ -1,4 +1,8 @@
-//! The command line: arguments, files, exit codes. The only layer that does IO.
+//! The command line: arguments, files and exit codes. This is the only layer that does I/O.
+//!
+//! `args` declares the options; the files of `commands` run one command each. `load` turns names
+//! and options into a kernel, a machine and a policy; `output` prints results and errors and
+//! determines the exit code.
 
 mod applications;
 mod args;
@@ -42,7 +46,7 @@ use format::Format;
 use output::Outcome;
 use session::Session;
 
-/// Runs the command line of this process.
+/// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let matches = match args::one_command::matches(&words) {
@@ -64,7 +68,7 @@ pub fn main() -> ExitCode {
     let format = args.format();
     let without = move |reason, kept| output::no_result(command, format, reason, kept);
     let session = Session::new(&args.general, Arc::new(without));
-    // machine code alone says no launch; those beside it do
+    // machine code has no launch of its own; the launch files beside it are used instead
     match &mut args.command {
         Command::Check(check) => check.kernels = modules::expanded(&check.kernels, &check.ptx),
         Command::Compare(compare) => compare.kernels = modules::expanded(&compare.kernels, &compare.ptx),
@@ -119,7 +123,7 @@ fn start_logging(general: &args::General, session: &Session) {
         _ => tracing::Level::TRACE,
     };
     let log = session.progress.log();
-    // a second start in one process (tests) keeps the first subscriber
+    // a second call in one process (in tests) keeps the first subscriber
     let _ = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(move || log.clone())
@@ -128,12 +132,13 @@ fn start_logging(general: &args::General, session: &Session) {
         .try_init();
 }
 
-/// An internal fault is a panic; it must never look like an answer.
+/// Installs a panic hook that marks a panic as an internal fault, so that nobody mistakes it for a
+/// result.
 fn install_panic_note() {
     let standard = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         standard(info);
-        // a panic must not panic where stderr is full
+        // `writeln!` instead of `eprintln!`, because the hook must not panic where stderr is full
         let _ = writeln!(
             io::stderr(),
             "warpbound {}: this is a fault of warpbound, not of your input. Please report it with the command line and the input.",

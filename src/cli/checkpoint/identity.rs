@@ -1,4 +1,4 @@
-//! What a checkpoint belongs to: everything that its contents depend on.
+//! The identity of a checkpoint: everything that its contents depend on.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,32 +9,32 @@ use crate::machine::Machine;
 use crate::report::output::TOOL_VERSION;
 use crate::sim::PolicySetup;
 
-/// What it is of. Digests are hexadecimal.
+/// The identity of a checkpoint. Digests are in hexadecimal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
     tool_version: String,
     command: String,
     application: String,
-    /// Every file that it is made of, and its digest.
+    /// The name and digest of every file that the application consists of.
     files: Vec<(String, String)>,
-    /// Options of the launch, as on the command line.
+    /// The options of the launch, as on the command line.
     options: Vec<String>,
     seed: u64,
-    /// Machines and the digests of their settings.
+    /// The names of the machines and the digests of their settings.
     machines: Vec<(String, String)>,
-    /// By machine.
+    /// The policies on each machine.
     policies: Vec<Vec<String>>,
-    /// Bounds that decide the verdict; none for all.
+    /// The bounds that decide the verdict; empty for the default.
     gating: Vec<String>,
     max_instructions: u64,
-    /// Memory of the watch for races; none if nobody watches.
+    /// The memory for race detection in bytes; `None` if races are ignored.
     race_memory: Option<u64>,
     self_check: bool,
 }
 
 impl Identity {
-    /// Of a command that runs this application there.
+    /// Returns the identity of a command that runs this application on these machines.
     pub fn new(
         command: &str,
         application: &LoadedApplication,
@@ -60,14 +60,16 @@ impl Identity {
                 .collect(),
             policies: on.iter().map(|(_, policies)| words(policies)).collect(),
             gating: gating.to_vec(),
-            // what the memory of this computer allows decides no result
+            // the option counts, not the limit by the memory of this computer, which does not
+            // affect results
             max_instructions: common.max_instructions,
             race_memory: common.race_memory().map(|bytes| bytes as u64),
             self_check,
         })
     }
 
-    /// Why what is kept in a file of `known` is not of this; nothing if it is.
+    /// Returns why the contents of a file with the identity `known` cannot be used, or `None` if
+    /// they can.
     pub fn difference(&self, known: &Self) -> Option<String> {
         let shown = |word: &str| {
             format!("`{}`", word.chars().filter(|c| !c.is_control()).take(80).collect::<String>())

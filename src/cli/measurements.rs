@@ -1,4 +1,4 @@
-//! Execution times from elsewhere: a column of a CSV or JSON-lines file, or of a folder of results.
+//! Reads measured execution times: a column of a CSV or JSON-lines file, or of a folder of results.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,37 +8,38 @@ use super::files::read;
 use super::files::results::lines_of;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
 
-/// The largest file that is read.
+/// The largest file that is read, in bytes.
 const BYTES: u64 = 1 << 30;
 
 /// The file with the runs in a folder of results.
 const LINES: &str = "results.jsonl";
 
-/// Columns of results that say what ran: runs of different ones are no sample.
+/// The columns of results that describe what ran; runs that differ in them are not one sample.
 const SAME: [&str; 3] = ["kernel", "machine", "policy"];
 
-/// The column of a folder of results that is read if nobody says.
+/// The default column of a folder of results.
 const OF_RESULTS: &str = "makespan";
 
-/// So many times longer than all others a part of the measurements is of another unit, if it is no small part.
+/// Measurements that are longer than all others by this factor are assumed to have another unit,
+/// unless they are few.
 const OTHER_UNIT: f64 = 500.0;
-/// One of so many is no small part.
+/// Measurements are few if they are less than one part in this many.
 const SMALL_PART: usize = 20;
 
 /// A column of numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurements {
-    /// The file, as messages call it.
+    /// The name of the file in messages.
     pub file: String,
-    /// The column: its name, or its number from 1 where it has none.
+    /// The column: its name, or its number from 1 if it has none.
     pub column: String,
-    /// In the order of the file.
+    /// The numbers in the order of the file.
     pub values: Vec<f64>,
-    /// What was read, if it was no pipe.
+    /// The file that was read; `None` for stdin.
     pub path: Option<PathBuf>,
 }
 
-/// Whether this names measurements and not a kernel.
+/// Returns whether a name refers to measurements rather than to a kernel.
 pub fn is_measured(name: &str) -> bool {
     let path = Path::new(name);
     let known = ["csv", "tsv", "txt", "dat", "jsonl", "ndjson", "json", "gz", "xz"];
@@ -53,7 +54,7 @@ impl Measurements {
     /// Reads a file, stdin or a folder of results.
     ///
     /// # Errors
-    /// What is no measurement, each at its place.
+    /// Every value that is not a measurement, with its place.
     pub fn read(name: &str, column: Option<&str>) -> Result<Self, Diagnostics> {
         if name == FROM_STDIN {
             return Self::parse(read::STDIN, &read::stdin(BYTES)?, column);
@@ -65,7 +66,7 @@ impl Measurements {
         };
         if path.ends_with(LINES) {
             for line in lines_of(&path)? {
-                // checksums are looked at here, everything else below
+                // only the checksums are verified here
                 line.map_err(|error| Diagnostic::general(path.display().to_string(), error.to_string()))?;
             }
         }
@@ -100,7 +101,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Lines of JSON, an object each.
+    /// Reads lines of JSON with one object each.
     fn objects(&mut self, text: &str, column: Option<&str>) -> Result<String, Diagnostics> {
         let mut chosen = column.map(str::to_owned);
         let mut of: Option<Vec<Option<serde_json::Value>>> = None;
@@ -176,7 +177,7 @@ impl Reading<'_> {
         Ok(chosen.unwrap_or_default())
     }
 
-    /// A table: with or without a line of names.
+    /// Reads a table, with or without a line of names.
     fn table(&mut self, text: &str, column: Option<&str>) -> Result<String, Diagnostics> {
         let first = text.lines().find(|line| !is_blank(line)).unwrap_or_default();
         let separator = [b',', b';', b'\t'].into_iter().find(|&byte| first.as_bytes().contains(&byte));
@@ -217,7 +218,7 @@ impl Reading<'_> {
         Ok(chosen.map_or_else(String::new, |(_, name)| name))
     }
 
-    /// The column that is meant, from 0, and its name.
+    /// Returns the index, from 0, and the name of the selected column.
     fn pick(&self, names: &[&str], named: bool, column: Option<&str>) -> Result<(usize, String), Diagnostic> {
         let called = |at: usize| if named { names[at].to_owned() } else { (at + 1).to_string() };
         let Some(wanted) = column else {
@@ -315,7 +316,7 @@ impl Reading<'_> {
     }
 }
 
-/// Names in a hint.
+/// The most names in a hint.
 const SHOWN: usize = 12;
 
 fn unknown(name: &str, known: &[&str]) -> String {
@@ -329,12 +330,12 @@ fn is_blank(line: &str) -> bool {
     line.trim().is_empty() || line.trim_start().starts_with('#')
 }
 
-/// Whether all words of a line are numbers.
+/// Returns whether all words of a line are numbers.
 fn is_row(line: &str) -> bool {
     line.split_whitespace().all(|word| word.parse::<f64>().is_ok())
 }
 
-/// What stands between blanks, and where.
+/// Returns the words of a line, with their places.
 fn words(line: &str) -> Vec<(String, Range<usize>)> {
     let start = line.as_ptr() as usize;
     let place = |word: &str| {
@@ -344,7 +345,7 @@ fn words(line: &str) -> Vec<(String, Range<usize>)> {
     line.split_whitespace().map(place).collect()
 }
 
-/// The fields of a line of CSV, and where about they are.
+/// Returns the fields of a line of CSV, with their approximate places.
 fn fields(line: &str, separator: u8) -> Result<Vec<(String, Range<usize>)>, String> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -363,7 +364,7 @@ fn fields(line: &str, separator: u8) -> Result<Vec<(String, Range<usize>)>, Stri
     Ok(record.iter().map(place).collect())
 }
 
-/// Refuses times of which some are so much longer than all others that they are of another unit.
+/// Rejects times of which some are so much longer than all others that they must have another unit.
 fn one_unit(file: &str, values: &[f64]) -> Result<(), Diagnostic> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -464,7 +465,7 @@ mod tests {
             (0..100).map(|n| format!("{}\n", if n % 3 == 0 { 2_000_000 + n } else { 2000 + n })).collect();
         let said = parse(&mixed, None).expect_err("two units");
         assert!(said.contains("34 of the 100 measurements are at least 953 times as long"), "{said}");
-        // a few that are far out are a tail
+        // a few outliers are a tail
         let tail: String =
             (0..100).map(|n| format!("{}\n", if n > 97 { 2_000_000 } else { 2000 + n })).collect();
         assert!(parse(&tail, None).is_ok());

@@ -1,4 +1,4 @@
-//! Code of kernels, whatever it is written in: PTX or machine code.
+//! The code of kernels: PTX or machine code, behind one type.
 
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,9 @@ use crate::program::launch::LaunchSpec;
 use crate::ptx;
 use crate::sass::{self, Encoding};
 
-/// A module with what it takes to lower its kernels.
+/// A module with what is needed to lower its kernels.
 pub struct Module {
-    /// Its text: PTX, or the disassembly.
+    /// The text: PTX, or the disassembly.
     pub code: SourceText,
     language: Language,
 }
@@ -25,7 +25,8 @@ enum Language {
 }
 
 impl Module {
-    /// Reads a module; its variables in global memory lie behind those of another one.
+    /// Reads a module; its variables in global memory start at `globals_start`, after those of
+    /// other modules.
     pub fn read(location: &Location, options: &PtxLaunch, globals_start: u64) -> Result<Self, Diagnostics> {
         let hinted = |problems| of_compiler(problems, location, options);
         if is_machine_code(location) {
@@ -52,7 +53,7 @@ impl Module {
         }
     }
 
-    /// The names of the kernels.
+    /// Returns the names of the kernels.
     pub fn entries(&self) -> Vec<&str> {
         match &self.language {
             Language::Ptx { module, .. } => module.entries(),
@@ -60,7 +61,8 @@ impl Module {
         }
     }
 
-    /// Where the variables of another module of the same run may begin.
+    /// Returns the address after its variables in global memory, where those of another module can
+    /// start.
     pub fn globals_end(&self) -> u64 {
         match &self.language {
             Language::Ptx { module, .. } => module.globals_end(),
@@ -68,7 +70,7 @@ impl Module {
         }
     }
 
-    /// The only kernel.
+    /// Returns the name of the only kernel, or an error if there is none or more than one.
     pub fn only_kernel(&self) -> Result<String, Diagnostics> {
         let file = self.code.name();
         match self.entries().as_slice() {
@@ -87,13 +89,13 @@ impl Module {
     }
 }
 
-/// Whether a file is machine code, by its name.
+/// Returns whether a file is machine code, by its name.
 pub fn is_machine_code(location: &Location) -> bool {
     matches!(location.extension().as_str(), "cubin" | "fatbin")
 }
 
-/// The launches in a file's folder that name a module of which it is the machine code, as `LAUNCH@ARCHITECTURE`, if it has
-/// their kernel.
+/// Returns the launches in the folder of a machine code file whose module it can replace, as
+/// `LAUNCH@ARCHITECTURE`. A launch is included if the file has its kernel.
 pub fn launches_beside(cubin: &Location) -> Result<Vec<String>, Diagnostics> {
     let Some(path) = cubin.on_disk() else { return Ok(Vec::new()) };
     let entries = Module::read(cubin, &PtxLaunch::default(), 0)?;
@@ -110,7 +112,7 @@ pub fn launches_beside(cubin: &Location) -> Result<Vec<String>, Diagnostics> {
         .collect();
     files.sort();
     for file in files {
-        // other files of the folder are nobody's business here, wrong ones neither
+        // other files of the folder are skipped, even if they are invalid
         let location = Location::Disk(file.clone());
         let Ok(source) = location.text() else { continue };
         let Ok(spec) = LaunchSpec::parse(&source) else { continue };
@@ -121,7 +123,7 @@ pub fn launches_beside(cubin: &Location) -> Result<Vec<String>, Diagnostics> {
     Ok(found)
 }
 
-/// Names of kernels, with the launches that there are for machine code in its place.
+/// Replaces the names of machine code files by the launches found beside them.
 pub fn expanded(names: &[String], options: &PtxLaunch) -> Vec<String> {
     let with_launches = |name: &String| {
         let location = Location::Disk(PathBuf::from(name));
@@ -129,13 +131,13 @@ pub fn expanded(names: &[String], options: &PtxLaunch) -> Vec<String> {
         if !is_machine_code(&location) || options.grid.is_some() || options.block.is_some() {
             return own;
         }
-        // what is wrong with it is said where it is loaded
+        // an invalid file is reported where it is loaded
         launches_beside(&location).ok().filter(|found| !found.is_empty()).unwrap_or(own)
     };
     names.iter().flat_map(with_launches).collect()
 }
 
-/// What went wrong with the code of the chosen compiler.
+/// Adds the file that `--compiler` selects as a hint to the errors of a module.
 fn of_compiler(problems: Diagnostics, module: &Location, options: &PtxLaunch) -> Diagnostics {
     let Some(compiler) = &options.compiler else { return problems };
     let hint = format!("what `{compiler}` makes of the module would be {}", module.shown());

@@ -1,4 +1,4 @@
-//! Where results and problems go, and the exit code.
+//! The output of results and errors, and the exit code.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -12,38 +12,38 @@ use crate::diag::{Diagnostic, Diagnostics, printable, printable_in_colour, print
 use crate::report::output::{Batch, Failed, Report, Stopped};
 use crate::report::style::Style;
 
-/// Exit code for a wrong input.
+/// The exit code for invalid input.
 const WRONG_INPUT: u8 = 1;
-/// Exit code when a gating bound is violated.
+/// The exit code if a gating bound is violated.
 const VIOLATED: u8 = 3;
 
-/// How a command ended that came to a result: the result has been printed.
+/// The ending of a command whose result has been printed.
 #[derive(Debug, Default)]
 pub struct Ending {
-    /// A gating bound is violated.
+    /// Whether a gating bound is violated.
     pub violated: bool,
-    /// What went wrong after the result was there: files that could not be written, a run that had to be
-    /// judged and was not.
+    /// The errors that occurred after the result was complete: files that could not be written, or
+    /// a run without the required verdict.
     pub late: Diagnostics,
-    /// Kernels of a batch that failed.
+    /// The kernels of a batch that failed.
     pub failures: Failures,
 }
 
 impl Ending {
-    /// Prints a result. That it cannot be printed does not change what it is.
+    /// Prints a result. An error of printing is recorded, but does not change the result.
     pub fn print(&mut self, session: &Session, text: &str) {
         if let Err(problem) = print(session, text) {
             self.late.push(problem);
         }
     }
 
-    /// Prints a result in the form that was asked for.
+    /// Prints a result in the requested form.
     pub fn report(&mut self, session: &Session, format: Format, report: &impl Report) {
         session.conclude();
         self.print(session, &printed(report, session.style, format));
     }
 
-    /// A violation decides, whatever else happened.
+    /// Returns the exit code; a violation takes precedence over errors.
     fn code(&self) -> ExitCode {
         match self {
             Self { violated: true, .. } => ExitCode::from(VIOLATED),
@@ -53,16 +53,16 @@ impl Ending {
     }
 }
 
-/// What a command comes to: an ending, or problems before there was any result.
+/// The outcome of a command: an ending, or the errors that occurred before there was a result.
 pub type Outcome = Result<Ending, Diagnostics>;
 
-/// Says what has not been said yet, and with which code the process ends.
+/// Prints the remaining errors and returns the exit code of the process.
 pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format: Format) -> ExitCode {
     session.conclude();
     session.progress.end();
     match outcome {
         Ok(ending) => {
-            // in JSON the failures stand beside the results
+            // in JSON the failures are part of the result
             if format == Format::Text {
                 complain(&ending.failures.to_string());
             }
@@ -84,7 +84,7 @@ pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format
     }
 }
 
-/// Says as JSON what was wrong before a command began.
+/// Prints an error as JSON that occurred before a command started.
 pub fn failed_early(command: &'static str, problem: Diagnostic) {
     let problems = Diagnostics::from(problem);
     let all = Failed::of_batch(command, None, Vec::new(), Batch::failed(&problems));
@@ -93,7 +93,8 @@ pub fn failed_early(command: &'static str, problem: Diagnostic) {
     }
 }
 
-/// Says that a command was ended before it had any result, and what stays all the same. Gives the exit code.
+/// Reports that a command was stopped before it had a result, and what is kept nevertheless.
+/// Returns the exit code.
 pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: Option<String>) -> u8 {
     let problem = Diagnostic::general(command, format!("{} before there was any result", reason.text()));
     let problem = match kept {
@@ -106,14 +107,14 @@ pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: O
         Format::Json => {
             let batch = Batch { stopped: Some(reason), ..Batch::failed(&problems) };
             let text = json_line(&Failed::of_batch(command, None, Vec::new(), batch));
-            // the process ends: whether anybody reads it changes nothing
+            // errors are ignored, because the process ends in any case
             let _ = io::stdout().lock().write_all(text.as_bytes());
         }
     }
     WRONG_INPUT
 }
 
-/// A report in this form.
+/// Returns a report in the requested form.
 fn printed(report: &impl Report, style: Style, format: Format) -> String {
     match format {
         Format::Text => report.text(style),
@@ -126,12 +127,12 @@ fn json_line(value: &impl Serialize) -> String {
     printable_json(&json).into_owned() + "\n"
 }
 
-/// Text to stderr. If that is closed there is nobody left to tell.
+/// Writes text to stderr. Errors are ignored, because there is no other place to report them.
 fn complain(text: &str) {
     let _ = io::stderr().lock().write_all(printable(text).as_bytes());
 }
 
-/// Text to stdout. A reader who has seen enough is no problem.
+/// Writes text to stdout. A reader that closes the pipe early is not an error.
 fn print(session: &Session, text: &str) -> Result<(), Diagnostic> {
     session.conclude();
     session.progress.end();
@@ -139,7 +140,7 @@ fn print(session: &Session, text: &str) -> Result<(), Diagnostic> {
     write_out(&text)
 }
 
-/// Writes a text as it is.
+/// Writes a text unchanged to stdout.
 fn write_out(text: &str) -> Result<(), Diagnostic> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -150,12 +151,12 @@ fn write_out(text: &str) -> Result<(), Diagnostic> {
     }
 }
 
-/// What there is to say of a command line instead of running it: help, or what is wrong with it.
+/// Prints the help, or the error of an invalid command line, and returns the exit code.
 pub fn usage(error: &clap::Error, colour: bool) -> ExitCode {
     let text = error.render();
     let text = if colour { printable_in_colour(&text.ansi().to_string()) } else { text.to_string() };
     if error.use_stderr() {
-        // it keeps the colours that it has
+        // the text is not passed through `printable`, which would remove its colours
         let _ = io::stderr()
             .lock()
             .write_all(if colour { text.as_str().into() } else { printable(&text) }.as_bytes());
@@ -166,14 +167,14 @@ pub fn usage(error: &clap::Error, colour: bool) -> ExitCode {
     ExitCode::from(error.exit_code() as u8)
 }
 
-/// Text that nothing follows.
+/// Prints a text as the whole result of a command.
 pub fn text(session: &Session, text: &str) -> Outcome {
     let mut ending = Ending::default();
     ending.print(session, text);
     Ok(ending)
 }
 
-/// A result that nothing follows.
+/// Prints a report as the whole result of a command.
 pub fn report(session: &Session, format: Format, report: &impl Report) -> Outcome {
     let mut ending = Ending::default();
     ending.report(session, format, report);

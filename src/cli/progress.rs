@@ -1,4 +1,4 @@
-//! A line on the terminal that says how far a command is.
+//! A line on the terminal that shows the progress of a command.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,19 +10,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::base::Watch;
 use crate::diag::{printable, printable_name};
 
-/// What ends sooner shows nothing.
+/// The time after which progress is shown; shorter commands show nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
 const TICK: Duration = Duration::from_millis(100);
 
-/// Shows how far a command is, from a thread of its own that looks at its [`Watch`].
+/// Shows the progress of a command, from a separate thread that reads its [`Watch`].
 pub struct Progress {
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// None where nobody would see it.
+    /// `None` if progress is not visible.
     shown: Option<Arc<Shown>>,
     watch: Arc<Watch>,
 }
 
-/// What the thread and the command share.
+/// The state shared by the thread and the command.
 struct Shown {
     state: Mutex<State>,
     changed: Condvar,
@@ -35,19 +35,19 @@ struct State {
     ended: bool,
 }
 
-/// What is being done.
+/// The current stage of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Stage {
-    /// In words.
+    /// A description.
     pub what: String,
-    /// Steps to be done, if that is known.
+    /// The number of steps, if known.
     pub steps: Option<u64>,
-    /// What a step is.
+    /// The unit of a step.
     pub unit: &'static str,
 }
 
 impl Progress {
-    /// A line, unless nobody would see it.
+    /// Starts the display, if it is visible.
     pub fn new(visible: bool, watch: Arc<Watch>) -> Self {
         let start = || {
             let shown = Arc::new(Shown { state: Mutex::default(), changed: Condvar::new() });
@@ -59,7 +59,7 @@ impl Progress {
         Self { thread: Mutex::new(thread), shown, watch }
     }
 
-    /// Something begins; its steps are counted from 0.
+    /// Starts a stage; its steps are counted from 0.
     pub fn begin(&self, what: impl Into<String>, steps: Option<u64>, unit: &'static str) {
         self.watch.restart();
         if let Some(shown) = &self.shown {
@@ -69,18 +69,18 @@ impl Progress {
         }
     }
 
-    /// Where log lines go: they do not tear the line.
+    /// Returns a writer for log lines that does not disturb the progress line.
     pub fn log(&self) -> Log {
         Log(self.shown.clone())
     }
 
-    /// Takes the line away, for good.
+    /// Removes the progress line and ends the display.
     pub fn end(&self) {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (Some(shown), Some(thread)) = (&self.shown, thread) else { return };
         shown.lock().ended = true;
         shown.changed.notify_all();
-        // a thread that panicked has said so
+        // a panic of the thread has already been reported
         let _ = thread.join();
     }
 }
@@ -104,7 +104,7 @@ impl Shown {
                 state.bar = Some(ProgressBar::hidden().with_elapsed(began.elapsed()));
                 state.restyle();
                 state.update(watch);
-                // seen only now that it says something
+                // the bar is drawn only now, when it has text
                 state.bar.iter().for_each(|bar| bar.set_draw_target(ProgressDrawTarget::stderr()));
             }
             state.update(watch);
@@ -147,13 +147,13 @@ impl State {
     }
 }
 
-/// Writes to stderr, above the line if there is one.
+/// Writes to stderr, above the progress line if there is one.
 #[derive(Clone)]
 pub struct Log(Option<Arc<Shown>>);
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // a line of the log comes in one piece
+        // each call has a whole line of the log
         let text = String::from_utf8_lossy(bytes);
         let write = || io::stderr().write_all(printable(&text).as_bytes()).map(|()| bytes.len());
         match &self.0 {

@@ -1,5 +1,6 @@
-//! What this machine has: memory and cores. Limits given in instructions or states end in a message and not in an
-//! allocation that fails.
+//! The memory and the cores of this machine. Limits that are given in instructions or states are
+//! checked against the memory, so that a command ends with a message rather than a failed
+//! allocation.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -7,34 +8,34 @@ use std::sync::OnceLock;
 use crate::base::allow_memory;
 pub use crate::base::shown_bytes as shown;
 
-/// Bytes that this process can still have: of the machine, of its control group, of its address space.
-/// Nothing where none of that is known.
+/// Returns the number of bytes that this process can still allocate: the minimum over the machine,
+/// its control group and its address space. Returns `None` if none of these is known.
 pub fn available() -> Option<u64> {
     [machine(), control_group(), address_space()].into_iter().flatten().min()
 }
 
-/// What `--max-memory` says.
+/// The value of `--max-memory`.
 static ASKED: OnceLock<Option<u64>> = OnceLock::new();
 
-/// States of a search take no more unless somebody says how much memory may be used.
+/// The memory for the states of a search without `--max-memory`, in bytes.
 const SEARCH: u64 = 1 << 30;
 
-/// Says how many bytes may be used: as many as were asked for, or half of what there is. Whatever takes memory by a
-/// number of an input asks for it ([`crate::base::ask_memory`]).
+/// Sets the memory that may be used, in bytes: the requested amount, or half of what is available.
+/// Code that allocates by a number in an input asks for it first ([`crate::base::ask_memory`]).
 pub fn limit(asked: Option<u64>) {
-    // a second start in one process (tests) keeps the first limit
+    // a second call in one process (in tests) keeps the first limit
     let _ = ASKED.set(asked);
     allow_memory(budget());
 }
 
-/// Bytes that the paths of blocks may take: what was asked for, or half of what there is, since vectors that
-/// grow exist twice for a moment.
+/// Returns the memory for the paths of blocks, in bytes: the requested amount, or half of what is
+/// available, because a growing vector exists twice while it is copied.
 pub fn budget() -> u64 {
     let half = || available().map_or(u64::MAX, |available| available / 2);
     ASKED.get().copied().flatten().unwrap_or_else(half)
 }
 
-/// Bytes that the states of a search may take.
+/// Returns the memory for the states of a search, in bytes.
 pub fn of_search() -> u64 {
     match ASKED.get().copied().flatten() {
         Some(asked) => asked,
@@ -42,27 +43,29 @@ pub fn of_search() -> u64 {
     }
 }
 
-/// Warp instructions of a block unless somebody says otherwise.
+/// The default limit of warp instructions per block.
 pub const MAX_INSTRUCTIONS: u64 = 1 << 26;
 
-/// The cores of this machine: how many threads to use where nobody says.
+/// Returns the number of cores, which is the default number of threads.
 pub fn threads() -> usize {
-    // to find out takes files of the control group
+    // cached, because the query reads files of the control group
     static THREADS: OnceLock<usize> = OnceLock::new();
     *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
 }
 
-/// Of a path that is growing: a step, and where active lanes change often a mask.
+/// The memory of one instruction of a growing path: a step, and if the active lanes change often, a
+/// mask.
 const BYTES_PER_INSTRUCTION: u64 = 16;
 
-/// Warp instructions that a block may execute: as many as were asked for, or as there is memory for.
+/// Returns the limit of warp instructions per block: the requested number, or fewer if memory is
+/// short.
 pub fn fuel(asked: u64) -> u64 {
     let fit = budget() / BYTES_PER_INSTRUCTION;
     if asked > fit {
         let room = shown(fit * BYTES_PER_INSTRUCTION);
         let message =
             format!("--max-instructions {asked}: {fit} fit in {room} of memory, and that is the limit");
-        // nobody asked for the default
+        // the default was not requested explicitly, so its reduction is no warning
         if asked == MAX_INSTRUCTIONS { tracing::info!("{message}") } else { tracing::warn!("{message}") }
     }
     asked.min(fit)
@@ -72,7 +75,7 @@ fn number(path: &str) -> Option<u64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// The value of a line `name: 12 kB`, in bytes.
+/// Returns the value of a line `name: 12 kB`, in bytes.
 fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().find_map(|word| word.parse::<u64>().ok()).map(|kilobytes| kilobytes << 10)
@@ -82,7 +85,8 @@ fn machine() -> Option<u64> {
     kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 
-/// Of the control group that the process sees as its root, as in a container.
+/// Returns the free memory of the control group that the process sees as its root, as in a
+/// container.
 fn control_group() -> Option<u64> {
     let two = || Some((number("/sys/fs/cgroup/memory.max")?, number("/sys/fs/cgroup/memory.current")?));
     let one = || {
@@ -93,7 +97,7 @@ fn control_group() -> Option<u64> {
     two().or_else(one).map(|(limit, used)| limit.saturating_sub(used))
 }
 
-/// `ulimit -v`, less what is taken of it.
+/// Returns the limit of `ulimit -v` minus the address space in use.
 fn address_space() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;

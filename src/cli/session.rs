@@ -1,4 +1,4 @@
-//! What every command is given: how to write, who watches, which files are unfinished.
+//! The context of a command: the style of its output, cancellation, progress and unfinished files.
 
 use std::sync::Arc;
 
@@ -11,21 +11,23 @@ use crate::base::Watch;
 use crate::report::output::Stopped;
 use crate::report::style::Style;
 
-/// One command's run.
+/// The context of one command.
 pub struct Session {
-    /// How to write on stdout.
+    /// The style of text on stdout.
     pub style: Style,
-    /// What the running computation and the rest of the process share.
+    /// The progress counters and the stop request, shared by the computation and the rest of the
+    /// process.
     pub watch: Arc<Watch>,
-    /// Says how far the command is.
+    /// The progress display.
     pub progress: Progress,
-    /// Unfinished files.
+    /// The unfinished files.
     pub parts: Parts,
     stop: Stop,
 }
 
 impl Session {
-    /// From the options that all commands have. `without` is called if the command is ended before it has a result.
+    /// Creates the context from the general options. `without` is called if the command is stopped
+    /// before it has a result.
     pub fn new(general: &General, without: Arc<Without>) -> Self {
         let watch = Arc::new(Watch::new());
         let parts = Parts::default();
@@ -36,17 +38,17 @@ impl Session {
         Self { style: terminal::style(general.color), progress, stop, watch, parts }
     }
 
-    /// Why the computation was asked to end, if it was.
+    /// Returns why the computation was stopped, if it was.
     pub fn stopped(&self) -> Option<Stopped> {
         self.stop.reason()
     }
 
-    /// The computation is over: what remains is to write and print its result.
+    /// Declares the computation finished; what remains is to write and print its result.
     pub fn conclude(&self) {
         self.stop.conclude();
     }
 
-    /// Says what stays, whatever happens, if the command is ended before it has a result.
+    /// Sets the message on what is kept if the command is stopped before it has a result.
     pub fn keep(&self, what: String) {
         self.stop.keep(what);
     }

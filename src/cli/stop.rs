@@ -1,8 +1,9 @@
-//! Ending a command before it is through: Ctrl-C, signals, `--time-limit`.
+//! Cancellation of a command by Ctrl-C, signals or `--time-limit`.
 //!
-//! The first signal asks the computation to end; the command then prints what it has by then. Where a step does not
-//! look at the [`Watch`] in time, the process ends without it and says that it has no result. The
-//! second signal ends the process at once, and so do ten seconds after SIGTERM; unfinished files are removed.
+//! The first signal requests the computation to stop; the command then prints what it has
+//! established so far. If the computation does not check its [`Watch`] in time, the process ends
+//! without a result and says so. A second signal ends the process at once, and SIGTERM ends it
+//! after ten seconds at the latest; unfinished files are removed.
 
 use std::io::Write;
 use std::process;
@@ -15,26 +16,28 @@ use super::progress::Log;
 use crate::base::Watch;
 use crate::report::output::Stopped;
 
-/// How long a computation that was asked to end may take until it has a result.
+/// The time from a stop request until the computation must have noticed it.
 const PATIENCE: Duration = Duration::from_millis(850);
 
-/// How long it may take after that if it has seen that it should end: it puts a result together then.
+/// The further time that a computation which has noticed the request may take to assemble its
+/// result.
 const CONCLUSION: Duration = Duration::from_secs(5);
 
-/// The patience grows by no more than this while the machine does other things.
+/// The greatest extension of a time limit on a machine that is busy with other processes.
 const MOST_STARVED: Duration = Duration::from_secs(4);
 
-/// The command computes.
+/// The command is computing.
 const COMPUTING: u8 = 0;
-/// It has a result and prints it, so that it ends soon.
+/// The command has a result and is printing it, so that it will end soon.
 const CONCLUDING: u8 = 1;
-/// It was asked to end and had no result in time: the process is ending without one.
+/// The command had no result in time after a stop request; the process is ending without one.
 const GIVEN_UP: u8 = 2;
 
-/// Says that there is no result, for this reason, and what stays all the same; gives the exit code.
+/// A function that reports that there is no result for this reason, and what is kept nevertheless.
+/// It returns the exit code.
 pub type Without = dyn Fn(Stopped, Option<String>) -> u8 + Send + Sync;
 
-/// Who may end the command.
+/// The state of the cancellation of a command.
 #[derive(Clone)]
 pub struct Stop {
     watch: Arc<Watch>,
@@ -46,8 +49,8 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Listens from now on, and ends the computation after `limit`. `log` is where somebody reads that Ctrl-C
-    /// was heard; `without` is called if the process ends without a result.
+    /// Starts to handle signals, and stops the computation after `limit`. `log` receives a message
+    /// when Ctrl-C is handled; `without` is called if the process ends without a result.
     pub fn new(
         watch: &Arc<Watch>,
         parts: &Parts,
@@ -68,7 +71,8 @@ impl Stop {
             stop.now(Stopped::TimeLimit);
         } else if let Some(limit) = limit {
             let stop = stop.clone();
-            // without a thread there is no limit, and nothing else of the command would work either
+            // if the thread cannot be started there is no limit, but then the command would fail
+            // anyway
             let _ = std::thread::Builder::new().spawn(move || {
                 std::thread::sleep(limit);
                 stop.now(Stopped::TimeLimit);
@@ -77,7 +81,8 @@ impl Stop {
         stop
     }
 
-    /// The command has a result and will print it. If the process is ending without one, this does not return.
+    /// Declares that the command has a result and will print it. If the process is already ending
+    /// without one, this function does not return.
     pub fn conclude(&self) {
         let phase = self.phase.compare_exchange(COMPUTING, CONCLUDING, Ordering::AcqRel, Ordering::Acquire);
         while phase == Err(GIVEN_UP) {
@@ -85,23 +90,23 @@ impl Stop {
         }
     }
 
-    /// Says what stays if the process ends without a result.
+    /// Sets the message on what is kept if the process ends without a result.
     pub fn keep(&self, what: String) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
     }
 
-    /// Why the computation was asked to end, if it was.
+    /// Returns why the computation was stopped, if it was.
     pub fn reason(&self) -> Option<Stopped> {
         self.reason.get().copied()
     }
 
-    /// Asks it to end. Whether that is news.
+    /// Requests the computation to stop. Returns whether this is the first request.
     fn now(&self, reason: Stopped) -> bool {
         let first = self.reason.set(reason).is_ok();
         self.watch.stop();
         if first {
             let stop = self.clone();
-            // without the thread the command ends when its computation does
+            // if the thread cannot be started, the command ends when its computation does
             let _ = std::thread::Builder::new().spawn(move || {
                 wait(PATIENCE);
                 if stop.watch.has_noticed() {
@@ -125,8 +130,8 @@ impl Stop {
     }
 }
 
-/// Waits so long, and as long again as the command waited for a processor meanwhile: on a machine that does other
-/// things as well it has not had that time.
+/// Sleeps for this time, extended by the time that the process waits for a processor meanwhile,
+/// because on a busy machine the computation could not use that time.
 fn wait(patience: Duration) {
     let (began, before) = (Instant::now(), starved());
     loop {
@@ -138,13 +143,14 @@ fn wait(patience: Duration) {
     }
 }
 
-/// How long the first thread of this process has waited for a processor; 0 where the system does not tell.
+/// Returns how long the main thread of this process has waited for a processor; 0 if the system
+/// does not report it.
 fn starved() -> Duration {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     Duration::from_nanos(text.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0))
 }
 
-/// How long a process that is asked to end from outside may still take.
+/// The time that the process may take after SIGTERM.
 #[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -154,7 +160,7 @@ fn listen(stop: Stop, mut log: Option<Log>) {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    // where signals cannot be caught they do what they always do
+    // if signals cannot be caught, they have their default effect
     let parts = stop.parts.clone();
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
     let _ = std::thread::Builder::new().spawn(move || {
@@ -162,7 +168,7 @@ fn listen(stop: Stop, mut log: Option<Log>) {
         for signal in signals.forever() {
             let end = move |parts: &Parts| {
                 let _until_the_end = parts.remove_all();
-                // ends the process as the signal would have, so that whoever started it can tell
+                // ends the process by the signal itself, so that its parent sees the cause
                 let _ = emulate_default_handler(signal);
             };
             if std::mem::replace(&mut interrupted, true) {
@@ -170,7 +176,7 @@ fn listen(stop: Stop, mut log: Option<Log>) {
             }
             stop.now(if signal == SIGINT { Stopped::Interrupt } else { Stopped::Terminated });
             if let Some(log) = log.as_mut().filter(|_| signal == SIGINT) {
-                // nobody misses it if stderr is closed
+                // errors are ignored: stderr may be closed
                 let _ = log.write_all(b"stopping; Ctrl-C again ends at once\n");
             }
             if signal != SIGINT {

@@ -5,7 +5,7 @@ use super::assets;
 use crate::diag::Diagnostics;
 use crate::program::launch::LaunchSpec;
 
-/// The launches that say `suite: true`, by name.
+/// Returns the names of the embedded launches with `suite: true`.
 pub fn suite_kernels() -> Result<Vec<String>, Diagnostics> {
     let mut names = Vec::new();
     for (name, location) in assets::kernels() {

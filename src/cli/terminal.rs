@@ -1,4 +1,4 @@
-//! What is known of the reader's terminal.
+//! The properties of the user's terminal.
 
 use std::env;
 use std::ffi::OsString;
@@ -6,10 +6,10 @@ use std::io::{self, IsTerminal};
 
 use crate::report::style::Style;
 
-/// `--color`.
+/// The values of `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Colour {
-    /// Where stdout is a terminal, NO_COLOR is not set and TERM is not dumb.
+    /// If stdout is a terminal, NO_COLOR is not set and TERM is not dumb.
     #[default]
     Auto,
     /// Always.
@@ -18,7 +18,8 @@ pub enum Colour {
     Never,
 }
 
-/// `--color` for what is printed before options are read: help, and errors of usage.
+/// Returns the value of `--color` for what is printed before options are parsed: help and errors of
+/// usage.
 pub fn help_colour(args: impl Iterator<Item = OsString>) -> clap::ColorChoice {
     let words: Vec<String> = args.map(|word| word.to_string_lossy().into_owned()).collect();
     let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
@@ -30,7 +31,7 @@ pub fn help_colour(args: impl Iterator<Item = OsString>) -> clap::ColorChoice {
     }
 }
 
-/// Whether help (on stdout) or an error of usage (on stderr) has colours.
+/// Returns whether help (on stdout) or an error of usage (on stderr) is coloured.
 pub fn shows_colour(wanted: clap::ColorChoice, on_stderr: bool) -> bool {
     let terminal = if on_stderr { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
     match wanted {
@@ -40,7 +41,7 @@ pub fn shows_colour(wanted: clap::ColorChoice, on_stderr: bool) -> bool {
     }
 }
 
-/// How to write on stdout.
+/// Returns the style of text on stdout.
 pub fn style(colour: Colour) -> Style {
     let terminal = io::stdout().is_terminal();
     let wanted = terminal && allows_colour();
@@ -52,7 +53,7 @@ pub fn style(colour: Colour) -> Style {
     Style { colour, width: columns().or_else(|| terminal.then(width).flatten()) }
 }
 
-/// Whether a line that changes on stderr would be seen as one.
+/// Returns whether a line that is rewritten on stderr would be displayed properly.
 pub fn shows_progress() -> bool {
     io::stderr().is_terminal() && !is_dumb()
 }
@@ -65,7 +66,8 @@ fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// COLUMNS counts wherever stdout goes: who sets it wants it.
+/// Returns the value of COLUMNS, which applies even if stdout is no terminal, because the user set
+/// it.
 fn columns() -> Option<usize> {
     env::var("COLUMNS").ok()?.trim().parse().ok().filter(|columns| *columns > 0)
 }

@@ -1,4 +1,4 @@
-//! `--trace FILE`: trace files that are complete or not there at all.
+//! The option `--trace FILE`: trace files that are written completely or not at all.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::program::warp_cfg::Divergence;
 use crate::report::timeline::{self, About, Recording, TooLong};
 use crate::trace::{CsvTrace, IpointTrace, KanataTrace, Listing, Observer, PerfettoTrace, UnitInstances};
 
-/// Refuses files whose ending names no kind of trace.
+/// Rejects files whose extension denotes no kind of trace.
 pub fn check_endings(paths: &[PathBuf]) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
     let known = |path: &Path| {
@@ -33,20 +33,20 @@ pub fn check_endings(paths: &[PathBuf]) -> Result<(), Diagnostics> {
     problems.into_result(())
 }
 
-/// What traces say of the instructions of a kernel; nothing if there is no trace.
+/// Returns what traces state about the instructions of a kernel; empty if there is no trace.
 pub fn listing(files: &[TraceFile], kernel: &LoadedKernel) -> Listing {
     let instrs = if files.is_empty() { &[] } else { &kernel.workload.program().instrs[..] };
     let said = |(index, instr): (usize, &Instr)| (instr.line, kernel.text_of(Pc::from_index(index)));
     Listing::new(instrs.iter().enumerate().map(said))
 }
 
-/// The ipoints of a kernel, if a trace is to have them.
+/// Returns the ipoints of a kernel, if a trace needs them.
 pub fn instrumented(paths: &[PathBuf], kernel: &LoadedKernel) -> Result<Option<Instrumented>, Diagnostic> {
     let wanted = paths.iter().any(|path| ending(path) == "ipoints");
     wanted.then(|| ipoints::instrumented(kernel, Divergence::Sides, Density::Blocks)).transpose()
 }
 
-/// Whether a file is made of a whole run, when it is over.
+/// Returns whether a file is made after the run, from a recording of the whole run.
 pub fn is_recorded(path: &Path) -> bool {
     matches!(ending(path), "html" | "svg")
 }
@@ -55,19 +55,19 @@ fn ending(path: &Path) -> &str {
     path.extension().and_then(|ending| ending.to_str()).unwrap_or("")
 }
 
-/// A trace file being written.
+/// A trace file that is being written.
 pub struct TraceFile<'a> {
     path: &'a Path,
     out: BufWriter<Part>,
 }
 
 impl<'a> TraceFile<'a> {
-    /// Starts a file.
+    /// Creates a file.
     pub fn create(path: &'a Path, outputs: &mut Outputs) -> Result<Self, Diagnostic> {
         Ok(Self { path, out: BufWriter::new(outputs.file("--trace", path)?) })
     }
 
-    /// The observer that fills the file.
+    /// Returns the observer that writes the file.
     pub fn writer<'w>(
         &'w mut self,
         machine: &Machine,
@@ -87,7 +87,7 @@ impl<'a> TraceFile<'a> {
         }
     }
 
-    /// Writes what is made of a whole run, if this file is; other files have been written as the run went.
+    /// Writes a file that is made from a whole run; other files have been written during the run.
     pub fn fill(&mut self, recording: &Recording, about: &About<'_>) -> io::Result<()> {
         if !is_recorded(self.path) {
             return Ok(());
@@ -108,7 +108,7 @@ impl<'a> TraceFile<'a> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// Puts the complete file in its place, or says what went wrong; nothing is left then.
+    /// Gives the complete file its final name, or reports the error and leaves nothing.
     pub fn finish(self, written: io::Result<()>) -> Result<(), Diagnostic> {
         let path = self.path;
         let placed =
@@ -122,15 +122,15 @@ impl<'a> TraceFile<'a> {
     }
 }
 
-/// What listens to a simulation.
+/// An observer of a simulation.
 pub enum Listener<'w> {
-    /// To SM 0.
+    /// An observer of SM 0.
     FirstSm(&'w mut dyn Observer),
-    /// To all of them.
+    /// An observer of all SMs.
     AllSms(&'w mut dyn Observer),
 }
 
-/// Fills one trace file.
+/// The writer of one trace file.
 pub enum Writer<'a> {
     /// A table.
     Csv(CsvTrace<'a>),
@@ -138,16 +138,16 @@ pub enum Writer<'a> {
     Kanata(KanataTrace<'a>),
     /// A Perfetto trace.
     Perfetto(Box<PerfettoTrace<'a>>),
-    /// A schedule, written at the end.
+    /// A schedule, which is written at the end.
     Replay(ScheduleRecorder, &'a mut dyn Write),
-    /// Where warps were when, on all SMs.
+    /// The times at which warps of all SMs pass ipoints.
     Ipoints(IpointTrace<'a>),
-    /// Something that is made of a [`Recording`].
+    /// A file that is made from a [`Recording`] after the run.
     Later,
 }
 
 impl Writer<'_> {
-    /// What listens to the simulation: to all SMs, or to the first alone.
+    /// Returns the observer of the simulation: of all SMs, or of the first.
     pub fn observer(&mut self) -> Option<Listener<'_>> {
         match self {
             Self::Csv(trace) => Some(Listener::FirstSm(trace)),
@@ -159,7 +159,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes what is left; reports the first write that failed, whenever that was.
+    /// Writes what is left and returns the first error of any write.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Self::Csv(trace) => trace.finish(),

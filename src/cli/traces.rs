@@ -1,4 +1,4 @@
-//! Traces on disk, and lists of them.
+//! Traces and lists of traces on disk.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ impl Open for OnDisk {
     }
 }
 
-/// Reads a trace from beginning to end. `watch` may end it.
+/// Reads a trace from beginning to end. Reading stops early if `watch` requests it.
 pub fn read(file: &Location, options: &PtxLaunch, watch: &Watch) -> Result<TracedKernel, Diagnostics> {
     let Some(path) = file.on_disk() else {
         let problem =
@@ -44,15 +44,15 @@ pub fn read(file: &Location, options: &PtxLaunch, watch: &Watch) -> Result<Trace
     Ok(kernel)
 }
 
-/// What reports call a trace: its file, and the kernel if it says which.
+/// Returns the name of a trace in reports: its file, and the kernel if the trace states it.
 fn name_of(file: &Location, kernel: &TracedKernel) -> String {
     let name = names::short(&kernel.header.name);
-    // names of templates go on for pages, and nobody promises that a name is one
+    // the names of templates can be very long, and may contain any characters
     let name: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
     if name.is_empty() { file.stem() } else { format!("{}:{name}", file.stem()) }
 }
 
-/// A trace as something to simulate, and its instructions as text.
+/// Returns a trace as a workload, and its instructions as text.
 pub fn workload(
     file: &Location,
     options: &PtxLaunch,
@@ -61,10 +61,11 @@ pub fn workload(
     after_copies(file, options, (Vec::new(), Vec::new()), watch)
 }
 
-/// Copies of the host, each as an address and bytes.
+/// Copies from the host, each with its address and number of bytes.
 type Copies = Vec<(u64, u64)>;
 
-/// As [`workload`], after these copies of the host: all of them, and those since the kernel before it.
+/// Returns the same as [`workload`] after these copies from the host: all of them, and those since
+/// the previous kernel.
 fn after_copies(
     file: &Location,
     options: &PtxLaunch,
@@ -78,7 +79,7 @@ fn after_copies(
     Ok((Workload { name, kind: WorkloadKind::Trace(Arc::new(kernel)) }, code))
 }
 
-/// As [`workload`], of a kernel that a list names.
+/// Returns the same as [`workload`] for a kernel that a list names.
 pub fn listed(
     list: &Location,
     kernel: &Listed,
@@ -92,7 +93,7 @@ pub fn listed(
     })
 }
 
-/// Digests of files, whatever their size, with their names.
+/// Returns the names and digests of files of any size.
 pub fn digests(files: &[PathBuf]) -> Result<Vec<(String, u64)>, Diagnostic> {
     let of_file = |path: &PathBuf| {
         let mut digest = Fnv1a::default();
@@ -108,7 +109,8 @@ pub fn list(location: &Location) -> Result<(KernelsList, SourceText), Diagnostic
     Ok((KernelsList::parse(&source)?, source))
 }
 
-/// The kernel of a list that was named: by `--launch N`, as `LIST@N`, or because there is no other; nothing if all were.
+/// Returns the selected kernel of a list: by `--launch N`, by `LIST@N`, or because it is the only
+/// one. Returns `None` if all are selected.
 pub fn chosen(
     list: &KernelsList,
     source: &SourceText,

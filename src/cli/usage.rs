@@ -1,4 +1,4 @@
-//! Help, versions, and what is wrong with a command line before there is a command.
+//! Help, versions, and the errors of invalid command lines.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -9,10 +9,10 @@ use super::args::one_command;
 use super::{output, terminal};
 use crate::diag::Diagnostic;
 
-/// Exit code for a command line that is not understood.
+/// The exit code for an invalid command line.
 const USAGE: u8 = 2;
 
-/// Prints help, or says what is wrong with these words: as JSON where they ask for that.
+/// Prints help, or the error of this command line; as JSON if the command line asks for JSON.
 pub fn finish(error: &clap::Error, words: &[OsString]) -> ExitCode {
     if !error.use_stderr() || !asks_for_json(words) {
         let colour = terminal::help_colour(words.iter().cloned());
@@ -23,13 +23,14 @@ pub fn finish(error: &clap::Error, words: &[OsString]) -> ExitCode {
     ExitCode::from(USAGE)
 }
 
-/// Whether an output option says JSON, whatever else is wrong.
+/// Returns whether an option asks for JSON, even if the command line is invalid.
 fn asks_for_json(words: &[OsString]) -> bool {
     let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
     words.contains(&"--format=json") || words.windows(2).any(|pair| pair == ["--format", "json"])
 }
 
-/// The error as a problem with a hint. The text begins with what is wrong; suggestions and usage follow it.
+/// Returns the error with a hint. Its text begins with the message; suggestions and usage follow
+/// it.
 fn problem(error: &clap::Error) -> Diagnostic {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n").map(|part| {

@@ -1,4 +1,4 @@
-//! Worst cases beyond what runs show: over all paths, over all schedules.
+//! Worst cases beyond those of simulated runs: over all paths and over all schedules.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,14 @@ use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
 use crate::report::wcet::{Explored, StaticOf};
 
-/// Blocks of a launch that is explored.
+/// The most blocks of a launch that is explored.
 const MOST_BLOCKS: usize = 64;
 
-/// Runs that are kept to be compared with later ones.
+/// The most runs that are kept for comparison with later ones.
 const MOST_KNOWN: usize = 64;
 
-/// The bound over all paths, for runs with these schedules. That a loop needs a bound, or something cannot be analysed, is a result here.
+/// Returns the bound over all paths, for runs with these schedules. If a loop needs a bound or
+/// something cannot be analysed, the result states it.
 pub fn static_of(
     kernel: &LoadedKernel,
     machine: &Machine,
@@ -61,22 +62,22 @@ pub fn static_of(
     })
 }
 
-/// How schedules are explored.
+/// The parameters of an exploration of schedules.
 pub struct Exploring<'a> {
-    /// What replaces parts of the launch.
+    /// The options that override parts of the launch.
     pub ptx: &'a PtxLaunch,
-    /// The seed of the first run, and how it goes.
+    /// The common options, including the seed of the first run.
     pub common: &'a Common,
-    /// How many runs, each with the next seed.
+    /// The number of runs, which have consecutive seeds.
     pub runs: u64,
-    /// States to visit at most.
+    /// The most states to visit.
     pub max_states: u64,
-    /// Threads.
+    /// The number of threads; `None` for all cores.
     pub jobs: Option<usize>,
 }
 
 impl Exploring<'_> {
-    /// The worst case over all schedules of the runs' paths, if that can be known of each.
+    /// Returns the worst case over all schedules of the runs' paths, if it is known for each run.
     pub fn worst(
         &self,
         name: &str,
@@ -106,7 +107,7 @@ impl Exploring<'_> {
                     schedules.iter().map(|of| premises(of, partial_barriers, order.clone()).explorable());
                 each.collect::<Result<Vec<Applicable>, _>>()
             };
-            // what does not hold whatever the paths are is asked before they are there
+            // premises that do not depend on the paths are checked before the kernel is executed
             if let Err(why) = hold(false, &Order::AtTheEnd) {
                 return Ok(Explored::Missing(why.to_string()));
             }

@@ -66,7 +66,7 @@ pub struct Pwcet {
     /// Exceedance probabilities per run to report [default: 1e-3 to 1e-15]
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub probability: Vec<f64>,
-    /// Judge the curve by N further runs; N must exceed --runs
+    /// Judge the curve by N further runs, in addition to --runs
     ///
     /// The result shows the longest of these runs beside the curve, the bounds on their paths, the
     /// bound over all paths and, for a small block, the worst schedule.

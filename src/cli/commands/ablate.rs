@@ -1,4 +1,5 @@
-//! `warpbound ablate`: what each simplification of the paper model costs, over many kernels.
+//! `warpbound ablate`: measures what each simplification of the paper model costs, over many
+//! kernels.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -40,7 +41,7 @@ pub fn run(args: &Ablate, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// The table over the kernels of a batch.
+/// Returns the table over the kernels of a batch.
 pub fn ablation(args: &Ablate, session: &Session, batch: &mut Batch) -> Result<Ablation, Diagnostics> {
     let location = assets::find_machine(&args.machine, None)?;
     let (machine, spec) = load::machine_at(&location, &common(args))?;
@@ -57,7 +58,7 @@ pub fn ablation(args: &Ablate, session: &Session, batch: &mut Batch) -> Result<A
     Ok(Ablation::new(machine.name(), policy.kind().to_string(), &variants, &rows))
 }
 
-/// The options as the loading of machines knows them.
+/// Returns the options in the form in which machines are loaded.
 fn common(args: &Ablate) -> Common {
     Common {
         machine: Some(args.machine.clone()),
@@ -73,9 +74,9 @@ fn common(args: &Ablate) -> Common {
     }
 }
 
-/// Every kernel on every variant; those that fail, or are not through when somebody ends the command, are
-/// left to the batch. Threads take the next pair that nobody has taken; where a result goes depends on the
-/// pair only.
+/// Simulates every kernel on every variant. Kernels that fail, or did not complete because the
+/// command was stopped, are reported in the batch. Worker threads take one pair of kernel and
+/// variant after the other; the place of a result depends only on its pair.
 fn rows(
     kernels: &[LoadedKernel],
     variants: &Variants,
@@ -106,7 +107,7 @@ fn rows(
     let jobs = args.jobs.unwrap_or_else(resources::threads).clamp(1, pairs.max(1));
     let mut results: Vec<(usize, Result<Option<Cycles>, Diagnostics>)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-        // a panic of a worker is a fault of ours and goes on here
+        // a panic of a worker is an internal fault and is propagated
         workers
             .into_iter()
             .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -126,7 +127,7 @@ fn rows(
                     whole = false;
                 }
                 Err(problems) => {
-                    // the variants of a kernel fail for one reason
+                    // all variants of a kernel fail for the same reason
                     if std::mem::replace(&mut whole, false) {
                         batch.failures.add(&kernel.name_given, problems);
                     }

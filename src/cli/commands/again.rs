@@ -1,11 +1,11 @@
-//! Command lines that show a result again.
+//! Command lines that reproduce a result.
 
 use crate::cli::args::{Check, Common, PtxLaunch, Races};
 use crate::cli::resources::MAX_INSTRUCTIONS;
 use crate::sim::PolicySetup;
 
-/// The `check` that repeats a run from the same inputs, with the machine that `common` says; of a program, one launch
-/// if it is given.
+/// Returns the `check` command that repeats a run with the same inputs and the machine of `common`;
+/// for a program, one launch if that is given.
 pub fn check(
     args: &Check,
     common: &Common,
@@ -37,12 +37,12 @@ pub fn check(
     shell_line(&words)
 }
 
-/// Words as a shell reads them back.
+/// Returns the words as a line that a shell splits into the same words.
 pub fn shell_line<'a>(words: impl IntoIterator<Item = &'a String>) -> String {
     words.into_iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell reads it back.
+/// Returns a word, quoted for a shell if necessary.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

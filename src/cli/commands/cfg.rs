@@ -1,4 +1,4 @@
-//! `warpbound cfg`: the control flow of a kernel's warps.
+//! `warpbound cfg`: shows the control flow graph of a kernel's warps.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
-//! `warpbound compare`: every bound beside what was simulated and what was explored, a line per
-//! kernel and machine.
+//! `warpbound compare`: compares every bound with simulated and explored times, one line per kernel
+//! and machine.
 
 use super::sweep::{Own, Said};
 use crate::base::{Cycles, Watch};
@@ -29,7 +29,7 @@ use crate::program::{Program, TimingTable};
 use crate::report::compare::{CompareResult, CompareStep, Explored, Shown};
 use crate::report::output::Output;
 
-/// What is compared where nobody says.
+/// The policies that are compared by default.
 const POLICIES: [SchedulerKind; 2] = [SchedulerKind::Gto, SchedulerKind::Lrr];
 
 /// Runs the command.
@@ -37,7 +37,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
     let bounds = bound::all();
     let lists = Lists::new(&args.common)?;
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
-    // stdin can be read once
+    // located only once, because stdin cannot be read again
     let locations: Vec<_> = names.iter().map(|name| assets::find_kernel(name)).collect();
     let prepare = |index: usize, watch: &Watch| {
         Prepared::new(&names[index], locations[index].clone()?, args, &lists, watch)
@@ -53,7 +53,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         || (0..names.len()).filter_map(|index| Some(prepare(index, &session.watch).ok()?.own())).collect();
     let recording = said.recording(args.several.out.as_deref(), &lists, (session, false), own)?;
     let threads = args.several.threads(names.len());
-    // kernels of a list of traces are taken side by side where no others are
+    // the kernels of a list of traces are simulated in parallel if no other kernels are
     let jobs = if names.len() == 1 { args.several.jobs.unwrap_or_else(resources::threads) } else { 1 };
     let work = |index: usize, watch: &Watch, begin: Blocks| {
         let judging = Judging {
@@ -105,7 +105,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
             match row(&prepared.what, setups, runs, &label, args, session) {
                 Ok(Some(row)) => {
                     rows.push(row);
-                    // what was explored of it may not be all
+                    // the exploration may be incomplete
                     if session.watch.is_stopped() {
                         batch.cut_short();
                     }
@@ -130,7 +130,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// A kernel or program, and by machine the policies that are compared.
+/// A kernel or program, and the compared policies on each machine.
 struct Prepared {
     what: Loaded,
     setups: Vec<Vec<Setup>>,
@@ -153,12 +153,12 @@ impl Prepared {
         Own::of(&self.what, &self.setups)
     }
 
-    /// Blocks to simulate, where that is known.
+    /// Returns the number of blocks to simulate, if known.
     fn blocks(&self) -> Option<u64> {
         self.what.blocks(self.setups.iter().flatten().count())
     }
 
-    /// By machine.
+    /// Performs the runs and returns them grouped by machine.
     fn run(&self, judging: &Judging) -> Vec<Vec<Run>> {
         let policies = policies_of(&self.setups);
         let machines = self.setups.iter().filter_map(|runs| Some(&runs.first()?.machine));
@@ -167,7 +167,8 @@ impl Prepared {
     }
 }
 
-/// The line of a kernel on a machine; nothing if somebody ended the command before it was simulated.
+/// Returns the line of a kernel on a machine, or `None` if the command was stopped before the
+/// simulation completed.
 fn row(
     what: &Loaded,
     setups: &[Setup],
@@ -190,13 +191,13 @@ fn row(
     let Some(setup) = setups.first().filter(|_| all.iter().all(Checked::is_complete)) else {
         return Ok(None);
     };
-    // blocks that run at the same time are not explored
+    // blocks that are resident together are not explored
     let resident = all.iter().map(|run| run.resident_blocks).max().unwrap_or(1);
     let schedules: Vec<Schedules> =
         setups.iter().zip(&all).map(|(setup, run)| run.schedules(&setup.policy.kind())).collect();
     let premises = Explorable { schedules, resident, machine: &setup.machine };
     let (explored, each) = if resident > 1 {
-        // what is not explored need not be executed once more
+        // without an exploration, the kernel need not be executed again
         (Explored::NotHandled("blocks are resident together".to_owned()), Vec::new())
     } else {
         session.progress.begin(format!("exploring {label}"), None, "issues");
@@ -214,8 +215,8 @@ fn row(
     Ok(Some(CompareResult { steps, ..result }))
 }
 
-/// The worst case over all schedules: that of all blocks, one after the other, of all launches; of an application also by
-/// statement.
+/// Returns the worst case over all schedules: the sum over all blocks and launches, and for an
+/// application also by statement.
 fn explored_worst(
     what: &Loaded,
     premises: &Explorable,
@@ -262,16 +263,17 @@ fn explored_worst(
     }
 }
 
-/// What exploration rests on, but for the paths.
+/// The premises of the exploration, except for the paths.
 struct Explorable<'a> {
-    /// The schedules of the runs that are compared.
+    /// The schedules of the compared runs.
     schedules: Vec<Schedules>,
     resident: u32,
     machine: &'a Machine,
 }
 
 impl Explorable<'_> {
-    /// What was explored, if it holds for some of the runs.
+    /// Returns the explored worst case if it holds for some of the runs, and otherwise the reason
+    /// why it does not.
     fn of(&self, explored: Explored, seen: &Seen, program: &Program) -> Explored {
         self.of_order(explored, &seen.order(program), program)
     }
@@ -280,7 +282,7 @@ impl Explorable<'_> {
         let context = |schedules: &Schedules| Context {
             schedules: schedules.clone(),
             resident_blocks: self.resident,
-            // blocks with such barriers are not explored
+            // exploration rejects blocks with partial barriers
             partial_barriers: false,
             beyond: program.beyond_the_paper_model_on(self.machine),
             order: order.clone(),
@@ -293,7 +295,8 @@ impl Explorable<'_> {
     }
 }
 
-/// The blocks of a launch, one after the other; all of them are taken.
+/// Explores the blocks of a launch, which run one after the other. All blocks are read from
+/// `source` in any case.
 fn explored(
     program: &Program,
     premises: &Explorable,
@@ -318,7 +321,7 @@ fn explored(
         };
     }
     Ok(match worst {
-        // blocks that were not looked at only add to it
+        // blocks that were not explored only add to the worst case
         Explored::Exactly(sum) if session.watch.is_stopped() => Explored::AtLeast(sum),
         other => other,
     })

@@ -1,4 +1,4 @@
-//! `warpbound completions`: what a shell needs to complete command lines.
+//! `warpbound completions`: prints a completion script for a shell.
 
 use clap::CommandFactory;
 

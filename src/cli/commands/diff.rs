@@ -1,4 +1,4 @@
-//! `warpbound diff`: where the difference of two runs comes from.
+//! `warpbound diff`: explains the difference between the makespans of two runs.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::report::diff::DiffResult;
 use crate::report::explain::Explained;
 use crate::report::output::{Output, SCHEMA};
 
-/// Most bytes of a file that are read.
+/// The largest file that is read, in bytes.
 const FILE_BYTES: u64 = 256 << 20;
 
 /// Runs the command.
@@ -29,7 +29,7 @@ pub fn run(args: &Diff, session: &Session) -> Outcome {
     output::report(session, args.format, &Output::new("diff", None, vec![result]))
 }
 
-/// One of the two runs.
+/// Returns one of the two runs.
 fn side(given: &str, session: &Session) -> Result<Explained, Diagnostics> {
     let Some(words) = shlex::split(given) else {
         let message = "a quotation mark or backslash has no partner";
@@ -44,7 +44,7 @@ fn side(given: &str, session: &Session) -> Result<Explained, Diagnostics> {
 fn from_words(given: &str, words: &[String], session: &Session) -> Result<Explained, Diagnostics> {
     let hint = "what stands in quotes is what `warpbound run` would be given: \"KERNEL --scheduler lrr\"";
     let parsed = QuotedRun::try_parse_from(words).map_err(|error| {
-        // what is wrong, and perhaps a tip; then how the whole command is used, which is another one here
+        // the message and perhaps a tip; the usage after them would be that of another command
         let text = error.render().to_string();
         let said = text.split("\nUsage:").next().unwrap_or_default().trim_start_matches("error: ");
         Diagnostic::general(given, said.split_whitespace().collect::<Vec<_>>().join(" ")).hint(hint)
@@ -63,7 +63,7 @@ fn from_words(given: &str, words: &[String], session: &Session) -> Result<Explai
     explain::explain(&run, given, session)
 }
 
-/// Of what `run --explain --format json` prints, what is needed here.
+/// The part of the output of `run --explain --format json` that is needed here.
 #[derive(Deserialize)]
 struct Printed {
     #[serde(default)]

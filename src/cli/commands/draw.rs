@@ -1,4 +1,4 @@
-//! `--gantt`: the first block's schedule as a picture.
+//! The option `--gantt`, which draws the schedule of the first block.
 
 use crate::base::Watch;
 use crate::bound::{Phase, analyse_alone};
@@ -53,7 +53,7 @@ pub fn gantt(
     Ok(gantt::draw(&bars, &alone, machine.sub_cores()))
 }
 
-/// The phases of each warp of the first block, run alone.
+/// Returns the phases of each warp of the first block when it runs alone.
 pub fn alone(
     kernel: &LoadedKernel,
     machine: &Machine,
@@ -67,7 +67,7 @@ pub fn alone(
     Ok(paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {}).phases).collect())
 }
 
-/// The first block of a launch.
+/// A source that yields only the first block of a launch.
 struct First<'a> {
     source: WorkloadSource<'a>,
     given: bool,

@@ -1,4 +1,4 @@
-//! `warpbound static`: a bound over all paths.
+//! `warpbound static`: computes a bound over all paths.
 
 use crate::bound;
 use crate::check::every_path::{EveryPath, every_path, keeps_bounds};
@@ -42,7 +42,7 @@ pub fn run(args: &Static, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// A kernel's result; nothing if somebody ended the command before there was one.
+/// Returns the result for a kernel, or `None` if the command was stopped before there was one.
 fn row(
     name: &str,
     args: &Static,

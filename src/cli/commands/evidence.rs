@@ -1,4 +1,4 @@
-//! `warpbound evidence`: every block of a small grammar against the bounds.
+//! `warpbound evidence`: checks bounds on every block of a small grammar.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::explore::grammar::Grammar;
 use crate::report::evidence::EvidenceResult;
 use crate::report::output::{Batch, Output};
 
-/// Runs the command. Exit code 3 is kept for a proved bound: that GUB fails is known.
+/// Runs the command. Exit code 3 is reserved for a violated proved bound; that GUB fails is known.
 pub fn run(args: &Evidence, session: &Session) -> Outcome {
     let place = format!("--warps {} --instructions {}", args.warps, args.instructions);
     let grammar = Grammar::new(args.warps, args.instructions)

@@ -1,4 +1,5 @@
-//! `warpbound export`: the paths of a run as traces that other tools replay; and traces that are made up.
+//! `warpbound export`, which writes the paths of a run as traces for other tools, and `warpbound
+//! synthetic`, which generates artificial traces.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -21,9 +22,9 @@ use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::Program;
 use crate::program::launch::Launch;
 
-/// The list in the folder.
+/// The name of the list of kernels in the folder.
 const LIST: &str = "kernelslist.g";
-/// What the code of PTX is said to be for.
+/// The architecture that traces of PTX code state.
 const TARGET: u32 = 86;
 
 /// Runs the command.
@@ -35,7 +36,7 @@ pub fn run(args: &Export, session: &Session) -> Outcome {
         Loaded::Kernel(kernel) => kernel.inputs.clone(),
         Loaded::Application(program) => program.inputs.clone(),
     };
-    // what is recorded does not depend on what the machine would like to know
+    // the recorded paths do not depend on the machine, so its statistics are switched off
     let options = Options::of(&machine, common.fuel());
     let options = Options { banks: None, traffic: false, constants: false, lanes: true, ..options };
     let folder = Folder::prepare("--out", &args.out, args.writing.force, &session.parts)?;
@@ -66,12 +67,13 @@ pub fn synthetic(args: &args::Synthetic, session: &Session) -> Outcome {
     files.finish(session)
 }
 
-/// What is written: all files, or none of them.
+/// The files of the command; either all of them are written or none.
 struct Files<'a> {
     out: PathBuf,
     outputs: Outputs,
     draft: Draft,
-    /// Goes when it is empty at the end, so that it ends after `draft`.
+    /// Removes the folder if it is empty. It is declared after `draft`, so that it is dropped
+    /// later.
     _folder: Folder,
     session: &'a Session,
     opcodes: Vec<Opcodes>,
@@ -92,7 +94,7 @@ impl<'a> Files<'a> {
         Ok(Self { out, outputs, draft, _folder: folder, session, opcodes, list, kernels: 0, instructions: 0 })
     }
 
-    /// One trace, unless the command is ended before it is whole.
+    /// Writes one trace, unless the command is stopped before the trace is complete.
     fn kernel(
         &mut self,
         fill: impl FnOnce(&mut dyn Write) -> Result<io::Result<()>, Diagnostics>,
@@ -110,7 +112,8 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    /// Refuses what a command that was ended has written by then: it would look like a whole trace of a shorter run.
+    /// Returns an error if the command was stopped: an incomplete trace would look like a complete
+    /// trace of a shorter run.
     fn whole(&self) -> Result<(), Diagnostic> {
         match self.session.stopped() {
             None => Ok(()),
@@ -122,7 +125,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The trace of a launch.
+    /// Writes the trace of a launch.
     fn launch(
         &mut self,
         program: &Program,
@@ -181,7 +184,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// A file that takes nothing more once the command is asked to end.
+/// A file that rejects further bytes once the command is requested to stop.
 struct UntilStopped<'a> {
     file: File,
     watch: &'a Watch,
@@ -215,7 +218,7 @@ fn launched<'a>(
     Launched { grid: launch.grid, block: launch.block, registers, footprint, local_bytes, number }
 }
 
-/// The opcode in a line of a disassembly: the word behind the control codes and the guard.
+/// Returns the opcode in a line of a disassembly: the word after the control codes and the guard.
 fn opcode_of(line: &str) -> Option<String> {
     let mut words = line.split_whitespace().filter(|word| !word.contains(':') && !word.starts_with('@'));
     let opcode = words.find(|word| word.starts_with(|c: char| c.is_ascii_uppercase()))?;

@@ -1,4 +1,4 @@
-//! `warpbound family`: kernels with parameters.
+//! `warpbound family`: writes a kernel of a parametric family.
 
 use super::again::shell_word;
 use crate::cli::args::{Family, FamilyName};
@@ -7,7 +7,7 @@ use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
 use crate::micro::family::PingPong;
 
-/// File names in the folder.
+/// The names of the files in the folder.
 const KERNEL: &str = "kernel.warp";
 const MACHINE: &str = "machine.ron";
 

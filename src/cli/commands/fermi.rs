@@ -1,6 +1,8 @@
-//! `warpbound fermi`: the finishing time of the template kernels of Raravi and Andersson, 2010, over all schedules.
+//! `warpbound fermi`: computes the finishing time of the template kernels of Raravi and Andersson,
+//! 2010, over all schedules.
 //!
-//! A study of a bound, not a gate: refuted cells are results, and the exit code is 0.
+//! The command is a study of bounds and not a gate: a refuted bound is a result, and the exit code
+//! is 0.
 
 use std::ops::RangeInclusive;
 
@@ -15,9 +17,9 @@ use crate::explore::fermi::{Fairness, FermiBound, FermiMachine, TemplateKernel, 
 use crate::report::fermi::{Cell, FermiResult, KernelBound, Of, OfKernel, Witness, judge};
 use crate::report::output::{Batch, Output, Stopped};
 
-/// Ends of a range, at most.
+/// The largest end of a range.
 const MAX_RANGE: usize = 10_000;
-/// Cells of a table, at most.
+/// The most cells of a table.
 const MAX_CELLS: usize = 1_000;
 
 /// Runs the command.
@@ -143,10 +145,10 @@ fn of_kernel(args: &Fermi, machine: &FermiMachine, fairness: Fairness, session: 
     report(args, machine, fairness, all.into_iter().map(Of::Kernel), Batch::default(), session)
 }
 
-/// Bytes of a remembered state, with room to grow.
+/// The memory of a stored state in bytes, including room for growth.
 const STATE_BYTES: u64 = 64;
 
-/// As many states as were asked for, or as there is memory for.
+/// Returns the limit of states: the requested number, or fewer if memory is short.
 fn max_states(args: &Fermi) -> usize {
     let fit = usize::try_from(resources::of_search() / STATE_BYTES).unwrap_or(usize::MAX);
     args.max_states.min(fit)

@@ -1,4 +1,4 @@
-//! `warpbound import-config`: a machine from a configuration of GPGPU-Sim.
+//! `warpbound import-config`: converts a configuration of GPGPU-Sim to a machine.
 
 use std::path::Path;
 
@@ -13,9 +13,9 @@ use crate::machine::gpgpusim;
 use crate::report::import_config::ImportResult;
 use crate::report::output::Output;
 
-/// It has the structure of GPGPU-Sim's shader core and of its memory.
+/// The base machine, which has the structure of GPGPU-Sim's shader core and of its memory.
 const BASE: &str = "accelsim-sm1";
-/// What is read of a file: real ones have a few kilobytes.
+/// The greatest size of a file in bytes; real ones have a few kilobytes.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// Runs the command.
@@ -35,7 +35,7 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     imported.spec.name = Some(name.clone());
     imported.spec.doc = Some(format!("Made of {} by import-config", args.files.join(", ")));
     let text = to_ron("machine.ron", &imported.spec, ron::extensions::Extensions::empty())?;
-    // a machine that nothing can run on is no result; messages show which option says it
+    // an invalid machine is an error, and its message states the option that causes it
     let written = SourceText::new(args.files.join(", "), text.as_str());
     Machine::new(&imported.spec, &written).map_err(|problems| imported.of_options(problems, &written))?;
     let result = ImportResult::new(name, &imported, &(text + "\n"));
@@ -57,7 +57,8 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     output::report(session, args.format, &Output::new("import-config", None, vec![result]))
 }
 
-/// Files are all called `gpgpusim.config`; their folders say what they are of.
+/// Returns a name for the machine. All files are called `gpgpusim.config`, but the names of their
+/// folders are specific.
 fn name_of(files: &[String]) -> String {
     let path = Path::new(files.first().map_or("", String::as_str));
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! `warpbound inspect`: what is in a file, before anything is run.
+//! `warpbound inspect`: shows the contents of a file; nothing is simulated.
 
 use std::fmt::Write;
 
@@ -44,7 +44,7 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
     let is = match location.extension().as_str() {
         "ptx" => Contents::Ptx(ptx(&source)?),
         "warp" => Contents::Micro(micro(&location, &source)?),
-        // launches and machines are both RON; the first word tells
+        // launches and machines are both RON, and differ in the first word
         _ if is_machine(&source) => Contents::Machine(machine(&location, &source)?),
         "ron" if applications::is_program(&source) => {
             Contents::Program(program(&args.file, location.clone(), source)?)
@@ -64,7 +64,7 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
     output::report(session, args.format, &Output::new("inspect", None, vec![result]))
 }
 
-/// A trace, or a list of traces.
+/// Reads a trace or a list of traces.
 fn traced(location: &Location, session: &Session) -> Result<Option<Contents>, Diagnostics> {
     let read =
         |file: &Location| Ok(TraceFile::new(&traces::read(file, &PtxLaunch::default(), &session.watch)?));
@@ -90,7 +90,7 @@ fn traced(location: &Location, session: &Session) -> Result<Option<Contents>, Di
     }
 }
 
-/// `inspect X.cubin`.
+/// Inspects a file of machine code.
 fn machine_code(args: &Inspect, location: &Location, session: &Session) -> Outcome {
     let bytes = location.bytes(read::PTX_BYTES)?;
     let encoding = assets::encoding()?;
@@ -104,7 +104,7 @@ fn machine_code(args: &Inspect, location: &Location, session: &Session) -> Outco
     output::report(session, args.format, &Output::new("inspect", None, vec![result]))
 }
 
-/// An embedded kernel, an embedded machine, or a file.
+/// Finds an embedded kernel, an embedded machine, or a file.
 fn find(name: &str) -> Result<Location, Diagnostics> {
     assets::find_kernel(name).or_else(|as_kernel| assets::find_machine(name, None).map_err(|_| as_kernel))
 }
@@ -153,13 +153,13 @@ fn launch(location: &Location, source: &SourceText) -> Result<LaunchFile, Diagno
     })
 }
 
-/// As a file has it.
+/// Returns a value in the form of a RON file.
 fn ron(value: &dyn erased_serde::Serialize) -> String {
     let style = ron::ser::PrettyConfig::new().compact_structs(true).compact_arrays(true).compact_maps(true);
     ron::ser::to_string_pretty(value, style).expect("what was read as RON can be written")
 }
 
-/// A program: its launches, step by step.
+/// Returns the report of a program: its launches, step by step.
 fn program(name: &str, location: Location, source: SourceText) -> Result<ProgramFile, Diagnostics> {
     let program = applications::load(name, location, source, &PtxLaunch::default(), 0)?;
     let sequence = program.program()?;
@@ -187,7 +187,7 @@ fn program(name: &str, location: Location, source: SourceText) -> Result<Program
     })
 }
 
-/// `--template`: a launch file for one kernel.
+/// Runs `--template`: prints a launch file for one kernel.
 fn template(args: &Inspect, location: &Location, source: &SourceText, session: &Session) -> Outcome {
     if location.extension() != "ptx" {
         let problem = Diagnostic::general(location.shown(), "a template is made from the code of a kernel");

@@ -1,4 +1,4 @@
-//! `warpbound list`: what is embedded.
+//! `warpbound list`: lists what is embedded.
 
 use crate::bound;
 use crate::cli::applications;

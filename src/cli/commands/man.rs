@@ -1,4 +1,4 @@
-//! `warpbound man`: manual pages.
+//! `warpbound man`: prints or writes manual pages.
 
 use clap::CommandFactory;
 

@@ -1,4 +1,4 @@
-//! `warpbound merge`: the results of shards, put together.
+//! `warpbound merge`: merges the results of shards.
 
 use super::sweep::About;
 use crate::bound;

@@ -1,4 +1,4 @@
-//! One file per command.
+//! The commands, one per file or folder.
 
 pub mod ablate;
 pub mod again;

@@ -1,4 +1,5 @@
-//! `warpbound phases`: what Algorithm 1 of Jeanmougin et al., ECRTS 2025, says about each warp run alone.
+//! `warpbound phases`: shows the phases that Algorithm 1 of Jeanmougin et al., ECRTS 2025, computes
+//! for each warp alone.
 
 use crate::bound::{WarpPhases, analyse_alone};
 use crate::cli::args::Phases;

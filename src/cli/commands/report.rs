@@ -1,4 +1,4 @@
-//! `warpbound report`: results as a page and as plots.
+//! `warpbound report`: shows results as a page and as plots.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -72,9 +72,9 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::general(format!("--out {}", path.display()), format!("cannot write the file: {error}"))
 }
 
-/// Something with results.
+/// A file or folder with results.
 struct Input {
-    /// As the command line has it.
+    /// The name on the command line.
     name: String,
     lines: PathBuf,
     manifest: Option<Manifest>,
@@ -102,7 +102,7 @@ impl Input {
         Ok(Self { manifest: Some(read_manifest(path)?), name, lines })
     }
 
-    /// Hands every line on.
+    /// Adds every line to the collected results.
     fn read(self, all: &mut Collected, session: &Session) -> Result<(), Diagnostic> {
         let place = self.lines.display().to_string();
         all.begin(self.name, self.manifest);

@@ -1,4 +1,4 @@
-//! `warpbound wcet`: what is known of the worst case over inputs, policies and schedules, one method beside the other.
+//! `warpbound wcet`: compares methods for the worst case over inputs, policies and schedules.
 
 use crate::bound;
 use crate::check::Checked;
@@ -42,7 +42,7 @@ pub fn run(args: &Wcet, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// The policies that are tried: those that the bounds hold for.
+/// Returns the default policies: those that the bounds hold for.
 fn kinds(args: &Wcet) -> Vec<SchedulerKind> {
     vec![
         SchedulerKind::Gto,

@@ -1,4 +1,5 @@
-//! `warpbound worst`: the worst schedules that a search finds, beside makespans and bounds.
+//! `warpbound worst`: searches for the worst schedules, and compares them with makespans and
+//! bounds.
 
 use crate::base::{BlockId, Cycle};
 use crate::bound::{self, Analyser, Bound, BoundReport, Lwb, Order, Standing};
@@ -26,7 +27,7 @@ use crate::report::worst::{Launch, Sum, Summary, WorstReport, WorstResult};
 use crate::sim::policy::Schedule;
 use crate::trace::{Issue, Observer};
 
-/// A launch as it came out.
+/// The result of a launch.
 struct Row {
     result: WorstResult,
     verdict: Verdict,
@@ -55,7 +56,7 @@ pub fn run(args: &Worst, session: &Session) -> Outcome {
         match row(name, &batch.label(name), args, folder.as_ref(), &mut written, session) {
             Ok(Some(row)) => {
                 rows.push(row);
-                // what was searched of it is not all
+                // the search may be incomplete
                 if session.watch.is_stopped() {
                     batch.cut_short();
                 }
@@ -79,7 +80,7 @@ pub fn run(args: &Worst, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// A kernel's line; nothing if somebody ended the command before there was any.
+/// Returns the line of a kernel, or `None` if the command was stopped before there was one.
 fn row(
     name: &str,
     label: &str,
@@ -162,7 +163,7 @@ fn row(
     Ok(Some(Row { result: WorstResult::new(launch, sum, judged, tightest, schedule), verdict }))
 }
 
-/// The name of a kernel's replay file, which no other kernel of the command has.
+/// Returns a name for the replay file of a kernel that no other kernel of the command has.
 fn file_name(kernel: &str, taken: &[String]) -> String {
     let name = kernel.replace([':', '/', '\\', ' ', '[', ']'], "-");
     let numbered = (2..).map(|number| format!("{name}-{number}.replay"));
@@ -170,8 +171,8 @@ fn file_name(kernel: &str, taken: &[String]) -> String {
     std::iter::once(format!("{name}.replay")).chain(numbered).find(free).unwrap_or_default()
 }
 
-/// Searches the blocks of a launch, equal ones once, and puts them together: what was found, and the replay file.
-/// Nothing if somebody ended the command before the last block was begun.
+/// Searches the blocks of a launch, equal ones only once. Returns the sums over the blocks and the
+/// text of the replay file, or `None` if the command was stopped before the last block was started.
 fn of_blocks(
     kernel: &LoadedKernel,
     machine: &Machine,
@@ -209,7 +210,7 @@ fn of_blocks(
         let problem = Diagnostic::general(kernel.workload.name.clone(), message);
         return Err(problem.hint("--races ignore searches the schedules of the paths of one run").into());
     }
-    // a launch of which blocks are missing has no worst case
+    // a launch with missing blocks has no worst case
     if begun < kernel.workload.blocks() {
         return Ok(None);
     }
@@ -217,10 +218,11 @@ fn of_blocks(
     Ok(Some((sum, text)))
 }
 
-/// Blocks that are kept to be compared with later ones: a launch may have millions that are all different.
+/// The most blocks that are kept for comparison with later ones; a launch may have millions of
+/// different blocks.
 const KNOWN: usize = 64;
 
-/// Whether two blocks execute the same, as far as timing knows.
+/// Returns whether two blocks have the same timing behaviour.
 fn is_same(a: &BlockPaths, b: &BlockPaths) -> bool {
     a.partial_barriers == b.partial_barriers
         && a.warps.len() == b.warps.len()
@@ -243,7 +245,7 @@ fn of_block(
     search(table, machine, paths, &report, effort, &session.watch)
 }
 
-/// The issues of blocks, each from its own start.
+/// The issues of all blocks, each counted from the start of its block.
 #[derive(Default)]
 struct Issues {
     all: Vec<Issue>,
@@ -251,7 +253,7 @@ struct Issues {
 }
 
 impl Issues {
-    /// Records a block's schedule.
+    /// Records the schedule of a block.
     fn record(&mut self, table: &TimingTable, machine: &Machine, paths: &BlockPaths, found: &Found) {
         self.block = paths.block;
         let makespan = replay(table, machine, paths, &found.order, self);

@@ -7,23 +7,24 @@ use std::path::{Path, PathBuf};
 use super::part::{Part, Parts};
 use crate::diag::Diagnostic;
 
-/// A folder for results, made if it was not there. What stays empty of what was made is removed again.
+/// A folder for results, created if it did not exist. Folders that were created and stay empty are
+/// removed again.
 #[derive(Debug)]
 pub struct Folder {
     option: &'static str,
     dir: PathBuf,
-    /// What was made to have it, the outermost first.
+    /// The folders that were created for it, the outermost first.
     made: Vec<PathBuf>,
     force: bool,
     parts: Parts,
 }
 
 impl Folder {
-    /// Makes the folder and tries whether files can be made in it. `option` is what the command line calls
-    /// it; only with `force` are files replaced in it.
+    /// Creates the folder and checks that files can be created in it. `option` is the name of the
+    /// option; existing files are replaced only with `force`.
     ///
     /// # Errors
-    /// Where no folder or no file can be made.
+    /// If the folder or a file in it cannot be created.
     pub fn prepare(option: &'static str, dir: &Path, force: bool, parts: &Parts) -> Result<Self, Diagnostic> {
         let missing = dir.ancestors().take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists());
         let mut made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
@@ -36,16 +37,16 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Where a folder in this one is.
+    /// Returns the path of a folder inside this one.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
 
-    /// Says whether these files may be written into this folder: none of them is there, unless it may be
+    /// Checks that these files may be written into this folder: none exists, unless it may be
     /// replaced.
     ///
     /// # Errors
-    /// The first that may not.
+    /// The first file that may not be written.
     pub fn check_files(&self, files: &[&str]) -> Result<(), Diagnostic> {
         let there = |file: &&&str| fs::symlink_metadata(self.dir.join(file)).is_ok();
         match files.iter().find(there).filter(|_| !self.force) {
@@ -54,11 +55,11 @@ impl Folder {
         }
     }
 
-    /// Says whether a folder `name` may be written in this one: it is not there, unless its files may be
-    /// replaced, and none of the inputs is in it.
+    /// Checks that a folder `name` may be written inside this one: it does not exist, unless its
+    /// files may be replaced, and it contains none of the inputs.
     ///
     /// # Errors
-    /// Why not.
+    /// If the folder may not be written: the reason.
     pub fn check_folder(&self, name: &str, inputs: &[PathBuf]) -> Result<(), Diagnostic> {
         let dir = self.path(name);
         let within = |input: &&PathBuf| {
@@ -81,11 +82,11 @@ impl Folder {
             .hint("--force replaces what is written; or choose another folder")
     }
 
-    /// Writes files into `name`, a folder in this one or `""` for this one, and gives its path. A folder that
-    /// was not there appears with all files in it, or not at all.
+    /// Writes files into `name`, which is a folder inside this one or `""` for this one, and
+    /// returns its path. A folder that did not exist appears with all its files, or not at all.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// If a file cannot be written.
     pub fn write(&self, name: &str, files: &[(String, Vec<u8>)]) -> Result<PathBuf, Diagnostic> {
         let dir = self.dir.join(name);
         if dir.exists() {
@@ -101,7 +102,7 @@ impl Folder {
         written.and_then(|()| fs::rename(&draft.dir, &dir)).map(|()| dir).map_err(unwritten)
     }
 
-    /// Begins files that appear in this folder together, or not at all.
+    /// Starts a set of files that appear in this folder together, or not at all.
     ///
     /// # Errors
     /// If nothing can be written there.
@@ -116,32 +117,34 @@ impl Folder {
     }
 }
 
-/// Files that are being written and belong together. Dropped before they are in place, they leave nothing.
+/// A set of files that are being written and belong together. If it is dropped before
+/// [`Draft::place`], nothing is left.
 #[derive(Debug)]
 pub struct Draft {
     dir: PathBuf,
     target: PathBuf,
     names: Vec<String>,
     parts: Parts,
-    /// Open as long as somebody works on it.
+    /// The handle whose lock shows other processes that the folder is in use.
     _lock: File,
 }
 
 impl Draft {
-    /// Begins a file.
+    /// Creates a file.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the file cannot be created.
     pub fn file(&mut self, name: &str) -> io::Result<File> {
         let file = File::create_new(self.dir.join(name))?;
         self.names.push(name.to_owned());
         Ok(file)
     }
 
-    /// All are whole, and get their names. The last one, which tells of the others, is not there meanwhile.
+    /// Moves all files to their final names, now that they are complete. The last file, which
+    /// refers to the others, is removed first and placed last.
     ///
     /// # Errors
-    /// If one cannot be moved there.
+    /// If a file cannot be moved.
     pub fn place(self) -> io::Result<()> {
         if let Some(last) = self.names.last() {
             match fs::remove_file(self.target.join(last)) {
@@ -155,13 +158,13 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // best effort; where it has got another name there is nothing under this one
+        // errors are ignored: after `place` there is nothing under this name
         let _ = fs::remove_dir_all(&self.dir);
         self.parts.forget(&self.dir);
     }
 }
 
-/// Writes a whole file, or nothing.
+/// Writes a complete file, or nothing.
 fn write(path: &Path, bytes: &[u8], parts: &Parts) -> io::Result<()> {
     let mut part = Part::create(path, parts)?;
     part.write_all(bytes)?;
@@ -171,7 +174,7 @@ fn write(path: &Path, bytes: &[u8], parts: &Parts) -> io::Result<()> {
 impl Drop for Folder {
     fn drop(&mut self) {
         for dir in self.made.iter().rev() {
-            // fails where something is in it, which is as it should be
+            // fails if the folder is not empty, as it should
             let _ = fs::remove_dir(dir);
             self.parts.forget(dir);
         }

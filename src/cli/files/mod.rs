@@ -1,7 +1,8 @@
-//! Files that are read and files that are written.
+//! Reading and writing of files.
 //!
-//! Reading stops at a limit and refuses what is no regular file. Writing is tried before anything is
-//! simulated, never touches an input, and puts files in place when they are whole.
+//! Reading stops at a limit and rejects anything but regular files. Writing is checked before the
+//! simulation starts, never touches an input, and gives files their final names only when they are
+//! complete.
 
 mod folder;
 mod outputs;

@@ -1,4 +1,4 @@
-//! Files that a run is asked to write: tried before anything is simulated.
+//! The files that a run is asked to write; they are checked before the simulation starts.
 
 use std::fs;
 use std::io;
@@ -11,31 +11,32 @@ use crate::diag::Diagnostic;
 #[derive(Debug)]
 pub struct Outputs {
     inputs: Vec<PathBuf>,
-    /// Absolute names of what will be written.
+    /// The absolute names of the outputs so far.
     taken: Vec<PathBuf>,
     force: bool,
     parts: Parts,
 }
 
 impl Outputs {
-    /// For a run that reads these files. Only with `force` is a file replaced that is there already.
+    /// Returns the outputs of a run that reads these files. An existing file is replaced only with
+    /// `force`.
     pub fn new(inputs: &[PathBuf], force: bool, parts: &Parts) -> Self {
         Self { inputs: inputs.to_vec(), taken: Vec::new(), force, parts: parts.clone() }
     }
 
-    /// Starts an output; `option` is what the command line calls it.
+    /// Creates an output; `option` is the name of its option.
     ///
     /// # Errors
-    /// A file that is there, an input, an output that was named before, a place where no file can be made.
+    /// If the file exists, is an input or an earlier output, or cannot be created.
     pub fn file(&mut self, option: &str, path: &Path) -> Result<Part, Diagnostic> {
         self.claim(option, path)?;
         Part::create(path, &self.parts).map_err(|error| impossible(option, path, &error))
     }
 
-    /// Says that an output will have this name.
+    /// Reserves a name for an output.
     ///
     /// # Errors
-    /// A file that is there, an input, an output that was named before.
+    /// If the file exists, or is an input or an earlier output.
     pub fn claim(&mut self, option: &str, path: &Path) -> Result<(), Diagnostic> {
         let problem = |message: &str| Diagnostic::general(format!("{option} {}", path.display()), message);
         if path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) {
@@ -49,14 +50,14 @@ impl Outputs {
         }
         match fs::metadata(path) {
             Ok(there) if there.is_dir() => return Err(problem("this is a directory").hint("name a file")),
-            // a device or a pipe: nothing of it is lost
+            // a device or a pipe, whose contents are not replaced
             Ok(there) if !there.is_file() => return Ok(()),
             _ => {}
         }
         if self.taken.iter().any(|other| is_same(other, &name)) {
             return Err(problem("another output has this name already").hint("each needs a file of its own"));
         }
-        // a link to nowhere is there, too
+        // a dangling link counts as an existing file
         if fs::symlink_metadata(path).is_ok() && !self.force {
             return Err(
                 problem("the file is there already").hint("--force replaces it; or choose another name")
@@ -71,7 +72,7 @@ fn impossible(option: &str, path: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::general(format!("{option} {}", path.display()), format!("cannot create the file: {error}"))
 }
 
-/// Whether two names are one, or lead to one regular file.
+/// Returns whether two names are equal or refer to the same regular file.
 fn is_same(a: &Path, b: &Path) -> bool {
     a == b || identity(a).is_some_and(|file| Some(file) == identity(b))
 }
@@ -87,7 +88,7 @@ fn identity(path: &Path) -> Option<PathBuf> {
     fs::canonicalize(path).ok().filter(|path| path.is_file())
 }
 
-/// The name with every link on the way resolved, its own excepted.
+/// Returns the name with every link in its folders resolved, but not the file itself.
 fn absolute(path: &Path) -> io::Result<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok(fs::canonicalize(folder)?.join(path.file_name().unwrap_or_default()))

@@ -1,4 +1,4 @@
-//! Files under a name of their own until they are whole.
+//! Files that have a temporary name until they are complete.
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Unfinished files and folders, so that a signal can remove them, and so that a later process can remove those of a
-/// process that was killed.
+/// The unfinished files and folders of this process. A signal handler can remove them, and a later
+/// process can remove those of a process that was killed.
 #[derive(Clone, Debug, Default)]
 pub struct Parts(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
     unfinished: Vec<PathBuf>,
-    /// Folders in which nothing of processes that are gone is left.
+    /// The folders from which the remains of terminated processes have been removed.
     clean: HashSet<PathBuf>,
 }
 
 impl Parts {
-    /// Removes everything that is unfinished, the newest first. Nothing new is begun while somebody holds
-    /// the result.
+    /// Removes everything that is unfinished, the newest first. No further file can be started
+    /// while the result is alive.
     pub fn remove_all(&self) -> impl Sized + '_ {
         let mut known = self.lock();
         while let Some(path) = known.unfinished.pop() {
@@ -42,20 +42,21 @@ impl Parts {
         self.lock().unfinished.retain(|known| known != path);
     }
 
-    /// Makes something under a new name in `folder`: `make` must fail if the name exists. It is locked while
-    /// its handle, which `make` gives, is open, and so is seen to belong to a process that still runs.
+    /// Creates something under a new name in `folder`; `make` must fail if the name exists. The
+    /// returned handle holds a lock, which shows other processes that this process is still
+    /// running.
     fn make(&self, folder: &Path, make: impl Fn(&Path) -> io::Result<File>) -> io::Result<(PathBuf, File)> {
         self.remove_stale(folder);
         let process = process::id();
         for number in 0u32.. {
             let path = folder.join(format!("{BEFORE}{process}-{number}{BEHIND}"));
-            // first of all known, so that no signal finds it made and unknown
+            // registered before it is created, so that a signal cannot leave it behind
             self.add(&path);
             match make(&path) {
                 Ok(made) => {
-                    // a file system without locks does without
+                    // errors are ignored, because some file systems have no locks
                     let _ = made.try_lock();
-                    // between these two steps another process may have taken it for one that is left over
+                    // another process may have removed it as stale before it was locked
                     if path.exists() {
                         return Ok((path, made));
                     }
@@ -72,7 +73,7 @@ impl Parts {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Makes a hidden folder, to be filled and to get its name then.
+    /// Creates a hidden folder, which is filled and then renamed.
     pub(super) fn make_folder(&self, folder: &Path) -> io::Result<(PathBuf, File)> {
         self.make(folder, |path| {
             fs::create_dir(path)?;
@@ -80,7 +81,7 @@ impl Parts {
         })
     }
 
-    /// Removes what processes left unfinished in a folder that were killed.
+    /// Removes what processes that were killed left unfinished in a folder.
     pub(super) fn remove_stale(&self, folder: &Path) {
         let mut known = self.lock();
         if !known.clean.insert(folder.to_owned()) {
@@ -94,11 +95,11 @@ impl Parts {
     }
 }
 
-/// What a name of something unfinished begins and ends with; the number of the process follows on the first.
+/// The start and the end of a temporary name; the start is followed by the id of the process.
 const BEFORE: &str = ".warpbound-";
 const BEHIND: &str = ".part";
 
-/// Whether a path has a name as [`Parts`] gives them, and the number of the process in it.
+/// Returns the process id in a temporary name made by [`Parts`], or `None` for any other name.
 fn maker(path: &Path) -> Option<u32> {
     let name = path.file_name()?.to_str()?;
     let (process, number) = name.strip_prefix(BEFORE)?.strip_suffix(BEHIND)?.split_once('-')?;
@@ -106,40 +107,39 @@ fn maker(path: &Path) -> Option<u32> {
     process.parse().ok()
 }
 
-/// Whether this is something unfinished, and no process works on it: the process in its name is no more, or has the
-/// number of this one, and it has no lock.
+/// Returns whether the path is an unfinished file or folder that no process works on. Its process
+/// must have terminated, or have the id of this one, and it must not be locked.
 fn is_stale(path: &Path) -> bool {
     let Some(maker) = maker(path) else { return false };
     let gone = || Path::new("/proc/self").exists() && !Path::new("/proc").join(maker.to_string()).exists();
-    // a link has no such name by us
+    // links never have temporary names
     let ours = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() || there.is_dir());
     let unlocked =
         || File::open(path).is_ok_and(|file| !matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
     ours && (maker == process::id() || gone()) && unlocked()
 }
 
-/// Removes something unfinished, as far as that can be done: of a folder whose name is its own, if it is empty.
+/// Removes something unfinished if possible; a folder with its final name only if it is empty.
 fn remove(path: &Path) {
     let folder = || if maker(path).is_some() { fs::remove_dir_all(path) } else { fs::remove_dir(path) };
     let _ = fs::remove_file(path).or_else(|_| folder());
 }
 
-/// A file being written. Dropped before it is in place, it leaves nothing.
+/// A file that is being written. If it is dropped before [`Part::place`], nothing is left.
 #[derive(Debug)]
 pub struct Part {
     target: PathBuf,
     file: File,
-    /// Its present name; none for what is there and no regular file (a device, a pipe), which is written
-    /// to directly.
+    /// The temporary path; `None` for a device or a pipe, which is written to directly.
     part: Option<PathBuf>,
     parts: Parts,
 }
 
 impl Part {
-    /// Starts a file that is to become `target`, which is replaced if it is there.
+    /// Creates a file that is to become `target`, which is replaced if it exists.
     ///
     /// # Errors
-    /// Where no file can be made.
+    /// If the file cannot be created.
     pub fn create(target: &Path, parts: &Parts) -> io::Result<Self> {
         let parts = parts.clone();
         let there = fs::metadata(target).ok();
@@ -147,7 +147,7 @@ impl Part {
             let file = OpenOptions::new().write(true).open(target)?;
             return Ok(Self { target: target.to_owned(), file, part: None, parts });
         }
-        // a link stays one: what it points to is replaced
+        // a link is kept: the file that it points to is replaced
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let make = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
@@ -159,10 +159,10 @@ impl Part {
         Ok(started)
     }
 
-    /// The file is whole: it gets its name, at once.
+    /// Gives the complete file its final name, atomically.
     ///
     /// # Errors
-    /// If it cannot be moved there; it is removed then.
+    /// If the file cannot be moved; it is then removed.
     pub fn place(mut self) -> io::Result<()> {
         self.file.flush()?;
         match &self.part {
@@ -171,15 +171,17 @@ impl Part {
         }
     }
 
-    /// The same, and it stays there if the machine loses power at once.
+    /// Does the same as [`Part::place`], and synchronizes the file to the disk, so that it survives
+    /// a loss of power.
     ///
     /// # Errors
-    /// As [`Part::place`].
+    /// As for [`Part::place`].
     pub fn place_synced(self) -> io::Result<()> {
         let folder = self.part.as_deref().and_then(Path::parent).map(Path::to_owned);
         self.file.sync_all()?;
         self.place()?;
-        // the name is in the folder; where folders cannot be synchronised the file is whole all the same
+        // the name is stored in the folder; if folders cannot be synchronized, the file is complete
+        // all the same
         if let Some(Ok(folder)) = folder.map(File::open) {
             let _ = folder.sync_all();
         }
@@ -200,7 +202,7 @@ impl Write for Part {
 impl Drop for Part {
     fn drop(&mut self) {
         if let Some(part) = &self.part {
-            // best effort; once the file is in place there is nothing under this name
+            // errors are ignored; after `place` there is nothing under this name
             let _ = fs::remove_file(part);
             self.parts.forget(part);
         }

@@ -1,4 +1,4 @@
-//! Reading: regular files and stdin, up to a limit; gzip and xz are unpacked on the way.
+//! Reading of regular files and stdin, up to a limit; gzip and xz files are decompressed.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -6,29 +6,29 @@ use std::path::Path;
 
 use crate::diag::Diagnostic;
 
-/// The largest PTX file that is read, bytes.
+/// The largest PTX file that is read, in bytes.
 pub const PTX_BYTES: u64 = 64 << 20;
-/// The largest micro kernel, launch or machine file.
+/// The largest micro kernel, launch or machine file, in bytes.
 pub const TEXT_BYTES: u64 = 16 << 20;
-/// The largest replay file.
+/// The largest replay file, in bytes.
 pub const SCHEDULE_BYTES: u64 = 256 << 20;
-/// The largest file with the contents of a buffer.
+/// The largest file with the contents of a buffer, in bytes.
 pub const DATA_BYTES: u64 = 4 << 30;
 
-/// Dictionary of an xz file, at most, KiB; `xz -9` makes one of half of it.
+/// The largest dictionary of an xz file, in KiB; `xz -9` uses one of half this size.
 const XZ_MEMORY_KIB: u32 = 128 << 10;
 
-/// What messages call stdin.
+/// The name of stdin in messages.
 pub const STDIN: &str = "stdin";
 
-/// The bytes of a regular file, not more than `limit`.
+/// Reads the bytes of a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// A file that cannot be read, is larger, or is a directory, device or pipe.
+/// If the file cannot be read, is larger, or is a directory, device or pipe.
 pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     let problem = |message: String| Diagnostic::general(path.display().to_string(), message);
     let unreadable = |error: io::Error| problem(format!("cannot read the file: {error}"));
-    // before it is opened: to open a pipe is to wait for whoever writes to it
+    // checked before the file is opened, because opening a pipe waits for a writer
     let there = fs::metadata(path).map_err(unreadable)?;
     if there.is_dir() {
         return Err(problem("this is a directory".to_owned()));
@@ -42,7 +42,7 @@ pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
         return Err(problem(format!("no memory for the {} bytes of this file", there.len())));
     }
     if there.len() <= limit {
-        // a file that has grown since is too large as well
+        // one byte more than allowed, so that a file that has grown meanwhile is detected
         File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
     }
     let size = there.len().max(bytes.len() as u64);
@@ -52,18 +52,20 @@ pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     Ok(bytes)
 }
 
-/// The bytes of a text file, unpacked if it is packed; neither form may be larger than `limit`.
+/// Reads the bytes of a text file, decompressed if it is compressed; neither form may be larger
+/// than `limit`.
 ///
 /// # Errors
-/// As [`bytes`], and a file that cannot be unpacked.
+/// As for [`bytes`], or if the file cannot be decompressed.
 pub fn text(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     unpacked(bytes(path, limit)?, limit, &path.display().to_string())
 }
 
-/// A file that is read as a stream, unpacked on the way, in memory that does not depend on its size.
+/// Opens a file as a stream that decompresses while it is read, with memory that does not depend on
+/// the size of the file.
 ///
 /// # Errors
-/// As [`bytes`], whatever its size. What cannot be unpacked is an error of the stream.
+/// As for [`bytes`], but for any size. Errors of decompression are errors of the stream.
 pub fn stream(path: &Path) -> Result<Box<dyn Read + Send>, Diagnostic> {
     let problem = |message: String| Diagnostic::general(path.display().to_string(), message);
     let unreadable = |error: io::Error| problem(format!("cannot read the file: {error}"));
@@ -81,10 +83,10 @@ pub fn stream(path: &Path) -> Result<Box<dyn Read + Send>, Diagnostic> {
     })
 }
 
-/// Hands on a regular file piece by piece, as it lies there.
+/// Passes a regular file to `take` piece by piece, without decompressing it.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// If the file cannot be read.
 pub fn each_piece(path: &Path, take: &mut dyn FnMut(&[u8])) -> Result<(), Diagnostic> {
     let unreadable = |error: io::Error| {
         Diagnostic::general(path.display().to_string(), format!("cannot read the file: {error}"))
@@ -101,10 +103,10 @@ pub fn each_piece(path: &Path, take: &mut dyn FnMut(&[u8])) -> Result<(), Diagno
     }
 }
 
-/// What comes on stdin, unpacked if it is packed.
+/// Reads stdin, decompressed if it is compressed.
 ///
 /// # Errors
-/// As [`text`], and if there is nothing.
+/// As for [`text`], or if stdin is empty.
 pub fn stdin(limit: u64) -> Result<Vec<u8>, Diagnostic> {
     let problem = |message: String| Diagnostic::general(STDIN, message);
     let mut bytes = Vec::new();
@@ -122,7 +124,8 @@ pub fn stdin(limit: u64) -> Result<Vec<u8>, Diagnostic> {
     unpacked(bytes, limit, STDIN)
 }
 
-/// The contents of a gzip or xz file, told by its first bytes; other bytes as they are.
+/// Decompresses the contents of a gzip or xz file, recognised by its first bytes; returns other
+/// bytes unchanged.
 fn unpacked(bytes: Vec<u8>, limit: u64, name: &str) -> Result<Vec<u8>, Diagnostic> {
     let mut inside = Vec::new();
     let (kind, result) = match bytes.as_slice() {
@@ -163,7 +166,7 @@ mod tests {
         assert!(refused.message.contains("unpacks to more than 1048575 bytes"), "{refused}");
         let broken = unpacked(packed[..packed.len() / 2].to_vec(), 1 << 20, "x").unwrap_err();
         assert!(broken.message.contains("cannot be unpacked"), "{broken}");
-        // two files one after the other are one
+        // two concatenated files decompress to their concatenation
         assert_eq!(unpacked([&packed[..], &packed].concat(), 4 << 20, "x").unwrap().len(), 2 << 20);
         assert_eq!(unpacked(b"plain".to_vec(), 5, "x").unwrap(), b"plain");
     }

@@ -1,12 +1,13 @@
-//! A folder of results: what they are of, and a line for each point.
+//! A folder of results: a manifest that identifies them, and a line for each point.
 //!
-//! `results.jsonl` only grows, by whole jobs in the order of the plan. A process that is killed, or a disk that is
-//! full, leaves at most a last line that is not whole, and everything before it stays valid: whoever goes on cuts
-//! that off. `manifest.json` and `results.csv` appear whole or not at all.
+//! `results.jsonl` only grows, by whole jobs in the order of the plan. If the process is killed or
+//! the disk is full, at most the last line is incomplete, and everything before it stays valid; the
+//! process that resumes truncates the file there. `manifest.json` and `results.csv` appear complete
+//! or not at all.
 //!
-//! Every line ends with a checksum of the rest of it, and so does the manifest: whoever reads them refuses one that
-//! was changed since. A folder of an older version has none, and is read with a warning; where the manifest has one, so
-//! must all lines.
+//! Every line ends with a checksum of the rest of the line, and so does the manifest; a reader
+//! rejects any that was changed. A folder of an older version has no checksums and is read with a
+//! warning. If the manifest has one, every line must have one, too.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
@@ -23,26 +24,27 @@ const MANIFEST: &str = "manifest.json";
 const LINES: &str = "results.jsonl";
 const TABLE: &str = "results.csv";
 
-/// A line of results is not longer.
+/// The greatest length of a line of results, in bytes.
 const MOST_LINE: u64 = 1 << 24;
 
-/// Results that are being written; nobody else writes to the folder meanwhile.
+/// Results that are being written; no other process writes to the folder meanwhile.
 #[derive(Debug)]
 pub struct Results {
     dir: PathBuf,
     lines: File,
     manifest: Manifest,
     parts: Parts,
-    /// Of the folder, since files in it are replaced.
+    /// The lock on the folder, rather than on a file, because its files are replaced.
     _lock: Option<File>,
 }
 
 impl Results {
-    /// Opens the folder for these results, and makes it if it is not there. With `resume` it may have some of
-    /// them already.
+    /// Opens the folder for these results, and creates it if it does not exist. With `resume`, it
+    /// may already contain some of them.
     ///
     /// # Errors
-    /// A folder that has other results, or results without `resume`, or that another process writes to.
+    /// If the folder has other results, or results without `resume`, or if another process writes
+    /// to it.
     pub fn open(dir: &Path, manifest: Manifest, resume: bool, parts: &Parts) -> Result<Self, Diagnostic> {
         let impossible = |what: &str, error: io::Error| problem(dir, format!("{what}: {error}"));
         fs::create_dir_all(dir).map_err(|error| impossible("cannot create the folder", error))?;
@@ -83,16 +85,16 @@ impl Results {
         Ok(Self { dir: dir.to_owned(), lines, manifest, parts: parts.clone(), _lock: lock })
     }
 
-    /// What they are of.
+    /// Returns the manifest of the results.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// Finds how many of these jobs, given by the numbers of their points, are there already, and cuts off what
-    /// comes after the last of them.
+    /// Returns how many of these jobs, each given by the indices of its points, are complete, and
+    /// truncates the file after the last of them.
     ///
     /// # Errors
-    /// Lines that are those of other points.
+    /// If a line belongs to another point.
     pub fn done(&mut self, jobs: impl Iterator<Item = std::ops::Range<u64>>) -> Result<u64, Diagnostic> {
         let mut lines = self.read()?;
         let (mut done, mut keep, mut line) = (0, 0, 0);
@@ -115,25 +117,26 @@ impl Results {
         Ok(done)
     }
 
-    /// Adds the lines of a job, or none of them.
+    /// Appends the lines of a job, or none of them.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// If the lines cannot be written.
     pub fn append(&mut self, lines: &str) -> Result<(), Diagnostic> {
         let before =
             self.lines.metadata().map_err(|error| self.problem("cannot write results.jsonl", &error))?.len();
         let lines: String = lines.lines().map(|line| sealed(line) + "\n").collect();
         self.lines.write_all(lines.as_bytes()).map_err(|error| {
-            // best effort: whoever goes on does it again
+            // errors are ignored: the process that resumes truncates the file again
             let _ = self.lines.set_len(before);
             self.problem("cannot write results.jsonl", &error)
         })
     }
 
-    /// Puts what is there and what is in other folders together, in the order of the points. Gives their number.
+    /// Merges these results with those of other folders, in the order of the points, and returns
+    /// their number.
     ///
     /// # Errors
-    /// Lines that are no records, or that contradict each other.
+    /// If a line is not a record, or if two records contradict each other.
     pub fn merge(&mut self, folders: &[PathBuf]) -> Result<u64, Diagnostic> {
         let mut inputs = vec![self.read()?];
         for folder in folders {
@@ -175,10 +178,10 @@ impl Results {
         Ok(points)
     }
 
-    /// What is there, line by line, from the beginning.
+    /// Returns the lines of the results from the beginning.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn read(&self) -> Result<Lines, Diagnostic> {
         let mut file =
             self.lines.try_clone().map_err(|error| self.problem("cannot read results.jsonl", &error))?;
@@ -186,10 +189,10 @@ impl Results {
         Ok(Lines::new(file, &self.dir.join(LINES)))
     }
 
-    /// Writes what is there as CSV, and hands each record to `see`.
+    /// Writes the results as CSV, and passes each record to `see`.
     ///
     /// # Errors
-    /// If that cannot be read or written.
+    /// If the results cannot be read or the table cannot be written.
     pub fn finish(&self, mut see: impl FnMut(&serde_json::Value)) -> Result<(), Diagnostics> {
         let mut problems = Diagnostics::new();
         if let Err(error) = self.lines.sync_data() {
@@ -211,7 +214,7 @@ impl Results {
             let record: serde_json::Value = serde_json::from_str(&line).map_err(|error| {
                 problem(&self.dir, format!("a line of results.jsonl is no record: {error}"))
             })?;
-            // whatever becomes of the table, results are what is in the lines
+            // an error of the table does not affect the results, which are the lines
             see(&record);
             write(&csv_of_json(columns, &record));
         }
@@ -228,7 +231,7 @@ impl Results {
     }
 }
 
-/// A manifest as it is written.
+/// A manifest in the form of its file.
 #[derive(Serialize)]
 struct Sealed<'a> {
     #[serde(flatten)]
@@ -236,31 +239,31 @@ struct Sealed<'a> {
     checksum: &'a str,
 }
 
-/// What a record has between itself and its checksum.
+/// The separator of a record and its checksum.
 const CHECKSUM: &str = ",\"checksum\":\"";
 
-/// A record with a checksum of it.
+/// Returns a record with its checksum.
 fn sealed(record: &str) -> String {
     let Some(open) = record.strip_suffix('}') else { return record.to_owned() };
     format!("{open}{CHECKSUM}{:016x}\"}}", Fnv1a::of(record.as_bytes()))
 }
 
-/// The checksum of a manifest.
+/// Returns the checksum of a manifest.
 fn digest(manifest: &Manifest) -> String {
     let text = serde_json::to_string(manifest).expect("a manifest is plain data");
     format!("{:016x}", Fnv1a::of(text.as_bytes()))
 }
 
-/// Whole lines of results, without their ends and checksums, which are checked.
+/// An iterator over complete lines of results, with their checksums verified and removed.
 #[derive(Debug)]
 pub struct Lines {
     file: BufReader<File>,
     name: PathBuf,
     /// Whether every line must have a checksum.
     sealed: bool,
-    /// Lines that were given.
+    /// The number of lines returned.
     line: u64,
-    /// Bytes of the lines that were given.
+    /// The number of bytes of the lines returned.
     read: u64,
 }
 
@@ -273,7 +276,7 @@ impl Lines {
         Self { file: BufReader::new(file), name: path.to_owned(), sealed, line: 0, read: 0 }
     }
 
-    /// The record of a line.
+    /// Returns the record of a line.
     fn record(&self, line: &str) -> io::Result<String> {
         let wrong = |what: &str| {
             let message = format!("line {} of {} {what}", self.line, self.name.display());
@@ -298,7 +301,7 @@ impl Iterator for Lines {
         let mut line = Vec::new();
         match self.file.by_ref().take(MOST_LINE).read_until(b'\n', &mut line) {
             Err(error) => Some(Err(error)),
-            // a last line without an end is one that was not written to its end
+            // a last line without a line feed was not written completely
             Ok(_) if line.pop_if(|last| *last == b'\n').is_none() => None,
             Ok(bytes) => {
                 self.read += bytes as u64;
@@ -309,10 +312,10 @@ impl Iterator for Lines {
     }
 }
 
-/// The manifest of a folder of results.
+/// Reads the manifest of a folder of results.
 ///
 /// # Errors
-/// If it is not there, or is none.
+/// If the manifest does not exist or is invalid.
 pub fn read_manifest(dir: &Path) -> Result<Manifest, Diagnostic> {
     let (manifest, sealed) = read_sealed(dir)?;
     if !sealed {
@@ -321,7 +324,7 @@ pub fn read_manifest(dir: &Path) -> Result<Manifest, Diagnostic> {
     Ok(manifest)
 }
 
-/// The same, and whether it has a checksum.
+/// Reads the manifest, and returns whether it has a checksum.
 fn read_sealed(dir: &Path) -> Result<(Manifest, bool), Diagnostic> {
     #[derive(Deserialize)]
     struct Read {
@@ -342,20 +345,20 @@ fn read_sealed(dir: &Path) -> Result<(Manifest, bool), Diagnostic> {
     Ok((manifest, checksum.is_some()))
 }
 
-/// The lines of a folder of results.
+/// Opens the lines of a folder of results.
 ///
 /// # Errors
-/// If they cannot be opened.
+/// If the file cannot be opened.
 pub fn read_lines(dir: &Path) -> Result<Lines, Diagnostic> {
     let file = File::open(dir.join(LINES));
     let file = file.map_err(|error| problem(dir, format!("cannot read results.jsonl: {error}")))?;
     Ok(Lines::new(file, &dir.join(LINES)))
 }
 
-/// The lines of a file, wherever it lies.
+/// Opens the lines of a file in any folder.
 ///
 /// # Errors
-/// If it cannot be opened.
+/// If the file cannot be opened.
 pub fn lines_of(file: &Path) -> Result<Lines, Diagnostic> {
     let opened = File::open(file).map_err(|error| problem(file, format!("cannot read the file: {error}")))?;
     Ok(Lines::new(opened, file))
@@ -365,10 +368,11 @@ fn problem(dir: &Path, message: String) -> Diagnostic {
     Diagnostic::general(dir.display().to_string(), message)
 }
 
-/// Takes the folder for this process, as long as the result lives; nothing where folders have no locks.
+/// Locks the folder for this process while the result is alive. Returns `None` if the file system
+/// has no locks.
 ///
 /// # Errors
-/// If another process has it.
+/// If another process holds the lock.
 fn lock(dir: &Path) -> Result<Option<File>, Diagnostic> {
     let folder = match File::open(dir) {
         Ok(folder) => folder,
@@ -383,7 +387,7 @@ fn lock(dir: &Path) -> Result<Option<File>, Diagnostic> {
             Err(problem(dir, "another process writes to this folder".to_owned())
                 .hint("wait for it, or choose another folder"))
         }
-        // a file system without locks: nothing is lost but this warning
+        // on a file system without locks, a warning is all that can be done
         Err(TryLockError::Error(error)) => {
             tracing::warn!("{}: cannot be locked: {error}", dir.display());
             Ok(None)

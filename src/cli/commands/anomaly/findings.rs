@@ -1,4 +1,4 @@
-//! What is anomalous in the makespans of a kernel, each finding with the commands that show it again.
+//! The anomalies in the makespans of a kernel, each with the commands that reproduce it.
 
 use super::range::{Sweep, Swept};
 use crate::base::Cycles;
@@ -19,7 +19,8 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// For a kernel as the command line names it, with the options of this run.
+    /// Creates the builder for a kernel, named as on the command line, with the options of this
+    /// run.
     pub fn new(args: &Anomaly, kernel: &str, swept: &Swept) -> Self {
         let mut before = Vec::new();
         let mut after = Vec::new();
@@ -37,7 +38,7 @@ impl Commands {
         Self { before, after, swept: swept.clone() }
     }
 
-    /// The command for a value and a policy.
+    /// Returns the command for a value and a policy.
     fn of(&self, value: u64, scheduler: &str) -> String {
         let start = ["warpbound".to_owned(), "run".to_owned()];
         let point = self.swept.option(value);
@@ -47,7 +48,7 @@ impl Commands {
     }
 }
 
-/// Everything anomalous in the makespans of a kernel.
+/// Returns every anomaly in the makespans of a kernel.
 pub fn findings(
     kernel: &str,
     machine: &Machine,

@@ -1,4 +1,5 @@
-//! Anomalies of real kernels: a latency goes down, the makespan goes up; policies change places.
+//! Anomalies of kernels: a smaller latency gives a longer makespan, or the order of two policies
+//! changes.
 
 use super::findings::{self, Commands};
 use super::range::{self, Sweep, Swept};
@@ -50,8 +51,9 @@ pub fn run(args: &Anomaly, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// Executes one kernel and replays it at every point under every policy. Tells whether that was the whole
-/// launch; nothing if somebody ended the command before the first block was through.
+/// Executes one kernel and simulates it at every point under every policy. Also returns whether the
+/// whole launch was simulated. Returns `None` if the command was stopped before the first block
+/// completed.
 fn kernel(
     name: &str,
     label: &str,
@@ -104,7 +106,8 @@ fn kernel(
     Ok(Some((found, whole)))
 }
 
-/// The options as every simulating command has them; the policy is not theirs to choose.
+/// Returns the options in the form in which kernels and machines are loaded; the policy is set
+/// separately.
 fn common(args: &Anomaly) -> Common {
     Common {
         machine: args.machine.clone(),
@@ -120,7 +123,7 @@ fn common(args: &Anomaly) -> Common {
     }
 }
 
-/// The latency of a unit, from the machine's down to 0.
+/// Returns the sweep of a unit's latency from the value of the machine down to 0.
 fn unit_sweep(name: &str, machine: &Machine) -> Result<Sweep, Diagnostic> {
     let Some(unit) = machine.units().iter().find(|unit| unit.name == name) else {
         let known: Vec<&str> = machine.units().iter().map(|unit| unit.name.as_str()).collect();
@@ -147,7 +150,8 @@ fn points(sweep: &Sweep, common: &Common, kernel: &LoadedKernel) -> Result<Vec<P
     sweep.values.iter().map(point).collect()
 }
 
-/// A replay of the blocks one by one is the launch only where one is resident at a time.
+/// Checks that only one block is resident at a time; otherwise a simulation block by block would
+/// not be that of the launch.
 fn one_block_at_a_time(kernel: &LoadedKernel, points: &[Point]) -> Result<(), Diagnostics> {
     for point in points {
         let occupancy = point.machine.limits().occupancy(&kernel.workload.needs()).map_err(|error| {

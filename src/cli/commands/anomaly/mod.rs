@@ -1,4 +1,5 @@
-//! `warpbound anomaly`: something gets shorter and the schedule gets longer.
+//! `warpbound anomaly`: finds timing anomalies, in which something gets shorter and the schedule
+//! longer.
 
 mod findings;
 mod kernels;
@@ -22,7 +23,7 @@ pub fn run(args: &Anomaly, session: &Session) -> Outcome {
     }
 }
 
-/// The policies that were asked for, or these.
+/// Returns the requested policies, or else the default.
 fn policies(args: &Anomaly, default: &[SchedulerKind]) -> Result<Vec<SchedulerKind>, Diagnostics> {
     if args.scheduler.is_empty() {
         return Ok(default.to_vec());

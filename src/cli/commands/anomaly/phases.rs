@@ -1,4 +1,4 @@
-//! Anomalies among whole phases, drawn as two schedules above each other.
+//! Anomalies among sequences of phases, drawn as two schedules one above the other.
 
 use crate::base::Cycles;
 use crate::cli::args::Anomaly;
@@ -12,10 +12,10 @@ use crate::report::anomaly::AnomalyResult;
 use crate::report::output::Output;
 use crate::report::phase_anomaly::{Drawn, PolicySearch};
 
-/// Most phases per warp, and warps: the drawing is for the eye.
+/// The most phases of all warps together, so that the drawing stays readable.
 const MAX_PHASES: usize = 64;
 
-/// `--phases`: searches for an anomaly under each policy and draws it.
+/// Runs `--phases`: searches for an anomaly under each policy and draws it.
 pub fn search(args: &Anomaly, session: &Session) -> Outcome {
     let kinds = super::policies(args, &[SchedulerKind::Lrr, SchedulerKind::Gto])?;
     let mut results = Vec::new();
@@ -55,7 +55,7 @@ fn not_at_this_level(policy: &SchedulerKind) -> Diagnostic {
         .hint(format!("policies: {}", known.join(", ")))
 }
 
-/// `--lengths`: draws the schedule of given phases.
+/// Runs `--lengths`: draws the schedule of given phases.
 pub fn draw(args: &Anomaly, lengths: &str, session: &Session) -> Outcome {
     let warps = parse_lengths(lengths)?;
     let mut results = Vec::new();
@@ -66,7 +66,7 @@ pub fn draw(args: &Anomaly, lengths: &str, session: &Session) -> Outcome {
     output::report(session, args.format, &Output::new("anomaly", None, results))
 }
 
-/// Longest phase that is read, so that sums stay far from overflow.
+/// The greatest length of a phase, in cycles, so that sums do not overflow.
 const MAX_LENGTH: u64 = 1_000_000;
 
 fn parse_lengths(text: &str) -> Result<Vec<PhaseWarp>, Diagnostics> {

@@ -1,33 +1,33 @@
-//! What to sweep, and over which values.
+//! The setting to sweep and its values.
 
 use crate::diag::Diagnostic;
 
-/// The grid of `--sweep` when nobody names one: total cycles of a global load, as
-/// Jeanmougin et al., ECRTS 2025, vary them, every fifth.
+/// The default of `--sweep`: total cycles of a global load in the range of Jeanmougin et al., ECRTS
+/// 2025, in steps of five.
 const DEFAULT: &str = "mem-latency=5..=400:5";
-/// Values of one sweep, at most.
+/// The most values of one sweep.
 const MAX_VALUES: u64 = 10_000;
 
-/// A machine setting and the values it takes.
+/// A machine setting and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep {
-    /// What is swept.
+    /// The setting.
     pub setting: Swept,
-    /// The values, descending.
+    /// The values, in descending order.
     pub values: Vec<u64>,
 }
 
-/// What is swept.
+/// The setting that is swept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Swept {
-    /// `--mem-latency`.
+    /// The option `--mem-latency`.
     MemLatency,
-    /// `--set PATH=`.
+    /// The option `--set PATH=`.
     Path(String),
 }
 
 impl Swept {
-    /// What reports call it.
+    /// Returns the name in reports.
     pub fn name(&self) -> &str {
         match self {
             Self::MemLatency => "mem-latency",
@@ -35,7 +35,7 @@ impl Swept {
         }
     }
 
-    /// The option that sets it, in two words.
+    /// Returns the option that sets it to a value, as two words.
     pub fn option(&self, value: u64) -> [String; 2] {
         match self {
             Self::MemLatency => ["--mem-latency".to_owned(), value.to_string()],
@@ -44,10 +44,10 @@ impl Swept {
     }
 }
 
-/// Reads `PATH=FROM..=TO[:STEP]`; nothing for the default.
+/// Parses `PATH=FROM..=TO[:STEP]`; `None` stands for the default.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If the text is not a valid sweep.
 pub fn parse(given: Option<&str>) -> Result<Sweep, Diagnostic> {
     let text = given.unwrap_or(DEFAULT);
     let wrong = |message: &str| {
@@ -72,7 +72,7 @@ pub fn parse(given: Option<&str>) -> Result<Sweep, Diagnostic> {
     if (high - low) / step >= MAX_VALUES {
         return Err(wrong(&format!("more than {MAX_VALUES} values")));
     }
-    // from the top down, so that the first value is always there
+    // counted from the top, so that the largest value is always included
     Ok(Sweep { setting, values: (0..=(high - low) / step).map(|i| high - i * step).collect() })
 }
 

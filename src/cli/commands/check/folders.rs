@@ -1,4 +1,5 @@
-//! Folders of counterexamples: claimed before anything is simulated, written after the results are out.
+//! The folders of counterexamples, which are reserved before the simulation starts and written
+//! after the results have been printed.
 
 use super::{Judged, Prepared, Run};
 use crate::base::Watch;
@@ -12,16 +13,16 @@ use crate::cli::load::{self, Loaded, LoadedKernel};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 
-/// Where counterexamples go, if they are asked for.
+/// The folder for counterexamples, if one was requested.
 pub struct Folders {
     dir: Option<Folder>,
-    /// By kernel and run: the name of the folder.
+    /// The name of the folder for each kernel and run.
     names: Vec<Vec<String>>,
 }
 
 impl Folders {
-    /// Makes the folder for all of them, and looks whether each kernel's is free. Kernels that cannot be read
-    /// are left to their turn.
+    /// Creates the common folder, and checks that the folder of each kernel may be written. Kernels
+    /// that cannot be read are reported later.
     pub fn prepare(
         args: &Check,
         lists: &Lists,
@@ -47,7 +48,7 @@ impl Folders {
                         false => kernel.to_owned(),
                     };
                     let wanted = counterexample::folder_name(&shown, &setup.policy);
-                    // two kernels may have one name
+                    // two kernels may have the same name
                     let free = |name: &String| !taken.contains(name);
                     let numbered = (2..).map(|number| format!("{wanted}-{number}"));
                     let name = std::iter::once(wanted.clone()).chain(numbered).find(free).unwrap_or_default();
@@ -67,12 +68,12 @@ impl Folders {
         problems.into_result(Self { dir: Some(dir), names: all })
     }
 
-    /// The name of the folder for a run of a kernel, by their numbers.
+    /// Returns the name of the folder for a run of a kernel, given by their indices.
     pub fn name(&self, kernel: usize, run: usize) -> Option<String> {
         self.names.get(kernel)?.get(run).cloned()
     }
 
-    /// The command that repeats a run from its folder.
+    /// Returns the command that repeats a run from its folder.
     pub fn command(&self, args: &Check, judged: &Judged, run: &Run) -> Option<String> {
         let dir = self.dir.as_ref()?.path(run.folder.as_ref()?);
         let witness = judged.witness(run)?;

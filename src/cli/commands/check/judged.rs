@@ -1,4 +1,4 @@
-//! A kernel or program of `check`: what its runs need, and what came of them.
+//! A kernel or program of `check`: what its runs need, and their results.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,14 +16,14 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::{Machine, SchedulerKind};
 use crate::sim::PolicySetup;
 
-/// A kernel or program with everything its runs need.
+/// A kernel or program with everything that its runs need.
 pub struct Prepared {
     pub what: Loaded,
-    /// Its runs, those on a machine together.
+    /// The runs, grouped by machine.
     pub setups: Vec<Vec<Setup>>,
 }
 
-/// The same with its runs.
+/// A kernel or program with the results of its runs.
 pub struct Judged {
     pub what: Loaded,
     pub runs: Vec<Run>,
@@ -33,19 +33,20 @@ pub struct Judged {
 pub struct Run {
     pub setup: Setup,
     pub result: Ran,
-    /// The name of its counterexample's folder, if one is asked for and it is violated.
+    /// The name of the folder for the counterexample, if one was requested and the run is violated.
     pub folder: Option<String>,
 }
 
-/// What came of a run.
+/// The result of a run.
 pub enum Ran {
     Kernel(Box<Checked>),
-    /// Of an application; with the launch that shows a violation by itself, if a folder is to hold it.
+    /// The result of an application and, if a folder is to hold it, a launch that shows a violation
+    /// by itself.
     Application(Box<ApplicationChecked>, Option<Box<(LoadedKernel, Checked)>>),
 }
 
 impl Run {
-    /// The result; of a program the total.
+    /// Returns the result; for a program, that of the total.
     pub fn checked(&self) -> &Checked {
         match &self.result {
             Ran::Kernel(checked) => checked,
@@ -53,12 +54,12 @@ impl Run {
         }
     }
 
-    /// Whether a gating bound is exceeded.
+    /// Returns whether a gating bound is exceeded.
     pub fn is_violated(&self) -> bool {
         self.checked().verdict().is_violated()
     }
 
-    /// Of a violated program, the first launch that is.
+    /// Returns the index of the first violated launch of a program.
     pub fn launch(&self) -> Option<u64> {
         match &self.result {
             Ran::Kernel(_) => None,
@@ -68,7 +69,7 @@ impl Run {
 }
 
 impl Judged {
-    /// The kernel and the run of it that a folder holds.
+    /// Returns the kernel and the run of it that the folder holds.
     pub fn witness<'a>(&'a self, run: &'a Run) -> Option<(&'a LoadedKernel, &'a Checked)> {
         match (&self.what, &run.result) {
             (Loaded::Kernel(kernel), Ran::Kernel(checked)) => Some((kernel, checked)),
@@ -79,7 +80,7 @@ impl Judged {
 }
 
 impl Prepared {
-    /// Reads what was found under a name.
+    /// Reads the kernel or program that was found under a name.
     pub fn new(
         name: &str,
         location: Location,
@@ -97,22 +98,22 @@ impl Prepared {
         Ok(Self { what, setups })
     }
 
-    /// Blocks to simulate, where that is known.
+    /// Returns the number of blocks to simulate, if known.
     pub fn blocks(&self) -> Option<u64> {
         self.what.blocks(self.setups.iter().flatten().count())
     }
 
-    /// What it has where the command line does not say.
+    /// Returns the defaults of the kernel, which apply where the command line states nothing.
     pub fn own(&self) -> Own {
         Own::of(&self.what, &self.setups)
     }
 
-    /// Runs it everywhere.
+    /// Performs all runs.
     pub fn run(&self, judging: &Judging) -> Vec<check::Run> {
         self.everywhere(|on| judge_each(self.what.subject(), on, judging))
     }
 
-    /// The same from a checkpoint, which is kept up to date; it is left in `kept`.
+    /// Does the same as `run` from a checkpoint that is kept up to date, which is stored in `kept`.
     pub fn run_from_checkpoint(
         &self,
         judging: &Judging,
@@ -144,7 +145,7 @@ impl Prepared {
         Ok(runs)
     }
 
-    /// With every machine, and the policies on it.
+    /// Calls `judge` with every machine and the policies on it.
     fn everywhere(
         &self,
         judge: impl FnOnce(&[(&Machine, &[PolicySetup])]) -> Vec<Vec<check::Run>>,
@@ -155,8 +156,8 @@ impl Prepared {
         judge(&on).into_iter().flatten().collect()
     }
 
-    /// What is shown of runs: as far as they came, and what went wrong. `folder` names the folder for a run, by its
-    /// number, if there is to be one.
+    /// Returns the results of the runs, as far as they got, and the errors. `folder` returns the
+    /// name of the folder for the run with an index, if one was requested.
     pub fn judged(
         self,
         runs: Vec<check::Run>,
@@ -182,11 +183,11 @@ impl Prepared {
                     Some(Ran::Application(checked, None))
                 }
             };
-            // what is wrong with the kernel is so in each run
+            // an error of the kernel occurs in each run
             found.list().iter().for_each(|problem| push_once(&mut problems, problem));
             let Some(result) = result else { continue };
             let run = Run { setup, result, folder: None };
-            // of a kernel that failed, only what was judged is shown
+            // of a kernel that failed, only runs with judged blocks are shown
             if !failed || !run.checked().blocks.is_empty() {
                 let folder = folder(index).filter(|_| run.is_violated());
                 all.push(Run { folder, ..run });
@@ -202,7 +203,8 @@ fn push_once(problems: &mut Diagnostics, problem: &Diagnostic) {
     }
 }
 
-/// The launch of a program that shows a violation, in the memory that those before it leave.
+/// Returns the launch of a program that shows a violation, with memory as the launches before it
+/// leave it.
 fn witness(
     program: &LoadedApplication,
     launch: u64,

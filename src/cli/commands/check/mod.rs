@@ -1,4 +1,4 @@
-//! `warpbound check`: simulate and judge every bound.
+//! `warpbound check`: simulates kernels and judges every bound.
 
 mod folders;
 mod judged;
@@ -34,7 +34,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     if let (Some(path), true) = (&args.checkpoint.checkpoint, names.len() != 1) {
         return Err(checkpoint::of_one(path, &format!("{} kernels are named", names.len())).into());
     }
-    // stdin can be read once
+    // located only once, because stdin cannot be read again
     let locations: Vec<_> = names.iter().map(|name| assets::find_kernel(name)).collect();
     let prepare = |index: usize, watch: &Watch| {
         let location = locations[index].clone()?;
@@ -53,7 +53,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     let recording =
         said.recording(args.several.out.as_deref(), &lists, (session, args.checkpoint.resume), own)?;
     let threads = args.several.threads(names.len());
-    // kernels of a list of traces are taken side by side where no others are
+    // the kernels of a list of traces are simulated in parallel if no other kernels are
     let jobs = if names.len() == 1 { args.several.jobs.unwrap_or_else(resources::threads) } else { 1 };
     let kept = Mutex::new(None);
     let work = |index: usize, watch: &Watch, begin: Blocks| {
@@ -92,7 +92,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     each_kernel(&mut batch, threads, session, work, |batch, index, (judged, problems, records)| {
         if !problems.is_empty() {
             batch.failures.add(batch.name(index), &problems);
-            // that may be all that is wrong
+            // the cancellation may be the only error
             if session.watch.is_stopped() {
                 batch.cut_short();
             }
@@ -128,7 +128,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// Refuses names that no bound has.
+/// Rejects names that are not those of bounds.
 pub fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
     for name in names {
@@ -139,7 +139,7 @@ pub fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<
     problems.into_result(())
 }
 
-/// Runs to which no gating bound applied, or that were not taken to their end, are an error.
+/// Adds an error if no gating bound applied to a run, or if a run did not complete.
 fn require_verdict(all: &[Judged], lists: &Lists, ending: &mut Ending) {
     let mut missing = Vec::new();
     for judged in all {

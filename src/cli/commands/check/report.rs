@@ -1,4 +1,4 @@
-//! What `check` prints.
+//! The output of `check`.
 
 use super::folders::Folders;
 use super::{Judged, Ran, Run};
@@ -15,7 +15,7 @@ use crate::report::check::CheckResult;
 use crate::report::output::Output;
 use crate::report::suite::CheckReport;
 
-/// Everything that was judged.
+/// Returns the report of everything that was judged.
 pub fn report<'a>(
     args: &Check,
     all: &'a [Judged],
@@ -48,7 +48,7 @@ pub fn report<'a>(
     }
 }
 
-/// Draws the first block of a kernel, if it is to be.
+/// Draws the first block of a kernel, if requested.
 pub fn gantt(args: &Check, all: &[Judged], lists: &Lists, session: &Session, ending: &mut Ending) {
     let one_as_text = args.kernels.len() == 1 && args.common.format == Format::Text;
     if let ([Judged { what: Loaded::Kernel(kernel), runs }], true) = (all, args.gantt && one_as_text) {
@@ -65,13 +65,14 @@ pub fn gantt(args: &Check, all: &[Judged], lists: &Lists, session: &Session, end
     }
 }
 
-/// The `check` that does the same run.
+/// Returns the `check` command that repeats a run.
 fn same_again(args: &Check, judged: &Judged, run: &Run) -> String {
     let Setup { common, policy, .. } = &run.setup;
     again::check(args, common, judged.what.name_given(), policy, run.launch())
 }
 
-/// Writes the counterexamples, now that the results are out, and says how to see each violation again.
+/// Writes the counterexamples after the results have been printed, and prints how to reproduce each
+/// violation.
 pub fn again(
     args: &Check,
     all: &[Judged],

@@ -1,4 +1,4 @@
-//! All latencies in intervals, under one policy.
+//! The exploration of all latencies in intervals, under one policy.
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ use crate::machine::{Machine, SchedulerKind};
 use crate::report::explore::{ExploreResult, Latencies, VariedUnit};
 use crate::report::output::Output;
 
-/// Searches them.
+/// Explores the latencies.
 pub fn explore(block: &Block) -> Outcome {
     let Block { args, kernel, machine, table, paths, limits, session, .. } = block;
     let setup = load::policy(&args.on.common, kernel, machine)?;
@@ -52,7 +52,7 @@ pub fn explore(block: &Block) -> Outcome {
     output::report(session, common.format, &output)
 }
 
-/// Reads `UNIT=FROM..=TO`.
+/// Parses `UNIT=FROM..=TO`.
 fn varied(texts: &[String], machine: &Machine) -> Result<Vec<Varied>, Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut varied = Vec::new();

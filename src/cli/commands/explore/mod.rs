@@ -1,5 +1,5 @@
-//! `warpbound explore`: the true worst and best makespan over all work-conserving schedules, or
-//! over all latencies in intervals under one policy.
+//! `warpbound explore`: finds the exact worst and best makespan over all work-conserving schedules,
+//! or over all latencies in intervals under one policy.
 
 mod latencies;
 mod schedules;
@@ -19,7 +19,7 @@ use crate::program::TimingTable;
 use crate::report::explore::Searched;
 use crate::report::output::{Batch, Stopped};
 
-/// A block to search.
+/// A block to explore.
 struct Block<'a> {
     args: &'a Explore,
     kernel: &'a LoadedKernel,
@@ -73,7 +73,7 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
 }
 
 impl Block<'_> {
-    /// Issues of a schedule.
+    /// Returns the number of issues of a schedule.
     fn issues(&self) -> u64 {
         let of_warp = |path: &crate::path::WarpPath| {
             path.steps().iter().filter(|step| self.table.issues(**step)).count() as u64
@@ -86,7 +86,7 @@ impl Block<'_> {
         Diagnostic::general(self.kernel.workload.name.clone(), message)
     }
 
-    /// Why a search ended.
+    /// Returns why a search ended early.
     fn stopped(&self, spent: Spent) -> Stopped {
         match spent {
             Spent::States => Stopped::MaxStates,
@@ -95,14 +95,14 @@ impl Block<'_> {
         }
     }
 
-    /// What is searched.
+    /// Returns the description of the block for reports.
     fn searched(&self) -> Searched {
         let workload = &self.kernel.workload;
         let of = Searched::new(&workload.name, self.machine, self.args.of_block, workload.blocks());
         Searched { races_not_looked_for: self.races_not_looked_for.clone(), ..of }
     }
 
-    /// How the search ended.
+    /// Returns how the command ended, given why the search was stopped.
     fn batch(stopped: Option<Stopped>) -> Batch {
         stopped.map_or_else(Batch::default, |stopped| Batch::stopped(Some(stopped)))
     }

@@ -1,4 +1,4 @@
-//! All work-conserving schedules of a block.
+//! The exploration of all work-conserving schedules of a block.
 
 use std::io::Write;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::report::output::Output;
 use crate::report::verdict as report;
 use crate::sim::PolicySetup;
 
-/// Files for a worst and a best schedule.
+/// The files for a worst and a best schedule.
 pub struct Witnesses<'a> {
     worst: Option<Witness<'a>>,
     best: Option<Witness<'a>>,
@@ -34,7 +34,7 @@ struct Witness<'a> {
 }
 
 impl<'a> Witnesses<'a> {
-    /// Starts the files that were asked for.
+    /// Creates the requested files.
     pub fn create(args: &'a Explore, kernel: &LoadedKernel, session: &Session) -> Result<Self, Diagnostics> {
         let inputs = load::inputs(&args.on.common, kernel, &PolicySetup::Gto);
         let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
@@ -66,10 +66,10 @@ impl Witness<'_> {
     }
 }
 
-/// Searches them and judges the bounds.
+/// Explores the schedules and judges the bounds.
 pub fn explore(block: &Block, order: Order, files: Witnesses) -> Outcome {
     let Block { args, kernel, machine, table, paths, limits, session, .. } = block;
-    // every schedule that is explored is work conserving, and one block is
+    // the explored schedules are work conserving and those of a single block
     let context = Context {
         schedules: bound::Schedules::WorkConserving,
         resident_blocks: 1,
@@ -77,7 +77,8 @@ pub fn explore(block: &Block, order: Order, files: Witnesses) -> Outcome {
         beyond: kernel.workload.program().beyond_the_paper_model_on(machine),
         order,
     };
-    // bounds for one policy claim nothing of all schedules, and bounds of launches nothing of a block
+    // bounds for a single policy do not apply to all schedules, and bounds on launches not to a
+    // block
     let mut bounds = bound::all();
     bounds.retain(|bound| bound.policy().is_none() && bound.scope() == Scope::Block);
     let mut reports = vec![BoundReport::default(); bounds.len()];
@@ -116,16 +117,16 @@ pub fn explore(block: &Block, order: Order, files: Witnesses) -> Outcome {
     Ok(ending)
 }
 
-/// No schedule takes longer: the search ends there. Whatever the bounds to be judged, this one is
-/// proved for every block that can be explored.
+/// Returns an upper bound of the worst case, at which the search can end. It does not depend on the
+/// bounds to be judged, and is proved for every block that can be explored.
 fn upper_bound(table: &TimingTable, paths: &BlockPaths) -> Cycles {
     let mut report = BoundReport::default();
     Analyser::new(table).for_each_section(paths, |section| Iwb.add_section(&mut report, section));
     report.value.cycles()
 }
 
-/// A bound claims something of every schedule: it holds only if the worst case is known to be
-/// below it.
+/// Judges a bound on all schedules: it holds only if the worst case is known to be at most the
+/// bound.
 fn judge(bound: Guarantee, found: &Exploration) -> Verdict {
     let open = "the exploration is incomplete: the worst case may be above or below";
     Verdict::between(found.worst.at_least, found.worst.at_most, bound, open)

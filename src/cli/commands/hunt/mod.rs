@@ -1,4 +1,4 @@
-//! `warpbound hunt`: adversarial search for a violation of a bound.
+//! `warpbound hunt`: searches adversarially for a violation of a bound.
 
 use super::again::shell_word;
 use super::check::check_bound_names;
@@ -22,10 +22,10 @@ use crate::report::output::{self as report, Batch};
 use crate::sim::PolicySetup;
 use crate::sim::policy::Schedule;
 
-/// The published bound; it is known to fail, and hunted in all its settings.
+/// The published bound, which is known to fail and is searched in all its settings.
 const PUBLISHED: &str = "gub";
 
-/// What came of one setting.
+/// The result of one setting.
 struct Row {
     plan: Hunt,
     summary: Summary,
@@ -37,9 +37,9 @@ struct Row {
 struct Shown {
     violation: Violation,
     files: WitnessFiles,
-    /// The policy that shows it again.
+    /// The policy that reproduces the violation.
     policy: PolicySetup,
-    /// What shows it again.
+    /// The command that reproduces the violation.
     command: String,
 }
 
@@ -115,7 +115,8 @@ fn output(
     report::Output::of_batch("hunt", Some(args.seed), results, batch).judged(verdicts)
 }
 
-/// The folder for counterexamples, if it is asked for and everything that may be found has room in it.
+/// Creates the folder for counterexamples, if requested, and checks that every possible
+/// counterexample may be written.
 fn folder(args: &args::Hunt, plans: &[Hunt], session: &Session) -> Result<Option<Folder>, Diagnostics> {
     let Some(dir) = &args.counterexamples else { return Ok(None) };
     let folder = Folder::prepare("--counterexamples", dir, args.writing.force, &session.parts)?;
@@ -128,7 +129,7 @@ fn folder(args: &args::Hunt, plans: &[Hunt], session: &Session) -> Result<Option
     problems.into_result(Some(folder))
 }
 
-/// What a violation is called.
+/// Returns the name of a violation.
 fn name(args: &args::Hunt, plan: &Hunt) -> String {
     format!("hunt-{}-{}-{}", args.bound, plan.setting, args.seed).replace(':', "-")
 }
@@ -137,7 +138,7 @@ fn named(name: &str) -> Box<dyn Bound> {
     bound::all().into_iter().find(|bound| bound.name() == name).expect("the name was checked")
 }
 
-/// Refuses options that mean nothing for a bound of single blocks.
+/// Rejects options that have no meaning for a bound on single blocks.
 fn only_for_launches(args: &args::Hunt, scope: Scope) -> Result<(), Diagnostics> {
     let given = [("--blocks", args.blocks), ("--resident", args.resident), ("--sub-cores", args.sub_cores)];
     let mut problems = Diagnostics::new();
@@ -246,14 +247,14 @@ fn show(
     Ok(Shown { violation, files, policy, command })
 }
 
-/// Has `check` judge a violation, and writes its folder.
+/// Lets `check` judge a violation, and writes its folder.
 fn write_folder(args: &args::Hunt, shown: &Shown, name: &str, folder: &Folder) -> Result<(), Diagnostics> {
     let Shown { violation: Violation { score, .. }, files, policy, .. } = shown;
     let workload =
         Workload { name: name.to_owned(), kind: WorkloadKind::Micro(Box::new(files.kernel.clone())) };
     let gating = std::slice::from_ref(&args.bound);
     let fuel = 1 << 20;
-    // what was found is written even if the hunt was ended
+    // a violation is written even if the command was stopped
     let watch = Watch::new();
     let runs = check(&Plan {
         workload: &workload,

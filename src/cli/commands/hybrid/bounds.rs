@@ -1,13 +1,14 @@
-//! Loop bounds that somebody gives, by loop.
+//! The given loop bounds, by loop.
 
 use crate::cli::args::Hybrid;
 use crate::cli::loop_bounds::{Given, given};
 use crate::diag::{Diagnostic, Diagnostics};
 
-/// The bounds by loop; `names` are what the loops are called, a line or a node, which several may share.
+/// Returns the bound of each loop. `names` are the names of the loops, lines or nodes; several
+/// loops may share one.
 ///
 /// # Errors
-/// Every bound that is none, or of no loop.
+/// Every bound that is invalid or refers to no loop.
 pub fn bounds(args: &Hybrid, names: &[String], what: &str) -> Result<Vec<Option<u64>>, Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut bounds = vec![None; names.len()];
@@ -23,7 +24,7 @@ pub fn bounds(args: &Hybrid, names: &[String], what: &str) -> Result<Vec<Option<
     problems.into_result(bounds)
 }
 
-/// A loop and its bound, or what is wrong and what to do about it.
+/// Parses the name of a loop and its bound, or returns what is wrong and a hint.
 fn bound(text: &str, names: &[String], what: &str) -> Result<(String, u64), (String, String)> {
     let split = text.split_once('=').map(|(name, bound)| (name.trim(), bound.trim()));
     let parsed = split.and_then(|(name, bound)| Some((name.to_owned(), bound.parse::<u64>().ok()?)));

@@ -1,4 +1,5 @@
-//! `warpbound hybrid`: estimates from times between ipoints, of simulated runs or of traces.
+//! `warpbound hybrid`: computes estimates from the times between ipoints, of simulated runs or of
+//! traces.
 
 mod bounds;
 
@@ -123,7 +124,7 @@ fn of_kernel(args: &Hybrid, name: &str, session: &Session) -> Outcome {
     finish(args, about, observed, lp, seed, session)
 }
 
-/// What trace files say, one after the other.
+/// Reads the observations of trace files, one after the other.
 fn of_traces(
     paths: &[PathBuf],
     ipg: &Ipg,
@@ -158,7 +159,7 @@ fn create_lp(args: &Hybrid, inputs: &[PathBuf], session: &Session) -> Result<Opt
     args.dump_lp.as_ref().map(|path| outputs.file("--dump-lp", path)).transpose()
 }
 
-/// Estimates, and what is written of them.
+/// Computes the estimates, and prints and writes the results.
 fn finish(
     args: &Hybrid,
     about: About<'_>,

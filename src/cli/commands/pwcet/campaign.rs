@@ -1,4 +1,4 @@
-//! Runs that differ by chance, simulated as a sweep.
+//! Runs with random variation, simulated as a sweep.
 
 use std::path::PathBuf;
 
@@ -29,21 +29,22 @@ pub struct Campaign {
     inputs: Vec<PathBuf>,
 }
 
-/// What became of a campaign.
+/// The outcome of a campaign.
 pub enum Simulated {
-    /// One part of it is in a folder.
+    /// One shard of the runs has been written to a folder.
     Part(Ending),
-    /// Every run.
+    /// All runs have been simulated.
     All {
-        /// What was simulated.
+        /// The description of the runs.
         measured: Measured,
-        /// Cycles, in the order of the runs.
+        /// The makespans in cycles, in the order of the runs.
         makespans: Vec<u64>,
     },
 }
 
 impl Campaign {
-    /// Of what a command line says: so many runs from this number on.
+    /// Prepares the campaign of a command line: `runs` runs, of which the first has the number
+    /// `from`.
     pub fn new(args: &Pwcet, from: u64, runs: u64, watch: &Watch) -> Result<Self, Diagnostics> {
         if args.what == assets::FROM_STDIN {
             let problem = Diagnostic::general("-", "a campaign reads its kernel anew for each run");
@@ -86,12 +87,12 @@ impl Campaign {
         Ok(Self { planned, draws, machine, policy: policy.kind(), kernel, inputs })
     }
 
-    /// Every file that is read.
+    /// Returns every file that is read.
     pub fn inputs(&self) -> Vec<PathBuf> {
         self.inputs.clone()
     }
 
-    /// Simulates, into a folder if one is named.
+    /// Simulates the runs, and keeps them in a folder if one is named.
     pub fn run(&self, args: &Pwcet, session: &Session) -> Result<Simulated, Diagnostics> {
         let makespans = match &args.out {
             Some(_) => match self.kept(args, session)? {
@@ -118,10 +119,10 @@ impl Campaign {
         Doing { what: "simulating", threads: args.jobs, self_check: false }
     }
 
-    /// Simulates, and hands the records on in the order of the runs.
+    /// Simulates the runs, and passes the records to `see` in the order of the runs.
     ///
     /// # Errors
-    /// A run that fails, or that somebody ended the command before the last.
+    /// If a run fails, or if the command is stopped before the last run.
     pub fn each(
         &self,
         args: &Pwcet,
@@ -141,17 +142,17 @@ impl Campaign {
         if done < self.planned.points.len() { Err(self.incomplete(session, done).into()) } else { Ok(()) }
     }
 
-    /// The bounds that its records have: names, and whether they are proved.
+    /// Returns the names of the bounds in the records, and whether they are proved.
     pub fn bounds(&self) -> impl Iterator<Item = (&'static str, bool)> {
         self.planned.bounds.iter().map(|bound| (bound.name(), bound.standing() == Standing::Proved))
     }
 
-    /// The policy of all runs.
+    /// Returns the policy of all runs.
     pub fn policy(&self) -> &SchedulerKind {
         &self.policy
     }
 
-    /// The machine as it is without what is drawn.
+    /// Returns the machine without its random behaviour.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
@@ -162,7 +163,7 @@ impl Campaign {
         Ok(makespans)
     }
 
-    /// The makespans of all runs; or how the command ends, if they are not all there.
+    /// Returns the makespans of all runs, or the ending of the command if some are missing.
     fn kept(&self, args: &Pwcet, session: &Session) -> Result<Result<Vec<u64>, Ending>, Diagnostics> {
         let points = &self.planned.points;
         let Some(dir) = &args.out else { return Ok(Ok(Vec::new())) };
@@ -203,7 +204,7 @@ impl Campaign {
     }
 }
 
-/// What is drawn: what was asked for, or all that there is.
+/// Returns the sources of variation: those requested, or else all that exist.
 fn sources(
     args: &Pwcet,
     loaded: &Loaded,
@@ -236,10 +237,10 @@ fn sources(
     Ok(found)
 }
 
-/// Whether the launch has other data with another seed.
+/// Returns whether the data of the launch depend on the seed.
 fn has_random_inputs(args: &Pwcet, loaded: &Loaded, watch: &Watch) -> Result<bool, Diagnostics> {
     let kernel = match loaded {
-        // what a program writes between launches may be random as well; traces are what they are
+        // data that a program writes between launches may be random, too; traces are fixed
         Loaded::Application(found) => return Ok(found.application.program().is_some()),
         Loaded::Kernel(kernel) => kernel,
     };

@@ -1,4 +1,4 @@
-//! Whether a curve holds for runs that it has not seen.
+//! The judgement of a curve by runs that were not used to fit it.
 
 use super::RUNS;
 use super::campaign::Campaign;
@@ -13,10 +13,10 @@ use crate::pwcet::curve::Pwcet as Curve;
 use crate::report::pwcet::{Further, Judged};
 use crate::report::wcet::{Explored, StaticOf};
 
-/// Runs whose schedules are explored.
+/// The number of runs whose schedules are explored.
 const EXPLORED: u64 = 20;
 
-/// Puts what is known to happen and what cannot beside a curve.
+/// Compares a curve with further runs, bounds and explored schedules.
 pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Result<Judged, Diagnostics> {
     let given = args.common.seed.checked_add(args.runs.unwrap_or(RUNS));
     let from = given.filter(|from| from.checked_add(runs - 1).is_some()).ok_or_else(|| {
@@ -58,7 +58,7 @@ pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Resul
                 max_states: args.max_states,
                 jobs: args.jobs,
             };
-            // runs of a campaign are not watched: a replay may pass over warps
+            // races are not detected in the runs of a campaign, and a replay may pass over warps
             let schedules = [Schedules::Run { policy: campaign.policy().clone(), passed_over: None }];
             let explored = exploring.worst(&args.what, campaign.machine(), &schedules, session)?;
             (explored, static_of(&kernel, campaign.machine(), &schedules, &resolved, &args.common, session)?)

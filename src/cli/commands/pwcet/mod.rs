@@ -1,4 +1,5 @@
-//! `warpbound pwcet`: times that runs exceed hardly ever, of measured or simulated runs.
+//! `warpbound pwcet`: estimates times that are exceeded with a small probability, from measured or
+//! simulated runs.
 
 mod campaign;
 mod judge;
@@ -20,13 +21,14 @@ use crate::pwcet::{NoAnalysis, Options, Probability, Sample, SampleError, analys
 use crate::report::output::Output;
 use crate::report::pwcet::{Measured, NoCurveResult, PwcetReport, PwcetResult, Without};
 
-/// More measurements take too long: a test compares all with all, 200,000 in five seconds.
+/// The most measurements; one of the tests compares all pairs, which takes five seconds for
+/// 200,000.
 const MOST_MEASUREMENTS: usize = 500_000;
 
-/// Runs that are simulated unless `--runs` says otherwise; the help names it too.
+/// The default of `--runs`, which the help text states, too.
 const RUNS: u64 = 10_000;
 
-/// More threads do not help any machine that we know.
+/// The most threads; more do not help on any machine that we know.
 pub const MOST_THREADS: usize = 256;
 
 /// Runs the command.
@@ -104,11 +106,11 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// Times before they are a sample.
+/// Times that have not yet been checked to be a sample.
 enum Values {
-    /// Simulated.
+    /// Simulated times.
     Cycles(Vec<u64>),
-    /// Read from a file, which checks that they are finite and not negative.
+    /// Times from a file; reading has checked that they are finite and not negative.
     Times(Vec<f64>),
 }
 
@@ -135,10 +137,10 @@ impl Values {
     }
 }
 
-/// What the analysis is asked for.
+/// Returns the options of the analysis.
 ///
 /// # Errors
-/// Every probability that is none.
+/// Every invalid probability.
 pub fn options(args: &Pwcet) -> Result<Options, Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut probabilities = Vec::new();

@@ -1,4 +1,5 @@
-//! Table II of Betts and Donaldson: estimates of the hybrid analysis over random runs of 25 kernels.
+//! Table II of Betts and Donaldson: estimates of the hybrid analysis over random runs of 25
+//! kernels.
 
 use super::Done;
 use crate::cli::args::{Common, PtxLaunch, Reproduce};
@@ -17,7 +18,7 @@ use crate::report::reproduce::betts::{BettsResult, BettsRow, TABLE_II};
 /// The machine of the paper's evaluation.
 const MACHINE: &str = "fermi-c2050";
 
-/// Runs of each kernel in the paper.
+/// The number of runs of each kernel in the paper.
 const RUNS: u64 = 1000;
 
 pub fn table(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {

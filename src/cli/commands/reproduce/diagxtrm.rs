@@ -1,5 +1,5 @@
-//! Table 1 and figures 2 to 4 of Berezovskyi et al., ARCS 2016: the campaign and the analysis of `pwcet` in each of 12
-//! configurations.
+//! Table 1 and figures 2 to 4 of Berezovskyi et al., ARCS 2016: the campaign and the analysis of
+//! `pwcet` in each of 12 configurations.
 
 use super::Done;
 use crate::cli::args::{Common, PtxLaunch, Pwcet, Reproduce};
@@ -20,11 +20,12 @@ use crate::sweep::Source;
 /// The machine of the paper's experiments.
 const MACHINE: &str = "kepler-gk104";
 
-/// Runs of each configuration: a tail of a tenth of them has 100 runs, enough for an interval of the extremal index that says
-/// something. All of them take about 17 minutes on two cores. The paper has 50,000.
+/// The default number of runs of each configuration. A tail of a tenth of them has 100 runs, which
+/// suffices for a useful confidence interval of the extremal index. All configurations take about
+/// 17 minutes on two cores. The paper has 50,000 runs.
 const RUNS: u64 = 1000;
 
-/// Everything that can differ between runs; the machine has no jitter.
+/// All sources of variation that the machine has; it has no jitter.
 const VARIED: [Source; 3] = [Source::Inputs, Source::Replacement, Source::Placement];
 
 pub fn table(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
@@ -59,12 +60,12 @@ pub fn table(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
     Ok(Done { batch, ..Done::new(Reproduced::Traces(Box::new(result))) })
 }
 
-/// What the analysis of simulated runs is asked for.
+/// Returns the options of the analysis of simulated runs.
 fn simulated(wanted: &Pwcet) -> Result<Options, Diagnostics> {
     Ok(Options { exact_clock: true, ..options(wanted)? })
 }
 
-/// The row of one configuration, and its makespans.
+/// Returns the row of one configuration, and its makespans.
 fn configuration(
     trace: &Trace,
     runs: u64,
@@ -76,7 +77,7 @@ fn configuration(
     let campaign = Campaign::new(&wanted, wanted.common.seed, runs, &session.watch)?;
     let (measured, makespans) = match campaign.run(&wanted, session)? {
         Simulated::All { measured, makespans } => (measured, makespans),
-        // only where runs are kept in a folder
+        // occurs only if runs are kept in a folder
         Simulated::Part(_) => return Err(Diagnostic::general(trace.launch, "a part of the runs").into()),
     };
     let threads = jobs.unwrap_or_else(resources::threads).clamp(1, MOST_THREADS);

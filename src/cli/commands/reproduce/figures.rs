@@ -1,4 +1,4 @@
-//! Figures of papers, computed by the same engines as the commands that show them alone.
+//! The figures of papers, computed by the same engines as the commands for single kernels.
 
 use super::Done;
 use crate::base::Watch;
@@ -22,11 +22,11 @@ use crate::report::reproduce::{Reproduced, anomaly, example, fermi};
 use crate::sim::{Engine, PaperMachine};
 use crate::trace::{Issue, Recorder};
 
-/// The kernel of Figures 2 and 3, and the machine.
+/// The kernel and the machine of Figures 2 and 3.
 const KERNEL: &str = "fig3";
 const MACHINE: &str = "paper-fig2";
 
-/// Figure 2: the first warp of the example alone.
+/// Reproduces Figure 2: the first warp of the example alone.
 pub fn fig2() -> Result<Done, Diagnostics> {
     let example = Example::new()?;
     let alone = BlockPaths { warps: example.paths.warps[..1].to_vec(), ..example.paths.clone() };
@@ -35,7 +35,7 @@ pub fn fig2() -> Result<Done, Diagnostics> {
     Ok(figure(example::fig2(&issues, &phases)))
 }
 
-/// Figure 3: both warps.
+/// Reproduces Figure 3: both warps.
 pub fn fig3() -> Result<Done, Diagnostics> {
     let example = Example::new()?;
     Ok(figure(example::fig3(&example.issues(&example.paths)?)))
@@ -59,7 +59,7 @@ impl Example {
         Ok(Self { kernel, machine, paths })
     }
 
-    /// What the simulator does with these warps under gto.
+    /// Returns the issues of the simulator for these warps under gto.
     fn issues(&self, paths: &BlockPaths) -> Result<Vec<Issue>, Diagnostics> {
         let table = load::timing(&self.kernel, &self.machine)?;
         let mut recorder = Recorder::default();
@@ -70,10 +70,10 @@ impl Example {
     }
 }
 
-/// Schedules that are tried for Figure 4 at most; the first anomaly comes far sooner.
+/// The most schedules that are tried for Figure 4; the first anomaly is found far earlier.
 const MAX_SCHEDULES: u64 = 20_000_000;
 
-/// Figure 4: three warps, two phases that get shorter.
+/// Reproduces Figure 4: three warps, of which two phases get shorter.
 pub fn fig4(session: &Session) -> Result<Done, Diagnostics> {
     let mut complete = true;
     let mut search = |policy: SchedulerKind| {
@@ -96,7 +96,7 @@ pub fn fig4(session: &Session) -> Result<Done, Diagnostics> {
     Ok(ended(anomaly::fig4(&lrr, &gto), complete, session))
 }
 
-/// What of the report on Fermi is wanted.
+/// A part of the results on Fermi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfFermi {
     Fig3,
@@ -105,7 +105,7 @@ pub enum OfFermi {
     Formula,
 }
 
-/// A figure or the formula of Raravi and Andersson, 2010.
+/// Reproduces a figure or the formula of Raravi and Andersson, 2010.
 pub fn of_fermi(what: OfFermi, session: &Session) -> Done {
     let machine = FermiMachine::published();
     session.progress.begin("exploring", None, "");

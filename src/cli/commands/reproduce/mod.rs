@@ -1,4 +1,4 @@
-//! `warpbound reproduce`: tables and figures of papers, ours beside theirs.
+//! `warpbound reproduce`: reproduces tables and figures of papers beside the published numbers.
 
 mod betts;
 mod diagxtrm;
@@ -18,10 +18,10 @@ use crate::report::output::{Batch, Output};
 use crate::report::reproduce::pastis::stacks::Drawn;
 use crate::report::reproduce::{Paper, Reproduced, Reproducible};
 
-/// Everything in turn that takes no minutes.
+/// The name for everything that does not take minutes.
 const ALL: &str = "all";
 
-/// What came of one of them.
+/// The outcome of one table or figure.
 struct Done {
     result: Reproduced,
     batch: Batch,
@@ -30,7 +30,7 @@ struct Done {
 }
 
 impl Done {
-    /// Nothing went wrong.
+    /// Returns the outcome of a result without errors.
     fn new(result: Reproduced) -> Self {
         Self { result, batch: Batch::default(), violated: false, failures: Failures::default() }
     }
@@ -80,7 +80,7 @@ pub fn run(args: &Reproduce, session: &Session) -> Outcome {
         ending.failures = done.failures;
         if !done.batch.complete {
             batch = done.batch;
-            // what is wrong with a table is said of it alone
+            // the errors of a table are reported with that table alone
             if wanted.len() > 1 && !ending.failures.is_empty() {
                 break;
             }

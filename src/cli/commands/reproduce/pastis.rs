@@ -1,4 +1,5 @@
-//! Section V of Adalbert et al., ERTS 2022: products of matrices, and a network, from machine code and from PTX.
+//! Section V of Adalbert et al., ERTS 2022: products of matrices and a network, from machine code
+//! and from PTX.
 
 use super::Done;
 use crate::base::Pc;
@@ -20,10 +21,10 @@ use crate::report::reproduce::pastis::{
 };
 use crate::trace::BankProfile;
 
-/// The codes of each launch: what reports call it, and what stands behind the name of the launch.
+/// The kinds of code of each launch: the name in reports, and the suffix of the launch's name.
 const CODES: [(&str, &str); 2] = [("sm_61", "@sm_61"), ("ptx", "")];
 
-/// The buffer of a network's outputs.
+/// The buffer with the outputs of a network.
 const OUTPUTS: &str = "out";
 
 pub fn section(session: &Session) -> Result<Done, Diagnostics> {
@@ -62,7 +63,7 @@ pub fn section(session: &Session) -> Result<Done, Diagnostics> {
     Ok(Done { batch, violated, ..Done::new(Reproduced::Section(Box::new(result))) })
 }
 
-/// Accesses and cycles of a product; nothing if somebody ended the run.
+/// Returns the accesses and cycles of a product, or `None` if the command was stopped.
 fn measured(name: &str, common: &Common, session: &Session) -> Result<Option<Counted>, Diagnostics> {
     let kernel = load::kernel(name, &PtxLaunch::default(), common.seed, &session.watch)?;
     let (machine, _) = load::machine(common, &kernel)?;
@@ -100,7 +101,7 @@ fn measured(name: &str, common: &Common, session: &Session) -> Result<Option<Cou
     }))
 }
 
-/// The network from every code; nothing if somebody ended a run.
+/// Returns the results of the network for each kind of code, or `None` if the command was stopped.
 fn network(common: &Common, to_barriers: &Common, session: &Session) -> Result<Option<Network>, Diagnostics> {
     let judging = Common::on(DEFAULT_MACHINE);
     let mut images = Images::default();
@@ -127,7 +128,7 @@ fn network(common: &Common, to_barriers: &Common, session: &Session) -> Result<O
     Ok(Some(Network::new(DEFAULT_MACHINE.to_owned(), &images, same_bytes, runs)))
 }
 
-/// Labels and outputs of the reference, from files beside the program.
+/// Reads the labels and the outputs of the reference from files beside the program.
 fn known(program: &LoadedApplication) -> Result<Images, Diagnostic> {
     let bytes = |name: &str| program.location.beside(name).bytes(read::DATA_BYTES);
     Ok(Images {
@@ -140,7 +141,7 @@ fn doubles(bytes: &[u8]) -> Vec<f64> {
     bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()
 }
 
-/// A run of the program, with every bound or none, and the outputs that it leaves.
+/// Runs the program, with every bound or none, and returns the run and its outputs.
 fn simulated(
     program: &LoadedApplication,
     common: &Common,

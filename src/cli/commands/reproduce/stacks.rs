@@ -17,16 +17,16 @@ use crate::report::reproduce::pastis::published::{INSTRUCTION, REJOIN, STACKS, T
 use crate::report::reproduce::pastis::stacks::{self, Diverged, Drawn, Walked};
 use crate::report::reproduce::stack::StackEntry;
 
-/// The launch whose branches are counted, in machine code.
+/// The launch, in machine code, whose branches are counted.
 const LAUNCH: &str = "ifelse@sm_61";
 
-/// One of the figures.
+/// Reproduces one of the figures.
 pub fn figure(drawn: Drawn, session: &Session) -> Result<Done, Diagnostics> {
     let walks = [(Region::Sync, "SSY", "SYNC"), (Region::Break, "PBK", "BRK")].map(walked);
     Ok(Done::new(Reproduced::Figure(stacks::figure(drawn, &walks, &diverged(session)?))))
 }
 
-/// The stack through the instructions of the figures.
+/// Returns the stacks before and after the instructions of the figures.
 fn walked((region, opened_by, closed_by): (Region, &'static str, &'static str)) -> Walked {
     let taking = LaneMask::first(TAKING as usize);
     let mut stack = SimtStack::new(Reconvergence::PascalStack);
@@ -46,12 +46,13 @@ fn walked((region, opened_by, closed_by): (Region, &'static str, &'static str)) 
     Walked { opened_by, closed_by, stacks: [before, opened, branched, closed], rejoined }
 }
 
-/// The instruction at an address.
+/// Returns the program counter of the instruction at an address.
 fn at(address: u32) -> Pc {
     Pc::new(address / INSTRUCTION)
 }
 
-/// The entries as the paper draws them: top first, addresses in bytes, the first thread as the highest bit.
+/// Returns the entries as the paper draws them: top first, addresses in bytes, the first thread as
+/// the highest bit.
 fn entries(stack: &SimtStack) -> Vec<StackEntry> {
     let address = |pc: Pc| if pc == SimtStack::END { STACKS[0][0].1 } else { pc.get() * INSTRUCTION };
     let row = |entry: &Entry| {
@@ -60,7 +61,7 @@ fn entries(stack: &SimtStack) -> Vec<StackEntry> {
     stack.entries().iter().rev().map(row).collect()
 }
 
-/// What the branches of a launch did, all blocks of it.
+/// Counts the divergent branches of a launch, over all blocks.
 fn diverged(session: &Session) -> Result<Diverged, Diagnostics> {
     let common = Common::on(MACHINE);
     let kernel = load::kernel(LAUNCH, &PtxLaunch::default(), common.seed, &session.watch)?;
@@ -80,10 +81,11 @@ fn diverged(session: &Session) -> Result<Diverged, Diagnostics> {
     Ok(found)
 }
 
-/// Branches at which a warp diverged, and after how many of them it went on where they lead.
+/// Returns the number of branches at which a warp diverged, and after how many of them it continued
+/// at the target.
 fn of_warp(program: &Program, path: &WarpPath) -> (usize, usize) {
     let (mut branches, mut taken_first) = (0, 0);
-    // behind a branch that diverges fewer lanes are active
+    // after a divergent branch, fewer lanes are active
     for pair in path.masks().windows(2) {
         let [(_, before), (next, after)] = pair else { continue };
         let next = *next as usize;

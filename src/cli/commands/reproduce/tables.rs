@@ -1,4 +1,4 @@
-//! Tables of papers: from the records of a plan, or from an ablation.
+//! The tables of papers, from the records of a plan or from an ablation.
 
 use super::Done;
 use crate::cli::args::{Ablate, Reproduce, TableFormat};
@@ -14,7 +14,7 @@ use crate::report::output;
 use crate::report::reproduce::{Measured, Paper, ReproduceResult, Reproduced};
 use crate::sweep::SweepSpec;
 
-/// A table over the records of its plan.
+/// Reproduces a table over the records of its plan.
 pub fn of_plan(paper: Paper, args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
     let location = assets::find_plan(paper.plan())?;
     let planned = match &args.compiler {
@@ -45,7 +45,7 @@ pub fn of_plan(paper: Paper, args: &Reproduce, session: &Session) -> Result<Done
     Ok(Done { violated, batch, ..Done::new(Reproduced::Table(Box::new(result))) })
 }
 
-/// The suite on each variant of the machine, one block at a time.
+/// Reproduces Table 2: the suite on each variant of the machine, one block at a time.
 pub fn table2(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
     let names = suite_kernels()?;
     let mut batch = Batch::new(&names);

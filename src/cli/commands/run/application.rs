@@ -1,4 +1,4 @@
-//! An application: all its kernels, one after the other.
+//! A run of an application: all its kernels, one after the other.
 
 use std::time::Instant;
 
@@ -97,7 +97,7 @@ pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcom
     Ok(ending)
 }
 
-/// What has a name when the application has ended.
+/// Returns the named parts of device memory after the application has ended.
 fn names(program: &LoadedApplication) -> Names {
     let Some(sequence) = program.application.program() else {
         return Names { buffers: Vec::new(), variables: Vec::new() };

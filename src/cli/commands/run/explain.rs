@@ -1,4 +1,4 @@
-//! A run and its critical path.
+//! A run with its critical path.
 
 use crate::base::Fnv1a;
 use crate::check::{Checked, Plan, observe};
@@ -11,10 +11,10 @@ use crate::report::explain::{About, Explained};
 use crate::trace::UnitUse;
 use crate::why::{Explainer, Explanation, Unexplained};
 
-/// Links of the path that are kept if somebody wants to see them.
+/// The most links of the path that are kept, if they are to be shown.
 pub const LINKS: usize = 200_000;
 
-/// What was found, for a report.
+/// Returns the report of an explanation.
 pub fn report(
     kernel: &LoadedKernel,
     machine: &Machine,
@@ -43,7 +43,7 @@ pub fn report(
     Explained::new(&about, found, with_path)
 }
 
-/// Why there is no explanation.
+/// Returns the error if there is no explanation.
 pub fn problem(name: &str, why: Unexplained) -> Diagnostic {
     match why {
         Unexplained::Unfinished => {
@@ -61,7 +61,7 @@ pub fn problem(name: &str, why: Unexplained) -> Diagnostic {
     }
 }
 
-/// Runs a kernel for its critical path alone. `given` is what the command line called it.
+/// Runs a kernel only for its critical path. `given` is the run's name on the command line.
 pub fn explain(args: &Run, given: &str, session: &Session) -> Result<Explained, Diagnostics> {
     let common = &args.on.common;
     let kernel = match load::any(&args.on.kernel, &args.on.ptx, common.seed, &session.watch)? {

@@ -1,4 +1,4 @@
-//! One kernel: simulate it and say where its cycles went.
+//! A run of one kernel: simulates it and shows where its cycles went.
 
 use std::time::{Duration, Instant};
 
@@ -30,10 +30,10 @@ use crate::report::timeline::{About, Recording};
 use crate::trace::{BankProfile, FirstSm, Listing, Observer, StallProfile, UnitUse};
 use crate::why::{Explainer, Unexplained};
 
-/// Branches shown as text without -v.
+/// The most branches that text shows without -v.
 const MAX_BRANCHES: usize = 10;
 
-/// Runs it.
+/// Runs the command.
 pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) -> Outcome {
     let (machine, _) = load::machine(&args.on.common, kernel)?;
     let policy = load::policy(&args.on.common, kernel, &machine)?;
@@ -67,7 +67,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let source = kernel.workload.source(options, &session.watch)?;
     let mut source = TimedSource { source, spent: began.elapsed() };
     let mut bank_profile = BankProfile::new(&table);
-    // bare speed need not pay for where cycles went
+    // with --timings only the speed counts, so no profile is made
     let mut more: Vec<&mut dyn Observer> =
         if args.timings { Vec::new() } else { vec![&mut profile, &mut units] };
     if machine.shared_memory().is_some() && !args.timings {
@@ -78,7 +78,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     if let Some(recording) = &mut recording {
         more.push(recording);
     }
-    // the page shows the path, too
+    // the HTML page shows the path, too
     let keep = if verbose || records { explain::LINKS } else { 0 };
     let mut explainer = args.explain.then(|| Explainer::new(&table, &machine, keep));
     more.extend(explainer.as_mut().map(|explainer| explainer as &mut dyn Observer));
@@ -165,7 +165,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     Ok(ending)
 }
 
-/// Starts every file that was asked for.
+/// Creates the requested files.
 fn create<'a>(
     args: &'a Run,
     dumps: Vec<Dump>,
@@ -189,7 +189,7 @@ fn create<'a>(
     problems.into_result((traces, parts))
 }
 
-/// Puts every file in its place, now that the results are out.
+/// Gives the files their final names after the results have been printed.
 fn place_files(
     traces: Vec<TraceFile>,
     written: Vec<std::io::Result<()>>,
@@ -213,7 +213,7 @@ fn place_files(
     }
 }
 
-/// A functional run that knows how long it took.
+/// A functional run that measures its time.
 struct TimedSource<'a> {
     source: WorkloadSource<'a>,
     spent: Duration,
@@ -234,7 +234,7 @@ impl BlockSource for TimedSource<'_> {
     }
 }
 
-/// What has a name in device memory.
+/// Returns the named parts of device memory.
 fn names(kernel: &LoadedKernel) -> Names {
     let module = match &kernel.workload.kind {
         WorkloadKind::Step { sequence, step } => sequence.kernel(step).module,
@@ -247,8 +247,8 @@ fn names(kernel: &LoadedKernel) -> Names {
     }
 }
 
-/// Simulates with every trace that was asked for and `more` observers; tells whether each trace could be
-/// written.
+/// Simulates with the requested traces and with the observers in `more`; returns whether each trace
+/// could be written.
 fn traced(
     files: &mut [TraceFile],
     (listing, ipoints): (&Listing, Option<&Instrumented>),

@@ -1,4 +1,4 @@
-//! `warpbound run`: simulate one kernel or application and say where its cycles went.
+//! `warpbound run`: simulates one kernel or application and shows where its cycles went.
 
 mod application;
 pub mod explain;

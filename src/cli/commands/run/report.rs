@@ -1,4 +1,4 @@
-//! The report around one run.
+//! The report of one run.
 
 use crate::check::Checked;
 use crate::cli::args::Run;
@@ -6,7 +6,7 @@ use crate::cli::session::Session;
 use crate::report::output::{Batch, Output};
 use crate::report::run::RunResult;
 
-/// The report of one run.
+/// Returns the output for one run.
 pub fn output<'a>(
     args: &Run,
     result: RunResult<'a>,

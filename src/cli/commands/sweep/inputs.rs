@@ -1,4 +1,4 @@
-//! What a plan names, found and read.
+//! Finds and reads everything that a plan names.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,26 @@ use crate::machine::{Machine, MachineSpec, Random, SchedulerKind, Setting};
 use crate::sim::PolicySetup;
 use crate::sweep::{self, Assignment, Axis, Draws, Input, Inputs, Point, Points};
 
-/// The setting that is no path of a machine file.
+/// The only setting of a plan that is not a path in a machine file.
 const MEM_LATENCY: &str = "mem_latency";
 
-/// Kernels, machines and policies of a plan.
+/// The kernels, machines and policies of a plan.
 pub struct Found {
     kernels: BTreeMap<String, Location>,
     machines: BTreeMap<String, (MachineSpec, SourceText)>,
     policies: Vec<PolicySetup>,
-    /// What machines do at random, if runs are drawn.
+    /// The random behaviour of machines that is varied, if the plan has draws.
     randoms: Vec<Random>,
-    /// Digests of the plan and of all that was read for it.
+    /// The digests of the plan and of everything that was read for it.
     inputs: Vec<(String, Fnv1a)>,
 }
 
 impl Found {
-    /// Finds and reads everything that the points name, and tries every value of every axis by itself.
+    /// Finds and reads everything that the points name, and tries every value of every axis by
+    /// itself.
     ///
     /// # Errors
-    /// All that is wrong.
+    /// Every error in the plan.
     pub fn new(
         points: &Points,
         plan: &Location,
@@ -55,7 +56,7 @@ impl Found {
             if let SchedulerKind::Replay(file) = kind
                 && let Ok(schedule) = assets::find_schedule(file, Some(plan))
             {
-                // that it cannot be read has been said
+                // an error of reading has already been reported
                 let bytes = schedule.bytes(read::SCHEDULE_BYTES).unwrap_or_default();
                 found.read(format!("the schedule {file}")).write(&bytes);
             }
@@ -84,7 +85,7 @@ impl Found {
             if !understood {
                 continue;
             }
-            // the first of its launches stands for all: others may fail when it is their turn
+            // only the first launch of a kernel is tried; others may fail when they run
             let seed = if points.is_empty() { 0 } else { points.point(0).seed };
             match found.load(name, &options, seed).and_then(|loaded| loaded.digests()) {
                 Ok(files) => {
@@ -94,7 +95,7 @@ impl Found {
                 }
                 Err(wrong) => problems.append(at(source, &[name], wrong)),
             }
-            // but an argument may name a file of its own, and every compiler has its own
+            // but an argument may name a file of its own, and each compiler has files of its own
             let has_files = |axis: &&Axis| axis.name.starts_with("arg ") || axis.name == "compiler";
             for axis in axes.iter().filter(has_files) {
                 for value in axis.values.iter().skip(1) {
@@ -103,7 +104,8 @@ impl Found {
                     let mut options = PtxLaunch::default();
                     let set = axes.iter().try_for_each(|other| options.set(&other.name, &chosen(other)));
                     let files = set.ok().and_then(|()| found.load(name, &options, seed).ok()?.digests().ok());
-                    // a launch that fails is a point that fails; that it did not is part of the digest
+                    // a launch that fails is a failed point; the digest records whether it could be
+                    // loaded
                     let of_value = found.read(format!("the kernel {name} with {}={value}", axis.name));
                     of_value.write(&[u8::from(files.is_some())]);
                     files.into_iter().flatten().for_each(|(_, of_file)| of_value.write_u64(of_file));
@@ -137,13 +139,13 @@ impl Found {
         problems.into_result(found)
     }
 
-    /// Something that was read: its digest, to which its contents are to be added.
+    /// Registers an input and returns its digest, to which its contents must be added.
     fn read(&mut self, name: String) -> &mut Fnv1a {
         self.inputs.push((name, Fnv1a::default()));
         &mut self.inputs.last_mut().expect("it was pushed").1
     }
 
-    /// The plan and all that was read for it.
+    /// Returns the plan and everything that was read for it.
     pub fn inputs(&self) -> Vec<Input> {
         let input = |(name, digest): &(String, Fnv1a)| Input {
             name: name.clone(),
@@ -153,7 +155,8 @@ impl Found {
     }
 
     fn load(&self, name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
-        // what is done stays where a trace takes too long to read
+        // not stopped by the command's cancellation, so that completed points stay valid while a
+        // long trace is read
         load::any_at(name, self.kernels[name].clone(), options, seed, &Watch::new())
     }
 }
@@ -189,7 +192,7 @@ impl Inputs for Found {
     }
 }
 
-/// The machine of the run of this number.
+/// Returns the machine for the run with this number.
 fn drawn(spec: &MachineSpec, randoms: &[Random], number: u64) -> Result<MachineSpec, Diagnostics> {
     spec.drawn(randoms, number).map_err(|(message, hint)| {
         let name = spec.name.clone().unwrap_or_default();
@@ -197,14 +200,14 @@ fn drawn(spec: &MachineSpec, randoms: &[Random], number: u64) -> Result<MachineS
     })
 }
 
-/// The first value of every setting.
+/// Returns the first value of every setting.
 fn first_settings(points: &Points) -> Vec<Assignment<'_>> {
     let with_values = points.settings().iter().filter(|axis| !axis.values.is_empty());
     with_values.map(|axis| (axis.name.as_str(), axis.values[0].as_str())).collect()
 }
 
-/// Problems of something that the plan names, at the place where it does, found word by word. Those with a place in
-/// another file keep it.
+/// Places the errors of something that the plan names at that name, which is found word by word.
+/// Errors that are placed in another file keep their place.
 fn at(source: &SourceText, words: &[&str], problems: Diagnostics) -> Diagnostics {
     problems.map(|problem| match problem.line {
         0 => source.error_along(words, problem.message).hint(problem.hint),
@@ -212,7 +215,7 @@ fn at(source: &SourceText, words: &[&str], problems: Diagnostics) -> Diagnostics
     })
 }
 
-/// A machine with settings of a plan, among them the one that is no path.
+/// Applies settings of a plan to a machine, including the one that is not a path.
 fn with_settings(spec: &MachineSpec, settings: &[Assignment]) -> Result<MachineSpec, Diagnostics> {
     let mut latency = None;
     let mut others = Vec::new();

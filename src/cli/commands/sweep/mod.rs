@@ -1,4 +1,4 @@
-//! `warpbound sweep`: every point of a plan, into a folder of results.
+//! `warpbound sweep`: simulates every point of a plan and writes a folder of results.
 
 mod inputs;
 mod planned;
@@ -54,17 +54,17 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
 pub struct About<'a> {
     pub command: &'static str,
     pub out: &'a Path,
-    /// How many points are to be there.
+    /// The number of points that belong in the folder.
     pub wanted: u64,
-    /// What the command was ended before, although all points are there.
+    /// What is missing because the command was stopped, although all points are complete.
     pub lacks: Option<&'static str>,
-    /// What to do if they are not.
+    /// The hint if points are missing.
     pub if_missing: &'static str,
     pub format: Format,
 }
 
 impl About<'_> {
-    /// Writes the table, and says what the results show as a whole.
+    /// Writes the table and prints a summary of the results.
     pub fn conclude(
         &self,
         results: &Results,
@@ -72,7 +72,7 @@ impl About<'_> {
         session: &Session,
         ending: &mut Ending,
     ) {
-        // the table is made of all lines, however many there are
+        // the table is made from all lines, which can take long
         session.conclude();
         let names: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
         let mut summary = Summary::default();

@@ -1,4 +1,4 @@
-//! A plan, read and found to be in order, and the running of its jobs.
+//! A validated plan, and the execution of its jobs.
 
 use super::inputs::Found;
 use crate::base::{Fnv1a, in_order};
@@ -12,10 +12,10 @@ use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
 use crate::report::output::TOOL_VERSION;
 use crate::sweep::{Columns, FORMAT, Input, Inputs, Manifest, Points, Record, Shard, SweepSpec, run_job};
 
-/// Memory of the watch for races in each thread, bytes.
+/// The memory for race detection in each thread, in bytes.
 const RACE_MEMORY: usize = 512 << 20;
 
-/// More threads do not help any machine that we know.
+/// The most threads; more do not help on any machine that we know.
 const MOST_THREADS: usize = 1024;
 
 /// A plan with everything that it names.
@@ -23,19 +23,20 @@ pub struct Planned {
     pub points: Points,
     pub bounds: Vec<Box<dyn Bound>>,
     pub columns: Columns,
-    /// The plan, without comments and defaults.
+    /// The text of the plan, without comments and defaults.
     pub text: String,
     spec: SweepSpec,
     found: Found,
 }
 
-/// How jobs are run.
+/// The parameters for running jobs.
 pub struct Doing {
-    /// What progress says.
+    /// The label of the progress display.
     pub what: &'static str,
-    /// Threads, if somebody says.
+    /// The number of threads; `None` for all cores.
     pub threads: Option<usize>,
-    /// Whether analyser and simulator are compared on every warp alone; a difference is an error of the point.
+    /// Whether analyser and simulator are compared on every warp alone; a difference is an error of
+    /// the point.
     pub self_check: bool,
 }
 
@@ -47,7 +48,8 @@ impl Planned {
         Self::new(spec, location, &source)
     }
 
-    /// A plan that a command line says. Its files are relative to where the command runs.
+    /// Returns the plan that is equivalent to a command line. Its file names are relative to the
+    /// working directory.
     pub fn of_command(spec: SweepSpec, command: &str) -> Result<Self, Diagnostics> {
         let location = Location::Disk(command.into());
         let text = to_ron(command, &spec, ron::extensions::Extensions::empty())?;
@@ -65,7 +67,7 @@ impl Planned {
         Ok(Self { points, bounds, columns, text, spec, found })
     }
 
-    /// What results of it, or of a part of it, are of.
+    /// Returns the manifest for the results of this plan or of a shard.
     pub fn manifest(&self, shard: Option<Shard>) -> Manifest {
         let inputs = self.found.inputs();
         let mut digest = Fnv1a::default();
@@ -86,7 +88,7 @@ impl Planned {
         }
     }
 
-    /// Digests of the machines with their settings.
+    /// Returns the digests of the machines with their settings.
     pub fn digests(&self) -> Result<Vec<u64>, Diagnostics> {
         let of_launch = 0..self.points.len() / self.points.launches();
         let first = of_launch.step_by(self.points.policies().len());
@@ -94,13 +96,13 @@ impl Planned {
         first.map(digest).collect()
     }
 
-    /// Points of a job.
+    /// Returns the number of points of a job.
     pub fn size(&self, job: u64) -> u64 {
         let numbers = self.points.numbers(&self.points.job(job));
         numbers.end - numbers.start
     }
 
-    /// Runs these jobs and hands their records on in order, as far as nobody ends the command.
+    /// Runs these jobs and passes their records on in order, until the command is stopped.
     pub fn run(
         &self,
         jobs: impl Iterator<Item = u64> + Clone,
@@ -109,7 +111,7 @@ impl Planned {
         mut sink: impl FnMut(&[Record]) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
         session.progress.begin(doing.what, Some(jobs.clone().map(|job| self.size(job)).sum()), "points");
-        // points are counted, not blocks
+        // progress counts points, not blocks
         let watch = session.watch.beside();
         let judging = Judging {
             bounds: &self.bounds,
@@ -125,7 +127,7 @@ impl Planned {
             watch: &watch,
         };
         let work = |job| run_job(&self.points, &self.points.job(job), &self.columns, &self.found, &judging);
-        // nobody begins a job that nobody wants any more
+        // no further job is started after a stop request
         let wanted = jobs.take_while(|_| !session.watch.is_stopped());
         let threads = doing.threads.unwrap_or_else(resources::threads).clamp(1, MOST_THREADS);
         let ended = in_order(wanted, threads, work, |records| match records {
@@ -134,7 +136,7 @@ impl Planned {
                 session.watch.advance(records.len() as u64);
                 Ok(())
             }
-            // later ones would leave a gap
+            // later records would leave a gap
             None => Err(None),
         });
         match ended {

@@ -1,4 +1,5 @@
-//! A folder of results beside what another command prints: that of the sweep of a plan which says the same.
+//! The folder of results that another command writes; it is the folder of a sweep over the
+//! equivalent plan.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -21,22 +22,22 @@ use crate::sweep::{KernelSpec, Record, SweepSpec, ValueSpec, records};
 pub struct Recording {
     dir: PathBuf,
     planned: Planned,
-    /// Of the machines, in the order of the plan.
+    /// The digests of the machines, in the order of the plan.
     digests: Vec<u64>,
     written: Mutex<Written>,
 }
 
 struct Written {
     results: Results,
-    /// Points that are there.
+    /// The number of points that are complete.
     done: u64,
-    /// Whether something could not be written, or is missing: what comes after it would leave a gap.
+    /// Whether a record is missing or could not be written; later records would leave a gap.
     broken: bool,
 }
 
-/// What a kernel has where the command line does not say.
+/// The defaults of a kernel, which apply where the command line states nothing.
 pub struct Own {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The machine that its file names.
     pub machine: Option<String>,
@@ -45,7 +46,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// Of a kernel with these runs.
+    /// Returns the defaults of a kernel with these runs.
     pub fn of(what: &Loaded, setups: &[Vec<Setup>]) -> Self {
         let words = |runs: &Vec<Setup>| runs.iter().map(|run| run.policy.kind().to_string()).collect();
         Self {
@@ -56,10 +57,10 @@ impl Own {
     }
 }
 
-/// What a command line says beside the lists.
+/// The options of a command line, except for the lists of machines and policies.
 pub struct Said<'a> {
     pub command: &'static str,
-    /// As it names them; none for the suite.
+    /// The kernels as the command line names them; empty for the suite.
     pub kernels: &'a [String],
     pub common: &'a Common,
     pub launch: &'a PtxLaunch,
@@ -67,7 +68,8 @@ pub struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// Opens the folder of results, if one is wanted. `kernels` says what they have of their own.
+    /// Opens the folder of results, if one is requested. `kernels` returns the defaults of the
+    /// kernels.
     pub fn recording(
         &self,
         out: Option<&Path>,
@@ -100,7 +102,7 @@ impl Said<'_> {
                         "all results have the same policies, and these kernels or machines bring others";
                     refuse(message.to_owned(), "name them, for example --scheduler gto,lrr".to_owned());
                 }
-                // of kernels that cannot be read the plan says what is wrong
+                // errors of kernels that cannot be read are reported with the plan
                 first.cloned().unwrap_or_else(|| vec![SchedulerKind::Gto.to_string()])
             }
         };
@@ -108,7 +110,7 @@ impl Said<'_> {
         Recording::open(self.command, dir, self.plan(machines, policies)?, session, resume).map(Some)
     }
 
-    /// The plan of which it is the sweep.
+    /// Returns the equivalent plan.
     pub fn plan(&self, machines: Vec<String>, policies: Vec<String>) -> Result<SweepSpec, Diagnostics> {
         let options = launch_options(self.launch)?;
         let kernel = |name: &String| match options.is_empty() {
@@ -122,7 +124,7 @@ impl Said<'_> {
         }
         for setting in set {
             let (path, value) = setting.split_once('=').unwrap_or((setting, ""));
-            // the last one counts
+            // the last setting of a path overrides the others
             settings.retain(|(known, _)| known != path.trim());
             settings.push((path.trim().to_owned(), vec![ValueSpec::Text(value.trim().to_owned())]));
         }
@@ -144,7 +146,7 @@ impl Said<'_> {
     }
 }
 
-/// The options of a launch as plans have them.
+/// Returns the options of a launch in the form of plans.
 fn launch_options(launch: &PtxLaunch) -> Result<Vec<(String, Vec<ValueSpec>)>, Diagnostics> {
     let mut options = Vec::new();
     let mut problems = Diagnostics::new();
@@ -179,7 +181,8 @@ fn launch_options(launch: &PtxLaunch) -> Result<Vec<(String, Vec<ValueSpec>)>, D
 }
 
 impl Recording {
-    /// Opens the folder. Everything that the plan names is found and read before. With `resume` what is there is written anew.
+    /// Opens the folder. Everything that the plan names is found and read before. With `resume`,
+    /// existing results are written again.
     fn open(
         command: &'static str,
         dir: &Path,
@@ -199,7 +202,7 @@ impl Recording {
         Ok(Self { dir: dir.to_owned(), planned, digests, written })
     }
 
-    /// The records of a kernel, given by its number, that came to these runs.
+    /// Returns the records of the runs of a kernel, which is given by its index.
     pub fn of_kernel(&self, kernel: usize, runs: &[Run]) -> Vec<Record> {
         let policies = self.planned.points.policies().len();
         let digests = self.digests.iter().flat_map(|digest| std::iter::repeat_n(*digest, policies));
@@ -207,14 +210,14 @@ impl Recording {
         records(&self.planned.points, first, &self.planned.columns, digests.zip(runs))
     }
 
-    /// Of a kernel of which nothing ran.
+    /// Returns the records of a kernel without any run.
     pub fn of_failed(&self, kernel: usize, problems: &Diagnostics) -> Vec<Record> {
         let runs =
             vec![Run::failed(problems.clone()); self.digests.len() * self.planned.points.policies().len()];
         self.of_kernel(kernel, &runs)
     }
 
-    /// Adds the records of the next kernel; none if it was not taken to its end.
+    /// Appends the records of the next kernel; `None` means that it did not complete.
     pub fn append(&self, records: Option<Vec<Record>>, ending: &mut Ending) {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(records) = records.filter(|_| !written.broken) else {
@@ -231,7 +234,7 @@ impl Recording {
         }
     }
 
-    /// Writes the table, and says what is missing.
+    /// Writes the table, and reports what is missing.
     pub fn conclude(self, ending: &mut Ending) {
         let written = self.written.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Err(problems) = written.results.finish(|_| {}) {

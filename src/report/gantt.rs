@@ -1,5 +1,6 @@
-//! A drawing of a small run, as figures 2 and 3 of Jeanmougin et al., ECRTS 2025: per instruction its wait, initiation
-//! and latency; per cycle which warp issues; per warp the phases it has when run alone.
+//! A drawing of a small run in the style of figures 2 and 3 of Jeanmougin et al., ECRTS 2025. It
+//! shows the wait, initiation and latency of each instruction, the issuing warp in each cycle, and
+//! the phases of each warp when it runs alone.
 
 use std::fmt::Write;
 
@@ -7,34 +8,34 @@ use crate::base::{Cycle, WarpId};
 use crate::bound::{Phase, PhaseKind};
 use crate::machine::SubCores;
 
-/// An instruction as drawn.
+/// An instruction of the drawing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// Its warp.
+    /// The warp of the instruction.
     pub warp: WarpId,
-    /// What it is called.
+    /// The label of the instruction.
     pub text: String,
-    /// Its unit.
+    /// The name of its unit.
     pub unit: String,
-    /// When it issued.
+    /// The cycle of its issue.
     pub issue: Cycle,
-    /// When its initiation began.
+    /// The cycle at which its initiation began.
     pub start: Cycle,
-    /// When its initiation ended.
+    /// The cycle at which its initiation ended.
     pub initiated: Cycle,
-    /// When its result was there.
+    /// The cycle at which its result was available.
     pub done: Cycle,
 }
 
-/// More cycles than this make no picture.
+/// The most cycles that are drawn.
 const MAX_CYCLES: u64 = 600;
-/// More instructions than this make no picture.
+/// The most instructions that are drawn.
 const MAX_BARS: usize = 300;
-/// Cycles drawn side by side before the drawing goes on below.
+/// The number of cycles drawn side by side; further cycles are drawn below.
 const WIDTH: u64 = 100;
 
-/// Draws a run of one block. `alone` holds the phases of each warp run alone. Each sub-core has a line
-/// of issues of its own.
+/// Draws a run of one block. `alone` holds the phases of each warp when it runs alone. Each
+/// sub-core has its own line of issues.
 pub fn draw(bars: &[Bar], alone: &[Vec<Phase>], sub_cores: SubCores) -> String {
     let last_done = bars.iter().map(|bar| bar.done.get());
     let last_phase = alone.iter().flatten().map(|phase| phase.end.get());

@@ -1,4 +1,4 @@
-//! Critical paths and the difference of two, as parts of a page.
+//! HTML for critical paths and for the difference of two.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::explain::Explained;
 use super::html::{HtmlCell, HtmlColumn, HtmlTable, text};
 use super::place::Place;
 
-/// Rows by instruction; smaller ones are summed up.
+/// The most rows by instruction; the others are summed up.
 const MAX_ROWS: usize = 500;
 
 fn table(id: &str, caption: &str, columns: Vec<HtmlColumn>, rows: Vec<Vec<HtmlCell>>) -> String {
@@ -22,7 +22,8 @@ fn code(place: Option<&Place>) -> HtmlCell {
     place.map_or(HtmlCell::Empty, |place| HtmlCell::Text(place.text.clone()))
 }
 
-/// A critical path. The ids of its tables end with `id`, so that a page can have several.
+/// Returns the HTML for a critical path. The ids of its tables end with `id`, so that a page can
+/// hold several paths.
 pub fn path(explained: &Explained, id: &str) -> String {
     let of_sm =
         if explained.sms > 1 { format!(" of SM {}, which ends last", explained.sm) } else { String::new() };
@@ -90,7 +91,7 @@ pub fn path(explained: &Explained, id: &str) -> String {
     html
 }
 
-/// Where the difference of two runs comes from.
+/// Returns the HTML for the difference of two runs.
 pub fn difference(diff: &DiffResult, id: &str) -> String {
     let mut html = String::new();
     for reason in &diff.reasons {

@@ -1,21 +1,22 @@
-//! A drawing of phases under a policy, as figure 4 of Jeanmougin et al., ECRTS 2025: per warp its exec and idle phases
-//! and its delays, phases of interest marked.
+//! A drawing of phases under a policy in the style of figure 4 of Jeanmougin et al., ECRTS 2025. It
+//! shows the exec and idle phases of each warp and its delays, with some phases marked.
 
 use std::fmt::Write;
 
 use crate::bound::PhaseKind;
 use crate::explore::phase_level::PhaseRun;
 
-/// More cycles than this make no picture.
+/// The most cycles that are drawn.
 const MAX_CYCLES: u64 = 2000;
-/// Cycles drawn side by side before the drawing goes on below.
+/// The number of cycles drawn side by side; further cycles are drawn below.
 const WIDTH: u64 = 100;
 
-/// What the letters mean.
+/// The legend of the letters.
 pub const LEGEND: &str =
     "# exec phase   - idle phase   . delayed by others   X x the same phases where marked (exec, idle)\n";
 
-/// Draws a schedule of `warps` warps; `marked` are phases by warp, index of the pair, and kind.
+/// Draws a schedule of `warps` warps. `marked` lists the marked phases by warp, index of the pair,
+/// and kind.
 pub fn draw(runs: &[PhaseRun], warps: usize, marked: &[(usize, usize, PhaseKind)]) -> String {
     let end = runs.iter().map(|run| run.idle_end.get()).max().unwrap_or(0);
     if end > MAX_CYCLES {

@@ -1,7 +1,8 @@
-//! The JSON Schema files of what commands print: `schemas/COMMAND.json`, made from the types.
+//! The JSON Schema files of the output of commands, `schemas/COMMAND.json`, generated from the
+//! types.
 //!
-//! `WRITE_SCHEMAS=1 cargo test schemas` writes them after a change; without that the test compares. Real output
-//! is held against them in `tests/cli`.
+//! After a change, `WRITE_SCHEMAS=1 cargo test schemas` writes them; without the variable, the test
+//! compares them. The tests in `tests/cli` validate real output against them.
 
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use super::{
 };
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
-    // of what is written, not of what might be read: a field that can be left out need not be there
+    // for serialization, so that a field that may be left out is not required
     let mut schema =
         SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<R>();
     schema.insert("title".to_owned(), format!("warpbound {title} --format json").into());

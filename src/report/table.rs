@@ -1,34 +1,34 @@
-//! Aligned columns that fit the terminal.
+//! Tables with aligned columns that fit the terminal.
 
 use super::style::char_width;
 
-/// What stands for the end of a word that was cut.
+/// The mark at the end of a word that was cut.
 const CUT: &str = "..";
-/// A column of words is not cut below this, nor is a heading.
+/// The least width to which a column of words is cut.
 const LEAST_WORDS: usize = 12;
 const LEAST_HEADING: usize = 12;
-/// Blanks between columns.
+/// The number of spaces between columns.
 const GAP: usize = 2;
 
 /// A table under construction: a heading and rows of cells.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     rows: Vec<Vec<String>>,
-    /// Columns aligned to the left; the others hold numbers and go to the right.
+    /// The columns aligned to the left; the others hold numbers and are aligned to the right.
     left: Vec<usize>,
-    /// Columns that go first where there is no room, the least important one first.
+    /// The columns that are dropped first if the table is too wide, the least important one first.
     expendable: Vec<usize>,
 }
 
 impl Table {
-    /// A table with this heading; the columns in `left` hold words.
+    /// Returns a table with this heading; the columns in `left` hold words.
     pub fn new<S: Into<String>>(heading: impl IntoIterator<Item = S>, left: &[usize]) -> Self {
         let rows = vec![heading.into_iter().map(Into::into).collect()];
         Self { rows, left: left.to_vec(), expendable: Vec::new() }
     }
 
-    /// Names the columns that are left out first where there is no room for all, the least important
-    /// one first. The others follow from the right; the first column always stays.
+    /// Sets the columns that are dropped first if the table is too wide, the least important one
+    /// first. The others are then dropped from the right; the first column always stays.
     #[must_use]
     pub fn expendable(mut self, columns: impl IntoIterator<Item = usize>) -> Self {
         self.expendable = columns.into_iter().collect();
@@ -40,10 +40,10 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// The text, each line indented by `indent` blanks.
+    /// Returns the text, with each line indented by `indent` spaces.
     ///
-    /// Where `width` characters are all there is, words are cut first, then columns are left out, and
-    /// a line at the end names them. No row takes more than one line.
+    /// If the table is wider than `width` characters, words are cut first; then columns are
+    /// dropped, and a line at the end names them. No row takes more than one line.
     pub fn render(&self, indent: usize, width: Option<usize>) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let room = width.map_or(usize::MAX, |width| width.saturating_sub(indent));
@@ -69,7 +69,7 @@ impl Table {
         self.rows.iter().filter_map(|row| row.get(column)).map(|cell| char_width(cell)).max().unwrap_or(0)
     }
 
-    /// The least width of a column: words can be cut, numbers and what is in colour cannot.
+    /// Returns the least width of a column: words can be cut, numbers and coloured cells cannot.
     fn least(&self, column: usize) -> usize {
         let words = self.left.contains(&column);
         let cells = self.rows.iter().enumerate().filter_map(|(index, row)| Some((index, row.get(column)?)));
@@ -81,8 +81,8 @@ impl Table {
         least.max().unwrap_or(0)
     }
 
-    /// Widths by column: the widest that can be cut are made narrower until all that are shown fit, or
-    /// nothing can be cut.
+    /// Returns the width of each column. The widest columns that can be cut are narrowed until all
+    /// that are shown fit, or nothing more can be cut.
     fn fitted(&self, shown: &[usize], room: usize) -> Vec<usize> {
         let columns = shown.last().map_or(0, |last| last + 1);
         let mut widths: Vec<usize> = (0..columns).map(|column| self.natural(column)).collect();
@@ -112,7 +112,7 @@ impl Table {
         text.push('\n');
     }
 
-    /// Which columns there was no room for.
+    /// Returns the line that names the dropped columns.
     fn left_out(&self, shown: &[usize], indent: usize, width: Option<usize>) -> String {
         let heading = self.rows.first().map_or(&[][..], Vec::as_slice);
         let mut names: Vec<&str> = Vec::new();
@@ -129,12 +129,12 @@ impl Table {
     }
 }
 
-/// Characters of a row with these columns.
+/// Returns the number of characters of a row with these columns.
 fn total(widths: &[usize], shown: &[usize]) -> usize {
     shown.iter().map(|&column| widths[column]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
 }
 
-/// The text, or as much of it as fits with a mark that something is missing.
+/// Returns the text, or its start with a mark if it does not fit.
 fn cut(text: &str, width: usize) -> String {
     if char_width(text) <= width {
         return text.to_owned();
@@ -186,7 +186,7 @@ mod tests {
         for width in 1..100 {
             let text = wide().render(2, Some(width));
             let widest = text.lines().map(char_width).max().unwrap_or(0);
-            // a mark that something is missing is always there
+            // the mark of a missing part is always shown
             assert!(widest <= width.max(4), "{widest} of {width}:\n{text}");
         }
         assert_eq!(wide().render(2, Some(200)), wide().render(2, None));

@@ -1,10 +1,10 @@
-//! Text from outside, made harmless.
+//! Escaping of text from outside.
 
 use serde::Serialize;
 
 use crate::diag::{is_active, printable_json};
 
-/// Text as it may stand between tags and in quoted attributes.
+/// Escapes text for use between tags and in quoted attributes.
 pub fn text(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -14,7 +14,8 @@ pub fn text(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            // HTML has no other control characters, and directions of text are not for names to say
+            // control characters are invalid in HTML, and names must not change the direction of
+            // text
             c if is_active(c) => safe.push('\u{fffd}'),
             c => safe.push(c),
         }
@@ -22,7 +23,8 @@ pub fn text(text: &str) -> String {
     safe
 }
 
-/// JSON as it may stand in a `<script>` element: nothing in it ends the element or begins a comment.
+/// Returns JSON for a `<script>` element, escaped so that it cannot end the element or begin a
+/// comment.
 pub fn script_data(value: &impl Serialize) -> String {
     let json = serde_json::to_string(value).expect("pages are made of plain data");
     let mut safe = String::with_capacity(json.len());

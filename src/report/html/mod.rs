@@ -1,8 +1,8 @@
-//! Pages that people open in a browser: one file each, with everything in it.
+//! HTML pages, each of which is a single self-contained file.
 //!
-//! A [`Page`] is a list of [`Section`]s; a further one is a further entry. Styles and scripts are files in
-//! `assets/`, put into the page as they are. A page asks nobody for anything: its own policy
-//! (`Content-Security-Policy`) forbids requests. Whatever comes from outside goes through [`text`] or [`script_data`].
+//! A [`Page`] is a list of [`Section`]s. Styles and scripts are files in `assets/` and are copied
+//! into the page unchanged. A page makes no requests; its own `Content-Security-Policy` forbids
+//! them. All text from outside passes through [`text`] or [`script_data`].
 
 mod escape;
 mod page;

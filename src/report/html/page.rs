@@ -6,40 +6,40 @@ use std::fmt::Write;
 use super::escape::text;
 use crate::report::output::TOOL_VERSION;
 
-/// What all pages have.
+/// The styles and scripts of every page.
 const STYLES: [&str; 2] = [include_str!("assets/page.css"), include_str!("assets/table.css")];
 const SCRIPTS: [&str; 2] = [include_str!("assets/theme.js"), include_str!("assets/table.js")];
 
-/// A part of a page under a heading of its own.
+/// A part of a page with a heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Its anchor, a word.
+    /// Its anchor, a single word.
     pub id: Cow<'static, str>,
-    /// Its heading, plain text.
+    /// Its heading, as plain text.
     pub title: String,
-    /// HTML.
+    /// Its contents, as HTML.
     pub body: String,
 }
 
-/// One file with everything in it.
+/// A page that is a single self-contained file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Plain text.
+    /// The title, as plain text.
     pub title: String,
-    /// A line below it, plain text.
+    /// The line below the title, as plain text.
     pub subtitle: String,
-    /// In the order of the page.
+    /// The sections, in the order of the page.
     pub sections: Vec<Section>,
-    /// Style sheets beyond those that all pages have.
+    /// Style sheets in addition to those of every page.
     pub styles: Vec<&'static str>,
-    /// Scripts beyond those that all pages have, run in this order when the page is there.
+    /// Scripts in addition to those of every page; they run in this order once the page is loaded.
     pub scripts: Vec<&'static str>,
-    /// Data for scripts: an element's id, and JSON as [`super::script_data`] writes it.
+    /// Data for scripts: the id of an element, and JSON as [`super::script_data`] writes it.
     pub data: Vec<(&'static str, String)>,
 }
 
 impl Page {
-    /// The file.
+    /// Returns the text of the file.
     pub fn render(&self) -> String {
         let mut page = String::new();
         let title = text(&self.title);

@@ -8,44 +8,44 @@ use super::escape::text;
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HtmlColumn {
-    /// Its heading, plain text.
+    /// Its heading, as plain text.
     pub title: String,
-    /// More about it, shown by the pointer; may be empty.
+    /// A tooltip; may be empty.
     pub hint: String,
-    /// Whether it has numbers.
+    /// Whether it holds numbers.
     pub is_number: bool,
 }
 
 impl HtmlColumn {
-    /// A column of words.
+    /// Returns a column of words.
     pub fn words(title: &str) -> Self {
         Self { title: title.to_owned(), hint: String::new(), is_number: false }
     }
 
-    /// A column of numbers.
+    /// Returns a column of numbers.
     pub fn numbers(title: &str, hint: &str) -> Self {
         Self { title: title.to_owned(), hint: hint.to_owned(), is_number: true }
     }
 }
 
-/// What stands in a row.
+/// A cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HtmlCell {
-    /// Nothing; below everything else, whatever the order.
+    /// An empty cell, which is sorted below all others in either order.
     Empty,
     /// Text.
     Text(String),
-    /// Text that stands out.
+    /// Highlighted text.
     Bad(String),
     /// A count.
     Count(u64),
-    /// A count that stands out unless it is 0.
+    /// A count that is highlighted unless it is 0.
     BadCount(u64),
     /// A difference, shown with its sign.
     Signed(i64),
     /// A fraction, shown in percent.
     Percent(f64),
-    /// A number, shown with two digits.
+    /// A number, shown with two decimal places.
     Decimal(f64),
 }
 
@@ -81,7 +81,7 @@ impl HtmlCell {
     }
 }
 
-/// A number with a thin space between groups of three digits.
+/// Formats a number with a thin space between groups of three digits.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
@@ -97,9 +97,9 @@ pub fn grouped(number: u64) -> String {
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HtmlTable {
-    /// Its id, a word.
+    /// Its id, a single word.
     pub id: Cow<'static, str>,
-    /// What it shows, plain text.
+    /// Its caption, as plain text.
     pub caption: String,
     /// Its columns.
     pub columns: Vec<HtmlColumn>,
@@ -108,7 +108,7 @@ pub struct HtmlTable {
 }
 
 impl HtmlTable {
-    /// As HTML.
+    /// Returns the HTML.
     pub fn render(&self) -> String {
         let mut html = String::new();
         let _ = write!(

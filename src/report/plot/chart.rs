@@ -1,4 +1,4 @@
-//! Three kinds of plots, with axes and legends.
+//! Line plots, box plots and bar plots, with axes and legends.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -11,59 +11,59 @@ use crate::diag::printable_markup;
 
 pub(super) const WIDTH: u32 = 620;
 pub(super) const HEIGHT: u32 = 320;
-/// Of a row of boxes or bars.
+/// The height of a row of boxes or bars, in pixels.
 const ROW: u32 = 22;
 pub(super) const LEGEND: u32 = 80;
 pub(super) const IN_MEMORY: &str = "drawing into memory does not fail";
 
 pub(super) type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
 
-/// Overestimations by the values of something.
+/// A line plot of overestimations over the values of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinePlot {
-    /// What the values are of.
+    /// The title of the axis.
     pub x_title: String,
     /// The values, drawn at equal distances.
     pub xs: Vec<String>,
-    /// A name, the number of its colour, and an overestimation for each value.
+    /// The name, the index of the colour, and the overestimation at each value of each line.
     pub series: Vec<(String, usize, Vec<Option<f64>>)>,
 }
 
-/// The least, a quarter, half, three quarters, the most.
+/// The minimum, the quartiles and the maximum.
 pub type FiveNumbers = [f64; 5];
 
-/// How overestimations are spread.
+/// A box plot of the distribution of overestimations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxPlot {
-    /// A name, the number of its colour, the numbers, and their mean.
+    /// The name, the index of the colour, the five numbers and the mean of each row.
     pub rows: Vec<(String, usize, FiveNumbers, f64)>,
 }
 
-/// A name with a bar and dots: numbers of colours, and values.
+/// A row with a bar and dots, each with the index of a colour and a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarRow {
-    /// At the left.
+    /// The name at the left.
     pub name: String,
-    /// From 0.
+    /// The bar, which starts at 0.
     pub bar: Option<(usize, f64)>,
-    /// In the same row.
+    /// The dots in the same row.
     pub dots: Vec<(usize, f64)>,
 }
 
-/// A row of bars for each name.
+/// A bar plot with a row for each name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarPlot {
-    /// What the bars show.
+    /// The title of the value axis.
     pub x_title: String,
-    /// From top to bottom.
+    /// The rows from top to bottom.
     pub rows: Vec<BarRow>,
-    /// Names of colours.
+    /// The names of the colours.
     pub legend: Vec<(String, usize)>,
     /// Whether the values are overestimations.
     pub is_overestimation: bool,
 }
 
-/// Draws into a picture of this size.
+/// Draws into a picture of this height and returns the SVG file.
 pub(super) fn drawn(height: u32, draw: impl FnOnce(&Area<'_>)) -> String {
     let mut svg = String::new();
     {
@@ -84,14 +84,14 @@ pub(super) fn legend(area: &Area<'_>, names: impl Iterator<Item = (String, usize
 }
 
 impl LinePlot {
-    /// As an SVG file.
+    /// Returns the plot as an SVG file.
     pub fn svg(&self) -> String {
         let all = self.series.iter().flat_map(|(_, _, values)| values.iter().flatten().copied());
         let y = FactorAxis::over(all);
         drawn(HEIGHT, |area| {
             let (left, right) = area.split_horizontally(WIDTH - LEGEND);
             let last = self.xs.len() as f64 - 0.7;
-            // not more labels than there is room for
+            // no more labels than there is space for
             let stride = self.xs.len().div_ceil(12).max(1);
             let places: Vec<f64> = (0..self.xs.len()).step_by(stride).map(|x| x as f64).collect();
             let mut chart = ChartBuilder::on(&left)
@@ -132,7 +132,7 @@ impl LinePlot {
     }
 }
 
-/// Rows from top to bottom with names at the left, values to the right. Gives `draw` the place of each row.
+/// Draws rows from top to bottom with names at the left. Passes the position of each row to `draw`.
 fn rows(
     names: &[String],
     ends: (f64, f64),
@@ -177,7 +177,7 @@ fn rows(
     })
 }
 
-/// A name as far as there is room.
+/// Shortens a name that is too long.
 fn short(name: &str) -> String {
     const SHOWN: usize = 28;
     match name.char_indices().nth(SHOWN) {
@@ -187,13 +187,13 @@ fn short(name: &str) -> String {
 }
 
 impl BoxPlot {
-    /// As an SVG file.
+    /// Returns the plot as an SVG file.
     pub fn svg(&self) -> String {
         let axis = FactorAxis::over(self.rows.iter().flat_map(|(_, _, five, _)| five.iter().copied()));
         let names: Vec<String> = self.rows.iter().map(|(name, ..)| name.clone()).collect();
         let label = |x: &f64| FactorAxis::label(*x);
         let title = "overestimation: least, quartiles, most; the dot is the mean";
-        // what is at the end of the axis does not stand in the names
+        // the axis starts a little earlier, so that marks at its end do not touch the names
         let ends = (axis.ends.0 - (axis.ends.1 - axis.ends.0) * 0.02, axis.ends.1);
         rows(&names, ends, axis.ticks, &label, title, &[], |place, area| {
             for (row, (_, colour, five, mean)) in self.rows.iter().enumerate() {
@@ -222,7 +222,7 @@ impl BoxPlot {
 }
 
 impl BarPlot {
-    /// As an SVG file.
+    /// Returns the plot as an SVG file.
     pub fn svg(&self) -> String {
         let values =
             || self.rows.iter().flat_map(|row| row.bar.iter().chain(&row.dots).map(|(_, value)| *value));
@@ -257,7 +257,7 @@ impl BarPlot {
     }
 }
 
-/// A step that makes three to eight ticks up to `most`.
+/// Returns a step that yields three to eight ticks up to `most`.
 pub(super) fn nice_step(most: f64) -> f64 {
     let mut step = 0.001;
     for factor in [2.0, 2.5, 2.0].into_iter().cycle().take(60) {

@@ -1,21 +1,22 @@
-//! The axis of overestimations: bound over makespan on a logarithmic scale, labelled in percent above it.
+//! The axis of overestimations: bound divided by makespan on a logarithmic scale, labelled with the
+//! overestimation in percent.
 
-/// What is drawn of overestimations, and where.
+/// The range and the ticks of the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactorAxis {
-    /// Ends, as positions.
+    /// The ends of the axis, as positions.
     pub ends: (f64, f64),
-    /// Ticks, as positions.
+    /// The ticks, as positions.
     pub ticks: Vec<f64>,
 }
 
-/// Marks where overestimations are far apart.
+/// The ticks if the overestimations have a wide range.
 const FAR: [f64; 17] = [
     -0.9, -0.75, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0, 9.0, 19.0, 49.0, 99.0, 199.0, 499.0, 999.0, 9_999.0, 99_999.0,
 ];
 
 impl FactorAxis {
-    /// Of these overestimations and 0.
+    /// Returns the axis for these overestimations, which also includes 0.
     pub fn over(all: impl Iterator<Item = f64>) -> Self {
         let (least, most) =
             all.fold((0.0f64, 0.0f64), |(least, most), over| (least.min(over), most.max(over)));
@@ -35,12 +36,12 @@ impl FactorAxis {
         Self { ends, ticks: ticks.into_iter().map(Self::position).collect() }
     }
 
-    /// Where an overestimation is.
+    /// Returns the position of an overestimation.
     pub fn position(over: f64) -> f64 {
         libm::log((over + 1.0).max(1e-3))
     }
 
-    /// What stands at a position.
+    /// Returns the label at a position.
     pub fn label(position: f64) -> String {
         let percent = (libm::exp(position) - 1.0) * 100.0;
         format!("{} %", percent.round() as i64)

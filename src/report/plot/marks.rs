@@ -1,14 +1,14 @@
-//! An axis with marks where we want them.
+//! An axis with ticks at given positions.
 
 use std::ops::Range;
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 
-/// An axis from one end to the other.
+/// An axis with ends and ticks.
 #[derive(Clone, Debug)]
 pub(super) struct Marks {
     pub ends: (f64, f64),
-    /// What gets a label.
+    /// The positions of the labels.
     pub at: Vec<f64>,
 }
 
@@ -22,7 +22,7 @@ impl Ranged for Marks {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        // the grid has no lines between those of the marks
+        // the grid has no lines between the ticks
         if hint.weight().allow_light_points() { Vec::new() } else { self.at.clone() }
     }
 

@@ -1,7 +1,7 @@
-//! Plots as SVG, the same bytes from the same numbers.
+//! Plots as SVG; equal numbers yield equal bytes.
 //!
-//! Drawn in the colours of [`Ink`], a picture stands for itself; [`themed`] gives it the colours of the
-//! page that it is in.
+//! A picture has the colours of [`Ink`], so that it can be used by itself; [`themed`] replaces them
+//! by those of the page that contains it.
 
 mod chart;
 mod factor;

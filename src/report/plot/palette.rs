@@ -1,25 +1,26 @@
-//! The colours of plots, and what they are called in a page.
+//! The colours of plots, and their names in a page.
 
 use plotters::style::RGBColor;
 
-/// A colour with a meaning.
+/// A colour by its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     /// Text.
     Text,
-    /// Text that stands back, axes.
+    /// Secondary text and axes.
     Muted,
-    /// Grids.
+    /// Grid lines.
     Grid,
-    /// What is behind everything.
+    /// The background.
     Ground,
-    /// Something exceeded.
+    /// A bound that is exceeded.
     Bad,
-    /// One of several things that are compared; there are eight, then they begin again.
+    /// One of several series; after eight colours they repeat.
     Series(usize),
 }
 
-/// Names of the variables in `page.css`, and the colours for paper, which are those of the light page.
+/// The names of the variables in `page.css`, and the colours for paper, which are those of the
+/// light page.
 const NAMED: [(&str, u32); 13] = [
     ("--ink", 0x1b1f24),
     ("--muted", 0x59626e),
@@ -36,7 +37,7 @@ const NAMED: [(&str, u32); 13] = [
     ("--s7", 0x6b7500),
 ];
 
-/// Colours of [`Ink::Series`].
+/// The number of colours of [`Ink::Series`].
 const SERIES: usize = 8;
 
 impl Ink {
@@ -51,19 +52,20 @@ impl Ink {
         }
     }
 
-    /// As plots are drawn.
+    /// Returns the colour of a stand-alone plot.
     pub(super) fn colour(self) -> RGBColor {
         let [_, r, g, b] = NAMED[self.index()].1.to_be_bytes();
         RGBColor(r, g, b)
     }
 
-    /// The variable of the page.
+    /// Returns the name of the page's variable.
     pub fn variable(self) -> &'static str {
         NAMED[self.index()].0
     }
 }
 
-/// A picture in the colours of the page that it is in, with a name for those who do not see it.
+/// Returns a picture with the colours of the page that contains it, and with a label for screen
+/// readers.
 pub fn themed(svg: &str, label: &str) -> String {
     let mut themed = svg.to_owned();
     for (variable, colour) in NAMED {

@@ -1,4 +1,4 @@
-//! A picture made of rectangles, lines and text, at places in pixels.
+//! A picture made of rectangles, lines and text, positioned in pixels.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -6,21 +6,21 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::palette::Ink;
 use crate::diag::printable_markup;
 
-/// Which end of a text is at its place; its middle is, vertically.
+/// The part of a text that is at its position horizontally; vertically, it is the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// Its beginning.
+    /// The start.
     Start,
-    /// Its middle.
+    /// The middle.
     Middle,
-    /// Its end.
+    /// The end.
     End,
 }
 
-/// Size of text.
+/// The font size.
 pub(super) const TEXT: u32 = 12;
 
-/// What is to be drawn.
+/// An element of a picture.
 enum Item {
     Rectangle((i32, i32), (i32, i32), Ink),
     Line(Vec<(i32, i32)>, Ink, u32),
@@ -35,27 +35,27 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// An empty one of this size.
+    /// Returns an empty picture of this size.
     pub fn new(width: u32, height: u32) -> Self {
         Self { width, height, items: Vec::new() }
     }
 
-    /// Fills the rectangle from one corner to the other.
+    /// Adds a filled rectangle with these two opposite corners.
     pub fn rectangle(&mut self, from: (i32, i32), to: (i32, i32), ink: Ink) {
         self.items.push(Item::Rectangle(from, to, ink));
     }
 
-    /// A line through these points.
+    /// Adds a line through these points.
     pub fn line(&mut self, points: &[(i32, i32)], ink: Ink, width: u32) {
         self.items.push(Item::Line(points.to_vec(), ink, width));
     }
 
-    /// A text.
+    /// Adds a text.
     pub fn text(&mut self, at: (i32, i32), text: &str, anchor: Anchor, ink: Ink) {
         self.items.push(Item::Text(at, text.to_owned(), anchor, ink));
     }
 
-    /// As an SVG file, in the order in which things were added.
+    /// Returns the picture as an SVG file, with the elements in the order in which they were added.
     pub fn svg(&self) -> String {
         let mut svg = String::new();
         {
@@ -80,7 +80,7 @@ impl Picture {
     }
 }
 
-/// How text is written.
+/// Returns the style of text.
 pub(super) fn style(ink: Ink, anchor: Anchor) -> TextStyle<'static> {
     let across = match anchor {
         Anchor::Start => HPos::Left,

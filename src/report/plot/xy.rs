@@ -1,4 +1,4 @@
-//! A plot of numbers against numbers.
+//! A plot of points with two numeric axes.
 
 use plotters::prelude::*;
 
@@ -7,72 +7,73 @@ use super::marks::Marks;
 use super::palette::Ink;
 use crate::report::html::grouped;
 
-/// Room for the numbers at the left.
+/// The width of the numbers at the left, in pixels.
 const LEFT: u32 = 84;
 
-/// How an axis counts.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly, from what is least to what is most.
+    /// Linear, from the minimum to the maximum.
     #[default]
     Linear,
-    /// Evenly, and 0 is on it.
+    /// Linear, including 0.
     FromZero,
-    /// By powers of ten; what is not positive is left out.
+    /// Logarithmic, in powers of ten; values that are not positive are left out.
     Decades,
 }
 
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Axis {
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// How it counts.
+    /// Its scale.
     pub scale: Scale,
 }
 
-/// How points are drawn.
+/// The form in which points are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drawn {
-    /// A line through them.
+    /// A line through the points.
     Line(Vec<(f64, f64)>),
-    /// A line that stands back.
+    /// A thin line, for secondary data.
     Thin(Vec<(f64, f64)>),
-    /// A dot for each.
+    /// A dot for each point.
     Dots(Vec<(f64, f64)>),
-    /// A stroke for each, from 0.
+    /// A vertical stroke from 0 to each point.
     Strokes(Vec<(f64, f64)>),
-    /// What lies between the two values at each place.
+    /// The area between the two values at each x.
     Band(Vec<(f64, f64, f64)>),
-    /// A dashed line across, at this place of the x axis.
+    /// A dashed line at this x.
     AtX(f64),
-    /// A dashed line across, at this place of the y axis.
+    /// A dashed line at this y.
     AtY(f64),
 }
 
-/// Points with a name.
+/// A named set of points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// In the legend, where it stands once; empty for none.
+    /// The name in the legend, which lists it once; empty for no entry.
     pub name: String,
-    /// The number of its colour.
+    /// The index of the colour.
     pub colour: usize,
-    /// The points.
+    /// The points and their form.
     pub drawn: Drawn,
 }
 
-/// A plot of numbers against numbers. Points beyond the axes, which are those of lines and dots, are not drawn.
+/// A plot of points with two numeric axes. Points of lines and dots that lie outside of the axes
+/// are not drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct XyPlot {
-    /// From left to right.
+    /// The axis from left to right.
     pub x: Axis,
-    /// From the bottom up.
+    /// The axis from bottom to top.
     pub y: Axis,
-    /// From the back to the front.
+    /// The series from back to front.
     pub series: Vec<Series>,
 }
 
-/// An axis with ends and labels; what is drawn is at its positions.
+/// An axis with ends and labels, in positions of the plot.
 #[derive(Clone, Debug, PartialEq)]
 struct Ruled {
     scale: Scale,
@@ -119,7 +120,7 @@ impl Ruled {
         position(self.scale, value).filter(|at| (self.ends.0..=self.ends.1).contains(at))
     }
 
-    /// As [`Self::at`], at the nearer end where it is beyond them.
+    /// Returns the same as [`Self::at`], but the nearer end for a value outside of the axis.
     fn within(&self, value: f64) -> f64 {
         position(self.scale, value).map_or(self.ends.0, |at| at.clamp(self.ends.0, self.ends.1))
     }
@@ -166,7 +167,7 @@ impl Drawn {
 }
 
 impl XyPlot {
-    /// As an SVG file.
+    /// Returns the plot as an SVG file.
     pub fn svg(&self) -> String {
         let x = Ruled::over(self.x.scale, self.series.iter().flat_map(|series| series.drawn.xs()));
         let y = Ruled::over(self.y.scale, self.series.iter().flat_map(|series| series.drawn.ys()));
@@ -203,7 +204,7 @@ impl XyPlot {
             let area = chart.plotting_area();
             let both = |&(px, py): &(f64, f64)| Some((x.at(px)?, y.at(py)?));
             let line = |points: &[(f64, f64)], style: ShapeStyle| {
-                // a part that leaves the picture is not joined with the next
+                // parts separated by a point outside of the picture are not connected
                 for part in points.split(|point| both(point).is_none()) {
                     let part: Vec<_> = part.iter().filter_map(both).collect();
                     area.draw(&PathElement::new(part, style)).expect(IN_MEMORY);
@@ -278,7 +279,7 @@ mod tests {
         assert_eq!(labels(Scale::Linear, &[-0.1, 0.1]), ["-0.10", "-0.05", "0.00", "0.05", "0.10"]);
         assert_eq!(labels(Scale::Decades, &[0.002, 0.9, 0.0, -1.0]), ["1e-3", "1e-2", "1e-1", "1"]);
         assert_eq!(labels(Scale::Decades, &[1e-15, 1.0]).len(), 8);
-        // nothing, one value, and values that are none
+        // no value, a single value, and values that are not finite or extreme
         for scale in [Scale::Linear, Scale::FromZero, Scale::Decades] {
             for values in [&[][..], &[5.0], &[f64::NAN, f64::INFINITY], &[1e300, -1e300], &[1e-300]] {
                 assert!(labels(scale, values).len() < 25);

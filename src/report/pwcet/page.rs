@@ -10,7 +10,7 @@ use crate::report::html::{HtmlCell, HtmlColumn, HtmlTable, Page, Section, groupe
 use crate::report::plot::themed;
 
 impl PwcetResult {
-    /// A page with everything.
+    /// Returns a page with tables and plots.
     pub fn page(&self) -> Page {
         let section =
             |id: &'static str, title: &str, body| Section { id: id.into(), title: title.to_owned(), body };

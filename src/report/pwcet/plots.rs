@@ -7,13 +7,13 @@ use crate::report::plot::{Axis, Drawn, Scale, Series, XyPlot};
 /// A plot with a name for its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plot {
-    /// A word for its file.
+    /// A name for the file.
     pub name: &'static str,
-    /// What it shows.
+    /// The title.
     pub title: &'static str,
-    /// How it is to be read.
+    /// How to read the plot.
     pub note: &'static str,
-    /// SVG, in colours of its own.
+    /// The SVG, in its own colours.
     pub svg: String,
 }
 
@@ -25,8 +25,8 @@ pub(super) fn axis(title: &str, scale: Scale) -> Axis {
     Axis { title: title.to_owned(), scale }
 }
 
-/// Several curves in one plot, as SVG: shares of runs that took longer, and how the best fits go on. `times` is the title of
-/// their axis.
+/// Returns several curves in one plot, as SVG: the shares of runs that took longer, and the
+/// extrapolation of the best fits. `times` is the title of the time axis.
 pub fn exceedances(times: &str, curves: &[(String, &PwcetResult)]) -> String {
     let mut all = Vec::new();
     for (colour, (name, result)) in curves.iter().enumerate() {
@@ -40,7 +40,7 @@ pub fn exceedances(times: &str, curves: &[(String, &PwcetResult)]) -> String {
         .svg()
 }
 
-/// Times in the order of the runs, and the threshold if there is one.
+/// Returns the plot of the times in the order of the runs, with the threshold if there is one.
 pub(super) fn trace(parts: &[TracePart], unit: &str, threshold: Option<f64>) -> Plot {
     let of = |time: fn(&TracePart) -> f64| -> Vec<(f64, f64)> {
         parts.iter().map(|part| (part.run as f64, time(part))).collect()
@@ -61,7 +61,7 @@ pub(super) fn trace(parts: &[TracePart], unit: &str, threshold: Option<f64>) -> 
 }
 
 impl PwcetResult {
-    /// All of them.
+    /// Returns all plots.
     pub fn plots(&self) -> Vec<Plot> {
         vec![
             self.exceedance(),
@@ -84,7 +84,7 @@ impl PwcetResult {
         ]
     }
 
-    /// How likely a run takes longer.
+    /// Returns the plot of exceedance probabilities.
     pub fn exceedance(&self) -> Plot {
         let pwcet = &self.analysis.pwcet;
         let observed = &self.analysis.diagnostics.exceedance;

@@ -15,17 +15,17 @@ use crate::report::count;
 use crate::report::style::Style;
 use crate::report::table::Table;
 
-/// A test, a line of the table.
+/// A test, which is a row of the table.
 pub(super) struct TestRow {
     pub name: String,
     pub statistic: String,
     pub critical: String,
     pub p_value: String,
-    /// None where the test has no say.
+    /// Whether the test passed; `None` if it does not count.
     pub passed: Option<bool>,
-    /// What it asks, if it decides something.
+    /// The question that the test decides, if it decides one.
     pub asks: &'static str,
-    /// Whether it is a variant of another one, for those who want to see all.
+    /// Whether it is a variant of another test, which is shown only on request.
     pub is_variant: bool,
 }
 
@@ -45,7 +45,7 @@ fn number_of_percent(share: f64) -> String {
 }
 
 impl PwcetResult {
-    /// The tests, one by one.
+    /// Returns the rows of the tests.
     pub(super) fn tests(&self) -> Vec<TestRow> {
         let analysis = &self.analysis;
         let significance = analysis.options.significance;
@@ -130,7 +130,7 @@ impl PwcetResult {
         rows
     }
 
-    /// The fits, one by one: a name, xi, alpha, and intervals of both.
+    /// Returns the rows of the fits: a name, xi, alpha, and the confidence intervals of both.
     pub(super) fn fits(&self) -> Vec<[String; 5]> {
         let tail = &self.analysis.tail;
         let row = |name: &str, gpd: Gpd, intervals: [String; 2]| {
@@ -158,7 +158,8 @@ impl PwcetResult {
         rows
     }
 
-    /// The pWCET: a probability, the time, its interval, the exponential tail's time, what the sample says to it.
+    /// Returns the rows of the pWCET: probability, time, its confidence interval, the time by the
+    /// exponential tail, and how well the sample supports it.
     pub(super) fn times(&self) -> Vec<[String; 5]> {
         let resolution = self.analysis.sample.ties.resolution;
         let time = |value: f64| time(value, resolution);
@@ -183,12 +184,12 @@ impl PwcetResult {
         row.collect()
     }
 
-    /// What was measured, in a sentence or two.
+    /// Returns one or two sentences on the measurements.
     pub(super) fn about(&self) -> String {
         about(&self.measured, &self.analysis.sample, &self.unit)
     }
 
-    /// How the threshold was chosen.
+    /// Returns a sentence on the choice of the threshold.
     pub(super) fn threshold(&self) -> String {
         let choice = &self.analysis.threshold;
         let resolution = self.analysis.sample.ties.resolution;
@@ -213,7 +214,7 @@ impl PwcetResult {
         )
     }
 
-    /// What was decided and why, and what would help: lines.
+    /// Returns lines on the decision, its reasons, and what would help.
     pub(super) fn decision(&self) -> Vec<String> {
         let decision = &self.analysis.decision;
         let steps: Vec<String> = decision
@@ -249,7 +250,7 @@ impl PwcetResult {
         lines
     }
 
-    /// The paper's accuracy, and the end of the tail.
+    /// Returns lines on the paper's accuracy, and on the end of the tail.
     pub(super) fn accuracy(&self) -> Vec<String> {
         let pwcet = &self.analysis.pwcet;
         let resolution = self.analysis.sample.ties.resolution;
@@ -312,9 +313,9 @@ impl PwcetResult {
     }
 }
 
-/// What was measured, in a sentence or two.
+/// Returns one or two sentences on the measurements.
 pub(super) fn about(measured: &Measured, sample: &Summary, unit: &str) -> String {
-    // times that are all the same have no step between them
+    // times that are all equal have no step between them
     let whole = sample.ties.distinct == 1 && sample.minimum.fract() == 0.0;
     let time = |value: f64| time(value, if whole { 1.0 } else { sample.ties.resolution });
     let mut text = match measured {
@@ -341,7 +342,7 @@ pub(super) fn about(measured: &Measured, sample: &Summary, unit: &str) -> String
     text
 }
 
-/// An interval; a side without a limit is open.
+/// Formats a confidence interval; a side without a limit is open.
 fn interval(of: &Interval, show: impl Fn(f64) -> String) -> String {
     match (of.lower, of.upper) {
         (None, None) => String::new(),

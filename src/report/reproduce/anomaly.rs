@@ -4,7 +4,7 @@ use super::PAPER;
 use super::figure::{FigureResult, Statement};
 use crate::report::phase_anomaly::PolicySearch;
 
-/// What searches under lrr and gto came to.
+/// Returns the figure, from searches under lrr and gto.
 pub fn fig4(lrr: &PolicySearch, gto: &PolicySearch) -> FigureResult {
     let statements = vec![
         Statement {

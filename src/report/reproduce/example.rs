@@ -1,4 +1,5 @@
-//! Figures 2 and 3 of Jeanmougin et al., ECRTS 2025: the worked example, one warp alone and two of them.
+//! Figures 2 and 3 of Jeanmougin et al., ECRTS 2025: the worked example, with one warp alone and
+//! with two.
 
 use super::PAPER;
 use super::figure::{FigureResult, Quantity};
@@ -43,7 +44,7 @@ fn moments(told: &[Told], warps: bool, issues: &[Issue]) -> Vec<Quantity> {
     told.iter().map(one).collect()
 }
 
-/// Figure 2: what the simulator does with one warp, and the phases that the analyser makes of it.
+/// Returns Figure 2: the simulation of one warp, and the phases that the analyser computes from it.
 pub fn fig2(issues: &[Issue], phases: &WarpPhases) -> FigureResult {
     let mut quantities = moments(&published::FIG_2, false, issues);
     let place = "Example 3";
@@ -70,7 +71,7 @@ pub fn fig2(issues: &[Issue], phases: &WarpPhases) -> FigureResult {
     }
 }
 
-/// Figure 3: two warps of the same code under gto.
+/// Returns Figure 3: two warps of the same code under gto.
 pub fn fig3(issues: &[Issue]) -> FigureResult {
     let mut notes = NOTES.to_vec();
     notes.push(

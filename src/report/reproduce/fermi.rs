@@ -1,4 +1,4 @@
-//! The schedules and the formula of Raravi and Andersson, 2010, against every schedule.
+//! The schedules and the formula of Raravi and Andersson, 2010, compared with every schedule.
 
 use super::figure::{FigureResult, Quantity, Statement};
 use super::published;
@@ -6,15 +6,16 @@ use crate::explore::fermi::{
     CycleUse, Fairness, FermiMachine, Finishing, Op, TemplateKernel, keeps_the_rules,
 };
 
-/// The report.
+/// The paper.
 pub const PAPER: &str = "Raravi and Andersson, 2010";
 const SECTION: &str = "section III";
 const SAYS: &str = "text";
 
-/// Both extremes for some warps and repetitions; none if somebody ended the search.
+/// A function that returns both extremes for some number of warps and repetitions, or `None` if the
+/// search was stopped.
 pub type Extremes<'a> = &'a dyn Fn(usize, usize) -> Option<Finishing>;
 
-/// Figure 3: two schedules of 64 threads, one sub-block.
+/// Returns Figure 3: two schedules of 64 threads, one sub-block.
 pub fn fig3(extremes: Extremes) -> FigureResult {
     let found = extremes(published::FERMI_WARPS, 1);
     let number = |what: &str, ours: Option<u64>, published| Quantity::new(what, SAYS, ours, published);
@@ -33,7 +34,7 @@ pub fn fig3(extremes: Extremes) -> FigureResult {
     }
 }
 
-/// Figure 4 or 5: the schedule that is drawn, and the longest of all.
+/// Returns Figure 4 or 5: the schedule that is drawn, and the longest of all schedules.
 pub fn drawn(machine: &FermiMachine, repetitions: usize, extremes: Extremes) -> FigureResult {
     let (figure, about, rows, published) = match repetitions {
         2 => ("Figure 4", "four warps of 16 threads, sub-block twice", published::FERMI_FIG_4, 22),
@@ -66,7 +67,7 @@ pub fn drawn(machine: &FermiMachine, repetitions: usize, extremes: Extremes) -> 
     }
 }
 
-/// The formula for the finishing time, and the two steps that lead to it.
+/// Returns the formula for the finishing time, and the two steps that lead to it.
 pub fn formula(extremes: Extremes) -> FigureResult {
     let worst = |warps, repetitions| extremes(warps, repetitions).map(|found| found.worst.get());
     let mut quantities = Vec::new();
@@ -104,7 +105,8 @@ fn empty(figure: &'static str, about: &'static str) -> FigureResult {
     FigureResult::new(figure, PAPER, SECTION, about)
 }
 
-/// The rows of a figure cycle by cycle; letters as the figures have them.
+/// Converts the rows of a figure to a schedule, cycle by cycle; the letters are those of the
+/// figures.
 fn schedule(rows: &[&str]) -> Vec<CycleUse> {
     let cycles = rows.iter().map(|row| row.len()).max().unwrap_or(0);
     let at = |row: &str, cycle: usize| match row.as_bytes().get(cycle) {
@@ -129,11 +131,11 @@ mod tests {
         let keeps = |rows: &[&str]| keeps_the_rules(&machine, &kernel, Fairness::SubBlock, &schedule(rows));
         let [a, b, c, d] = published::FERMI_FIG_4;
         assert!(keeps(&[a, b, c, d]));
-        // a store too early, a slot that stays empty, an end that is missing
+        // a store that is too early, a slot that stays empty, a missing end
         assert!(!keeps(&["CLLC.....LLSC", b, c, d]));
         assert!(!keeps(&[a, b, c, &format!(".{d}")]));
         assert!(!keeps(&[a, b, c, &d[..21]]));
-        // repetition 2 before all are through with 1
+        // repetition 2 before all warps have completed repetition 1
         assert!(!keeps(&["CLLCLLCS", "C.......LLCLLCS", c, d]));
     }
 }

@@ -2,24 +2,25 @@
 
 use self::Moment::{Dispatched, Done, Initiated, Issued};
 
-/// A moment of an instruction.
+/// A moment in the execution of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// It leaves the scheduler.
+    /// The instruction leaves the scheduler.
     Issued,
-    /// Its unit takes it.
+    /// Its unit accepts it.
     Dispatched,
     /// Its unit is free again.
     Initiated,
-    /// Its result is there.
+    /// Its result is available.
     Done,
 }
 
-/// What the text says of a warp's instruction: warp, instruction, which moment, where, when.
+/// A statement of the text on an instruction of a warp: the warp, the instruction, the moment, the
+/// place in the paper, and the cycle.
 pub type Told = (u16, u32, Moment, &'static str, u64);
 
-/// Table 2 of Jeanmougin et al., ECRTS 2025: by column; mean, standard deviation, smallest and largest of
-/// 100 * cycles(A) / cycles(B).
+/// Table 2 of Jeanmougin et al., ECRTS 2025. Each column has the mean, standard deviation, minimum
+/// and maximum of 100 * cycles(A) / cycles(B).
 pub const TABLE_2: [[f64; 4]; 5] = [
     [111.79, 41.01, 96.94, 494.79],
     [94.01, 4.23, 27.25, 101.00],
@@ -28,11 +29,12 @@ pub const TABLE_2: [[f64; 4]; 5] = [
     [234.11, 38.77, 100.25, 290.47],
 ];
 
-/// Latencies of global memory in Tables 3 and 4 of Jeanmougin et al., ECRTS 2025, cycles.
+/// The latencies of global memory in Tables 3 and 4 of Jeanmougin et al., ECRTS 2025, in cycles.
 pub const LATENCIES: [u64; 7] = [400, 200, 100, 50, 25, 10, 5];
 
-/// Table 3 of Jeanmougin et al., ECRTS 2025: by latency; under lrr, gto, and of single warps; mean, maximum, weighted
-/// mean and standard deviation of the overestimation, in percent.
+/// Table 3 of Jeanmougin et al., ECRTS 2025. For each latency, it has rows for lrr, gto and single
+/// warps, each with the mean, maximum, weighted mean and standard deviation of the overestimation
+/// in percent.
 pub const TABLE_3: [[[f64; 4]; 3]; 7] = [
     [[8.21, 33.45, 11.35, 4.73], [10.68, 34.84, 13.87, 3.66], [0.03, 0.8, 0.07, 0.09]],
     [[12.31, 40.34, 16.83, 6.07], [15.37, 40.06, 20.16, 5.31], [0.04, 0.8, 0.12, 0.1]],
@@ -43,10 +45,10 @@ pub const TABLE_3: [[[f64; 4]; 3]; 7] = [
     [[26.00, 46.38, 28.17, 6.81], [27.04, 46.67, 30.82, 5.91], [0.08, 1.47, 0.26, 0.15]],
 ];
 
-/// Warps of the columns of Table 4.
+/// The numbers of warps of the columns of Table 4.
 pub const WARPS: [u64; 4] = [32, 16, 8, 4];
 
-/// Table 4, naive: overestimation in percent, by latency and warps.
+/// Table 4, naive: the overestimation in percent, by latency and number of warps.
 pub const TABLE_4_NAIVE: [[f64; 4]; 7] = [
     [5.96, 8.67, 11.84, 9.36],
     [6.57, 10.29, 15.56, 13.49],
@@ -68,7 +70,7 @@ pub const TABLE_4_DOUBLE_BUFFERING: [[f64; 4]; 7] = [
     [8.32, 13.97, 23.59, 41.60],
 ];
 
-/// Figure 2 of Jeanmougin et al., ECRTS 2025, as Examples 1 and 3 tell it.
+/// Figure 2 of Jeanmougin et al., ECRTS 2025, as described in Examples 1 and 3.
 pub const FIG_2: [Told; 9] = [
     (0, 0, Dispatched, "Example 1", 0),
     (0, 0, Done, "Example 1", 8),
@@ -81,10 +83,11 @@ pub const FIG_2: [Told; 9] = [
     (0, 3, Done, "Example 3", 14),
 ];
 
-/// Its phases: whether it is an exec phase, from, to.
+/// The phases of Figure 2: whether it is an exec phase, the first cycle, and the cycle after the
+/// last.
 pub const FIG_2_PHASES: [(bool, u64, u64); 4] = [(true, 0, 7), (false, 7, 8), (true, 8, 10), (false, 10, 14)];
 
-/// Figure 3 of Jeanmougin et al., ECRTS 2025, as Example 2 tells it.
+/// Figure 3 of Jeanmougin et al., ECRTS 2025, as described in Example 2.
 pub const FIG_3: [Told; 9] = [
     (0, 0, Issued, "Example 2", 0),
     (0, 2, Issued, "Example 2", 2),
@@ -97,13 +100,13 @@ pub const FIG_3: [Told; 9] = [
     (1, 1, Dispatched, "Example 2", 7),
 ];
 
-/// Warps of the figures of Raravi and Andersson, 2010: 64 threads, 16 a warp.
+/// The number of warps in the figures of Raravi and Andersson, 2010: 64 threads, 16 per warp.
 pub const FERMI_WARPS: usize = 4;
 
-/// Figure 3 of Raravi and Andersson, 2010: cycles of schedules (a) and (b).
+/// Figure 3 of Raravi and Andersson, 2010: the cycles of schedules (a) and (b).
 pub const FERMI_FIG_3: [u64; 2] = [14, 13];
 
-/// Figure 4 of Raravi and Andersson, 2010: a row for each warp, a letter for each cycle.
+/// Figure 4 of Raravi and Andersson, 2010: one row per warp, one letter per cycle.
 pub const FERMI_FIG_4: [&str; 4] =
     ["CLLC.....LLCS", "C..LLC.....L.LCS", ".C...LLC......L.LCS", ".C.....LLC.......L.LCS"];
 
@@ -115,7 +118,8 @@ pub const FERMI_FIG_5: [&str; 4] = [
     ".C.....LLC.....LLC.......L.LCS",
 ];
 
-/// The formula FT of Raravi and Andersson, 2010, section III, for so many warps.
+/// Returns the value of the formula FT of Raravi and Andersson, 2010, section III, for this number
+/// of warps and repetitions.
 pub const fn fermi_ft(warps: u64, rep_cnt: u64) -> u64 {
     warps * 3 + 2 + warps * (rep_cnt - 1) * 2
 }

@@ -1,4 +1,4 @@
-//! Table 2: what each simplification of the paper model costs, over a suite.
+//! Table 2: the cost of each simplification of the paper model, over a suite.
 
 use super::figure::Statement;
 use super::published::TABLE_2;
@@ -9,15 +9,17 @@ use crate::report::style::Style;
 
 const FIGURES: [&str; 4] = ["mean", "std-dev", "min", "max"];
 
-/// By how much a mean may be off 100 for the paper to call the impact small, percent (section 4.1).
+/// The greatest difference of a mean from 100, in percent, that the paper calls a small impact
+/// (section 4.1).
 const SMALL: f64 = 12.0;
 
-/// The column of sub-cores, that of caches, and that of coalescing.
+/// The columns of sub-cores, of caches and of coalescing.
 const SUB_CORES: usize = 1;
 const CACHES: usize = 3;
 const COALESCING: usize = 4;
 
-/// What a reader must know to compare. Every number of ours in it is one of the table's.
+/// Returns the differences to the paper that matter for the comparison. Every number of ours in
+/// them is also in the table.
 pub fn notes(ablation: &Ablation) -> Vec<String> {
     let mut notes = vec![
         "numbers are 100 * cycles(A) / cycles(B): below 100 the simplified variant B is the slower one. Under gto, one block at a time as in \
@@ -47,12 +49,12 @@ pub fn notes(ablation: &Ablation) -> Vec<String> {
     notes
 }
 
-/// The forms of a column.
+/// Returns the alternative forms of a column.
 fn beside(ablation: &Ablation, column: usize) -> impl Iterator<Item = &Beside> {
     ablation.beside.iter().filter(move |one| one.column == column)
 }
 
-/// Why kernels are faster with one sub-core: causes are taken away one after the other.
+/// Returns why kernels are faster with one sub-core; the causes are removed one after the other.
 fn sub_cores(ablation: &Ablation) -> Option<String> {
     let column = ablation.columns.get(SUB_CORES)?;
     let largest = ablation.kernels.iter().max_by(|a, b| {
@@ -74,12 +76,13 @@ fn sub_cores(ablation: &Ablation) -> Option<String> {
     ))
 }
 
-/// The paper's sum of its table.
+/// Returns the statements of the paper that summarize its table.
 pub fn statements(ablation: &Ablation) -> Vec<Statement> {
     if ablation.columns.len() < TABLE_2.len() {
         return Vec::new();
     }
-    // an assumption each: the instruction cache (4), sub-cores and single issue (1), data caches (3), coalescing (2)
+    // the assumptions and their columns: the instruction cache (4), sub-cores and single issue (1),
+    // data caches (3), coalescing (2)
     let impacts: Vec<f64> = ablation.columns.iter().map(|column| (column.mean.0 - 100.0).abs()).collect();
     let assumptions =
         [("4", impacts[0]), ("1", impacts[1].max(impacts[2])), ("3", impacts[3]), ("2", impacts[4])];
@@ -108,7 +111,7 @@ pub fn numbers(ablation: &Ablation) -> Vec<Number> {
     for (index, (column, published)) in ablation.columns.iter().zip(&TABLE_2).enumerate() {
         numbers.extend(of(column, Some(published)));
         for form in beside(ablation, index) {
-            // what isolates a cause is nothing that the paper could mean
+            // the forms of the column of sub-cores isolate causes, for which the paper has no numbers
             numbers.extend(of(&form.summary, (index != SUB_CORES).then_some(published)));
         }
     }

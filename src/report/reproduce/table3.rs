@@ -1,11 +1,11 @@
-//! Table 3: over a suite, by latency and policy.
+//! Table 3: overestimation over a suite, by latency and policy.
 
 use super::published::{LATENCIES, TABLE_3};
 use super::{BOUNDS, Measured, Number, ReproduceResult, over, table};
 use crate::report::style::Style;
 
 const FIGURES: [&str; 4] = ["mean", "max", "weighted-mean", "std-dev"];
-/// In the order of the paper's rows.
+/// The policies in the order of the paper's rows.
 const POLICIES: [&str; 3] = ["lrr", "gto", SINGLE];
 const SINGLE: &str = "single-warp";
 
@@ -19,7 +19,7 @@ pub const NOTES: &[&str] = &[
     SINGLE_WARPS,
 ];
 
-/// Over the launches of programs.
+/// The notes for the table over the launches of programs.
 pub const NOTES_OF_CALLS: &[&str] = &[
     "the paper runs 583 calls of the 58 kernels of Rodinia, cut to one block; these are all 150 launches of eleven \
      embedded programs that do what programs of that suite do, blocks one after the other",
@@ -40,11 +40,11 @@ pub fn numbers(runs: &[Measured]) -> Vec<Number> {
         for (policy, published) in POLICIES.into_iter().zip(published) {
             let of_latency = || runs.iter().filter(|run| run.mem_latency == latency);
             if policy == SINGLE && of_latency().any(|run| run.makespan.is_none()) {
-                // somewhere the comparison may be what failed
+                // a point without a makespan may have failed because of a difference
                 continue;
             }
             if policy == SINGLE && of_latency().next().is_some() {
-                // every warp was compared, event by event
+                // every warp was compared event by event
                 numbers.extend(FIGURES.into_iter().zip(published).map(|(figure, paper)| {
                     Number::of_bound(latency, policy, "alone", Number::new(figure, 0.0, Some(*paper)))
                 }));
@@ -65,7 +65,8 @@ pub fn numbers(runs: &[Measured]) -> Vec<Number> {
     numbers
 }
 
-/// Mean, maximum, weighted mean and standard deviation over pairs of makespan and bound.
+/// Returns the mean, maximum, weighted mean and standard deviation of the overestimation, over
+/// pairs of makespan and bound.
 fn figures(pairs: &[(u64, u64)]) -> Option<[f64; 4]> {
     let overs: Vec<f64> = pairs.iter().map(|pair| over(*pair)).collect();
     let number = overs.len() as f64;

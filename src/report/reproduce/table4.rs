@@ -1,10 +1,10 @@
-//! Table 4: two matrix products, by latency and warps.
+//! Table 4: overestimation of two matrix products, by latency and number of warps.
 
 use super::published::{LATENCIES, TABLE_4_DOUBLE_BUFFERING, TABLE_4_NAIVE, WARPS};
 use super::{BOUNDS, Measured, Number, ReproduceResult, over, table};
 use crate::report::style::Style;
 
-/// What the paper calls it, our kernel, its numbers.
+/// The name in the paper, our kernel, and the published numbers.
 const PROGRAMS: [(&str, &str, &[[f64; 4]; 7]); 2] =
     [("naive", "sgemm_naive", &TABLE_4_NAIVE), ("double buffering", "sgemm_dbuf", &TABLE_4_DOUBLE_BUFFERING)];
 const POLICIES: [&str; 2] = ["lrr", "gto"];

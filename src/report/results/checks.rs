@@ -1,4 +1,4 @@
-//! What `check`, `run`, `static` and `wcet` printed with `--format json`, as records of results.
+//! Conversion of the JSON output of `check`, `run`, `static` and `wcet` to records of results.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,15 @@ use serde_json::{Map, Value, json};
 use crate::report::explain::Explained;
 use crate::report::wcet::WcetResult;
 
-/// A record for each run that was judged and for each kernel that failed; nothing if it is something else.
+/// Returns a record for each run that was judged and for each kernel that failed, or `None` if this
+/// is not the output of such a command.
 pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
     if !["check", "run", "static"].iter().any(|command| printed["command"] == *command) {
         return None;
     }
     let results = printed["results"].as_array()?;
     let bounds = |result: &'_ Value| result["bounds"].as_array().cloned().unwrap_or_default();
-    // every record has the columns of all
+    // every record has the columns of all records
     let names: BTreeSet<String> = results
         .iter()
         .flat_map(bounds)
@@ -73,20 +74,20 @@ pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
     Some(records)
 }
 
-/// What `wcet --format json` printed of each kernel.
+/// Returns the results of `wcet --format json` for each kernel.
 ///
 /// # Errors
-/// What is not as `wcet` writes it.
+/// If the JSON is not in the form of `wcet`.
 pub fn worst_cases(printed: &Value) -> Result<Vec<WcetResult>, String> {
     let of_wcet = if printed["command"] == "wcet" { printed["results"].as_array() } else { None };
     let read = |one: &Value| WcetResult::deserialize(one).map_err(|error| error.to_string());
     of_wcet.into_iter().flatten().map(read).collect()
 }
 
-/// The critical paths of what `run --explain --format json` printed.
+/// Returns the critical paths in the output of `run --explain --format json`.
 ///
 /// # Errors
-/// What is not as `run` writes it.
+/// If the JSON is not in the form of `run`.
 pub fn explained(printed: &Value) -> Result<Vec<Explained>, String> {
     let results = printed["results"].as_array().into_iter().flatten();
     let explanations = results.map(|result| &result["explanation"]).filter(|one| !one.is_null());

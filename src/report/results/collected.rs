@@ -1,4 +1,4 @@
-//! Results, added up.
+//! Sums over the records of results.
 
 use std::collections::BTreeMap;
 
@@ -12,43 +12,44 @@ use crate::report::explain::Explained;
 use crate::report::wcet::WcetResult;
 use crate::sweep::{Manifest, Meaning};
 
-/// Combinations of kernel, machine and policy that are kept apart.
+/// The most combinations of kernel, machine and policy with sums of their own.
 const GROUPS: usize = 20_000;
-/// Different errors that are kept apart.
+/// The most distinct errors that are kept.
 const ERRORS: usize = 100;
-/// An axis with more values is not shown.
+/// The most values of an axis that is shown.
 const AXIS_VALUES: usize = 64;
 
-/// Critical paths that a page shows.
+/// The most critical paths on a page.
 const EXPLAINED: usize = 20;
-/// Kernels with methods beside each other that a page shows.
+/// The most kernels on a page for which methods are compared.
 const WORST_CASES: usize = 50;
 
-/// Where results come from.
+/// A source of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// A folder or file.
+    /// The name of the folder or file.
     pub name: String,
-    /// What the results are of; nothing for a file without its folder.
+    /// The manifest of the results; `None` for a file without its folder.
     pub manifest: Option<Manifest>,
-    /// Points that were read.
+    /// The number of points that were read.
     pub points: u64,
 }
 
 /// Sums over some points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sums {
-    /// How many.
+    /// The number of points.
     pub points: u64,
-    /// Those where a bound that decides is exceeded.
+    /// The number of points at which a gating bound is exceeded.
     pub violated: u64,
-    /// Those with an error.
+    /// The number of points with an error.
     pub failed: u64,
     pub(super) makespan: u64,
     pub(super) warp_instructions: u64,
-    /// Points that the two sums above are of.
+    /// The number of points that the two sums above include.
     pub(super) measured: u64,
-    /// By bound: points it applies to, sum and largest of the overestimations.
+    /// For each bound: the points to which it applies, and the sum and the maximum of their
+    /// overestimations.
     pub(super) bounds: Vec<(u64, f64, f64)>,
 }
 
@@ -72,75 +73,75 @@ impl Sums {
         }
     }
 
-    /// The mean overestimation of a bound.
+    /// Returns the mean overestimation of a bound.
     pub fn mean(&self, bound: usize) -> Option<f64> {
         self.bounds.get(bound).filter(|(points, ..)| *points > 0).map(|(points, sum, _)| sum / *points as f64)
     }
 
-    /// The largest overestimation of a bound.
+    /// Returns the largest overestimation of a bound.
     pub fn most(&self, bound: usize) -> Option<f64> {
         self.bounds.get(bound).filter(|(points, ..)| *points > 0).map(|(_, _, most)| *most)
     }
 
-    /// Warp instructions per cycle.
+    /// Returns the number of warp instructions per cycle.
     pub fn per_cycle(&self) -> Option<f64> {
         (self.makespan > 0).then(|| self.warp_instructions as f64 / self.makespan as f64)
     }
 }
 
-/// Points that failed for one reason.
+/// Points that failed with the same error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     pub error: String,
     pub points: u64,
-    /// The first: source and point.
+    /// The source and the index of the first point.
     pub first: (usize, u64),
 }
 
-/// Sum and number of overestimations, by policy, bound and value.
+/// The sum and number of overestimations, by policy, bound and value.
 pub(super) type ByValue = BTreeMap<(usize, usize, String), (f64, u64)>;
 
-/// What was read of all sources.
+/// The results of all sources.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Collected {
-    /// In the order in which they were given.
+    /// The sources in the order in which they were given.
     pub sources: Vec<Source>,
-    /// Of all sources together.
+    /// The columns of all sources together.
     pub(super) meaning: Meaning,
-    /// Of the source that is being read: its columns, and where they are in `meaning`.
+    /// The columns of the source that is being read, and their places in `meaning`.
     current: Option<(Meaning, Vec<usize>, Vec<usize>)>,
-    /// Over all points.
+    /// The sums over all points.
     pub total: Sums,
     pub(super) holds: u64,
-    /// Points that count as both.
+    /// The number of points that failed and are violated.
     pub(super) failed_and_violated: u64,
     pub(super) kernels: Names,
     pub(super) machines: Names,
     pub(super) policies: Names,
     pub(super) groups: BTreeMap<(usize, usize, usize), Sums>,
     pub(super) by_kernel: BTreeMap<usize, Sums>,
-    /// Points of combinations beyond those that are kept apart.
+    /// The number of points in combinations beyond the limit.
     pub(super) ungrouped: u64,
-    /// By bound and policy.
+    /// The distribution of overestimations, by bound and policy.
     pub(super) spreads: BTreeMap<(usize, usize), Spread>,
-    /// By axis; none for one with too many values.
+    /// The sums by the values of each axis; `None` for an axis with too many values.
     pub(super) by_axis: Vec<Option<ByValue>>,
     pub(super) errors: Vec<Failure>,
     pub(super) singles: Singles,
-    /// Critical paths, each with the name of its source.
+    /// The critical paths, each with the name of its source.
     pub(super) explained: Vec<(String, Explained)>,
-    /// Methods beside each other, by kernel.
+    /// The compared methods, by kernel.
     pub(super) worst_cases: Vec<WcetResult>,
 }
 
 impl Collected {
-    /// The next records are from here.
+    /// Starts a source; the following records belong to it.
     pub fn begin(&mut self, name: String, manifest: Option<Manifest>) {
         self.sources.push(Source { name, manifest, points: 0 });
         self.current = None;
     }
 
-    /// Takes the critical path of a run of the source that was begun; beyond twenty they are left out.
+    /// Adds the critical path of a run of the current source; paths beyond the limit are left out.
     pub fn explain(&mut self, explained: Explained) {
         if self.explained.len() < EXPLAINED {
             let source = self.sources.last().map_or(String::new(), |source| source.name.clone());
@@ -148,17 +149,17 @@ impl Collected {
         }
     }
 
-    /// Takes what `wcet` says of a kernel; beyond fifty they are left out.
+    /// Adds the results of `wcet` for a kernel; kernels beyond the limit are left out.
     pub fn compare(&mut self, methods: WcetResult) {
         if self.worst_cases.len() < WORST_CASES {
             self.worst_cases.push(methods);
         }
     }
 
-    /// Takes a record of the source that was begun.
+    /// Adds a record of the current source.
     ///
     /// # Errors
-    /// What it has not that a record has.
+    /// If the record lacks a required field.
     pub fn add(&mut self, record: &Value) -> Result<(), String> {
         let Value::Object(fields) = record else {
             return Err("a record is an object".to_owned());
@@ -232,7 +233,7 @@ impl Collected {
     }
 }
 
-/// Where these names are among all, which get those that are new.
+/// Returns the places of these names in `all`, to which new names are added.
 fn places(all: &mut Vec<String>, names: &[String]) -> Vec<usize> {
     let mut places = Vec::new();
     for name in names {

@@ -1,19 +1,19 @@
-//! A plot of the page, which is a file as well.
+//! A plot of the page, which can also be written to a file.
 
-/// A plot, and what is to be said of it.
+/// A plot and its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plot {
-    /// A word for its file.
+    /// A name for the file.
     pub name: String,
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// How it is to be read.
+    /// How to read the plot.
     pub note: String,
-    /// SVG, in colours of its own.
+    /// The SVG, in its own colours.
     pub svg: String,
 }
 
-/// A name for a file.
+/// Makes a name for a file.
 pub(super) fn file_name(parts: &[&str]) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     parts.join("-").chars().map(safe).collect()

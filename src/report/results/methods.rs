@@ -1,4 +1,4 @@
-//! What `wcet` says of a kernel, as a part of the page: methods beside each other.
+//! The section of the page that compares the methods of `wcet` for a kernel.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::report::html::{HtmlCell, HtmlColumn, HtmlTable, grouped, text};
 use crate::report::plot::{BarPlot, BarRow, themed};
 use crate::report::wcet::{About, MethodRow, WcetResult};
 
-/// In the order of the legend.
+/// The kinds of methods, in the order of the legend.
 const KINDS: [(About, &str); 6] = [
     (About::Runs, "runs"),
     (About::Paths, "their paths"),
@@ -18,7 +18,7 @@ const KINDS: [(About, &str); 6] = [
     (About::PathsUnderPolicy, "one policy"),
 ];
 
-/// What is wrong with proved bounds, or that nothing is.
+/// Returns the verdict on the proved bounds: what is violated, or that nothing is.
 pub fn verdict(cases: &[WcetResult]) -> String {
     if cases.is_empty() {
         return String::new();
@@ -40,7 +40,7 @@ pub fn verdict(cases: &[WcetResult]) -> String {
     }
 }
 
-/// The part of one kernel.
+/// Returns the section of one kernel.
 pub fn section(case: &WcetResult, id: &str) -> String {
     let mut html = format!(
         "<p>{} under {}. The shortest run took {} cycles.</p>\n",
@@ -67,7 +67,7 @@ pub fn section(case: &WcetResult, id: &str) -> String {
     html
 }
 
-/// Every method that has a value, against the longest run.
+/// Returns a plot of every method that has a value, relative to the longest run.
 pub fn plot(case: &WcetResult) -> Plot {
     let known = || case.methods.iter().filter_map(|row| Some((row, row.over?.0)));
     let rows = known().map(|(row, over)| BarRow {

@@ -1,7 +1,7 @@
-//! `report`: what folders of results show, as a page and as plots.
+//! The results of `report`: folders of results as a page and as plots.
 //!
-//! [`Collected`] takes records one by one and keeps sums, so that its size does not grow with their number.
-//! [`page()`] and [`plots()`] show it.
+//! [`Collected`] receives records one by one and keeps only sums, so that its size does not grow
+//! with their number. [`page()`] and [`plots()`] show it.
 
 mod checks;
 mod collected;

@@ -1,11 +1,11 @@
-//! Names by number.
+//! The numbering of names.
 
 use std::collections::BTreeMap;
 
-/// More different names are not kept.
+/// The most distinct names that are kept.
 const MOST: usize = 20_000;
 
-/// Names in the order in which they came.
+/// Names in the order of their first occurrence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     list: Vec<String>,
@@ -13,7 +13,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The number of a name; none for a new one where there are too many.
+    /// Returns the number of a name, or `None` for a new name beyond the limit.
     pub fn number(&mut self, name: &str) -> Option<usize> {
         if let Some(number) = self.numbers.get(name) {
             return Some(*number);
@@ -26,7 +26,7 @@ impl Names {
         Some(self.list.len() - 1)
     }
 
-    /// All of them.
+    /// Returns all names.
     pub fn list(&self) -> &[String] {
         &self.list
     }

@@ -33,7 +33,7 @@ pub fn page(all: &Collected) -> Page {
         let id = format!("-{number}");
         let title = format!("Critical path of {}", name_of(explained));
         sections.push(section(&format!("path{id}"), &title, path_tables::path(explained, &id)));
-        // each beside the first one
+        // each path is compared with the first one
         let (first_name, first) = &all.explained[0];
         if let (1.., Ok(diff)) = (number, DiffResult::new((first_name, first), (name, explained))) {
             let title = format!("From {} to {}", name_of(first), name_of(explained));
@@ -49,7 +49,7 @@ pub fn page(all: &Collected) -> Page {
     }
 }
 
-/// How much there is.
+/// Returns the number of results as text.
 pub fn number_of(all: &Collected) -> String {
     let worst_cases = || count(all.worst_cases.len(), "worst case");
     match (all.total.points, all.worst_cases.len()) {
@@ -108,12 +108,12 @@ fn summary(all: &Collected) -> String {
     html
 }
 
-/// Failed points that are not violated as well.
+/// Returns the number of failed points that are not violated as well.
 fn failed_only(all: &Collected) -> u64 {
     all.total.failed - all.failed_and_violated
 }
 
-/// What is wrong, first of all; or that nothing is.
+/// Returns the verdict at the top of the page: what is violated or failed, or that nothing is.
 fn verdict(all: &Collected) -> String {
     let mut html = String::new();
     if all.total.violated > 0 {

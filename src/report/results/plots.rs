@@ -7,12 +7,13 @@ use super::figure::{Plot, file_name};
 use super::methods;
 use crate::report::plot::{BarPlot, BarRow, BoxPlot, LinePlot};
 
-/// Policies that have plots of their own.
+/// The most policies that have plots of their own.
 const POLICIES: usize = 8;
-/// Kernels in a plot.
+/// The most kernels in a plot.
 const KERNELS: usize = 120;
 
-/// All of them: overestimation by each axis and policy, its spread by policy, bars by kernel.
+/// Returns all plots: overestimation by each axis and policy, its distribution by policy, and bars
+/// by kernel.
 pub fn plots(all: &Collected) -> Vec<Plot> {
     let mut plots = Vec::new();
     for (axis, values) in all.meaning.axes.iter().zip(&all.by_axis) {
@@ -36,7 +37,7 @@ fn by_axis(all: &Collected, axis: &str, values: &ByValue, policy: usize) -> Opti
     if xs.len() < 2 {
         return None;
     }
-    // numbers by their size, before words
+    // numbers in numerical order, before words
     xs.sort_by(|a, b| match (a.parse::<f64>(), b.parse::<f64>()) {
         (Ok(a), Ok(b)) => a.total_cmp(&b),
         (Ok(_), Err(_)) => std::cmp::Ordering::Less,
@@ -87,7 +88,7 @@ fn spread(all: &Collected, policy: usize) -> Option<Plot> {
     })
 }
 
-/// The kernels that are drawn, and what is said if these are not all.
+/// Returns the kernels that are drawn, and a note if these are not all.
 fn shown(all: &Collected) -> (Vec<usize>, String) {
     let kernels: Vec<usize> = all.by_kernel.keys().copied().take(KERNELS).collect();
     let left_out = match all.by_kernel.len() {
@@ -104,7 +105,7 @@ fn overestimation_by_kernel(all: &Collected) -> Option<Plot> {
         .iter()
         .filter_map(|kernel| {
             let sums = &all.by_kernel[kernel];
-            // those of single policies are means over fewer points, and no match for the others
+            // bounds for single policies have means over fewer points, which are not comparable
             let most = sums.bounds.iter().map(|(points, ..)| *points).max()?;
             let comparable = (0..sums.bounds.len()).filter(|bound| sums.bounds[*bound].0 == most);
             let means = comparable.filter_map(|bound| Some((bound, sums.mean(bound)?)));

@@ -1,31 +1,31 @@
-//! A line of results, as far as a report needs it.
+//! A record of results, as far as a report needs it.
 
 use serde_json::Value;
 
 use crate::sweep::Meaning;
 
-/// A point and what came of it.
+/// A point and its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read<'r> {
     pub point: u64,
     pub kernel: &'r str,
     pub machine: &'r str,
     pub policy: &'r str,
-    /// Values of the axes, in their order; empty where there is none.
+    /// The values of the axes, in their order; empty if the record has none.
     pub axes: Vec<String>,
     pub makespan: Option<u64>,
     pub warp_instructions: Option<u64>,
     pub verdict: Option<&'r str>,
-    /// By bound: its overestimation, and whether it is exceeded.
+    /// The overestimation of each bound, and whether it is exceeded.
     pub bounds: Vec<(Option<f64>, bool)>,
     pub error: Option<&'r str>,
 }
 
 impl<'r> Read<'r> {
-    /// Takes a record apart.
+    /// Reads a record.
     ///
     /// # Errors
-    /// What a record of results has and this has not.
+    /// If the record lacks a required field.
     pub fn new(record: &'r Value, meaning: &Meaning) -> Result<Self, String> {
         let word =
             |name: &str| record[name].as_str().ok_or_else(|| format!("`{name}` is not there, or is no text"));
@@ -57,7 +57,7 @@ impl<'r> Read<'r> {
         self.verdict == Some("violated")
     }
 
-    /// The smallest overestimation, and of which bound.
+    /// Returns the smallest overestimation and its bound.
     pub fn least(&self) -> Option<(usize, f64)> {
         let known = self.bounds.iter().enumerate().filter_map(|(bound, (over, _))| Some((bound, (*over)?)));
         known.min_by(|a, b| a.1.total_cmp(&b.1))

@@ -1,15 +1,15 @@
-//! Points that are named one by one.
+//! The points that are listed individually.
 
 use super::record::Read;
 
-/// Violated points that are named, the first ones.
+/// The most violated points that are listed.
 pub const VIOLATED: usize = 200;
-/// Failed points that are named, the first ones.
+/// The most failed points that are listed.
 pub const FAILED: usize = 100;
-/// Points named because even their best bound is far above the makespan.
+/// The most points that are listed because even their tightest bound is far above the makespan.
 pub const WORST: usize = 100;
 
-/// Why a point is named.
+/// Why a point is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     Violated,
@@ -21,7 +21,7 @@ pub enum Why {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Single {
     pub why: Why,
-    /// The source it is from.
+    /// The index of its source.
     pub source: usize,
     pub point: u64,
     pub kernel: String,
@@ -29,22 +29,22 @@ pub struct Single {
     pub policy: String,
     pub axes: Vec<String>,
     pub makespan: Option<u64>,
-    /// The smallest overestimation, and the number of its bound.
+    /// The smallest overestimation, and the index of its bound.
     pub least: Option<(usize, f64)>,
     pub error: Option<String>,
 }
 
-/// Those that are named, so far.
+/// The listed points so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Singles {
     violated: Vec<Single>,
     failed: Vec<Single>,
-    /// By overestimation, the largest first.
+    /// The points with the largest overestimations, in descending order.
     worst: Vec<Single>,
 }
 
 impl Singles {
-    /// Looks at a point.
+    /// Considers a point.
     pub fn add(&mut self, source: usize, read: &Read<'_>) {
         let least = read.least();
         let single = |why| Single {
@@ -77,7 +77,7 @@ impl Singles {
         }
     }
 
-    /// All of them: violated, failed, worst.
+    /// Returns all listed points: violated, failed, worst.
     pub fn all(&self) -> impl Iterator<Item = &Single> {
         self.violated.iter().chain(&self.failed).chain(&self.worst)
     }

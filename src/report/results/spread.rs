@@ -1,52 +1,54 @@
-//! How overestimations are spread: exact sums and ends, quantiles to within a sixty-fourth.
+//! The distribution of overestimations: exact sums and ends, and quantiles to within a
+//! sixty-fourth.
 
 use std::collections::BTreeMap;
 
-/// Bits of the fraction of bound over makespan that are kept: 64 steps from one power of two to the next.
+/// The number of fraction bits of bound / makespan that are kept, which gives 64 steps from one
+/// power of two to the next.
 const KEPT_BITS: u32 = 6;
 const DROPPED_BITS: u32 = 52 - KEPT_BITS;
 
-/// Overestimations, (bound - makespan) / makespan, over some points.
+/// The distribution of overestimations, (bound - makespan) / makespan, over some points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// Points.
+    /// The number of points.
     pub points: u64,
-    /// Those where the bound is exceeded.
+    /// The number of points at which the bound is exceeded.
     pub violated: u64,
     sum: f64,
     ends: Option<(f64, f64)>,
-    /// Points by the leading bits of bound over makespan.
+    /// The number of points by the leading bits of bound / makespan.
     steps: BTreeMap<u64, u64>,
 }
 
 impl Spread {
-    /// Counts a point.
+    /// Adds a point.
     pub fn add(&mut self, over: f64, violated: bool) {
         self.points += 1;
         self.violated += u64::from(violated);
         self.sum += over;
         let (least, most) = self.ends.unwrap_or((over, over));
         self.ends = Some((least.min(over), most.max(over)));
-        // bits of positive floating point numbers are in their order
+        // the bits of positive floating-point numbers are ordered like the numbers
         *self.steps.entry((over + 1.0).max(0.0).to_bits() >> DROPPED_BITS).or_default() += 1;
     }
 
-    /// The mean; none without points.
+    /// Returns the mean, or `None` without points.
     pub fn mean(&self) -> Option<f64> {
         (self.points > 0).then(|| self.sum / self.points as f64)
     }
 
-    /// The least.
+    /// Returns the minimum.
     pub fn least(&self) -> Option<f64> {
         self.ends.map(|(least, _)| least)
     }
 
-    /// The largest.
+    /// Returns the maximum.
     pub fn most(&self) -> Option<f64> {
         self.ends.map(|(_, most)| most)
     }
 
-    /// What this share of the points does not exceed, to within 1/64 of bound over makespan.
+    /// Returns the quantile of this share of the points, to within 1/64 of bound / makespan.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let (least, most) = self.ends?;
         let rank = ((self.points as f64 * share).ceil() as u64).clamp(1, self.points);

@@ -4,10 +4,10 @@ use super::collected::{Collected, Sums};
 use super::singles::{FAILED, VIOLATED, WORST, Why};
 use crate::report::html::{HtmlCell, HtmlColumn, HtmlTable};
 
-/// Rows of the table of kernels, machines and policies.
+/// The most rows of the table of kernels, machines and policies.
 const ROWS: usize = 1_000;
 
-/// Each bound under each policy.
+/// Returns the table of each bound under each policy.
 pub fn bounds(all: &Collected) -> HtmlTable {
     let columns = vec![
         HtmlColumn::words("bound"),
@@ -39,7 +39,7 @@ pub fn bounds(all: &Collected) -> HtmlTable {
     HtmlTable { id: "bounds-table".into(), caption, columns, rows: rows.collect() }
 }
 
-/// Kernels on machines under policies.
+/// Returns the table of kernels on machines under policies.
 pub fn groups(all: &Collected) -> HtmlTable {
     let mut columns = vec![
         HtmlColumn::words("kernel"),
@@ -98,7 +98,7 @@ pub fn groups(all: &Collected) -> HtmlTable {
     HtmlTable { id: "kernels-table".into(), caption, rows: rows.collect(), columns }
 }
 
-/// Points that are named.
+/// Returns the table of the points that are listed individually.
 pub fn singles(all: &Collected) -> HtmlTable {
     let several = all.sources.len() > 1;
     let mut columns = vec![HtmlColumn::words("why")];

@@ -1,4 +1,4 @@
-//! What a timeline is of.
+//! The description of the run of a timeline.
 
 use crate::bound::Phase;
 use crate::check::Checked;
@@ -9,24 +9,24 @@ use crate::trace::Listing;
 /// A run that was recorded.
 #[derive(Clone, Copy)]
 pub struct About<'a> {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: &'a str,
     /// The machine.
     pub machine: &'a str,
-    /// What came of it.
+    /// The result of the run.
     pub checked: &'a Checked,
     /// The file with the code.
     pub code: &'a SourceText,
-    /// Line and text of every instruction.
+    /// The line and text of every instruction.
     pub listing: &'a Listing,
-    /// The critical path with its stretches, if it was asked for.
+    /// The critical path with its stretches, if it was requested.
     pub explained: Option<&'a Explained>,
-    /// Of a single block: the phases of each warp run alone; else empty.
+    /// For a single block, the phases of each warp when it runs alone; otherwise empty.
     pub alone: &'a [Vec<Phase>],
 }
 
 impl<'a> About<'a> {
-    /// The critical path, if it is of the SM that the timeline shows.
+    /// Returns the critical path if it belongs to the SM that the timeline shows.
     pub(super) fn path(&self) -> &'a [Stretch] {
         let path = self
             .explained

@@ -1,4 +1,5 @@
-//! What the scripts of a timeline get: columns of numbers, each the difference to the one before where they ascend.
+//! The data for the scripts of a timeline: columns of numbers. A column that ascends holds the
+//! differences between consecutive numbers.
 
 use std::collections::BTreeMap;
 
@@ -11,40 +12,43 @@ use crate::base::Pc;
 use crate::trace::StallReason;
 use crate::why::Kind;
 
-/// The whole of it. Rows are warps.
+/// All data of a timeline. Each row is a warp.
 #[derive(Debug, Serialize)]
 pub(super) struct Data<'a> {
-    /// Cycles.
+    /// The number of cycles.
     end: u64,
     sub_cores: usize,
     reasons: Vec<&'static str>,
     units: Vec<&'a str>,
-    /// By pc.
+    /// The line of each instruction, by program counter.
     lines: Vec<u32>,
     texts: Vec<&'a str>,
-    /// Block, warp, sub-core, slot, start, end, instructions of each row.
+    /// Block, warp, sub-core, slot, start, end and number of instructions of each row.
     rows: Vec<[u64; 7]>,
-    /// Of all rows, one after the other. Issue cycles are differences within the row.
+    /// The columns of instructions, with all rows one after the other. Issue cycles are differences
+    /// within a row.
     issue: Packed,
     waits: Packed,
     init: Packed,
     lat: Packed,
     pc: Packed,
     unit: Packed,
-    /// By unit: from, length.
+    /// The busy intervals of each unit: start and length.
     busy: Vec<Packed>,
-    /// By sub-core: from, length, reason, row + 1, pc + 1 (0 for none).
+    /// The gaps of each sub-core: start, length, reason, row + 1 and program counter + 1 (0 for
+    /// none).
     gaps: Vec<Packed>,
-    /// By row: cycle and barrier of each release.
+    /// The cycle and the barrier of each release, by row.
     releases: Vec<Packed>,
-    /// By row: lengths of the phases alone, exec and idle in turn.
+    /// The lengths of the phases alone, exec and idle in turn, by row.
     alone: Vec<Packed>,
     kinds: Vec<&'static str>,
-    /// The critical path from cycle 0, without gap: length, kind, row + 1 (0 for none), line of each stretch.
+    /// The critical path from cycle 0, without gaps: length, kind, row + 1 (0 for none) and line of
+    /// each stretch.
     path: Packed,
 }
 
-/// Each less the one before.
+/// Returns each number minus the one before.
 fn differences(numbers: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     numbers.scan(0, |before, number| Some(number - std::mem::replace(before, number)))
 }

@@ -1,4 +1,5 @@
-//! A short run as a figure: per instruction its wait, initiation and latency; issues; phases alone.
+//! A figure of a short run: the wait, initiation and latency of each instruction, the issues, and
+//! the phases of warps alone.
 
 use super::about::About;
 use super::recording::Recording;
@@ -6,18 +7,18 @@ use crate::base::Pc;
 use crate::bound::PhaseKind;
 use crate::report::plot::{Anchor, Ink, Picture};
 
-/// More cycles than this make no figure.
+/// The most cycles of a figure.
 const CYCLES: u64 = 600;
-/// More instructions than this make no figure.
+/// The most instructions of a figure.
 const INSTRUCTIONS: usize = 300;
 const ROW: i32 = 15;
-/// Above the first row, for the cycles.
+/// The space above the first row, for the cycles.
 const TOP: i32 = 24;
 
 /// Draws the run.
 ///
 /// # Errors
-/// If it is too long for a figure: why.
+/// If the run is too long for a figure: the reason.
 pub fn svg(recording: &Recording, about: &About<'_>) -> Result<String, String> {
     let alone_end = about.alone.iter().flatten().map(|phase| phase.end.get()).max().unwrap_or(0);
     let end = recording.end().max(alone_end).max(1);

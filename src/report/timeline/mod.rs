@@ -1,7 +1,7 @@
-//! `run --trace FILE.html` and `FILE.svg`: what happened when, to be looked at.
+//! Timelines, written by `run --trace FILE.html` and `FILE.svg`.
 //!
-//! A [`Recording`] keeps a run as columns; [`page()`] makes an interactive page of it, whose scripts in `assets/`
-//! draw the part in sight, and [`svg()`] a figure of a short one.
+//! A [`Recording`] keeps a run as columns. [`page()`] makes an interactive page from it, whose
+//! scripts in `assets/` draw the visible part; [`svg()`] makes a figure of a short run.
 
 mod about;
 mod data;

@@ -1,18 +1,18 @@
-//! Columns of whole numbers as text: seven bits a byte, the lowest first, then base64.
+//! Columns of integers encoded as text: seven bits per byte, the lowest first, then base64.
 
-/// Numbers one after the other.
+/// A sequence of encoded numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packed(Vec<u8>);
 
 impl Packed {
-    /// Those of a list.
+    /// Encodes the numbers of an iterator.
     pub fn of(numbers: impl IntoIterator<Item = u64>) -> Self {
         let mut packed = Self::default();
         numbers.into_iter().for_each(|number| packed.push(number));
         packed
     }
 
-    /// Adds a number.
+    /// Appends a number.
     pub fn push(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 & 0x7f | 0x80);
@@ -21,7 +21,7 @@ impl Packed {
         self.0.push(number as u8);
     }
 
-    /// As base64.
+    /// Returns the encoding in base64.
     pub fn text(&self) -> String {
         const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         let mut text = String::with_capacity(self.0.len().div_ceil(3) * 4);

@@ -13,7 +13,7 @@ use crate::report::path_tables;
 use crate::trace::StallReason;
 
 const STYLE: &str = include_str!("assets/timeline.css");
-/// In the order in which they use each other.
+/// The scripts, each after those that it uses.
 const SCRIPTS: [&str; 7] = [
     include_str!("assets/data.js"),
     include_str!("assets/layout.js"),
@@ -23,7 +23,7 @@ const SCRIPTS: [&str; 7] = [
     include_str!("assets/input.js"),
     include_str!("assets/start.js"),
 ];
-/// The canvas and what belongs to it.
+/// The canvas and its controls.
 const CANVAS: &str = include_str!("assets/timeline.html");
 
 /// Makes the page.

@@ -1,22 +1,22 @@
-//! A run, kept in memory.
+//! The recording of a run in memory.
 
 use crate::base::Cycle;
 use crate::machine::Machine;
 use crate::trace::{BlockStart, Idle, Issue, Observer, Release, UnitInstances, WarpFinish};
 
-/// Instructions and idle intervals that are kept, together; each takes 32 bytes.
+/// The most instructions and idle intervals together; each takes 32 bytes.
 const MOST: usize = 2_000_000;
 
 /// An instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Instruction {
     pub issue: u64,
-    /// Cycles it waited for its unit, took it, and from then to its result.
+    /// Cycles that it waited for its unit, that it occupied the unit, and from then to its result.
     pub waits: u32,
     pub init: u32,
     pub lat: u32,
     pub pc: u32,
-    /// Instance of a unit.
+    /// The instance of a unit that executed it.
     pub unit: u32,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Row {
     pub start: u64,
     pub end: u64,
     pub instructions: Vec<Instruction>,
-    /// When barriers let it go, and which.
+    /// The cycle of each release from a barrier, and the barrier.
     pub releases: Vec<(u64, u8)>,
 }
 
@@ -54,32 +54,32 @@ pub(super) struct Gap {
     pub from: u64,
     pub to: u64,
     pub reason: u8,
-    /// Who waits: its row, and the instruction.
+    /// The row that waits, and the instruction.
     pub waiting: Option<(u32, u32)>,
 }
 
-/// What happened on an SM, up to a number of instructions.
+/// The instructions and gaps of an SM, up to a limit.
 #[derive(Clone, Debug)]
 pub struct Recording {
     units: UnitInstances,
-    /// In the order in which blocks came.
+    /// The rows in the order in which the blocks were placed.
     pub(super) rows: Vec<Row>,
     row_of_slot: Vec<usize>,
-    /// By sub-core.
+    /// The gaps of each sub-core.
     pub(super) gaps: Vec<Vec<Gap>>,
     kept: usize,
     most: usize,
 }
 
-/// A run with more instructions than are kept.
+/// The error for a run that exceeds the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong {
-    /// How many are kept.
+    /// The limit.
     pub most: usize,
 }
 
 impl Recording {
-    /// An empty one, of runs on this machine.
+    /// Returns an empty recording for runs on this machine.
     pub fn new(machine: &Machine) -> Self {
         Self::up_to(MOST, UnitInstances::new(machine))
     }
@@ -89,20 +89,20 @@ impl Recording {
         Self { units, rows: Vec::new(), row_of_slot: Vec::new(), gaps, kept: 0, most }
     }
 
-    /// Whether all of it is there.
+    /// Checks that the run did not exceed the limit.
     ///
     /// # Errors
-    /// If the run was longer than what is kept.
+    /// If the run was longer than the limit.
     pub fn whole(&self) -> Result<(), TooLong> {
         if self.kept > self.most { Err(TooLong { most: self.most }) } else { Ok(()) }
     }
 
-    /// Names of the units.
+    /// Returns the names of the units.
     pub(super) fn units(&self) -> &[String] {
         self.units.names()
     }
 
-    /// The last result, or the end of the last gap.
+    /// Returns the cycle of the last result, or of the end of the last gap.
     pub(super) fn end(&self) -> u64 {
         let rows = self.rows.iter().map(|row| row.end);
         let results = self.rows.iter().filter_map(|row| row.instructions.iter().map(Instruction::done).max());
@@ -110,7 +110,7 @@ impl Recording {
         rows.chain(results).chain(gaps).max().unwrap_or(0)
     }
 
-    /// When each unit was busy, as intervals that ascend and do not touch.
+    /// Returns when each unit was busy, as ascending intervals that do not touch.
     pub(super) fn busy(&self) -> Vec<Vec<(u64, u64)>> {
         let mut busy = vec![Vec::new(); self.units().len()];
         for instruction in self.rows.iter().flat_map(|row| &row.instructions) {
@@ -134,7 +134,8 @@ impl Recording {
         busy
     }
 
-    /// Makes room for one more; no when there is none, and then nothing that was kept is of use.
+    /// Counts one more entry and returns whether it is within the limit; beyond the limit the whole
+    /// recording is useless.
     fn takes(&mut self) -> bool {
         self.kept = (self.kept + 1).min(self.most + 1);
         if self.kept > self.most {

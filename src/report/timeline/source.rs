@@ -1,4 +1,4 @@
-//! The code beside a timeline, and what each of its lines cost.
+//! The code beside a timeline, with the cost of each line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,12 +9,13 @@ use crate::base::Pc;
 use crate::report::html::{HtmlCell, HtmlColumn, HtmlTable, text};
 use crate::trace::StallReason;
 
-/// Lines before the first instruction and after the last that are shown.
+/// The number of lines shown before the first instruction and after the last.
 const AROUND: u32 = 3;
-/// Lines that are shown.
+/// The most lines that are shown.
 const MOST: u32 = 20_000;
 
-/// The lines with instructions and those between; a line with instructions can be chosen.
+/// Returns the HTML of the lines with instructions and of those between them; a line with
+/// instructions can be selected.
 pub(super) fn listing(about: &About<'_>) -> String {
     let lines: Vec<u32> = (0..about.listing.texts().count())
         .map(|pc| about.listing.line(Pc::from_index(pc)))
@@ -49,7 +50,7 @@ pub(super) fn listing(about: &About<'_>) -> String {
     html
 }
 
-/// Cycles without an issue, by the line that waited.
+/// Returns the table of cycles without an issue, by the line that waited.
 pub(super) fn stalls(recording: &Recording, about: &About<'_>) -> HtmlTable {
     let mut lines: BTreeMap<u32, (u64, [u64; StallReason::ALL.len()])> = BTreeMap::new();
     let line = |pc: u32| about.listing.line(Pc::from_index(pc as usize));

@@ -72,7 +72,7 @@ impl About<'_> {
         session: &Session,
         ending: &mut Ending,
     ) {
-        // the table is made from all lines, which can take long
+        // called first, because writing the table of all lines can take long
         session.conclude();
         let names: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
         let mut summary = Summary::default();

@@ -1,14 +1,14 @@
-//! What the paper says of its results, ours, and why they differ.
+//! The statements of the paper about its results, whether they hold here, and why results differ.
 
 use super::published::TABLE_1;
 use super::{Extremes, TraceRow};
 use crate::pwcet::extremal::ALONE;
 use crate::report::reproduce::figure::Statement;
 
-/// Where the paper says it.
+/// The place in the paper.
 const SECTION: &str = "section 4.2";
 
-/// Numbers of blocks, ascending.
+/// Returns the numbers of blocks in ascending order.
 pub(super) fn block_counts() -> Vec<u32> {
     let mut counts: Vec<u32> = TABLE_1.iter().map(|trace| trace.blocks).collect();
     counts.sort_unstable();
@@ -16,7 +16,7 @@ pub(super) fn block_counts() -> Vec<u32> {
     counts
 }
 
-/// Numbers of blocks with which every run takes the same time with each of all sizes of L1.
+/// Returns the numbers of blocks for which every run takes the same time with each size of L1.
 pub(super) fn same_with_each_l1(traces: &[(TraceRow, Vec<u64>)]) -> Vec<u32> {
     let is_same = |blocks: &u32| {
         let with = |l1: u32| {
@@ -30,7 +30,8 @@ pub(super) fn same_with_each_l1(traces: &[(TraceRow, Vec<u64>)]) -> Vec<u32> {
     block_counts().into_iter().filter(is_same).collect()
 }
 
-/// Times at 1e-9 by the best fit with one L1, by number of blocks; those without a curve are left out.
+/// Returns the times at 1e-9 by the best fit for one size of L1, by number of blocks; those without
+/// a curve are left out.
 fn by_blocks(rows: &[TraceRow], l1_percent: u32) -> Vec<(u32, f64)> {
     let of = |blocks: u32| {
         let row = rows.iter().find(|row| (row.blocks, row.l1_percent) == (blocks, l1_percent))?;
@@ -43,7 +44,8 @@ fn listed(counts: &[u32]) -> String {
     counts.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The paper's words against our numbers. What there is no curve for says nothing.
+/// Returns the statements of the paper, judged by our numbers. Configurations without a curve are
+/// not considered.
 pub(super) fn statements(rows: &[TraceRow], same: &[u32]) -> Vec<Statement> {
     let curves: Vec<(&TraceRow, super::Entry)> =
         rows.iter().filter_map(|row| Some((row, row.ours?))).collect();
@@ -116,7 +118,7 @@ fn counted(counts: &[u32]) -> String {
     if counts.is_empty() { "none".to_owned() } else { listed(counts) }
 }
 
-/// What a reader must know.
+/// Returns the differences to the paper that matter for the comparison.
 pub(super) fn notes(rows: &[TraceRow], runs: u64, same: &[u32]) -> Vec<String> {
     let mut notes = vec![
         "the paper times a GK104 board, 50000 runs a trace, each after a cold reboot; ours is a simulated machine with the paper's \
@@ -166,7 +168,7 @@ pub(super) fn notes(rows: &[TraceRow], runs: u64, same: &[u32]) -> Vec<String> {
     notes
 }
 
-/// By how many percent a time is above another.
+/// Returns by how many percent a time exceeds another.
 fn above(time: f64, other: f64) -> f64 {
     if other > 0.0 { 100.0 * (time - other) / other } else { 0.0 }
 }

@@ -5,32 +5,32 @@ use super::published::TABLE_1;
 use super::{DiagxtrmResult, TraceRow};
 use crate::report::pwcet::{PwcetResult, exceedances};
 
-/// Percent of the on-chip memory that is L1, descending as in the paper.
+/// The percentages of the on-chip memory that are L1, in descending order as in the paper.
 const L1: [u32; 3] = [75, 50, 25];
 
-/// Figure 2: a configuration alone.
+/// Returns the file name for figure 2: a single configuration.
 fn alone(blocks: u32, l1_percent: u32) -> String {
     format!("fig2-{blocks}-blocks-{l1_percent}.svg")
 }
 
-/// Figure 3: each L1 with one number of blocks.
+/// Returns the file name for figure 3: each size of L1 with one number of blocks.
 fn of_blocks(blocks: u32) -> String {
     format!("fig3-{blocks}-blocks.svg")
 }
 
-/// Figure 4: each number of blocks with one L1.
+/// Returns the file name for figure 4: each number of blocks with one size of L1.
 fn of_l1(l1_percent: u32) -> String {
     format!("fig4-{l1_percent}.svg")
 }
 
-/// Files that may be written.
+/// Returns the names of all files that may be written.
 pub fn names() -> Vec<String> {
     let fig2 = TABLE_1.iter().map(|trace| alone(trace.blocks, trace.l1_percent));
     fig2.chain(block_counts().into_iter().map(of_blocks)).chain(L1.map(of_l1)).collect()
 }
 
 impl DiagxtrmResult {
-    /// Every plot for which there is a curve: the name of its file, and SVG.
+    /// Returns every plot for which there is a curve: the name of its file, and the SVG.
     pub fn plots(&self) -> Vec<(String, String)> {
         let mut plots = Vec::new();
         for row in &self.rows {
@@ -51,7 +51,7 @@ impl DiagxtrmResult {
         plots
     }
 
-    /// Those that are the same are one curve with all their labels.
+    /// Combines equal curves into one with all their labels.
     fn side_by_side(
         &self,
         name: String,

@@ -6,24 +6,26 @@ use crate::report::Fraction;
 /// A trace of the paper: 50,000 runs of the kernel in one configuration of a GK104.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trace {
-    /// Our launch with as many blocks.
+    /// Our launch with the same number of blocks.
     pub launch: &'static str,
-    /// Thread blocks.
+    /// The number of thread blocks.
     pub blocks: u32,
-    /// Percent of the on-chip memory that is L1.
+    /// The percentage of the on-chip memory that is L1.
     pub l1_percent: u32,
-    /// What the table says of it.
+    /// The row of the table.
     pub entry: Entry,
 }
 
-/// Threads of the whole launch: one for each pixel.
+/// The number of threads of the whole launch: one for each pixel.
 pub const THREADS: u32 = 256 * 256;
 
-/// What our copy of the paper does not show legibly: it has 0.095 and 0.011, and the text says that theta is "very close to 1"
-/// in every trace, without which the confidence of these two would not be 0.99.
+/// A number that is not legible in our copy of the paper: it shows 0.095 and 0.011, but the text
+/// says that theta is "very close to 1" in every trace, and otherwise the confidence of these two
+/// would not be 0.99.
 const ILLEGIBLE: Option<Fraction> = None;
 
-/// p_KPSS, p_BDS; p_EI; u, p, xi; "ET", GPD at 1e-9 and its a; Gumbel at 1e-9 and its a.
+/// Returns a row. The numbers are p_KPSS and p_BDS; p_EI; u, p and xi; "ET", the GPD at 1e-9 and
+/// its a; the Gumbel at 1e-9 and its a.
 const fn row(
     launch: &'static str,
     (blocks, l1_percent): (u32, u32),
@@ -174,8 +176,8 @@ pub const TABLE_1: [Trace; 12] = [
 mod tests {
     use super::*;
 
-    /// Each a is that of the times beside it, relative to the longest run and not, as equation 3 has it, to the time at
-    /// 1e-9. In one row the printed one is 0.003 off.
+    /// Each a is computed from the times beside it, relative to the longest run and not, as in
+    /// equation 3, to the time at 1e-9. In one row the printed value is off by 0.003.
     #[test]
     fn accuracies_are_relative_to_the_longest_run() {
         let mut off = Vec::new();
@@ -192,7 +194,7 @@ mod tests {
         assert_eq!(off, [(512, 50, 0.365)]);
     }
 
-    /// What the text says of the table, and what the table has.
+    /// Compares what the text says of the table with the table.
     #[test]
     fn what_the_text_says_of_the_table() {
         let worst = TABLE_1.iter().map(|trace| trace.entry.best_over.0).fold(0.0, f64::max);
@@ -201,7 +203,8 @@ mod tests {
         assert_eq!(negative, 9, "\"most\" shapes are negative");
         let least = TABLE_1.iter().min_by(|a, b| a.entry.best.total_cmp(&b.entry.best)).unwrap();
         assert_eq!((least.blocks, least.l1_percent), (1024, 25), "the best configuration");
-        // "for 256 TBs and 1024 TBs, a bigger L1 helps": not by the best fits, only by the exponential tail of 256
+        // "for 256 TBs and 1024 TBs, a bigger L1 helps": this does not hold for the best fits, only
+        // for the exponential tail of 256
         let at = |blocks, time: fn(&Entry) -> f64| -> Vec<f64> {
             TABLE_1.iter().filter(|trace| trace.blocks == blocks).map(|trace| time(&trace.entry)).collect()
         };

@@ -7,11 +7,11 @@ use crate::report::count;
 use crate::report::style::Style;
 use crate::report::table::Table;
 
-/// What stands for nothing.
+/// The text of an empty cell.
 const NONE: &str = "-";
 
 impl DiagxtrmResult {
-    /// For people.
+    /// Returns the text for people.
     pub fn text(&self, style: Style) -> String {
         let heading = format!(
             "{}, {}: extreme-value statistics of traces, ours of {} and the paper's\n\n",
@@ -46,7 +46,7 @@ impl DiagxtrmResult {
         text
     }
 
-    /// Why there are no curves, each reason once.
+    /// Returns why there are no curves, with each reason once.
     fn without_curves(&self) -> String {
         let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
         for row in &self.rows {
@@ -64,7 +64,7 @@ impl DiagxtrmResult {
         reasons.iter().map(line).collect()
     }
 
-    /// Two lines for each configuration.
+    /// Returns a table with two lines for each configuration.
     fn table<const N: usize, const CELLS: usize>(
         &self,
         columns: [&str; N],
@@ -105,7 +105,7 @@ fn number(value: Option<f64>, digits: usize) -> String {
     }
 }
 
-/// p_KPSS to xi, and what our tests reject.
+/// Returns the cells from p_KPSS to xi, and the tests that reject in our results.
 fn tests(row: &TraceRow, entry: Option<&Entry>, ours: bool) -> [String; 8] {
     let of = |value: fn(&Entry) -> Option<f64>, digits| number(entry.and_then(value), digits);
     let against = match (ours, entry, row.against.is_empty()) {
@@ -126,7 +126,7 @@ fn tests(row: &TraceRow, entry: Option<&Entry>, ours: bool) -> [String; 8] {
     ]
 }
 
-/// The shortest and longest run, and times at 1e-9.
+/// Returns the cells of the shortest and longest run, and of the times at 1e-9.
 fn times(row: &TraceRow, entry: Option<&Entry>, ours: bool) -> [String; 7] {
     let of = |value: fn(&Entry) -> f64, digits| number(entry.map(value), digits);
     let (shortest, longest) = match ours {

@@ -8,7 +8,7 @@ use crate::report::reproduce::stack::{StackEntry, StackState};
 
 const SECTION: &str = "section III.A";
 
-/// Which figure.
+/// A figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawn {
     /// SSY or PBK.
@@ -19,33 +19,34 @@ pub enum Drawn {
     Fig7,
 }
 
-/// Our stack through all three figures, each time top first.
+/// Our stack through all three figures; entries are top first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walked {
-    /// `SSY` or `PBK`.
+    /// The opening instruction, `SSY` or `PBK`.
     pub opened_by: &'static str,
-    /// `SYNC` or `BRK`.
+    /// The closing instruction, `SYNC` or `BRK`.
     pub closed_by: &'static str,
-    /// At first, after it is opened, after the branch, and after the first threads close it.
+    /// The stacks initially, after the opening instruction, after the branch, and after the first
+    /// threads execute the closing one.
     pub stacks: [Vec<StackEntry>; 4],
-    /// After the other threads close it, too.
+    /// The stack after the other threads execute the closing instruction, too.
     pub rejoined: Vec<StackEntry>,
 }
 
-/// Branches at which a warp diverged in a run of machine code.
+/// The branches at which a warp diverged in a run of machine code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diverged {
     /// The launch.
     pub launch: String,
     /// The machine.
     pub machine: String,
-    /// How many diverged.
+    /// The number of divergent branches.
     pub branches: usize,
-    /// After how many of them the lanes that took it were the next to execute.
+    /// The number of those after which the lanes that took the branch were executed first.
     pub taken_first: usize,
 }
 
-/// A figure over our stacks with SSY and SYNC, and with PBK and BRK.
+/// Returns a figure for our stacks with SSY and SYNC, and with PBK and BRK.
 pub fn figure(drawn: Drawn, walks: &[Walked], run: &Diverged) -> FigureResult {
     let published: Vec<Vec<StackEntry>> = STACKS
         .iter()
@@ -77,7 +78,7 @@ pub fn figure(drawn: Drawn, walks: &[Walked], run: &Diverged) -> FigureResult {
     }
 }
 
-/// What the text says of the figure.
+/// Returns the statement of the text about the figure.
 fn statement(drawn: Drawn, walks: &[Walked], run: &Diverged) -> Statement {
     match drawn {
         Drawn::Fig5 => {

@@ -9,7 +9,7 @@ use crate::report::style::Style;
 use crate::report::table::Table;
 
 impl PastisResult {
-    /// For people.
+    /// Returns the text for people.
     pub fn text(&self, style: Style) -> String {
         let heading = format!(
             "{}, {}: products of integer matrices on {} under {}, in cycles\n\n",
@@ -61,7 +61,7 @@ impl PastisResult {
 }
 
 impl PastisResult {
-    /// Every launch under both policies.
+    /// Returns the table of every launch under both policies.
     fn policies(&self) -> Table {
         let heading = ["launch", "code", self.scheduler.as_str(), "run-to-barrier", "times as long"];
         let mut table = Table::new(heading, &[0, 1]);
@@ -89,7 +89,7 @@ impl PastisResult {
     }
 }
 
-/// A fraction as percent with its sign.
+/// Formats a fraction as percent with its sign.
 fn percent(fraction: Fraction) -> String {
     format!("{:+.1} %", 100.0 * fraction.0)
 }
@@ -155,7 +155,7 @@ fn layers(network: &Network, style: Style) -> Table {
     table
 }
 
-/// How the classes compare.
+/// Returns a sentence on how the classes compare.
 fn classified(network: &Network) -> String {
     let Network { images, right, .. } = network;
     let share = |right: usize| 100.0 * right as f64 / (*images).max(1) as f64;

@@ -111,7 +111,7 @@ pub fn numbers(ablation: &Ablation) -> Vec<Number> {
     for (index, (column, published)) in ablation.columns.iter().zip(&TABLE_2).enumerate() {
         numbers.extend(of(column, Some(published)));
         for form in beside(ablation, index) {
-            // the forms of the column of sub-cores isolate causes, for which the paper has no numbers
+            // the forms of the sub-core column isolate causes, for which the paper has no numbers
             numbers.extend(of(&form.summary, (index != SUB_CORES).then_some(published)));
         }
     }

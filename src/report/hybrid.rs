@@ -119,7 +119,7 @@ pub struct EstimateRow {
     /// The name: `z_warp`, `z_warp_tree`, `z_dynamic` and `z_hybrid` as published, or
     /// `hybrid_blocks` and `hybrid_sections`, which are our own.
     pub name: &'static str,
-    /// The value; null if the estimate could not be computed.
+    /// The value; absent if the estimate could not be computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
     /// (value - high-water mark) / high-water mark.
@@ -187,7 +187,7 @@ pub struct TransitionRow {
     pub to: String,
     /// Whether it exists only because of divergence.
     pub divergent: bool,
-    /// The longest time; null if no warp took it.
+    /// The longest time; absent if no warp took it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest: Option<u64>,
     /// Run, SM and warp of the first occurrence of the longest time.

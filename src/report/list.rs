@@ -52,7 +52,7 @@ pub struct Named {
 pub struct Scheduler {
     /// The name, as `--scheduler` accepts it.
     pub name: String,
-    /// Whether some warp issues whenever one is ready; null for a replay, where it depends on the
+    /// Whether some warp issues whenever one is ready; absent for a replay, where it depends on the
     /// file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_conserving: Option<bool>,

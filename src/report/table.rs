@@ -4,7 +4,7 @@ use super::style::char_width;
 
 /// The mark at the end of a word that was cut.
 const CUT: &str = "..";
-/// The least width to which a column of words is cut.
+/// The least widths to which a column of words and a heading are cut.
 const LEAST_WORDS: usize = 12;
 const LEAST_HEADING: usize = 12;
 /// The number of spaces between columns.

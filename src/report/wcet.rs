@@ -59,7 +59,7 @@ pub struct MethodRow {
     /// The only policy that the value holds for, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// The value; null if there is none.
+    /// The value; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
     /// (value - longest simulated time) / longest simulated time.

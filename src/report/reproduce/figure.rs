@@ -43,7 +43,7 @@ pub struct Quantity {
     pub what: String,
     /// The place in the paper.
     pub place: &'static str,
-    /// Our number; null if the quantity does not exist here.
+    /// Our number; absent if the quantity does not exist here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ours: Option<u64>,
     /// The paper's number.

@@ -58,8 +58,7 @@ pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Resul
                 max_states: args.max_states,
                 jobs: args.jobs,
             };
-            // the runs of a campaign are not observed, so it is unknown whether a replay passed over
-            // warps
+            // these runs are not observed, so it is unknown whether a replay passed over warps
             let schedules = [Schedules::Run { policy: campaign.policy().clone(), passed_over: None }];
             let explored = exploring.worst(&args.what, campaign.machine(), &schedules, session)?;
             (explored, static_of(&kernel, campaign.machine(), &schedules, &resolved, &args.common, session)?)

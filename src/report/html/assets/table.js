@@ -1,4 +1,4 @@
-// Tables: a click on a heading sorts, a second one turns round; every word of the filter must be in a row.
+// Tables: a click on a heading sorts, a second click reverses the order; a row is shown if it contains every word of the filter.
 (() => {
   const key = (cell) => (cell.dataset.k !== undefined ? Number(cell.dataset.k) : cell.textContent);
   const compare = (a, b) =>
@@ -8,7 +8,7 @@
     const body = table.tBodies[0];
     const rows = Array.from(body.rows, (row) => ({ row, key: key(row.cells[column]) }));
     rows.sort((a, b) => {
-      // what is empty stays at the end
+      // empty cells stay at the end
       if ((a.key === "") !== (b.key === "")) return a.key === "" ? 1 : -1;
       return descending ? compare(b.key, a.key) : compare(a.key, b.key);
     });
@@ -39,7 +39,7 @@
     table.querySelectorAll("thead th").forEach((head, column) => {
       head.querySelector("button").addEventListener("click", () => {
         const now = head.getAttribute("aria-sort");
-        // numbers begin with the largest
+        // numbers are sorted in descending order first
         sort(table, column, now ? now === "ascending" : head.classList.contains("n"));
       });
     });

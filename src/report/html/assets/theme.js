@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until the reader says otherwise.
+// The light or dark theme: that of the system, until the reader chooses one.
 (() => {
   const root = document.documentElement;
   const button = document.getElementById("theme");

@@ -1,8 +1,8 @@
-// The run, unpacked: columns of numbers, a row for each warp.
+// The decoded run: columns of numbers, with one row per warp.
 const Timeline = {};
 
 Timeline.load = (raw) => {
-  // seven bits a byte, the lowest first
+  // seven bits per byte, the lowest first
   const unpack = (text) => {
     const bytes = atob(text);
     const numbers = new Float64Array(bytes.length);
@@ -49,7 +49,7 @@ Timeline.load = (raw) => {
   data.start = (i) => data.issue[i] + data.waits[i];
   data.initEnd = (i) => data.start(i) + data.init[i];
   data.done = (i) => data.initEnd(i) + data.lat[i];
-  // the first of [from, to) whose number in the column is at least this
+  // returns the first index in [from, to) whose number in the column is at least this
   data.lowerBound = (column, from, to, value) => {
     while (from < to) {
       const middle = (from + to) >>> 1;
@@ -60,7 +60,7 @@ Timeline.load = (raw) => {
   };
   for (const row of data.rows) {
     for (const wait of row.waitsAt) {
-      // from the cycle after the last issue before it
+      // starts at the cycle after the previous issue
       const next = data.lowerBound(data.issue, row.first, row.last, wait.to);
       wait.from = next > row.first ? data.issue[next - 1] + 1 : row.start;
     }
@@ -78,7 +78,7 @@ Timeline.load = (raw) => {
     }
     return columns;
   };
-  // with each, the cycles up to its beginning: what is busy between two cycles is a difference
+  // prefix sums of the busy cycles before each interval: the busy cycles between two cycles are a difference
   const summed = ([from, to, ...more]) => {
     const before = new Float64Array(from.length + 1);
     for (let i = 0; i < from.length; i += 1) before[i + 1] = before[i] + to[i] - from[i];

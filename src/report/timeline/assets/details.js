@@ -1,4 +1,4 @@
-// What is under the pointer or chosen: tooltip, sentence, and its line in the source.
+// The element under the pointer or the selected one: its tooltip, its description, and its line in the source.
 Timeline.details = (data, view, state, redraw) => {
   const tip = document.getElementById("tip");
   const sentence = document.getElementById("selected");
@@ -13,7 +13,7 @@ Timeline.details = (data, view, state, redraw) => {
       + `issue ${data.issue[i]}${waits}, start ${start}, unit free ${data.initEnd(i)}, done ${data.done(i)}`;
   };
 
-  // what is at a place of the canvas
+  // returns the element at a position of the canvas
   const at = (x, y) => {
     const { layout } = state;
     if (x < layout.labels || y < layout.ruler) return null;

@@ -1,5 +1,5 @@
-// Painting of what is in sight. Where instructions are closer than pixels, their density is painted instead: the
-// work grows with the size of the picture, not with that of the run.
+// Paints the visible part. Where instructions are closer together than pixels, their density is painted instead, so
+// that the work grows with the size of the picture and not with the length of the run.
 Timeline.painter = (canvas, data, view, state) => {
   const context = canvas.getContext("2d");
   const BIN = 2;
@@ -12,12 +12,12 @@ Timeline.painter = (canvas, data, view, state) => {
     colours.reasons = data.reasons.map((name) => get(`--stall-${name}`));
   };
 
-  // the colour of each unit: those of one name on several sub-cores share it
+  // the colour of each unit; units of the same name on several sub-cores share a colour
   const names = data.units.map((name) => name.replace(/\[\d+\]$/, ""));
   const used = [...new Set(names.filter((name, i) => data.busy[i].from.length > 0))];
   const indices = names.map((name) => Math.max(used.indexOf(name), 0) % 8);
   const unitColour = (unit) => colours.series[indices[unit]];
-  // those that are on the path, the longest first, so that the frequent ones have colours far apart
+  // the kinds on the path, the longest first, so that the frequent ones have clearly different colours
   const cyclesOf = data.kinds.map(() => 0);
   data.path.kind.forEach((kind, i) => {
     cyclesOf[kind] += data.path.to[i] - data.path.from[i];
@@ -52,7 +52,7 @@ Timeline.painter = (canvas, data, view, state) => {
     }
   };
 
-  // a share of busy cycles for each bin
+  // the fraction of busy cycles of each bin
   const density = (covered, y, height, colour) => {
     const width = state.width - state.layout.labels;
     context.fillStyle = colour;
@@ -98,7 +98,7 @@ Timeline.painter = (canvas, data, view, state) => {
     intervals(gaps, y, item.height, (i) => colours.reasons[gaps.reason[i]], 0);
   };
 
-  // of each pixel the kind at its left, so that the work does not grow with the path
+  // each pixel shows the kind at its left edge, so that the work does not grow with the path
   const path = (item, y) => {
     const { from, to, kind } = data.path;
     const width = state.width - state.layout.labels;
@@ -136,7 +136,7 @@ Timeline.painter = (canvas, data, view, state) => {
       density(issued, y + 2, item.height - 4, colours.accent);
       return;
     }
-    // one that issued before the window may still be under way
+    // an instruction that issued before the window may still be in flight
     let first = data.lowerBound(data.issue, row.first, row.last, view.from);
     for (let back = 0; back < 64 && first > row.first; back += 1) first -= 1;
     const last = data.lowerBound(data.issue, row.first, row.last, view.to);
@@ -171,7 +171,7 @@ Timeline.painter = (canvas, data, view, state) => {
         context.strokeRect(left + Math.max(0, issue), top - 0.5, Math.max(3, end - Math.max(0, issue)), lane);
         context.lineWidth = 1;
       }
-      // a name where there is room for it
+      // a name is shown if there is space for it
       if (end - start > 70 && scale > 3) {
         const x = left + Math.max(0, initEnd) + 3;
         const room = end - Math.max(0, initEnd) - 8;
@@ -224,7 +224,7 @@ Timeline.painter = (canvas, data, view, state) => {
       else if (item.kind === "warp") warp(item, y);
       else if (item.kind === "alone") alone(item, y);
     }
-    // names stand over what was painted
+    // names are painted last, above everything else
     context.fillStyle = colours.ground;
     context.fillRect(0, layout.ruler, layout.labels - 2, height);
     for (const item of layout.items) {

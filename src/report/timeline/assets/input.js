@@ -1,4 +1,4 @@
-// Pointer, wheel, keys and the buttons above the picture.
+// Input: pointer, wheel, keys, and the buttons above the picture.
 Timeline.input = (canvas, data, view, state, details, redraw) => {
   const place = (event) => {
     const box = canvas.getBoundingClientRect();
@@ -103,7 +103,7 @@ Timeline.input = (canvas, data, view, state, details, redraw) => {
   document.getElementById("zoom-out").addEventListener("click", keys["-"]);
   document.getElementById("zoom-all").addEventListener("click", keys[0]);
 
-  // lines: of the source, of the table, by search
+  // selection of lines: in the source, in the table, by search
   const withCode = data.lines.map((line) => line).filter((line, index, all) => line > 0 && all.indexOf(line) === index).sort((a, b) => a - b);
   const code = document.getElementById("code");
   code?.addEventListener("click", (event) => {

@@ -1,4 +1,4 @@
-// Where everything stands, top to bottom: issue slots, units, warps. A warp's instructions that overlap get lanes.
+// The vertical layout from top to bottom: issue slots, units, warps. Overlapping instructions of a warp have separate lanes.
 Timeline.layout = (data, bySubCore) => {
   const MOST_LANES = 8;
   const LANE = 12;

@@ -1,4 +1,4 @@
-// Puts the parts together and paints when something has changed, once a frame.
+// Connects the parts, and paints at most once per frame when something has changed.
 (() => {
   const canvas = document.getElementById("canvas");
   const data = Timeline.load(JSON.parse(document.getElementById("timeline-data").textContent));
@@ -27,7 +27,7 @@
   const resize = () => {
     const ratio = window.devicePixelRatio || 1;
     state.width = canvas.parentElement.clientWidth;
-    // on paper nobody scrolls: as much as a sheet has room for
+    // paper does not scroll, so the picture is as high as fits on a sheet
     const most = matchMedia("print").matches ? 800 : Math.max(320, window.innerHeight * 0.62);
     state.height = Math.min(state.layout.height + state.layout.ruler + 8, most);
     canvas.style.height = `${state.height}px`;
@@ -44,7 +44,7 @@
   };
   document.addEventListener("themechange", recolour);
   window.addEventListener("resize", resize);
-  // paper is light
+  // the light theme is used on paper
   const onPaper = () => {
     painter.readColours();
     resize();

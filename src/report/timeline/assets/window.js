@@ -1,4 +1,4 @@
-// The part in sight: cycles [from, to), and how far it is scrolled down.
+// The visible part: cycles [from, to), and the vertical scroll position.
 Timeline.window = (data, width, height, changed) => {
   const full = () => Math.max(data.end * 1.02, 8);
   const view = { from: 0, to: full(), top: 0 };

@@ -57,7 +57,7 @@ pub enum Measured {
     Campaign {
         /// The name of the kernel.
         kernel: String,
-        /// The machine, without its random behaviour.
+        /// The machine, before the random choices of a run are applied to it.
         #[serde(flatten)]
         origin: Origin,
         /// The policy.

@@ -106,9 +106,9 @@ pub(super) type ByValue = BTreeMap<(usize, usize, String), (f64, u64)>;
 pub struct Collected {
     /// The sources in the order in which they were given.
     pub sources: Vec<Source>,
-    /// The columns of all sources together.
+    /// The axes and bounds of all sources together.
     pub(super) meaning: Meaning,
-    /// The columns of the source that is being read, and their places in `meaning`.
+    /// The axes and bounds of the source that is being read, and their places in `meaning`.
     current: Option<(Meaning, Vec<usize>, Vec<usize>)>,
     /// The sums over all points.
     pub total: Sums,

@@ -152,7 +152,7 @@ impl Campaign {
         &self.policy
     }
 
-    /// Returns the machine without its random behaviour.
+    /// Returns the machine, before the random choices of a run are applied to it.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }

@@ -13,8 +13,7 @@ pub struct Sweep {
     ///
     /// It lists kernels (the whole suite, names, files, and launch options that vary), machines,
     /// settings of machines with their values, policies and seeds; every combination is a point.
-    /// File names are relative to the plan; `-` is stdin. The README's section on sweeps shows an
-    /// example.
+    /// File names are relative to the plan; `-` is stdin. docs/sweeps.md shows an example.
     pub plan: String,
     /// Folder for the results: manifest.json, results.jsonl, results.csv
     #[arg(long, value_name = "DIR")]

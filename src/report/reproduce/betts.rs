@@ -22,7 +22,7 @@ use Printed::{BelowOne, Percent};
 /// The paper.
 pub const PAPER: &str = "Betts and Donaldson, ECRTS 2013";
 
-/// A difference to the high-water mark as the paper prints it.
+/// A difference from the high-water mark as the paper prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Printed {
     /// A whole percentage. The paper says "rounded up"; all but two are rounded to the nearest (see
@@ -186,7 +186,7 @@ pub struct BettsResult {
     pub means: [Fraction; 4],
     /// The first two of these means in the paper.
     pub published_means: [u64; 2],
-    /// Differences to the paper that matter for the comparison.
+    /// Differences from the paper that matter for the comparison.
     pub notes: Vec<&'static str>,
 }
 
@@ -377,7 +377,7 @@ impl BettsResult {
     }
 }
 
-/// Differences to the paper that matter for the comparison.
+/// Differences from the paper that matter for the comparison.
 const NOTES: &[&str] = &[
     "kernels of the same kind with our own code, and smaller: rows are not the paper's programs",
     "the paper runs GPGPU-Sim; here times are those of our fermi-c2050, whose latencies are chosen",

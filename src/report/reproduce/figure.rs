@@ -29,7 +29,7 @@ pub struct FigureResult {
     pub stacks: Vec<StackState>,
     /// Further statements of the paper.
     pub statements: Vec<Statement>,
-    /// Differences to the paper that matter for the comparison.
+    /// Differences from the paper that matter for the comparison.
     pub notes: Vec<&'static str>,
     /// Commands that show more.
     pub commands: Vec<String>,

@@ -86,7 +86,7 @@ pub struct ReproduceResult {
     pub violated: u64,
     /// Every number of the table.
     pub numbers: Vec<Number>,
-    /// Differences to the paper that matter for the comparison.
+    /// Differences from the paper that matter for the comparison.
     pub notes: Vec<String>,
     /// Statements of the paper about the table, and whether they hold here.
     #[serde(skip_serializing_if = "Vec::is_empty")]

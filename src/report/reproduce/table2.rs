@@ -18,7 +18,7 @@ const SUB_CORES: usize = 1;
 const CACHES: usize = 3;
 const COALESCING: usize = 4;
 
-/// Returns the differences to the paper that matter for the comparison. Every number of ours in
+/// Returns the differences from the paper that matter for the comparison. Every number of ours in
 /// them is also in the table.
 pub fn notes(ablation: &Ablation) -> Vec<String> {
     let mut notes = vec![

@@ -118,7 +118,7 @@ fn counted(counts: &[u32]) -> String {
     if counts.is_empty() { "none".to_owned() } else { listed(counts) }
 }
 
-/// Returns the differences to the paper that matter for the comparison.
+/// Returns the differences from the paper that matter for the comparison.
 pub(super) fn notes(rows: &[TraceRow], runs: u64, same: &[u32]) -> Vec<String> {
     let mut notes = vec![
         "the paper times a GK104 board, 50000 runs a trace, each after a cold reboot; ours is a simulated machine with the paper's \

@@ -181,7 +181,7 @@ pub struct DiagxtrmResult {
     pub same_with_each_l1: Vec<u32>,
     /// Statements of the paper about its results, and whether they hold here.
     pub statements: Vec<Statement>,
-    /// Differences to the paper that matter for the comparison.
+    /// Differences from the paper that matter for the comparison.
     pub notes: Vec<String>,
 }
 

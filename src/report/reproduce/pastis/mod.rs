@@ -320,11 +320,11 @@ pub struct PastisResult {
     pub network: Option<Network>,
     /// Statements of the paper about policies, and whether they hold here.
     pub statements: Vec<Statement>,
-    /// Differences to the paper that matter for the comparison.
+    /// Differences from the paper that matter for the comparison.
     pub notes: Vec<&'static str>,
 }
 
-/// Differences to the paper.
+/// Differences from the paper.
 const NOTES: &[&str] = &[
     FITTED,
     "the paper gives no source: both kernels are ours, after its description. PTX is by clang 16 and machine code of that \

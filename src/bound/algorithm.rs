@@ -1,27 +1,27 @@
 //! Algorithm 1 of Jeanmougin et al., ECRTS 2025: the execution profile of a warp in isolation.
 //!
 //! The algorithm walks the instruction sequence once. Its state is one countdown per functional
-//! unit, `FU_state` (cycles for which initiations of earlier instructions still occupy it), and one
-//! per register, `reg_state` (cycles until its value is produced). For each instruction:
+//! unit, `FU_state` (the cycles for which initiations of earlier instructions still occupy it), and
+//! one per register, `reg_state` (the cycles until its value is produced). For each instruction:
 //!
-//! 1. The wait is the longest countdown of its source registers (and, where the machine checks
-//!    write-after-write hazards, of its destinations).
-//!    The paper's text says of a wait that ends before all units have finished that the instruction is
-//!    issued "in the current cycle". Read by the letter, its result would be ready before its sources are. Our
-//!    reading is that it waits for its sources, within the exec phase: time advances by the wait in step 3.
+//! 1. The wait is the longest countdown of its source registers (and, if the machine checks
+//!    write-after-write hazards, of its destinations). If a wait ends before all units have
+//!    finished, the paper's text says that the instruction is issued "in the current cycle". Taken
+//!    literally, its result would be ready before its sources are. Our reading is that the
+//!    instruction waits for its sources within the exec phase: time advances by the wait in step 3.
 //! 2. If the wait is longer than the longest countdown of *any* unit, there is a window in which
 //!    nothing can be initiated: the exec phase ends when the last unit becomes free, an idle phase
 //!    follows until the wait is over, and a new exec phase starts there. Otherwise the instruction
 //!    belongs to the current exec phase; in particular, a wait that ends exactly with the last
 //!    initiation does not split the phase, since phases are maximal intervals.
 //! 3. Time advances by the wait and the instruction issues: `FU_state += init` of its unit, and
-//!    `reg_state := FU_state + lat` of its destinations (the paper's example 3 leaves out the
-//!    remaining initiations there; [`crate::model`], section 11). Time advances by one cycle.
+//!    `reg_state := FU_state + lat` of its destinations (the paper's example 3 omits the remaining
+//!    initiations there; [`crate::model`], section 11). Time advances by one cycle.
 //!
 //! After the last instruction the exec phase is closed at the end of the last initiation, and a
-//! tail leads to the latest `done` of *all* instructions, not just of the last one.
+//! tail extends to the latest `done` of *all* instructions, not just of the last one.
 //!
-//! **A phase has no holes.** Step 2 tests the wait only, and an instruction may also wait for its
+//! **A phase has no holes.** Step 2 tests only the wait, and an instruction may also wait for its
 //! unit after it issued; that cannot open a hole. Let g be the unit that is occupied longest, until
 //! m. A unit with something queued initiates back to back, so g has been initiating without a gap
 //! since some instruction was issued to it while it was free, hence since before now, until m. If
@@ -29,12 +29,13 @@
 //! m, since its unit is free by m; so the union of initiations stays one interval up to the new
 //! latest end.
 //!
-//! **Countdowns are lazy.** Counting every countdown down in every step would cost time in
+//! **Countdowns are lazy.** Decrementing every countdown in every step would cost time in
 //! proportion to registers and units. A countdown is stored as the elapsed time at which it reaches
-//! zero, and what remains is that minus the elapsed time, if positive. The longest countdown of all
-//! units is kept beside them: an instruction only ever lengthens its unit's. A step costs time in
-//! proportion to the registers of its instruction. Likewise nothing is cleared between two runs:
-//! time advances until every countdown has reached zero, which *is* the empty machine.
+//! zero; the remaining time is that minus the elapsed time, if positive. The longest countdown of
+//! all units is stored separately: an instruction only ever lengthens the countdown of its unit. A
+//! step costs time in proportion to the registers of its instruction. Likewise nothing is cleared
+//! between two runs: time advances until every countdown has reached zero, which *is* the empty
+//! machine.
 
 use super::operands::{ready, stall, written};
 use super::phase::{Event, Phase, PhaseKind};
@@ -43,63 +44,66 @@ use crate::machine::OpTiming;
 use crate::path::Step;
 use crate::program::{Flow, TimingTable};
 
-/// How far a run goes.
+/// The extent of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// To the end of the path; a barrier releases the lone warp at its own `done`.
+    /// The run goes to the end of the path; a barrier releases the lone warp at the barrier's own
+    /// `done`.
     Path,
-    /// Up to and including the first barrier.
+    /// The run goes up to and including the first barrier.
     Section,
 }
 
-/// What a run found out.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Profile {
-    /// Steps consumed; the warp's last step counts even where it does not issue.
+    /// The number of steps consumed; the warp's last step counts even if it does not issue.
     pub steps: usize,
-    /// Instructions issued.
+    /// The number of instructions issued.
     pub instructions: u64,
-    /// End of the last phase, C(w).
+    /// The end of the last phase, C(w).
     pub isolated: Cycles,
-    /// Sum of the exec phases, E(w).
+    /// The sum of the exec phases, E(w).
     pub exec: Cycles,
-    /// End of the last initiation, or `done` of the barrier that ends the section if that is later.
+    /// The end of the last initiation, or the `done` of the barrier that ends the section if that
+    /// is later.
     pub settled: Cycles,
 }
 
-/// A countdown, as the elapsed time at which it reaches zero.
+/// A countdown, stored as the elapsed time at which it reaches zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Countdown(Cycle);
 
 impl Countdown {
-    /// What remains of it.
+    /// Returns the cycles that remain of it.
     fn remaining(self, elapsed: Cycle) -> Cycles {
         self.0.max(elapsed) - elapsed
     }
 }
 
-/// The algorithm's state.
+/// The state of the algorithm.
 #[derive(Clone, Debug)]
 pub(super) struct Countdowns {
     elapsed: Cycle,
-    /// When the run that is under way, or ended last, began.
+    /// The elapsed time at which the current run, or else the last one, began.
     origin: Cycle,
     fu_state: Vec<Countdown>,
     reg_state: Vec<Countdown>,
-    /// The longest of `fu_state`.
+    /// The longest countdown in `fu_state`.
     longest_fu: Countdown,
-    /// Until the barrier that the warp waits at releases it, or a stall count lets it issue again.
+    /// The countdown until the barrier at which the warp waits releases it, or until a stall count
+    /// lets it issue again.
     release: Countdown,
-    /// The longest countdown of anything, registers that were overwritten since included.
+    /// The longest countdown of anything, including registers that have been overwritten since.
     longest: Countdown,
 }
 
-/// Elapsed times beyond this are taken back to zero between two runs. One run adds less than the
-/// rest: at most 2^28 instructions of at most 2^33 cycles each.
+/// Elapsed times beyond this limit are reset to zero between two runs. One run adds less than the
+/// remaining range: at most 2^28 instructions of at most 2^33 cycles each.
 const REWIND: Cycle = Cycle::new(1 << 62);
 
 impl Countdowns {
-    /// The empty machine at elapsed time zero.
+    /// Creates the empty machine at elapsed time zero.
     pub(super) fn new(table: &TimingTable) -> Self {
         Self {
             elapsed: Cycle::ZERO,
@@ -112,7 +116,7 @@ impl Countdowns {
         }
     }
 
-    /// Lets time pass until nothing is in flight.
+    /// Advances time until nothing is in flight.
     fn run_down(&mut self) {
         self.elapsed += self.longest.remaining(self.elapsed);
         if self.elapsed > REWIND {
@@ -125,15 +129,16 @@ impl Countdowns {
         }
     }
 
-    /// Registers whose value, in the run that ended last, is not available before so long after its start; and when
-    /// it is, in time since then. What was written before that run was available when it started.
+    /// Returns the registers whose value, in the last run, becomes available later than `from`
+    /// cycles after the run's start, each with the number of cycles after the start at which it
+    /// does. Every value written before that run was available when it started.
     pub(super) fn in_flight(&self, from: Cycles) -> Vec<(RegId, Cycles)> {
         let regs = self.reg_state.iter().enumerate();
         let later = regs.filter(|(_, available)| available.0 > self.origin + from);
         later.map(|(reg, available)| (RegId::from_index(reg), available.0 - self.origin)).collect()
     }
 
-    /// How long the instruction has to wait before it can issue.
+    /// Returns how many cycles the instruction has to wait before it can issue.
     #[inline]
     fn wait(&self, table: &TimingTable, step: Step) -> Cycles {
         let from = self.elapsed.max(self.release.0);
@@ -154,8 +159,9 @@ impl Countdowns {
         (start, done)
     }
 
-    /// Runs the algorithm from the first of `steps`, on the empty machine. Reports each issued
-    /// instruction and each phase in order, in time since the start of the run.
+    /// Runs the algorithm from the first of `steps`, on the empty machine. Calls `event` for each
+    /// issued instruction and `phase` for each phase, in order; times count from the start of the
+    /// run.
     #[inline]
     pub(super) fn run(
         &mut self,

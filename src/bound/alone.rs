@@ -1,4 +1,4 @@
-//! A warp that runs alone, over its whole path.
+//! The analysis of a warp that runs alone, over its whole path.
 
 use super::algorithm::{Countdowns, Extent};
 use super::phase::{Event, WarpPhases};
@@ -7,10 +7,10 @@ use crate::path::WarpPath;
 use crate::program::TimingTable;
 
 /// Analyses the whole path of a warp that runs alone, starting at cycle 0, and calls `event` for
-/// each instruction that issues, in program order. Each barrier releases the lone warp at its own
-/// `done`.
+/// each instruction that issues, in program order. Each barrier releases the lone warp at the
+/// barrier's own `done`.
 ///
-/// This is the mode for the self-check and for showing phases. The bounds use sections, see
+/// The self-check and the display of phases use this mode. The bounds use sections, see
 /// [`super::Analyser`].
 pub fn analyse_alone(table: &TimingTable, path: &WarpPath, mut event: impl FnMut(Event)) -> WarpPhases {
     let mut phases = Vec::new();

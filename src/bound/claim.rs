@@ -1,9 +1,9 @@
-//! Which bound accounts for what a machine does beyond the paper model.
+//! The machine features beyond the paper model that each bound accounts for.
 
 use crate::machine::Feature;
 
-/// What a bound claims, one for each bound. Each holds on machines of the paper model, and on those whose
-/// features its argument accounts for.
+/// The claim that a bound makes; there is one variant for each bound. Each claim holds on machines
+/// of the paper model, and on machines whose further features its proof accounts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
     /// [`Gub`](super::Gub)
@@ -23,7 +23,7 @@ pub(super) enum Claim {
 }
 
 impl Claim {
-    /// Whether it holds on machines with this feature, too.
+    /// Returns whether the claim also holds on machines with this feature.
     pub(super) fn accounts_for(self, feature: Feature) -> bool {
         let by: &[Self] = match feature {
             Feature::BoundedQueues => &[Self::Iwb],

@@ -9,82 +9,88 @@ use super::value::BoundValue;
 use crate::base::Cycles;
 use crate::machine::{Feature, Features, SchedulerKind};
 
-/// What a bound may rely on, put together by the caller from the machine, the policy and the paths of the block.
+/// The facts about a run that a bound may rely on. The caller collects them from the machine, the
+/// policy and the paths of the block.
 ///
-/// Every field has to be written where one is made: there is no value that stands for a run whose policy, machine or
-/// order of accesses was not asked for.
+/// Every field has to be given explicitly. No default stands for a run whose policy, machine or
+/// order of accesses was not examined.
 ///
 /// Everything else that the bounds assume (sub-cores that issue one instruction per cycle each,
 /// units that serve first-in first-out, timing that does not depend on the schedule) is true of
-/// every [`Machine`](crate::machine::Machine) there is so far. How many sub-cores there are and what
-/// they share is known of each section ([`SectionAnalysis`](super::SectionAnalysis)).
+/// every [`Machine`](crate::machine::Machine) so far. Each section records the number of sub-cores
+/// and what they share ([`SectionAnalysis`](super::SectionAnalysis)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
-    /// The schedules that are judged.
+    /// The schedules that the bound is judged for.
     pub schedules: Schedules,
-    /// The most blocks that are on the SM at the same time in this launch.
+    /// The largest number of blocks that are on the SM at the same time in this launch.
     pub resident_blocks: u32,
     /// Whether some barrier of the block does not involve all of its warps
     /// ([`BlockPaths::partial_barriers`](crate::path::BlockPaths::partial_barriers)).
     pub partial_barriers: bool,
-    /// What the machine does that the paper model does not
+    /// The features of the machine that the paper model does not have
     /// ([`Machine::beyond_the_paper_model`](crate::machine::Machine::beyond_the_paper_model)).
     pub beyond: Features,
-    /// Whether the paths that the bound is computed from are those of other orders of accesses, too.
+    /// Whether the paths that the bound is computed from are also valid for other orders of
+    /// accesses.
     pub order: Order,
 }
 
 /// The schedules that a bound is judged for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Schedules {
-    /// That of a run under a policy.
+    /// The schedule of one run under a policy.
     Run {
         /// The policy, with its contract.
         policy: SchedulerKind,
-        /// Whether a ready warp was passed over in the run; `None` if the run was not watched. It counts for a replay,
-        /// which has no contract.
+        /// Whether a ready warp was passed over in the run; `None` if the run was not observed.
+        /// Only a replay needs this, because a replay has no contract.
         passed_over: Option<bool>,
     },
-    /// Every work-conserving one.
+    /// Every work-conserving schedule.
     WorkConserving,
 }
 
 /// Whether paths depend on the order in which warps access memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// They do not: accesses were watched and no race was found, or there are no accesses, or whatever is loaded counts
-    /// as unknown.
+    /// The paths do not depend on it: accesses were observed and no race was found, or there are no
+    /// accesses, or every loaded value counts as unknown.
     Irrelevant,
-    /// The run has not ended, and what its accesses show is judged at its end (`check::Unsettled` holds the
+    /// The run has not ended, and its accesses are judged at its end (`check::Unsettled` holds the
     /// verdicts back until then).
     AtTheEnd,
-    /// Races were not looked for. The verdict is about the paths of one order, and its reader must be told so.
+    /// Races were not looked for. The verdict is about the paths of one order, and the reader must
+    /// be told so.
     NotLookedFor,
-    /// They do, or timing leaves something out that decides them: this is the reason.
+    /// The paths depend on the order, or timing omits something that decides them; the string is
+    /// the reason.
     Decides(String),
 }
 
-/// Shows that the premises of a bound hold for a [`Context`]. Only the functions here make one.
+/// A proof that the premises of a bound hold for a [`Context`]. Only the functions of this module
+/// create one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Applicable(());
 
 impl Applicable {
-    /// A value of the bound whose premises hold.
+    /// Returns a value of the bound, whose premises hold, as a guarantee.
     pub fn guarantees(self, value: BoundValue) -> Guarantee {
         Guarantee(value.cycles())
     }
 }
 
-/// The value of a bound whose premises hold for the run or the set of runs it is judged for. Whatever prints a bound as
-/// applicable takes one, and only [`Applicable`] makes them. (One that was written to a file is read back as it was.)
+/// The value of a bound whose premises hold for the run or the set of runs that it is judged for.
+/// Whatever prints a bound as applicable takes a guarantee, and only [`Applicable`] makes one. (A
+/// guarantee that was written to a file is read back unchanged.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Guarantee(Cycles);
 
 impl Guarantee {
-    /// No block takes no time: where sums begin.
+    /// The guarantee for zero blocks, which is zero cycles. Sums start with it.
     pub const OF_NOTHING: Self = Self(Cycles::ZERO);
 
-    /// The cycles.
+    /// Returns the number of cycles.
     pub fn cycles(self) -> Cycles {
         self.0
     }
@@ -103,7 +109,7 @@ impl fmt::Display for Guarantee {
 }
 
 impl Schedules {
-    /// The policy, if it is that of a run.
+    /// Returns the policy if these are the schedules of a run.
     pub fn policy(&self) -> Option<&SchedulerKind> {
         match self {
             Self::Run { policy, .. } => Some(policy),
@@ -111,7 +117,7 @@ impl Schedules {
         }
     }
 
-    /// The policy as messages call it.
+    /// Returns the name of the policy for messages.
     fn name(&self) -> String {
         match self {
             Self::Run { policy, .. } => policy.to_string(),
@@ -119,10 +125,12 @@ impl Schedules {
         }
     }
 
-    /// Whether some instruction issues, on each sub-core, whenever a warp of it is ready. `None` if that is not known.
+    /// Returns whether, on each sub-core, some instruction issues whenever a warp of the sub-core
+    /// is ready. Returns `None` if that is not known.
     fn work_conserving(&self) -> Option<bool> {
         match self {
-            // a file promises nothing, but what was done can be seen
+            // a replay file gives no contract, but an observed run shows whether a warp was passed
+            // over
             Self::Run { policy, passed_over } => {
                 policy.work_conserving().or_else(|| passed_over.map(|passed_over| !passed_over))
             }
@@ -130,17 +138,17 @@ impl Schedules {
         }
     }
 
-    /// Whether these are schedules of this policy.
+    /// Returns whether these are schedules of this policy.
     fn are_of(&self, kind: &SchedulerKind) -> bool {
         matches!(self, Self::Run { policy, .. } if policy == kind)
     }
 }
 
 impl Context {
-    /// The premises of Jeanmougin et al., ECRTS 2025, that GUB and the bounds like it rest on.
+    /// Checks the premises of Jeanmougin et al., ECRTS 2025, on which GUB and similar bounds rest.
     ///
     /// # Errors
-    /// The first premise that does not hold.
+    /// Returns the first premise that does not hold.
     pub(super) fn paper_premises(&self, claim: Claim) -> Result<Applicable, NotApplicable> {
         self.keeps_the_slot_busy()?;
         self.one_aligned_block(claim)
@@ -162,10 +170,11 @@ impl Context {
         }
     }
 
-    /// What holds for all work-conserving schedules of a block's paths, on the paper model: exploration takes each of them.
+    /// Checks the premises of exploration, which tries every work-conserving schedule of a block's
+    /// paths on the paper model.
     ///
     /// # Errors
-    /// The first premise that does not hold.
+    /// Returns the first premise that does not hold.
     pub fn explorable(&self) -> Result<Applicable, NotApplicable> {
         self.keeps_the_slot_busy()?;
         if !self.beyond.is_empty() {
@@ -179,10 +188,10 @@ impl Context {
         Ok(Applicable(()))
     }
 
-    /// For one policy, its bound.
+    /// Checks the premises of a bound for one policy.
     ///
     /// # Errors
-    /// The first premise that does not hold.
+    /// Returns the first premise that does not hold.
     pub(super) fn of_policy(&self, kind: &SchedulerKind, claim: Claim) -> Result<Applicable, NotApplicable> {
         if !self.schedules.are_of(kind) {
             let other = self.schedules.name();
@@ -191,10 +200,11 @@ impl Context {
         self.one_aligned_block(claim)
     }
 
-    /// Blocks run at the same time, under a work-conserving policy, and barriers involve all warps.
+    /// Checks that blocks run at the same time, under a work-conserving policy, and that barriers
+    /// involve all warps.
     ///
     /// # Errors
-    /// The first premise that does not hold.
+    /// Returns the first premise that does not hold.
     pub(super) fn resident_premises(&self, claim: Claim) -> Result<Applicable, NotApplicable> {
         self.keeps_the_slot_busy()?;
         self.accounted_for_by(claim)?;
@@ -206,15 +216,15 @@ impl Context {
         Ok(Applicable(()))
     }
 
-    /// Whether several blocks may be running at a time.
+    /// Returns whether several blocks may be running at the same time.
     pub(super) fn resident_together(&self) -> bool {
         self.resident_blocks > 1 || self.beyond.contains(Feature::SeveralSms)
     }
 
-    /// Sections exist: blocks run one after the other, and barriers involve all warps.
+    /// Checks that sections exist: blocks run one after the other, and barriers involve all warps.
     ///
     /// # Errors
-    /// The first premise that does not hold.
+    /// Returns the first premise that does not hold.
     fn one_aligned_block(&self, claim: Claim) -> Result<Applicable, NotApplicable> {
         self.accounted_for_by(claim)?;
         if self.resident_blocks > 1 {
@@ -228,7 +238,7 @@ impl Context {
         Ok(Applicable(()))
     }
 
-    /// Whatever the machine does beyond the paper model, the claim holds all the same.
+    /// Checks that the claim accounts for every feature of the machine beyond the paper model.
     fn accounted_for_by(&self, claim: Claim) -> Result<(), NotApplicable> {
         let others: Features = self.beyond.iter().filter(|&feature| !claim.accounts_for(feature)).collect();
         if others.is_empty() { Ok(()) } else { Err(NotApplicable(Reason::Beyond(others))) }
@@ -245,20 +255,21 @@ impl Context {
     }
 }
 
-/// Why a bound says nothing: the premise that does not hold.
+/// The reason why a bound does not apply: the premise that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotApplicable(Reason);
 
-/// It is asked for each block whether a bound says something, and told once why not: words are found only then.
+/// The reason, without its text where possible: every block checks whether a bound applies, but the
+/// reason is printed only once, so the text is formatted only then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Reason {
     Said(String),
-    /// What the machine does that the bound does not account for.
+    /// The features of the machine that the bound does not account for.
     Beyond(Features),
 }
 
 impl NotApplicable {
-    /// With this reason, a clause without capital and full stop.
+    /// Creates the value with this reason, a clause without capital and full stop.
     pub fn new(reason: impl Into<String>) -> Self {
         Self(Reason::Said(reason.into()))
     }

@@ -1,4 +1,4 @@
-//! What a bound is, and what it reports.
+//! The trait of all bounds, and the report that a bound returns.
 
 use std::fmt;
 
@@ -9,45 +9,48 @@ use super::value::BoundValue;
 use crate::base::{Cycles, WarpId};
 use crate::machine::SchedulerKind;
 
-/// The bound of one section. Its cycles count from when, by the bound, the sections before have settled.
+/// The bound of one section. Its cycles count from the time at which, according to the bound, the
+/// sections before it have settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectionBound {
-    /// Up to the last `done` of the section.
+    /// The number of cycles up to the last `done` of the section.
     pub value: BoundValue,
-    /// Until it has settled: nothing that is in flight from then on can delay a later section. No more than
-    /// `value`; less only where the bound's proof knows the difference ([`Bound::tail`]).
+    /// The number of cycles until the section has settled: nothing that is in flight from then on
+    /// can delay a later section. It is at most `value`, and less only where the bound's proof
+    /// shows the difference ([`Bound::tail`]).
     pub settled: BoundValue,
-    /// The warp whose value is the largest; the first of them.
+    /// The warp with the largest value; the first one if several have it.
     pub warp: WarpId,
 }
 
-/// What a bound says about one block.
+/// The values of a bound for one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoundReport {
-    /// From the start of the block to its last `done`.
+    /// The number of cycles from the start of the block to its last `done`.
     pub value: BoundValue,
-    /// From the start of the block until all sections so far have settled: the sum of theirs. The next section
-    /// counts from here.
+    /// The number of cycles from the start of the block until all sections so far have settled,
+    /// which is the sum of their `settled` values. The next section counts from here.
     pub settled: BoundValue,
-    /// Each section.
+    /// The bounds of the sections, in order.
     pub sections: Vec<SectionBound>,
-    /// From the start of the block to each warp's own last `done`, by warp id.
+    /// The number of cycles from the start of the block to each warp's own last `done`, by warp id.
     pub warps: Vec<BoundValue>,
 }
 
-/// What a bound rests on.
+/// The justification that a bound has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Standing {
-    /// Claimed by a paper, and checked as claimed.
+    /// A paper claims the bound, and it is evaluated as published.
     Published,
-    /// Proved, in [`proofs`](super::proofs).
+    /// The bound is proved in [`proofs`](super::proofs).
     Proved,
-    /// Neither: reported, and a violation is shown, but it decides nothing.
+    /// The bound is neither published nor proved. It is reported, and a violation is shown, but it
+    /// does not affect the exit code.
     Conjectured,
 }
 
 impl Standing {
-    /// As reports and scripts call it.
+    /// Returns the name that reports and scripts use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Published => "published",
@@ -56,7 +59,7 @@ impl Standing {
         }
     }
 
-    /// Whether a violation decides the exit code unless the user says otherwise.
+    /// Returns whether a violation determines the exit code unless the user says otherwise.
     pub fn gates(self) -> bool {
         self != Self::Conjectured
     }
@@ -68,58 +71,58 @@ impl fmt::Display for Standing {
     }
 }
 
-/// What a bound is about.
+/// The unit of work whose execution time a bound limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// A block that runs by itself; blocks one after the other add up.
+    /// A block that runs by itself. The bounds of blocks that run one after the other are added up.
     Block,
-    /// A launch of which several blocks run at the same time, as a whole
-    /// ([`LaunchShares`]).
+    /// A whole launch of which several blocks run at the same time ([`LaunchShares`]).
     Launch,
 }
 
 /// A bound on the execution time of a block, or of a launch.
 pub trait Bound: Sync {
-    /// Its name on the command line and in JSON.
+    /// Returns the bound's name on the command line and in JSON.
     fn name(&self) -> &'static str;
 
-    /// What it is, in one line.
+    /// Returns a description of one line.
     fn summary(&self) -> &'static str;
 
-    /// What it rests on. Without a proof, a bound is a conjecture.
+    /// Returns the bound's justification. Without a proof, a bound is a conjecture.
     fn standing(&self) -> Standing {
         Standing::Conjectured
     }
 
-    /// What it is about. The values of its sections are about a block that runs by itself all the same.
+    /// Returns the scope of the bound. The values of its sections refer to a block that runs by
+    /// itself, whatever the scope.
     fn scope(&self) -> Scope {
         Scope::Block
     }
 
-    /// The one policy it is for; `None` if it is for all whose contract fits. Reports leave it out
-    /// for other policies.
+    /// Returns the only policy that the bound applies to, or `None` if it applies to all policies
+    /// whose contract fits. Reports omit the bound for other policies.
     fn policy(&self) -> Option<SchedulerKind> {
         None
     }
 
-    /// Whether its premises hold.
+    /// Checks the premises of the bound.
     ///
     /// # Errors
-    /// The premise that does not.
+    /// Returns the premise that does not hold.
     fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable>;
 
-    /// For each warp, how long its instructions of the section may take under interference of the
-    /// other warps, counted from when the sections before have settled. Fills `values`,
-    /// one entry per warp.
+    /// Computes for each warp how many cycles its instructions of the section may take under the
+    /// interference of the other warps, counted from when the sections before have settled. Fills
+    /// `values` with one entry per warp.
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>);
 
-    /// By how much a warp's part of a section has settled before its value is over. Nothing for a bound that
-    /// counts each section from the last `done` of those before.
+    /// Returns by how many cycles a warp's part of a section settles before the warp's value ends.
+    /// It is zero for a bound that counts each section from the last `done` of the sections before.
     fn tail(&self, _warp: &WarpSection) -> Cycles {
         Cycles::ZERO
     }
 
-    /// Adds the next section of a block to a report that began as the default one.
+    /// Adds the next section of a block to a report that started as the default report.
     fn add_section(&self, report: &mut BoundReport, section: &SectionAnalysis) {
         let mut values = Vec::with_capacity(section.warps().len());
         self.warp_values(section, &mut values);
@@ -129,9 +132,9 @@ pub trait Bound: Sync {
         let none = BoundValue::default();
         let mut bound = SectionBound { value: none, settled: none, warp: WarpId::new(0) };
         for (index, (value, warp)) in values.into_iter().zip(section.warps()).enumerate() {
-            // A warp without instructions here has nothing to be bounded. Leaving it out does not
-            // change the maximum of the published formulas either: the others cannot delay it by
-            // more than they need themselves.
+            // A warp without instructions in this section needs no bound. Leaving it out does not
+            // change the maximum of the published formulas either: the other warps cannot delay it
+            // by more than they need themselves.
             if warp.instructions == 0 {
                 continue;
             }
@@ -147,12 +150,13 @@ pub trait Bound: Sync {
         report.sections.push(bound);
     }
 
-    /// The bound of a launch whose blocks have been put together, for bounds of that scope.
+    /// Returns the bound of a launch from the combined shares of its blocks, for bounds of that
+    /// scope.
     fn of_launch(&self, shares: &LaunchShares) -> BoundValue {
         shares.value()
     }
 
-    /// The bound of a block.
+    /// Returns the bound of a block.
     fn evaluate(&self, block: &BlockAnalysis) -> BoundReport {
         let mut report =
             BoundReport { warps: vec![BoundValue::default(); block.warps.len()], ..BoundReport::default() };

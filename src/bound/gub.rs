@@ -13,18 +13,18 @@ use super::value::BoundValue;
 /// WUB(w) = C(w) + sum over W != w of E(W)        GUB = max over w of WUB(w)
 /// ```
 ///
-/// C(w) is the time warp w takes alone and E(W) the sum of the exec phases of W alone; with
+/// C(w) is the time that warp w takes alone and E(W) the sum of the exec phases of W alone; with
 /// barriers the sections' values are added up. The paper claims it for every work-conserving policy
 /// on one sub-core with single issue, without caches, and with pipelined memory (its theorem 11).
 ///
 /// # The theorem does not always hold
 /// Its proof (lemma 7) equates the cycles in which another warp initiates something with the sum of
-/// that warp's exec phases. But initiations that overlap when the warp runs alone can be pulled
-/// apart by interference, and then they block for longer than the phases say.
+/// that warp's exec phases. But interference can separate initiations that overlap when the warp
+/// runs alone, and then they block for longer than the phases say.
 ///
-/// Units f0 (init 9), f1 (init 2), f2 (init 9), all lat 0. Warp B: fourteen independent
-/// instructions on f1, one on f0, and one on f2 that reads the result of f0. Warp A: f0; f1; f2,
-/// which reads the result of f1. C(B) = E(B) = 32, C(A) = E(A) = 12, GUB = 44. But:
+/// Consider units f0 (init 9), f1 (init 2), f2 (init 9), all with lat 0. Warp B has fourteen
+/// independent instructions on f1, one on f0, and one on f2 that reads the result of f0. Warp A has
+/// f0; f1; f2, and f2 reads the result of f1. C(B) = E(B) = 32, C(A) = E(A) = 12, GUB = 44. But:
 ///
 /// ```text
 /// cycle 0 to 13   B issues its f1s: f1 is occupied until 28
@@ -35,20 +35,20 @@ use super::value::BoundValue;
 ///       32        B issues f2: [39, 48)          7 more cycles late, behind A's f2
 /// ```
 ///
-/// No slot is left idle while a warp is ready, and the makespan is 48. A delayed B by 16 cycles,
-/// with exec phases of 12. No constant factor saves the formula ([the model](crate::model#12-gub), the
-/// ping-pong family). It is evaluated, compared and asserted all the same, since that is what users ask for;
-/// a violation is a finding about the formula.
+/// No slot is left idle while a warp is ready, and the makespan is 48. A delayed B by 16 cycles
+/// although its exec phases total 12. No constant factor repairs the formula ([the
+/// model](crate::model#12-gub), the ping-pong family). The formula is evaluated, compared and
+/// asserted nevertheless, since users need it; a violation is a finding about the formula.
 ///
 /// # Several sub-cores
 /// The paper computes "a local WCET bound for each sub-core", to which "the effects related to
 /// components that may be shared between the sub-cores" are added, and leaves this second step as
-/// future work (section 2, after simplifying assumption 1). We read it so: W ranges over the other
-/// warps of w's sub-core, and for each instruction of another sub-core on a shared unit that w uses,
-/// its init is added. The published formula is what is left where nothing is shared.
+/// future work (section 2, after simplifying assumption 1). Our reading is that W ranges over the
+/// other warps of w's sub-core, and that for each instruction of another sub-core on a shared unit
+/// that w uses, its init is added. Without shared units this is the published formula.
 ///
-/// Nor is it monotone: a longer latency can make initiations of a lone warp overlap that did not
-/// before, which lowers E and with it GUB (`tests/bound/monotone.rs`).
+/// GUB is not monotone either: a longer latency can make initiations of a lone warp overlap that
+/// did not before, which lowers E and with it GUB (`tests/bound/monotone.rs`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gub;
 

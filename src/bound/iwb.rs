@@ -17,11 +17,13 @@ use crate::base::Cycles;
 /// IWB    = max over w of IWB(w)
 /// ```
 ///
-/// per section; the sections' values are added up. C(w) is the time w's section takes alone from an
-/// empty machine; with bounded queues ([`WarpSection::unqueued`](super::WarpSection::unqueued)), the time without queues.
+/// per section; the sections' values are added up. C(w) is the time that w's section takes alone
+/// from an empty machine; with bounded queues it is the time without queues
+/// ([`WarpSection::unqueued`](super::WarpSection::unqueued)).
 ///
-/// Premises: a work-conserving policy, units that serve first-in first-out, barriers of all warps, one block at a time. It
-/// holds too if instructions take less than stated. With per-unit sums it costs warps times units.
+/// Premises: a work-conserving policy, units that serve first-in first-out, barriers of all warps,
+/// one block at a time. The bound also holds if instructions take less time than stated. With sums
+/// per unit the evaluation takes time in proportion to warps times units.
 ///
 /// The proof, an example and the slack are in [`proofs::iwb`](super::proofs::iwb).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +69,7 @@ impl Bound for Iwb {
     }
 }
 
-/// The sum of c(y) over the instructions of the sub-core's other warps on one unit.
+/// Returns the sum of c(y) over the instructions of the sub-core's other warps on one unit.
 fn charge_of_others(of_all: &UnitUse, own: &UnitUse) -> Cycles {
     if own.is_used() { of_all.init - own.init } else { Cycles::new(of_all.instructions - own.instructions) }
 }

@@ -1,23 +1,25 @@
-//! Long waits: places where a warp waits for an instruction of the longest latency that is left
-//! when it comes to the first use. [`Lwb`](super::Lwb) says what they are good for, and
-//! [`proofs::lwb`](super::proofs::lwb) what is proved of them.
+//! Long waits: the points at which a warp waits for the first use of an instruction of the longest
+//! latency that has been issued but not used. [`Lwb`](super::Lwb) explains their use, and
+//! [`proofs::lwb`](super::proofs::lwb) proves their properties.
 //!
-//! Instructions are of two kinds. On a *plain* unit every instruction of the program has init 1, so
-//! that it starts when it issues and is done after exactly its total `init + lat`; let D be the
-//! largest total there. All other units have a *queue*.
+//! Units are of two kinds. On a *plain* unit every instruction of the program has init 1, so that
+//! it starts when it issues and is done after exactly its total `init + lat`; let D be the largest
+//! total there. All other units have a *queue*.
 //!
-//! A long wait is a pair (l, k) of one warp's instructions in one section: l is plain and has total
-//! D, and k is the first that waits for it. Its inside time P is what the instructions between take by
-//! themselves, on an empty machine, from the cycle in which the first would issue if it waited for nothing
-//! to the last `done`; 0 if there are none. If they wait for a plain instruction p of the section before l that
-//! nothing up to l has waited for, it is taken to be done at `total(p) - (l - p)`; other instructions
-//! up to l are taken to be done. What may be in flight
-//! from earlier sections ends a candidate, and so does a later instruction like l. The next long wait of the warp begins
-//! at k at the earliest.
+//! A long wait is a pair (l, k) of one warp's instructions in one section: l runs on a plain unit
+//! and has total D, and k is the first instruction that waits for it. The inside time P of the long
+//! wait is the duration of the instructions between l and k by themselves, on an empty machine,
+//! from the cycle in which the first would issue if it waited for nothing to the last `done`; it is
+//! 0 if there are none. If they wait for a plain instruction p of the section before l that nothing
+//! up to l has waited for, p is assumed to be done at `total(p) - (l - p)`; other instructions up
+//! to l are assumed to be done. A candidate ends at an instruction that waits for a value that may
+//! be in flight from an earlier section, and at a later instruction like l. The next long wait of
+//! the warp begins at k at the earliest.
 //!
-//! Besides, of each warp and unit with a queue, the most initiation work that it may have queued
-//! there at one time. It has nothing queued up to p, and p itself is through, once it has waited
-//! for p. This is carried from section to section.
+//! The module also computes, for each warp and unit with a queue, the most initiation work that the
+//! warp may have queued there at one time. Once the warp has waited for an instruction p, it has
+//! nothing queued up to p, and p itself has initiated. This quantity is carried from section to
+//! section.
 
 use super::operands::{ready, waits, writes};
 use crate::base::{Cycles, RegId};
@@ -25,21 +27,21 @@ use crate::machine::OpTiming;
 use crate::path::Step;
 use crate::program::{TimedInstr, TimingTable};
 
-/// More instructions between the two of a long wait are not looked at.
+/// The largest number of instructions between l and k that is examined.
 const MOST_INSIDE: usize = 64;
 
-/// More long waits of a warp in one section are not kept.
+/// The largest number of long waits that is kept per warp and section.
 const MOST_WAITS: usize = 1 << 16;
 
 /// A long wait of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongWait {
-    /// When the warp, run alone from an empty machine up to l, would be done with everything, minus
-    /// D. No earlier than the issue of l there.
+    /// The time at which the warp, run alone from an empty machine up to l, would be done with
+    /// everything, minus D. It is no earlier than the issue of l in that run.
     pub before: Cycles,
-    /// The inside time P, unless k follows l directly.
+    /// The inside time P; `None` if k follows l directly.
     pub inside: Option<Cycles>,
-    /// When k issues, alone from an empty machine.
+    /// The time at which k issues, alone from an empty machine.
     pub resume: Cycles,
     /// The initiation work of the section before k, on all units.
     pub work: Cycles,
@@ -48,57 +50,60 @@ pub struct LongWait {
 /// The long waits of one warp in one section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LongWaits {
-    /// In program order.
+    /// The long waits in program order.
     pub waits: Vec<LongWait>,
-    /// By unit: the most initiation work of the warp that may be queued at one time while it is in
-    /// the section; 0 for plain units.
+    /// The most initiation work of the warp that may be queued at one time while it is in the
+    /// section, by unit; 0 for plain units.
     pub queued: Vec<Cycles>,
-    /// By unit: the initiation work of the warp's earlier sections that may be queued when this one begins; 0
-    /// for plain units.
+    /// The initiation work of the warp's earlier sections that may be queued when this one begins,
+    /// by unit; 0 for plain units.
     pub carried: Vec<Cycles>,
     /// The initiation work of the section, on all units.
     pub work: Cycles,
-    /// From the start of the section to its last issue, alone from an empty machine.
+    /// The time from the start of the section to its last issue, alone from an empty machine.
     pub last_issue: Cycles,
     /// D, the largest total of the program on a plain unit; 0 if there is none.
     pub longest: Cycles,
     /// The largest total of the program on a unit with a queue; 0 if there is none.
     pub longest_queued: Cycles,
-    /// Whether it is the first section of the warp, so that nothing of earlier ones is in flight.
+    /// Whether this is the first section of the warp, so that nothing of earlier sections is in
+    /// flight.
     pub first: bool,
 }
 
-/// What one section of a warp leaves to the next.
+/// The state that one section of a warp passes to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Carried {
-    /// By unit: initiation work that may still be queued; empty before the first section.
+    /// The initiation work that may still be queued, by unit; empty before the first section.
     queued: Vec<u64>,
 }
 
-/// What is known of the last value written to a register.
+/// The knowledge about the last value written to a register.
 #[derive(Clone, Copy, Debug)]
 enum Value {
-    /// Available from here on, in every schedule.
+    /// The value is available from here on, in every schedule.
     There,
-    /// Of an earlier section, and it may be in flight.
+    /// The value was written in an earlier section and may be in flight.
     InFlight,
-    /// Written by this instruction of the section.
+    /// The value was written by this instruction of the section.
     Of {
         index: u64,
-        /// It is available when this instruction issues, as instructions issue one by one.
+        /// The index of the instruction at whose issue the value is surely available, because
+        /// instructions issue one by one.
         sure_from: u64,
-        /// The first instruction that waited for it, if any; it is available from there on.
+        /// The first instruction that waited for the value, if any; the value is available from
+        /// there on.
         awaited: Option<u64>,
         unit: usize,
-        /// Initiation work of the warp on the unit, up to and including it.
+        /// The initiation work of the warp on the unit, up to and including this instruction.
         work: u64,
     },
 }
 
-/// The instructions after the latest candidate for an l, as they would run alone.
+/// The instructions after the latest candidate for l, as they would run alone.
 #[derive(Clone, Debug, Default)]
 struct Inside {
-    /// Index of l, and its [`LongWait::before`]; `None` if there is no candidate.
+    /// The index of l and its [`LongWait::before`]; `None` if there is no candidate.
     from: Option<(u64, Cycles)>,
     instructions: usize,
     now: u64,
@@ -114,11 +119,11 @@ pub(super) struct LongWaitFinder {
     longest: u64,
     longest_queued: u64,
     values: Vec<Value>,
-    /// Registers whose value is not `There`.
+    /// The registers whose value is not `There`.
     written: Vec<RegId>,
     count: u64,
-    /// By unit: initiation work issued in the section and carried into it, and how much of that is
-    /// known to be through.
+    /// By unit: the initiation work issued in the section or carried into it, and the part of it
+    /// that is known to have been initiated.
     work: Vec<(u64, u64)>,
     inside: Inside,
     found: LongWaits,
@@ -176,8 +181,9 @@ impl LongWaitFinder {
         };
     }
 
-    /// The next instruction of the section. `issue` is when it issues alone from an empty machine,
-    /// `end` when it and everything before it is done then.
+    /// Processes the next instruction of the section. `issue` is the time at which it issues alone
+    /// from an empty machine, `end` the time at which it and everything before it is done in that
+    /// run.
     pub(super) fn issue(
         &mut self,
         table: &TimingTable,
@@ -223,8 +229,8 @@ impl LongWaitFinder {
         self.count += 1;
     }
 
-    /// Takes the next instruction as one after the candidate: the k, or one inside, or one that
-    /// ends the candidate.
+    /// Processes the next instruction as a successor of the candidate: it is k, or an instruction
+    /// inside the wait, or an instruction that ends the candidate.
     fn follow(&mut self, table: &TimingTable, step: Step, op: OpTiming) {
         let Some((from, before)) = self.inside.from else { return };
         let of_candidate =

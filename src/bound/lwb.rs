@@ -10,14 +10,14 @@ use super::swb::Swb;
 use super::value::BoundValue;
 use crate::base::{Cycles, WarpId};
 
-/// The long-wait bound: IWB less the slots that others must use while own waits for its longest
-/// latencies, or SWB where that is less.
+/// The long-wait bound: IWB less the issue slots that other warps must use while warp *own* waits
+/// for its longest latencies, or SWB where that is less.
 ///
-/// Let D, the long waits (l, k) of a warp and their inside times P be as in
-/// [`LongWaits`]: D is the largest `init + lat` of the program among units
-/// without a queue, l has it, and k waits for l. Let Q be the most initiation work that all warps
-/// together can have queued on one unit at a time, and V = Q + the largest `init + lat` on a unit
-/// with a queue (0 if there is no such unit). For each long wait of own
+/// Let D, the long waits (l, k) of a warp and their inside times P be as in [`LongWaits`]: D is the
+/// largest `init + lat` of the program among units without a queue, l has it, and k waits for l.
+/// Let Q be the most initiation work that all warps together can have queued on one unit at a time,
+/// and V = Q + the largest `init + lat` on a unit with a queue (0 if there is no such unit). For
+/// each long wait of own
 ///
 /// ```text
 /// around = the number of other warps that surely have not issued everything of the section before l
@@ -27,22 +27,24 @@ use crate::base::{Cycles, WarpId};
 /// LWB(w) = min( SWB(w), IWB(w) - the sum of the credits of w's long waits )
 /// ```
 ///
-/// per section. Sections are put together by when they have *settled*: C°(w) is the largest, in w's section alone from an
-/// empty machine, of the `done` of its barrier, the ends of its initiations, and the `done`s of the writes that w
-/// waits for in a later section. What else is in flight at a barrier can delay nobody. With
+/// per section. Sections are combined by the time at which they have *settled*: C°(w) is the
+/// largest, in w's section alone from an empty machine, of the `done` of its barrier, the ends of
+/// its initiations, and the `done`s of the writes that w waits for in a later section. Nothing else
+/// that is in flight at a barrier can delay a warp. With
 ///
 /// ```text
 /// G°(k) = G°(k - 1) + max over w of ( LWB(w) - C(w) + C°(w) ) in section k,   G°(0) = 0
 /// LWB   = max over the sections k of ( G°(k - 1) + max over w of LWB(w) )
 /// ```
 ///
-/// Quotients are rounded down. For `around`, let `L_1 <= L_2 <= ... <= L_n`
-/// be the last issues of the n other warps, each alone from an empty machine, I the
-/// interference that SWB or IWB, the smaller one, allows for own, and
+/// Quotients are rounded down. For `around`, let `L_1 <= L_2 <= ... <= L_n` be the last issues of
+/// the n other warps, each alone from an empty machine, I the interference that SWB or IWB, the
+/// smaller one, allows for own, and
 /// `early(l) = before(l) + (0 in the first section, else max(D, V))`, where `before(l)` is the end
-/// of own's instructions up to l alone from an empty machine, less D. Let W(τ) be the sum of the
-/// inits of all others' instructions before the first k of a long wait, in each warp, that issues
-/// at τ or later alone from an empty machine (all of them where there is none). Then
+/// of own's instructions up to l alone from an empty machine, less D. Let W(τ) be the sum, over all
+/// other warps, of the inits of the instructions before the warp's first k of a long wait that
+/// issues at τ or later alone from an empty machine (of all its instructions if there is no such
+/// k). Then
 ///
 /// ```text
 /// x = early(l) + I
@@ -50,8 +52,9 @@ use crate::base::{Cycles, WarpId};
 /// around = n - r with the largest r such that L_i - i < x - n and L_i - i < y - r for all i <= r
 /// ```
 ///
-/// Premises: as for [`Swb`], with *exact* latencies, and one sub-core; with several it is the smaller of SWB and IWB. A long wait
-/// costs a step per other warp. The proof, an example and the slack are in [`proofs::lwb`](super::proofs::lwb).
+/// Premises: as for [`Swb`], with *exact* latencies, and one sub-core; with several sub-cores the
+/// bound is the smaller of SWB and IWB. The evaluation takes one step per long wait and other warp.
+/// The proof, an example and the slack are in [`proofs::lwb`](super::proofs::lwb).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lwb;
 
@@ -77,7 +80,8 @@ impl Bound for Lwb {
         Iwb.warp_values(section, &mut initiations);
         Swb.warp_values(section, values);
         if section.sub_cores().count() > 1 {
-            // the credits are argued for one issue slot; without them this is what holds anyway
+            // the credits are proved for one issue slot; without them the smaller bound holds in
+            // any case
             for (value, iwb) in values.iter_mut().zip(initiations) {
                 *value = (*value).min(iwb);
             }
@@ -96,11 +100,11 @@ impl Bound for Lwb {
     }
 }
 
-/// What the credits of all warps of a section have in common.
+/// The quantities that the credits of all warps of a section have in common.
 struct Block {
     /// V of the formula.
     late: Cycles,
-    /// `last` of every warp that has instructions, ascending.
+    /// The last issue of every warp that has instructions, ascending.
     last_issues: Vec<u64>,
 }
 
@@ -116,7 +120,7 @@ impl Block {
         Self { late: queued + total, last_issues }
     }
 
-    /// What a warp whose bound is `bound` may take off, over all its long waits.
+    /// Returns the sum of the credits of all long waits of a warp whose bound is `bound`.
     fn credit(&self, section: &SectionAnalysis, own: WarpId, bound: Cycles) -> Cycles {
         let warp = section.warps()[own.index()];
         let long = section.long_waits(own);
@@ -137,7 +141,7 @@ impl Block {
         long.waits.iter().map(of_wait).sum()
     }
 
-    /// How many credits a long wait has room for.
+    /// Returns the room of a long wait, which limits its credit.
     fn room(&self, longest: Cycles, wait: &LongWait) -> Cycles {
         let direct = longest.saturating_sub(self.late.max(Cycles::ONE));
         match wait.inside {
@@ -150,14 +154,14 @@ impl Block {
     }
 }
 
-/// How many others surely have something left: x and y of the formula, and the others' `last`,
-/// ascending.
+/// Returns how many other warps surely have an instruction left. `x` and `y` are those of the
+/// formula, and `last_issues` are the last issues of the other warps, ascending.
 fn around(last_issues: &[u64], x: u64, y: u64) -> u64 {
     let count = last_issues.len() as u64;
     let mut latest = 0;
     let mut through = 0;
     for (last, rank) in last_issues.iter().zip(1..) {
-        // the largest of L_i - i, plus the number of others, so as to stay above zero
+        // the largest of L_i - i, plus the number of others, which keeps it non-negative
         latest = latest.max(last + count - rank);
         if latest >= x || latest + rank >= y + count {
             break;
@@ -167,9 +171,9 @@ fn around(last_issues: &[u64], x: u64, y: u64) -> u64 {
     count - through
 }
 
-/// What others can have issued by some time, which only grows.
+/// The work that other warps can have issued by some time, which only increases.
 struct Reach<'s> {
-    /// Per other warp: its long waits, and how many of them it can be past.
+    /// The long waits of each other warp, and how many of them the warp can have passed.
     others: Vec<(&'s LongWaits, usize)>,
     time: Cycles,
     /// The work that they can have issued before `time`.
@@ -185,13 +189,14 @@ impl<'s> Reach<'s> {
         Self { others, time: Cycles::ZERO, work }
     }
 
-    /// The work before a long wait of a warp, or all of it if there are no more.
+    /// Returns the work before a long wait of a warp, or all of its work if there are no more
+    /// waits.
     fn before(warp: &LongWaits, wait: usize) -> Cycles {
         warp.waits.get(wait).map_or(warp.work, |wait| wait.work)
     }
 
-    /// The least y with `from + work before y + 1 <= y`, but no more than `limit`. It must not be
-    /// asked for less than before.
+    /// Returns the least y with `from + work before y + 1 <= y`, but no more than `limit`.
+    /// Successive calls must not pass a smaller `from`.
     fn latest(&mut self, from: Cycles, limit: Cycles) -> Cycles {
         loop {
             let latest = from + self.work;

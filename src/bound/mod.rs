@@ -1,44 +1,50 @@
-//! The analyser and the bounds ([the model](crate::model#11-a-warp-alone), sections 11 to 13; Jeanmougin et al., ECRTS 2025, section 3).
+//! The analyser and the bounds ([the model](crate::model#11-a-warp-alone), sections 11 to 13;
+//! Jeanmougin et al., ECRTS 2025, section 3).
 //!
-//! From the instruction sequences of a block's warps and the machine description alone, without
-//! any simulation of several warps, this layer computes
+//! This layer reads only the instruction sequences of a block's warps and the machine description.
+//! It never simulates several warps together. It computes
 //!
 //! * the exec and idle phases of a warp that runs alone ([`analyse_alone`]), by Algorithm 1 of
-//!   Jeanmougin et al., ECRTS 2025, with its countdowns of functional units and registers (`algorithm.rs`);
-//! * per section and warp what the bounds need ([`Analyser`], [`analyse_block`]);
+//!   Jeanmougin et al., ECRTS 2025, with its countdowns of functional units and registers
+//!   (`algorithm.rs`);
+//! * the quantities of each section and warp that the bounds need ([`Analyser`],
+//!   [`analyse_block`]);
 //! * bounds on the execution time of the block under any scheduler that keeps their premises
-//!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`], [`Swb`] and [`Lwb`], which are proved
-//!   in [`proofs`]; [`Srr`] and [`Gsrr`] for the policies that are not work conserving;
-//! * from what the blocks of a launch add to it one by one ([`LaunchShares`]), a bound on the launch
-//!   when several of them run at the same time ([`Rbb`]).
+//!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`], [`Swb`] and [`Lwb`], which are proved in
+//!   [`proofs`]; [`Srr`] and [`Gsrr`] for the policies that are not work conserving;
+//! * a bound on the launch when several of its blocks are resident at the same time ([`Rbb`]), from
+//!   the share that each block adds to it ([`LaunchShares`]).
 //!
 //! # Invariants
-//! * Nothing here imports the simulator or its traces, and nothing there imports this. Shared are
-//!   the machine description, durations ([`TimingTable`](crate::program::TimingTable)) and
-//!   instruction sequences ([`WarpPath`](crate::path::WarpPath)); never code that computes an
-//!   instant. That independence is what makes `check` a check.
+//! * This layer never imports the simulator or its traces, and they never import this layer. Both
+//!   use the machine description, durations ([`TimingTable`](crate::program::TimingTable)) and
+//!   instruction sequences ([`WarpPath`](crate::path::WarpPath)), but no common code that computes
+//!   an instant. That independence is what makes `check` a check.
 //! * A bound never sees a makespan. [`BoundValue`] and makespans meet in `check`.
-//! * A bound whose premises do not hold says [`NotApplicable`] and why; it never yields a number
-//!   silently. What is printed as a bound that applies is a [`Guarantee`], which only [`Applicable`] makes, and that
-//!   only comes of a [`Context`] in which every premise was asked for.
+//! * A bound whose premises do not hold returns [`NotApplicable`] with the reason; it never yields
+//!   a number silently. A bound that is printed as applicable is a [`Guarantee`]. Only
+//!   [`Applicable`] makes one, and an [`Applicable`] comes only from a [`Context`] of which every
+//!   premise was tested.
 //!
 //! # Sections
-//! A barrier ends a section and belongs to the section it ends. A warp with `b` barriers has
-//! `b + 1` sections, the last one possibly empty; a warp that finished takes part in later
-//! sections with empty ones. For the bounds each section is analysed as if it started on an empty
-//! machine, and the sections' bounds are added up; why that is sound although instructions may be
-//! in flight across a release is shown in [`proofs`] (Lemma B). [`Lwb`] counts a section from when those before
-//! have settled, which is earlier than their last `done` if nobody waits for that (Lemma C).
+//! A barrier ends a section and belongs to the section that it ends. A warp with `b` barriers has
+//! `b + 1` sections, the last one possibly empty; a warp that has finished takes part in later
+//! sections with empty ones. The bounds analyse each section as if it started on an empty machine
+//! and add up the sections' bounds. [`proofs`] (Lemma B) shows why that is sound although
+//! instructions may be in flight across a release. [`Lwb`] counts a section from the time at which
+//! the sections before it have settled, which is earlier than their last `done` if no instruction
+//! waits for that result (Lemma C).
 //!
 //! # Several sub-cores
-//! Warp w of a block is on sub-core `w mod n`, which has an issue slot, a policy and units of its own,
-//! but for shared units ([`crate::machine::SubCores`]). A barrier is the block's, so a section ends
-//! when the slowest sub-core ends: its value is the maximum over all warps, as before. Each bound
-//! counts the other warps *of the sub-core* as it would with one sub-core, and adds the initiations
-//! of other sub-cores on shared units that the warp uses. Why that is sound is shown in [`proofs::iwb`] and
-//! [`proofs::swb`]; for [`Gub`] it is our reading of what the paper leaves as future work.
+//! Warp w of a block is on sub-core `w mod n`, which has its own issue slot, policy and units,
+//! except for shared units ([`crate::machine::SubCores`]). A barrier spans the whole block, so a
+//! section ends when the slowest sub-core ends, and the section's value is the maximum over all
+//! warps, as with one sub-core. Each bound counts the other warps *of the same sub-core* as it
+//! would with one sub-core, and adds the initiations of other sub-cores on shared units that the
+//! warp uses. [`proofs::iwb`] and [`proofs::swb`] show why that is sound; for [`Gub`] it is our
+//! reading of what the paper leaves as future work.
 //!
-//! What was tried and does not hold is in [`failed`], with witnesses.
+//! Bounds that were tried and do not hold are in [`failed`], with counterexamples.
 
 mod algorithm;
 pub mod all_paths;
@@ -102,7 +108,8 @@ pub use value::BoundValue;
 use crate::diag::closest;
 use crate::machine::SchedulerKind;
 
-/// Why a name is that of none of these bounds, and what to do about it; nothing if it is that of one.
+/// Returns an error message and a hint if no bound in `bounds` has this name, and `None` if one
+/// has.
 pub fn unknown(name: &str, bounds: &[Box<dyn Bound>]) -> Option<(String, String)> {
     let known: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
     if known.contains(&name) {
@@ -113,7 +120,8 @@ pub fn unknown(name: &str, bounds: &[Box<dyn Bound>]) -> Option<(String, String)
     Some((format!("unknown bound `{name}`"), format!("{near}bounds: {}", known.join(", "))))
 }
 
-/// The one policy that a bound is for, by the bound's name; nothing if it is for several, or there is no such bound.
+/// Returns the only policy that the bound of this name applies to. Returns `None` if the bound
+/// applies to several policies or if no bound has this name.
 pub fn policy_of(name: &str) -> Option<SchedulerKind> {
     all().iter().find(|bound| bound.name() == name)?.policy()
 }

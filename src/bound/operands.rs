@@ -1,13 +1,15 @@
-//! Which registers an execution waits for and which it writes: the one place in this layer that says so,
-//! whatever a caller knows of when their values are available.
+//! The registers that an instruction waits for and those that it writes. No other code of this
+//! layer determines them; callers differ only in what they record about the availability of the
+//! values.
 
 use crate::base::{Cycles, RegId};
 use crate::machine::Hazards;
 use crate::path::Step;
 use crate::program::{Barriers, Codes, Flow, TimingTable};
 
-/// Registers that must be available before the step can issue: its sources, its destinations where
-/// the machine checks write-after-write hazards, and the pseudo-register of an asynchronous copy.
+/// Returns the registers that must be available before the step can issue: its sources, its
+/// destinations if the machine checks write-after-write hazards, and the pseudo-register of an
+/// asynchronous copy.
 #[inline]
 pub(super) fn waits(table: &TimingTable, step: Step) -> impl Iterator<Item = RegId> + '_ {
     let instr = table.instr(step.pc());
@@ -18,13 +20,13 @@ pub(super) fn waits(table: &TimingTable, step: Step) -> impl Iterator<Item = Reg
     instr.srcs.as_slice().iter().chain(dsts).copied().chain(ring)
 }
 
-/// When everything that the step waits for is available, but not before `from`.
+/// Returns when everything that the step waits for is available, but no earlier than `from`.
 #[inline]
 pub(super) fn ready<T: Ord>(table: &TimingTable, step: Step, from: T, available: impl Fn(RegId) -> T) -> T {
     waits(table, step).map(available).fold(from, T::max)
 }
 
-/// Registers that become available when the step is done.
+/// Returns the registers that become available when the step is done.
 #[inline]
 pub(super) fn writes(table: &TimingTable, step: Step) -> impl Iterator<Item = RegId> + '_ {
     let instr = table.instr(step.pc());
@@ -32,14 +34,16 @@ pub(super) fn writes(table: &TimingTable, step: Step) -> impl Iterator<Item = Re
     instr.dsts.as_slice().iter().copied().chain(ring)
 }
 
-/// How long after its issue the warp may issue its next instruction.
+/// Returns how long after the issue of this step the warp may issue its next instruction.
 #[inline]
 pub(super) fn stall(table: &TimingTable, step: Step) -> Cycles {
     Cycles::new(u64::from(table.instr(step.pc()).codes.stall.max(1)))
 }
 
-/// Notes when what the step writes is available, by register: at `done`; and the barriers that its control codes name, when
-/// everything that signalled them before is through too: at `read`, the end of its initiation, or at `done`.
+/// Records when the results of the step become available. Each register that it writes becomes
+/// available at `done`. Each barrier that its control codes name becomes available at `read` (the
+/// end of its initiation) or at `done`, but not before everything that signalled the barrier
+/// earlier has completed.
 #[inline]
 pub(super) fn written<T: Copy + Ord>(
     table: &TimingTable,
@@ -55,7 +59,7 @@ pub(super) fn written<T: Copy + Ord>(
     }
 }
 
-/// The barriers' part, which few machines have: out of the way of the others.
+/// Records the barriers of control codes. Few machines have them, so this code is kept out of line.
 #[cold]
 #[inline(never)]
 fn signalled<T: Copy + Ord>(barriers: Barriers, codes: Codes, (read, done): (T, T), available: &mut [T]) {
@@ -64,7 +68,7 @@ fn signalled<T: Copy + Ord>(barriers: Barriers, codes: Codes, (read, done): (T, 
         let of_barrier = &mut available[barriers.of_barrier(barrier)];
         let last = of_barrier.len() - 1;
         let all = of_barrier[0].max(at);
-        // all but one are through when all of those before it were
+        // all but the last n signals have completed when all signals before them have
         of_barrier.copy_within(..last, 1);
         of_barrier[0] = all;
     }

@@ -1,57 +1,59 @@
-//! Phases of a warp that runs alone.
+//! The phases of a warp that runs alone.
 
 use crate::base::{Cycle, Cycles};
 
-/// What a lone warp does in a phase (Jeanmougin et al., ECRTS 2025, definition 1).
+/// The activity of a lone warp in a phase (Jeanmougin et al., ECRTS 2025, definition 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseKind {
-    /// Some functional unit initiates an instruction of the warp in every cycle.
+    /// In every cycle some functional unit initiates an instruction of the warp.
     Exec,
-    /// No unit initiates anything: the warp waits for results, or for the last of them.
+    /// No unit initiates an instruction: the warp waits for results, or its last results are
+    /// pending.
     Idle,
 }
 
 /// A phase: the cycles `start .. end`, half open and never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// Exec or idle.
+    /// The kind of the phase.
     pub kind: PhaseKind,
-    /// First cycle.
+    /// The first cycle.
     pub start: Cycle,
-    /// One past the last cycle.
+    /// The cycle after the last one.
     pub end: Cycle,
 }
 
 impl Phase {
-    /// Its length.
+    /// Returns the length of the phase.
     pub fn duration(&self) -> Cycles {
         self.end - self.start
     }
 }
 
-/// When an instruction of a lone warp issues, starts on its unit and is done, as the analyser
-/// computes it. The single-warp self-check compares these with the simulator's, one by one.
+/// The times at which an instruction of a lone warp issues, starts on its unit and is done, as the
+/// analyser computes them. The single-warp self-check compares each of them with the simulator's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Index of the step in the path.
+    /// The index of the step in the path.
     pub index: u32,
-    /// Cycle in which it issues.
+    /// The cycle in which the instruction issues.
     pub issue: Cycle,
-    /// First cycle of its initiation (dispatch).
+    /// The first cycle of its initiation (dispatch).
     pub start: Cycle,
-    /// Cycle from which its result is available (write-back).
+    /// The cycle from which its result is available (write-back).
     pub done: Cycle,
 }
 
 /// The multi-phase representation of a warp in isolation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WarpPhases {
-    /// Exec and idle phases in turn, without gaps; the first is exec. Empty if nothing issues.
+    /// The exec and idle phases in turn, without gaps; the first is an exec phase. Empty if no
+    /// instruction issues.
     pub phases: Vec<Phase>,
-    /// Sum of the exec phases.
+    /// The sum of the exec phases.
     pub exec: Cycles,
-    /// Sum of the idle phases.
+    /// The sum of the idle phases.
     pub idle: Cycles,
-    /// End of the last phase: the latest `done`.
+    /// The end of the last phase, which is the latest `done`.
     pub end: Cycle,
 }

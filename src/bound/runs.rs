@@ -1,19 +1,20 @@
 //! Sure runs: stretches of a warp's section that issue back to back in every schedule, as far as
-//! the warp itself is concerned. [`Swb`](super::Swb) says what they are good for.
+//! the warp's own dependences are concerned. [`Swb`](super::Swb) explains their use.
 //!
-//! An instruction is *surely ready* if, in every schedule, everything it waits for is available
-//! one cycle after its predecessor issued at the latest. It then belongs to its predecessor's run;
-//! otherwise it starts a new one. That is known by *guaranteed distances*, longest paths of lower
-//! bounds on the time between two events of one warp; which ones, and why they are, is in
-//! [`proofs::swb`](super::proofs::swb), Lemmas 9 and 10.
+//! An instruction is *surely ready* if, in every schedule, everything it waits for is available at
+//! the latest one cycle after its predecessor issued. It then belongs to its predecessor's run;
+//! otherwise it starts a new one. Readiness follows from *guaranteed distances*, longest paths of
+//! lower bounds on the time between two events of one warp. [`proofs::swb`](super::proofs::swb),
+//! Lemmas 9 and 10, defines them and proves that they are valid.
 //!
-//! Four things are left out, each to the safe side: a cut too many only raises the bound. Where control codes count,
-//! whatever waits for a barrier starts a run. Paths
-//! are searched for in a window of the last [`WINDOW`] instructions. What was in flight when a
-//! section began counts as unknown until some instruction waited for it; whether it can be in flight
-//! is decided at the barrier, which is known to be done before the next section. And a unit has a
-//! queue if *any* instruction of the program that runs on it has another init than 1, or could
-//! have one by bank conflicts, or if sub-cores share it.
+//! The analysis makes four simplifications, all of them safe, because an additional cut only raises
+//! the bound. First, on machines with control codes, every instruction that waits for a barrier
+//! starts a run. Second, paths are searched for only in a window of the last [`WINDOW`]
+//! instructions. Third, a value that was in flight when a section began counts as unknown until
+//! some instruction waited for it; whether it can be in flight is decided at the barrier, which is
+//! known to be done before the next section. Fourth, a unit counts as having a queue if *any*
+//! instruction of the program that runs on it has an init other than 1, or could have one because
+//! of bank conflicts, or if sub-cores share it.
 
 use std::collections::BTreeMap;
 
@@ -23,34 +24,34 @@ use crate::machine::OpTiming;
 use crate::path::Step;
 use crate::program::{Flow, RegList, TimingTable};
 
-/// Instructions that a search for guaranteed distances looks back.
+/// The number of instructions that a search for guaranteed distances looks back.
 const WINDOW: u64 = 128;
 
-/// The most registers an instruction waits for.
+/// The largest number of registers that an instruction waits for.
 const MOST_WAITS: usize = 2 * RegList::MAX + 1;
 const _: () = assert!(WINDOW <= 1 << u8::BITS && MOST_WAITS <= 1 << u8::BITS);
 
 /// Sure runs of one warp in one section that leave the same backlogs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunShape {
-    /// The backlog of each unit after the run: what the run would leave queued on an idle unit if
-    /// it issued back to back. Units without one are left out.
+    /// The backlog of each unit after the run: the work that the run would leave queued on an idle
+    /// unit if it issued back to back. Units without a backlog are omitted.
     pub backlogs: Vec<(UnitId, Cycles)>,
-    /// How many runs leave these.
+    /// The number of runs that leave these backlogs.
     pub runs: u64,
 }
 
 /// The sure runs of one warp in one section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SureRuns {
-    /// Runs, those without backlogs included.
+    /// The number of runs, including those without backlogs.
     pub runs: u64,
-    /// Those with backlogs, in an order that depends on the backlogs only.
+    /// The runs with backlogs, in an order that depends on the backlogs only.
     pub shapes: Vec<RunShape>,
 }
 
 impl SureRuns {
-    /// The largest backlog that each run leaves on any of these units, summed over the runs.
+    /// Returns the sum over the runs of the largest backlog that each leaves on any of these units.
     pub fn backlog(&self, used: impl Fn(UnitId) -> bool) -> Cycles {
         let largest = |shape: &RunShape| {
             let on_used = shape.backlogs.iter().filter(|(unit, _)| used(*unit));
@@ -60,15 +61,15 @@ impl SureRuns {
     }
 }
 
-/// What is known of the last value written to a register.
+/// The knowledge about the last value written to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
-    /// Available from here on, in every schedule.
+    /// The value is available from here on, in every schedule.
     There,
-    /// It may be in flight, and nothing is known of when it was written.
+    /// The value may be in flight, and the time of its write is unknown.
     InFlight,
-    /// Written by this instruction of the section. From instruction `sure_from` on, it is
-    /// available because every instruction takes a cycle to issue.
+    /// The value was written by this instruction of the section. It is available from instruction
+    /// `sure_from` on, because every instruction takes a cycle to issue.
     Of { index: u64, sure_from: u64 },
 }
 
@@ -82,9 +83,9 @@ struct Node {
     queues: bool,
     /// Whether a later instruction waited for it.
     awaited: bool,
-    /// The warp's instruction on the same unit before, plus one; 0 if there is none.
+    /// The index of the warp's previous instruction on the same unit, plus one; 0 if there is none.
     before_on_unit: u64,
-    /// How many instructions before it those are that it waits for; all are of the window.
+    /// The distances, in instructions, back to the instructions in the window that it waits for.
     waits: [u8; MOST_WAITS],
     waits_len: u8,
 }
@@ -92,28 +93,28 @@ struct Node {
 /// Finds the sure runs of one section after the other.
 #[derive(Clone, Debug)]
 pub(super) struct RunFinder {
-    /// By unit: whether an instruction can find it occupied.
+    /// Whether an instruction can find the unit occupied, by unit.
     queues: Vec<bool>,
     values: Vec<Value>,
-    /// Registers whose value is not `There`; may list one twice.
+    /// The registers whose value is not `There`; a register may occur twice.
     unsettled: Vec<RegId>,
     window: Vec<Node>,
-    /// Instructions of the section so far.
+    /// The number of instructions of the section so far.
     count: u64,
-    /// By unit: the instruction on it seen last, plus one.
+    /// The index of the last instruction on each unit, plus one.
     last_on: Vec<u64>,
-    /// By unit: the backlog after `last_on`, if that belongs to the present run.
+    /// The backlog after `last_on`, by unit, if that instruction belongs to the current run.
     backlog: Vec<u64>,
-    /// Units that the present run used.
+    /// The units that the current run used.
     used: Vec<UnitId>,
-    /// First instruction of the present run.
+    /// The first instruction of the current run.
     run_start: u64,
-    /// Whether the instruction before holds the next one for more than a cycle.
+    /// Whether the previous instruction delays the next one by more than a cycle.
     stalled: bool,
     runs: u64,
     shapes: BTreeMap<Vec<(UnitId, Cycles)>, u64>,
     scratch: Vec<(UnitId, Cycles)>,
-    /// Guaranteed distances to the start of each instruction, by place in the window.
+    /// The guaranteed distances to the start of each instruction, by position in the window.
     distances: Vec<Option<u64>>,
 }
 
@@ -165,7 +166,7 @@ impl RunFinder {
         }
     }
 
-    /// The next instruction of the section.
+    /// Processes the next instruction of the section.
     pub(super) fn issue(&mut self, table: &TimingTable, step: Step, op: OpTiming) {
         let index = self.count;
         let unit = op.unit;
@@ -182,7 +183,7 @@ impl RunFinder {
         };
         let mut sure = index > 0 && !std::mem::replace(&mut self.stalled, stall(table, step) > Cycles::ONE);
         for reg in waits(table, step) {
-            // nothing is known of when the barriers of control codes are through
+            // it is unknown when a barrier of control codes completes
             sure = sure && table.barriers().is_none() && self.is_there(self.values[reg.index()]);
             if let Value::Of { index: producer, .. } = self.values[reg.index()]
                 && index - producer < WINDOW
@@ -194,7 +195,7 @@ impl RunFinder {
         if !sure && index > 0 {
             self.end_run();
         }
-        // when this instruction issues, what it waited for is available
+        // when this instruction issues, everything it waited for is available
         for &back in &node.waits[..usize::from(node.waits_len)] {
             self.window[place(index - u64::from(back))].awaited = true;
         }
@@ -215,8 +216,8 @@ impl RunFinder {
         }
     }
 
-    /// Ends the section: its runs, and the registers that may be in flight when the next one
-    /// begins.
+    /// Ends the section. Returns its runs, and the registers that may be in flight when the next
+    /// section begins.
     pub(super) fn end(&mut self, table: &TimingTable, last: Option<Step>) -> (SureRuns, Vec<RegId>) {
         if self.count > 0 {
             self.end_run();
@@ -225,7 +226,7 @@ impl RunFinder {
         self.forget_settled();
         let mut in_flight = std::mem::take(&mut self.unsettled);
         in_flight.retain(|&reg| {
-            // forgotten, because the next section is another warp's
+            // reset, because the next section is another warp's
             let value = std::mem::replace(&mut self.values[reg.index()], Value::There);
             barrier && !self.is_there_after_barrier(value)
         });
@@ -236,8 +237,8 @@ impl RunFinder {
         (SureRuns { runs: self.runs, shapes }, in_flight)
     }
 
-    /// Lindley's recursion, `h := max(0, h + arriving - 1)` per instruction, for the unit of this
-    /// instruction; the others are brought up to date when they are used next.
+    /// Applies Lindley's recursion, `h := max(0, h + arriving - 1)` per instruction, to the unit of
+    /// this instruction; the other units are updated when they are used next.
     fn enqueue(&mut self, index: u64, node: &Node) {
         let unit = node.unit.index();
         let in_run = self.last_on[unit] > self.run_start;
@@ -249,7 +250,7 @@ impl RunFinder {
         self.backlog[unit] = self.backlog[unit].saturating_sub(idle) + node.init - 1;
     }
 
-    /// Enters the run that ends with the instruction before the present one.
+    /// Records the run that ends with the instruction before the current one.
     fn end_run(&mut self) {
         self.scratch.clear();
         for unit in self.used.drain(..) {
@@ -273,7 +274,8 @@ impl RunFinder {
         }
     }
 
-    /// Whether a value is available one cycle after the last instruction issued, in every schedule.
+    /// Returns whether a value is available one cycle after the last instruction issued, in every
+    /// schedule.
     fn is_there(&mut self, value: Value) -> bool {
         match value {
             Value::There => true,
@@ -289,7 +291,8 @@ impl RunFinder {
         }
     }
 
-    /// Whether a value is available when the barrier that was issued last lets the warp go.
+    /// Returns whether a value is available when the last issued instruction, a barrier, releases
+    /// the warp.
     fn is_there_after_barrier(&mut self, value: Value) -> bool {
         let Value::Of { index, sure_from } = value else {
             return value == Value::There;
@@ -301,13 +304,14 @@ impl RunFinder {
         }
         self.count - index < WINDOW && {
             let producer = self.window[place(index)];
-            // a start is no earlier than its issue
+            // an instruction starts no earlier than it issues
             producer.awaited || self.distance(index).1.is_some_and(|start| start + barrier >= producer.total)
         }
     }
 
-    /// The guaranteed distances from the start of an instruction of the window to the issue and to
-    /// the start of the one issued last; `None` if nothing keeps that from being earlier.
+    /// Returns the guaranteed distances from the start of an instruction of the window to the issue
+    /// and to the start of the last issued instruction; `None` if no constraint keeps that event
+    /// from being earlier.
     fn distance(&mut self, from: u64) -> (Option<u64>, Option<u64>) {
         let last = self.count - 1;
         let mut issue = if self.window[place(from)].queues { None } else { Some(0) };
@@ -341,7 +345,7 @@ impl RunFinder {
     }
 }
 
-/// The place of an instruction in the window.
+/// Returns the position of an instruction in the window.
 fn place(index: u64) -> usize {
     (index % WINDOW) as usize
 }

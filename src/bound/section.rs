@@ -1,4 +1,4 @@
-//! What the bounds need of a block: its sections, warp by warp.
+//! The analysis of a block that the bounds are computed from: its sections, warp by warp.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use crate::machine::SubCores;
 use crate::path::{BlockPaths, Step, WarpPath};
 use crate::program::{Flow, TimingTable};
 
-/// What one warp's instructions in one section ask of one functional unit.
+/// The load that one warp's instructions in one section put on one functional unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnitUse {
-    /// Instructions issued to it.
+    /// The number of instructions issued to the unit.
     pub instructions: u64,
-    /// Sum of their initiations.
+    /// The sum of their initiation intervals.
     pub init: Cycles,
 }
 
 impl UnitUse {
-    /// Whether any instruction goes to the unit.
+    /// Returns whether any instruction uses the unit.
     pub fn is_used(self) -> bool {
         self.instructions > 0
     }
@@ -36,25 +36,27 @@ pub struct WarpSection {
     pub isolated: Cycles,
     /// E(w): the sum of its exec phases.
     pub exec: Cycles,
-    /// When it has settled: the largest of the ends of its initiations, the `done` of the barrier that ends it, and the
-    /// `done` of each write that the warp waits for in a later section. See [`super::Lwb`].
+    /// When the warp has settled: the largest of the ends of its initiations, the `done` of the
+    /// barrier that ends the section, and the `done` of each write that the warp waits for in a
+    /// later section. See [`super::Lwb`].
     pub settled: Cycles,
-    /// Instructions it issues.
+    /// The number of instructions that the warp issues.
     pub instructions: u64,
-    /// The end of its last initiation if its initiations never overlapped, see [`super::Gsrr`].
+    /// The end of its last initiation if no two of its initiations overlap, see [`super::Gsrr`].
     pub serial: Cycles,
     /// The latest `done` in the same run.
     pub serial_end: Cycles,
-    /// The latest `done` if each instruction issued only when the warp's initiations on its unit are
-    /// over; known only on machines with bounded queues, see [`super::proofs::iwb`].
+    /// The latest `done` if each instruction issues only when the warp's earlier initiations on its
+    /// unit have ended. `None` unless the machine has bounded queues, see [`super::proofs::iwb`].
     pub unqueued: Option<Cycles>,
-    /// The most by which an issue comes after the initiations of all instructions before it together;
-    /// at least 0, which is what the first one has. See [`super::Rbb`].
+    /// The largest number of cycles by which an issue comes after the sum of the initiations of all
+    /// instructions before it; at least 0, which is the value of the first issue. See
+    /// [`super::Rbb`].
     pub ahead: Cycles,
 }
 
 impl WarpSection {
-    /// The sum of its idle phases.
+    /// Returns the sum of its idle phases.
     pub fn idle(&self) -> Cycles {
         self.isolated - self.exec
     }
@@ -64,22 +66,23 @@ impl WarpSection {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SectionAnalysis {
     warps: Vec<WarpSection>,
-    /// Units of the machine.
+    /// The number of units of the machine.
     units: usize,
     sub_cores: SubCores,
-    /// One row of `units` entries per warp.
+    /// The load of each unit, one row of `units` entries per warp.
     uses: Vec<UnitUse>,
-    /// By warp.
+    /// The sure runs, by warp.
     runs: Vec<Arc<SureRuns>>,
-    /// By warp.
+    /// The long waits, by warp.
     long_waits: Vec<Arc<LongWaits>>,
-    /// By sub-core.
+    /// The duration in strict turns, by sub-core.
     in_turns: Option<[Cycles; SubCores::MAX]>,
 }
 
 impl SectionAnalysis {
-    /// Becomes a section of warps that were analysed one by one: for each the section it is taken
-    /// from and which warp of it. All must be of the same machine.
+    /// Turns this value into a section made of warps that were analysed one by one. Each item names
+    /// the section from which a warp is taken and the warp's id there. All must be of the same
+    /// machine.
     pub fn assemble<'s>(&mut self, warps: impl IntoIterator<Item = (&'s Self, WarpId)>) {
         self.warps.clear();
         self.uses.clear();
@@ -96,54 +99,56 @@ impl SectionAnalysis {
         }
     }
 
-    /// Every warp of the block, by warp id. Warps that finished before are empty.
+    /// Returns every warp of the block, by warp id. A warp that finished in an earlier section is
+    /// empty.
     pub fn warps(&self) -> &[WarpSection] {
         &self.warps
     }
 
-    /// The ids of the warps.
+    /// Returns the ids of the warps.
     pub fn ids(&self) -> impl Iterator<Item = WarpId> + use<> {
         (0..self.warps.len()).map(WarpId::from_index)
     }
 
-    /// How the SM is divided into sub-cores.
+    /// Returns how the SM is divided into sub-cores.
     pub fn sub_cores(&self) -> SubCores {
         self.sub_cores
     }
 
-    /// The sub-core of a warp. Bounds are for one block at a time, where its slot is its id.
+    /// Returns the sub-core of a warp. Bounds are for one block at a time, so that the warp's slot
+    /// is its id.
     pub fn sub_core(&self, warp: WarpId) -> usize {
         self.sub_cores.of_slot(warp.index())
     }
 
-    /// What a warp asks of each unit, by [`UnitId`].
+    /// Returns a warp's load on each unit, by [`UnitId`].
     pub fn uses(&self, warp: WarpId) -> &[UnitUse] {
         &self.uses[warp.index() * self.units..][..self.units]
     }
 
-    /// What a warp asks of one unit.
+    /// Returns a warp's load on one unit.
     pub fn unit_use(&self, warp: WarpId, unit: UnitId) -> UnitUse {
         self.uses(warp)[unit.index()]
     }
 
-    /// The sure runs of a warp.
+    /// Returns the sure runs of a warp.
     pub fn runs(&self, warp: WarpId) -> &SureRuns {
         &self.runs[warp.index()]
     }
 
-    /// The long waits of a warp.
+    /// Returns the long waits of a warp.
     pub fn long_waits(&self, warp: WarpId) -> &LongWaits {
         &self.long_waits[warp.index()]
     }
 
-    /// How long the section takes on a warp's sub-core, from an empty machine and without other
-    /// sub-cores, if its instructions issue in strict turns; known only if [`Analyser::in_turns`] was
-    /// asked for.
+    /// Returns how many cycles the section takes on a warp's sub-core, from an empty machine and
+    /// without other sub-cores, if its instructions issue in strict turns. Returns `None` unless
+    /// [`Analyser::in_turns`] was called.
     pub fn in_turns(&self, warp: WarpId) -> Option<Cycles> {
         self.in_turns.map(|by_core| by_core[self.sub_core(warp)])
     }
 
-    /// Units of the machine.
+    /// Returns the number of units of the machine.
     pub fn units(&self) -> usize {
         self.units
     }
@@ -165,13 +170,13 @@ impl SectionAnalysis {
 /// Sums over all sections of one warp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarpTotals {
-    /// Sum of C(w).
+    /// The sum of C(w).
     pub isolated: Cycles,
-    /// Sum of E(w).
+    /// The sum of E(w).
     pub exec: Cycles,
-    /// Sum of the idle phases.
+    /// The sum of the idle phases.
     pub idle: Cycles,
-    /// Instructions issued.
+    /// The number of instructions issued.
     pub instructions: u64,
 }
 
@@ -188,16 +193,16 @@ impl WarpTotals {
 /// All sections of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockAnalysis {
-    /// In program order; at least as many as any warp has.
+    /// The sections in program order; at least as many as any warp has.
     pub sections: Vec<SectionAnalysis>,
-    /// Sums over the sections, by warp id.
+    /// The sums over the sections, by warp id.
     pub warps: Vec<WarpTotals>,
 }
 
-/// Analyses blocks section by section, keeping its buffers from block to block.
+/// Analyses blocks section by section and reuses its buffers from block to block.
 ///
-/// Sections are handed out as they are found, so that a caller that only evaluates bounds needs
-/// memory for one section, however long the block runs.
+/// Each section is handed to the caller as soon as it is found, so that a caller that only
+/// evaluates bounds needs memory for one section, however long the block runs.
 #[derive(Clone, Debug)]
 pub struct Analyser<'t> {
     table: &'t TimingTable,
@@ -208,21 +213,23 @@ pub struct Analyser<'t> {
     serial: Serial,
     unqueued: Option<Serial>,
     turns: Option<Turns>,
-    /// Steps of each warp that earlier sections consumed.
+    /// The number of steps of each warp that earlier sections consumed.
     consumed: Vec<usize>,
-    /// Registers of each warp that may be in flight when its next section begins.
+    /// The registers of each warp that may be in flight when its next section begins.
     in_flight: Vec<Vec<RegId>>,
-    /// What each warp may have left on units with a queue.
+    /// The initiation work that each warp may have left on units with a queue.
     carried: Vec<Carried>,
 }
 
-/// The warp section that was analysed last.
+/// The warp section that was analysed last, kept for reuse.
 ///
-/// Warps of most kernels run in step, and loops repeat. A section is analysed as if it started
-/// empty, but for the registers that may be in flight: equal steps and registers, equal results.
+/// Warps of most kernels run in step, and loops repeat. A section is analysed as if it started on
+/// an empty machine, except for the registers that may be in flight. Equal steps and registers
+/// therefore give equal results.
 struct Remembered<'p> {
     steps: &'p [Step],
-    /// These and the steps after them that were looked at to see what later sections wait for.
+    /// These steps and the steps after them that were examined to find out what later sections wait
+    /// for.
     seen: &'p [Step],
     in_flight: Vec<RegId>,
     carried: Carried,
@@ -235,7 +242,7 @@ struct Remembered<'p> {
 }
 
 impl<'t> Analyser<'t> {
-    /// An analyser for paths of the program and machine of this table.
+    /// Creates an analyser for paths of the program and machine of this table.
     pub fn new(table: &'t TimingTable) -> Self {
         Self {
             table,
@@ -252,7 +259,8 @@ impl<'t> Analyser<'t> {
         }
     }
 
-    /// Also computes [`SectionAnalysis::in_turns`], for the bound of strict round robin.
+    /// Makes the analyser also compute [`SectionAnalysis::in_turns`], for the bound of strict round
+    /// robin.
     #[must_use]
     pub fn in_turns(mut self) -> Self {
         self.turns = Some(Turns::new(self.table));
@@ -295,8 +303,9 @@ impl<'t> Analyser<'t> {
                 self.carried[index].clone_from(&seen.carried_after);
                 self.consumed[index] += seen.steps.len();
                 slices[index] = &rest[..seen.steps.len()];
-                // What ends with a barrier or with the warp is a whole section wherever it is the
-                // beginning of the rest; and what ends with the warp is all there is to be seen.
+                // Steps that end with a barrier or with the warp are a whole section wherever the
+                // rest begins with them. Steps that end with the warp have nothing after them that
+                // could be examined.
                 let ends = |seen: &Remembered<'_>| {
                     let whole = seen.steps.last().is_some_and(|&step| ends_section(self.table, step));
                     let all =
@@ -374,7 +383,8 @@ impl<'t> Analyser<'t> {
         }
     }
 
-    /// What the warps of a block take alone, without what only bounds need.
+    /// Returns how long each warp of a block takes alone, without the quantities that only bounds
+    /// need.
     pub fn alone(&mut self, paths: &BlockPaths) -> Vec<WarpTotals> {
         let mut of_warp = |path: &WarpPath| {
             let mut totals = WarpTotals::default();
@@ -412,7 +422,7 @@ fn ends_section(table: &TimingTable, step: Step) -> bool {
     step.ends_warp() || table.instr(step.pc()).flow == Flow::Barrier
 }
 
-/// Analyses one block; [`Analyser::block`] does the same for many of them.
+/// Analyses one block; [`Analyser::block`] does the same for many blocks.
 pub fn analyse_block(table: &TimingTable, paths: &BlockPaths) -> BlockAnalysis {
     Analyser::new(table).block(paths)
 }

@@ -1,6 +1,7 @@
 //! A lone warp on units without queues: an instruction does not issue before its unit has ended the
-//! initiation before it. With all units as one, no two initiations overlap: [`super::Gsrr`] says what
-//! that is good for, and [`super::proofs::iwb`] what the other is, under "Bounded queues".
+//! previous initiation. If all units are treated as one, no two initiations overlap:
+//! [`super::Gsrr`] explains the use of that. If each unit counts for itself, the times serve
+//! bounded queues: see [`super::proofs::iwb`], section "Bounded queues".
 
 use super::operands::{ready, stall, written};
 use crate::base::Cycles;
@@ -8,31 +9,32 @@ use crate::machine::OpTiming;
 use crate::path::Step;
 use crate::program::{Flow, TimingTable};
 
-/// The state of such a warp, in time since its first section began. Sections follow each other
-/// without a break, so that nothing has to be cleared: whatever was written before is available.
+/// The state of such a warp, in cycles since its first section began. Sections follow each other
+/// without a gap, so that nothing has to be cleared: every value that an earlier section wrote is
+/// available.
 #[derive(Clone, Debug)]
 pub(super) struct Serial {
     begin: u64,
-    /// When the next instruction may issue, as far as the issue slot goes.
+    /// The earliest cycle in which the issue slot lets the next instruction issue.
     next: u64,
-    /// End of the last initiation, by unit; of all of them, if they are as one.
+    /// The end of the last initiation, by unit; a single entry if all units are treated as one.
     free: Vec<u64>,
-    /// End of the last of all.
+    /// The end of the latest initiation on any unit.
     last_end: u64,
     latest_done: u64,
     available: Vec<u64>,
 }
 
-/// Times beyond this are taken back to zero between two sections.
+/// Instants beyond this limit are reset to zero between two sections.
 const REWIND: u64 = 1 << 62;
 
 impl Serial {
-    /// All units are as one.
+    /// Creates the state in which all units are treated as one.
     pub(super) fn as_one(table: &TimingTable) -> Self {
         Self::new(table, 1)
     }
 
-    /// Each unit for itself.
+    /// Creates the state in which each unit counts for itself.
     pub(super) fn by_unit(table: &TimingTable) -> Self {
         Self::new(table, table.units())
     }
@@ -48,7 +50,7 @@ impl Serial {
         }
     }
 
-    /// Begins a section, with nothing in flight.
+    /// Begins a section with nothing in flight.
     pub(super) fn begin(&mut self) {
         self.begin = self.last_end.max(self.latest_done);
         if self.begin > REWIND {
@@ -61,7 +63,7 @@ impl Serial {
         self.latest_done = self.begin;
     }
 
-    /// The next instruction.
+    /// Issues the next instruction.
     pub(super) fn issue(&mut self, table: &TimingTable, step: Step, op: OpTiming) {
         let unit = if self.free.len() == 1 { 0 } else { op.unit.index() };
         let from = self.free[unit].max(self.next);
@@ -73,13 +75,14 @@ impl Serial {
         self.last_end = self.last_end.max(end);
         self.latest_done = self.latest_done.max(done);
         if table.instr(step.pc()).flow == Flow::Barrier {
-            // its stall count goes on in the section after it
+            // the stall count of the barrier extends into the section after it
             self.latest_done = self.latest_done.max(self.next);
         }
         written(table, step, (end, done), &mut self.available);
     }
 
-    /// When the last initiation of the section ended, and when everything was done.
+    /// Returns when the last initiation of the section ends and when everything is done, in cycles
+    /// since the start of the section.
     pub(super) fn end(&self) -> (Cycles, Cycles) {
         (Cycles::new(self.last_end - self.begin), Cycles::new(self.latest_done - self.begin))
     }

@@ -1,11 +1,14 @@
-//! When a warp's section has settled: from then on nothing that is left of it can delay a later section.
-//! [`Lwb`](super::Lwb) says what that is good for, and [`proofs`](super::proofs), Lemma C, why it is so.
+//! The time at which a warp's section has settled: from then on nothing that is left of the section
+//! can delay a later section. [`Lwb`](super::Lwb) explains the use of that, and
+//! [`proofs`](super::proofs), Lemma C, proves it.
 //!
-//! What can delay is an initiation that has not ended, the barrier, and a result that is waited for. Whether a result that is
-//! in flight at the barrier is waited for depends on the sections after it: the first step that waits for its register, or
-//! writes it, decides. The steps after a section are looked at only where such results outlast everything else, and
-//! until all of them are decided. A register is not written again before that, so that looking for one of them costs no more
-//! than one walk along the warp's path altogether.
+//! Three things can cause such a delay: an initiation that has not ended, the barrier, and a result
+//! that a later instruction waits for. Whether an instruction waits for a result that is in flight
+//! at the barrier depends on the sections after it: the first step that waits for the result's
+//! register, or writes it, decides. The steps after a section are examined only if such results
+//! outlast everything else, and until all of them are decided. A register is not written again
+//! before that, so that the search for one register costs at most one walk along the warp's path
+//! altogether.
 
 use super::algorithm::{Countdowns, Profile};
 use super::operands::{waits, writes};
@@ -13,7 +16,8 @@ use crate::base::Cycles;
 use crate::path::Step;
 use crate::program::TimingTable;
 
-/// When the section that has just been run alone has settled, and how many of the steps `after` it decide that.
+/// Returns when the section that has just been run alone has settled, and the number of steps in
+/// `after` that determine it.
 pub(super) fn settled(
     state: &Countdowns,
     profile: &Profile,
@@ -25,7 +29,8 @@ pub(super) fn settled(
         return (settled, 0);
     }
     if table.barriers().is_some() {
-        // who waits at a barrier waits for all that signalled it: nobody may be left out
+        // a warp that waits at a barrier of control codes waits for every instruction that
+        // signalled it, so that no result may be omitted
         return (profile.isolated, 0);
     }
     let mut in_flight = state.in_flight(settled);

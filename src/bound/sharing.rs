@@ -1,14 +1,15 @@
-//! Interference between sub-cores: what others ask of the shared units that a warp uses.
+//! Interference between sub-cores: the load of other sub-cores on the shared units that a warp
+//! uses.
 
 use super::section::SectionAnalysis;
 use crate::base::{Cycles, UnitId, WarpId};
 use crate::machine::SubCores;
 
-/// Per warp, the initiations of the warps of *other* sub-cores on shared units that it uses.
+/// For each warp, the initiations of the warps of *other* sub-cores on shared units that it uses.
 #[derive(Clone, Debug)]
 pub(super) struct FromOthers<'s> {
     section: &'s SectionAnalysis,
-    /// By sub-core and unit: the sum of the inits on shared units. Empty where nothing is shared.
+    /// The sum of the inits on shared units, by sub-core and unit. Empty if no unit is shared.
     inits: Vec<Cycles>,
 }
 
@@ -28,7 +29,7 @@ impl<'s> FromOthers<'s> {
         Self { section, inits }
     }
 
-    /// The sum for one warp.
+    /// Returns the sum for one warp.
     pub(super) fn on(&self, own: WarpId) -> Cycles {
         if self.inits.is_empty() {
             return Cycles::ZERO;
@@ -46,7 +47,7 @@ impl<'s> FromOthers<'s> {
     }
 }
 
-/// Whether instructions of different sub-cores meet in some unit in this section.
+/// Returns whether warps of different sub-cores use a common shared unit in this section.
 pub(super) fn meet(section: &SectionAnalysis) -> bool {
     let cores = section.sub_cores();
     cores.share()
@@ -57,7 +58,7 @@ pub(super) fn meet(section: &SectionAnalysis) -> bool {
         })
 }
 
-/// Sums a number of each warp by sub-core.
+/// Adds up one number per warp by sub-core.
 pub(super) fn by_sub_core(
     section: &SectionAnalysis,
     of: impl Fn(WarpId) -> Cycles,
@@ -69,11 +70,11 @@ pub(super) fn by_sub_core(
     sums
 }
 
-/// The inits of a section by where they can be seen from.
+/// The inits of a section, split by the sub-cores that they can delay.
 pub(super) struct Loads {
-    /// By sub-core: of its warps, on its private units.
+    /// The inits of each sub-core's warps on its private units, by sub-core.
     pub private: [Cycles; SubCores::MAX],
-    /// Of all warps, on shared units.
+    /// The inits of all warps on shared units.
     pub shared: Cycles,
 }
 
@@ -91,7 +92,7 @@ impl Loads {
         }
     }
 
-    /// The inits that a sub-core sees.
+    /// Returns the inits that can delay a sub-core.
     pub(super) fn of(&self, sub_core: usize) -> Cycles {
         self.private[sub_core] + self.shared
     }

@@ -9,9 +9,10 @@ use super::value::BoundValue;
 use crate::base::{Cycles, UnitId, WarpId};
 use crate::machine::SubCores;
 
-/// The sure-window bound. Cut each warp's section into *sure runs*, in which every instruction
-/// after the first is surely ready one cycle after its predecessor issued, in every schedule
-/// ([`SureRuns`](super::SureRuns) says how that is known). For a run r of n(r) instructions let
+/// The sure-window bound. Each warp's section is cut into *sure runs*. In a sure run every
+/// instruction after the first is ready, in every schedule, one cycle after its predecessor issued
+/// ([`SureRuns`](super::SureRuns) explains how that is determined). For a run r of n(r)
+/// instructions let
 ///
 /// ```text
 /// h_f(r) = the largest, over the ends s of r and the empty one, of (inits of s on f) - |s|
@@ -21,12 +22,13 @@ use crate::machine::SubCores;
 /// SWB    = max over w of SWB(w)
 /// ```
 ///
-/// per section; the sections' values are added up. C(w) is the time w's section takes alone from an
-/// empty machine. It is at most IWB, warp by warp. Cutting a run further never lowers it, so it is safe to take an
-/// instruction for not sure.
+/// per section; the sections' values are added up. C(w) is the time that w's section takes alone
+/// from an empty machine. SWB is at most IWB, warp by warp. Cutting a run further never lowers SWB,
+/// so it is safe to treat an instruction as not surely ready.
 ///
-/// Premises: as for [`Iwb`](super::Iwb), and queues without bounds, and exact latencies (those of the runs). Besides the
-/// runs, which are found once, it costs warps times shapes of runs for each set of units that a warp uses.
+/// Premises: as for [`Iwb`](super::Iwb), and additionally unbounded queues and exact latencies
+/// (those of the runs). The runs are found once; the evaluation then takes, for each set of units
+/// that a warp uses, time in proportion to warps times shapes of runs.
 ///
 /// The proof, an example and the slack are in [`proofs::swb`](super::proofs::swb).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

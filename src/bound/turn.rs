@@ -1,4 +1,4 @@
-//! Bounds for the policies that issue in turns and are not work conserving.
+//! Bounds for the policies that issue in strict turns and are not work conserving.
 
 use super::claim::Claim;
 use super::context::{Applicable, Context, NotApplicable};
@@ -11,18 +11,21 @@ use crate::machine::SchedulerKind;
 
 /// The bound for strict round robin.
 ///
-/// Under `srr` the turn stays with a warp until it issues and then passes to the next warp that
-/// has an instruction left and does not wait at a barrier. So the order in which a section's instructions issue follows from
-/// the instruction counts alone. Let SRR be the last `done` if the section issues in that order from an empty
-/// machine; the bound is the sum over the sections. It is exact where the block has one section, and holds too if
-/// instructions take less than stated.
+/// Under `srr` the turn stays with a warp until it issues and then passes to the next warp that has
+/// an instruction left and does not wait at a barrier. The order in which a section's instructions
+/// issue therefore follows from the instruction counts alone. Let SRR be the last `done` if the
+/// section issues in that order from an empty machine; the bound is the sum over the sections. It
+/// is exact if the block has one section, and also holds if instructions take less time than
+/// stated.
 ///
-/// With several sub-cores a warp's value is that of its sub-core, and where sub-cores meet in a shared unit that of [`Gsrr`].
-/// It needs [`Analyser::in_turns`](super::Analyser::in_turns); without that it falls back to the
-/// value of [`Gsrr`], which holds for `srr` too.
+/// With several sub-cores the value of a warp is that of its sub-core, and if sub-cores share a
+/// unit that they both use, it is that of [`Gsrr`]. The bound needs
+/// [`Analyser::in_turns`](super::Analyser::in_turns); without that it falls back to the value of
+/// [`Gsrr`], which holds for `srr` too.
 ///
-/// Premises: this policy, barriers of all warps, one block at a time, units that serve first-in first-out. It costs a step
-/// per instruction. The proof and an example are in [`proofs::turns`](super::proofs::turns).
+/// Premises: this policy, barriers of all warps, one block at a time, units that serve first-in
+/// first-out. The evaluation takes one step per instruction. The proof and an example are in
+/// [`proofs::turns`](super::proofs::turns).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Srr;
 
@@ -64,16 +67,17 @@ impl Bound for Srr {
 ///
 /// ```text
 /// S(w)    = end of the last initiation of w alone if its initiations must not overlap:
-///           an instruction issues when the initiation before is over and its sources are there
+///           an instruction issues when the initiation before is over and its sources are available
 /// S'(w)   = the last done of w in the same run
 /// GSRR(w) = S'(w) + sum over W != w of S(W)          GSRR = max over w of GSRR(w)
 /// ```
 ///
-/// per section; the sections' values are added up. With several sub-cores the sum is over the warps of w's sub-core, and
-/// over all warps of the block where sub-cores meet in a shared unit.
+/// per section; the sections' values are added up. With several sub-cores the sum is over the warps
+/// of w's sub-core, and over all warps of the block if sub-cores share a unit that they both use.
 ///
-/// Premises: `gsrr`, `srr` or a work-conserving policy (it is reported for the first), barriers of all warps, one block at a
-/// time, units that serve first-in first-out. It costs a sum per section. The proof, an example and the slack are in
+/// Premises: `gsrr`, `srr` or a work-conserving policy (it is reported for the first), barriers of
+/// all warps, one block at a time, units that serve first-in first-out. The evaluation takes one
+/// sum per section. The proof, an example and the slack are in
 /// [`proofs::turns`](super::proofs::turns).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gsrr;

@@ -1,5 +1,5 @@
-//! A section whose instructions issue in strict turns, sub-core by sub-core. [`super::Srr`] says what
-//! it is good for.
+//! The execution of a section whose instructions issue in strict turns, sub-core by sub-core.
+//! [`super::Srr`] explains its use.
 
 use super::operands::{ready, written};
 use crate::base::Cycles;
@@ -7,16 +7,17 @@ use crate::machine::SubCores;
 use crate::path::Step;
 use crate::program::TimingTable;
 
-/// Merges the warps of a section in the order of strict round robin and lets the result issue in
-/// that order from an empty machine.
+/// Merges the instructions of a section's warps in the order of strict round robin and lets the
+/// result issue in that order from an empty machine.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
-    /// By sub-core: the warp whose turn is next, or one of another sub-core before it.
+    /// The warp whose turn is next, by sub-core, or a warp of another sub-core before it.
     turn: [usize; SubCores::MAX],
-    /// By warp, then register, in time since the section began.
+    /// The cycle since the section began in which each register becomes available, by warp, then
+    /// register.
     available: Vec<u64>,
     free: Vec<u64>,
-    /// Warps that have an instruction left, and which.
+    /// The warps that have an instruction left, each with the index of that instruction.
     in_turn: Vec<(usize, usize)>,
 }
 
@@ -37,7 +38,8 @@ impl Turns {
         self.in_turn.reserve(warps);
     }
 
-    /// How long the next section takes on each sub-core, given the steps of each warp.
+    /// Returns how many cycles the next section takes on each sub-core, given the steps of each
+    /// warp.
     pub(super) fn section(&mut self, table: &TimingTable, steps: &[&[Step]]) -> [Cycles; SubCores::MAX] {
         let mut by_core = [Cycles::ZERO; SubCores::MAX];
         for (core, cycles) in by_core.iter_mut().enumerate().take(table.sub_cores().count()) {
@@ -51,7 +53,7 @@ impl Turns {
         self.available.clear();
         self.available.resize(regs * steps.len(), 0);
         self.free.fill(0);
-        // in the order of turns, beginning with the warp that has it
+        // the order of turns, beginning with the warp whose turn it is
         self.in_turn.clear();
         let turn = self.turn[core].min(steps.len());
         let own = |warp: &usize| table.sub_cores().of_slot(*warp) == core;

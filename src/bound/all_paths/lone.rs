@@ -1,4 +1,4 @@
-//! What a lone warp takes over all paths: times, sums of weights, barriers.
+//! The measures of a lone warp over all paths: times, sums of weights, barriers.
 
 use super::measure::{Growth, Measure, grown};
 use crate::base::Cycles;
@@ -6,23 +6,24 @@ use crate::bound::operands::{ready, writes};
 use crate::path::Step;
 use crate::program::{Flow, TimingTable};
 
-/// The time that a warp takes alone. Sections begin with nothing in flight.
+/// Measures the time that a warp takes alone. Sections begin with nothing in flight.
 pub(super) struct Time<'t> {
     table: &'t TimingTable,
-    /// Whether units take instructions only when they are free, as the bounds have it where queues are bounded.
+    /// Whether a unit takes an instruction only when it is free, as the bounds assume if queues are
+    /// bounded.
     unqueued: bool,
 }
 
-/// Instants of a lone warp since its section began.
+/// The instants of a lone warp, in cycles since its section began.
 #[derive(Clone, Debug)]
 pub(super) struct Instants {
-    /// When the next instruction may issue.
+    /// The earliest cycle in which the next instruction may issue.
     next: u64,
-    /// By register: when its value is there.
+    /// The cycle in which the register's value becomes available, by register.
     available: Vec<u64>,
-    /// By unit: when it is free.
+    /// The cycle in which the unit becomes free, by unit.
     free: Vec<u64>,
-    /// When all is done.
+    /// The cycle in which everything is done.
     done: u64,
     /// The longest of the sections that ended within a part.
     longest: u64,
@@ -33,7 +34,7 @@ impl<'t> Time<'t> {
         Self { table, unqueued: table.bounded_queues() }
     }
 
-    /// At the beginning of a section.
+    /// Returns the state at the beginning of a section.
     pub(super) fn begin(&self) -> Instants {
         Instants {
             next: 0,
@@ -46,12 +47,13 @@ impl<'t> Time<'t> {
 }
 
 impl Instants {
-    /// The longest section, that which is under way included.
+    /// Returns the length of the longest section, including the current one.
     pub(super) fn longest(&self) -> Cycles {
         Cycles::new(self.longest.max(self.done))
     }
 
-    /// What may matter later, as times from when the next instruction may issue: whatever is there by then is there.
+    /// Returns what may matter later, as times relative to when the next instruction may issue. An
+    /// instant before that time counts as zero, because its exact value does not matter.
     fn ahead(&self) -> impl Iterator<Item = u64> + '_ {
         let all = self.available.iter().chain(&self.free).chain(std::iter::once(&self.done));
         all.map(|&instant| instant.saturating_sub(self.next))
@@ -98,26 +100,26 @@ impl Measure for Time<'_> {
     }
 
     fn grow(&self, state: &mut Instants, by: Growth) {
-        // times that have passed need not grow, but may
+        // instants in the past need not grow, but may
         let all = state.available.iter_mut().chain(&mut state.free);
         all.chain([&mut state.next, &mut state.done]).for_each(|instant| *instant = grown(*instant, by));
     }
 }
 
-/// The sum of weights of a warp's instructions, by unit.
+/// Sums the weights of a warp's instructions, by unit.
 pub(super) struct Sum<'t> {
     table: &'t TimingTable,
     weights: &'t [Weight],
 }
 
-/// What an instruction on a unit weighs.
+/// The weight of an instruction on a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Weight {
-    /// Nothing.
+    /// The weight is zero.
     Nothing,
-    /// An issue slot.
+    /// The weight is one issue slot, which is one cycle.
     Slot,
-    /// Its initiation.
+    /// The weight is the initiation interval.
     Init,
 }
 
@@ -129,7 +131,7 @@ pub(super) struct Weighed {
 }
 
 impl Weighed {
-    /// The largest sum of a section, that which is under way included.
+    /// Returns the largest sum of a section, including the current one.
     pub(super) fn largest(self) -> Cycles {
         Cycles::new(self.largest.max(self.sum))
     }
@@ -173,7 +175,7 @@ impl Measure for Sum<'_> {
     }
 }
 
-/// The sum of the initiations of a warp's instructions, of all sections together.
+/// Sums the initiations of a warp's instructions over all sections.
 pub(super) struct Inits<'t>(pub(super) &'t TimingTable);
 
 impl Measure for Inits<'_> {
@@ -198,7 +200,7 @@ impl Measure for Inits<'_> {
     }
 }
 
-/// The number of barriers.
+/// Counts the barriers.
 pub(super) struct Barriers<'t>(pub(super) &'t TimingTable);
 
 impl Measure for Barriers<'_> {

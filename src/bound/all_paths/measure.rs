@@ -1,38 +1,40 @@
-//! The most that something can be over all paths of a set.
+//! The maximum of a quantity over all paths of a set.
 
 use crate::path::{PathPart, PathSet, Rounds, Step};
 
-/// Something that grows with each step, in a way that is linear in the algebra of maximum and sum: of two states that were possible
-/// before, the larger of what follows is what follows from the larger; and if a state has grown by some time, so has all that
-/// follows from it.
+/// A quantity that is updated by each step, and whose update is linear in the algebra of maximum
+/// and sum. That means that an update of the maximum of two states is the maximum of their updates,
+/// and that adding a constant to a state adds the same constant to everything that follows from it.
 pub(super) trait Measure {
-    /// What is known after some steps.
+    /// The value after some steps.
     type State: Clone;
 
-    /// A step is executed.
+    /// Executes a step.
     fn step(&self, state: &mut Self::State, step: Step);
 
-    /// Becomes the larger of both.
+    /// Replaces the state by the elementwise maximum of both.
     fn join(&self, state: &mut Self::State, other: &Self::State);
 
-    /// By how much a state has grown since another one; nothing unless everything that later steps depend on has by as
-    /// much. What only collects the largest of something does not count: see [`repeat`].
+    /// Returns by how much a state has grown since another one. Returns `None` unless everything
+    /// that later steps depend on has grown by that same amount. Parts of the state that only
+    /// collect a maximum are ignored: see [`repeat`].
     fn growth(&self, before: &Self::State, after: &Self::State) -> Option<Growth>;
 
-    /// Grows; what only collects stays as it is.
+    /// Adds `by` to the state, except to parts that only collect a maximum.
     fn grow(&self, state: &mut Self::State, by: Growth);
 }
 
-/// By how much a state grows. A barrier makes some of a state what it is at the beginning of a section, which does not
-/// grow: where there may be one, only what is not negative is one (a state that is at least that beginning stays so).
+/// The amount by which a state grows. A barrier resets some of the state to its value at the
+/// beginning of a section, which does not grow. If there may be a barrier, only a non-negative
+/// amount is therefore valid (a state that is at least that value stays so).
 pub(super) type Growth = i128;
 
-/// An instant or a sum that has grown.
+/// Returns an instant or a sum that has grown by this amount.
 pub(super) fn grown(instant: u64, by: Growth) -> u64 {
     instant.saturating_add(u64::try_from(by).unwrap_or(if by < 0 { 0 } else { u64::MAX }))
 }
 
-/// The largest state after a part.
+/// Replaces the state by the largest state after a part.
 pub(super) fn over_part<M: Measure>(measure: &M, part: &PathPart, state: &mut M::State, last: bool) {
     walk_part(measure, part, state, last, &mut None);
 }
@@ -68,9 +70,10 @@ fn walk_part<M: Measure>(
         }
         PathPart::End(step) => measure.step(state, if last { step.ending_warp() } else { *step }),
         PathPart::Sides(sides) => {
-            // Sums of maxima are maxima of sums: each side is gone through once, the second from the larger of where it
-            // may begin. Where the first may be all there is or be followed by the second, its end counts as one that is
-            // followed, which takes an issue slot more at most.
+            // Sums of maxima are maxima of sums: each side is walked once, the second from the
+            // maximum of the states in which it may begin. If the first side may either be the last
+            // or be followed by the second, its end counts as followed, which takes at most one
+            // issue slot more.
             let mut first = state.clone();
             walk(measure, &sides.first, &mut first, last && !sides.both, left);
             let mut second = sides.second_alone.then(|| state.clone());
@@ -113,7 +116,7 @@ fn join_into<M: Measure>(measure: &M, into: &mut Option<M::State>, other: &M::St
     }
 }
 
-/// A loop, from its beginning to where all have left it.
+/// Walks a loop, from its beginning to where all lanes have left it.
 fn rounds_of<M: Measure>(measure: &M, rounds: &Rounds, state: &mut M::State) {
     let mut left = None;
     repeat(measure, state, rounds.most.saturating_add(1), |state| {
@@ -121,7 +124,7 @@ fn rounds_of<M: Measure>(measure: &M, rounds: &Rounds, state: &mut M::State) {
     });
     let Some(mut left) = left else { return };
     if rounds.ways_after().next().is_some() {
-        // those that left in earlier rounds, one after the other
+        // the lanes that left in earlier iterations, one after the other
         let mut most = left.clone();
         let ways = rounds.ways_after().count() as u64;
         let waiting = rounds.most.saturating_add(1).saturating_mul(ways) - 1;
@@ -140,11 +143,14 @@ fn rounds_of<M: Measure>(measure: &M, rounds: &Rounds, state: &mut M::State) {
     *state = left;
 }
 
-/// Goes through so many rounds. What a round does is linear: once a state is an earlier one that has grown, the rounds
-/// from there on repeat what was before, each time as much later. Whatever a repetition leads to grows from one to the next, or
-/// falls, by the same: the largest is in the first or in the last, and all between them are left out.
+/// Executes `times` iterations. An iteration is linear: once a state equals an earlier one plus a
+/// constant, the iterations from there on repeat those before, each later by that constant. The
+/// result of a repetition changes from one repetition to the next by the same amount, up or down,
+/// so that the maximum occurs in the first or in the last one, and all repetitions between them are
+/// skipped.
 fn repeat<M: Measure>(measure: &M, state: &mut M::State, times: u64, mut round: impl FnMut(&mut M::State)) {
-    // the period is found as Brent does: against a state that is renewed after 1, 2, 4, .. rounds
+    // the period is found with Brent's algorithm: the reference state is renewed after 1, 2, 4, ..
+    // iterations
     let (mut anchor, mut since, mut renew) = (Some(state.clone()), 0u64, 1u64);
     let mut left = times;
     while left > 0 {

@@ -1,4 +1,5 @@
-//! A bound over all paths: IWB, or RBB where blocks are resident together, of whatever path each warp takes.
+//! A bound over all paths: IWB, or RBB if blocks are resident together, for whatever path each warp
+//! takes.
 #![doc = include_str!("proof.md")]
 
 mod lone;
@@ -23,36 +24,38 @@ pub use resident::{StaticShare, static_share};
 /// The bound over all paths of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StaticBound {
-    /// Its value: the sum of the sections' and of what [`Self::beyond`] says.
+    /// The value: the sum of the sections and of the cycles that [`Self::beyond`] accounts for.
     pub value: Cycles,
-    /// The sections that every path has, one after the other.
+    /// The bounds of the sections that every path has, in order.
     pub sections: Vec<Cycles>,
-    /// What comes after the first barrier that only some paths have.
+    /// The bound of everything after the first barrier that only some paths have; `None` if every
+    /// path has the same barriers.
     pub beyond: Option<Beyond>,
 }
 
 /// Sections whose number depends on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beyond {
-    /// The most there can be.
+    /// The largest number of such sections.
     pub sections: u64,
-    /// What each takes at most.
+    /// The largest number of cycles that each takes.
     pub longest: Cycles,
 }
 
-/// Which bound over the paths of a run there is one over all paths of.
+/// The bounds over the paths of a run that also exist over all paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaticKind {
-    /// [`Iwb`](super::Iwb): [`static_bound`] of each block.
+    /// [`Iwb`](super::Iwb), by [`static_bound`] of each block.
     Iwb,
-    /// [`Rbb`](super::Rbb), for blocks that are resident together: [`static_share`] of each block.
+    /// [`Rbb`](super::Rbb), for blocks that are resident together, by [`static_share`] of each
+    /// block.
     Rbb,
 }
 
-/// The bound over all paths that there is.
+/// Returns the bound over all paths that is available for this context.
 ///
 /// # Errors
-/// The first premise that does not hold.
+/// Returns the first premise that does not hold.
 pub fn static_premises(context: &Context) -> Result<(StaticKind, Applicable), NotApplicable> {
     if context.resident_together() {
         context.resident_premises(Claim::Rbb).map(|applicable| (StaticKind::Rbb, applicable))
@@ -61,7 +64,8 @@ pub fn static_premises(context: &Context) -> Result<(StaticKind, Applicable), No
     }
 }
 
-/// The bound of a block whose warps take any of these paths, if blocks run one after the other.
+/// Returns the bound of a block whose warps take any of these paths, if blocks run one after the
+/// other.
 pub fn static_bound(table: &TimingTable, warps: &[PathSet]) -> StaticBound {
     let sections = Sections::new(table, warps);
     let mut bound = StaticBound::default();
@@ -70,7 +74,7 @@ pub fn static_bound(table: &TimingTable, warps: &[PathSet]) -> StaticBound {
         bound.value += value;
         bound.sections.push(value);
     }
-    // nothing after the last barrier, or after what a warp is finished with
+    // empty sections after the last barrier, or after a warp has finished
     while bound.sections.last() == Some(&Cycles::ZERO) {
         bound.sections.pop();
     }
@@ -82,12 +86,14 @@ pub fn static_bound(table: &TimingTable, warps: &[PathSet]) -> StaticBound {
     bound
 }
 
-/// IWB of a section whose warps take any of these paths; the longest, where some of the paths have several.
+/// Returns IWB of a section whose warps take any of these paths, or of the longest one if some
+/// paths have several sections.
 fn section_bound(table: &TimingTable, warps: &[&[Piece<'_>]]) -> Cycles {
     let cores = table.sub_cores();
     let time = Time::new(table);
     let used: Vec<Vec<bool>> = warps.iter().map(|pieces| units(table, pieces)).collect();
-    // what the instructions of a warp weigh to others depends on which units those may use, and on where they are
+    // the weight of a warp's instructions for another warp depends on the units that the other one
+    // may use, and on the sub-cores of both
     let mut sums: BTreeMap<(usize, Vec<Weight>), Cycles> = BTreeMap::new();
     let mut of_other = |other: usize, weights: Vec<Weight>| {
         *sums.entry((other, weights)).or_insert_with_key(|(_, weights)| {
@@ -107,7 +113,7 @@ fn section_bound(table: &TimingTable, warps: &[&[Piece<'_>]]) -> Cycles {
     used.iter().enumerate().map(|(own, used)| value(own, used)).max().unwrap_or(Cycles::ZERO)
 }
 
-/// What the instructions of another warp weigh, by unit.
+/// Returns the weights of the instructions of another warp, by unit.
 fn weights(cores: SubCores, used: &[bool], own: usize, other: usize) -> Vec<Weight> {
     let same_core = cores.of_slot(own) == cores.of_slot(other);
     let weight = |(unit, &used): (usize, &bool)| match (same_core, used) {

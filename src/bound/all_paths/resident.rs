@@ -1,4 +1,4 @@
-//! What a block adds to [`Rbb`](crate::bound::Rbb), whatever paths its warps take.
+//! The share of a block in [`Rbb`](crate::bound::Rbb), whatever paths its warps take.
 
 use super::lone::{Inits, Time};
 use super::split::{Piece, Sections, measured, units};
@@ -8,32 +8,32 @@ use crate::machine::SubCores;
 use crate::path::PathSet;
 use crate::program::TimingTable;
 
-/// What a block adds to the bound of its launch.
+/// The share of a block in the bound of its launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaticShare {
-    /// In the terms of [`Rbb`](crate::bound::Rbb).
+    /// The share, in the terms of [`Rbb`](crate::bound::Rbb).
     pub share: BlockShare,
-    /// Whether the number of its sections depends on the path.
+    /// Whether the number of the block's sections depends on the path.
     pub irregular: bool,
 }
 
-/// Sums over the sections of a block. All are cycles.
+/// Sums over the sections of a block, in cycles.
 #[derive(Default)]
 struct Sums {
-    /// S.
+    /// S, the sum of all initiations.
     work: u64,
-    /// The sum over the stages of the largest C(w) and S of the other warps.
+    /// The sum over the stages of the largest C(w) plus the S of the other warps.
     with_others: u64,
     /// D.
     surplus: i128,
     /// H.
     peak: i128,
-    /// Of the largest C(w).
+    /// The sum over the stages of the largest C(w).
     alone: u64,
     stages: u64,
 }
 
-/// What a section adds, if it is one in which a warp may have an instruction.
+/// The share of a section in which a warp may have an instruction.
 struct Stage {
     work: u64,
     with_others: u64,
@@ -43,7 +43,7 @@ struct Stage {
     alone: u64,
 }
 
-/// The share of a block whose warps take any of these paths.
+/// Returns the share of a block whose warps take any of these paths.
 pub fn static_share(table: &TimingTable, warps: &[PathSet]) -> StaticShare {
     let sections = Sections::new(table, warps);
     let mut sums = Sums::default();
@@ -91,7 +91,8 @@ impl Sums {
         self.stages = self.stages.saturating_add(1);
     }
 
-    /// Adds up to so many sections that are like this one at most, with this work all together.
+    /// Adds up to `times` sections, each of which is at most this one; their work together is at
+    /// most this section's.
     fn add_up_to(&mut self, stage: &Stage, times: u64) {
         let alone = stage.alone.saturating_mul(times);
         let surplus = stage.surplus.max(0).saturating_mul(times.into());
@@ -104,11 +105,12 @@ impl Sums {
     }
 
     fn share(self, cores: SubCores) -> BlockShare {
-        // Work of other sub-cores counts in full, as if all were on one: then nothing repeats.
+        // The work of other sub-cores counts in full, as if all work were on one sub-core; then
+        // nothing is repeated.
         BlockShare {
             work: self.work,
             load: self.work,
-            // S of the block itself and D together are at most the largest of both together, over all paths
+            // the sum of the block's own S and D is at most the largest of that sum over all paths
             surplus: i128::from(self.with_others) - i128::from(self.work),
             peak: self.peak,
             stages: self.stages,

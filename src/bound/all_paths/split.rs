@@ -5,35 +5,36 @@ use super::measure::{Measure, over_part};
 use crate::path::{PathPart, PathSet, Step};
 use crate::program::{Flow, TimingTable};
 
-/// A part of a warp's paths between two barriers.
+/// A piece of a warp's paths between two barriers.
 #[derive(Clone, Copy)]
 pub(super) enum Piece<'p> {
     Steps(&'p [Step]),
-    /// The part, and whether nothing follows.
+    /// A part, and whether nothing follows it.
     Part(&'p PathPart, bool),
 }
 
 /// The sections of a block.
 pub(super) struct Sections<'p> {
     warps: Vec<Split<'p>>,
-    /// How many all paths of all warps have.
+    /// The number of sections that all paths of all warps have.
     regular: usize,
-    /// What comes then, if the number of barriers depends on the path.
+    /// The remainder of the paths, if the number of barriers depends on the path.
     pub rest: Option<Rest<'p>>,
 }
 
-/// What comes after the first barrier that only some paths have.
+/// The remainder of the paths after the first barrier that only some of them have.
 pub(super) struct Rest<'p> {
-    /// By warp.
+    /// The pieces, by warp.
     pub warps: Vec<Vec<Piece<'p>>>,
-    /// How many sections that are at most.
+    /// The largest number of sections of the remainder.
     pub sections: u64,
 }
 
 impl<'p> Sections<'p> {
     pub(super) fn new(table: &TimingTable, warps: &'p [PathSet]) -> Self {
         let warps: Vec<Split<'_>> = warps.iter().map(|set| Split::new(table, set)).collect();
-        // where a warp has a barrier that only some of its paths have, sections are no longer those of all
+        // from the first barrier that only some paths of a warp have, sections are no longer common
+        // to all warps
         let cut = warps.iter().filter(|warp| warp.irregular).map(|warp| warp.sections.len() - 1).min();
         let most = warps.iter().map(|warp| warp.sections.len()).max().unwrap_or(0);
         let rest = cut.map(|cut| {
@@ -50,7 +51,7 @@ impl<'p> Sections<'p> {
         Self { warps, regular: cut.unwrap_or(most), rest }
     }
 
-    /// Those that all paths have: by warp, its part of each.
+    /// Returns the sections that all paths have: for each section, the pieces of each warp.
     pub(super) fn regular(&self) -> impl Iterator<Item = Vec<&[Piece<'p>]>> {
         (0..self.regular).map(|index| {
             self.warps.iter().map(|warp| warp.sections.get(index).map_or(&[][..], Vec::as_slice)).collect()
@@ -59,7 +60,7 @@ impl<'p> Sections<'p> {
 }
 
 impl<'p> Rest<'p> {
-    /// By warp.
+    /// Returns the pieces, by warp.
     pub(super) fn pieces(&self) -> Vec<&[Piece<'p>]> {
         self.warps.iter().map(Vec::as_slice).collect()
     }
@@ -124,7 +125,7 @@ pub(super) fn measured<M: Measure>(measure: &M, pieces: &[Piece<'_>], state: &mu
     }
 }
 
-/// By unit: whether some path uses it.
+/// Returns whether some path uses the unit, by unit.
 pub(super) fn units(table: &TimingTable, pieces: &[Piece<'_>]) -> Vec<bool> {
     let mut used = vec![false; table.units()];
     let mut see = |step: Step| {
@@ -141,7 +142,8 @@ pub(super) fn units(table: &TimingTable, pieces: &[Piece<'_>]) -> Vec<bool> {
     used
 }
 
-/// Every step of a part, in no order; an end as one that is followed, unless nothing follows.
+/// Calls `see` for every step of a part, in no particular order. An end counts as followed by
+/// another step, unless nothing follows.
 fn each_step(part: &PathPart, last: bool, see: &mut impl FnMut(Step)) {
     let mut of_set = |set: &PathSet, last: bool| {
         for (index, part) in set.parts().iter().enumerate() {

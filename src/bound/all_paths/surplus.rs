@@ -1,51 +1,54 @@
-//! What a lone warp takes over all paths beyond what its instructions initiate: what [`Rbb`](crate::bound::Rbb) needs.
+//! The time that a lone warp takes, over all paths, beyond the initiations of its instructions,
+//! which [`Rbb`](crate::bound::Rbb) needs.
 
 use super::measure::{Growth, Measure};
 use crate::bound::operands::{ready, writes};
 use crate::path::Step;
 use crate::program::{Flow, TimingTable};
 
-/// Instants of a lone warp, less the initiations of what it has issued in the section so far. Sections begin with
-/// nothing in flight.
+/// Measures the instants of a lone warp, less the initiations of the instructions that it has
+/// issued in the section so far. Sections begin with nothing in flight.
 pub(super) struct Surplus<'t>(pub(super) &'t TimingTable);
 
-/// Where a warp is.
+/// The state of a warp. All instants are reduced by the initiations issued so far.
 #[derive(Clone, Debug)]
 pub(super) struct Over {
-    /// When the next instruction may issue.
+    /// The earliest cycle in which the next instruction may issue.
     next: i64,
-    /// By register: when its value is there.
+    /// The cycle in which the register's value becomes available, by register.
     available: Vec<i64>,
-    /// By unit: when it is free.
+    /// The cycle in which the unit becomes free, by unit.
     free: Vec<i64>,
-    /// When all is done.
+    /// The cycle in which everything is done.
     done: i64,
-    /// The largest `done` of the sections that ended within a part.
+    /// The largest `done` of the sections that ended within a part; `None` if none did.
     ended: Option<i64>,
     /// The largest issue of all.
     ahead: i64,
-    /// The most barriers so far.
+    /// The largest number of barriers so far.
     barriers: u64,
 }
 
 impl Over {
-    /// The largest C - S of a section, that which is under way included.
+    /// Returns the largest C - S of a section, including the current one.
     pub(super) fn largest(&self) -> i64 {
         self.ended.map_or(self.done, |ended| ended.max(self.done))
     }
 
-    /// The most that an issue comes after the initiations of what was issued before it, at least 0.
+    /// Returns the largest number of cycles by which an issue comes after the initiations of
+    /// everything issued before it, at least 0.
     pub(super) fn ahead(&self) -> i64 {
         self.ahead
     }
 
-    /// What may matter later, as times from when the next instruction may issue: whatever is there by then is there.
+    /// Returns what may matter later, as times relative to when the next instruction may issue. An
+    /// instant before that time counts as zero, because its exact value does not matter.
     fn later(&self) -> impl Iterator<Item = i64> + '_ {
         let all = self.available.iter().chain(&self.free).chain(std::iter::once(&self.done));
         all.map(|&instant| instant.saturating_sub(self.next).max(0))
     }
 
-    /// Every instant of the section.
+    /// Calls `change` for every instant of the section.
     fn each(&mut self, mut change: impl FnMut(&mut i64)) {
         let all = self.available.iter_mut().chain(&mut self.free);
         all.chain([&mut self.next, &mut self.done]).for_each(&mut change);
@@ -53,7 +56,7 @@ impl Over {
 }
 
 impl Surplus<'_> {
-    /// At the beginning of a section.
+    /// Returns the state at the beginning of a section.
     pub(super) fn begin(&self) -> Over {
         Over {
             next: 0,

@@ -1,4 +1,4 @@
-//! What one block adds to [`Rbb`](crate::bound::Rbb).
+//! The share of one block in [`Rbb`](crate::bound::Rbb).
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,34 @@ use crate::bound::section::SectionAnalysis;
 use crate::bound::sharing::{Loads, by_sub_core};
 use crate::machine::SubCores;
 
-/// What one block adds to the bound of its launch, section by section. A *stage* is a section in which some
-/// warp has an instruction. All numbers are cycles unless they count something.
+/// The share of one block in the bound of its launch, collected section by section. A *stage* is a
+/// section in which some warp has an instruction. All numbers are in cycles unless they are counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockShare {
-    /// S: the initiations of all instructions.
+    /// S: the sum of the initiations of all instructions.
     pub work: u64,
     /// L: the sum over the stages of the largest load of a sub-core.
     pub load: u64,
     /// D: the sum over the stages of the largest C(w) - S(w).
     pub surplus: i128,
-    /// H: the most that any of its issues comes after the initiations of what its chain issued before.
+    /// H: the most by which any of its issues comes after the initiations of what its chain issued
+    /// before, at least 0.
     pub peak: i128,
-    /// Stages.
+    /// The number of stages.
     pub stages: u64,
-    /// What a chain can count of a stage once more when it comes back to it on another sub-core: the loads of the
-    /// stage's other sub-cores on private units, with how often each occurs. They add up to `work - load`.
+    /// The work of a stage that a chain can count once more when it returns to the stage on another
+    /// sub-core: the loads of the stage's other sub-cores on private units, each with its number of
+    /// occurrences. They add up to `work - load`.
     pub repeats: BTreeMap<u64, u64>,
-    /// The most that stages before may have queued on the units of one sub-core when a stage begins.
+    /// The most work that earlier stages may have queued on the private units of one sub-core when
+    /// a stage begins.
     pub left: u64,
     /// The sum over the stages of the largest C(w).
     pub alone: u64,
-    /// The load of each sub-core over all stages, by the warp ids it has, modulo their number.
+    /// The load of each sub-core over all stages, by the warp ids of the sub-core modulo the number
+    /// of sub-cores.
     pub of_class: [u64; SubCores::MAX],
-    /// Which of these have instructions of the block, as a mask.
+    /// A mask of the sub-cores that have instructions of the block.
     pub classes: u8,
 }
 
@@ -71,8 +75,8 @@ impl BlockShare {
         self.stages += 1;
     }
 
-    /// The most that the block's instructions add to `load` in a chain of another block that changes its
-    /// sub-core so many times while the block is there.
+    /// Returns the most that the block's instructions add to `load` in a chain of another block
+    /// that changes its sub-core this many times while the block is resident.
     pub(super) fn repeated(&self, mut changes: u64) -> u64 {
         let left = self.left.saturating_mul(changes);
         let mut sum = 0;
@@ -84,14 +88,14 @@ impl BlockShare {
         (self.work - self.load).min(left.saturating_add(sum))
     }
 
-    /// The most that one such change adds.
+    /// Returns the most that one such change adds.
     pub(super) fn largest_repeat(&self) -> u64 {
         self.repeats.last_key_value().map_or(0, |(&again, _)| again) + self.left
     }
 }
 
-/// The most that earlier sections may have queued on the private units of one sub-core when the section
-/// begins.
+/// Returns the most work that earlier sections may have queued on the private units of one sub-core
+/// when the section begins.
 fn left(section: &SectionAnalysis) -> u64 {
     let cores = section.sub_cores();
     if cores.count() == 1 {

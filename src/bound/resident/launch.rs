@@ -1,63 +1,63 @@
-//! The blocks of a launch, put together to [`Rbb`](crate::bound::Rbb).
+//! The combination of the blocks of a launch into [`Rbb`](crate::bound::Rbb).
 
 use super::block::BlockShare;
 use crate::base::{BlockId, Cycles};
 use crate::bound::value::BoundValue;
 use crate::machine::SubCores;
 
-/// How many blocks of a launch are on the SMs at a time.
+/// The number of blocks of a launch that are on the SMs at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Residency {
-    /// R: blocks that an SM holds, at least 1.
+    /// R: the number of blocks that an SM holds at a time, at least 1.
     pub places: u32,
-    /// M: SMs that share the blocks, at least 1.
+    /// M: the number of SMs that share the blocks, at least 1.
     pub sms: usize,
-    /// n: blocks of the launch.
+    /// n: the number of blocks of the launch.
     pub blocks: u32,
-    /// Warps of a block, which a place has slots for.
+    /// The number of warps of a block, and so of warp slots of a CTA slot.
     pub warps: usize,
-    /// Sub-cores of an SM.
+    /// The number of sub-cores of an SM.
     pub sub_cores: usize,
 }
 
 impl Residency {
-    /// Blocks that are there at a time, on all SMs.
+    /// Returns the number of blocks that all SMs hold at the same time.
     fn room(&self) -> usize {
         self.places as usize * self.sms
     }
 
-    /// Whether every block is there from the first cycle on.
+    /// Returns whether every block is resident from the first cycle on.
     fn all_at_once(&self) -> bool {
         self.blocks as usize <= self.room()
     }
 }
 
-/// Collects the blocks of a launch. Its size depends on how many are resident together, not on how many
-/// there are.
+/// Collects the blocks of a launch. Its size depends on the number of blocks that are resident
+/// together, not on the number of blocks of the launch.
 #[derive(Clone, Debug)]
 pub struct LaunchShares {
     residency: Residency,
-    /// By block, where all are there at once.
+    /// The share of each block, if all blocks are resident at once.
     blocks: Vec<BlockShare>,
     /// Sums over all blocks.
     work: u64,
     load: u64,
     peaks: i128,
     stages: u64,
-    /// Largest of all blocks.
+    /// Maxima over all blocks.
     most_stages: u64,
     alone: u64,
-    /// Largest R * D - H.
+    /// The largest R * D - H.
     last: Option<i128>,
     /// The R largest S.
     works: Largest,
-    /// The R - 1 largest that one change of sub-core adds.
+    /// The R - 1 largest amounts that one change of sub-core adds.
     repeats: Largest,
     classes: u8,
 }
 
 impl LaunchShares {
-    /// Of a launch of which no block is known yet.
+    /// Creates the collection for a launch of which no block is known yet.
     pub fn new(residency: Residency) -> Self {
         let places = residency.places.max(1) as usize;
         let kept = if residency.all_at_once() { residency.blocks as usize } else { 0 };
@@ -77,7 +77,7 @@ impl LaunchShares {
         }
     }
 
-    /// Adds a block, in any order.
+    /// Adds a block; the order of blocks does not matter.
     pub fn add(&mut self, block: BlockId, share: &BlockShare) {
         self.classes |= share.classes;
         if let Some(kept) = self.blocks.get_mut(block.index()) {
@@ -96,7 +96,7 @@ impl LaunchShares {
         self.repeats.offer(share.largest_repeat());
     }
 
-    /// The bound of the launch, from the start of its first block to the end of its last.
+    /// Returns the bound of the launch, from the start of its first block to the end of its last.
     pub fn value(&self) -> BoundValue {
         let cycles = if self.residency.all_at_once() {
             (0..self.residency.sms).map(|sm| self.of_sm(sm)).max().unwrap_or(0)
@@ -108,12 +108,13 @@ impl LaunchShares {
         BoundValue::new(Cycles::new(u64::try_from(cycles).unwrap_or(if cycles < 0 { 0 } else { u64::MAX })))
     }
 
-    /// Whether a chain stays on one sub-core as long as it stays in one place.
+    /// Returns whether a chain stays on one sub-core as long as it stays in one CTA slot.
     fn keeps_sub_core(&self) -> bool {
         self.classes.count_ones() <= 1
     }
 
-    /// All blocks of an SM are there from the first cycle on. Block i goes to SM i mod M, place i div M.
+    /// Returns the bound of one SM if all its blocks are resident from the first cycle on. Block i
+    /// goes to SM i mod M, CTA slot i div M.
     fn of_sm(&self, sm: usize) -> i128 {
         let residency = &self.residency;
         let here: Vec<&BlockShare> = self.blocks.iter().skip(sm).step_by(residency.sms).collect();
@@ -137,13 +138,14 @@ impl LaunchShares {
         here.iter().enumerate().map(of_block).max().unwrap_or(0)
     }
 
-    /// R times what changes of sub-core add, if a chain has so many of them.
+    /// Returns R times the work that changes of sub-core add, if a chain has this many of them
+    /// (given times R).
     fn repeated(&self, changes_times_places: i128) -> i128 {
         let at_most = i128::from(self.residency.places) * i128::from(self.work - self.load);
         at_most.min(i128::from(self.repeats.sum()) * changes_times_places.max(0))
     }
 
-    /// One SM, more blocks than places.
+    /// Returns the bound for one SM and more blocks than CTA slots.
     fn in_turn(&self) -> i128 {
         let places = i128::from(self.residency.places);
         let Some(last) = self.last else { return 0 };
@@ -152,7 +154,7 @@ impl LaunchShares {
         (places * i128::from(self.load) + self.repeated(changes) + self.peaks + last).div_euclid(places)
     }
 
-    /// Several SMs, more blocks than places.
+    /// Returns the bound for several SMs and more blocks than CTA slots.
     fn in_turn_on_several(&self) -> i128 {
         let places = i128::from(self.residency.places);
         let changes = if self.keeps_sub_core() { 0 } else { i128::from(self.stages) };
@@ -161,11 +163,11 @@ impl LaunchShares {
     }
 }
 
-/// The largest few of many numbers.
+/// Keeps the largest few of many numbers.
 #[derive(Clone, Debug)]
 struct Largest {
     most: usize,
-    /// Descending.
+    /// The numbers in descending order.
     kept: Vec<u64>,
 }
 

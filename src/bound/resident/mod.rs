@@ -1,5 +1,5 @@
-//! What the blocks of a launch that are resident together have to do with each other, in numbers:
-//! [`Rbb`](crate::bound::Rbb).
+//! The interaction of the resident blocks of a launch, in the numbers that
+//! [`Rbb`](crate::bound::Rbb) combines.
 
 mod block;
 mod launch;

@@ -1,11 +1,11 @@
-//! The ablation study of Jeanmougin et al., ECRTS 2025 (section 4.1, "Ablation Study", Table 2): what each simplification
-//! of the paper model costs.
+//! The ablation study of Jeanmougin et al., ECRTS 2025 (section 4.1, "Ablation Study", Table 2):
+//! the effect of each simplification of the paper model on cycles.
 //!
 //! From a full machine, simplifications are made one after the other, so that a column's variant A
-//! is the B of the column before. A column shows `100 * cycles(A) / cycles(B)` for each kernel:
-//! below 100 % the simplified variant is the slower one.
+//! is the variant B of the column before. A column shows `100 * cycles(A) / cycles(B)` for each
+//! kernel: below 100 % the simplified variant is the slower one.
 //!
-//! What changes with each variant:
+//! The changes of each variant are:
 //!
 //! | variant | change |
 //! |---|---|
@@ -16,18 +16,20 @@
 //! | `no-cache` | neither L1 nor L2; interconnect and DRAM stay |
 //! | `paper-model` | no pipeline and no memory system: the paper's assumptions 1 to 4. A global access is one instruction of a fully pipelined unit, whatever its addresses, and shared memory has no bank conflicts |
 //!
-//! The paper model's global latency is what a lone coalesced load takes on `no-cache`, measured, so
-//! that the last column shows the mechanism and not another memory. The paper does not say which latency its last variant has; it calls
-//! [`PAPER_LATENCY`] realistic, and the last column is there with that one too ([`BESIDE`] lists all such comparisons). As the paper model has no
-//! operand collector and no write-back stages, that column contains their few cycles per dependent
-//! instruction too; the paper's last variant, an Accel-Sim, kept them.
+//! The paper model's global latency is the measured latency of a lone coalesced load on `no-cache`,
+//! so that the last column shows the effect of the mechanism and not of a different memory. The
+//! paper does not state the latency of its last variant. It calls [`PAPER_LATENCY`] realistic, and
+//! the last column is also reported with that latency ([`BESIDE`] lists all such comparisons). The
+//! paper model has no operand collector and no write-back stages, so that column also contains
+//! their few cycles per dependent instruction; the paper's last variant, an Accel-Sim, kept them.
 //!
-//! On the embedded suite under gto the means are 109.7, 84.8, 99.1, 70.0 and 114.1 % where the paper
-//! has 111.8, 94.0, 99.8, 91.9 and 234.1 % on Rodinia: the same side of 100 % in every column. The
-//! sizes differ with the kernels. With one resident block, as in the paper, sub-cores count for less
-//! (90.9 % with `--set limits.blocks=1`; `reproduce table2` has that run beside the paper's numbers). The last
-//! column is far above 100 % only where accesses are not coalesced (two transposes and atomics, 195 to 240 %; nothing
-//! else of the suite is above 150 %).
+//! On the embedded suite under gto the means are 109.7, 84.8, 99.1, 70.0 and 114.1 %; the paper
+//! reports 111.8, 94.0, 99.8, 91.9 and 234.1 % on Rodinia: the same side of 100 % in every column.
+//! The sizes of the effects differ with the kernels. With one resident block, as in the paper,
+//! sub-cores have less effect (90.9 % with `--set limits.blocks=1`; `reproduce table2` shows that
+//! run beside the paper's numbers). The last column is far above 100 % only for kernels whose
+//! accesses are not coalesced (two transposes and atomics, 195 to 240 %; no other kernel of the
+//! suite is above 150 %).
 
 use super::plan::Plan;
 use super::run::observe;
@@ -55,20 +57,22 @@ pub const COLUMNS: [&str; 5] = [
     "coalescing vs paper model",
 ];
 
-/// A column once more, on variants that differ from its own in what the paper leaves open, or that isolate a cause.
+/// A second form of a column, on variants that differ from its own in something that the paper does
+/// not specify, or that isolate a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beside {
-    /// What it is called.
+    /// The name of the comparison.
     pub name: &'static str,
-    /// Which column it is a form of.
+    /// The index of the column of which it is a form.
     pub column: usize,
-    /// Which of [`Variants::machines`] are compared: A and B.
+    /// The indices of A and B in [`Variants::machines`].
     pub machines: [usize; 2],
 }
 
-/// Every such comparison, in the order of their columns. Behind the variants there are, with four sub-cores and with one: no memory
-/// system, so that only the load/store unit takes time beside the fixed latency, and there also transactions of a whole line; then the
-/// single-issue variant with an empty L2, and the paper model with [`PAPER_LATENCY`].
+/// All such comparisons, in the order of their columns. The machines that follow the variants are,
+/// with four sub-cores and with one: a machine without a memory system, in which only the
+/// load/store unit adds to the fixed latency, and the same with transactions of a whole line. Then
+/// follow the single-issue variant with an empty L2, and the paper model with [`PAPER_LATENCY`].
 pub const BESIDE: [Beside; 4] = [
     Beside { name: "the same, perfect memory", column: 1, machines: [6, 7] },
     Beside { name: "and a transaction a line", column: 1, machines: [8, 9] },
@@ -76,26 +80,29 @@ pub const BESIDE: [Beside; 4] = [
     Beside { name: "the same at latency 200", column: 4, machines: [4, 11] },
 ];
 
-/// Machines that every kernel runs on.
+/// The number of machines that every kernel runs on.
 pub const MACHINES: usize = 12;
 
-/// Cycles of a global access that the paper calls realistic (section 4.2). It does not say which latency Table 2 has.
+/// The latency in cycles of a global access that the paper calls realistic (section 4.2). It does
+/// not state the latency used in Table 2.
 pub const PAPER_LATENCY: u64 = 200;
 
 /// The variants of a machine.
 #[derive(Clone, Debug)]
 pub struct Variants {
-    /// In the order of [`VARIANTS`], then those of [`BESIDE`].
+    /// The machines in the order of [`VARIANTS`], then those of [`BESIDE`].
     pub machines: Vec<Machine>,
-    /// Cycles of a lone coalesced load without caches, and of every global access in the paper model.
+    /// The latency in cycles of a lone coalesced load without caches, and of every global access in
+    /// the paper model.
     pub load_latency: u64,
 }
 
 impl Variants {
-    /// The variants of a full machine; `source` is its file, for messages.
+    /// Creates the variants of a full machine; `source` is its file, for messages.
     ///
     /// # Errors
-    /// A machine without a pipeline or with several SMs, or one of which a variant is not valid.
+    /// Returns an error for a machine without a pipeline or with several SMs, and if a variant is
+    /// not valid.
     pub fn new(full: &MachineSpec, source: &SourceText, isa: &IsaTable) -> Result<Self, Diagnostics> {
         let name = full.name.clone().unwrap_or_default();
         let refuse = |message: &str| -> Diagnostics {
@@ -164,12 +171,14 @@ fn single_issue(spec: &mut MachineSpec) {
     }
 }
 
-/// No memory system: what the load/store unit hands on comes back after a fixed time.
+/// Removes the memory system: accesses that the load/store unit passes on return after a fixed
+/// time.
 fn perfect_memory(spec: &mut MachineSpec) {
     spec.memory = None;
 }
 
-/// That, and a load/store unit that hands on a line at a time, not a sector.
+/// Removes the memory system and makes the load/store unit pass on a line at a time instead of a
+/// sector.
 fn whole_lines(spec: &mut MachineSpec) {
     perfect_memory(spec);
     if let Some(unit) = spec.pipeline.as_mut().and_then(|pipeline| pipeline.load_store.as_mut()) {
@@ -188,7 +197,7 @@ fn no_cache(spec: &mut MachineSpec) {
         memory.l1 = None;
         memory.partitions.l2 = None;
     }
-    // there is nothing left to be warm
+    // no cache remains that could be warm
     cold_memory(spec);
 }
 
@@ -229,14 +238,14 @@ const PROBE: &str = "
 
 const PROBE_LAUNCH: &str = "Launch(doc: \"\", module: \"probe.ptx\", entry: \"probe\", grid: (1, 1, 1), block: (32, 1, 1), args: [Buffer(name: \"data\", elem: I32, len: 32, init: Zero)])";
 
-/// The load of [`PROBE`] and the addition that waits for it, as numbers of issues.
+/// The load of [`PROBE`], as an index of issues; the addition that waits for it follows.
 const LOAD: usize = 4;
 
-/// Cycles from the issue of a lone load of 128 consecutive bytes to that of an instruction that
-/// reads its result.
+/// Returns the cycles from the issue of a lone load of 128 consecutive bytes to that of an
+/// instruction that reads its result.
 ///
 /// # Errors
-/// If the machine cannot run it.
+/// Returns an error if the machine cannot run the probe.
 fn lone_load(machine: &Machine, isa: &IsaTable) -> Result<u64, Diagnostics> {
     let program = Module::parse(&SourceText::new("probe.ptx", PROBE))?.program("probe", isa)?;
     let source = SourceText::new("probe.ron", PROBE_LAUNCH);
@@ -253,7 +262,7 @@ fn lone_load(machine: &Machine, isa: &IsaTable) -> Result<u64, Diagnostics> {
     Ok((issues.0[LOAD + 1] - issues.0[LOAD]).get())
 }
 
-/// When instructions issued.
+/// Records when instructions issue.
 struct Issues(Vec<Cycle>);
 
 impl Observer for Issues {
@@ -284,7 +293,7 @@ fn plan<'a>(
     }
 }
 
-/// Cycles of a kernel on one variant; nothing if the run was ended early.
+/// Returns the cycles of a kernel on one variant, or `None` if the run was stopped early.
 ///
 /// # Errors
 /// As [`super::check`].
@@ -309,25 +318,25 @@ pub struct Row {
     pub cycles: [u64; MACHINES],
 }
 
-/// `100 * a / b`.
+/// Returns `100 * a / b`.
 fn percent(a: u64, b: u64) -> f64 {
     if a == b { 100.0 } else { 100.0 * a as f64 / b as f64 }
 }
 
 impl Row {
-    /// `100 * cycles(A) / cycles(B)` of a column.
+    /// Returns `100 * cycles(A) / cycles(B)` of a column.
     pub fn percent(&self, column: usize) -> f64 {
         percent(self.cycles[column], self.cycles[column + 1])
     }
 
-    /// The same of a comparison beside the columns.
+    /// Returns the same ratio for a comparison beside the columns.
     pub fn percent_beside(&self, of: &Beside) -> f64 {
         let [a, b] = of.machines;
         percent(self.cycles[a], self.cycles[b])
     }
 }
 
-/// A column over all kernels, percent. The standard deviation is that of the kernels as the whole
+/// A column over all kernels, in percent. The standard deviation treats the kernels as the whole
 /// population.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the rows of Table 2")]
@@ -339,12 +348,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Over these kernels, at least one.
+    /// Summarises a column over these kernels, of which there must be at least one.
     pub fn of(rows: &[Row], column: usize) -> Self {
         Self::over(rows, |row| row.percent(column))
     }
 
-    /// Over what these kernels, at least one, have of something.
+    /// Summarises a percentage over these kernels, of which there must be at least one.
     pub fn over(rows: &[Row], percent: impl Fn(&Row) -> f64) -> Self {
         let all: Vec<f64> = rows.iter().map(percent).collect();
         let count = all.len() as f64;

@@ -1,8 +1,8 @@
-//! Functional execution ahead of the simulation, on a thread of its own.
+//! Functional execution ahead of the simulation, on a separate thread.
 //!
-//! Blocks are executed in launch order and know nothing of time, so that nothing but the clock on
-//! the wall can tell the difference. As SMs often want their next blocks together, many of them should be ready; how many
-//! bytes are under way at a time is limited, however large the grid.
+//! Blocks are executed in launch order and do not depend on simulated time, so that running ahead
+//! changes only the elapsed real time. SMs often need their next blocks at the same time, so many
+//! blocks should be ready; the number of bytes in flight is limited, however large the grid.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,16 +13,16 @@ use crossbeam::channel::{Receiver, Sender, unbounded};
 
 use crate::path::{BlockPaths, BlockSource, Footprint, WarpPath};
 
-/// No batch is begun while blocks of so many bytes wait for the simulator.
+/// No batch is started while this many bytes of blocks wait for the simulator.
 const READY: usize = 1 << 25;
-/// Of a warp, beside its path.
+/// The number of bytes counted for a warp in addition to its path.
 const WARP: usize = size_of::<WarpPath>() + 64;
-/// A batch is complete with so many steps or so many blocks: handing over costs about as much as
-/// simulating a few hundred steps.
+/// The number of steps that completes a batch, unless [`BLOCKS`] is reached first: a handover costs
+/// about as much as simulating a few hundred steps.
 const STEPS: u64 = 1 << 14;
 const BLOCKS: usize = 128;
 
-/// Any source that may go to another thread.
+/// Any source that may move to another thread.
 type Source<'s, E> = dyn BlockSource<Error = E> + Send + 's;
 
 /// The blocks of a source that may run ahead.
@@ -32,11 +32,11 @@ pub struct Ahead<'s, E> {
 }
 
 enum Kind<'s, E> {
-    /// It does not.
+    /// The source does not run ahead.
     Here(&'s mut Source<'s, E>),
     Thread {
         batches: Receiver<Batch<E>>,
-        /// Rooms to be filled again.
+        /// Returns taken buffers, to be filled again.
         spare: Sender<Spare>,
         present: Batch<E>,
         footprint: Footprint,
@@ -44,17 +44,17 @@ enum Kind<'s, E> {
     },
 }
 
-/// Rooms of blocks that have been taken, and how many bytes these were.
+/// The buffers of blocks that have been taken, and the size of these blocks in bytes.
 type Spare = (Vec<BlockPaths>, usize);
 
-/// Executed blocks.
+/// A batch of executed blocks.
 struct Batch<E> {
     rooms: Vec<BlockPaths>,
     bytes: usize,
-    /// Of the rooms: those that the simulator has taken, and those that hold a block.
+    /// The number of buffers whose block the simulator has taken, and the number that hold a block.
     taken: usize,
     filled: usize,
-    /// What happened after the last of them, if no batch follows.
+    /// The event after the last block, if no batch follows.
     end: Option<Result<(), E>>,
 }
 
@@ -84,7 +84,7 @@ impl<E> Batch<E> {
 }
 
 impl<E> Ahead<'_, E> {
-    /// For how long somebody waited for blocks.
+    /// Returns how long the consumer waited for blocks.
     pub fn waited(&self) -> Duration {
         self.waited
     }
@@ -105,11 +105,11 @@ impl<E> BlockSource for Ahead<'_, E> {
         };
         while present.taken == present.filled {
             if let Some(end) = &mut present.end {
-                // an error is told once, and there is no block after it
+                // an error is returned once, and no block follows it
                 return std::mem::replace(end, Ok(())).map(|()| false);
             }
             let over = std::mem::replace(present, Batch::new(Vec::new()));
-            // nobody takes them back when the last batch is under way
+            // the receiver no longer exists once the last batch has been sent
             let _ = spare.send((over.rooms, over.bytes));
             let began = Instant::now();
             *present = batches.recv().expect("the last batch of a source says so");
@@ -135,8 +135,8 @@ impl<E> BlockSource for Ahead<'_, E> {
     }
 }
 
-/// Hands the blocks of a source to `body`; with a `thread`, they are made on one while `body` is at
-/// work.
+/// Passes the blocks of a source to `body`. If `thread` is set, a separate thread executes them
+/// while `body` runs.
 pub fn ahead<E: Send, R>(
     source: &mut Source<'_, E>,
     thread: bool,
@@ -156,13 +156,13 @@ pub fn ahead<E: Send, R>(
             of_thread.store(false, Relaxed);
         });
         let kind = Kind::Thread { batches, spare, present, footprint, at_work };
-        // dropped here, so that the thread does not wait for ever
+        // dropped here, so that the thread does not wait forever
         let mut ahead = Ahead { kind, waited: Duration::ZERO };
         body(&mut ahead)
     })
 }
 
-/// Makes batches as long as somebody takes them.
+/// Creates batches as long as the receiver takes them.
 fn make<E>(
     source: &mut Source<'_, E>,
     ready: &Sender<Batch<E>>,
@@ -182,7 +182,7 @@ fn make<E>(
         batch.fill(source);
         waiting += batch.bytes;
         let last = batch.end.is_some();
-        // whoever stopped listening wants no more
+        // a receiver that was dropped needs no more batches
         if ready.send(batch).is_err() || last {
             return;
         }
@@ -195,7 +195,7 @@ mod tests {
     use crate::base::{BlockId, LaneMask, Pc};
     use crate::path::Step;
 
-    /// So many blocks, then perhaps an error.
+    /// A source of `count` blocks, with an error at the end if `fails`.
     struct Numbered {
         next: u32,
         count: u32,

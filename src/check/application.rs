@@ -1,4 +1,5 @@
-//! Kernels that run one after the other, as one: the launches of a program, or the traces of a list.
+//! Kernels that run one after the other, treated as one unit: the launches of a program, or the
+//! traces of a list.
 
 use std::sync::Arc;
 
@@ -10,52 +11,54 @@ use crate::machine::Machine;
 use crate::program::sequence::{Action, LaunchAction, Sequence};
 use crate::sim::PolicySetup;
 
-/// Several kernels in order. The end of one orders everything, so that makespans and bounds add up.
+/// Several kernels in order. The end of a kernel orders all its accesses before the next one, so
+/// that makespans and bounds are added up.
 #[derive(Clone, Debug)]
 pub enum Application {
-    /// Launches over memory that persists.
+    /// Launches over memory that persists between them.
     Program(Arc<Sequence>),
-    /// Traces of a list; their paths are recorded, and nothing goes from one to the next.
+    /// Traces of a list; their paths are recorded, and no memory contents pass from one to the
+    /// next.
     Traces(Arc<[Traced]>),
 }
 
 /// A kernel of a list of traces.
 #[derive(Clone, Debug)]
 pub struct Traced {
-    /// Where it stands in the list.
+    /// The line of the list that names it.
     pub line: u32,
     /// The trace.
     pub workload: Workload,
 }
 
-/// A place in the file of an application that launches a kernel, once or more often.
+/// A statement in the file of an application that launches a kernel, once or more often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement<'a> {
     /// Its line.
     pub line: u32,
-    /// The kernel's module, or its trace.
+    /// The name of the kernel's module or trace.
     pub module: &'a str,
-    /// The kernel.
+    /// The name of the kernel.
     pub entry: &'a str,
 }
 
 /// A launch of an application as reports name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launched {
-    /// Counted from 0.
+    /// The number of the launch, counted from 0.
     pub number: u64,
-    /// Which statement launches it.
+    /// The index of the statement that launches it.
     pub statement: usize,
     /// The counters of the loops around it, the outermost first.
     pub counters: Vec<(String, i128)>,
-    /// Blocks in x, y, z.
+    /// The number of blocks in x, y, z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y, z.
+    /// The number of threads of a block in x, y, z.
     pub block: [u32; 3],
 }
 
 impl Application {
-    /// Kernels in it, each as often as it is launched.
+    /// Returns the number of launches; a kernel counts once for each launch.
     pub fn launches(&self) -> u64 {
         match self {
             Self::Program(sequence) => sequence.launches,
@@ -63,7 +66,7 @@ impl Application {
         }
     }
 
-    /// The program, if it is one.
+    /// Returns the program, or `None` if the application is a list of traces.
     pub fn program(&self) -> Option<&Arc<Sequence>> {
         match self {
             Self::Program(sequence) => Some(sequence),
@@ -71,10 +74,10 @@ impl Application {
         }
     }
 
-    /// What launches, by index.
+    /// Returns the statement with this index.
     ///
     /// # Panics
-    /// If there is no such statement.
+    /// Panics if there is no such statement.
     pub fn statement(&self, index: usize) -> Statement<'_> {
         match self {
             Self::Program(sequence) => {
@@ -94,7 +97,7 @@ impl Application {
         }
     }
 
-    /// Every launch, in order.
+    /// Returns every launch, in order.
     pub fn each(&self) -> Box<dyn Iterator<Item = Launched> + '_> {
         match self {
             Self::Program(sequence) => Box::new(sequence.actions().filter_map(|action| match action {
@@ -118,9 +121,9 @@ impl Application {
     }
 }
 
-/// What to run and what to judge; as [`Plan`].
+/// The plan of a check of an application; compare [`Plan`].
 pub struct ApplicationPlan<'a> {
-    /// What reports call the application.
+    /// The name of the application in reports.
     pub name: &'a str,
     /// The application.
     pub application: &'a Application,
@@ -128,26 +131,28 @@ pub struct ApplicationPlan<'a> {
     pub machine: &'a Machine,
     /// The bounds.
     pub bounds: &'a [Box<dyn Bound>],
-    /// Names of the bounds that decide the verdict; empty for all.
+    /// The names of the bounds that determine the verdict; empty for all.
     pub gating: &'a [String],
-    /// Fuel of the functional run.
+    /// The largest number of instructions that the functional run executes per block.
     pub max_instructions_per_block: u64,
-    /// Threads for machines with several SMs.
+    /// The number of threads for machines with several SMs.
     pub threads: usize,
-    /// Threads for kernels that do not wait for each other: those of a list of traces.
+    /// The number of threads for kernels that are independent of each other, which are those of a
+    /// list of traces.
     pub jobs: usize,
-    /// Whether blocks are executed on a thread of their own.
+    /// Whether blocks are executed on a separate thread.
     pub ahead: bool,
     /// Whether to compare the analyser with the simulator on every warp alone.
     pub self_check: bool,
-    /// Memory of the watch for races within a launch, which is wanted for a verdict.
+    /// The number of bytes for the detector of races within a launch, which a verdict requires;
+    /// `None` disables the detector.
     pub race_memory: Option<usize>,
-    /// Hears of every block that is through, and may end the run.
+    /// Is notified of every block that is complete, and can stop the run.
     pub watch: &'a Watch,
 }
 
 impl<'a> ApplicationPlan<'a> {
-    /// A launch of a program by itself.
+    /// Returns a single launch of a program as a workload.
     pub(super) fn workload(&self, sequence: &Arc<Sequence>, step: &LaunchAction) -> Workload {
         Workload {
             name: self.name.to_owned(),
@@ -155,7 +160,7 @@ impl<'a> ApplicationPlan<'a> {
         }
     }
 
-    /// The plan of one launch.
+    /// Returns the plan of one launch.
     pub(super) fn of_launch<'p>(&self, workload: &'p Workload, policies: &'p [PolicySetup]) -> Plan<'p>
     where
         'a: 'p,

@@ -1,8 +1,10 @@
-//! An application on several machines under several policies: each launch is executed once for all that
-//! need the same to be recorded, and replayed as often as it takes.
+//! The check of an application on several machines under several policies. Each launch is executed
+//! once for all machines that need the same data recorded, and its paths are replayed for each
+//! machine and policy.
 //!
-//! The runs go through the application side by side. One that fails, or is ended, leaves the others alone; what a launch leaves
-//! in memory does not depend on who looks at its time. The traces of a list do not wait for each other.
+//! The runs proceed through the application side by side. A run that fails or is stopped does not
+//! affect the others: the memory contents that a launch leaves do not depend on its timing. The
+//! traces of a list are independent of each other.
 
 use std::sync::Arc;
 
@@ -20,11 +22,12 @@ use crate::exec::{Device, Executor, Options};
 use crate::program::sequence::{Action, Kernel, LaunchAction, Sequence};
 use crate::sim::{Left, PolicySetup};
 
-/// What came of each policy of a plan.
+/// The results of a plan, one per policy.
 type Ran = Vec<Result<ApplicationChecked, ApplicationFailed>>;
 
-/// Runs one application as each of these plans says, under the policies beside it. The results are in their order. Goes on
-/// where other runs of them came to; `keep` hears of every launch that all are through with.
+/// Runs one application according to each of these plans, under the policies given with it. The
+/// results are in the order of the plans. If `begun` is given, resumes at that point. Calls `keep`
+/// after every launch that all runs have completed.
 pub(super) fn check_applications(
     plans: &[(&ApplicationPlan, &[PolicySetup])],
     begun: Option<Begun>,
@@ -43,7 +46,8 @@ pub(super) fn check_applications(
     let every = application.launches();
     for (group, members) in by_options.iter().enumerate().skip(first) {
         let mut through = |all: &[Runs], launches: u64, device: Option<&Device>| {
-            // of runs that failed or were ended nothing is kept: another process comes to the same
+            // results of runs that failed or were stopped are not kept: resuming in another process
+            // would repeat the failure
             let together = all.iter().enumerate().all(|(index, runs)| {
                 let through = launches_on(index, &by_options, (group, launches), every);
                 runs.tallies.iter().all(|tally| tally.launches() == through)
@@ -75,11 +79,11 @@ pub(super) fn check_applications(
 /// The runs of one plan.
 struct Runs<'p> {
     plan: &'p ApplicationPlan<'p>,
-    /// By policy.
+    /// The tally of each policy.
     tallies: Vec<Tally>,
-    /// By policy: how it ended, if it has.
+    /// The end of the run of each policy; `None` while it is in progress.
     ended: Vec<Option<Result<(), Diagnostics>>>,
-    /// The policies of those that have not, and which they are.
+    /// The policies of the runs in progress, each with its index.
     under_way: Vec<(usize, PolicySetup)>,
 }
 
@@ -101,25 +105,26 @@ impl<'p> Runs<'p> {
         }
     }
 
-    /// The policies of those that are under way.
+    /// Returns the policies of the runs in progress.
     fn policies(&self) -> Vec<PolicySetup> {
         self.under_way.iter().map(|(_, policy)| policy.clone()).collect()
     }
 
-    /// What those that are under way have left on the machine, to be put back.
+    /// Takes the state that each run in progress has left on its machine. [`Self::put_left`] puts
+    /// it back.
     fn take_left(&mut self) -> Vec<Left> {
         let Self { tallies, under_way, .. } = self;
         under_way.iter().map(|(policy, _)| std::mem::take(&mut tallies[*policy].left)).collect()
     }
 
-    /// Puts back what [`Self::take_left`] took, as another launch has left it.
+    /// Puts back the states that [`Self::take_left`] took, after another launch has changed them.
     fn put_left(&mut self, left: Vec<Left>) {
         let Self { tallies, under_way, .. } = self;
         under_way.iter().zip(left).for_each(|((policy, _), left)| tallies[*policy].left = left);
     }
 
-    /// Adds what came of a launch by this statement to those that are under way. `told` says in which launch an error
-    /// came up.
+    /// Adds the results of a launch by this statement to the runs in progress. `told` adds to an
+    /// error the launch in which it occurred.
     fn add(
         &mut self,
         statement: usize,
@@ -144,7 +149,7 @@ impl<'p> Runs<'p> {
         }
     }
 
-    /// Ends all that are under way.
+    /// Ends all runs in progress.
     fn end(&mut self, how: &Result<(), Diagnostics>) {
         for (index, _) in self.under_way.drain(..) {
             self.ended[index] = Some(how.clone());
@@ -163,7 +168,7 @@ fn go_on(all: &[Runs], members: &[usize]) -> bool {
     members.iter().any(|&index| !all[index].under_way.is_empty())
 }
 
-/// Trace after trace of a list, as long as some run goes on.
+/// Runs the traces of a list in order, as long as some run is in progress.
 fn every_trace(all: &mut [Runs], members: &[usize], launches: u64, through: &mut dyn FnMut(&[Runs], u64)) {
     let Some(plan) = members.first().map(|&index| all[index].plan) else { return };
     let Application::Traces(traces) = plan.application else { return };
@@ -173,7 +178,8 @@ fn every_trace(all: &mut [Runs], members: &[usize], launches: u64, through: &mut
         return one_after_the_other(all, members, traces, launches, through);
     }
     let work = |index: usize| {
-        // the first is begun all the same: what no block came of is a result as well
+        // the first trace is started in any case: a result without a completed block is a result as
+        // well
         if plan.watch.is_stopped() && index as u64 > launches {
             return None;
         }
@@ -183,7 +189,7 @@ fn every_trace(all: &mut [Runs], members: &[usize], launches: u64, through: &mut
         Some(check_all(&plans.iter().collect::<Vec<_>>()))
     };
     let mut next = launches as usize;
-    // an error ends it: nobody goes on
+    // an error ends the loop, because no run is in progress any more
     let _ = in_order(next..traces.len(), plan.jobs, work, |ran| {
         let ran = ran.ok_or(())?;
         for (&index, ran) in members.iter().zip(ran) {
@@ -198,7 +204,8 @@ fn every_trace(all: &mut [Runs], members: &[usize], launches: u64, through: &mut
     });
 }
 
-/// As [`every_trace`], where a kernel finds what the one before it has left.
+/// Does the same as [`every_trace`] for machines on which a kernel finds the state that the kernel
+/// before it has left.
 fn one_after_the_other(
     all: &mut [Runs],
     members: &[usize],
@@ -219,10 +226,12 @@ fn one_after_the_other(
     }
 }
 
-/// Runs plans of one kernel, each with what the kernels before it have left by policy.
+/// Runs the plans of one kernel, each with the machine state that earlier kernels have left, by
+/// policy.
 type RunKernel<'r> = dyn FnMut(&[&Plan], &mut [Vec<Left>]) -> Vec<replay::Ran> + 'r;
 
-/// One kernel, of this statement, for all runs that are under way. `told` says in which launch an error came up.
+/// Runs one kernel, launched by this statement, for all runs in progress. `told` adds to an error
+/// the launch in which it occurred.
 fn one(
     all: &mut [Runs],
     members: &[usize],
@@ -247,7 +256,7 @@ fn one(
     }
 }
 
-/// Launch after launch of a program, as long as some run goes on.
+/// Runs the launches of a program in order, as long as some run is in progress.
 fn every_launch(
     all: &mut [Runs],
     members: &[usize],
@@ -274,7 +283,8 @@ fn every_launch(
     Ok(())
 }
 
-/// One launch for all runs that are under way, and what it leaves in memory; nothing if none of them goes on.
+/// Runs one launch for all runs in progress. Returns the memory that it leaves, or `None` if no run
+/// continues.
 fn launch(
     all: &mut [Runs],
     members: &[usize],
@@ -292,13 +302,13 @@ fn launch(
     executes.after.filter(|_| go_on(all, members))
 }
 
-/// A launch, in the memory that those before it leave.
+/// A launch, with the memory that earlier launches leave.
 struct Executed<'s> {
     sequence: &'s Sequence,
     step: &'s LaunchAction,
     watch: &'s Watch,
     device: Device,
-    /// The memory once it has been executed.
+    /// The memory after the launch, once it has been executed.
     after: Option<Device>,
 }
 

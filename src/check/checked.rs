@@ -1,4 +1,4 @@
-//! A run under one policy, judged.
+//! The judged run of a launch under one policy.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,80 +11,86 @@ use crate::machine::SchedulerKind;
 use crate::sim::{MemoryStats, SubCoreResult};
 use crate::trace::{StallReason, Stalls};
 
-/// A run under one policy, judged.
+/// The judged run of a launch under one policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Checked {
     /// The policy.
     pub scheduler: String,
-    /// Of the launch: of blocks one after the other, the sum.
+    /// The makespan of the launch; the sum over the blocks if they run one after the other.
     pub makespan: Cycles,
-    /// Blocks that an SM holds at a time, at most.
+    /// The largest number of blocks that an SM holds at a time.
     pub resident_blocks: u32,
-    /// Per warp, if there is one block.
+    /// One row per warp, if the launch has a single block.
     #[serde(skip)]
     pub warps: Vec<WarpRow>,
-    /// Every bound over the launch.
+    /// Every bound, over the launch.
     pub bounds: Vec<BoundRow>,
     /// Every block that was simulated to its end.
     pub blocks: BlockTable,
-    /// Blocks of the launch; more than those above if the run was ended early. Everything else is then
-    /// about the run up to there.
+    /// The number of blocks of the launch. It exceeds the number of blocks above if the run was
+    /// stopped early. Everything else then refers to the part of the run up to that point.
     pub launch_blocks: u32,
-    /// Instructions issued, those of blocks that were not simulated to their end included.
+    /// The number of instructions issued, including those of blocks that were not simulated to
+    /// their end.
     pub issues: u64,
-    /// Idle issue slots by reason; with the issues they add up to the makespan times the number of
-    /// sub-cores.
+    /// The idle issue slots by reason; together with the issues they add up to the makespan times
+    /// the number of sub-cores.
     pub stalls: Stalls,
-    /// What happened in the memory, if the machine has one that is not perfect.
+    /// The statistics of the memory system, if the machine has one that is not perfect.
     pub memory: Option<MemoryStats>,
-    /// Each sub-core, SM by SM.
+    /// The result of each sub-core, SM by SM.
     pub sub_cores: Vec<SubCoreResult>,
-    /// SMs of the machine.
+    /// The number of SMs of the machine.
     pub sms: usize,
-    /// Warp executions of instructions, `ret` included, in the blocks that were simulated to their end.
+    /// The number of warp executions of instructions, including `ret`, in the blocks that were
+    /// simulated to their end.
     pub warp_instructions: u64,
-    /// Active, not predicated-off lanes over all instructions.
+    /// The number of active, not predicated-off lanes over all instructions.
     pub thread_instructions: u64,
-    /// Warps compared in the self-check, if one was asked for.
+    /// The number of warps compared in the self-check; 0 if none was requested.
     pub self_checked_warps: u64,
-    /// Why the result may depend on what is not modelled.
+    /// Remarks on what is not modelled and may affect the result.
     pub notes: Vec<String>,
-    /// Accesses whose order shows; no bound is judged then.
+    /// Pairs of accesses whose order matters. If there are any, no bound is judged.
     pub races: Vec<Race>,
-    /// Why such accesses were not looked for, if they were not. Verdicts are about the paths of this run's order only.
+    /// The reason why such accesses were not looked for, if they were not. The verdicts are then
+    /// about the paths of this run's order only.
     pub races_not_looked_for: Option<Why>,
-    /// Why the paths are not those of every order of accesses, if they are not: no bound is judged then.
+    /// The reason why the paths are not valid for every order of accesses, if they are not. No
+    /// bound is judged then.
     pub decided_by_order: Option<Why>,
 }
 
 impl Checked {
-    /// Whether every block was simulated to its end.
+    /// Returns whether every block was simulated to its end.
     pub fn is_complete(&self) -> bool {
         self.blocks.len() == self.launch_blocks as usize
     }
 
-    /// Violated if a gating bound is; else holds if one does; else not applicable.
+    /// Returns the verdict over all gating bounds: violated if one is violated; else holds if one
+    /// holds; else not applicable.
     pub fn verdict(&self) -> Verdict {
         Verdict::combine(self.bounds.iter().filter(|bound| bound.gates).map(BoundRow::verdict))
     }
 
-    /// The bounds that are for runs of this kind.
+    /// Returns the bounds that are intended for runs of this kind.
     pub fn judged(&self) -> impl Iterator<Item = &BoundRow> {
         self.bounds.iter().filter(|bound| !bound.left_out)
     }
 
-    /// What was run under this policy, as a premise of bounds.
+    /// Returns the schedules of this run under the policy, as a premise of bounds.
     pub fn schedules(&self, policy: &SchedulerKind) -> Schedules {
         let passed_over = self.stalls.get(StallReason::NotMyTurn) > Cycles::ZERO;
         Schedules::Run { policy: policy.clone(), passed_over: Some(passed_over) }
     }
 
-    /// Issues over issue slots: the makespan, once for each sub-core.
+    /// Returns the issues divided by the issue slots, of which each sub-core has one per cycle of
+    /// the makespan.
     pub fn issue_utilisation(&self) -> f64 {
         self.utilisation(self.issues, self.sub_cores.len())
     }
 
-    /// Issues of one sub-core over the makespan.
+    /// Returns the issues of one sub-core divided by the makespan.
     pub fn sub_core_utilisation(&self, sub_core: usize) -> f64 {
         self.utilisation(self.sub_cores[sub_core].issues, 1)
     }
@@ -95,13 +101,14 @@ impl Checked {
     }
 }
 
-/// A run whose verdicts wait for what is known at its end only: whether its paths are those of other orders of
-/// accesses, too. [`Self::settle`](Unsettled::settle) turns it into one that can be reported.
+/// A run whose verdicts depend on a fact that is known only at its end: whether its paths are also
+/// valid for other orders of accesses. [`Self::settle`](Unsettled::settle) turns it into a run that
+/// can be reported.
 #[derive(Clone, Debug)]
 pub struct Unsettled(pub(super) Checked);
 
 impl Unsettled {
-    /// Whether every block was simulated to its end.
+    /// Returns whether every block was simulated to its end.
     pub fn is_complete(&self) -> bool {
         self.0.is_complete()
     }
@@ -112,8 +119,8 @@ impl Unsettled {
 pub struct Failed<C = Checked> {
     /// The error.
     pub problems: Diagnostics,
-    /// What was judged before, in the order of the policies as far as they were run. It stays true: a
-    /// violation among it is one.
+    /// The results judged before the error, in the order of the policies as far as they were run.
+    /// They stay valid, including any violation.
     pub judged: Vec<C>,
 }
 
@@ -130,7 +137,7 @@ impl<C> From<Failed<C>> for Diagnostics {
 }
 
 impl<C> Failed<C> {
-    /// After these results.
+    /// Puts these earlier results before the ones judged so far.
     pub(super) fn after(mut self, before: Vec<C>) -> Self {
         self.judged.splice(..0, before);
         self

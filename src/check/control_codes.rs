@@ -1,11 +1,13 @@
-//! Whether the control codes of machine code cover its dependences.
+//! The check whether the control codes of machine code cover its dependences.
 //!
-//! The machine has no scoreboard for registers: who reads the result of an instruction whose time varies has to wait at the
-//! barrier that it releases, or that a later one of its op class releases, for these end in order; and who writes one of
-//! its sources at the barrier that says they are read. Here that is followed
-//! along the paths that warps take. Results that always take the same time are covered by stall counts, which depend on the
-//! machine; of those only how many cycles pass at least is found. What happens under guards is not judged: which lanes they
-//! hold in is not in a path.
+//! The machine has no scoreboard for registers. An instruction that reads the result of an
+//! instruction of variable latency has to wait at the barrier that the latter releases, or at one
+//! that a later instruction of the same op class releases, because these complete in order. An
+//! instruction that overwrites a source of such an instruction has to wait at the barrier that
+//! signals that the sources have been read. This module checks that along the paths that warps
+//! take. Results of fixed latency are covered by stall counts, which depend on the machine; for
+//! those the module only determines the smallest number of cycles that pass. Instructions under
+//! guards are not judged, because a path does not record the lanes in which a guard holds.
 
 use std::collections::BTreeMap;
 
@@ -13,52 +15,55 @@ use crate::base::{LaneMask, OpClass, Pc, RegId};
 use crate::path::{BlockPaths, WarpPath};
 use crate::program::{Coded, Instr, Program};
 
-/// How an instruction depends on an earlier one.
+/// The way in which an instruction depends on an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hazard {
-    /// It reads what the other writes.
+    /// It reads a register that the other writes.
     Read,
-    /// It writes what the other writes.
+    /// It writes a register that the other writes.
     Write,
-    /// It writes what the other reads.
+    /// It writes a register that the other reads.
     Overwrite,
 }
 
-/// What control codes leave open, and how they cover the rest.
+/// The dependences that control codes do not cover, and statistics about those that they cover.
 #[derive(Clone, Debug, Default)]
 pub struct ControlCodes {
-    /// Dependences that nothing covers, each pair of instructions once: earlier, later, register.
+    /// The uncovered dependences, each pair of instructions once: earlier instruction, later
+    /// instruction, hazard, and the register.
     uncovered: BTreeMap<(Pc, Pc, Hazard), RegId>,
-    /// Registers that waits at barriers released, as often as they did.
+    /// The number of times that a wait at a barrier released a register.
     covered: u64,
-    /// By op class of the earlier instruction: the least cycles, by stall counts, until its result is read, where both
-    /// always take the same time.
+    /// By op class of the earlier instruction: the smallest number of cycles, by stall counts,
+    /// until its result is read, if both instructions have a fixed latency.
     least: BTreeMap<String, u32>,
 }
 
-/// What a register waits for.
+/// An access to a register that has not completed.
 #[derive(Clone, Copy)]
 struct Pending {
     by: Pc,
     class: OpClass,
     lanes: LaneMask,
-    /// The barrier and which of those that release it; nothing if none does.
+    /// The barrier and the number of the release that completes the access; `None` if no release
+    /// does.
     at: Option<(u8, u64)>,
 }
 
-/// A warp on its way.
+/// The state of a warp along its path.
 struct Warp {
     writes: Vec<Option<Pending>>,
     reads: Vec<Option<Pending>>,
-    /// By barrier: releases begun.
+    /// The number of releases begun, by barrier.
     begun: [u64; 8],
-    /// By register: the instruction and the cycle of the last write that takes a fixed time.
+    /// The instruction and the cycle of the last write of fixed latency, with its lanes, by
+    /// register.
     fixed: Vec<Option<(Pc, u64, LaneMask)>>,
     cycle: u64,
 }
 
 impl ControlCodes {
-    /// Follows the warps of a block; those that go the same way once.
+    /// Follows the warps of a block; warps that execute the same steps are followed once.
     pub fn see(&mut self, program: &Program, paths: &BlockPaths) {
         let mut done: Vec<&WarpPath> = Vec::new();
         for path in &paths.warps {
@@ -69,22 +74,24 @@ impl ControlCodes {
         }
     }
 
-    /// Dependences that nothing covers: earlier and later instruction, and the register.
+    /// Returns the dependences that are not covered: the earlier and the later instruction, the
+    /// hazard and the register.
     pub fn uncovered(&self) -> impl Iterator<Item = (Pc, Pc, Hazard, RegId)> {
         self.uncovered.iter().map(|(&(earlier, later, hazard), &reg)| (earlier, later, hazard, reg))
     }
 
-    /// Registers that waits at barriers released.
+    /// Returns the number of times that a wait at a barrier released a register.
     pub fn covered(&self) -> u64 {
         self.covered
     }
 
-    /// By op class, the least cycles from the issue of an instruction to that of the first that reads its result.
+    /// Returns, by op class, the smallest number of cycles from the issue of an instruction to that
+    /// of the first one that reads its result.
     pub fn least(&self) -> impl Iterator<Item = (&str, u32)> {
         self.least.iter().map(|(class, &cycles)| (class.as_str(), cycles))
     }
 
-    /// In words.
+    /// Returns the findings as notes for the reader.
     pub fn notes(&self, program: &Program) -> Vec<String> {
         let summary = format!(
             "control codes: waits at barriers release registers {} times; {} dependences between two instructions are not covered",
@@ -129,7 +136,8 @@ impl ControlCodes {
             let (srcs, dsts) = (instr.srcs.as_slice(), instr.dsts.as_slice());
             for &reg in srcs {
                 self.met(program, warp.writes[reg.index()], (pc, lanes), Hazard::Read, reg);
-                // those whose time varies read some of their sources later: stores the value
+                // instructions of variable latency read some of their sources later: stores their
+                // value
                 let alike = !coded.variable && instr.guard.is_none();
                 if let Some((by, cycle, written)) = warp.fixed[reg.index()]
                     && alike
@@ -156,7 +164,7 @@ impl ControlCodes {
         hazard: Hazard,
         reg: RegId,
     ) {
-        // lanes that execute the one may be none of those that execute the other
+        // under guards, the lanes that execute the two instructions may be disjoint
         let guarded = |pc: Pc| program.instr(pc).guard.is_some();
         if let Some(pending) = pending
             && pending.lanes.intersects(lanes)
@@ -169,14 +177,15 @@ impl ControlCodes {
 }
 
 impl Warp {
-    /// Waits for what the instruction says: how many registers that releases.
+    /// Waits for the barriers that the instruction names. Returns the number of registers that this
+    /// releases.
     fn wait(&mut self, coded: &Coded) -> u64 {
         let begun = self.begun;
         let mut released = 0;
         let mut through = |pending: &mut Option<Pending>| {
             let Some(Pending { at: Some((barrier, number)), .. }) = *pending else { return };
             let all = (coded.control.wait | coded.waits) >> barrier & 1 != 0;
-            // those that are under way beyond the last few are through
+            // all releases except the last few in flight have completed
             let some = coded.drains.is_some_and(|(drained, left)| {
                 drained == barrier && number + u64::from(left) <= begun[usize::from(barrier)]
             });

@@ -1,4 +1,4 @@
-//! A violation as a folder that anybody can replay: kernel, machine, schedule, README.
+//! A violation as a folder from which anyone can replay it: kernel, machine, schedule, README.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,40 +15,41 @@ use crate::sim::PolicySetup;
 use crate::sim::policy::Schedule;
 use crate::trace::{BlockStart, Issue, Observer};
 
-/// What was violated.
+/// The inputs of a run that violated a bound.
 pub struct Inputs<'a> {
     /// The kernel.
     pub workload: &'a Workload,
     /// The machine.
     pub machine: &'a Machine,
-    /// The machine as it was read, settings applied.
+    /// The machine description as it was read, with settings applied.
     pub machine_spec: &'a MachineSpec,
-    /// The policy that did it.
+    /// The policy under which the bound was violated.
     pub policy: &'a PolicySetup,
     /// The run.
     pub run: &'a Checked,
-    /// Files a real kernel needs: its launch file under the name `launch.ron`, or the program that it is a
-    /// launch of as `program.ron`; its PTX, its data.
+    /// The files that a real kernel needs: its launch file under the name `launch.ron`, or the
+    /// program that it is a launch of as `program.ron`; its PTX and its data.
     pub files: &'a [(String, Vec<u8>)],
-    /// Seed of random buffer contents.
+    /// The seed of random buffer contents.
     pub seed: u64,
-    /// Names of the bounds that decide, if they were chosen.
+    /// The names of the gating bounds, if they were chosen.
     pub gating: &'a [String],
-    /// Fuel of the functional run.
+    /// The largest number of instructions that the functional run executes per block.
     pub max_instructions_per_block: u64,
-    /// Who may end the recording of the schedule.
+    /// Can stop the recording of the schedule.
     pub watch: &'a Watch,
 }
 
-/// Longer schedules are left out; the policy then stands in the command.
+/// The largest number of issues of a schedule that is written; for a longer one the command names
+/// the policy.
 const MAX_ISSUES: usize = 4_000_000;
 
-/// The name of a folder for a kernel under a policy.
+/// Returns the name of a folder for a kernel under a policy.
 pub fn folder_name(kernel: &str, policy: &PolicySetup) -> String {
     format!("{kernel}-{}", policy.kind()).replace([':', '/', '\\', ' ', '[', ']'], "-")
 }
 
-/// The command that shows the violation again, to be run in the folder.
+/// Returns the command that shows the violation again, to be run in the folder.
 pub fn command(inputs: &Inputs) -> String {
     let kernel = match &inputs.workload.kind {
         WorkloadKind::Micro(_) => KERNEL.to_owned(),
@@ -67,7 +68,7 @@ pub fn command(inputs: &Inputs) -> String {
     command
 }
 
-/// The recorded schedule, or the policy itself where that is too long.
+/// Returns the recorded schedule, or the policy itself if the schedule is too long.
 fn scheduler(inputs: &Inputs) -> SchedulerKind {
     let recorded = inputs.run.issues <= MAX_ISSUES as u64;
     if recorded { SchedulerKind::Replay(SCHEDULE.to_owned()) } else { inputs.policy.kind() }
@@ -79,16 +80,16 @@ const PROGRAM: &str = "program.ron";
 const MACHINE: &str = "machine.ron";
 const SCHEDULE: &str = "schedule.replay";
 
-/// The files of the folder: names and contents.
+/// Returns the names and the contents of the files of the folder.
 ///
 /// # Errors
-/// If the run cannot be repeated or the machine cannot be written down.
+/// Returns an error if the run cannot be repeated or the machine cannot be written.
 pub fn counterexample(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
     let schedule = record(inputs)?;
     let mut files = vec![(MACHINE.to_owned(), machine_file(inputs.machine_spec)?.into_bytes())];
     match &inputs.workload.kind {
         WorkloadKind::Micro(kernel) => {
-            // names in it are relative to it, so that it runs by itself
+            // file names in it are relative to the kernel file, so that it runs by itself
             let own = micro::MicroKernel {
                 machine: Some(MACHINE.to_owned()),
                 scheduler: Some(scheduler(inputs)),
@@ -114,7 +115,8 @@ fn headline(inputs: &Inputs) -> String {
     let broken: Vec<String> = broken
         .map(|bound| match &bound.value {
             Ok(value) => format!("{} {value}", bound.name),
-            // the sum over all blocks has no value, since to some it does not apply
+            // the sum over all blocks has no value, because the bound does not apply to some of
+            // them
             Err(_) => format!("{} in a block", bound.name),
         })
         .collect();
@@ -149,7 +151,7 @@ fn readme(inputs: &Inputs, command: &str) -> String {
     text
 }
 
-/// The schedule of the run as a replay file, unless it is too long to be of use.
+/// Records the schedule of the run as a replay file; `None` if it is too long.
 fn record(inputs: &Inputs) -> Result<Option<String>, Diagnostics> {
     let policies = std::slice::from_ref(inputs.policy);
     let plan = Plan {
@@ -175,7 +177,7 @@ fn record(inputs: &Inputs) -> Result<Option<String>, Diagnostics> {
     Ok(recorder.text())
 }
 
-/// Keeps the issue decisions of a run, to write them as a replay file.
+/// Records the issue decisions of a run, to write them as a replay file.
 #[derive(Clone, Debug, Default)]
 pub struct ScheduleRecorder {
     issues: Vec<Issue>,
@@ -184,7 +186,7 @@ pub struct ScheduleRecorder {
 }
 
 impl ScheduleRecorder {
-    /// The replay file; nothing if the run was too long to be kept.
+    /// Returns the replay file, or `None` if the run was too long to be recorded.
     pub fn text(&self) -> Option<String> {
         let start = |block: BlockId| self.starts.get(&block).copied().unwrap_or(Cycle::ZERO);
         (!self.overflowed).then(|| Schedule::text(&self.issues, start))

@@ -1,5 +1,6 @@
-//! One launch or program on several machines under several policies, where one that fails takes nothing from the
-//! others. This is how `check`, `compare` and sweeps run what they judge.
+//! The check of one launch or application on several machines under several policies. A run that
+//! fails does not affect the others. `check`, `compare` and sweeps use this to run everything that
+//! they judge.
 
 use super::application::{Application, ApplicationPlan};
 use super::applications::check_applications;
@@ -15,54 +16,54 @@ use crate::diag::Diagnostics;
 use crate::machine::Machine;
 use crate::sim::PolicySetup;
 
-/// What runs.
+/// The launch or application that runs.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     /// One launch.
     Launch(&'a Workload),
     /// Several kernels, one after the other.
     Application {
-        /// What reports call it.
+        /// The name of the application in reports.
         name: &'a str,
         /// The kernels.
         application: &'a Application,
     },
 }
 
-/// What is judged, and how; the same for all runs.
+/// The settings of the judgement, which are the same for all runs.
 #[derive(Clone, Copy)]
 pub struct Judging<'a> {
     /// The bounds.
     pub bounds: &'a [Box<dyn Bound>],
-    /// Names of those that decide the verdict; empty for all.
+    /// The names of the bounds that determine the verdict; empty for all.
     pub gating: &'a [String],
-    /// Fuel of functional runs.
+    /// The largest number of instructions that functional runs execute per block.
     pub max_instructions_per_block: u64,
-    /// Threads for machines with several SMs.
+    /// The number of threads for machines with several SMs.
     pub threads: usize,
-    /// Threads for kernels of an application that do not wait for each other.
+    /// The number of threads for kernels of an application that are independent of each other.
     pub jobs: usize,
-    /// Whether blocks are executed on a thread of their own.
+    /// Whether blocks are executed on a separate thread.
     pub ahead: bool,
-    /// Memory of the watch for races; none trusts the kernels.
+    /// The number of bytes for the race detector; `None` trusts the kernels.
     pub race_memory: Option<usize>,
     /// Whether to compare the analyser with the simulator on every warp alone.
     pub self_check: bool,
-    /// Hears of every block that is through, and may end the runs.
+    /// Is notified of every block that is complete, and can stop the runs.
     pub watch: &'a Watch,
 }
 
-/// What came of a run that was judged.
+/// The result of a judged run.
 #[derive(Clone, Debug)]
 pub enum Judged {
-    /// Of a launch.
+    /// The result of a launch.
     Launch(Box<Checked>),
-    /// Of an application.
+    /// The result of an application.
     Application(Box<ApplicationChecked>),
 }
 
 impl Judged {
-    /// The result; of an application the total.
+    /// Returns the result of a launch, or the total of an application.
     pub fn total(&self) -> &Checked {
         match self {
             Self::Launch(checked) => checked,
@@ -71,17 +72,17 @@ impl Judged {
     }
 }
 
-/// A run: as far as it came, and what went wrong.
+/// A run as far as it got, and the error that ended it, if any.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// What was judged, if anything was.
+    /// The results that were judged, if there are any.
     pub judged: Option<Judged>,
-    /// Why it is not all.
+    /// The reason why the run is incomplete, if it is.
     pub problems: Option<Diagnostics>,
 }
 
 impl Run {
-    /// One that never began.
+    /// Creates a run that failed before it began.
     pub fn failed(problems: Diagnostics) -> Self {
         Self { judged: None, problems: Some(problems) }
     }
@@ -103,8 +104,9 @@ impl Run {
     }
 }
 
-/// Runs the subject on each of these machines under the policies beside it, in their order. A launch is executed
-/// once for all that need the same to be recorded, and so is each launch of an application.
+/// Runs the subject on each of these machines under the policies given with it. The results are in
+/// the same order. A launch is executed once for all machines that need the same data recorded, and
+/// so is each launch of an application.
 pub fn judge_each(subject: Subject, on: &[(&Machine, &[PolicySetup])], judging: &Judging) -> Vec<Vec<Run>> {
     match subject {
         Subject::Launch(workload) => {
@@ -119,8 +121,8 @@ pub fn judge_each(subject: Subject, on: &[(&Machine, &[PolicySetup])], judging: 
     }
 }
 
-/// The same for an application, from where other runs of it came to; `keep` hears of every launch that all of them are
-/// through with.
+/// Does the same as [`judge_each`] for an application. If `begun` is given, resumes at that point.
+/// Calls `keep` after every launch that all runs have completed.
 pub fn judge_application(
     name: &str,
     application: &Application,
@@ -173,7 +175,7 @@ fn application_plan<'a>(
         max_instructions_per_block: judging.max_instructions_per_block,
         threads: judging.threads,
         jobs: judging.jobs,
-        // kernels that are taken side by side keep all threads busy
+        // kernels that are simulated side by side keep all threads busy
         ahead: judging.ahead
             && (judging.jobs == 1 || application.program().is_some() || machine.memory().start.is_left()),
         self_check: judging.self_check,

@@ -1,9 +1,10 @@
-//! Whether control codes leave results the time that they take on a machine.
+//! The check whether control codes allow results the time that they take on a machine.
 //!
-//! A stall count covers an instruction whose result always takes the same time, a barrier one whose time varies; nothing else
-//! holds the reader back where the machine follows control codes. Here each run is watched: when is a register there, and
-//! from when on do stall counts and barriers let its reader issue? What happens under guards is not judged: whether the
-//! lanes are the same is not in an event.
+//! A stall count covers an instruction of fixed latency, a barrier one of variable latency; on a
+//! machine with control codes nothing else delays the reader. This module observes each run and
+//! compares the time at which a register becomes available with the time from which stall counts
+//! and barriers allow its reader to issue. Instructions under guards are not judged, because an
+//! event does not show whether the lanes are the same.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,31 +12,33 @@ use crate::base::{Cycles, Pc, RegId};
 use crate::program::{MachineCode, Program};
 use crate::trace::{Issue, Observer};
 
-/// Counts of a barrier that are kept: `DEPBAR.LE` can leave no more under way.
+/// The number of signals kept per barrier: `DEPBAR.LE` can leave no more in flight.
 const KEPT: usize = 64;
-/// Pairs that are named.
+/// The largest number of pairs that are listed.
 const NAMED: usize = 20;
 
-/// What a run showed.
+/// The findings of a run.
 pub(super) struct Early<'p> {
     program: &'p Program,
-    /// Nothing is watched without.
+    /// The machine code; `None` disables the observer.
     code: Option<&'p MachineCode>,
     sm: usize,
-    /// By SM and slot.
+    /// The warps by SM and slot.
     warps: BTreeMap<(usize, usize), Warp>,
-    /// By writer and reader: a register, and the most cycles by which the codes let the reader go early.
+    /// By writer and reader: a register, and the largest number of cycles by which the codes allow
+    /// the reader to issue too early.
     pairs: BTreeMap<(Pc, Pc), (RegId, Cycles)>,
-    /// Reads that issued before the result was there.
+    /// The number of reads that issued before the result was available.
     reads: u64,
 }
 
 /// The warp in a slot.
 #[derive(Default)]
 struct Warp {
-    /// By register: from when on its value is there, and who wrote it, unless under a guard.
+    /// By register: when its value becomes available, and the instruction that wrote it; `None` if
+    /// that was under a guard.
     written: Vec<Option<(u64, Pc)>>,
-    /// By barrier: when all that signalled it so far are through, the last first.
+    /// By barrier: when all its signals so far have completed, the latest first.
     barriers: [VecDeque<u64>; 8],
     stalled_until: u64,
 }
@@ -46,7 +49,7 @@ impl<'p> Early<'p> {
         Self { program, code, sm: 0, warps: BTreeMap::new(), pairs: BTreeMap::new(), reads: 0 }
     }
 
-    /// In words; none if nothing was watched.
+    /// Returns the findings as notes for the reader; empty if nothing was observed.
     pub fn notes(&self) -> Vec<String> {
         if self.code.is_none() {
             return Vec::new();
@@ -92,7 +95,8 @@ impl Observer for Early<'_> {
         }
         let Some(coded) = code.of(instr) else { return };
         let at = issue.issue.get();
-        // memory accesses and others whose time varies read some of their sources later than they issue, nobody says when
+        // memory accesses and other instructions of variable latency read some of their sources
+        // later than they issue, at an unspecified time
         if instr.guard.is_none() && !coded.variable {
             let let_go = warp.let_go(coded.control.wait | coded.waits, coded.drains);
             for &reg in instr.srcs.as_slice() {
@@ -121,7 +125,8 @@ impl Observer for Early<'_> {
 }
 
 impl Warp {
-    /// From when on control codes that wait for these barriers let an instruction issue.
+    /// Returns the cycle from which control codes that wait for these barriers allow an instruction
+    /// to issue.
     fn let_go(&self, wait: u8, drains: Option<(u8, u8)>) -> u64 {
         let through = |barrier: u8, left: u8| {
             self.barriers[usize::from(barrier & 7)].get(usize::from(left)).copied().unwrap_or(0)

@@ -20,29 +20,31 @@ use crate::program::TimingTable;
 use crate::program::graph::Loop;
 use crate::program::warp_cfg::{Divergence, WarpCfg};
 
-/// Stack of the thread that walks: paths whose branches nest deeply need it.
+/// The stack size, in bytes, of the thread that walks the paths: deeply nested branches need a
+/// large one.
 const STACK: usize = 1 << 29;
 
-/// The bound over all paths of a launch. It has a value only for schedules that it holds for ([`Self::under`]).
+/// The bound over all paths of a launch. It has a value only for schedules for which it holds
+/// ([`Self::under`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaticLaunch {
-    /// Which bound over the paths of a run it is over all paths.
+    /// The bound over the paths of a run that it generalises to all paths.
     pub kind: StaticKind,
-    /// The sum over the blocks, where they run one after the other.
+    /// The value: the sum over the blocks if they run one after the other.
     value: BoundValue,
-    /// What it rests on, but for the schedules.
+    /// The premises of the bound, except for the schedules.
     premises: Premises,
-    /// Blocks.
+    /// The number of blocks.
     pub blocks: u32,
-    /// Warps of all blocks.
+    /// The number of warps of all blocks.
     pub warps: u64,
-    /// Of these, warps with one path, whatever the data are.
+    /// The number of those warps that have a single path whatever the data are.
     pub with_one_path: u64,
     /// Whether the number of barriers depends on the path in some block.
     pub irregular: bool,
 }
 
-/// What the bound rests on, whatever the schedules are.
+/// The premises of the bound that do not depend on the schedules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Premises {
     resident_blocks: u32,
@@ -60,34 +62,36 @@ impl Premises {
 }
 
 impl StaticLaunch {
-    /// Its value for these schedules.
+    /// Returns the value for these schedules.
     ///
     /// # Errors
-    /// The first premise that does not hold for them.
+    /// Returns the first premise that does not hold for them.
     pub fn under(&self, schedules: Schedules) -> Result<Guarantee, NotApplicable> {
         let (_, applicable) = self.premises.under(schedules)?;
         Ok(applicable.guarantees(self.value))
     }
 }
 
-/// What there is to say of all paths of a launch.
+/// The result of the analysis of all paths of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EveryPath {
-    /// A bound.
+    /// The analysis found a bound.
     Bound(StaticLaunch),
-    /// A premise of it does not hold.
+    /// A premise of the bound does not hold.
     NotApplicable(NotApplicable),
-    /// Somebody ended it.
+    /// The analysis was stopped.
     Stopped,
 }
 
-/// The bound over all paths of a launch on a machine, for runs under these policies.
+/// Computes the bound over all paths of a launch on a machine, for runs under these policies.
 ///
-/// `bounds`: by the first instruction of a loop, how often a warp goes back to it at most each time it comes to it. `steps`: what may
-/// be written down of the paths of a block.
+/// `bounds` maps the first instruction of a loop to the largest number of times that a warp goes
+/// back to it each time it enters the loop. `steps` limits the number of steps that are stored for
+/// the paths of a block.
 ///
 /// # Errors
-/// What has to be known and is not, such as a bound of a loop whose rounds depend on data; and what is wrong with the launch.
+/// Returns an error if a fact is needed but unknown, such as the bound of a loop whose trip count
+/// depends on data, and if the launch is invalid.
 pub fn every_path(
     workload: &Workload,
     machine: &Machine,
@@ -107,10 +111,11 @@ pub fn every_path(
         resident_blocks: resident,
         partial_barriers: false,
         beyond: workload.program().beyond_the_paper_model_on(machine),
-        // loaded data are unknown, whoever stored them
+        // loaded data are unknown, whichever store wrote them
         order: untimed(workload.program()),
     };
-    // what does not hold anyway need not be walked; a replay may turn out to pass over no warp
+    // premises that fail in any case are tested before the walk; a replay may turn out to pass over
+    // no warp
     let hopeful =
         |policy: &SchedulerKind| Schedules::Run { policy: policy.clone(), passed_over: Some(false) };
     let all = std::iter::once(Schedules::WorkConserving).chain(policies.iter().map(hopeful));
@@ -151,7 +156,8 @@ pub fn every_path(
     Ok(if all { EveryPath::Bound(found) } else { EveryPath::Stopped })
 }
 
-/// What the warps of each block may execute, block by block; whether that were all.
+/// Calls `visit` with the paths that the warps of each block may execute, block by block. Returns
+/// whether all blocks were visited.
 ///
 /// # Errors
 /// As for [`every_path`].
@@ -204,7 +210,7 @@ pub fn for_each_block(
     })
 }
 
-/// The paths of code that has but one for each warp.
+/// Visits the paths of code that has only one path for each warp.
 fn written_paths(
     workload: &Workload,
     options: Options,
@@ -220,22 +226,22 @@ fn written_paths(
     Ok(true)
 }
 
-/// A thread that goes back to the beginning of a loop more often than somebody said.
+/// A thread that goes back to the beginning of a loop more often than the given bound allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     /// The loop's first instruction.
     pub header: Pc,
-    /// What was said.
+    /// The given bound.
     pub most: u64,
-    /// How often it goes back at least.
+    /// The number of times it goes back, at least.
     pub rounds: u64,
-    /// Its warp in the block.
+    /// The index of its warp in the block.
     pub warp: usize,
-    /// Its lane.
+    /// The index of its lane.
     pub lane: usize,
 }
 
-/// The first thread in a block of a run that contradicts these bounds.
+/// Returns the first thread in a block of a run that contradicts these bounds.
 pub fn contradiction(
     graph: &WarpCfg,
     bounds: &HashMap<Pc, u64>,
@@ -247,7 +253,8 @@ pub fn contradiction(
     bounded
         .flat_map(|(known, most)| {
             let of_warp = move |(warp, path): (usize, &WarpPath)| {
-                // by lane: how often it went back since it came from outside; none outside of the loop
+                // by lane: the number of times it went back since it entered the loop; `None`
+                // outside of the loop
                 let mut rounds: [Option<u64>; WARP_SIZE] = [None; WARP_SIZE];
                 let mut masks = path.masks().iter().peekable();
                 let mut active = LaneMask::empty();
@@ -281,10 +288,10 @@ pub fn contradiction(
         .next()
 }
 
-/// Whether a run keeps to what was said of loops.
+/// Checks that a run keeps to the given loop bounds.
 ///
 /// # Errors
-/// The first thread that does not, and whatever stops the run.
+/// Returns the first thread that exceeds a bound, and any error that stops the run.
 pub fn keeps_bounds(
     workload: &Workload,
     options: Options,

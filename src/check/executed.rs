@@ -1,7 +1,9 @@
-//! A functional run that is kept: to be timed afterwards, or not at all where one before it was the same.
+//! A functional run whose paths are kept, to be timed later, or not at all if an earlier run had
+//! the same paths.
 //!
-//! Timing depends on data only through the paths of warps, the lines that they access, and what the launch takes of memory. So
-//! runs of one kernel with the same paths on one machine under one policy take the same time, to the cycle.
+//! Timing depends on data only through the paths of warps, the lines that they access, and the
+//! memory footprint of the launch. Runs of one kernel with the same paths on one machine under one
+//! policy therefore take exactly the same number of cycles.
 
 use super::ahead::ahead;
 use super::order::{Seen, settled};
@@ -14,21 +16,22 @@ use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::sim::PolicySetup;
 use crate::trace::Observer;
 
-/// A run that takes more bytes than this is not kept: what is beyond is executed as it is timed.
+/// The largest number of bytes of a run that are kept; the blocks beyond are executed while they
+/// are timed.
 const MOST_BYTES: usize = 1 << 26;
 
-/// All of what timing depends on.
+/// Everything that timing depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
     blocks: Vec<BlockPaths>,
     footprint: Footprint,
 }
 
-/// A functional run, executed to its end if that can be kept.
+/// A functional run, executed to its end if its paths can be kept.
 pub struct Executed<'a> {
     source: WorkloadSource<'a>,
     paths: Paths,
-    /// Whether that is all of the run.
+    /// Whether `paths` covers the whole run.
     is_whole: bool,
     failed: Option<Diagnostics>,
     given: usize,
@@ -38,7 +41,8 @@ impl<'a> Executed<'a> {
     /// Executes the workload of a plan.
     ///
     /// # Errors
-    /// If the launch cannot start. What goes wrong in it is told by [`Self::observe`].
+    /// Returns an error if the launch cannot start. [`Self::observe`] returns errors that occur
+    /// later.
     pub fn new(plan: &Plan<'a>) -> Result<Self, Diagnostics> {
         let mut source = plan.workload.source(plan.options()?, plan.watch)?;
         let paths = Paths { blocks: Vec::new(), footprint: source.footprint() };
@@ -64,17 +68,18 @@ impl<'a> Executed<'a> {
         Ok(Self { source, paths: executed, is_whole, failed, given: 0 })
     }
 
-    /// The paths of the whole run, if they were kept.
+    /// Returns the paths of the whole run, if they were kept.
     pub fn paths(&self) -> Option<&Paths> {
         self.is_whole.then_some(&self.paths)
     }
 
-    /// What was seen of the order of accesses so far; of the whole run if its paths were kept.
+    /// Returns what is known about the order of accesses so far; of the whole run if its paths were
+    /// kept.
     pub fn seen(&self) -> Seen {
         self.source.seen()
     }
 
-    /// Times it under one policy with an observer.
+    /// Times the run under one policy with an observer.
     ///
     /// # Errors
     /// As [`super::observe`].

@@ -1,4 +1,4 @@
-//! One makespan against one bound.
+//! The comparison of one makespan with one bound.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,24 +6,24 @@ use super::saved;
 use crate::base::{BlockId, Cycles, WarpId};
 use crate::bound::{Guarantee, Standing};
 
-/// Why there is no verdict: a clause without capital and full stop.
+/// The reason why there is no verdict: a clause without capital and full stop.
 pub type Why = String;
 
-/// What became of a bound in a run.
+/// The verdict on a bound in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The makespan is at most the bound.
     Holds,
     /// The makespan exceeds the bound.
     Violated,
-    /// This premise of the bound does not hold for this run.
+    /// The given premise of the bound does not hold for this run.
     NotApplicable(Why),
-    /// It applies, and what was done does not suffice to say whether it holds.
+    /// The bound applies, but what was simulated is not sufficient to decide whether it holds.
     Undecided(Why),
 }
 
 impl Verdict {
-    /// The verdict on a makespan by a bound, or why the bound has no value.
+    /// Returns the verdict on a makespan by a bound, or by the reason why the bound has no value.
     pub fn of(makespan: Cycles, bound: Result<Guarantee, &str>) -> Self {
         match bound {
             Err(why) => Self::NotApplicable(why.to_owned()),
@@ -32,7 +32,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict on something that lies in an interval, or on a run of which more is not known.
+    /// Returns the verdict on a makespan that is only known to lie in an interval.
     pub fn between(at_least: Cycles, at_most: Cycles, bound: Guarantee, why_open: &str) -> Self {
         let bound = bound.cycles();
         if at_least > bound {
@@ -44,7 +44,7 @@ impl Verdict {
         }
     }
 
-    /// The word for it, as scripts read it.
+    /// Returns the word for it that scripts read.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -54,17 +54,17 @@ impl Verdict {
         }
     }
 
-    /// Whether the bound was exceeded.
+    /// Returns whether the bound was exceeded.
     pub fn is_violated(&self) -> bool {
         *self == Self::Violated
     }
 
-    /// Whether the bound applies.
+    /// Returns whether the bound applies.
     pub fn applies(&self) -> bool {
         !matches!(self, Self::NotApplicable(_))
     }
 
-    /// Why it neither holds nor is violated, if so.
+    /// Returns the reason why the bound neither holds nor is violated, or `None` if it does either.
     pub fn why(&self) -> Option<&str> {
         match self {
             Self::Holds | Self::Violated => None,
@@ -72,8 +72,9 @@ impl Verdict {
         }
     }
 
-    /// The verdict over several bounds: violated if any is; else holds if any does; else undecided. Of equals the
-    /// first counts.
+    /// Returns the verdict over several bounds: violated if any is violated; else holds if any
+    /// holds; else undecided if any is; else not applicable. Among equal verdicts the first one is
+    /// returned.
     pub fn combine(all: impl IntoIterator<Item = Self>) -> Self {
         let weight = |verdict: &Self| match verdict {
             Self::NotApplicable(_) => 0,
@@ -86,38 +87,42 @@ impl Verdict {
     }
 }
 
-/// (bound - makespan) / makespan; zero for a run that takes no time and is bounded by none.
+/// Returns (bound - makespan) / makespan. If the makespan is zero, it returns zero for a bound of
+/// zero, and `None` otherwise.
 pub fn overestimation(bound: Cycles, makespan: Cycles) -> Option<f64> {
     let (bound, makespan) = (bound.get() as f64, makespan.get() as f64);
     if makespan > 0.0 { Some((bound - makespan) / makespan) } else { (bound == 0.0).then_some(0.0) }
 }
 
-/// The name of a bound. (Where `serde` saw a reference it would borrow from what it reads.)
+/// The name of a bound. (With a plain reference type `serde` would borrow from its input.)
 pub type BoundName = &'static str;
 
-/// A bound over a whole run: of blocks one after the other values add up.
+/// A bound over a whole run; the values of blocks that run one after the other are added up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundRow {
     /// The bound's name.
     #[serde(deserialize_with = "saved::bound_name")]
     pub name: BoundName,
-    /// Its value, or why it has none: to some block it does not apply.
+    /// Its value, or the reason why it has none, which is that it does not apply to some block.
     pub value: Result<Guarantee, Why>,
     /// Whether the makespan of some block to which it applies exceeds it.
     pub violated: bool,
-    /// What it rests on.
+    /// Its justification.
     pub standing: Standing,
-    /// Whether it is for another policy than the run's, or for launches whose blocks are resident together
-    /// and this is none and nobody named it; reports leave it out then.
+    /// Whether reports omit the bound. This is so if it is for another policy than the run's, or if
+    /// it is for launches whose blocks are resident together, this launch is not one, and the user
+    /// did not name the bound.
     pub left_out: bool,
-    /// Whether it is about blocks; otherwise it is about the launch and blocks have no value of it.
+    /// Whether the bound limits blocks. Otherwise it limits the launch, and blocks have no value of
+    /// it.
     pub of_blocks: bool,
-    /// Whether it decides the exit code.
+    /// Whether the bound affects the exit code.
     pub gates: bool,
 }
 
 impl BoundRow {
-    /// Violated if it is in any block; else not applicable if it does not apply to one.
+    /// Returns the verdict: violated if the bound is violated in any block; else not applicable if
+    /// it does not apply to some block; else holds.
     pub fn verdict(&self) -> Verdict {
         match &self.value {
             _ if self.violated => Verdict::Violated,
@@ -126,7 +131,8 @@ impl BoundRow {
         }
     }
 
-    /// It applies to nothing of the run, for this reason unless there was one before.
+    /// Marks the bound as not applicable to anything in the run. The reason is `why`, unless there
+    /// was a reason before.
     pub(super) fn withdraw(&mut self, why: &str) {
         self.violated = false;
         if self.value.is_ok() {
@@ -140,37 +146,39 @@ impl BoundRow {
 pub struct WarpRow {
     /// The warp.
     pub warp: WarpId,
-    /// Its last `done`.
+    /// The cycle of its last `done`.
     pub finish: Cycles,
     /// Its time alone, summed over sections.
     pub isolated: Cycles,
-    /// Time in exec phases, summed over sections.
+    /// Its time in exec phases alone, summed over sections.
     pub exec: Cycles,
-    /// Time in idle phases, summed over sections.
+    /// Its time in idle phases alone, summed over sections.
     pub idle: Cycles,
 }
 
-/// Makespan and bound values of every block, flat: a grid can have millions.
+/// The makespan and the bound values of every block, stored in one flat vector because a grid can
+/// have millions of blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockTable {
     bounds: usize,
-    /// Blocks that were entered.
+    /// The number of blocks that were entered.
     entered: usize,
-    /// A makespan and the bounds of each block in launch order, up to the last that was entered.
+    /// The makespan and the bounds of each block in launch order, up to the last block that was
+    /// entered.
     #[serde(with = "saved::rows")]
     rows: Vec<u64>,
 }
 
-/// Stands for a bound that does not apply.
+/// Marks a bound that does not apply.
 pub(super) const NOT_APPLICABLE: u64 = u64::MAX;
 
 impl BlockTable {
-    /// A table for this many bounds.
+    /// Creates a table for this many bounds.
     pub fn new(bounds: usize) -> Self {
         Self { bounds, entered: 0, rows: Vec::new() }
     }
 
-    /// Makes all bounds of all blocks not applicable.
+    /// Marks all bounds of all blocks as not applicable.
     pub(super) fn withdraw_bounds(&mut self) {
         for row in self.rows.chunks_exact_mut(1 + self.bounds) {
             row[1..].fill(NOT_APPLICABLE);
@@ -180,7 +188,7 @@ impl BlockTable {
     /// Enters a block; blocks may end in another order than that of the launch.
     ///
     /// # Panics
-    /// If there are not as many values as bounds.
+    /// Panics if the number of values differs from the number of bounds.
     pub fn enter(
         &mut self,
         block: BlockId,
@@ -199,7 +207,8 @@ impl BlockTable {
         self.entered += 1;
     }
 
-    /// Whether these are blocks from the first on without a gap, each with this many bounds.
+    /// Returns whether the blocks are entered from the first on without a gap, each with this many
+    /// bounds.
     pub(super) fn is_whole(&self, bounds: usize) -> bool {
         let width = bounds + 1;
         self.bounds == bounds
@@ -207,17 +216,18 @@ impl BlockTable {
             && self.rows.chunks_exact(width).all(|row| row[0] != NOT_APPLICABLE)
     }
 
-    /// The number of blocks that were entered.
+    /// Returns the number of blocks that were entered.
     pub fn len(&self) -> usize {
         self.entered
     }
 
-    /// Whether there is no block.
+    /// Returns whether there is no block.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The number, makespan and bound values of each block that was entered, in launch order.
+    /// Returns the number, the makespan and the bound values of each block that was entered, in
+    /// launch order.
     pub fn iter(
         &self,
     ) -> impl Iterator<Item = (usize, Cycles, impl Iterator<Item = Option<Cycles>> + '_)> + '_ {

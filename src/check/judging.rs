@@ -1,4 +1,4 @@
-//! What the analyser says of a block, and what becomes of it under a policy.
+//! The analysis of a block, and the judgement of its runs under a policy.
 
 use super::checked::{Checked, Unsettled};
 use super::control_codes::ControlCodes;
@@ -17,28 +17,29 @@ use crate::program::TimingTable;
 use crate::sim::{BlockResult, PolicySetup, SubCoreResult};
 use crate::trace::Stalls;
 
-/// Strict round robin is judged over the order of turns, which costs a pass of its own.
+/// Creates the analyser of a plan. The bound of strict round robin needs the order of turns, which
+/// takes a pass of its own, so it is computed only if a policy requires it.
 pub(super) fn analyser<'t>(plan: &Plan, table: &'t TimingTable) -> Analyser<'t> {
     let srr = plan.policies.iter().any(|policy| policy.kind() == SchedulerKind::Srr);
     if srr { Analyser::new(table).in_turns() } else { Analyser::new(table) }
 }
 
-/// What the analyser says of a block: the same under every policy.
+/// The analysis of a block, which is the same under every policy.
 pub(super) struct Analysed {
-    /// One per bound of the plan; the default one of a bound that was not asked for.
+    /// One report per bound of the plan; the default report for a bound that was not requested.
     reports: Vec<BoundReport>,
-    /// What the block adds to a bound of the launch.
+    /// The share of the block in a bound of the launch.
     share: BlockShare,
     warps: Vec<WarpTotals>,
 }
 
 impl Analysed {
-    /// Of these bounds, by their place in the plan.
+    /// Analyses a block for the requested bounds; `asked` has one entry per bound of the plan.
     pub fn new(plan: &Plan, asked: &[bool], analyser: &mut Analyser, paths: &BlockPaths) -> Self {
         let mut reports = vec![BoundReport::default(); plan.bounds.len()];
         let mut share = BlockShare::default();
         if !asked.contains(&true) {
-            // what is said of the warps of a single block is all there is to say
+            // without bounds, only the rows of the warps of a single block are reported
             let warps = if plan.workload.blocks() == 1 { analyser.alone(paths) } else { Vec::new() };
             return Self { reports, share, warps };
         }
@@ -63,7 +64,7 @@ impl Analysed {
     }
 }
 
-/// How many blocks of a launch are there at a time, if an SM holds so many together.
+/// Returns how many blocks of a launch are resident at a time, if an SM holds `resident` of them.
 pub(super) fn residency(workload: &Workload, machine: &Machine, resident: u32) -> Residency {
     Residency {
         places: resident,
@@ -74,26 +75,26 @@ pub(super) fn residency(workload: &Workload, machine: &Machine, resident: u32) -
     }
 }
 
-/// Collects what becomes of one policy.
+/// Collects the results of one policy.
 pub(super) struct Judge<'a> {
     plan: &'a Plan<'a>,
     pub policy: &'a PolicySetup,
     resident: u32,
     /// The blocks so far, for bounds of the launch.
     shares: LaunchShares,
-    /// By bound: of those of the launch, that it applies to a block.
+    /// For each bound of the launch, the proof that it applies to a block.
     applicable: Vec<Option<Applicable>>,
     pub total: Checked,
-    /// Of machine code, if that is asked for.
+    /// The dependences that control codes of machine code cover, if their check is requested.
     codes: ControlCodes,
-    /// What was seen of them in time.
+    /// The results that control codes leave too little time for, as observed in the run.
     pub early: Early<'a>,
 }
 
 impl<'a> Judge<'a> {
     pub fn new(plan: &'a Plan, policy: &'a PolicySetup, resident: u32) -> Self {
         let named = |bound: &dyn Bound| plan.gating.iter().any(|gating| gating == bound.name());
-        // a conjecture decides nothing unless the user names it
+        // a conjecture does not affect the verdict unless the user names it
         let gates = |bound: &dyn Bound| named(bound) || plan.gating.is_empty() && bound.standing().gates();
         let bounds = plan.bounds.iter().map(|bound| BoundRow {
             name: bound.name(),
@@ -134,7 +135,8 @@ impl<'a> Judge<'a> {
         Self { plan, policy, resident, shares, applicable, total, codes: ControlCodes::default(), early }
     }
 
-    /// What bounds may rely on. `passed_over` says whether a ready warp was.
+    /// Returns the facts that bounds may rely on. `passed_over` states whether a ready warp was
+    /// passed over.
     fn context(&self, partial_barriers: bool, passed_over: bool) -> Context {
         Context {
             schedules: Schedules::Run { policy: self.policy.kind(), passed_over: Some(passed_over) },
@@ -145,13 +147,13 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// By bound, whether it may apply to some block.
+    /// Returns for each bound whether it may apply to some block.
     pub fn may_apply(&self) -> Vec<bool> {
         let context = self.context(false, false);
         self.plan.bounds.iter().map(|bound| bound.applicable(&context).is_ok()).collect()
     }
 
-    /// The result, with what a reader must know about it.
+    /// Returns the result, with the notes that a reader needs.
     pub fn finish(self, notes: Vec<String>) -> Unsettled {
         let mut total = Checked { notes, ..self.total };
         if self.plan.checks_control_codes() {
@@ -159,7 +161,7 @@ impl<'a> Judge<'a> {
             total.notes.extend(self.early.notes());
         }
         if total.blocks.is_empty() {
-            // a bound that nothing was held against does not hold
+            // a bound that no block was compared with does not count as holding
             for row in &mut total.bounds {
                 row.withdraw("no block was simulated to its end");
             }
@@ -191,7 +193,7 @@ impl<'a> Judge<'a> {
         let rows = total.bounds.iter_mut().zip(&mut self.applicable);
         for ((bound, report), (row, applies)) in reports.zip(rows) {
             match bound.applicable(&context) {
-                // the launch is judged when it is over
+                // the launch is judged at its end
                 Ok(of_launch) if !row.of_blocks => {
                     *applies = Some(of_launch);
                     values.push(None);
@@ -259,7 +261,7 @@ mod tests {
     use crate::micro::{MicroKernel, MicroSource};
     use crate::path::BlockSource;
 
-    /// Claims that all warps together take two cycles, where barriers are those of all warps.
+    /// A bound which claims that all warps together take two cycles, if barriers involve all warps.
     struct TwoCycles;
 
     impl Bound for TwoCycles {
@@ -285,7 +287,7 @@ mod tests {
         }
     }
 
-    /// Says that one of the blocks has partial barriers.
+    /// A source that marks one of its blocks as having partial barriers.
     struct Partial<'a>(MicroSource<'a>, usize);
 
     impl BlockSource for Partial<'_> {
@@ -298,7 +300,8 @@ mod tests {
         }
     }
 
-    /// A block of each length, one of them with partial barriers, one after the other.
+    /// Judges a run of one block of each length, one after the other, of which block `partial` has
+    /// partial barriers.
     fn judged(lengths: [usize; 2], partial: usize) -> BoundRow {
         let block = |&length: &usize| format!(".blocks 1\n.warps 1\n{}", " f\n".repeat(length));
         let text = SourceText::new("k.warp", lengths.iter().map(block).collect::<String>());

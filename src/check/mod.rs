@@ -1,7 +1,8 @@
-//! Where makespans meet bounds.
+//! The comparison of makespans with bounds.
 //!
-//! `sim` and `bound` never see each other; this layer runs both on the same paths and judges.
-//! A violation is a result: it is reported with what is needed to replay it, never hidden.
+//! `sim` and `bound` never import each other; this layer runs both on the same paths and compares
+//! their results. A violation is a result: it is reported together with everything that is needed
+//! to replay it, and never hidden.
 
 pub mod ablation;
 mod ahead;

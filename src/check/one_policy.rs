@@ -1,4 +1,4 @@
-//! An application under one policy, with somebody who looks on.
+//! The check of an application under one policy, with an observer.
 
 use super::ahead::ahead;
 use super::application::{Application, ApplicationPlan};
@@ -14,11 +14,12 @@ use crate::program::sequence::{Action, Kernel, LaunchAction, Sequence};
 use crate::sim::{Left, PolicySetup};
 use crate::trace::Observer;
 
-/// Runs an application under one policy with an observer, and gives back the memory at its end, if it has any. Goes on
-/// where another run came to; `keep` hears of every launch that is through, with the observer.
+/// Runs an application under one policy with an observer. Also returns the memory at its end, if it
+/// has any. If `begun` is given, resumes at that point. Calls `keep` with the observer after every
+/// launch that is complete.
 ///
 /// # Errors
-/// As [`super::check`], with the launch in which it happened.
+/// As [`super::check`], with the launch in which the error occurred.
 pub fn observe_application<O: Observer>(
     plan: &ApplicationPlan,
     policy: &PolicySetup,
@@ -59,7 +60,7 @@ pub fn observe_application<O: Observer>(
                     }
                 }
             });
-            // the first that fails or is ended is the last
+            // the first trace that fails or is stopped is the last one
             let last = each.into_iter().find(|went| !matches!(went, Ok(true)));
             last.unwrap_or(Ok(true)).map(|_| None)
         }
@@ -67,7 +68,7 @@ pub fn observe_application<O: Observer>(
     tally.end(plan, ended)
 }
 
-/// Launch after launch of a program, until somebody ends the run.
+/// Runs the launches of a program in order, until the run is stopped.
 fn every_launch<O: Observer>(
     (plan, sequence): (&ApplicationPlan, &std::sync::Arc<Sequence>),
     policy: &PolicySetup,
@@ -98,7 +99,7 @@ fn every_launch<O: Observer>(
     Ok(device)
 }
 
-/// One launch, judged.
+/// Runs and judges one launch.
 fn one(
     (plan, sequence): (&ApplicationPlan, &std::sync::Arc<Sequence>),
     policy: &PolicySetup,

@@ -1,4 +1,4 @@
-//! What becomes of a verdict if the paths depend on the order in which warps run.
+//! The effect on a verdict if the paths depend on the order in which warps run.
 
 use super::checked::{Checked, Failed, Unsettled};
 use crate::bound::Order;
@@ -7,26 +7,27 @@ use crate::exec::races::{AccessKind, Party, Race, Source, TimeDependences, Varyi
 use crate::isa::Space;
 use crate::program::Program;
 
-/// What is known at the end of a functional run of the order in which its warps accessed memory.
+/// The dependences of a functional run on the order in which its warps accessed memory, as known at
+/// its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// What depends on that order.
+    /// The values and accesses that depend on that order.
     pub dependences: TimeDependences,
-    /// Why races were not looked for, if they were not.
+    /// The reason why races were not looked for, if they were not.
     pub not_looked_for: Option<&'static str>,
 }
 
-/// What a trace knows of races.
+/// The reason given for traces, for which races cannot be looked for.
 pub const IN_A_TRACE: &str = "a trace does not tell what other orders of accesses would lead to";
 
 impl Seen {
-    /// What is known after a functional run.
+    /// Returns what is known after a functional run.
     pub fn of(executor: &Executor) -> Self {
         let not_looked_for = (!executor.watches_races()).then_some("--races ignore");
         Self { dependences: executor.time_dependences(), not_looked_for }
     }
 
-    /// The premise of bounds that this amounts to for the paths of the run.
+    /// Returns the corresponding premise of bounds for the paths of the run.
     pub fn order(&self, program: &Program) -> Order {
         if let Order::Decides(why) = untimed(program) {
             return Order::Decides(why);
@@ -41,29 +42,32 @@ impl Seen {
         }
     }
 
-    /// Why paths may be others if warps run at other times, the most telling reason first.
+    /// Returns the reasons why the paths may differ if warps run at other times, the most
+    /// informative reason first.
     pub fn reasons(&self, program: &Program) -> Vec<String> {
         reasons(&self.dependences, program)
     }
 
-    /// Whether it is a register that nothing has written, and not the order of accesses, that decides.
+    /// Returns whether the cause is a register that was never written, and not the order of
+    /// accesses.
     fn is_unset(&self) -> bool {
         let TimeDependences { races, unnamed, value, .. } = &self.dependences;
         races.is_empty() && *unnamed == 0 && value.is_some_and(|value| value.source == Source::Unset)
     }
 
-    /// What a reader must be told if races were not looked for.
+    /// Returns the note for the reader if races were not looked for.
     pub fn note(&self) -> Option<String> {
         self.not_looked_for.map(not_looked_for)
     }
 }
 
-/// What a reader must be told if races were not looked for, for this reason.
+/// Returns the note for the reader if races were not looked for, for this reason.
 pub fn not_looked_for(why: &str) -> String {
     format!("races were not looked for ({why}): what is said is about the paths of one order of accesses")
 }
 
-/// As [`not_looked_for`], of several results: a line for each reason, once.
+/// Returns the notes of [`not_looked_for`] for several results, with one line for each distinct
+/// reason.
 pub fn notes_of<'a>(reasons: impl Iterator<Item = &'a String>) -> String {
     let mut said: Vec<&String> = Vec::new();
     let mut text = String::new();
@@ -76,7 +80,8 @@ pub fn notes_of<'a>(reasons: impl Iterator<Item = &'a String>) -> String {
     text
 }
 
-/// The premise as it is for whatever takes loaded data as unknown: what timing leaves out counts all the same.
+/// Returns the premise for an analysis that treats loaded data as unknown. A wait that timing does
+/// not model still counts.
 pub fn untimed(program: &Program) -> Order {
     program.untimed_wait().map_or(Order::Irrelevant, |(line, waits)| {
         let place = format!("{}:{line}", program.file);
@@ -85,8 +90,8 @@ pub fn untimed(program: &Program) -> Order {
 }
 
 impl Unsettled {
-    /// Takes every verdict back if the run was one of several that may happen: another order of
-    /// accesses may give other paths, and nothing was said of those.
+    /// Withdraws every verdict if the run was one of several possible ones: another order of
+    /// accesses may give other paths, and the bounds are not computed for those.
     #[must_use]
     pub fn settle(self, seen: &Seen, program: &Program) -> Checked {
         let Self(mut checked) = self;
@@ -115,10 +120,10 @@ impl Unsettled {
     }
 }
 
-/// As [`Unsettled::settle`], whether the run failed or not.
+/// Does the same as [`Unsettled::settle`], whether the run failed or not.
 ///
 /// # Errors
-/// That of the run, with what was judged before it.
+/// Returns the error of the run, with the results judged before it.
 pub fn settled(
     ran: Result<Unsettled, Failed<Unsettled>>,
     seen: &Seen,
@@ -135,7 +140,7 @@ pub fn settled(
 
 impl Checked {
     fn withdraw(&mut self, why: &str) {
-        // a premise that fails anyway is the better reason
+        // a premise that fails in any case is the better reason
         self.bounds.iter_mut().for_each(|row| row.withdraw(why));
         self.blocks.withdraw_bounds();
     }

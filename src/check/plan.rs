@@ -1,4 +1,4 @@
-//! What to run, and what to judge.
+//! The plan of a check: what to run, and what to judge.
 
 use super::workload::Workload;
 use crate::base::Watch;
@@ -9,7 +9,7 @@ use crate::exec::races::BlockOrder;
 use crate::machine::Machine;
 use crate::sim::PolicySetup;
 
-/// What to run and what to judge.
+/// The plan of a check: what to run, and what to judge.
 pub struct Plan<'a> {
     /// The kernel.
     pub workload: &'a Workload,
@@ -19,34 +19,34 @@ pub struct Plan<'a> {
     pub policies: &'a [PolicySetup],
     /// The bounds.
     pub bounds: &'a [Box<dyn Bound>],
-    /// Names of the bounds that decide the verdict; empty for all.
+    /// The names of the bounds that determine the verdict; empty for all.
     pub gating: &'a [String],
-    /// Fuel of the functional run.
+    /// The largest number of instructions that the functional run executes per block.
     pub max_instructions_per_block: u64,
-    /// Threads for machines with several SMs; they change no result.
+    /// The number of threads for machines with several SMs; it does not change any result.
     pub threads: usize,
-    /// Whether blocks are executed on a thread of their own while earlier ones are simulated, which
-    /// changes no result either.
+    /// Whether blocks are executed on a separate thread while earlier ones are simulated. This does
+    /// not change any result either.
     pub ahead: bool,
     /// Whether to compare the analyser with the simulator on every warp alone.
     pub self_check: bool,
-    /// Hears of every block that a policy is through with, and may end the run.
+    /// Is notified of every block that a policy has completed, and can stop the run.
     pub watch: &'a Watch,
-    /// Whether to watch for accesses whose order shows, without which no verdict stands: bytes of
-    /// memory that the watch may take. `None` trusts the kernel.
+    /// The number of bytes that the race detector may use to record accesses whose order matters;
+    /// without it no verdict is final. `None` trusts the kernel and disables the detector.
     pub race_memory: Option<usize>,
 }
 
 impl Plan<'_> {
-    /// Whether control codes are held against the dependences that they stand for.
+    /// Returns whether control codes are compared with the dependences that they represent.
     pub fn checks_control_codes(&self) -> bool {
         self.self_check && self.workload.program().machine_code.is_some()
     }
 
-    /// How the functional run goes.
+    /// Returns the options of the functional run.
     ///
     /// # Errors
-    /// A block that is larger than an SM.
+    /// Returns an error for a block that is larger than an SM.
     pub fn options(&self) -> Result<Options, Diagnostics> {
         let side_by_side = resident_blocks(self)? > 1 || self.machine.sms() > 1 && self.workload.blocks() > 1;
         let order = if side_by_side { BlockOrder::SideBySide } else { BlockOrder::OneByOne };
@@ -54,18 +54,19 @@ impl Plan<'_> {
         Ok(options.watching(self.race_memory, order))
     }
 
-    /// Whether functional execution runs ahead: a single block has nothing to be ahead of.
+    /// Returns whether functional execution runs ahead of the simulation. With a single block there
+    /// is nothing to gain.
     pub fn runs_ahead(&self) -> bool {
         self.ahead && self.workload.blocks() > 1
     }
 }
 
-/// Blocks of the launch that an SM of the machine holds together.
+/// Returns the number of blocks of the launch that an SM of the machine holds at a time.
 pub(super) fn resident_blocks(plan: &Plan) -> Result<u32, Diagnostics> {
     resident_blocks_on(plan.workload, plan.machine)
 }
 
-/// Blocks of a launch that an SM of a machine holds together.
+/// Returns the number of blocks of a launch that an SM of a machine holds at a time.
 pub(super) fn resident_blocks_on(workload: &Workload, machine: &Machine) -> Result<u32, Diagnostics> {
     let occupancy = machine.limits().occupancy(&workload.needs()).map_err(|error| {
         Diagnostic::general(workload.name.clone(), format!("block larger than the SM holds: {error}"))

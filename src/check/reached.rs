@@ -1,5 +1,5 @@
-//! How far the runs of an application have come, as bytes: what was measured so far and, of a program, device memory. A
-//! process that reads them goes on as the one that wrote them would have.
+//! The progress of the runs of an application, as bytes: the results so far and, for a program,
+//! device memory. A process that reads them resumes as the writing process would have continued.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -14,31 +14,33 @@ use crate::machine::Machine;
 use crate::sim::{Left, PolicySetup};
 use crate::trace::Stalls;
 
-/// Digits of the largest number that is read: what is added to it later does not overflow.
+/// The number of digits of the largest number that is read, chosen so that later additions to it do
+/// not overflow.
 const MOST_DIGITS: usize = 16;
-/// No number is larger.
+/// The upper limit of the numbers that are read.
 const MOST: u64 = 10u64.pow(MOST_DIGITS as u32);
 
-/// How far runs have come: so many launches are through.
+/// The progress of runs: the number of launches that are complete, and their results.
 #[derive(Serialize)]
 pub struct Reached<'r> {
-    /// Runs on machines that need different things to be recorded go one after the other: which of them are under way.
+    /// The index of the group in progress. Runs on machines that need different data recorded form
+    /// groups that run one after the other.
     pub group: usize,
-    /// How many such groups there are.
+    /// The number of such groups.
     #[serde(skip)]
     pub groups: usize,
-    /// Launches that those under way are through with.
+    /// The number of launches that the runs of the group in progress have completed.
     pub launches: u64,
-    /// By machine and policy: what was measured, if anything was.
+    /// The results so far, by machine and policy; `None` if there are none.
     pub runs: Vec<Vec<Option<&'r ApplicationChecked>>>,
-    /// Likewise: what the launches have left on the machine.
+    /// The state of caches and DRAM that the launches have left, by machine and policy.
     pub left: Vec<Vec<&'r Left>>,
-    /// Memory after the last of these launches; a list of traces has none.
+    /// The memory after the last of these launches; `None` for a list of traces.
     #[serde(skip)]
     pub device: Option<&'r Device>,
 }
 
-/// The same, to go on with.
+/// The progress of runs in the form from which they resume; compare [`Reached`].
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Begun {
@@ -50,8 +52,8 @@ pub struct Begun {
     pub(super) device: Option<Device>,
 }
 
-/// The numbers of machines that need the same to be recorded, together. The traces of a list are read for all of them
-/// anyway.
+/// Groups the indices of machines that need the same data recorded. The traces of a list are read
+/// for all machines in any case, so they form a single group.
 pub(super) fn groups<'m>(
     application: &Application,
     machines: impl Iterator<Item = &'m Machine>,
@@ -68,7 +70,8 @@ pub(super) fn groups<'m>(
     groups.into_iter().map(|(_, members)| members).collect()
 }
 
-/// Launches that every run on this machine is through with where the runs have come so far.
+/// Returns the number of launches that every run on this machine has completed, given the progress
+/// of the runs.
 pub(super) fn launches_on(
     machine: usize,
     groups: &[Vec<usize>],
@@ -82,7 +85,7 @@ pub(super) fn launches_on(
     }
 }
 
-/// What runs, where.
+/// The runs that a checkpoint belongs to.
 #[derive(Clone, Copy)]
 pub struct Of<'a> {
     /// The application.
@@ -93,31 +96,33 @@ pub struct Of<'a> {
     pub bounds: &'a [Box<dyn Bound>],
 }
 
-/// A line of results is not longer.
+/// The largest number of bytes of a line of results.
 const MOST_LINE: u64 = 1 << 30;
 
 impl Of<'_> {
-    /// Launches that there are, each as often as it is executed.
+    /// Returns the number of launches to execute; a launch counts once for each group that executes
+    /// it.
     pub fn launches(&self) -> u64 {
         through((0, self.groups().len()), 0, self.application.launches()).1
     }
 
-    /// The groups that the machines make.
+    /// Returns the groups that the machines form.
     fn groups(&self) -> Vec<Vec<usize>> {
         groups(self.application, self.on.iter().map(|(machine, _)| *machine))
     }
 }
 
 impl Reached<'_> {
-    /// Launches that are through, and how many there are, each as often as it is executed.
+    /// Returns the number of launches that are complete and the number of all launches; a launch
+    /// counts once for each group that executes it.
     pub fn through(&self, of: &Application) -> (u64, u64) {
         through((self.group, self.groups), self.launches, of.launches())
     }
 
-    /// Writes it down.
+    /// Writes the progress.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         serde_json::to_writer(&mut *to, self)?;
         to.write_all(b"\n")?;
@@ -129,7 +134,7 @@ impl Begun {
     /// Reads what [`Reached::write`] wrote for the same application, machines, policies and bounds.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns a description of what is wrong with the input.
     pub fn read(from: &mut impl BufRead, of: &Of) -> Result<Self, String> {
         let results = line(from)?;
         let begun: Self =
@@ -147,12 +152,12 @@ impl Begun {
         }
     }
 
-    /// As [`Reached::through`].
+    /// Does the same as [`Reached::through`].
     pub fn through(&self, of: &Of) -> (u64, u64) {
         through((self.group, of.groups().len()), self.launches, of.application.launches())
     }
 
-    /// Whether these can be results of these runs.
+    /// Checks that these can be results of these runs.
     fn fits(&self, of: &Of) -> Result<(), String> {
         let launches = of.application.launches();
         let groups = of.groups();
@@ -187,7 +192,7 @@ impl Begun {
     }
 }
 
-/// Whether this can be the result of a run of launches by these statements.
+/// Checks that this can be the result of a run of launches by these statements.
 fn fits(
     run: &ApplicationChecked,
     statements: &[usize],
@@ -232,7 +237,7 @@ fn fits(
     Ok(())
 }
 
-/// A sum that stays below [`MOST`].
+/// Adds to a sum that must stay below [`MOST`].
 fn add(sum: &mut u64, value: u64) -> Result<(), String> {
     let new = sum.checked_add(value).filter(|sum| *sum < MOST);
     *sum = new.ok_or_else(|| "the kernels add up to more than any run takes".to_owned())?;
@@ -243,10 +248,11 @@ fn through((group, groups): (usize, usize), launches: u64, all: u64) -> (u64, u6
     (all.saturating_mul(group as u64).saturating_add(launches), all.saturating_mul(groups as u64))
 }
 
-/// The next line of JSON, without its end.
+/// Reads the next line of JSON, without its line break.
 ///
 /// # Errors
-/// If it cannot be read, does not end, or has a number that no run comes to.
+/// Returns an error if the line cannot be read, does not end, or contains a number that no run can
+/// reach.
 pub fn line(from: &mut impl BufRead) -> Result<Vec<u8>, String> {
     let mut line = Vec::new();
     from.take(MOST_LINE)
@@ -259,7 +265,7 @@ pub fn line(from: &mut impl BufRead) -> Result<Vec<u8>, String> {
     Ok(line)
 }
 
-/// Whether a number in JSON has too many digits.
+/// Returns whether a number in the JSON has too many digits.
 fn has_too_large_a_number(json: &[u8]) -> bool {
     let (mut digits, mut in_text, mut escaped) = (0, false, false);
     for &byte in json {

@@ -1,9 +1,10 @@
-//! Runs under several policies and on several machines: the kernel is executed once, and what its warps did is
-//! replayed as often as it takes.
+//! Runs under several policies and on several machines: the kernel is executed once, and the paths
+//! of its warps are replayed for each policy and machine.
 //!
-//! Where blocks run one by one, each is replayed everywhere before the next is executed, so that memory does not
-//! grow with the grid. Where they overlap in time every replay needs all of them again: paths of a launch that is
-//! not too large are kept, and a larger one is executed anew for each.
+//! If blocks run one by one, each is replayed everywhere before the next is executed, so that
+//! memory does not grow with the grid. If blocks overlap in time, every replay needs all of them
+//! again: the paths of a launch that is not too large are kept, and a larger launch is executed
+//! again for each replay.
 
 use super::ahead::ahead;
 use super::checked::{Checked, Failed, Unsettled};
@@ -21,25 +22,27 @@ use crate::program::TimingTable;
 use crate::sim::{Engine, Left, PaperMachine, PolicySetup, SimError};
 use crate::trace::StallReason;
 
-/// Bytes of paths that are kept to be replayed.
+/// The largest number of bytes of paths that are kept for replay.
 const KEPT: usize = 128 << 20;
 
-/// What came of a plan, by policy. What was judged before one failed is that of its own run.
+/// The results of a plan, by policy. The results judged before a policy failed are those of its own
+/// run.
 pub type Ran = Vec<OfPolicy>;
 
-/// What came of one policy.
+/// The result of one policy.
 pub type OfPolicy = Result<Checked, Failed>;
 
-/// Starts functional runs of a launch, as many as it takes.
+/// Starts functional runs of a launch, as many as are needed.
 pub(super) trait Executes<'e> {
-    /// A fresh run.
+    /// Starts a new run.
     fn begin(&mut self, options: Options) -> Result<WorkloadSource<'e>, Diagnostics>;
 
-    /// Takes one back that has come to the end of the launch.
+    /// Takes back a run that has reached the end of the launch.
     fn end(&mut self, source: WorkloadSource<'e>);
 }
 
-/// Of a workload that knows how it begins; nobody asks how it ends.
+/// Starts functional runs of a workload that can be started independently; the memory at the end is
+/// not needed.
 struct Anew<'w>(&'w Workload, &'w Watch);
 
 impl<'w> Executes<'w> for Anew<'w> {
@@ -53,9 +56,9 @@ impl<'w> Executes<'w> for Anew<'w> {
 /// Runs the plan. The results are in the order of the policies.
 ///
 /// # Errors
-/// A launch that does not fit the machine, an error of the kernel, a schedule that does not fit,
-/// or a difference in the self-check (which is a fault of this program): that of the first policy that has one,
-/// with what was judged before.
+/// Returns an error for a launch that does not fit the machine, an error of the kernel, a schedule
+/// that does not fit, or a difference in the self-check (which is a fault of this program). The
+/// error is that of the first policy that has one, with the results judged before it.
 pub fn check(plan: &Plan) -> Result<Vec<Checked>, Failed> {
     let mut before = Vec::new();
     for ran in check_all(&[plan]).pop().expect("a result for each plan") {
@@ -67,15 +70,16 @@ pub fn check(plan: &Plan) -> Result<Vec<Checked>, Failed> {
     Ok(before)
 }
 
-/// Runs plans of one workload, such as the same launch on several machines: each as [`check`] would, but the
-/// kernel is executed once for all machines that need the same to be recorded, and a policy that fails takes nothing
-/// from the others. The results are in the order of the plans.
+/// Runs plans of one workload, such as the same launch on several machines. Each runs as in
+/// [`check`], but the kernel is executed once for all machines that need the same data recorded,
+/// and a policy that fails does not affect the others. The results are in the order of the plans.
 pub fn check_all(plans: &[&Plan]) -> Vec<Ran> {
     let Some(first) = plans.first() else { return Vec::new() };
     check_executed(plans, &mut nothing_left(plans), &mut Anew(first.workload, first.watch))
 }
 
-/// As [`check_all`], where other launches have left this, by plan and policy.
+/// Does the same as [`check_all`], on machines that earlier launches have left in the states
+/// `left`, by plan and policy.
 pub(super) fn check_after(plans: &[&Plan], left: &mut [Vec<Left>]) -> Vec<Ran> {
     let Some(first) = plans.first() else { return Vec::new() };
     check_executed(plans, left, &mut Anew(first.workload, first.watch))
@@ -85,7 +89,7 @@ fn nothing_left(plans: &[&Plan]) -> Vec<Vec<Left>> {
     plans.iter().map(|plan| vec![Left::default(); plan.policies.len()]).collect()
 }
 
-/// As [`check_after`], with functional runs of the caller's.
+/// Does the same as [`check_after`], with functional runs of the caller.
 pub(super) fn check_executed<'e>(
     plans: &[&Plan],
     left: &mut [Vec<Left>],
@@ -109,7 +113,7 @@ pub(super) fn check_executed<'e>(
     for group in groups {
         let members: Vec<&Plan> = group.members.iter().map(|&index| plans[index]).collect();
         let ran = if group.one_by_one {
-            // the engine of the paper model, which leaves nothing
+            // the engine of the paper model leaves no machine state
             block_by_block(&members, group.options, executes)
         } else {
             let mut of_members: Vec<Vec<Left>> =
@@ -123,12 +127,12 @@ pub(super) fn check_executed<'e>(
     results.into_iter().map(|ran| ran.expect("every plan is of a group")).collect()
 }
 
-/// What comes of a plan that cannot begin.
+/// Returns the results of a plan that cannot begin.
 fn none_ran(plan: &Plan, problems: &Diagnostics) -> Ran {
     plan.policies.iter().map(|_| Err(problems.clone().into())).collect()
 }
 
-/// Plans that a functional run serves together.
+/// Plans that share a functional run.
 struct Group {
     options: Options,
     /// Whether a block starts when the one before it has ended, on the engine of the paper model.
@@ -147,7 +151,7 @@ impl Group {
     }
 }
 
-/// Each block is executed once and replayed under every plan.
+/// Executes each block once and replays it under every plan.
 fn block_by_block<'e>(plans: &[&Plan], options: Options, executes: &mut dyn Executes<'e>) -> Vec<Ran> {
     let first = plans[0];
     let program = first.workload.program();
@@ -191,7 +195,7 @@ struct Replays<'p> {
     engine: Engine<'p>,
     analyser: Analyser<'p>,
     asked: Vec<bool>,
-    /// By policy; and why it ended there, if it did.
+    /// The judge of each policy, and the error that ended its run, if there was one.
     judges: Vec<(Judge<'p>, Option<Diagnostics>)>,
 }
 
@@ -207,12 +211,12 @@ impl<'p> Replays<'p> {
         })
     }
 
-    /// Whether some policy has not failed.
+    /// Returns whether some policy has not failed.
     fn go_on(&self) -> bool {
         self.judges.iter().any(|(_, failed)| failed.is_none())
     }
 
-    /// A block is analysed once and replayed under every policy.
+    /// Analyses a block once and replays it under every policy.
     fn block(&mut self, paths: &BlockPaths) {
         if !self.go_on() {
             return;
@@ -247,7 +251,7 @@ impl<'p> Replays<'p> {
         }
     }
 
-    /// The results, given how the functional run ended.
+    /// Returns the results, given how the functional run ended.
     fn finish(self, ended: &Result<(), Diagnostics>, seen: &Seen) -> Ran {
         let program = self.plan.workload.program();
         let finish = |(judge, failed): (Judge, Option<Diagnostics>)| {
@@ -261,7 +265,7 @@ impl<'p> Replays<'p> {
     }
 }
 
-/// Each plan and policy takes all blocks at its own pace.
+/// Runs each plan and policy over all blocks separately.
 fn launch_by_launch<'e>(
     plans: &[&Plan],
     left: &mut [Vec<Left>],
@@ -304,8 +308,9 @@ struct Kept {
 }
 
 impl Kept {
-    /// Nothing if it is too much, or ends with an error: whoever executes the launch again will meet it where it
-    /// belongs.
+    /// Executes a launch and keeps its blocks. Returns `None` if they are too large or if the
+    /// execution fails. In the latter case the error occurs again, in its proper place, when the
+    /// launch is executed for a replay.
     fn of<'e>(plan: &Plan, options: Options, executes: &mut dyn Executes<'e>) -> Option<Self> {
         let mut source = executes.begin(options).ok()?;
         let mut blocks = Vec::new();
@@ -331,7 +336,7 @@ impl Kept {
     }
 }
 
-/// Kept blocks, from the first.
+/// The kept blocks as a source, from the first one.
 struct Replayed<'k> {
     blocks: Listed<'k>,
     footprint: &'k Footprint,

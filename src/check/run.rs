@@ -1,4 +1,4 @@
-//! One run under one policy, with an observer, judged.
+//! A judged run under one policy, with an observer.
 
 use std::cell::Cell;
 
@@ -16,7 +16,8 @@ use crate::program::TimingTable;
 use crate::sim::{Left, PolicySetup, SimError, simulate_after};
 use crate::trace::{Idle, Observer, StallReason};
 
-/// Runs one policy with an observer, and gives back the functional run for its final buffers.
+/// Runs one policy with an observer and judges it. Also returns the functional run, for its final
+/// buffers.
 ///
 /// # Errors
 /// As [`check`](super::check()).
@@ -28,7 +29,8 @@ pub fn observe<'a>(
     observe_after(&mut Left::default(), plan, policy, observer)
 }
 
-/// As [`observe`], on a machine where other launches have left this; see [`simulate_after`].
+/// Does the same as [`observe`], on a machine whose caches and DRAM earlier launches have left in
+/// the state `left`; see [`simulate_after`].
 pub(super) fn observe_after<'a>(
     left: &mut Left,
     plan: &Plan<'a>,
@@ -43,7 +45,8 @@ pub(super) fn observe_after<'a>(
     Ok((checked, source))
 }
 
-/// As [`observe`], over a source of the caller's, who knows at its end what was seen of the order of accesses.
+/// Does the same as [`observe`], with a source of the caller, who knows at its end which
+/// dependences on the order of accesses were found.
 ///
 /// # Errors
 /// As [`check`](super::check()).
@@ -56,7 +59,8 @@ pub fn observe_source(
     observe_source_after(&mut Left::default(), plan, policy, source, observer)
 }
 
-/// As [`observe_source`], on a machine where other launches have left this; see [`simulate_after`].
+/// Does the same as [`observe_source`], on a machine whose caches and DRAM earlier launches have
+/// left in the state `left`; see [`simulate_after`].
 pub(super) fn observe_source_after(
     left: &mut Left,
     plan: &Plan,
@@ -70,7 +74,7 @@ pub(super) fn observe_source_after(
     let mut failed = None;
     let mut analyser = analyser(plan, &table);
     let passed_over = Cell::new(false);
-    // a policy with a contract needs no watching
+    // a policy with a contract needs no observation
     let watched = policy.kind().work_conserving().is_none();
     let early = Early::new(plan.workload.program(), plan.checks_control_codes());
     let mut observer = ((PassedOver { seen: &passed_over, watched }, early), observer);
@@ -86,7 +90,7 @@ pub(super) fn observe_source_after(
         resident,
         &mut observer,
         |result, paths| {
-            // the analyser knows the paper model only
+            // the analyser covers the paper model only
             if plan.self_check && failed.is_none() && plan.machine.pipeline().is_none() {
                 match super::self_check(&table, plan.machine, paths) {
                     Ok(checked) => judge.total.self_checked_warps += checked,
@@ -109,7 +113,7 @@ pub(super) fn observe_source_after(
         return Err(problem.into());
     }
     judge.launch(summary.makespan);
-    // blocks that did not end have issued, too
+    // blocks that did not end have issued instructions, too
     judge.total.issues = summary.issues;
     judge.total.stalls = summary.stalls;
     judge.total.memory = summary.memory;
@@ -118,7 +122,7 @@ pub(super) fn observe_source_after(
     Ok(judge.finish([&plan.workload.program().notes[..], &machine_notes(plan)].concat()))
 }
 
-/// What a reader of the tables must know about the detailed engine.
+/// Returns the notes about the detailed engine that a reader of the tables needs.
 fn machine_notes(plan: &Plan) -> Vec<String> {
     let mut notes = Vec::new();
     if !plan.machine.beyond_the_paper_model().is_empty() {
@@ -139,7 +143,7 @@ fn machine_notes(plan: &Plan) -> Vec<String> {
     notes
 }
 
-/// Gives no more blocks once somebody has ended the run.
+/// A source that yields no more blocks once the run is stopped.
 struct Watched<'a> {
     source: &'a mut dyn BlockSource<Error = Diagnostics>,
     watch: &'a Watch,
@@ -161,10 +165,10 @@ impl BlockSource for Watched<'_> {
     }
 }
 
-/// Sees whether some cycle stayed empty although a warp was ready.
+/// Records whether some cycle stayed idle although a warp was ready.
 struct PassedOver<'a> {
     seen: &'a Cell<bool>,
-    /// Whether anybody asks.
+    /// Whether the result is needed.
     watched: bool,
 }
 

@@ -1,8 +1,8 @@
-//! The analyser against the simulator on a warp alone, event by event.
+//! The comparison of the analyser with the simulator on a single warp, event by event.
 //!
-//! Table 3 of Jeanmougin et al., ECRTS 2025, compares them in total cycles; here every issue, start and write-back time of
-//! every instruction must be the same. The two share no code that computes times, so agreement
-//! says something.
+//! Table 3 of Jeanmougin et al., ECRTS 2025, compares total cycles; here every issue, start and
+//! write-back time of every instruction must be the same. Analyser and simulator share no code that
+//! computes times, so their agreement is meaningful.
 
 use std::fmt;
 
@@ -15,17 +15,17 @@ use crate::program::TimingTable;
 use crate::sim::{Engine, PaperMachine, PolicySetup};
 use crate::trace::Recorder;
 
-/// Issue, start and write-back of one instruction.
+/// The index in the path of one instruction, and its issue, start and write-back.
 type Times = (u32, Cycle, Cycle, Cycle);
 
 /// The first event in which analyser and simulator differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The warp of the block.
+    /// The index of the warp in the block.
     pub warp: usize,
-    /// What the analyser says: index in the path, issue, start, done.
+    /// The times of the analyser: index in the path, issue, start, done.
     pub analysed: Option<Times>,
-    /// What the simulator says.
+    /// The times of the simulator.
     pub simulated: Option<Times>,
 }
 
@@ -39,18 +39,19 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Compares every warp of a block, run alone; returns how many were compared. Blocks with partial
-/// barriers are skipped: a lone warp would wait there for ever.
+/// Compares every warp of a block, run alone. Returns the number of warps compared. Blocks with
+/// partial barriers are skipped, because a lone warp would wait there forever.
 ///
 /// # Errors
-/// The first difference, which is a fault of this program; or a machine beyond the paper model.
+/// Returns the first difference, which is a fault of this program; or an error for a machine beyond
+/// the paper model.
 pub fn self_check(table: &TimingTable, machine: &Machine, paths: &BlockPaths) -> Result<u64, Diagnostics> {
     if paths.partial_barriers {
         return Ok(0);
     }
     let machine = PaperMachine::of(machine)?;
     let mut compared = 0;
-    // warps of a block mostly execute the same steps; comparing equal ones once is enough
+    // warps of a block mostly execute the same steps, so equal ones are compared only once
     let mut done: Vec<&WarpPath> = Vec::new();
     for (index, path) in paths.warps.iter().enumerate() {
         compared += 1;

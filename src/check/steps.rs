@@ -1,4 +1,4 @@
-//! The steps of a program without a thought of time: memory goes from launch to launch.
+//! The execution of the steps of a program without timing: memory passes from launch to launch.
 
 use crate::base::Watch;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -7,21 +7,21 @@ use crate::exec::{Device, Executor, Options};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::sequence::{Action, Actions, LaunchAction, Sequence, Wrong};
 
-/// Memory before the first step.
+/// Returns the memory before the first step.
 pub(super) fn start(sequence: &Sequence) -> Result<Device, Diagnostics> {
     let modules = sequence.modules.iter().map(|module| (&module.memory, module.symbols.as_slice()));
     Device::new(modules, &sequence.buffers)
 }
 
-/// The actions that are left after so many launches: the next of them, and what is copied before it.
+/// The actions that remain after some launches: the next launch, and the copies before it.
 pub(super) struct After<'a> {
     actions: Actions<'a>,
-    /// Launches to pass over.
+    /// The number of launches to skip.
     left: u64,
 }
 
 impl<'a> After<'a> {
-    /// None is passed over without a launch.
+    /// Skips `left` launches and the copies before them. With `left` = 0, nothing is skipped.
     pub(super) fn launches(actions: Actions<'a>, left: u64) -> Self {
         Self { actions, left }
     }
@@ -40,7 +40,7 @@ impl Iterator for After<'_> {
     }
 }
 
-/// Memory after something that is no launch.
+/// Returns the memory after an action that is not a launch.
 pub(super) fn copied(mut device: Device, action: &Action) -> Result<Device, Diagnostics> {
     let written = match action {
         Action::Launch(_) => true,
@@ -50,11 +50,11 @@ pub(super) fn copied(mut device: Device, action: &Action) -> Result<Device, Diag
     if written { Ok(device) } else { Err(Diagnostic::general("program", "a copy outside of memory").into()) }
 }
 
-/// Memory before a launch: those before it run, without a thought of time. If somebody ends that, memory is as it was
-/// then, and the launch has no blocks either.
+/// Returns the memory before a launch, after executing the earlier launches without timing. If that
+/// is stopped, the memory is in its state at that time, and the launch has no blocks either.
 ///
 /// # Errors
-/// What a kernel does wrong, with the launch in which it happened.
+/// Returns the error of a kernel, with the launch in which it occurred.
 pub(super) fn before(
     sequence: &Sequence,
     number: u64,
@@ -82,11 +82,12 @@ pub(super) fn before(
     })
 }
 
-/// Executes the launches of a program, all of them or those before one; `blocks` has to take every
-/// block of each. Gives back the memory at the end, or where somebody ended the run.
+/// Executes the launches of a program, either all of them or those before one. `blocks` has to take
+/// every block of each launch. Returns the memory at the end, or at the point at which the run was
+/// stopped.
 ///
 /// # Errors
-/// What a kernel does wrong, with the launch in which it happened.
+/// Returns the error of a kernel, with the launch in which it occurred.
 pub fn execute_sequence(
     sequence: &Sequence,
     until: Option<u64>,
@@ -114,7 +115,7 @@ pub fn execute_sequence(
     Ok(device)
 }
 
-/// The same problems, with the launch in which they came up.
+/// Adds the launch in which these problems occurred.
 pub(super) fn in_launch(problems: Diagnostics, sequence: &Sequence, step: &LaunchAction) -> Diagnostics {
     let line = sequence.statements[step.statement].line;
     let counters: Vec<String> =

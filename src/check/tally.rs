@@ -1,6 +1,7 @@
-//! What comes of an application: each kernel is simulated and judged, and a kernel boundary orders everything, so that
-//! makespans and bounds add up. Copies between kernels take no time here. Each kernel finds caches
-//! and DRAM as the machine says that a launch finds them.
+//! The results of an application. Each kernel is simulated and judged. A kernel boundary orders all
+//! accesses, so that makespans and bounds are added up. Copies between kernels take no simulated
+//! time. Each kernel finds caches and DRAM in the state that the machine specifies for the start of
+//! a launch.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +18,8 @@ use crate::sim::Left;
 pub struct ApplicationFailed {
     /// The error.
     pub problems: Diagnostics,
-    /// The launches before it, if there were any. What was violated by them or by the one that failed
-    /// stays so.
+    /// The launches before the error, if there were any. Violations in them or in the launch that
+    /// failed stay valid.
     pub judged: Option<Box<ApplicationChecked>>,
 }
 
@@ -28,38 +29,39 @@ impl From<Diagnostics> for ApplicationFailed {
     }
 }
 
-/// An application under one policy, judged.
+/// The judged run of an application under one policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ApplicationChecked {
-    /// Over all launches: what can be added up is. Its blocks are the launches that came to their end.
+    /// The result over all launches, with sums where possible. Its blocks are the launches that
+    /// were simulated to their end.
     pub total: Checked,
-    /// Of each launch.
+    /// One row per launch.
     pub launches: Vec<LaunchRow>,
 }
 
-/// What is kept of a launch besides its makespan and bounds.
+/// The data kept about a launch besides its makespan and bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchRow {
-    /// Which statement of the application launched it.
+    /// The index of the statement of the application that launched it.
     pub statement: u32,
-    /// Warp executions of instructions.
+    /// The number of warp executions of instructions.
     pub warp_instructions: u64,
 }
 
 /// The launches of one statement of an application, taken together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatementRow {
-    /// Which statement.
+    /// The index of the statement.
     pub statement: usize,
-    /// How many launches.
+    /// The number of launches.
     pub launches: u64,
-    /// The shortest.
+    /// The makespan of the shortest launch.
     pub least: Cycles,
-    /// The longest.
+    /// The makespan of the longest launch.
     pub most: Cycles,
-    /// All together.
+    /// The sum of all makespans.
     pub sum: Cycles,
-    /// Warp executions of instructions.
+    /// The number of warp executions of instructions.
     pub warp_instructions: u64,
     /// Each bound over these launches.
     pub bounds: Vec<StatementBound>,
@@ -68,14 +70,14 @@ pub struct StatementRow {
 /// A bound over the launches of one statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatementBound {
-    /// Its sum, if it applies to all of them.
+    /// The sum over the launches, if the bound applies to all of them.
     pub value: Option<Cycles>,
-    /// Whether one of them exceeds it.
+    /// Whether one of the launches exceeds it.
     pub violated: bool,
 }
 
 impl ApplicationChecked {
-    /// The statements that launched something, in the order of the file.
+    /// Returns the statements that launched a kernel, in the order of the file.
     pub fn statements(&self) -> Vec<StatementRow> {
         let mut rows: Vec<Option<StatementRow>> = Vec::new();
         for (row, (_, makespan, values)) in self.launches.iter().zip(self.total.blocks.iter()) {
@@ -108,14 +110,14 @@ impl ApplicationChecked {
         rows.into_iter().flatten().collect()
     }
 
-    /// Of a launch that did not come to its end only a violation counts.
+    /// Adds a launch that was not simulated to its end. Only its violations count.
     fn add_part(&mut self, part: &Checked) {
         for (sum, bound) in self.total.bounds.iter_mut().zip(&part.bounds) {
             sum.violated |= bound.violated;
         }
     }
 
-    /// The first launch that exceeds a bound which decides the verdict.
+    /// Returns the number of the first launch that exceeds a bound which determines the verdict.
     pub fn first_violation(&self) -> Option<u64> {
         let violated = |(makespan, values): (Cycles, &mut dyn Iterator<Item = Option<Cycles>>)| {
             let mut rows = self.total.bounds.iter().zip(values);
@@ -126,31 +128,32 @@ impl ApplicationChecked {
     }
 }
 
-/// A run of an application that is under way, launch by launch.
+/// The run of an application in progress, launch by launch.
 #[derive(Default)]
 pub struct Tally {
     checked: Option<ApplicationChecked>,
-    /// What the launches so far have left on the machine.
+    /// The state of caches and DRAM that the launches so far have left on the machine.
     pub left: Left,
 }
 
 impl Tally {
-    /// What came of the launches so far, if any did.
+    /// Returns the result of the launches so far, or `None` if there were none.
     pub fn so_far(&self) -> Option<&ApplicationChecked> {
         self.checked.as_ref()
     }
 
-    /// Launches that came to their end.
+    /// Returns the number of launches that were simulated to their end.
     pub fn launches(&self) -> u64 {
         self.checked.as_ref().map_or(0, |all| all.launches.len() as u64)
     }
 
-    /// Goes on after these.
+    /// Resumes a run after these results.
     pub fn from(checked: Option<ApplicationChecked>, left: Left) -> Self {
         Self { checked, left }
     }
 
-    /// Adds what came of a launch by this statement. Whether the run goes on: a launch that was ended early ends it.
+    /// Adds the result of a launch by this statement. Returns whether the run continues, which it
+    /// does not after a launch that was stopped early.
     pub fn add(&mut self, plan: &ApplicationPlan, statement: usize, checked: Checked) -> bool {
         let all = self.begun(plan, &checked);
         if !checked.is_complete() {
@@ -163,7 +166,7 @@ impl Tally {
         true
     }
 
-    /// Adds what was judged of a launch that failed.
+    /// Adds the results judged before a launch failed.
     pub fn fail(&mut self, plan: &ApplicationPlan, failed: &Failed) {
         for part in &failed.judged {
             self.begun(plan, part).add_part(part);
@@ -175,7 +178,8 @@ impl Tally {
         self.checked.get_or_insert_with(begin)
     }
 
-    /// The result of a run that ended so, with what it left.
+    /// Returns the result of a run that ended with `ended`, together with the value that the run
+    /// returned.
     pub fn end<T>(
         self,
         plan: &ApplicationPlan,
@@ -183,13 +187,13 @@ impl Tally {
     ) -> Result<(ApplicationChecked, T), ApplicationFailed> {
         let Self { checked: mut all, .. } = self;
         if let Some(ApplicationChecked { total, .. }) = all.as_mut().filter(|all| all.launches.is_empty()) {
-            // a bound that nothing was held against does not hold
+            // a bound that no launch was compared with does not count as holding
             let open = total.bounds.iter_mut().filter(|row| !row.violated);
             open.for_each(|row| row.withdraw("no launch was simulated to its end"));
         }
         match ended {
             Ok(left) => {
-                // an application launches something, or it is none
+                // a valid application launches at least one kernel
                 let none = || Diagnostics::from(Diagnostic::general(plan.name, "nothing launches a kernel"));
                 Ok((all.ok_or_else(none)?, left))
             }
@@ -198,7 +202,7 @@ impl Tally {
     }
 }
 
-/// A sum of nothing, of the same shape.
+/// Creates a zero sum with the same bounds and sub-cores as `like`.
 fn empty(like: &Checked, plan: &ApplicationPlan) -> Checked {
     let zero = |row: &BoundRow| BoundRow { value: Ok(Guarantee::OF_NOTHING), violated: false, ..row.clone() };
     Checked {

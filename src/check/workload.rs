@@ -1,4 +1,4 @@
-//! Something to simulate: a micro kernel, or a launch of a real one.
+//! A workload to simulate: a micro kernel, or a launch of a real kernel.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use crate::program::Program;
 use crate::program::launch::Launch;
 use crate::program::sequence::{Kernel, LaunchAction, Sequence};
 
-/// A kernel with everything its run depends on, except the machine.
+/// A kernel with everything that its run depends on, except the machine.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// What reports call it.
+    /// The name of the workload in reports.
     pub name: String,
-    /// The code and where its blocks come from.
+    /// The code and the source of its blocks.
     pub kind: WorkloadKind,
 }
 
-/// Where the blocks of a workload come from.
+/// The source of the blocks of a workload.
 #[derive(Clone, Debug)]
 pub enum WorkloadKind {
     /// Straight-line code without values.
@@ -34,32 +34,32 @@ pub enum WorkloadKind {
     Launch {
         /// The kernel.
         program: Box<Program>,
-        /// Grid, block and arguments.
+        /// The grid, the block and the arguments.
         launch: Box<Launch>,
     },
-    /// A kernel whose paths were recorded elsewhere.
+    /// A kernel whose paths were recorded by another tool.
     Trace(Arc<TracedKernel>),
-    /// One launch of a program, in the memory that those before it leave.
+    /// One launch of a program, with the memory that earlier launches leave.
     Step {
         /// The program.
         sequence: Arc<Sequence>,
-        /// Which launch.
+        /// The launch.
         step: Box<LaunchAction>,
     },
 }
 
 /// The blocks of a workload, in launch order.
 pub enum WorkloadSource<'a> {
-    /// Blocks that were written down.
+    /// The blocks that a micro kernel states explicitly.
     Micro(MicroSource<'a>),
     /// A functional run.
     Launch(Box<Executor<'a>>),
-    /// A trace that is read.
+    /// A trace that is being read.
     Trace(Box<TraceSource<'a>>),
 }
 
 impl Workload {
-    /// The code.
+    /// Returns the code.
     pub fn program(&self) -> &Program {
         match &self.kind {
             WorkloadKind::Micro(kernel) => &kernel.program,
@@ -69,7 +69,7 @@ impl Workload {
         }
     }
 
-    /// The launch of a real kernel.
+    /// Returns the launch, or `None` for a micro kernel or a trace.
     pub fn launch(&self) -> Option<&Launch> {
         match &self.kind {
             WorkloadKind::Micro(_) | WorkloadKind::Trace(_) => None,
@@ -78,7 +78,7 @@ impl Workload {
         }
     }
 
-    /// The names of the buffers that it works on, each with its index for
+    /// Returns the names of the buffers that the workload uses, each with its index for
     /// [`WorkloadSource::buffer`].
     pub fn buffers(&self) -> Vec<(String, usize)> {
         match &self.kind {
@@ -91,7 +91,7 @@ impl Workload {
         }
     }
 
-    /// Blocks in the grid.
+    /// Returns the number of blocks in the grid.
     pub fn blocks(&self) -> u32 {
         match &self.kind {
             WorkloadKind::Micro(kernel) => u32::try_from(kernel.blocks.len()).unwrap_or(u32::MAX),
@@ -101,7 +101,7 @@ impl Workload {
         }
     }
 
-    /// What one block takes of an SM.
+    /// Returns the resources of an SM that one block occupies.
     pub fn needs(&self) -> BlockNeeds {
         match &self.kind {
             WorkloadKind::Micro(kernel) => BlockNeeds {
@@ -115,11 +115,12 @@ impl Workload {
         }
     }
 
-    /// Starts a fresh run that records what the timing of a machine needs. Whoever watches may end it, and what has to
-    /// run before it: there are no blocks after that, and the one under way is not given.
+    /// Starts a new run that records what the timing of a machine needs. `watch` can stop this run,
+    /// and also the launches that have to run before it. After that the source yields no more
+    /// blocks, not even the one in progress.
     ///
     /// # Errors
-    /// If the launch cannot start.
+    /// Returns an error if the launch cannot start.
     pub fn source<'a>(
         &'a self,
         options: Options,
@@ -143,24 +144,25 @@ impl Workload {
     }
 }
 
-/// What a trace has to give where a functional run would have these options.
+/// Returns what a trace has to record to match a functional run with these options.
 fn wanted(options: &Options) -> Wanted {
     let Options { banks, traffic, constants, max_instructions_per_block, .. } = *options;
     Wanted { banks, traffic, constants, most: max_instructions_per_block.min(u64::from(u32::MAX)) }
 }
 
 impl WorkloadSource<'_> {
-    /// What is known of the order in which warps accessed memory; complete after the last block.
+    /// Returns what is known about the order in which warps accessed memory; complete after the
+    /// last block.
     pub fn seen(&self) -> Seen {
         match self {
-            // its instructions access nothing
+            // the instructions of a micro kernel access no memory
             Self::Micro(_) => Seen::default(),
             Self::Launch(executor) => Seen::of(executor),
             Self::Trace(_) => Seen { not_looked_for: Some(IN_A_TRACE), ..Seen::default() },
         }
     }
 
-    /// What branches did so far, if the options asked for it.
+    /// Returns the statistics of branches so far, if the options requested them.
     pub fn divergence(&self) -> Option<&Divergence> {
         match self {
             Self::Micro(_) | Self::Trace(_) => None,
@@ -168,7 +170,7 @@ impl WorkloadSource<'_> {
         }
     }
 
-    /// Contents of a launch buffer as they are now.
+    /// Returns the current contents of a launch buffer.
     pub fn buffer(&self, index: usize) -> Option<&[u8]> {
         match self {
             Self::Micro(_) | Self::Trace(_) => None,
@@ -176,7 +178,7 @@ impl WorkloadSource<'_> {
         }
     }
 
-    /// Contents of a module variable as they are now, by its full name.
+    /// Returns the current contents of a module variable, by its full name.
     pub fn variable(&self, name: &str) -> Option<&[u8]> {
         match self {
             Self::Micro(_) | Self::Trace(_) => None,

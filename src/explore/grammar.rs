@@ -1,17 +1,18 @@
-//! Every block of a small grammar against bounds.
+//! The comparison of bounds with every block of a small grammar.
 //!
-//! A block of the grammar has two to four warps without barriers; each instruction runs on one of two
-//! units and reads the results of any subset of the instructions before it in its warp. Machines give
-//! each unit an initiation interval and a latency out of short lists. Two warps of up to 3
-//! instructions are 399,600 blocks and three of up to 2 are 31,680; two of up to 4 are 86.9 million.
-//! The order of warps does not matter to all schedules together, so blocks are multisets of warps.
-//! Renaming the two units changes nothing either: only machines whose first unit is not the slower
-//! one in the lists are looked at, and each block counts for as many as it stands for.
+//! A block of the grammar has two to four warps without barriers; each instruction runs on one of
+//! two units and reads the results of any subset of the instructions before it in its warp.
+//! Machines give each unit an initiation interval and a latency from short lists. Two warps of up
+//! to 3 instructions form 399,600 blocks, and three of up to 2 form 31,680; two of up to 4 form
+//! 86.9 million. The order of warps does not affect the set of all schedules, so blocks are
+//! multisets of warps. Swapping the two units does not affect it either. Only machines whose first
+//! unit does not come after the second in the lists are examined, and each block is counted with
+//! the number of blocks that it represents.
 //!
 //! Blocks are numbered, so that a campaign can be run in parts. The exact worst case is found by
-//! following every work-conserving schedule, one by one; it shares nothing with
-//! [`search`](super::schedules::search), which `tests/bound/evidence.rs` compares it with. The bounds are those of
-//! [`crate::bound`], with warps analysed once per machine.
+//! following every work-conserving schedule, one by one. This code is independent of
+//! [`search`](super::schedules::search), with which `tests/bound/evidence.rs` compares it. The
+//! bounds are those of [`crate::bound`], with warps analysed once per machine.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -23,66 +24,69 @@ use crate::machine::{Features, Machine, MachineSpec};
 use crate::path::{BlockPaths, Step, WarpPath};
 use crate::program::{Flow, Instr, Program, RegKind, Register, Sem, TimingTable};
 
-/// Units of a machine of the grammar.
+/// The number of units of a machine of the grammar.
 pub const UNITS: usize = 2;
-/// The most warps of a block.
+/// The largest number of warps of a block.
 pub const MOST_WARPS: usize = 4;
-/// The most instructions of a warp.
+/// The largest number of instructions of a warp.
 pub const MOST_INSTRUCTIONS: usize = 5;
-/// Violations kept per bound.
+/// The number of violations kept per bound.
 const KEPT: usize = 4;
-/// Blocks that a thread takes at a time.
+/// The number of blocks that a thread takes at a time.
 const PART: u64 = 1 << 14;
-/// Blocks after which a watch hears of them.
+/// The number of blocks between two notifications of a `Watch`.
 const TOLD: u64 = 256;
-/// With so many instructions to go there may be many thousand schedules.
+/// The number of remaining instructions from which a stop request is tested, because there may be
+/// many thousand schedules.
 const LONG: usize = 10;
 
 /// A grammar of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grammar {
     warps: usize,
-    /// Every warp, as `(unit, mask of earlier instructions it reads)` per instruction.
+    /// Every warp, as `(unit, mask of earlier instructions that it reads)` per instruction.
     codes: Vec<Vec<(u8, u8)>>,
-    /// Every machine, as `(init, lat)` of its units, and how many it stands for.
+    /// Every machine, as `(init, lat)` of its units, and the number of machines that it represents.
     machines: Vec<([(u16, u16); UNITS], u64)>,
 }
 
-/// What became of one bound.
+/// The results for one bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The bound's name.
     pub name: &'static str,
-    /// Blocks whose worst makespan exceeds the bound.
+    /// The number of blocks whose worst makespan exceeds the bound.
     pub violated: u64,
-    /// Blocks of which some warp's worst finish exceeds what the bound says of that warp.
+    /// The number of blocks in which some warp's worst finish exceeds the bound's value for that
+    /// warp.
     pub warp_violated: u64,
-    /// Blocks whose worst makespan is the bound.
+    /// The number of blocks whose worst makespan equals the bound.
     pub tight: u64,
-    /// Sum of the bound over all blocks, cycles.
+    /// The sum of the bound over all blocks, in cycles.
     pub sum: u64,
-    /// Largest ratio of worst makespan to bound: (makespan, bound, block).
+    /// The largest ratio of worst makespan to bound: (makespan, bound, block).
     pub closest: (u64, u64, u64),
-    /// The first violations, of the block or of a warp: block numbers.
+    /// The numbers of the first blocks with a violation by the block or by a warp.
     pub first: Vec<u64>,
 }
 
-/// What an enumeration found.
+/// The result of an enumeration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Blocks looked at.
+    /// The number of blocks examined.
     pub blocks: u64,
-    /// Blocks they stand for, renamings of units included. All counts below are of these.
+    /// The number of blocks that these represent, including those with swapped units. All counts
+    /// below refer to this number.
     pub stands_for: u64,
-    /// Schedules followed to their end, of the blocks looked at.
+    /// The number of schedules followed to their end, for the blocks examined.
     pub schedules: u64,
-    /// Sum of the worst makespans, cycles.
+    /// The sum of the worst makespans, in cycles.
     pub worst_sum: u64,
-    /// By bound, in the order given.
+    /// The results for each bound, in the given order.
     pub bounds: Vec<Tally>,
 }
 
-/// Why there is no such grammar.
+/// The error for a grammar whose parameters are out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
@@ -99,19 +103,19 @@ impl std::fmt::Display for TooLarge {
 impl std::error::Error for TooLarge {}
 
 impl Grammar {
-    /// The grammar of the issue: init in {1, 2, 3, 5}, lat in {0, 1, 4}.
+    /// Creates the default grammar: init in {1, 2, 3, 5}, lat in {0, 1, 4}.
     ///
     /// # Errors
-    /// If warps or instructions are too many.
+    /// Returns an error if there are too many warps or instructions.
     pub fn new(warps: usize, longest: usize) -> Result<Self, TooLarge> {
         Self::with_timing(warps, longest, &[1, 2, 3, 5], &[0, 1, 4])
     }
 
-    /// Blocks of `warps` warps with 1 to `longest` instructions each, on units with these initiation
-    /// intervals and latencies.
+    /// Creates the grammar of blocks of `warps` warps with 1 to `longest` instructions each, on
+    /// units with these initiation intervals and latencies.
     ///
     /// # Errors
-    /// If there is nothing to enumerate or too much.
+    /// Returns an error if there is nothing to enumerate or too much.
     pub fn with_timing(warps: usize, longest: usize, inits: &[u16], lats: &[u16]) -> Result<Self, TooLarge> {
         let in_range = (1..=MOST_WARPS).contains(&warps) && (1..=MOST_INSTRUCTIONS).contains(&longest);
         let times_fit = !inits.is_empty()
@@ -147,22 +151,22 @@ impl Grammar {
         Ok(Self { warps, codes, machines })
     }
 
-    /// Blocks on one machine.
+    /// Returns the number of blocks on one machine.
     fn blocks_per_machine(&self) -> u64 {
         multisets(self.codes.len() as u64, self.warps as u64)
     }
 
-    /// Blocks to look at, on all machines.
+    /// Returns the number of blocks to examine, on all machines.
     pub fn blocks(&self) -> u64 {
         self.blocks_per_machine() * self.machines.len() as u64
     }
 
-    /// Blocks that these stand for.
+    /// Returns the number of blocks that these represent.
     pub fn stands_for(&self) -> u64 {
         self.blocks_per_machine() * self.machines.iter().map(|(_, weight)| weight).sum::<u64>()
     }
 
-    /// The machine of a block, and its warps in ascending order.
+    /// Returns the machine of a block, and its warps in ascending order.
     fn block(&self, number: u64) -> (usize, Vec<usize>) {
         let per_machine = self.blocks_per_machine();
         let machine = (number / per_machine) as usize;
@@ -182,7 +186,7 @@ impl Grammar {
         (machine, warps)
     }
 
-    /// A block as text: its machine's units and each warp's instructions.
+    /// Returns a block as text: its machine's units and each warp's instructions.
     pub fn describe(&self, number: u64) -> String {
         let (machine, warps) = self.block(number % self.blocks().max(1));
         let mut text = String::new();
@@ -201,10 +205,10 @@ impl Grammar {
         text
     }
 
-    /// A block as the rest of the program sees it.
+    /// Returns a block in the form that the rest of the program uses.
     ///
     /// # Errors
-    /// None that a valid grammar can cause; a fault of ours would be reported here.
+    /// A valid grammar does not cause an error; a fault of this program would be reported here.
     pub fn kernel(&self, number: u64) -> Result<(TimingTable, BlockPaths), Diagnostics> {
         let (machine, warps) = self.block(number % self.blocks().max(1));
         let (table, paths) = self.on_machine(machine)?;
@@ -212,7 +216,7 @@ impl Grammar {
         Ok((table, BlockPaths { warps, ..BlockPaths::default() }))
     }
 
-    /// The timing of all warps on a machine, and the path of each.
+    /// Returns the timing of all warps on a machine, and the path of each.
     fn on_machine(&self, machine: usize) -> Result<(TimingTable, Vec<WarpPath>), Diagnostics> {
         let [(init0, lat0), (init1, lat1)] = self.machines[machine].0;
         let text = format!(
@@ -263,7 +267,7 @@ impl Grammar {
         Ok((TimingTable::new(&program, &machine)?, paths))
     }
 
-    /// Every warp of the grammar analysed on a machine.
+    /// Returns the analysis of every warp of the grammar on a machine.
     fn analyses(&self, machine: usize) -> Result<Vec<SectionAnalysis>, Diagnostics> {
         let (table, paths) = self.on_machine(machine)?;
         let mut analyser = Analyser::new(&table);
@@ -275,8 +279,8 @@ impl Grammar {
         Ok(sections)
     }
 
-    /// The largest makespan of a block over all work-conserving schedules, and each warp's latest
-    /// finish, in cycles.
+    /// Returns the largest makespan of a block over all work-conserving schedules, and each warp's
+    /// latest finish, in cycles.
     pub fn worst(&self, number: u64) -> (u64, Vec<u64>) {
         let (machine, warps) = self.block(number % self.blocks().max(1));
         let watch = Watch::new();
@@ -297,12 +301,14 @@ impl Grammar {
         schedules
     }
 
-    /// Compares the bounds with the exact worst case of every block in a range of numbers, of
-    /// [`Grammar::blocks`] in all. The result does not depend on `threads`. `watch` hears of blocks that
-    /// are through, and may end the enumeration: the blocks looked at by then count.
+    /// Compares the bounds with the exact worst case of every block in a range of numbers below
+    /// [`Grammar::blocks`]. The result does not depend on `threads`. `watch` is notified of
+    /// completed blocks, and can stop the enumeration; the result then covers the blocks examined
+    /// so far.
     ///
     /// # Errors
-    /// A bound that is not for all work-conserving schedules of such blocks.
+    /// Returns an error for a bound that does not apply to all work-conserving schedules of such
+    /// blocks.
     pub fn enumerate(
         &self,
         range: Range<u64>,
@@ -310,7 +316,8 @@ impl Grammar {
         bounds: &[&(dyn Bound + Sync)],
         watch: &Watch,
     ) -> Result<Summary, Diagnostics> {
-        // every schedule of its blocks is followed, and they have neither memory nor barriers
+        // every schedule of the blocks is followed, and they have neither memory accesses nor
+        // barriers
         let context = bound::Context {
             schedules: bound::Schedules::WorkConserving,
             resident_blocks: 1,
@@ -361,7 +368,7 @@ impl Grammar {
         Ok(summary)
     }
 
-    /// A range in pieces, each on one machine.
+    /// Splits a range into parts, each on one machine.
     fn parts(&self, range: Range<u64>) -> impl Iterator<Item = (usize, Range<u64>)> + Send {
         let per_machine = self.blocks_per_machine();
         let mut from = range.start;
@@ -390,12 +397,12 @@ impl Grammar {
         for number in range {
             let schedules = self.follow(machine, &warps, watch);
             if watch.is_stopped() {
-                // perhaps not all of its schedules were followed
+                // some of its schedules may not have been followed
                 break;
             }
             section.assemble(warps.iter().map(|&code| (&analyses[code], WarpId::new(0))));
             summary.blocks += 1;
-            // threads that told each block would wait for each other
+            // threads that reported each block separately would contend for the counter
             if summary.blocks.is_multiple_of(TOLD) {
                 watch.advance(TOLD);
             }
@@ -417,7 +424,7 @@ impl Grammar {
         summary
     }
 
-    /// The next multiset of warps.
+    /// Advances to the next multiset of warps.
     fn advance(&self, warps: &mut [usize]) {
         let Some(last) = warps.iter().rposition(|&code| code + 1 < self.codes.len()) else {
             warps.fill(0);
@@ -428,7 +435,7 @@ impl Grammar {
     }
 }
 
-/// Multisets of `size` out of `kinds`.
+/// Returns the number of multisets of `size` elements out of `kinds`.
 fn multisets(kinds: u64, size: u64) -> u64 {
     (0..size).fold(1, |count, i| count * (kinds + i) / (i + 1))
 }
@@ -437,14 +444,14 @@ fn multisets(kinds: u64, size: u64) -> u64 {
 struct Schedules<'a> {
     codes: [&'a [(u8, u8)]; MOST_WARPS],
     timing: [(u16, u16); UNITS],
-    /// Who may end it before all are followed.
+    /// Can stop the search before all schedules are followed.
     watch: &'a Watch,
     /// The latest finish of each warp over all schedules.
     latest: [u16; MOST_WARPS],
     count: u64,
 }
 
-/// Between two issues. Times are absolute.
+/// The state between two issues. Times are absolute.
 #[derive(Clone, Copy, Default)]
 struct Moment {
     now: u16,
@@ -457,7 +464,7 @@ struct Moment {
 }
 
 impl Schedules<'_> {
-    /// From a moment with so many instructions to go.
+    /// Follows all schedules from a state with `left` instructions to issue.
     fn follow(&mut self, moment: &Moment, left: usize) {
         if left >= LONG && self.watch.is_stopped() {
             return;
@@ -500,7 +507,7 @@ impl Summary {
         Self { bounds, ..Self::default() }
     }
 
-    /// Adds what was found in a later range.
+    /// Adds the results for a later range.
     pub fn add(&mut self, later: &Self) {
         self.blocks += later.blocks;
         self.stands_for += later.stands_for;
@@ -520,7 +527,8 @@ impl Summary {
     }
 }
 
-/// Whether the ratio is larger; a bound of zero stands for none yet.
+/// Returns whether the new ratio is larger than the old one; an old bound of zero means that there
+/// is none yet.
 fn exceeds(new: (u64, u64, u64), old: (u64, u64, u64)) -> bool {
     old.1 == 0 && new.1 > 0 || new.0 * old.1 > old.0 * new.1
 }

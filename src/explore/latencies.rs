@@ -1,16 +1,16 @@
-//! One policy, but latencies anywhere in an interval: what timing anomalies are about.
+//! The exploration of latencies in given intervals under one policy, which shows timing anomalies.
 //!
-//! A fixed policy on fixed latencies has one schedule. If every execution of an instruction on a
-//! unit may take any latency from an interval, there are many, and the longest need not be the one
-//! with the longest latencies. The search decides every latency when its instruction issues, which
-//! loses nothing: the policy does not see the future.
+//! A fixed policy with fixed latencies has one schedule. If every execution of an instruction on a
+//! unit may take any latency from an interval, there are many schedules, and the one with the
+//! longest latencies need not be the longest. The search chooses each latency when its instruction
+//! issues. That loses nothing, because the policy does not see the future.
 
 use std::ops::RangeInclusive;
 
 use super::model::{Model, Outcome, State};
 use super::search::System;
 
-/// Policies whose state is small enough to be part of a search state.
+/// The policies whose state is small enough to be part of a search state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FixedPolicy {
     /// Greedy then oldest.
@@ -26,11 +26,11 @@ pub enum FixedPolicy {
 pub struct Latencies<'m> {
     model: &'m Model,
     policy: FixedPolicy,
-    /// By unit.
+    /// The interval of each unit; `None` for units with their own latency.
     intervals: Vec<Option<RangeInclusive<u16>>>,
 }
 
-/// A state with what the policy remembers.
+/// A state of the block, with the state of the policy.
 #[derive(Clone, Debug)]
 pub struct PolicyState {
     block: State,
@@ -39,12 +39,13 @@ pub struct PolicyState {
 }
 
 impl<'m> Latencies<'m> {
-    /// The system; `intervals` by unit, `None` for units with their own latency.
+    /// Creates the system; `intervals` is indexed by unit, with `None` for units with their own
+    /// latency.
     pub fn new(model: &'m Model, policy: FixedPolicy, intervals: Vec<Option<RangeInclusive<u16>>>) -> Self {
         Self { model, policy, intervals }
     }
 
-    /// The warp that issues in a state; `None` when everything has issued.
+    /// Returns the warp that issues in a state, or `None` if everything has issued.
     fn pick(&self, state: &PolicyState) -> Option<usize> {
         let warps = self.model.warps();
         let ready = |warp: &usize| self.model.is_ready(&state.block, *warp);
@@ -59,7 +60,8 @@ impl<'m> Latencies<'m> {
         }
     }
 
-    /// Warp and latency at each issue of a run; no latency where the unit's own is used.
+    /// Returns the warp and the latency at each issue of a run; `None` if the unit's own latency is
+    /// used.
     pub fn decisions(&self, choices: &[u16]) -> Vec<(usize, Option<u16>)> {
         let mut state = self.start();
         let mut decisions = Vec::with_capacity(choices.len());
@@ -91,7 +93,7 @@ impl System for Latencies<'_> {
         self.intervals.iter().flatten().map(longest).max().unwrap_or(1)
     }
 
-    /// A choice is the latency of the instruction that the policy issues.
+    /// Adds the possible latencies of the instruction that the policy issues.
     fn choices(&self, state: &PolicyState, choices: &mut Vec<u16>) {
         let Some(warp) = self.pick(state) else { return };
         match &self.intervals[self.model.next_unit(&state.block, warp)] {

@@ -1,53 +1,53 @@
 //! One layer of the state graph: all distinct states after the same number of issues.
 //!
-//! States are told apart by their full keys, never by a hash alone: a wrong "worst" is not an
-//! option. The layer is split into shards by hash, so that several threads can fill it, and the
-//! numbering of states does not depend on how many do.
+//! States are distinguished by their full keys, never by a hash alone, because a collision could
+//! give a wrong "worst". The layer is split into shards by hash, so that several threads can fill
+//! it. The numbering of states does not depend on the number of threads.
 //!
-//! Layers take whatever memory there is, so growing is an error that the search reports and not the end of the
-//! process.
+//! Layers can exhaust the memory, so a failed allocation is an error that the search reports and
+//! does not end the process.
 
 use std::collections::TryReserveError;
 
-/// Shards of a layer; fixed, because state numbers depend on it.
+/// The number of shards of a layer; it is fixed because state numbers depend on it.
 pub const SHARDS: usize = 32;
 
-/// States of one shard: keys, found by open addressing.
+/// The states of one shard, as keys in a hash table with open addressing.
 #[derive(Debug, Default)]
 pub struct Shard {
     keys: Vec<u16>,
-    /// Start of each key in `keys`, and the end of the last.
+    /// The start of each key in `keys`, and the end of the last.
     starts: Vec<u32>,
-    /// Index of the state + 1 by hash; 0 is free. A power of two long.
+    /// The index of the state plus one, by hash; 0 marks a free slot. The length is a power of two.
     slots: Vec<u32>,
 }
 
 impl Shard {
-    /// The number of states.
+    /// Returns the number of states.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Words of all keys.
+    /// Returns the number of words of all keys.
     pub fn words(&self) -> usize {
         self.keys.len()
     }
 
-    /// Bytes of everything.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> usize {
         self.keys.capacity() * size_of::<u16>()
             + (self.starts.capacity() + self.slots.capacity()) * size_of::<u32>()
     }
 
-    /// The key of a state.
+    /// Returns the key of a state.
     pub fn key(&self, index: usize) -> &[u16] {
         &self.keys[self.starts[index] as usize..self.starts[index + 1] as usize]
     }
 
-    /// The index of the state with this key, new or known.
+    /// Returns the index of the state with this key, after inserting it if it is new.
     ///
     /// # Errors
-    /// If there is no memory for it.
+    /// Returns an error if the memory cannot be allocated.
     pub fn insert(&mut self, hash: u64, key: &[u16]) -> Result<u32, TryReserveError> {
         if self.starts.is_empty() {
             self.starts.try_reserve(1)?;
@@ -92,12 +92,13 @@ impl Shard {
     }
 }
 
-/// The shard of a hash takes its low bits, so the place in the shard must not.
+/// Returns the bits of a hash that select the slot. The shard is selected by the low bits, so the
+/// slot must use others.
 fn spread(hash: u64) -> u64 {
     hash >> 32
 }
 
-/// A hash of a key: only speed depends on its quality.
+/// Returns a hash of a key; its quality affects only speed.
 pub fn hash(key: &[u16]) -> u64 {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     for chunk in key.chunks(4) {
@@ -109,7 +110,7 @@ pub fn hash(key: &[u16]) -> u64 {
     state ^ state >> 29
 }
 
-/// The shard of a hash.
+/// Returns the shard of a hash.
 pub fn shard_of(hash: u64) -> usize {
     hash as usize % SHARDS
 }

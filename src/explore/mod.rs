@@ -1,13 +1,14 @@
-//! True extremes: every schedule, or every latency under one policy.
+//! The exact extremes of execution time, over every schedule, or over every latency under one
+//! policy.
 //!
-//! One simulated schedule proves little about a bound, which claims something of all of them. This
-//! layer finds the exact worst and best makespan over all work-conserving schedules of a block, or
-//! over all latencies in given intervals under a fixed policy, with a schedule that attains each.
-//! Where the search cannot finish it says what it proved, never a wrong "worst".
+//! A single simulated schedule proves little about a bound, which limits all schedules. This layer
+//! finds the exact worst and best makespan over all work-conserving schedules of a block, or over
+//! all latencies in given intervals under a fixed policy, with a schedule that attains each. If the
+//! search cannot finish, it reports what it proved, never a wrong "worst".
 //!
-//! The transition system ([`model`]) is a third writing of [the model](crate::model), beside the engine
-//! and the per-cycle reference of the tests. Witnesses are replayed by the engine before they are
-//! reported, and must give the same makespan.
+//! The transition system ([`model`]) is a third implementation of [the model](crate::model), in
+//! addition to the engine and the per-cycle reference of the tests. Witnesses are replayed by the
+//! engine before they are reported, and must give the same makespan.
 
 pub mod adversary;
 pub mod anomaly;
@@ -37,12 +38,12 @@ use crate::sim::policy::{Policy, ReplayError, View};
 use crate::sim::{Engine, PaperMachine, PolicySetup};
 use crate::trace::{Issue, Observer};
 
-/// A makespan known exactly, or between two proven ends.
+/// A makespan that is known exactly, or that lies between two proved limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// It is at least this.
+    /// The lower limit of the makespan.
     pub at_least: Cycles,
-    /// It is at most this.
+    /// The upper limit of the makespan.
     pub at_most: Cycles,
 }
 
@@ -51,47 +52,48 @@ impl Interval {
         Self { at_least: Cycles::new(value), at_most: Cycles::new(value) }
     }
 
-    /// The value, if it is known exactly.
+    /// Returns the value, if it is known exactly.
     pub fn exact(self) -> Option<Cycles> {
         (self.at_least == self.at_most).then_some(self.at_least)
     }
 }
 
-/// What an exploration proved.
+/// The result of an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exploration {
     /// The largest makespan.
     pub worst: Interval,
     /// The smallest makespan.
     pub best: Interval,
-    /// Why not every state was seen, if so.
+    /// The reason why not every state was visited; `None` if every state was.
     pub spent: Option<Spent>,
-    /// Distinct states seen.
+    /// The number of distinct states visited.
     pub states: u64,
-    /// Issues up to which every schedule was followed, if not all.
+    /// The number of issues up to which every schedule was followed.
     pub followed_issues: usize,
-    /// A schedule that attains `worst.at_least`: the warp at each issue.
+    /// A schedule that attains `worst.at_least`, as the warp at each issue.
     pub worst_witness: Vec<usize>,
     /// A schedule that attains `best.at_most`.
     pub best_witness: Vec<usize>,
 }
 
 impl Exploration {
-    /// Whether every state was seen.
+    /// Returns whether every state was visited.
     pub fn is_complete(&self) -> bool {
         self.spent.is_none()
     }
 }
 
-/// Policies whose schedules stand in where the search does not finish.
+/// The number of random policies whose schedules are simulated instead if the search does not
+/// finish.
 const STAND_INS: u64 = 64;
 
 /// Explores all work-conserving schedules of a block. `proved_bound` is an upper bound that is
-/// proved for all of them (IWB); it limits the worst case if the fuel does not last. `watch` hears of
-/// issues and states, and may end the search.
+/// proved for all of them (IWB); it limits the worst case if the search runs out of fuel. `watch`
+/// is notified of issues and states, and can stop the search.
 ///
 /// # Errors
-/// Blocks and machines that exploration does not handle.
+/// Returns an error for blocks and machines that exploration does not support.
 pub fn explore(
     table: &TimingTable,
     machine: &Machine,
@@ -119,7 +121,8 @@ pub fn explore(
     })
 }
 
-/// What is known without the search: some schedules, a bound, and every warp's time alone.
+/// Returns what is known without a complete search: some schedules, a bound, and every warp's time
+/// alone.
 fn stand_in(
     table: &TimingTable,
     machine: PaperMachine<'_>,
@@ -137,7 +140,7 @@ fn stand_in(
             Some((result.makespan, order.0))
         })
         .collect();
-    // the first of equal ones is kept, so that the witness does not depend on the sort
+    // the first of equal runs is kept, so that the witness does not depend on the sort
     runs.sort_by_key(|(makespan, _)| *makespan);
     let alone =
         paths.warps.iter().map(|path| analyse_alone_by_section(table, path)).max().unwrap_or(Cycles::ZERO);
@@ -154,8 +157,8 @@ fn stand_in(
     }
 }
 
-/// No schedule lets a warp finish before it would alone: with first-in first-out units others
-/// only delay.
+/// Returns how long a warp takes alone. No schedule lets the warp finish earlier: with first-in
+/// first-out units, other warps can only delay it.
 fn analyse_alone_by_section(table: &TimingTable, path: &crate::path::WarpPath) -> Cycles {
     analyse_alone(table, path, |_| {}).end.since_start()
 }
@@ -172,8 +175,9 @@ fn confirm(table: &TimingTable, machine: &Machine, paths: &BlockPaths, found: &E
     }
 }
 
-/// The makespan of a schedule given as the warp at each issue; `None` if it cannot be followed
-/// without idling, or ends early, or if the machine is beyond the paper model.
+/// Returns the makespan of a schedule that is given as the warp at each issue. Returns `None` if
+/// the schedule cannot be followed without idling, if it ends early, or if the machine is beyond
+/// the paper model.
 pub fn replay<O: Observer>(
     table: &TimingTable,
     machine: &Machine,
@@ -181,7 +185,7 @@ pub fn replay<O: Observer>(
     witness: &[usize],
     observer: &mut O,
 ) -> Option<Cycles> {
-    // which warp of a sub-core comes next is all that a work-conserving schedule decides
+    // a work-conserving schedule is determined by the order of the warps of each sub-core
     let sub_cores = machine.sub_cores();
     let own = |core: usize| witness.iter().copied().filter(move |&warp| sub_cores.of_slot(warp) == core);
     let follow = |core| Follow { witness: own(core).collect(), next: 0, lost: false };
@@ -193,7 +197,7 @@ pub fn replay<O: Observer>(
     policies.iter().all(followed).then_some(result.makespan)
 }
 
-/// Takes one decision after the other from a list.
+/// A policy that takes one decision after the other from a list.
 struct Follow {
     witness: Vec<usize>,
     next: usize,
@@ -222,7 +226,7 @@ impl Policy for Follow {
     }
 }
 
-/// Keeps which warp issued.
+/// Records which warp issued.
 #[derive(Default)]
 struct Order(Vec<usize>);
 
@@ -237,20 +241,20 @@ impl Observer for Order {
 pub struct Varied {
     /// The unit.
     pub unit: UnitId,
-    /// Every execution takes any of these, each its own.
+    /// The interval; every execution may take any latency in it, independently of the others.
     pub lat: std::ops::RangeInclusive<u16>,
 }
 
-/// Warp and latency of an issue; no latency where the unit's own is used.
+/// The warp and the latency of an issue; `None` if the unit's own latency is used.
 pub type LatencyDecision = (usize, Option<u16>);
 
-/// What the latencies together do, or how far the search came.
+/// The extremes over all latencies together, or the progress of a search that did not finish.
 pub type LatencyExtremes = Result<Extremes<LatencyDecision>, OutOfFuel>;
 
-/// Explores all latencies under a policy. `Ok(Err(_))` if the fuel does not last.
+/// Explores all latencies under a policy. Returns `Ok(Err(_))` if the search runs out of fuel.
 ///
 /// # Errors
-/// Blocks that exploration does not handle.
+/// Returns an error for blocks that exploration does not support.
 pub fn explore_latencies(
     table: &TimingTable,
     paths: &BlockPaths,
@@ -273,7 +277,7 @@ pub fn explore_latencies(
         .map(|found| found.map_witnesses(|choices| system.decisions(choices))))
 }
 
-/// The issue decisions of a witness as a replay file.
+/// Returns the issue decisions of a witness as a replay file.
 pub fn witness_schedule(
     table: &TimingTable,
     machine: &Machine,

@@ -1,28 +1,28 @@
-//! The transition system: what can happen next in a block, with all times relative to now.
+//! The transition system: the possible next events of a block, with all times relative to now.
 //!
-//! These are sections 1 to 7 of [the model](crate::model) once more, written for search: a state holds just what decides the
-//! future, so that states reached at different times by different schedules coincide. Where there are
-//! several sub-cores, they decide one after the other within a cycle, and a state is one in which
-//! a certain sub-core decides.
+//! This is another implementation of sections 1 to 7 of [the model](crate::model), written for
+//! search. A state holds only what determines the future, so that states reached at different times
+//! by different schedules coincide. If there are several sub-cores, they decide one after the other
+//! within a cycle, and a state is one in which a certain sub-core decides.
 
 use crate::machine::Hazards;
 use crate::path::BlockPaths;
 use crate::program::{BarrierId, Flow, TimingTable};
 
-/// Why a block cannot be explored.
+/// The reason why a block cannot be explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsupported {
     /// A barrier does not involve every warp of the block.
     PartialBarriers,
-    /// Times beyond what a state stores, 16 bits.
+    /// Some times exceed 16 bits, which is what a state stores.
     TimesTooLong,
-    /// More warps or instructions than a state stores.
+    /// The block has more warps or instructions than a state stores.
     TooLarge,
-    /// Latencies under a policy, on several sub-cores.
+    /// Latencies under a policy cannot be explored on several sub-cores.
     SubCores,
-    /// A machine beyond the paper model.
+    /// The machine is beyond the paper model.
     BeyondPaper,
-    /// Control codes hold instructions back, which the search for bad schedules does not follow.
+    /// The machine follows control codes, which the search for bad schedules does not support.
     ControlCodes,
 }
 
@@ -43,7 +43,7 @@ impl std::fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// An instruction of a warp, registers renamed to the warp's own dense numbering.
+/// An instruction of a warp, with registers renamed to the warp's own dense numbering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Op {
     /// The instance of its unit.
@@ -51,36 +51,37 @@ pub(super) struct Op {
     pub init: u16,
     pub lat: u16,
     pub barrier: bool,
-    /// Registers that must be available.
+    /// The registers that must be available.
     pub waits: Vec<u16>,
-    /// Registers it writes.
+    /// The registers that it writes.
     pub writes: Vec<u16>,
-    /// A stall count of more than a cycle: a register that the next instruction waits for, and from how many cycles
-    /// after the issue it is available.
+    /// The effect of a stall count of more than one cycle: a register that the next instruction
+    /// waits for, and the number of cycles after the issue until it is available.
     pub stall: Option<(u16, u16)>,
-    /// Barriers of control codes that it signals: when its initiation ends or when it is done, and the registers that
-    /// stand for the barrier.
+    /// The barriers of control codes that it signals: whether it signals at the end of its
+    /// initiation or when it is done, and the registers that represent the barrier.
     pub signals: Vec<(When, Vec<u16>)>,
 }
 
-/// When a barrier of control codes is signalled.
+/// The time at which a barrier of control codes is signalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     Read,
     Done,
 }
 
-/// The code of one warp with what a state must remember at each place.
+/// The code of one warp, with the registers that a state must store at each position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Code {
-    /// Where it runs: warps of different sub-cores are never alike.
+    /// The sub-core on which it runs; warps of different sub-cores are never equal.
     sub_core: u8,
     pub ops: Vec<Op>,
-    /// By index of the next instruction: registers written before that a later one waits for,
-    /// beyond those the next one itself waits for (these are one number, its ready time).
+    /// The registers written before that a later instruction waits for, by index of the next
+    /// instruction. The registers that the next instruction itself waits for are excluded, because
+    /// a single number, its ready time, represents them.
     pub beyond: Vec<Vec<u16>>,
-    /// The same, those of the next instruction included: for a warp at a barrier, whose ready
-    /// time is not known yet.
+    /// The same, but including the registers of the next instruction: for a warp at a barrier,
+    /// whose ready time is not known yet.
     pub all: Vec<Vec<u16>>,
     pub registers: usize,
 }
@@ -89,20 +90,20 @@ pub(super) struct Code {
 #[derive(Clone, Debug)]
 pub struct Model {
     codes: Vec<Code>,
-    /// By warp: its code.
+    /// The index of each warp's code.
     code_of: Vec<usize>,
-    /// Instances of units.
+    /// The number of instances of units.
     units: usize,
     sub_cores: u8,
-    /// By unit and code: the index after the last instruction that uses the unit.
+    /// The index after the last instruction that uses the unit, by unit and code.
     last_use: Vec<Vec<usize>>,
 }
 
-/// A state in the open: relative times, one entry per warp and unit.
+/// A state in its unpacked form: relative times, one entry per warp and unit.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     warps: Vec<WarpState>,
-    /// Cycles until the unit can start another instruction.
+    /// The number of cycles until each unit can start another instruction.
     free: Vec<u16>,
     /// The sub-core that decides.
     turn: u8,
@@ -112,38 +113,41 @@ pub struct State {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct WarpState {
     code: usize,
-    /// Next instruction.
+    /// The index of the next instruction.
     next: u16,
-    /// Waits at a barrier; `ready` is then when its barrier instruction is done.
+    /// Whether the warp waits at a barrier; `ready` is then the time until its barrier instruction
+    /// is done.
     waiting: bool,
-    /// Cycles until the next instruction can issue.
+    /// The number of cycles until the next instruction can issue.
     ready: u16,
-    /// Cycles until each register is available; only those of `beyond` or `all` mean anything.
+    /// The number of cycles until each register is available; only those in `beyond` or `all` are
+    /// valid.
     regs: Vec<u16>,
 }
 
-/// What an issue leads to.
+/// The effect of an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Cycles from now to the next decision.
+    /// The number of cycles from now to the next decision.
     pub elapsed: u16,
-    /// Cycles from now to the result of the issued instruction.
+    /// The number of cycles from now to the result of the issued instruction.
     pub done: u16,
 }
 
 impl Model {
-    /// The model of a block on a machine.
+    /// Creates the model of a block on a machine.
     ///
     /// # Errors
-    /// Blocks that exploration does not handle.
+    /// Returns an error for blocks that exploration does not support.
     pub fn new(table: &TimingTable, paths: &BlockPaths) -> Result<Self, Unsupported> {
         Self::with_latencies_up_to(0, table, paths)
     }
 
-    /// The model of a block, for latencies up to `longest_lat` in place of an instruction's own.
+    /// Creates the model of a block, for latencies up to `longest_lat` in place of an instruction's
+    /// own.
     ///
     /// # Errors
-    /// Blocks that exploration does not handle.
+    /// Returns an error for blocks that exploration does not support.
     pub fn with_latencies_up_to(
         longest_lat: u64,
         table: &TimingTable,
@@ -186,17 +190,17 @@ impl Model {
         Ok(Self { codes, code_of, units, sub_cores, last_use })
     }
 
-    /// Warps of the block.
+    /// Returns the number of warps of the block.
     pub fn warps(&self) -> usize {
         self.code_of.len()
     }
 
-    /// Instructions that every schedule issues.
+    /// Returns the number of instructions that every schedule issues.
     pub fn issues(&self) -> usize {
         self.code_of.iter().map(|&code| self.codes[code].ops.len()).sum()
     }
 
-    /// The state before the first cycle.
+    /// Returns the state before the first cycle.
     pub fn start(&self) -> State {
         let warps = self.code_of.iter().map(|&code| WarpState {
             code,
@@ -209,7 +213,7 @@ impl Model {
         state
     }
 
-    /// The state before the first cycle with every warp at the position of its id.
+    /// Returns the state before the first cycle, with every warp at the position of its id.
     pub fn start_by_id(&self) -> State {
         let mut state = self.start();
         for (warp, &code) in state.warps.iter_mut().zip(&self.code_of) {
@@ -218,22 +222,23 @@ impl Model {
         state
     }
 
-    /// The warp ids in the order of the warps of [`Model::start`].
+    /// Returns the warp ids in the order of the warps of [`Model::start`].
     pub fn start_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.code_of.len()).collect();
         order.sort_by_key(|&warp| self.code_of[warp]);
         order
     }
 
-    /// The unit of the next instruction of the warp at `position`; with several sub-cores its
-    /// instance.
+    /// Returns the unit of the next instruction of the warp at `position`; with several sub-cores,
+    /// the instance of the unit.
     pub fn next_unit(&self, state: &State, position: usize) -> usize {
         let warp = &state.warps[position];
         usize::from(self.codes[warp.code].ops[usize::from(warp.next)].unit)
     }
 
-    /// Issues the next instruction of the warp at `position`, which must be ready, and moves time
-    /// to the next decision. The order of warps stays. `lat` replaces the instruction's latency.
+    /// Issues the next instruction of the warp at `position`, which must be ready, and advances
+    /// time to the next decision. The order of warps does not change. `lat` replaces the
+    /// instruction's latency.
     pub fn issue(&self, state: &mut State, position: usize, lat: Option<u16>) -> Outcome {
         let warp = &mut state.warps[position];
         let op = &self.codes[warp.code].ops[usize::from(warp.next)];
@@ -249,8 +254,8 @@ impl Model {
         Outcome { elapsed: self.advance(state), done }
     }
 
-    /// Moves to the next decision: of a later sub-core in this cycle, or in a later cycle. Returns
-    /// the cycles between.
+    /// Advances to the next decision: of a later sub-core in this cycle, or in a later cycle.
+    /// Returns the number of cycles between.
     fn advance(&self, state: &mut State) -> u16 {
         if self.sub_cores > 1
             && let Some(turn) = self.deciding(state, state.turn + 1)
@@ -271,22 +276,22 @@ impl Model {
         elapsed
     }
 
-    /// The first sub-core from an index on that has a warp that can issue now.
+    /// Returns the first sub-core from an index on that has a warp that can issue now.
     fn deciding(&self, state: &State, from: u8) -> Option<u8> {
         let ready = (0..state.warps.len()).filter(|&position| self.is_ready(state, position));
         let cores = ready.map(|position| self.codes[state.warps[position].code].sub_core);
         cores.filter(|&core| core >= from).min()
     }
 
-    /// When the warp's next instruction can issue, if not before `base`.
+    /// Returns when the warp's next instruction can issue, but no earlier than `base`.
     fn ready_at(&self, warp: &WarpState, base: u16) -> u16 {
         let waits = self.codes[warp.code].ops.get(usize::from(warp.next)).map_or(&[][..], |op| &op.waits);
         waits.iter().map(|&reg| warp.regs[usize::from(reg)]).fold(base, u16::max)
     }
 
-    /// Lets the warps at the barrier go if every warp that is not finished is there. This is
-    /// decided right after an issue, so that no earlier cycle than the next is possible: that
-    /// covers "one cycle after the last issue of any warp that finished in this section".
+    /// Releases the warps at the barrier if every unfinished warp has arrived. The decision follows
+    /// directly after an issue, so that the next cycle is the earliest possible one. That covers
+    /// "one cycle after the last issue of any warp that finished in this section".
     fn release(&self, state: &mut State) {
         let all_there = state.warps.iter().all(|warp| warp.waiting || self.finished(warp));
         if !all_there {
@@ -307,25 +312,26 @@ impl Model {
         !warp.waiting && usize::from(warp.next) >= self.codes[warp.code].ops.len()
     }
 
-    /// Positions of the warps that can issue now on the sub-core that decides; of warps in the same state only the first.
+    /// Returns the positions of the warps that can issue now on the deciding sub-core; among warps
+    /// in the same state, only the first.
     pub fn choices<'s>(&'s self, state: &'s State) -> impl Iterator<Item = usize> + 's {
         (0..state.warps.len()).filter(|&position| {
             let warp = &state.warps[position];
             let ready = !warp.waiting && warp.ready == 0 && !self.finished(warp);
             let ready = ready && self.codes[warp.code].sub_core == state.turn;
-            // equal warps stand side by side once the state is in normal form
+            // equal warps are adjacent once the state is in normal form
             ready && (position == 0 || state.warps[position - 1] != *warp)
         })
     }
 
-    /// Whether the warp at a position can issue now.
+    /// Returns whether the warp at a position can issue now.
     pub fn is_ready(&self, state: &State, position: usize) -> bool {
         let warp = &state.warps[position];
         !warp.waiting && warp.ready == 0 && !self.finished(warp)
     }
 
-    /// Brings a state into normal form: what cannot matter any more is forgotten, warps with the
-    /// same code are sorted. Returns where each warp came from.
+    /// Brings a state into normal form: clears what can no longer matter, and sorts warps with the
+    /// same code. Returns the previous position of each warp.
     pub fn normalise(&self, state: &mut State) -> Vec<usize> {
         self.forget(state);
         let mut order: Vec<usize> = (0..state.warps.len()).collect();
@@ -334,13 +340,13 @@ impl Model {
         order
     }
 
-    /// [`Model::normalise`] where nobody asks for the order.
+    /// Does the same as [`Model::normalise`], but does not return the order.
     pub fn normalise_unordered(&self, state: &mut State) {
         self.forget(state);
         state.warps.sort();
     }
 
-    /// Forgets what cannot matter any more.
+    /// Clears everything that can no longer matter.
     pub fn forget(&self, state: &mut State) {
         for (unit, free) in state.free.iter_mut().enumerate() {
             let used = state.warps.iter().any(|warp| usize::from(warp.next) < self.last_use[unit][warp.code]);
@@ -365,7 +371,7 @@ impl Model {
         }
     }
 
-    /// Writes a state in normal form as a key: equal keys, equal futures.
+    /// Writes a state in normal form as a key. States with equal keys have equal futures.
     pub fn encode(&self, state: &State, key: &mut Vec<u16>) {
         key.clear();
         for warp in &state.warps {
@@ -408,7 +414,7 @@ impl PartialOrd for WarpState {
     }
 }
 
-/// By code first, so that the places of codes in a state never change.
+/// Compares by code first, so that the positions of codes in a state never change.
 impl Ord for WarpState {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let key = |warp: &Self| (warp.code, warp.next, warp.waiting, warp.ready);
@@ -417,10 +423,10 @@ impl Ord for WarpState {
 }
 
 impl Op {
-    /// Notes when the registers of its warp are available, now that it issues: from now to the end of its initiation and to
-    /// its result it takes so long.
+    /// Records when the registers of its warp become available, as it issues now. `initiated` and
+    /// `done` are the cycles from now to the end of its initiation and to its result.
     pub fn note(&self, regs: &mut [u16], initiated: u16, done: u16) {
-        // what it waited for is there now, whatever the slots still say
+        // everything that it waited for is available now, whatever the stored times say
         for &reg in &self.waits {
             regs[usize::from(reg)] = 0;
         }
@@ -428,7 +434,8 @@ impl Op {
             regs[usize::from(reg)] = done;
         }
         for (when, of_barrier) in &self.signals {
-            // all are through when the last is; all but one when all before this one were
+            // all signals have completed when the last one has; all but the last when all before it
+            // have
             let mut through = if *when == When::Read { initiated } else { done };
             through = through.max(of_barrier.first().map_or(0, |&all| regs[usize::from(all)]));
             for &reg in of_barrier {
@@ -442,7 +449,8 @@ impl Op {
 }
 
 impl Code {
-    /// The code of a warp on a sub-core. `longest` grows to its longest latency.
+    /// Creates the code of a warp on a sub-core. Raises `longest` to its longest latency if that is
+    /// larger.
     pub fn new(
         table: &TimingTable,
         path: &crate::path::WarpPath,
@@ -457,7 +465,7 @@ impl Code {
             });
             index as u16
         };
-        // names no register of the program
+        // an id that no register of the program has
         let stalls = crate::base::RegId::from_index(table.regs());
         let mut stalled = false;
         let mut ops = Vec::new();
@@ -507,7 +515,8 @@ impl Code {
     }
 }
 
-/// Registers whose availability still matters before each instruction (and after the last).
+/// Returns the registers whose availability still matters before each instruction (and after the
+/// last).
 fn live(ops: &[Op], registers: usize) -> (Vec<Vec<u16>>, Vec<Vec<u16>>) {
     let mut written = vec![false; registers];
     let mut written_before = Vec::with_capacity(ops.len() + 1);
@@ -522,11 +531,12 @@ fn live(ops: &[Op], registers: usize) -> (Vec<Vec<u16>>, Vec<Vec<u16>>) {
     let mut beyond = vec![Vec::new(); ops.len() + 1];
     let mut all = vec![Vec::new(); ops.len() + 1];
     for (index, op) in ops.iter().enumerate().rev() {
-        // what comes after this instruction waits for `waited`, except what this one writes anew
+        // later instructions wait for `waited`, except for registers that this instruction
+        // overwrites
         let anew = op.writes.iter().chain(op.stall.iter().map(|(reg, _)| reg));
         anew.for_each(|&reg| waited[usize::from(reg)] = false);
         for (_, regs) in &op.signals {
-            // each takes over what the one before it says, the first keeps what it said
+            // each register takes the value of the one before it; the first one keeps its value
             for place in 1..regs.len() {
                 let later = std::mem::take(&mut waited[usize::from(regs[place])]);
                 waited[usize::from(regs[place - 1])] |= later;

@@ -1,9 +1,10 @@
-//! Scheduling whole phases (Jeanmougin et al., ECRTS 2025, model rules MR 1 to 4; [the model](crate::model#16-whole-phases), section 16).
+//! The scheduling of whole phases (Jeanmougin et al., ECRTS 2025, model rules MR 1 to 4; [the
+//! model](crate::model#16-whole-phases), section 16).
 //!
 //! A warp alternates exec and idle phases of given lengths. One exec phase runs at a time, without
-//! preemption; an idle phase starts when its exec phase ends; the policy picks among the warps whose
-//! idle phase has ended. The policies are those of the engine ([`crate::sim::policy`]): a warp is
-//! ready when its next exec phase may start, and an exec phase takes the place of an issue.
+//! preemption; an idle phase starts when its exec phase ends; the policy picks among the warps
+//! whose idle phase has ended. The policies are those of the engine ([`crate::sim::policy`]): a
+//! warp is ready when its next exec phase may start, and an exec phase corresponds to an issue.
 
 use crate::base::{BlockId, Cycle, Cycles, WarpMask};
 use crate::machine::SchedulerKind;
@@ -13,40 +14,40 @@ use crate::sim::policy::{Gsrr, Gto, Lrr, Oldest, Placed, Policy, Srr, View};
 /// An exec phase and the idle phase after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PhasePair {
-    /// Length of the exec phase, at least 1.
+    /// The length of the exec phase, at least 1 cycle.
     pub exec: Cycles,
-    /// Length of the idle phase after it; zero for none, then the warp is ready again at once.
+    /// The length of the idle phase after it. If it is zero, the warp is ready again immediately.
     pub idle: Cycles,
 }
 
 /// A warp as a sequence of phases.
 pub type PhaseWarp = Vec<PhasePair>;
 
-/// When an exec phase ran, and until when the idle phase after it lasted.
+/// The execution of an exec phase and of the idle phase after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PhaseRun {
     /// The warp.
     pub warp: usize,
-    /// Which of its pairs.
+    /// The index of the warp's phase pair.
     pub index: usize,
-    /// When the warp could have started it.
+    /// The cycle from which the warp could have started it.
     pub ready: Cycle,
-    /// Start of the exec phase.
+    /// The start of the exec phase.
     pub start: Cycle,
-    /// End of the exec phase, start of the idle phase.
+    /// The end of the exec phase, which is the start of the idle phase.
     pub exec_end: Cycle,
-    /// End of the idle phase.
+    /// The end of the idle phase.
     pub idle_end: Cycle,
 }
 
-/// The policies that exist at this level. Two-level scheduling tells loads from other waits, which
-/// phases do not.
+/// The policies that exist at this level. Two-level scheduling is not among them, because it
+/// distinguishes loads from other waits, and phases do not.
 pub const POLICIES: [SchedulerKind; 5] =
     [SchedulerKind::Gto, SchedulerKind::Lrr, SchedulerKind::Oldest, SchedulerKind::Srr, SchedulerKind::Gsrr];
 
-/// Runs warps under a policy of [`POLICIES`], calling `on_run` for each exec phase in order. The
-/// makespan is the end of the last phase, idle phases included. `None` for other policies, for
-/// more warps than an SM holds, and for an exec phase of no length.
+/// Runs warps under a policy of [`POLICIES`] and calls `on_run` for each exec phase in order.
+/// Returns the makespan, which is the end of the last phase, including idle phases. Returns `None`
+/// for other policies, for more warps than an SM holds, and for an exec phase of zero length.
 pub fn schedule(warps: &[PhaseWarp], policy: &SchedulerKind, on_run: impl FnMut(PhaseRun)) -> Option<Cycles> {
     if warps.len() > SLOTS || warps.iter().flatten().any(|pair| pair.exec == Cycles::ZERO) {
         return None;
@@ -95,10 +96,10 @@ fn run<P: Policy>(warps: &[PhaseWarp], policy: &mut P, mut on_run: impl FnMut(Ph
             return end.since_start();
         }
         let ask = !policy.is_work_conserving() || !view.ready.is_empty();
-        // only replays fail, and they are no policy of this level
+        // only a replay can fail, and replays are not among the policies of this level
         let chosen = if ask { policy.choose(&view).unwrap_or(None) } else { None };
         let Some(warp) = chosen else {
-            // what keeps a warp from its turn is an idle phase, so some phase is still to end
+            // only an idle phase can delay a warp's turn, so some phase has not ended yet
             debug_assert!(soonest != Cycle::NEVER);
             view.now = soonest;
             continue;
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn idle_phases_run_beside_exec_phases_and_exec_phases_one_by_one() {
         let two = warps(&[&[(2, 3), (1, 4)], &[(4, 1), (1, 0)]]);
-        // w0 [0,2) idle to 5; w1 [2,6) idle to 7; w0 [6,7) idle to 11; w1 [7,8)
+        // w0 [0,2), idle until 5; w1 [2,6), idle until 7; w0 [6,7), idle until 11; w1 [7,8)
         let expected = (vec![(0, 0), (1, 2), (0, 6), (1, 7)], 11);
         for policy in POLICIES {
             assert_eq!(starts(&two, policy.clone()), expected, "{policy}");
@@ -150,7 +151,7 @@ mod tests {
     fn policies_differ_where_several_warps_wait() {
         let three = warps(&[&[(1, 1), (1, 0)], &[(3, 0), (1, 0)], &[(1, 0)]]);
         assert_eq!(starts(&three, SchedulerKind::Lrr).0, [(0, 0), (1, 1), (2, 4), (0, 5), (1, 6)]);
-        // w1 is ready again at once, and gto stays with it
+        // w1 is ready again immediately, and gto stays with it
         assert_eq!(starts(&three, SchedulerKind::Gto).0, [(0, 0), (1, 1), (1, 4), (0, 5), (2, 6)]);
         assert_eq!(starts(&three, SchedulerKind::Oldest).0, [(0, 0), (1, 1), (0, 4), (1, 5), (2, 6)]);
     }

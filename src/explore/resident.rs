@@ -1,10 +1,12 @@
-//! The worst case of a launch whose blocks are resident together, over all work-conserving schedules.
+//! The worst case of a launch whose blocks are resident together, over all work-conserving
+//! schedules.
 //!
-//! As for a block ([`mod@super::search`]), layer by layer over distinct states with all times relative to now, a
-//! layer being all states after the same number of issues; a state also says which block is in which place.
-//! The makespan is the largest `done` of any issue, so it is enough to know for each state the latest cycle at
-//! which some schedule reaches it. One SM, with any number of sub-cores, which decide one after the other
-//! within a cycle.
+//! As for a block ([`mod@super::search`]), the search goes layer by layer over distinct states with
+//! all times relative to now; a layer consists of all states after the same number of issues. A
+//! state also records which block is in which CTA slot. The makespan is the largest `done` of any
+//! issue, so it is sufficient to know for each state the latest cycle at which some schedule
+//! reaches it. The search covers one SM with any number of sub-cores, which decide one after the
+//! other within a cycle.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -18,42 +20,43 @@ use crate::program::TimingTable;
 /// A launch to explore.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// Every warp's code, on each sub-core that it may be on.
+    /// The code of every warp, on each sub-core that it may be on.
     codes: Vec<Code>,
-    /// By block, warp and sub-core: its code.
+    /// The index of the code, by block, warp and sub-core.
     code_of: Vec<Vec<[usize; SubCores::MAX]>>,
     places: usize,
-    /// Slots of a place.
+    /// The number of warp slots of a CTA slot.
     warps: usize,
     sub_cores: usize,
-    /// Instances of units.
+    /// The number of instances of units.
     units: usize,
-    /// The most registers that a warp has.
+    /// The largest number of registers of a warp.
     registers: usize,
 }
 
-/// A warp issues.
+/// The issue of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The block, by its number in the launch.
+    /// The number of the block in the launch.
     pub block: usize,
-    /// The warp of the block.
+    /// The index of the warp in the block.
     pub warp: usize,
-    /// The cycle, from the start of the block.
+    /// The cycle, counted from the start of the block.
     pub cycle: u64,
 }
 
-/// A state: relative times and what is where, in words. First [`HEAD`] words, then per unit the cycles until it
-/// is free, then the places; of a place [`PLACE`] words and its slots; of a slot [`SLOT`] words and per register the
-/// cycles until it is available.
+/// A state, as words. First come [`HEAD`] words, then for each unit the cycles until it is free,
+/// then the CTA slots. A CTA slot has [`PLACE`] words and its warp slots; a warp slot has [`SLOT`]
+/// words and for each register the cycles until it is available.
 type State = [u16];
 
-/// The number of blocks placed, and the sub-core that decides.
+/// The words at the start of a state: the number of blocks placed, and the deciding sub-core.
 const HEAD: usize = 2;
-/// The block plus one, or 0; cycles until all that it has issued is done.
+/// The words of a CTA slot: the block number plus one, or 0; and the cycles until everything that
+/// the block has issued is done.
 const PLACE: usize = 2;
-/// The next instruction and whether the warp waits at a barrier; cycles until it is ready, at a barrier until that
-/// is done.
+/// The words of a warp slot: the next instruction, together with whether the warp waits at a
+/// barrier; and the cycles until it is ready or, at a barrier, until that barrier is done.
 const SLOT: usize = 2;
 
 /// A warp that can issue.
@@ -63,22 +66,22 @@ struct Choice {
     warp: u8,
 }
 
-/// States after the same number of issues.
+/// The states after the same number of issues.
 #[derive(Debug, Default)]
 struct Layer {
     states: Vec<Box<State>>,
-    /// Latest cycle at which a schedule reaches the state, and how many schedules do.
+    /// The latest cycle at which a schedule reaches the state, and the number of schedules that do.
     reached: Vec<(u64, f64)>,
-    /// State of the layer before, and the issue that led to it at the latest cycle.
+    /// The state of the previous layer and the issue that led to this state at the latest cycle.
     from: Vec<(u32, Choice)>,
 }
 
 impl Launch {
-    /// A launch of these blocks, so many of them resident together. All must have as many warps as the first
-    /// at most.
+    /// Creates a launch of these blocks, of which `places` are resident at a time. No block may
+    /// have more warps than the first.
     ///
     /// # Errors
-    /// Launches that exploration does not handle.
+    /// Returns an error for launches that exploration does not support.
     pub fn new(table: &TimingTable, blocks: &[BlockPaths], places: usize) -> Result<Self, Unsupported> {
         let warps = blocks.first().map_or(0, |block| block.warps.len());
         let paths = || blocks.iter().flat_map(|block| &block.warps);
@@ -122,17 +125,17 @@ impl Launch {
         Ok(Self { codes, code_of, places: places.max(1), warps, sub_cores, units, registers })
     }
 
-    /// Instructions that every schedule issues.
+    /// Returns the number of instructions that every schedule issues.
     pub fn issues(&self) -> usize {
         self.code_of.iter().flatten().map(|of| self.codes[of[0]].ops.len()).sum()
     }
 
-    /// The worst case, following at most `beam` states of a layer.
+    /// Returns the worst case, following at most `beam` states of a layer.
     pub fn worst(&self, beam: usize) -> Worst {
         self.search(beam, None)
     }
 
-    /// The worst case and a schedule that attains it, in the order of issue.
+    /// Returns the worst case and a schedule that attains it, in the order of issue.
     pub fn witness(&self, beam: usize) -> (Worst, Vec<Decision>) {
         let mut history = Vec::new();
         let worst = self.search(beam, Some(&mut history));
@@ -159,8 +162,8 @@ impl Launch {
         (worst, self.decisions(choices))
     }
 
-    /// The decisions of a schedule that makes these choices first. What comes later may be anything: the
-    /// makespan is decided, and nothing is longer.
+    /// Returns the decisions of a schedule that begins with these choices. The later choices are
+    /// arbitrary: the makespan is already determined, and no schedule has a longer one.
     fn decisions(&self, choices: Vec<Choice>) -> Vec<Decision> {
         let mut state = self.start();
         let mut starts = vec![0; self.code_of.len()];
@@ -170,7 +173,7 @@ impl Launch {
         loop {
             let placed = state[0];
             now += self.next_decision(&mut state);
-            // blocks are placed in the cycle in which the time of the state ends up, or before the next issue
+            // blocks are placed in the cycle that the state reaches, which is before the next issue
             for start in &mut starts[usize::from(placed)..usize::from(state[0])] {
                 *start = now;
             }
@@ -206,7 +209,7 @@ impl Launch {
         worst
     }
 
-    /// All states of the next layer.
+    /// Returns all states of the next layer.
     fn advance(&self, now: &Layer, worst: &mut Worst) -> Layer {
         let mut next = Layer::default();
         let mut known: HashMap<Box<State>, u32> = HashMap::new();
@@ -242,12 +245,12 @@ impl Launch {
         self.place(self.places)
     }
 
-    /// Where a place begins.
+    /// Returns the index of the first word of a CTA slot.
     fn place(&self, place: usize) -> usize {
         HEAD + self.units + place * (PLACE + self.warps * (SLOT + self.registers))
     }
 
-    /// Where a slot begins.
+    /// Returns the index of the first word of a warp slot.
     fn slot(&self, place: usize, warp: usize) -> usize {
         self.place(place) + PLACE + warp * (SLOT + self.registers)
     }
@@ -262,14 +265,14 @@ impl Launch {
         (place * self.warps + warp) % self.sub_cores
     }
 
-    /// The code of the warp in a slot, if there is one.
+    /// Returns the code of the warp in a warp slot, if there is one.
     fn code(&self, state: &State, place: usize, warp: usize) -> Option<&Code> {
         let block = usize::from(state[self.place(place)]).checked_sub(1)?;
         let of_warp = self.code_of[block].get(warp)?;
         Some(&self.codes[of_warp[self.sub_core(place, warp)]])
     }
 
-    /// Fills every free place and takes out what has ended, until nothing changes.
+    /// Fills every free CTA slot and removes blocks that have ended, until nothing changes.
     fn place_blocks(&self, state: &mut State) {
         loop {
             for place in 0..self.places {
@@ -298,7 +301,7 @@ impl Launch {
         (0..self.warps).filter_map(move |warp| Some((warp, self.code(state, place, warp)?)))
     }
 
-    /// Whether every warp of the block in a place has issued all that it has.
+    /// Returns whether every warp of the block in a CTA slot has issued all its instructions.
     fn is_issued(&self, state: &State, place: usize) -> bool {
         self.warps_of(state, place).all(|(warp, code)| self.is_finished(state, place, warp, code))
     }
@@ -308,15 +311,16 @@ impl Launch {
         head & 1 == 0 && usize::from(head >> 1) >= code.ops.len()
     }
 
-    /// Cycles until the next instruction of a warp can issue, if it has one and does not wait at a barrier.
+    /// Returns the number of cycles until the next instruction of a warp can issue, or `None` if it
+    /// has none or waits at a barrier.
     fn ready_in(&self, state: &State, place: usize, warp: usize, code: &Code) -> Option<u16> {
         let slot = self.slot(place, warp);
         let waits = state[slot] & 1 == 1 || usize::from(state[slot] >> 1) >= code.ops.len();
         (!waits).then_some(state[slot + 1])
     }
 
-    /// The warps that can issue now on the sub-core that decides; of warps of a block in the same state only the
-    /// first.
+    /// Returns the warps that can issue now on the deciding sub-core; among warps of a block in the
+    /// same state, only the first.
     fn choices(&self, state: &State) -> Vec<Choice> {
         let turn = usize::from(state[1]);
         let mut choices: Vec<Choice> = Vec::new();
@@ -341,7 +345,7 @@ impl Launch {
         choices
     }
 
-    /// Issues. Gives the cycles to the result.
+    /// Issues the chosen instruction. Returns the number of cycles to its result.
     fn issue(&self, state: &mut State, choice: Choice) -> u16 {
         let (place, warp) = (usize::from(choice.place), usize::from(choice.warp));
         let Some(code) = self.code(state, place, warp) else { return 0 };
@@ -362,14 +366,15 @@ impl Launch {
         done
     }
 
-    /// When the next instruction of a warp can issue, if not before `base`.
+    /// Returns when the next instruction of a warp can issue, but no earlier than `base`.
     fn ready_at(&self, state: &State, slot: usize, code: &Code, base: u16) -> u16 {
         let waits = code.ops.get(usize::from(state[slot] >> 1)).map_or(&[][..], |op| &op.waits);
         waits.iter().map(|&reg| state[slot + SLOT + usize::from(reg)]).fold(base, u16::max)
     }
 
-    /// Lets the warps of a block at the barrier go if every warp that is not finished is there. This is decided
-    /// right after an issue, so that no earlier cycle than the next is possible.
+    /// Releases the warps of a block at the barrier if every unfinished warp has arrived. The
+    /// decision follows directly after an issue, so that the next cycle is the earliest possible
+    /// one.
     fn release(&self, state: &mut State, place: usize) {
         let waiting: Vec<usize> = self
             .warps_of(state, place)
@@ -391,7 +396,8 @@ impl Launch {
         }
     }
 
-    /// Moves to the next state in which a warp can issue, or to the end. Gives the cycles to there.
+    /// Advances to the next state in which a warp can issue, or to the end. Returns the number of
+    /// elapsed cycles.
     fn next_decision(&self, state: &mut State) -> u64 {
         let mut elapsed = 0;
         loop {
@@ -418,7 +424,7 @@ impl Launch {
         }
     }
 
-    /// Lets so many cycles pass.
+    /// Advances time by this number of cycles.
     fn pass(&self, state: &mut State, cycles: u16) {
         let less = |words: &mut State| words.iter_mut().for_each(|word| *word = word.saturating_sub(cycles));
         less(&mut state[HEAD..HEAD + self.units]);
@@ -432,7 +438,7 @@ impl Launch {
         }
     }
 
-    /// Forgets what cannot matter any more.
+    /// Clears everything that can no longer matter.
     fn forget(&self, state: &mut State) {
         for place in 0..self.places {
             for warp in 0..self.warps {
@@ -453,7 +459,7 @@ impl Launch {
     }
 }
 
-/// Keeps the states that are reached latest.
+/// Keeps the `beam` states that are reached latest.
 fn keep_latest(layer: &mut Layer, beam: usize) {
     let mut order: Vec<usize> = (0..layer.states.len()).collect();
     order.sort_by_key(|&index| (std::cmp::Reverse(layer.reached[index].0), index));
@@ -464,10 +470,10 @@ fn keep_latest(layer: &mut Layer, beam: usize) {
     layer.from = order.iter().map(|&index| layer.from[index]).collect();
 }
 
-/// The decisions as a replay file.
+/// Returns the decisions as a replay file.
 pub fn replay_text(decisions: &[Decision]) -> String {
     let mut sorted = decisions.to_vec();
-    // a sub-core's decisions of one cycle stay in the order of issue
+    // the decisions of a sub-core in one cycle stay in the order of issue
     sorted.sort_by_key(|decision| (decision.block, decision.cycle));
     let mut text = "# cycle warp\n".to_owned();
     for of_block in sorted.chunk_by(|a, b| a.block == b.block) {

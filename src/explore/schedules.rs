@@ -4,7 +4,8 @@ use super::model::{Model, Outcome, State};
 use super::search::{Extremes, Limits, OutOfFuel, System, search_system};
 use crate::base::Watch;
 
-/// In each state any ready warp may issue; of warps in the same state one stands for all.
+/// A system in which any ready warp may issue in each state; one warp represents all warps in the
+/// same state.
 #[derive(Clone, Debug)]
 pub struct Schedules<'m>(pub &'m Model);
 
@@ -45,8 +46,8 @@ impl System for Schedules<'_> {
 }
 
 impl Schedules<'_> {
-    /// The warp that issues at each step of a run: choices are positions in normal form, and
-    /// normal form reorders warps.
+    /// Returns the warp that issues at each step of a run. The conversion is needed because choices
+    /// are positions in normal form, which reorders warps.
     pub fn warps(&self, choices: &[u16]) -> Vec<usize> {
         let mut state = self.0.start();
         let mut who = self.0.start_order();
@@ -60,11 +61,11 @@ impl Schedules<'_> {
     }
 }
 
-/// Searches all work-conserving schedules of a block; witnesses are the warp ids that issue.
-/// `watch` hears of every layer: issues done, states so far.
+/// Searches all work-conserving schedules of a block; witnesses are the ids of the warps that
+/// issue. `watch` is notified after every layer of the number of issues and states so far.
 ///
 /// # Errors
-/// If the fuel does not last.
+/// Returns an error if the search runs out of fuel.
 pub fn search(model: &Model, limits: Limits, watch: &Watch) -> Result<Extremes<usize>, OutOfFuel> {
     let schedules = Schedules(model);
     search_system(&schedules, limits, watch)

@@ -1,11 +1,11 @@
 //! The search: layer by layer forwards over distinct states, then backwards over the edges.
 //!
 //! Every edge issues one instruction, so the state graph is layered by the number of issues. The
-//! makespan still to come from a state is the maximum (worst) or minimum (best) over its edges of
-//! the later of the issued instruction's `done` and what the next state still needs; what was done
-//! before does not change which choice is worst or best, because the maximum with a constant is
-//! monotone. So one number per state and direction is enough, and past completion times are no
-//! part of a state.
+//! remaining makespan of a state is the maximum (worst case) or minimum (best case) over its edges
+//! of the later of two times: the `done` of the issued instruction, and the remaining makespan of
+//! the next state. Earlier completion times do not change which choice is worst or best, because
+//! the maximum with a constant is monotone. One number per state and direction is therefore
+//! sufficient, and past completion times are not part of a state.
 
 use std::collections::TryReserveError;
 use std::ops::Range;
@@ -14,82 +14,85 @@ use super::layer::{SHARDS, Shard, hash, shard_of};
 use super::model::Outcome;
 use crate::base::Watch;
 
-/// What is searched: states, the choices in each, and what an issue does.
+/// A system to search: its states, the choices in each state, and the effect of an issue.
 pub trait System: Sync {
-    /// A state in the open.
+    /// A state in its unpacked form.
     type State: Clone;
 
-    /// Instructions that every schedule issues.
+    /// Returns the number of instructions that every schedule issues.
     fn issues(&self) -> usize;
-    /// The state before the first cycle, in normal form.
+    /// Returns the state before the first cycle, in normal form.
     fn start(&self) -> Self::State;
-    /// Choices of a state, at most.
+    /// Returns the largest number of choices in a state.
     fn most_choices(&self) -> usize;
-    /// What can be chosen; empty only when everything has issued.
+    /// Adds the choices of a state; there are none only when everything has issued.
     fn choices(&self, state: &Self::State, choices: &mut Vec<u16>);
-    /// Issues, moves time to the next decision, brings the state into normal form.
+    /// Issues an instruction, advances time to the next decision, and brings the state into normal
+    /// form.
     fn issue(&self, state: &mut Self::State, choice: u16) -> Outcome;
-    /// Writes a state in normal form as a key: equal keys, equal futures.
+    /// Writes a state in normal form as a key. States with equal keys have equal futures.
     fn encode(&self, state: &Self::State, key: &mut Vec<u16>);
     /// Reads a key back into a state of this system.
     fn decode(&self, key: &[u16], state: &mut Self::State);
 }
 
-/// How far to go.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// States to visit at most.
+    /// The largest number of states to visit.
     pub max_states: u64,
-    /// Bytes that states and the issues between them may take, at most. How many a state takes depends on
-    /// the block: the issues out of every state are kept, 12 bytes each, and the keys of two layers.
+    /// The largest number of bytes that states and the issues between them may take. The size of a
+    /// state depends on the block: the search keeps the issues out of every state, 12 bytes each,
+    /// and the keys of two layers.
     pub max_bytes: u64,
-    /// Threads; the result does not depend on it.
+    /// The number of threads; the result does not depend on it.
     pub threads: usize,
 }
 
 impl Default for Limits {
-    /// A million states on one thread.
+    /// Returns limits of a million states on one thread.
     fn default() -> Self {
         Self { max_states: 1_000_000, max_bytes: u64::MAX, threads: 1 }
     }
 }
 
-/// Why a search ended before every state was seen.
+/// The reason why a search ended before every state was visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spent {
     /// There are more states than it may visit.
     States,
-    /// They take more memory than it may use.
+    /// The states take more memory than the search may use.
     Memory,
-    /// Somebody ended it.
+    /// The search was stopped.
     Time,
 }
 
 impl From<TryReserveError> for Spent {
-    /// There is no more memory, whatever was thought to be left: the address space may be limited or in pieces.
+    /// Reports that an allocation failed, whatever the limit allows: the address space may be
+    /// limited or fragmented.
     fn from(_: TryReserveError) -> Self {
         Self::Memory
     }
 }
 
-/// What all runs together do. A witness holds what was decided at each issue: a choice `W` of the
-/// system, or what it stands for.
+/// The extremes over all runs. A witness holds the decision at each issue: a choice `W` of the
+/// system, or the meaning of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extremes<W> {
-    /// Largest makespan, cycles.
+    /// The largest makespan, in cycles.
     pub worst: u64,
-    /// Smallest makespan, cycles.
+    /// The smallest makespan, in cycles.
     pub best: u64,
-    /// Distinct states.
+    /// The number of distinct states.
     pub states: u64,
-    /// A worst run.
+    /// A run with the largest makespan.
     pub worst_witness: Vec<W>,
-    /// A best run.
+    /// A run with the smallest makespan.
     pub best_witness: Vec<W>,
 }
 
 impl<W> Extremes<W> {
-    /// The same with witnesses read differently.
+    /// Returns the same extremes with converted witnesses.
     pub fn map_witnesses<V>(self, read: impl Fn(&[W]) -> Vec<V>) -> Extremes<V> {
         Extremes {
             worst: self.worst,
@@ -101,31 +104,31 @@ impl<W> Extremes<W> {
     }
 }
 
-/// The search ended before every state was seen.
+/// The progress of a search that ended before every state was visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfFuel {
-    /// Distinct states seen.
+    /// The number of distinct states visited.
     pub states: u64,
-    /// Issues up to which every run was followed.
+    /// The number of issues up to which every run was followed.
     pub issues: usize,
-    /// What was missing.
+    /// The resource that was exhausted.
     pub spent: Spent,
 }
 
-/// An issue: the state it leads to and the times.
+/// An issue: the state that it leads to, and the times.
 #[derive(Clone, Copy, Debug)]
 struct Edge {
-    /// Index in the next layer.
+    /// The index of the state in the next layer.
     to: u32,
     elapsed: u16,
     done: u16,
     choice: u16,
 }
 
-/// Edges of a layer, by state.
+/// The edges of a layer, by state.
 #[derive(Debug, Default)]
 struct Edges {
-    /// First edge of each state, and the end of the last.
+    /// The index of the first edge of each state, and the end of the last.
     starts: Vec<u32>,
     edges: Vec<Edge>,
 }
@@ -139,20 +142,21 @@ impl Edges {
         self.starts.len() - 1
     }
 
-    /// Bytes, with those of one value for each state.
+    /// Returns the size in bytes, including one value for each state.
     fn bytes(&self) -> usize {
         self.starts.capacity() * (size_of::<u32>() + size_of::<u64>())
             + self.edges.capacity() * size_of::<Edge>()
     }
 }
 
-/// What one thread found: keys per shard, and edges that name shard and place in its list.
+/// The findings of one thread: keys per shard, and edges that name a shard and a position in its
+/// list.
 #[derive(Debug, Default)]
 struct Found {
     keys: Vec<u16>,
-    /// Per shard: (hash, start in `keys`, length).
+    /// The hash, the start in `keys` and the length of each key, per shard.
     lists: Vec<Vec<(u64, u32, u16)>>,
-    /// Edges with `to` = place in the shard's list, and the shard.
+    /// The edges, with `to` as the position in the shard's list, and the shard.
     edges: Vec<(Edge, u8)>,
     per_state: Vec<u16>,
 }
@@ -164,18 +168,20 @@ impl Found {
     }
 }
 
-/// Issues, about, from states expanded before what they lead to is merged: bounds the memory for
-/// duplicates.
+/// The approximate number of issues out of the states that are expanded before the results are
+/// merged. It limits the memory for duplicates.
 const BATCH: usize = 1 << 19;
-/// Batches with fewer are not worth a second thread.
+/// The number of issues from which a batch is worth several threads.
 const PARALLEL_FROM: usize = 1 << 12;
-/// Issues out of a layer, and words of keys in a shard, are numbered in 32 bits.
+/// The upper limit of the issues out of a layer, and of the words of keys in a shard, both of which
+/// are numbered in 32 bits.
 const MOST: usize = 1 << 31;
 
-/// Searches all runs of a system. `watch` hears of every layer: issues done, states so far.
+/// Searches all runs of a system. `watch` is notified after every layer of the number of issues and
+/// states so far.
 ///
 /// # Errors
-/// If the fuel does not last.
+/// Returns an error if the search runs out of fuel.
 pub fn search_system<S: System>(
     system: &S,
     limits: Limits,
@@ -205,16 +211,16 @@ pub fn search_system<S: System>(
     Ok(Extremes { worst, best, states, worst_witness, best_witness })
 }
 
-/// The layers before the one being expanded.
+/// The size of the layers before the one being expanded.
 struct Before {
     states: u64,
     bytes: usize,
 }
 
-/// The next layer and the edges to it.
+/// Returns the next layer and the edges to it.
 ///
 /// # Errors
-/// If the fuel does not last.
+/// Returns an error if the search runs out of fuel.
 fn expand<S: System>(
     system: &S,
     layer: &[Shard],
@@ -304,7 +310,7 @@ fn in_chunks<T: Send>(
 /// Issues every choice of the states with these numbers.
 ///
 /// # Errors
-/// If there is no memory for what is found.
+/// Returns an error if the memory for the results cannot be allocated.
 fn follow<S: System>(
     system: &S,
     layer: &[Shard],
@@ -347,13 +353,13 @@ fn follow<S: System>(
     Ok(found)
 }
 
-/// Index in the shard of each listed key, by chunk and shard.
+/// The index in the shard of each listed key, by chunk and shard.
 type Places = Vec<Vec<Vec<u32>>>;
 
-/// Enters what the threads found into the next layer.
+/// Inserts the findings of the threads into the next layer.
 ///
 /// # Errors
-/// If there is no memory for it.
+/// Returns an error if the memory cannot be allocated.
 fn merge(found: &[Found], next: &mut [Shard], threads: usize) -> Result<Places, TryReserveError> {
     type OfShard = Result<Vec<Vec<u32>>, TryReserveError>;
     let enter = |(shard, target): (usize, &mut Shard)| -> OfShard {
@@ -395,7 +401,8 @@ fn merge(found: &[Found], next: &mut [Shard], threads: usize) -> Result<Places, 
         .collect())
 }
 
-/// The value of every state, layer by layer from the end, and that of the first.
+/// Returns the value of the first state, and the values of all states by layer, computed from the
+/// last layer backwards.
 fn backwards(graph: &[Edges], choose: fn(u64, u64) -> u64, neutral: u64) -> (u64, Vec<Vec<u64>>) {
     let mut values: Vec<Vec<u64>> = vec![Vec::new(); graph.len()];
     for index in (0..graph.len()).rev() {
@@ -408,14 +415,15 @@ fn backwards(graph: &[Edges], choose: fn(u64, u64) -> u64, neutral: u64) -> (u64
     (values.first().and_then(|layer| layer.first()).copied().unwrap_or(0), values)
 }
 
-/// What an edge leads to: the later of the instruction's own result and the rest.
+/// Returns the value of an edge: the later of the instruction's own result and the rest of the run.
 fn value(edge: &Edge, later: &[u64]) -> u64 {
     let rest = later.get(edge.to as usize).map_or(0, |rest| rest + u64::from(edge.elapsed));
     rest.max(u64::from(edge.done))
 }
 
-/// The choices of a run whose value is that of the first state. Once an issue decides the
-/// makespan, any edge that keeps the value of its own state will do; the first is taken.
+/// Returns the choices of a run whose value is that of the first state. Once an issue has
+/// determined the makespan, any edge that keeps the value of its own state is sufficient; the first
+/// one is taken.
 fn walk(graph: &[Edges], values: &[Vec<u64>]) -> Vec<u16> {
     let mut number = 0;
     let mut chosen = Vec::with_capacity(graph.len());

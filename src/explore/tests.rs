@@ -40,7 +40,7 @@ impl Block {
 
 #[test]
 fn known_witnesses_have_their_known_extremes() {
-    // [`crate::model`], section 12
+    // the values are from [`crate::model`], section 12
     for (kernel, machine, worst, best) in [
         ("fig3", "paper-fig2", 18, Some(17)),
         ("witness-929", "pull-apart-9", 48, Some(35)),
@@ -98,7 +98,7 @@ fn a_point_interval_of_latencies_is_the_policy_itself() {
 
 #[test]
 fn intervals_cover_every_assignment_of_latencies() {
-    // two loads per warp; every combination of latencies by brute force, each as its own machine
+    // two loads per warp; every combination of latencies by brute force, each on its own machine
     let units =
         "\"m0\": Unit(init: 1, lat: L0), \"m1\": Unit(init: 2, lat: L1), \"a\": Unit(init: 3, lat: 1)";
     let ops = "\"l0\": \"m0\", \"l1\": \"m1\", \"f\": \"a\"";

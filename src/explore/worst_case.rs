@@ -1,14 +1,15 @@
-//! What a search for the worst case found.
+//! The result of a search for the worst case.
 
 /// The largest makespan found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Worst {
-    /// Cycles; some work-conserving schedule attains it.
+    /// The makespan in cycles; some work-conserving schedule attains it.
     pub makespan: u64,
     /// Whether every schedule was covered.
     pub exact: bool,
-    /// Distinct states.
+    /// The number of distinct states.
     pub states: u64,
-    /// Schedules, told apart by the order in which warps issue, that the states stand for.
+    /// The number of schedules that the states represent; schedules differ if warps issue in a
+    /// different order.
     pub schedules: f64,
 }

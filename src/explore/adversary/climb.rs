@@ -1,10 +1,11 @@
-//! Changes to schedules, kept section by section where they make it longer.
+//! Changes to schedules, which are kept section by section if they make it longer.
 //!
-//! A schedule is the cycle in which each instruction issues, read as keys ([`Plan::Keys`](super::rules::Plan)):
-//! the ready warp with the least key issues. Whatever the keys are, that is a work-conserving schedule, so a change
-//! needs no repair. One run tries a change in every section at once, since a section's length hardly depends on how
-//! those before it went: what it does change, results in flight across the barrier, is measured again when
-//! the best sections have been put together.
+//! A schedule is the cycle in which each instruction issues, interpreted as keys
+//! ([`Plan::Keys`](super::rules::Plan)): the ready warp with the smallest key issues. Any keys give
+//! a work-conserving schedule, so a change needs no repair. One run tries a change in every section
+//! at once, since the length of a section hardly depends on the schedule of the sections before it.
+//! The remaining dependence, through results in flight across the barrier, is measured again when
+//! the best sections have been combined.
 
 use rand::RngExt;
 use rand::SeedableRng;
@@ -18,14 +19,15 @@ use crate::base::Watch;
 /// A schedule with the lengths of its sections.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// By instruction: when it issued, counted from the first issue of its section.
+    /// The time at which each instruction issued, counted from the first issue of its section.
     pub keys: Vec<u32>,
-    /// How it went, or, put together of several, how each section went where it was taken from.
+    /// The result of its run. For a combined schedule, each section has the result of the run from
+    /// which it was taken.
     pub run: Run,
 }
 
 impl Schedule {
-    /// What a runner ran last.
+    /// Creates the schedule of the last run of a runner.
     pub fn of_last(facts: &Facts, runner: &Runner, run: &Run) -> Self {
         let mut schedule = Self { keys: vec![0; facts.ins.len()], run: run.clone() };
         for section in 0..facts.sections.len() {
@@ -34,7 +36,7 @@ impl Schedule {
         schedule
     }
 
-    /// Takes a section of what a runner ran last.
+    /// Takes a section from the last run of a runner.
     fn take(&mut self, facts: &Facts, section: usize, runner: &Runner, run: &Run) {
         let start: u64 = run.sections[..section].iter().sum();
         for range in &facts.sections[section] {
@@ -45,7 +47,7 @@ impl Schedule {
         self.run.sections[section] = run.sections[section];
     }
 
-    /// Takes a section of another one.
+    /// Takes a section from another schedule.
     pub fn take_from(&mut self, facts: &Facts, section: usize, other: &Self) {
         for range in &facts.sections[section] {
             self.keys[range.clone()].copy_from_slice(&other.keys[range.clone()]);
@@ -54,27 +56,29 @@ impl Schedule {
     }
 }
 
-/// A walk from a schedule.
+/// The parameters of a walk from a schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk<'a> {
     /// The block.
     pub facts: &'a Facts,
-    /// Sections worth changing.
+    /// Whether each section is worth changing.
     pub open: &'a [bool],
-    /// Runs.
+    /// The number of runs.
     pub runs: u64,
-    /// By how much of its length a section may get shorter at the beginning of the walk; nothing at its end.
+    /// The fraction of its length by which a section may get shorter at the beginning of the walk;
+    /// it falls to zero at the end.
     pub slope: f64,
-    /// Seed of the changes.
+    /// The seed of the changes.
     pub seed: u64,
-    /// Which walk of that seed.
+    /// The number of the walk with that seed.
     pub stream: u64,
-    /// Hears of every run, and may end the walk.
+    /// Is notified of every run, and can stop the walk.
     pub watch: &'a Watch,
 }
 
 impl Walk<'_> {
-    /// Walks, and gives the longest of each section, and how many runs were made.
+    /// Walks from `start`. Returns the longest schedule found for each section, and the number of
+    /// runs.
     pub fn from(&self, start: &Schedule, runner: &mut Runner) -> (Schedule, u64) {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(self.stream);
@@ -110,7 +114,7 @@ impl Walk<'_> {
     }
 }
 
-/// A number from 1 to `most`, small ones as likely as large ones by their logarithm.
+/// Draws a number from 1 to `most`, distributed uniformly on a logarithmic scale.
 fn magnitude(most: u64, rng: &mut ChaCha8Rng) -> i64 {
     let most = most.max(1);
     ((most as f64 + 1.0).powf(rng.random::<f64>()) as i64).clamp(1, most as i64)
@@ -127,7 +131,7 @@ fn change(keys: &mut [u32], ranges: &[std::ops::Range<usize>], length: u64, rng:
     let from = rng.random_range(0..length.max(1)) as u32;
     let to = from.saturating_add(magnitude(length, rng) as u32);
     match rng.random_range(0..10u32) {
-        // some instructions of a warp earlier or later
+        // some instructions of a warp become earlier or later
         0..=3 => {
             let range = any(rng);
             let some = magnitude(range.len() as u64, rng) as usize;
@@ -136,7 +140,7 @@ fn change(keys: &mut [u32], ranges: &[std::ops::Range<usize>], length: u64, rng:
             let by = sign * magnitude(length, rng);
             keys[first..first + some].iter_mut().for_each(|key| later(key, by));
         }
-        // the rest of a warp from some instruction on
+        // the rest of a warp, from some instruction on, becomes earlier or later
         4 => {
             let range = any(rng);
             let first = rng.random_range(range.clone());
@@ -150,7 +154,7 @@ fn change(keys: &mut [u32], ranges: &[std::ops::Range<usize>], length: u64, rng:
             let at = if rng.random() { to } else { from };
             keys[range].iter_mut().filter(|key| (from..to).contains(key)).for_each(|key| *key = at);
         }
-        // two warps change places for some time
+        // two warps swap their keys for some time
         8 => {
             let (a, b) = (any(rng), any(rng));
             let offset = rng.random_range(0..a.len().min(b.len()));
@@ -159,7 +163,7 @@ fn change(keys: &mut [u32], ranges: &[std::ops::Range<usize>], length: u64, rng:
                 keys.swap(a.start + index, b.start + index);
             }
         }
-        // one warp after the other for some time, in any order
+        // the warps go one after the other for some time, in any order
         _ => {
             let first = rng.random_range(0..with.len());
             for place in 0..with.len() {

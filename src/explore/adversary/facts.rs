@@ -1,4 +1,5 @@
-//! What rules know of a block: for every instruction of every warp, what is still to come in its section.
+//! The properties of a block that rules use: for every instruction of every warp, the remaining
+//! work in its section.
 
 use std::ops::Range;
 
@@ -7,9 +8,9 @@ use crate::machine::Hazards;
 use crate::path::{BlockPaths, Step};
 use crate::program::{Flow, TimingTable};
 
-/// Warp instructions of a block at most: each is held several times.
+/// The largest number of warp instructions of a block, each of which is stored several times.
 const MOST_ISSUES: usize = 1 << 24;
-/// A wait of fewer cycles is no reason to look ahead for it.
+/// The smallest number of cycles of a wait that counts as long.
 const LEAST_WAIT: u64 = 2;
 
 /// An instruction of a warp.
@@ -17,37 +18,41 @@ const LEAST_WAIT: u64 = 2;
 pub struct Ins {
     /// The instance of its unit.
     pub unit: u16,
-    /// The section it is in.
+    /// The index of its section.
     pub section: u32,
     /// Its initiation interval.
     pub init: u32,
-    /// Cycles from its issue to the end of the section, if the warp were alone from here on.
+    /// The number of cycles from its issue to the end of the section, if the warp were alone from
+    /// here on.
     pub tail: u32,
-    /// Instructions of the warp's section from here on, this one included.
+    /// The number of instructions of the warp's section from here on, including this one.
     pub left: u32,
-    /// Instructions from here on up to the next long wait, this one included; all that are left if there is none. A
-    /// wait is long if it takes half as many cycles as the longest one of the warp's section when it runs alone.
+    /// The number of instructions from here on up to the next long wait, including this one; all
+    /// remaining ones if there is no long wait. A wait is long if it takes half as many cycles as
+    /// the longest one of the warp's section when the warp runs alone.
     pub to_wait: u32,
 }
 
-/// A block as rules and keys see it: the instructions of all warps one after the other.
+/// A block in the form that rules and keys use: the instructions of all warps one after the other.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// Every instruction that issues; the warps one after the other.
     pub ins: Vec<Ins>,
-    /// By warp: where its instructions are.
+    /// The range of each warp's instructions.
     pub warps: Vec<Range<usize>>,
-    /// By section: where the instructions of each warp are, by warp; empty ranges for warps that have none.
+    /// The ranges of each warp's instructions, by section, then warp; empty for warps without
+    /// instructions there.
     pub sections: Vec<Vec<Range<usize>>>,
-    /// Instances of units.
+    /// The number of instances of units.
     pub units: usize,
 }
 
 impl Facts {
-    /// Of a block.
+    /// Collects the properties of a block.
     ///
     /// # Errors
-    /// Barriers that do not involve every warp, and blocks that are too large to be held.
+    /// Returns an error for barriers that do not involve every warp, and for blocks that are too
+    /// large.
     pub fn new(table: &TimingTable, paths: &BlockPaths) -> Result<Self, Unsupported> {
         if paths.partial_barriers {
             return Err(Unsupported::PartialBarriers);
@@ -84,15 +89,15 @@ impl Facts {
         for of_warps in &mut facts.sections {
             of_warps.resize(paths.warps.len(), 0..0);
         }
-        // no schedule takes longer than everything one after the other
+        // no schedule takes longer than all instructions one after the other
         if cycles > u64::from(u32::MAX) {
             return Err(Unsupported::TooLarge);
         }
         Ok(facts)
     }
 
-    /// How many combinations of next instructions the warps can have: with the waits that differ, a block has about as
-    /// many states or more.
+    /// Returns the number of combinations of next instructions that the warps can have. The number
+    /// of states of a block is about as large or larger, because waits differ as well.
     pub fn positions(&self) -> u64 {
         let of_section = |ranges: &Vec<Range<usize>>| {
             ranges.iter().map(|range| range.len() as u64 + 1).fold(1, u64::saturating_mul)
@@ -101,17 +106,17 @@ impl Facts {
     }
 }
 
-/// Looks at one section of one warp at a time; keeps its memory.
+/// Analyses one section of one warp at a time; reuses its memory.
 struct OneWarp<'t> {
     table: &'t TimingTable,
     steps: Vec<Step>,
     waits: Vec<usize>,
     writes: Vec<usize>,
-    /// By register: when it is available, or how long a path leads on from that.
+    /// By register: when it is available, or the length of the path that continues from that time.
     regs: Vec<u64>,
-    /// By unit: when it is free, or how long a path leads on from a start on it.
+    /// By unit: when it is free, or the length of the path that continues from a start on it.
     units: Vec<u64>,
-    /// By instruction: cycles that it waits for registers when the warp is alone.
+    /// By instruction: the number of cycles that it waits for registers when the warp is alone.
     gaps: Vec<u64>,
 }
 
@@ -128,7 +133,7 @@ impl<'t> OneWarp<'t> {
         }
     }
 
-    /// The steps up to the next barrier, it included.
+    /// Takes the steps up to and including the next barrier.
     fn take_section(&mut self, steps: &mut impl Iterator<Item = Step>) -> Result<(), Unsupported> {
         self.steps.clear();
         for step in steps {
@@ -142,7 +147,7 @@ impl<'t> OneWarp<'t> {
         Ok(())
     }
 
-    /// Registers that an instruction waits for, and those that it writes.
+    /// Collects the registers that an instruction waits for, and those that it writes.
     fn read_registers(&mut self, step: Step) {
         let instr = self.table.instr(step.pc());
         self.waits.clear();
@@ -157,7 +162,7 @@ impl<'t> OneWarp<'t> {
         }
     }
 
-    /// Appends the instructions of the section that was taken. Returns all their times one after the other.
+    /// Appends the instructions of the section that was taken. Returns the sum of all their times.
     fn add(&mut self, warp: usize, section: usize, all: &mut Vec<Ins>) -> u64 {
         self.find_gaps();
         let longest = self.gaps.iter().copied().max().unwrap_or(0);
@@ -175,7 +180,8 @@ impl<'t> OneWarp<'t> {
             self.read_registers(step);
             let unit = op.unit.index();
             let total = op.init.get() + op.lat.get();
-            // a path from the start: to the next on the unit, or to whoever waits for the result
+            // the path from the start leads to the next instruction on the unit, or to an
+            // instruction that waits for the result
             let of_result = self.writes.iter().map(|&reg| total + self.regs[reg]).fold(total, u64::max);
             let of_start = of_result.max(op.init.get() + self.units[unit]);
             for &reg in &self.writes {
@@ -204,7 +210,7 @@ impl<'t> OneWarp<'t> {
         sum
     }
 
-    /// How long each instruction waits for registers if the warp runs the section alone.
+    /// Computes how long each instruction waits for registers if the warp runs the section alone.
     fn find_gaps(&mut self) {
         self.gaps.clear();
         self.regs.fill(0);

@@ -1,54 +1,64 @@
-//! The worst schedule that a search finds, of blocks that are too large for all of theirs.
+//! The search for the worst schedule of a block that is too large to explore all schedules.
 //!
-//! A bound above a simulated makespan is not yet loose: the policy may have been lucky. For small blocks
-//! [`explore`](crate::explore::explore()) knows the truth. Here is what can be said of others: some work-conserving
-//! schedule takes *at least* so long. What is found is a schedule, which the engine follows, so that
+//! A bound above a simulated makespan is not necessarily loose: the policy may have been lucky. For
+//! small blocks [`explore`](crate::explore::explore()) computes the exact worst case. For other
+//! blocks, this module proves that some work-conserving schedule takes *at least* a certain time.
+//! It finds a schedule, which the engine follows, so that
 //!
 //! ```text
 //! makespan under a policy <= worst found <= true worst case <= proved bound
 //!                 luck of the policy      (unknown)      slack of the bound
 //! ```
 //!
-//! (The first holds from a budget of two on: `lrr` and `gto` are what is tried first.) What lies between worst found and bound is slack at
-//! most: a better search may find more. If both are equal, the worst case is known exactly.
+//! (The first inequality holds from a budget of two on: `lrr` and `gto` are tried first.) The
+//! difference between worst found and bound is an upper limit of the slack: a better search may
+//! find a longer schedule. If both are equal, the worst case is known exactly.
 //!
 //! # Scope
-//! Blocks that run by themselves, on machines of the paper model, with barriers of the whole block. A launch
-//! whose blocks run one after the other is the sum of its blocks, as for the bounds.
+//! Blocks that run by themselves, on machines of the paper model, with barriers of the whole block.
+//! A launch whose blocks run one after the other is the sum of its blocks, as for the bounds.
 //!
 //! # Method
-//! A run of the engine under a policy of this module is one *evaluation*. Sections, which full barriers
-//! separate, follow one another, and the length of one hardly depends on the schedule of those before it (only what is
-//! in flight across the barrier connects them, as in the bounds). So one evaluation tries something in every section
-//! at once; of each section the longest is kept, and what has been put together is evaluated as a whole.
-//! Nothing but such an evaluation is reported.
+//! A run of the engine under a policy of this module is one *evaluation*. Sections, which are
+//! separated by full barriers, follow one another, and the length of a section hardly depends on
+//! the schedule of those before it (only results in flight across the barrier connect them, as in
+//! the bounds). One evaluation therefore tries something in every section at once; for each section
+//! the longest schedule is kept, and the combination is evaluated as a whole. Only the result of
+//! such an evaluation is reported.
 //!
 //! 1. *Policies*: `lrr`, `gto`, `oldest`.
-//! 2. *Exploration* of all schedules, where the number of positions says that it may succeed. If it does, that is the
-//!    result.
-//! 3. *Rules* (`rules.rs`): a victim, which issues only if nobody else can, or loses among equals; an order
-//!    of preference while it is ready and pressed, and one while it waits. For the warp that takes longest alone all
-//!    pairs of orders; then for the best pair of each section every other victim.
-//! 4. *Climbing* (`climb.rs`): from the longest schedule, changes of the cycles at which instructions issue, in
-//!    several walks side by side that are put together now and then.
+//! 2. *Exploration* of all schedules, if the number of positions indicates that it may succeed. If
+//!    it does, that is the result.
+//! 3. *Rules* (`rules.rs`): a victim, which issues only if no other warp is ready, or loses among
+//!    equals; an order of preference while it is ready, and one while it waits. For the warp that
+//!    takes longest alone all pairs of orders are tried; then for the best pair of each section
+//!    every other victim.
+//! 4. *Climbing* (`climb.rs`): from the longest schedule, changes of the cycles at which
+//!    instructions issue, in several walks side by side whose results are combined from time to
+//!    time.
 //!
-//! On the 89 launches of the suite the longest of the policies adds up to 516207 cycles, rules come to 535071, and
-//! 2000 evaluations a block with climbing to 536496, without exploration. On launches that can be explored the search
-//! alone comes to within 0.3 % of the worst case (`pchase` 6905 of 6926, `gemv_rows` 15386 of 15399, `fft_radix4` 1798 of
-//! 1802, `gauss_back` 19850 of 19851, `align` 7620).
+//! On the 89 launches of the suite the longest of the policies adds up to 516207 cycles, rules
+//! reach 535071, and 2000 evaluations per block with climbing reach 536496, without exploration. On
+//! launches that can be explored the search alone comes within 0.3 % of the worst case (`pchase`
+//! 6905 of 6926, `gemv_rows` 15386 of 15399, `fft_radix4` 1798 of 1802, `gauss_back` 19850 of
+//! 19851, `align` 7620).
 //!
 //! # Where slack comes from
-//! Two things that GUB, IWB and SWB charge in full; `tests.rs` has both as blocks of a few instructions.
+//! Two effects that GUB, IWB and SWB charge in full; `tests.rs` has both as blocks of a few
+//! instructions.
 //!
-//! * *Results that nobody waits for at a barrier.* The bound of a section ends with the last `done` in it, stores
-//!   included, and the next section is counted from there. But the release waits for the barrier instructions only: a
-//!   store of 200 cycles before each of k barriers costs these bounds about 200 k cycles more than any schedule takes.
-//!   [`Lwb`](crate::bound::Lwb), which counts a section from when those before have settled, does not charge them. A result
-//!   that is waited for at the end of the next section still counts from its beginning.
-//! * *Short waits.* A chain of dependent instructions leaves issue slots between them, which other warps use, and must
-//!   use. Credits ([`Lwb`](crate::bound::Lwb)) are given for the longest latency of the program alone.
+//! * *Results that no instruction waits for at a barrier.* The bound of a section ends with the
+//!   last `done` in it, including that of stores, and the next section is counted from there. But
+//!   the release waits only for the barrier instructions: a store of 200 cycles before each of k
+//!   barriers costs these bounds about 200 k cycles more than any schedule takes.
+//!   [`Lwb`](crate::bound::Lwb), which counts a section from when those before have settled, does
+//!   not charge them. A result that is waited for at the end of the next section still counts from
+//!   its beginning.
+//! * *Short waits.* A chain of dependent instructions leaves issue slots between them, which other
+//!   warps use, and must use. Credits ([`Lwb`](crate::bound::Lwb)) are given only for the longest
+//!   latency of the program.
 //!
-//! Same block, budget and seed: same result, on any number of threads.
+//! The same block, budget and seed give the same result on any number of threads.
 
 mod climb;
 mod facts;
@@ -72,40 +82,41 @@ use crate::path::BlockPaths;
 use crate::program::TimingTable;
 use crate::sim::PaperMachine;
 
-/// Walks side by side; fixed, because the result depends on it.
+/// The number of walks side by side; it is fixed because the result depends on it.
 const WALKS: u64 = 4;
-/// How often walks are put together.
+/// The number of times that walks are combined.
 const ROUNDS: u64 = 12;
-/// By how much of its length a section may get shorter at the beginning of a walk.
+/// The fraction of its length by which a section may get shorter at the beginning of a walk.
 const SLOPE: f64 = 0.004;
 
-/// How far to go.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Schedules to evaluate for a block, at most; at least one is.
+    /// The largest number of schedules to evaluate for a block; at least one is evaluated.
     pub budget: u64,
-    /// Seed of the changes.
+    /// The seed of the changes.
     pub seed: u64,
-    /// For the exploration of all schedules, where it may succeed; its threads search, too, and the result does not
-    /// depend on how many they are.
+    /// The limits of the exploration of all schedules, which is tried if it may succeed. The other
+    /// phases of the search use its number of threads as well; the result does not depend on that
+    /// number.
     pub exploration: Limits,
 }
 
-/// What found a schedule.
+/// The method that found a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
-    /// A usual policy.
+    /// One of the usual policies.
     Policy,
     /// A rule for each section.
     Rules,
-    /// Climbing from there.
+    /// Climbing from the best schedule so far.
     Climbing,
-    /// All schedules were explored.
+    /// The exploration of all schedules.
     Exploration,
 }
 
 impl Method {
-    /// As reports call it.
+    /// Returns the name that reports use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Policy => "policy",
@@ -121,26 +132,26 @@ impl Method {
 pub struct Found {
     /// Its makespan.
     pub makespan: Cycles,
-    /// What found it.
+    /// The method that found it.
     pub by: Method,
     /// The longest makespan among policies.
     pub by_policies: Cycles,
-    /// The longest up to rules.
+    /// The longest makespan among policies and rules.
     pub by_rules: Cycles,
     /// The warp at each issue.
     pub order: Vec<usize>,
-    /// Schedules that were evaluated.
+    /// The number of schedules evaluated.
     pub evaluations: u64,
-    /// Whether no schedule takes longer: all were explored, or the bound is attained.
+    /// Whether no schedule takes longer, because all were explored or the bound is attained.
     pub exact: bool,
 }
 
-/// Searches for a long work-conserving schedule of a block. `proved` is a proved bound of it; no
-/// section is searched on that attains its own part. `watch` hears of evaluations and may end the search, with what there is
-/// by then.
+/// Searches for a long work-conserving schedule of a block. `proved` is a proved bound of the
+/// block; sections whose part of the bound is attained are not searched any further. `watch` is
+/// notified of evaluations and can stop the search, which then returns the best schedule so far.
 ///
 /// # Errors
-/// Blocks and machines of which schedules are not searched.
+/// Returns an error for blocks and machines that the search does not support.
 pub fn search(
     table: &TimingTable,
     machine: &Machine,
@@ -168,7 +179,7 @@ pub fn search(
     let attained = search.is_attained();
     let Search { evaluations, best, .. } = search;
     let Some(Best { schedule, mut by }) = best else { return Err(Unsupported::TooLarge) };
-    // what was found as the engine follows it, issue by issue
+    // the engine follows the schedule that was found, issue by issue
     let last = main.run(Plan::Keys(&schedule.keys)).ok_or(Unsupported::TooLarge)?;
     assert_eq!(last, schedule.run, "a schedule is its issue times");
     let (mut makespan, mut order) = (Cycles::new(last.makespan), main.order());
@@ -181,7 +192,8 @@ pub fn search(
     Ok(Found { makespan, by, by_policies, by_rules, order, evaluations, exact })
 }
 
-/// Positions of a block, as a multiple of the states that may be visited, up to which exploration is tried.
+/// The largest number of positions of a block for which exploration is tried, as a multiple of the
+/// states that may be visited.
 const HOPELESS: u64 = 8;
 
 /// The longest schedule so far, as it ran.
@@ -205,17 +217,17 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         self.best.as_ref().map_or(Cycles::ZERO, |best| Cycles::new(best.schedule.run.makespan))
     }
 
-    /// Evaluations that may still be made.
+    /// Returns the number of evaluations that may still be made.
     fn left(&self) -> u64 {
         self.effort.budget.saturating_sub(self.evaluations)
     }
 
-    /// Whether the best schedule takes as long as the bound allows.
+    /// Returns whether the best schedule takes as long as the bound allows.
     fn is_attained(&self) -> bool {
         !self.proved.sections.is_empty() && self.makespan() >= self.proved.value.cycles()
     }
 
-    /// Explores all schedules; nothing if they are too many.
+    /// Explores all schedules. Returns `None` if there are too many.
     fn explored(&self, table: &TimingTable, machine: &Machine, paths: &BlockPaths) -> Option<Exploration> {
         let limits = self.effort.exploration;
         if self.facts.positions() / HOPELESS > limits.max_states {
@@ -226,19 +238,20 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         explored.is_complete().then_some(explored)
     }
 
-    /// Whether there is more to find, and leave to look for it.
+    /// Returns whether a longer schedule may exist and the search may continue.
     fn goes_on(&self) -> bool {
         self.left() > 0 && !self.watch.is_stopped() && self.open().contains(&true)
     }
 
-    /// By section, whether it may get longer.
+    /// Returns for each section whether it may get longer.
     fn open(&self) -> Vec<bool> {
         let Some(best) = &self.best else { return vec![true; self.facts.sections.len()] };
         if self.is_attained() {
             return vec![false; self.facts.sections.len()];
         }
-        // no section begins later than when all before it have settled by the bound; the last one ends as late as may be
-        // only if the bound is attained
+        // no section begins later than the time by which, according to the bound, all sections
+        // before it have settled; the last section ends at its latest possible time only if the
+        // bound is attained
         let lengths = &best.schedule.run.sections;
         let (mut released, mut settled) = (0, 0);
         let below = |(section, &cycles): (usize, &u64)| {
@@ -276,7 +289,7 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
     fn rules(&mut self, main: &mut Runner) {
         let victims: Vec<Vec<usize>> = (0..self.facts.sections.len()).map(|s| self.victims(s)).collect();
         let mut chosen = vec![Choice { victim: 0, ..Choice::START }; victims.len()];
-        // all pairs of orders for the first victim, then the victims for the pair that was best
+        // all pairs of orders for the first victim, then all victims for the best pair
         let orders = all_orders();
         self.choose(&mut chosen, &orders, &victims, main);
         let most = victims.iter().map(Vec::len).max().unwrap_or(0);
@@ -302,7 +315,8 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         }
     }
 
-    /// The warps of a section, those first that take longest alone; of equals the last.
+    /// Returns the warps of a section, those that take longest alone first; among equals the last
+    /// warp first.
     fn victims(&self, section: usize) -> Vec<usize> {
         let ranges = &self.facts.sections[section];
         let mut warps: Vec<usize> = (0..ranges.len()).filter(|&warp| !ranges[warp].is_empty()).collect();
@@ -316,7 +330,8 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         self.choose_each(chosen, all.len(), &|_, index| all[index], victims, main);
     }
 
-    /// Tries `count` choices in all sections at once, keeps the best of each, and evaluates what they make together.
+    /// Tries `count` choices in all sections at once, keeps the best one for each section, and
+    /// evaluates their combination.
     fn choose_each(
         &mut self,
         chosen: &mut [Choice],
@@ -328,14 +343,14 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         if !self.goes_on() {
             return;
         }
-        // one is left for what they make together
+        // one evaluation is left for the combination
         let count = count.min(usize::try_from(self.left() - 1).unwrap_or(usize::MAX));
         let rules = |pick: &dyn Fn(usize) -> Choice| -> Vec<Rule> {
             (0..victims.len()).map(|section| pick(section).rule(&victims[section])).collect()
         };
         let watch = self.watch;
         let runs = self.in_parallel(count, |runner, index| {
-            // nothing is as good as a run that was not made
+            // after a stop request the run is omitted, and an omitted run cannot win
             if watch.is_stopped() {
                 return None;
             }
@@ -358,7 +373,7 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
                 }
             }
         }
-        // one of them may be longer as it was than what is put together
+        // a run with a single choice may be longer than the combination
         let whole = (0..runs.len()).rev().max_by_key(|&index| runs[index].makespan);
         self.evaluate(Plan::Rules(&rules(&|section| chosen[section])), Method::Rules, main);
         let longest = whole.filter(|&index| Cycles::new(runs[index].makespan) > self.makespan());
@@ -399,7 +414,7 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         }
     }
 
-    /// The results of `count` tasks, in order, on as many threads as are allowed.
+    /// Returns the results of `count` tasks, in order, computed on as many threads as are allowed.
     fn in_parallel<T: Send>(
         &self,
         count: usize,
@@ -434,7 +449,7 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
     }
 }
 
-/// A rule with its victim by rank.
+/// A rule that names its victim by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Choice {
     victim: usize,
@@ -452,7 +467,7 @@ impl Choice {
     }
 }
 
-/// Every order without a victim, and every pair of orders with each fate of one.
+/// Returns every order without a victim, and every pair of orders with each fate of a victim.
 fn all_orders() -> Vec<Choice> {
     let mut all: Vec<Choice> =
         Order::ALL.iter().map(|&order| Choice { pressed: order, relaxed: order, ..Choice::START }).collect();

@@ -5,37 +5,39 @@ use crate::base::WarpMask;
 use crate::sim::SLOTS;
 use crate::sim::policy::{Policy, ReplayError, View};
 
-/// Whom a rule prefers among ready warps; of equals the first in circular order after the warp that issued last.
+/// The preference of a rule among ready warps. Among equal warps, the first one in circular order
+/// after the warp that issued last is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// In circular order, as `lrr`.
+    /// The next warp in circular order, as `lrr`.
     Turns,
-    /// The one that issued last, else the oldest, as `gto`.
+    /// The warp that issued last, else the oldest, as `gto`.
     Greedy,
-    /// The one with the lowest number.
+    /// The warp with the lowest number.
     Oldest,
-    /// The one that would take longest alone to the end of the section.
+    /// The warp that would take longest alone to the end of the section.
     LongTail,
-    /// The one that would take shortest.
+    /// The warp that would take shortest alone to the end of the section.
     ShortTail,
-    /// The one with the most instructions left in the section.
+    /// The warp with the most instructions left in the section.
     ManyLeft,
-    /// The one with the fewest.
+    /// The warp with the fewest instructions left in the section.
     FewLeft,
-    /// The one with the fewest instructions before its next long wait.
+    /// The warp with the fewest instructions before its next long wait.
     SoonWait,
-    /// The one with the most.
+    /// The warp with the most instructions before its next long wait.
     LateWait,
-    /// The one whose instruction takes its unit longest.
+    /// The warp whose instruction occupies its unit longest.
     LongInit,
-    /// The one whose instruction is on the unit that the victim uses next, and takes it longest.
+    /// The warp whose instruction is on the unit that the victim uses next, and occupies it
+    /// longest.
     InFront,
-    /// The one whose unit will be occupied longest already.
+    /// The warp whose unit remains occupied longest already.
     Queued,
 }
 
 impl Order {
-    /// All of them.
+    /// All orders.
     pub const ALL: [Self; 12] = [
         Self::Turns,
         Self::Greedy,
@@ -52,68 +54,70 @@ impl Order {
     ];
 }
 
-/// What becomes of the victim of a rule.
+/// The treatment of the victim of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It issues only where no other warp is ready.
+    /// It issues only if no other warp is ready.
     Starved,
-    /// It takes part, and is the last of equals.
+    /// It competes with the others, and loses among equals.
     LastOfEquals,
 }
 
 /// A rule for a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The warp that is to be late, if any, and what becomes of it.
+    /// The warp to delay, if any, and its treatment.
     pub victim: Option<(usize, Fate)>,
-    /// Whom it prefers while the victim is ready.
+    /// The preference while the victim is ready.
     pub pressed: Order,
-    /// Whom it prefers while the victim waits, and where there is none.
+    /// The preference while the victim waits, or if there is none.
     pub relaxed: Order,
 }
 
 impl Rule {
-    /// An order without a victim.
+    /// Creates a rule without a victim.
     pub const fn plain(order: Order) -> Self {
         Self { victim: None, pressed: order, relaxed: order }
     }
 }
 
-/// How schedules are described.
+/// The description of a schedule.
 #[derive(Clone, Copy, Debug)]
 pub enum Plan<'k> {
     /// A rule for each section.
     Rules(&'k [Rule]),
-    /// A number for each instruction of [`Facts::ins`]: the ready warp with the least number issues. With
-    /// the cycles in which the instructions of a schedule issued, this is that schedule.
+    /// A number for each instruction of [`Facts::ins`]: the ready warp with the smallest number
+    /// issues. The cycles in which the instructions of a schedule issued, used as numbers,
+    /// reproduce that schedule.
     Keys(&'k [u32]),
 }
 
-/// Follows a plan on one sub-core and notes what it does.
+/// A policy that follows a plan on one sub-core and records the issues.
 #[derive(Debug)]
 pub struct Follower<'k> {
     facts: &'k Facts,
     plan: Plan<'k>,
-    /// By warp: its next instruction.
+    /// The next instruction of each warp.
     next: [usize; SLOTS],
     last: usize,
-    /// By instance of a unit: when it is free; kept for rules.
+    /// The time at which each instance of a unit becomes free; needed by rules.
     free: Vec<u64>,
-    /// What it noted.
+    /// The recorded issues.
     pub noted: Noted,
 }
 
-/// When everything issued.
+/// The times of all issues.
 #[derive(Clone, Debug, Default)]
 pub struct Noted {
-    /// By instruction of [`Facts::ins`]: the cycle of its issue; stale where another sub-core issues it.
+    /// The cycle of the issue of each instruction of [`Facts::ins`]; not valid for instructions
+    /// that another sub-core issues.
     pub times: Vec<u32>,
-    /// By section: the cycle of its first issue.
+    /// The cycle of the first issue of each section.
     pub first: Vec<u32>,
 }
 
 impl<'k> Follower<'k> {
-    /// Of a plan. `noted` gives the memory.
+    /// Creates a follower of a plan. `noted` provides the memory.
     pub fn new(facts: &'k Facts, plan: Plan<'k>, mut noted: Noted) -> Self {
         noted.times.resize(facts.ins.len(), 0);
         noted.first.clear();
@@ -144,7 +148,7 @@ impl<'k> Follower<'k> {
         }
     }
 
-    /// The warp that an order prefers.
+    /// Returns the warp that an order prefers.
     fn preferred(&self, order: Order, ready: WarpMask, victim: Option<usize>, now: u64) -> Option<usize> {
         match order {
             Order::Greedy if ready.has(self.last) => return Some(self.last),

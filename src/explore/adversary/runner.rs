@@ -1,4 +1,4 @@
-//! Runs plans in the engine.
+//! The execution of plans in the engine.
 
 use super::facts::Facts;
 use super::rules::{Follower, Noted, Plan};
@@ -6,30 +6,31 @@ use crate::path::BlockPaths;
 use crate::program::TimingTable;
 use crate::sim::{Engine, PaperMachine};
 
-/// How a plan went.
+/// The result of running a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
-    /// Cycles.
+    /// The makespan in cycles.
     pub makespan: u64,
-    /// By section: from its first issue, of the first one from 0, to the first issue of the next one, of the last
-    /// one to the end. They add up to the makespan.
+    /// The length of each section, from its first issue (from cycle 0 for the first section) to the
+    /// first issue of the next section (to the end for the last one). They add up to the makespan.
     pub sections: Vec<u64>,
 }
 
-/// Runs one plan after the other; keeps its memory.
+/// Runs one plan after the other; reuses its memory.
 #[derive(Debug)]
 pub struct Runner<'a> {
     facts: &'a Facts,
     paths: &'a BlockPaths,
     engine: Engine<'a>,
-    /// By sub-core; the first one has the times of all once a plan has run.
+    /// The recorded issues of each sub-core; the first entry has the times of all sub-cores once a
+    /// plan has run.
     noted: Vec<Noted>,
-    /// By warp: its sub-core.
+    /// The sub-core of each warp.
     sub_core: Vec<usize>,
 }
 
 impl<'a> Runner<'a> {
-    /// For a block.
+    /// Creates a runner for a block.
     pub fn new(
         facts: &'a Facts,
         table: &'a TimingTable,
@@ -46,7 +47,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Runs a plan. `None` if the engine cannot take the block to its end, which says nothing of schedules.
+    /// Runs a plan. Returns `None` if the engine cannot run the block to its end, which does not
+    /// concern the schedule.
     pub fn run(&mut self, plan: Plan) -> Option<Run> {
         let follower = |noted| Follower::new(self.facts, plan, noted);
         let mut followers: Vec<Follower> = self.noted.drain(..).map(follower).collect();
@@ -73,13 +75,13 @@ impl<'a> Runner<'a> {
         Some(Run { makespan, sections })
     }
 
-    /// By instruction of [`Facts::ins`]: when it issued in the last run.
+    /// Returns when each instruction of [`Facts::ins`] issued in the last run.
     pub fn times(&self) -> &[u32] {
         &self.noted[0].times
     }
 
-    /// The warp at each issue of the last run. Of issues in the same cycle, which are of different sub-cores, the
-    /// lower sub-core comes first.
+    /// Returns the warp at each issue of the last run. Issues in the same cycle, which are on
+    /// different sub-cores, are ordered by sub-core.
     pub fn order(&self) -> Vec<usize> {
         let mut issues: Vec<(u32, usize, usize)> = Vec::with_capacity(self.facts.ins.len());
         for (warp, range) in self.facts.warps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The search against the exact worst case of small blocks, and against itself.
+//! Tests that compare the search with the exact worst case of small blocks, and with itself.
 
 use std::fmt::Write;
 
@@ -29,7 +29,8 @@ impl Block {
         Self { table, machine, paths: kernel.paths(0) }
     }
 
-    /// Units, latencies, instructions and, in some, barriers at random; some are of identical warps.
+    /// Creates a random block: units, latencies, instructions and, in some blocks, barriers; some
+    /// blocks have identical warps.
     fn random(warps: usize, longest: usize, sub_cores: usize, rng: &mut ChaCha8Rng) -> Self {
         let mut machine = format!("Machine(name: \"m\", sub_cores: {sub_cores}, units: {{");
         for unit in 0..3 {
@@ -84,12 +85,12 @@ impl Block {
     }
 }
 
-/// Without exploration.
+/// The limits of a search without exploration.
 const SEARCH: Effort =
     Effort { budget: 1500, seed: 1, exploration: Limits { max_states: 0, max_bytes: u64::MAX, threads: 1 } };
 
-/// What is found is a schedule, so it is never more than the worst case; on small blocks it nearly always is
-/// the worst case. 298 of 300 when this was written.
+/// The search finds a schedule, so its result never exceeds the worst case; on small blocks it
+/// nearly always is the worst case. It was 298 times out of 300 when this was written.
 #[test]
 fn small_blocks_are_nearly_always_solved_and_never_exceeded() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
@@ -169,7 +170,7 @@ fn the_budget_is_kept_and_more_of_it_finds_no_less() {
     }
 }
 
-/// The rules without a victim are the policies that they say they are.
+/// The rules without a victim are equivalent to the policies that they are named after.
 #[test]
 fn plain_rules_are_the_usual_policies() {
     let mut rng = ChaCha8Rng::seed_from_u64(8);
@@ -241,7 +242,7 @@ fn whoever_ends_it_gets_what_there_is() {
     assert_eq!((found.evaluations, found.by), (1, Method::Policy));
 }
 
-/// What the module says of slack: on these blocks every cycle of it is the bound's.
+/// The claim of the module about slack: on these blocks all of it is due to the bound.
 #[test]
 fn slack_is_in_results_at_barriers_and_in_short_waits() {
     let units = "\"int\": Unit(init: 2, lat: 2), \"st\": Unit(init: 1, lat: 199)";

@@ -1,8 +1,8 @@
 //! The search for an anomaly among phases.
 //!
 //! Instances are tried in one of two orders: canonical, which visits all instances of a total
-//! length before the longer ones and so finds a shortest one; or drawn from a seed. The shortened
-//! phases must all be needed: with any of them at its old length the schedule does not get longer.
+//! length before the longer ones and so finds a shortest one; or drawn from a seed. All shortened
+//! phases must be needed: with any of them at its old length the schedule does not get longer.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -12,23 +12,23 @@ use crate::bound::PhaseKind;
 use crate::explore::phase_level::{PhasePair, PhaseWarp, schedule};
 use crate::machine::SchedulerKind;
 
-/// Longest phase of a drawn instance.
+/// The longest phase of a drawn instance, in cycles.
 const LONGEST_DRAWN: u64 = 6;
 
-/// What to search.
+/// The parameters of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhaseSearch {
     /// The policy, one of [`crate::explore::phase_level::POLICIES`].
     pub policy: SchedulerKind,
-    /// Warps.
+    /// The number of warps.
     pub warps: usize,
-    /// Exec phases per warp, each with the idle phase after it.
+    /// The number of exec phases per warp, each with the idle phase after it.
     pub pairs: usize,
-    /// Phases to shorten.
+    /// The number of phases to shorten.
     pub shortened: usize,
-    /// Draw instances instead of going through all of them.
+    /// The seed from which instances are drawn; `None` visits all instances in canonical order.
     pub seed: Option<u64>,
-    /// Schedules to try at most.
+    /// The largest number of schedules to try.
     pub max_schedules: u64,
 }
 
@@ -37,9 +37,9 @@ pub struct PhaseSearch {
 pub struct Shortened {
     /// Its warp.
     pub warp: usize,
-    /// Which pair of the warp.
+    /// The index of the pair in the warp.
     pub index: usize,
-    /// Which phase of the pair.
+    /// The kind of the phase in the pair.
     pub kind: PhaseKind,
     /// Its length before.
     pub from: Cycles,
@@ -47,38 +47,39 @@ pub struct Shortened {
     pub to: Cycles,
 }
 
-/// Phases got shorter, the makespan longer.
+/// An anomaly: phases got shorter, and the makespan longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhaseAnomaly {
     /// The warps with their full lengths.
     pub before: Vec<PhaseWarp>,
     /// The same warps with some phases shortened.
     pub after: Vec<PhaseWarp>,
-    /// Which.
+    /// The phases that were shortened.
     pub shortened: Vec<Shortened>,
-    /// Makespan of `before`.
+    /// The makespan of `before`.
     pub makespan_before: Cycles,
-    /// Makespan of `after`, larger.
+    /// The makespan of `after`, which is larger.
     pub makespan_after: Cycles,
 }
 
-/// What became of a search.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhaseFound {
     /// The first anomaly in the order of the search.
     pub anomaly: Option<PhaseAnomaly>,
-    /// Schedules tried.
+    /// The number of schedules tried.
     pub schedules: u64,
-    /// Instances tried; each is shortened in every possible way.
+    /// The number of instances tried; each is shortened in every possible way.
     pub instances: u64,
-    /// Whether somebody ended the search before it had tried as many as it may.
+    /// Whether the search was stopped before it had tried the allowed number of schedules.
     pub ended_early: bool,
-    /// In canonical order: every instance up to this total length was searched to the end.
+    /// The total length up to which every instance was searched completely; only in canonical
+    /// order.
     pub all_up_to: Option<Cycles>,
 }
 
-/// Searches. `None` for a policy that does not exist at this level, or an empty search space. `watch`
-/// hears of every schedule and may end the search.
+/// Searches for an anomaly. Returns `None` for a policy that does not exist at this level, or an
+/// empty search space. `watch` is notified of every schedule and can stop the search.
 pub fn search(wanted: &PhaseSearch, watch: &Watch) -> Option<PhaseFound> {
     let shape = Shape { warps: wanted.warps, pairs: wanted.pairs };
     let empty = shape.phases() == 0 || wanted.shortened == 0 || wanted.shortened > shape.phases();
@@ -93,7 +94,7 @@ pub fn search(wanted: &PhaseSearch, watch: &Watch) -> Option<PhaseFound> {
     })
 }
 
-/// How many phases there are, and how long each is at least.
+/// The number of phases of an instance.
 #[derive(Clone, Copy)]
 struct Shape {
     warps: usize,
@@ -105,8 +106,9 @@ impl Shape {
         self.warps * self.pairs * 2
     }
 
-    /// Phases are numbered warp by warp, exec and idle in turn. The idle phase at the end of a warp
-    /// may be missing, all others have a cycle at least.
+    /// Returns the shortest length of a phase. Phases are numbered warp by warp, exec and idle in
+    /// turn. The idle phase at the end of a warp may be missing; all others take at least one
+    /// cycle.
     fn shortest(self, phase: usize) -> u64 {
         u64::from(!(phase + 1).is_multiple_of(2 * self.pairs))
     }
@@ -184,7 +186,7 @@ impl Trial<'_> {
         self.found(None, None)
     }
 
-    /// Shortens an instance in every way until an anomaly shows.
+    /// Shortens an instance in every way until an anomaly occurs.
     fn instance(&mut self, lengths: &[u64]) -> Option<PhaseAnomaly> {
         self.instances += 1;
         let before = self.makespan(lengths);
@@ -249,7 +251,8 @@ impl Trial<'_> {
     }
 }
 
-/// The next way to write a sum as so many terms, in lexicographic order; false after the last.
+/// Advances to the next way to write a sum as this number of terms, in lexicographic order. Returns
+/// false after the last one.
 fn next_composition(terms: &mut [u64]) -> bool {
     let Some(last) = terms.iter().rposition(|term| *term > 0).filter(|last| *last > 0) else { return false };
     let rest = terms[last] - 1;
@@ -277,7 +280,7 @@ mod tests {
         assert_eq!(all, [[0, 0, 2], [0, 1, 1], [0, 2, 0], [1, 0, 1], [1, 1, 0], [2, 0, 0]]);
     }
 
-    /// Everything an anomaly claims, computed again.
+    /// Checks every claim of an anomaly by computing it again.
     fn is_anomaly(found: &PhaseAnomaly, policy: &SchedulerKind, shortened: usize) {
         let makespan = |warps: &[PhaseWarp]| schedule(warps, policy, |_| {}).unwrap();
         assert_eq!(makespan(&found.before), found.makespan_before);
@@ -313,7 +316,8 @@ mod tests {
 
     #[test]
     fn strict_round_robin_has_none() {
-        // its order does not depend on lengths, so each phase starts at the largest of some sums
+        // the order of issue does not depend on lengths, so each phase starts at the largest of
+        // some sums
         let found =
             search(&PhaseSearch { max_schedules: 200_000, ..wanted(SchedulerKind::Srr) }, &Watch::new())
                 .unwrap();

@@ -1,4 +1,4 @@
-//! Makespans over a swept setting, and what is anomalous in them.
+//! Makespans over a swept setting, and the anomalies in them.
 
 use crate::base::{Cycles, Watch};
 use crate::machine::Machine;
@@ -6,41 +6,43 @@ use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
 use crate::sim::{BeyondPaper, Engine, PaperMachine, PolicySetup, RunError};
 
-/// A setting's value with the machine that has it.
+/// A value of the setting, with the machine that has it.
 pub struct Point {
     /// The value.
     pub value: u64,
     /// The machine.
     pub machine: Machine,
-    /// A program's timing on it.
+    /// The timing of the program on it.
     pub table: TimingTable,
 }
 
-/// Makespans of a launch, by point and policy.
+/// The makespans of a launch, by point and policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Makespans {
-    /// Per policy, per point in the order given: the sum over the blocks.
+    /// The sum of the makespans of the blocks, per policy and point, in the given order.
     pub of_policy: Vec<Vec<Cycles>>,
-    /// Blocks of the launch that were replayed, the first ones if the sweep was ended early.
+    /// The number of blocks of the launch that were replayed; the first ones if the sweep was
+    /// stopped early.
     pub blocks: u64,
 }
 
-/// Why a sweep ended early.
+/// The reason why a sweep failed.
 #[derive(Debug)]
 pub enum SweepError<E> {
     /// The functional run failed.
     Source(E),
-    /// A simulation failed: value, policy, why.
+    /// A simulation failed: the value, the policy, and the error.
     Run(u64, String, RunError),
 }
 
-/// Replays every block of a launch at every point under every policy, on so many threads. The
-/// blocks are executed once; each is judged by itself, as on machines with one resident block. `watch`
-/// hears of every replay of a block and may end the sweep; whole blocks count.
+/// Replays every block of a launch at every point under every policy, on this many threads. The
+/// blocks are executed once; each is simulated by itself, as on machines with one resident block.
+/// `watch` is notified of every replay of a block and can stop the sweep; only complete blocks
+/// count.
 ///
 /// # Errors
-/// The first failure in the order of blocks, points and policies; before them, a point whose machine is
-/// beyond the paper model.
+/// Returns the first failure in the order of blocks, points and policies; before those, a point
+/// whose machine is beyond the paper model.
 pub fn sweep<S: BlockSource>(
     source: &mut S,
     points: &[Point],
@@ -68,7 +70,7 @@ pub fn sweep<S: BlockSource>(
                     scope.spawn(move |_| replay(paths, engines, of_block, points, policies, watch))
                 })
                 .collect();
-            // a panic of a worker is a fault of ours and goes on here
+            // a panic of a worker is a fault of this program and is propagated
             workers
                 .into_iter()
                 .map(|worker| worker.join().unwrap_or_else(|p| std::panic::resume_unwind(p)))
@@ -90,7 +92,7 @@ pub fn sweep<S: BlockSource>(
     Ok(Makespans { of_policy, blocks })
 }
 
-/// One block at some points.
+/// Replays one block at some points.
 fn replay(
     paths: &BlockPaths,
     engines: &mut [Engine],
@@ -114,27 +116,27 @@ fn replay(
     Ok(())
 }
 
-/// The makespan is larger at a smaller value.
+/// An increase of the makespan at a smaller value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rise {
-    /// Index of the point with the larger value.
+    /// The index of the point with the larger value.
     pub before: usize,
-    /// Index of the point with the smaller value.
+    /// The index of the point with the smaller value.
     pub after: usize,
-    /// By how much the makespan is larger at the smaller value.
+    /// The number of cycles by which the makespan is larger at the smaller value.
     pub increase: Cycles,
 }
 
-/// Every step of a sweep down at which the makespan goes up. `makespans` belongs to descending
-/// values.
+/// Returns every step of a downward sweep at which the makespan goes up. `makespans` belongs to
+/// descending values.
 pub fn rises(makespans: &[Cycles]) -> Vec<Rise> {
     let steps = makespans.windows(2).enumerate();
     let risen = steps.filter(|(_, pair)| pair[1] > pair[0]);
     risen.map(|(i, pair)| Rise { before: i, after: i + 1, increase: pair[1] - pair[0] }).collect()
 }
 
-/// The two points, neighbours or not, between which the makespan goes up the most while the value goes
-/// down; the first of equal ones.
+/// Returns the two points, adjacent or not, between which the makespan goes up the most while the
+/// value goes down; among equal pairs the first.
 pub fn largest(makespans: &[Cycles]) -> Option<Rise> {
     let mut lowest = 0;
     let mut best: Option<Rise> = None;
@@ -150,18 +152,18 @@ pub fn largest(makespans: &[Cycles]) -> Option<Rise> {
     best
 }
 
-/// Two policies of which each is the faster one somewhere.
+/// Two policies, each of which is the faster one at some point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flip {
-    /// The point where the first policy leads by the largest part of the other's makespan.
+    /// The point at which the first policy leads by the largest fraction of the other's makespan.
     pub first_leads: usize,
-    /// The point where the second does.
+    /// The point at which the second policy does.
     pub second_leads: usize,
-    /// How often the lead changes along the sweep; draws in between do not count.
+    /// The number of times that the lead changes along the sweep; ties in between do not count.
     pub changes: usize,
 }
 
-/// Whether the order of two policies depends on the value.
+/// Returns a flip if the order of two policies depends on the value.
 pub fn flip(first: &[Cycles], second: &[Cycles]) -> Option<Flip> {
     let mut leader = None;
     let mut changes = 0;
@@ -173,7 +175,8 @@ pub fn flip(first: &[Cycles], second: &[Cycles]) -> Option<Flip> {
     Some(Flip { first_leads: lead(first, second)?, second_leads: lead(second, first)?, changes })
 }
 
-/// Where `fast` leads by the largest part of `slow`; the first of equal ones.
+/// Returns the point at which `fast` leads by the largest fraction of `slow`; the first of equal
+/// ones.
 fn lead(fast: &[Cycles], slow: &[Cycles]) -> Option<usize> {
     let part = |i: usize| (u128::from(slow[i].saturating_sub(fast[i]).get()), u128::from(slow[i].get()));
     let leads = (0..fast.len().min(slow.len())).filter(|&i| fast[i] < slow[i]);

@@ -1,4 +1,4 @@
-//! Bounds on the finishing time, with the premises each rests on.
+//! Bounds on the finishing time, with the premises of each.
 
 use super::machine::{FermiMachine, Template};
 use super::search::Fairness;
@@ -7,11 +7,11 @@ use crate::base::Cycles;
 /// A bound on the finishing time of the warps of one SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FermiBound {
-    /// As published: `W*3 + 2 + W*(rep-1)*2`.
+    /// The published bound: `W*3 + 2 + W*(rep-1)*2`.
     Published,
-    /// Proved in [`super`]: the larger of the published one and `3*rep + 2`.
+    /// The bound proved in [`super`]: the larger of the published one and `3*rep + 2`.
     Corrected,
-    /// Proved in [`super`], without the fairness rule: `W*(2*rep+1) + rep + 1`.
+    /// The bound proved in [`super`] without the fairness rule: `W*(2*rep+1) + rep + 1`.
     WithoutFairness,
 }
 
@@ -19,7 +19,7 @@ impl FermiBound {
     /// Every bound, in the order in which reports list them.
     pub const ALL: [Self; 3] = [Self::Published, Self::Corrected, Self::WithoutFairness];
 
-    /// What options and JSON call it.
+    /// Returns the name that options and JSON use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Published => "ft",
@@ -28,7 +28,7 @@ impl FermiBound {
         }
     }
 
-    /// The formula, W being the number of warps.
+    /// Returns the formula, in which W is the number of warps.
     pub fn formula(self) -> &'static str {
         match self {
             Self::Published => "3W + 2 + 2W(rep-1)",
@@ -37,7 +37,7 @@ impl FermiBound {
         }
     }
 
-    /// The bound for `warps` warps and `repetitions` repetitions, both at least 1.
+    /// Returns the bound for `warps` warps and `repetitions` repetitions, both at least 1.
     pub fn value(self, warps: usize, repetitions: usize) -> Cycles {
         let (w, rep) = (warps as u64, repetitions as u64);
         Cycles::new(match self {
@@ -47,10 +47,10 @@ impl FermiBound {
         })
     }
 
-    /// Whether the premises hold.
+    /// Checks the premises.
     ///
     /// # Errors
-    /// The first premise that does not, a clause without capital and full stop.
+    /// Returns the first premise that does not hold, a clause without capital and full stop.
     pub fn applicable(self, machine: &FermiMachine, fairness: Fairness) -> Result<(), &'static str> {
         if machine.template != Template::published() {
             return Err("the template is not CUDA (LOAD LOAD CUDA)+ STORE");
@@ -64,8 +64,9 @@ impl FermiBound {
         Ok(())
     }
 
-    /// The finishing time of a kernel whose blocks are assigned to several SMs: the largest of
-    /// theirs (Raravi and Andersson, 2010, end of section III). SMs without threads finish at once.
+    /// Returns the finishing time of a kernel whose blocks are assigned to several SMs: the largest
+    /// of the SMs' finishing times (Raravi and Andersson, 2010, end of section III). SMs without
+    /// threads finish immediately.
     pub fn kernel(self, machine: &FermiMachine, threads_per_sm: &[u32], repetitions: usize) -> Cycles {
         let of_sm = |threads: &u32| match machine.warps(*threads) {
             0 => Cycles::ZERO,

@@ -1,4 +1,4 @@
-//! The machine of Raravi and Andersson, 2010, as people write it, and what is refused.
+//! The machine of Raravi and Andersson, 2010, as users write it, and its validation.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
 
-/// Slots of a kind that a machine may have, at most.
+/// The largest number of slots of one kind.
 const MAX_SLOTS: u32 = 16;
-/// Instructions of a part of the template, at most.
+/// The largest number of instructions of a part of the template.
 const MAX_PART: usize = 16;
 
 /// An instruction of the template.
@@ -16,19 +16,19 @@ const MAX_PART: usize = 16;
 pub enum Op {
     /// Arithmetic on the CUDA cores.
     Cuda,
-    /// From memory to a register.
+    /// A load from memory to a register.
     Load,
-    /// From a register to memory.
+    /// A store from a register to memory.
     Store,
 }
 
 impl Op {
-    /// Whether it takes the memory slot; otherwise it takes an arithmetic one.
+    /// Returns whether it takes the memory slot; otherwise it takes an arithmetic one.
     pub fn is_memory(self) -> bool {
         self != Self::Cuda
     }
 
-    /// The letter of the paper's figures.
+    /// Returns the letter used in the paper's figures.
     pub fn letter(self) -> char {
         match self {
             Self::Cuda => 'C',
@@ -52,16 +52,16 @@ impl fmt::Display for Op {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Template {
-    /// Once, before the repetitions; counts to the first of them.
+    /// The instructions before the repetitions; they count as part of the first repetition.
     pub first: Vec<Op>,
     /// The sub-block that is repeated.
     pub repeated: Vec<Op>,
-    /// Once, after the repetitions; counts to the last of them.
+    /// The instructions after the repetitions; they count as part of the last repetition.
     pub last: Vec<Op>,
 }
 
 impl Template {
-    /// The template of Raravi and Andersson, 2010.
+    /// Returns the template of Raravi and Andersson, 2010.
     pub fn published() -> Self {
         Self { first: vec![Op::Cuda], repeated: vec![Op::Load, Op::Load, Op::Cuda], last: vec![Op::Store] }
     }
@@ -71,23 +71,23 @@ impl Template {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FermiMachine {
-    /// What reports call it.
+    /// The name of the machine in reports.
     pub name: String,
-    /// What it is.
+    /// A description of the machine.
     #[serde(default)]
     pub doc: String,
-    /// Threads that execute together.
+    /// The number of threads that execute together.
     pub warp_threads: u32,
-    /// Warps that may execute arithmetic in one cycle.
+    /// The number of warps that may execute arithmetic in one cycle.
     pub arithmetic_slots: u32,
-    /// Warps that may access memory in one cycle.
+    /// The number of warps that may access memory in one cycle.
     pub memory_slots: u32,
-    /// What every thread executes.
+    /// The instructions that every thread executes.
     pub template: Template,
 }
 
 impl FermiMachine {
-    /// The machine of Raravi and Andersson, 2010.
+    /// Returns the machine of Raravi and Andersson, 2010.
     pub fn published() -> Self {
         Self::parse(&SourceText::new("fermi-raravi.ron", include_str!("fermi-raravi.ron")))
             .expect("the embedded machine is valid, a test reads it")
@@ -96,7 +96,8 @@ impl FermiMachine {
     /// Reads a machine file.
     ///
     /// # Errors
-    /// Where the text stops being such a machine, or every number that is out of range.
+    /// Returns the position at which the text is not a valid machine, or every number that is out
+    /// of range.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         let machine: Self = from_ron(source)?;
         let mut problems = Diagnostics::new();
@@ -124,33 +125,33 @@ impl FermiMachine {
         problems.into_result(machine)
     }
 
-    /// Warps that so many threads need.
+    /// Returns the number of warps that this many threads need.
     pub fn warps(&self, threads: u32) -> u32 {
         threads.div_ceil(self.warp_threads)
     }
 }
 
-/// What a warp executes: the template written out.
+/// The code of a warp: the expanded template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateKernel {
-    /// Warps that execute it.
+    /// The number of warps that execute it.
     pub warps: usize,
-    /// Times the sub-block is repeated.
+    /// The number of repetitions of the sub-block.
     pub repetitions: usize,
-    /// Per instruction: what it does and the repetition it counts to, from 1.
+    /// The operation of each instruction, and the repetition that it belongs to, counted from 1.
     pub code: Vec<(Op, usize)>,
 }
 
 impl TemplateKernel {
-    /// Warps of one kernel, at most.
+    /// The largest number of warps of one kernel.
     pub const MAX_WARPS: usize = 16;
-    /// Instructions of a warp, at most.
+    /// The largest number of instructions of a warp.
     pub const MAX_INSTRUCTIONS: usize = 200;
 
-    /// The kernel that `warps` warps execute on a machine.
+    /// Creates the kernel that `warps` warps execute on a machine.
     ///
     /// # Errors
-    /// If there is nothing to execute, or more than the search represents.
+    /// Returns an error if there is nothing to execute, or more than the search can represent.
     pub fn new(machine: &FermiMachine, warps: usize, repetitions: usize) -> Result<Self, Diagnostic> {
         let place = format!("{warps} warps, rep {repetitions}");
         if !(1..=Self::MAX_WARPS).contains(&warps) {

@@ -1,11 +1,11 @@
-//! Whether a schedule keeps the rules: written down a second time, one warp and cycle at a time, for schedules that
-//! come from elsewhere.
+//! The check whether a schedule keeps the rules. It is an independent implementation, one warp and
+//! cycle at a time, for schedules from other sources.
 
 use super::machine::{FermiMachine, TemplateKernel};
 use super::search::{CycleUse, Fairness};
 
-/// Whether all warps of the kernel are executed to their ends, no slot stays empty for which a warp asks, and
-/// repetition k comes before k+1 if it has to.
+/// Returns whether all warps of the kernel are executed to their ends, no slot stays empty if a
+/// warp requests it, and repetition k comes before k+1 if fairness requires it.
 pub fn keeps_the_rules(
     machine: &FermiMachine,
     kernel: &TemplateKernel,

@@ -1,9 +1,10 @@
-//! Every schedule of a template kernel: the longest and the shortest, with a witness each.
+//! The exploration of every schedule of a template kernel: the longest and the shortest one, with a
+//! witness each.
 //!
-//! A state is how many warps stand at each instruction; who is who does not matter, since all warps
-//! execute the same code. From a state on, the time left does not depend on how it was reached,
-//! so both extremes of every state are found once and remembered. Every step moves some warp on, so
-//! the search ends.
+//! A state is the number of warps at each instruction; the identity of warps does not matter, since
+//! all warps execute the same code. The remaining time of a state does not depend on how it was
+//! reached, so both extremes of every state are computed once and remembered. Every step advances
+//! some warp, so the search terminates.
 
 use std::collections::HashMap;
 
@@ -13,13 +14,15 @@ use crate::base::{Cycles, Watch};
 /// The rule of the scheduler beyond work conservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fairness {
-    /// Raravi and Andersson, 2010: an instruction of repetition k has priority over one of k+1.
+    /// The rule of Raravi and Andersson, 2010: an instruction of repetition k has priority over one
+    /// of k+1.
     SubBlock,
-    /// None: any choice that leaves no slot empty for which a warp asks.
+    /// No further rule: any choice is allowed that leaves no requested slot empty.
     Unrestricted,
 }
 
-/// Position of each warp in its code, ascending; one byte each, lowest first, unused bytes zero.
+/// The position of each warp in its code, ascending; one byte each, lowest first, unused bytes
+/// zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct State(u128);
 
@@ -34,39 +37,39 @@ impl State {
     }
 }
 
-/// Time from a state to the end of all warps.
+/// The time from a state to the end of all warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Left {
     worst: u32,
     best: u32,
 }
 
-/// What happens in one cycle: warp and instruction, by warp.
+/// The instructions executed in one cycle, as warp and instruction, ordered by warp.
 pub type CycleUse = Vec<(usize, Op)>;
 
-/// Both extremes over all schedules.
+/// The extremes over all schedules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finishing {
     /// The longest finishing time.
     pub worst: Cycles,
-    /// The shortest.
+    /// The shortest finishing time.
     pub best: Cycles,
-    /// Distinct states.
+    /// The number of distinct states.
     pub states: usize,
     /// A schedule that takes `worst`, cycle by cycle.
     pub worst_schedule: Vec<CycleUse>,
-    /// A schedule that takes `best`.
+    /// A schedule that takes `best`, cycle by cycle.
     pub best_schedule: Vec<CycleUse>,
 }
 
-/// The fuel did not last; nothing is claimed.
+/// The error for a search that visited too many states or was stopped; nothing is claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfStates;
 
 /// Explores every schedule.
 ///
 /// # Errors
-/// If there are more than `max_states` states, or `watch` ends the search.
+/// Returns an error if there are more than `max_states` states, or if `watch` stops the search.
 pub fn explore(
     machine: &FermiMachine,
     kernel: &TemplateKernel,
@@ -95,11 +98,12 @@ struct Search<'a> {
     known: HashMap<State, Left>,
 }
 
-/// Warps that take a slot: how many at each position.
+/// The warps that take a slot, as the number at each position.
 type Taken = Vec<(u8, usize)>;
 
 impl Search<'_> {
-    /// The extremes from a state on. Recursion is as deep as a schedule is long, a few thousand at most.
+    /// Returns the extremes from a state on. The recursion is as deep as a schedule is long, a few
+    /// thousand levels at most.
     fn left(&mut self, state: State) -> Result<Left, OutOfStates> {
         if self.is_end(state) {
             return Ok(Left { worst: 0, best: 0 });
@@ -136,7 +140,7 @@ impl Search<'_> {
         State::new(positions, self.kernel.warps)
     }
 
-    /// Every way to fill the slots of a cycle.
+    /// Returns every way to fill the slots of a cycle.
     fn moves(&self, state: State) -> Vec<Taken> {
         let arithmetic = self.choices(state, false, self.machine.arithmetic_slots as usize);
         let memory = self.choices(state, true, self.machine.memory_slots as usize);
@@ -144,7 +148,7 @@ impl Search<'_> {
         arithmetic.iter().flat_map(|a: &Taken| -> Vec<Taken> { both(a) }).collect()
     }
 
-    /// Every way to fill one kind of slots: as many as there are, or as ask for one.
+    /// Returns every way to fill one kind of slots: as many as exist, or as many as are requested.
     fn choices(&self, state: State, memory: bool, slots: usize) -> Vec<Taken> {
         let positions = state.positions();
         let asking: Vec<u8> = positions[..self.kernel.warps]
@@ -160,7 +164,7 @@ impl Search<'_> {
         };
         let mut free = slots;
         let mut sure = Taken::new();
-        // positions ascend, and with them the repetitions
+        // positions ascend, and repetitions ascend with them
         for class in groups.chunk_by(|a, b| rank(a) == rank(b)) {
             if class.iter().map(|(_, count)| count).sum::<usize>() > free {
                 let mut all = Vec::new();
@@ -173,8 +177,8 @@ impl Search<'_> {
         vec![sure]
     }
 
-    /// The schedule that the remembered extremes describe, with warps told apart: of those at
-    /// the same position the first one goes.
+    /// Returns the schedule that the remembered extremes describe, with individual warps: among
+    /// those at the same position the first one advances.
     fn schedule(&self, value: impl Fn(Left) -> u32) -> Vec<CycleUse> {
         let warps = self.kernel.warps;
         let mut at = [0u8; TemplateKernel::MAX_WARPS];
@@ -206,7 +210,7 @@ impl Search<'_> {
     }
 }
 
-/// Every way to take `count` of the warps in these groups, the earlier positions first.
+/// Adds every way to take `count` of the warps in these groups, the earlier positions first.
 fn subsets(groups: &[(u8, usize)], count: usize, chosen: &mut Taken, all: &mut Vec<Taken>) {
     let Some(((position, there), rest)) = groups.split_first() else {
         if count == 0 {

@@ -1,42 +1,42 @@
-//! Made-up kernels and machines, and small changes to them.
+//! Random kernels and machines, and small changes to them.
 //!
-//! A code is written as groups of equal instructions, so that one change makes a queue on a unit
-//! longer or shorter. What a group reads is the result of the last instruction of earlier groups.
+//! A code is a list of groups of equal instructions, so that a single change makes a queue on a
+//! unit longer or shorter. A group reads the results of the last instructions of earlier groups.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::instance::{Ins, Instance, Kind, Together, UnitTime};
 
-/// How large things get.
+/// The limits on the size of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Warps of a block: codes, or copies of the one code.
+    /// The number of warps of a block; each has a code of its own, or all are copies of one code.
     pub warps: usize,
-    /// Blocks that are resident together; without it there is one block.
+    /// The blocks that are resident together; `None` for a single block.
     pub together: Option<Together>,
     /// Whether all warps run the same code.
     pub identical: bool,
-    /// Instructions of a warp.
+    /// The largest number of instructions of a warp.
     pub instructions: usize,
-    /// Units.
+    /// The largest number of units.
     pub units: usize,
-    /// Longest initiation, cycles.
+    /// The longest initiation interval in cycles.
     pub init: u16,
-    /// Longest latency, cycles.
+    /// The longest latency in cycles.
     pub lat: u16,
-    /// Whether there are barriers.
+    /// Whether instances may have barriers.
     pub barriers: bool,
 }
 
 impl Size {
-    /// Warps of all blocks.
+    /// Returns the number of warps of all blocks.
     fn all_warps(&self) -> usize {
         self.warps * self.together.map_or(1, |together| together.blocks)
     }
 }
 
-/// Equal instructions in a row.
+/// Consecutive equal instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Group {
     kind: Kind,
@@ -44,7 +44,7 @@ struct Group {
     reads: [Option<usize>; 2],
 }
 
-/// An instance in the making.
+/// The editable form of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Genome {
     units: Vec<UnitTime>,
@@ -53,7 +53,7 @@ pub struct Genome {
 }
 
 impl Genome {
-    /// Anything of the size.
+    /// Draws a random genome within these limits.
     pub fn random(size: Size, rng: &mut ChaCha8Rng) -> Self {
         let units = (0..rng.random_range(1..=size.units)).map(|_| random_unit(&size, rng)).collect();
         let codes = if size.identical { 1 } else { size.all_warps() };
@@ -69,14 +69,14 @@ impl Genome {
         genome
     }
 
-    /// The instance itself.
+    /// Returns the instance.
     pub fn instance(&self) -> Instance {
         let mut instance = Instance::default();
         self.write(&mut instance);
         instance
     }
 
-    /// Writes the instance over another one.
+    /// Writes the instance into an existing one.
     pub fn write(&self, instance: &mut Instance) {
         instance.units.clone_from(&self.units);
         instance.copies = if self.size.identical { self.size.all_warps() } else { 1 };
@@ -137,7 +137,7 @@ impl Genome {
             17 if at + 1 < self.codes[code].len() => self.swap_with_next(code, at),
             18 => self.exchange_units(code, rng),
             19 if self.size.together.is_some() => {
-                // a block becomes as another
+                // one block becomes a copy of another
                 let warps = self.size.warps.min(self.codes.len());
                 let blocks = self.codes.len() / warps;
                 let (from, to) = (rng.random_range(0..blocks), rng.random_range(0..blocks));
@@ -171,7 +171,7 @@ impl Genome {
         }
     }
 
-    /// A group that can stand at a place; `room` instructions are left.
+    /// Draws a group that is valid at this position, with at most `room` instructions.
     fn random_group(&self, code: usize, at: usize, room: usize, rng: &mut ChaCha8Rng) -> Group {
         let kind = self.random_kind(rng);
         if kind == Kind::Barrier {
@@ -275,7 +275,7 @@ impl Genome {
         }
     }
 
-    /// Two units change places in one code.
+    /// Swaps two units in one code.
     fn exchange_units(&mut self, code: usize, rng: &mut ChaCha8Rng) {
         let (a, b) = (self.any_unit(rng) as u8, self.any_unit(rng) as u8);
         for group in &mut self.codes[code] {
@@ -291,12 +291,13 @@ impl Genome {
 fn random_unit(size: &Size, rng: &mut ChaCha8Rng) -> UnitTime {
     let init = skewed(1, usize::from(size.init), rng) as u16;
     let lat = if rng.random_range(0..2) == 0 { 0 } else { skewed(0, usize::from(size.lat), rng) as u16 };
-    // where there is one sub-core, nothing more is drawn
+    // with one sub-core, no further random number is drawn
     let shared = size.together.is_some_and(|together| together.sub_cores > 1) && rng.random_range(0..3) == 0;
     UnitTime { init, lat, shared }
 }
 
-/// From `least` to `most`, small numbers more often: the magnitude is drawn first.
+/// Draws a number from `least` to `most`. Small numbers are more likely, because the magnitude is
+/// drawn first.
 fn skewed(least: usize, most: usize, rng: &mut ChaCha8Rng) -> usize {
     let span = most - least + 1;
     let bits = rng.random_range(0..=span.ilog2());

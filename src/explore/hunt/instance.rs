@@ -1,4 +1,4 @@
-//! What is hunted through: a made-up kernel on a made-up machine.
+//! An instance of the hunt: a generated kernel on a generated machine.
 
 use std::fmt::Write;
 
@@ -7,76 +7,77 @@ use crate::machine::{OpTiming, SubCores};
 use crate::path::{BarrierUse, BlockPaths, Step};
 use crate::program::{Codes, Flow, RegList, TimedInstr, TimingTable};
 
-/// Initiation interval and latency of a unit, cycles.
+/// The initiation interval and the latency of a unit, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitTime {
-    /// At least 1.
+    /// The initiation interval, at least 1.
     pub init: u16,
-    /// After the initiation.
+    /// The latency after the initiation.
     pub lat: u16,
     /// Whether sub-cores share it.
     pub shared: bool,
 }
 
-/// What an instruction does.
+/// The kind of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Runs on this unit.
+    /// The instruction runs on this unit.
     On(u8),
-    /// Is a barrier.
+    /// The instruction is a barrier.
     Barrier,
 }
 
-/// An instruction. Each writes a register of its own.
+/// An instruction. Each instruction writes a register of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ins {
-    /// Unit or barrier.
+    /// The unit, or the barrier.
     pub kind: Kind,
-    /// Earlier instructions of the warp whose results it reads.
+    /// The indices of earlier instructions of the warp whose results it reads.
     pub reads: [Option<u16>; 2],
 }
 
 /// Blocks of a launch that are resident together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Together {
-    /// Blocks of the launch, of equally many warps.
+    /// The number of blocks of the launch; all have the same number of warps.
     pub blocks: usize,
-    /// How many of them the SM holds at a time.
+    /// The number of blocks that the SM holds at a time.
     pub places: usize,
-    /// Sub-cores of the SM.
+    /// The number of sub-cores of the SM.
     pub sub_cores: usize,
 }
 
-/// A block of warps on a machine, or several of them. The last unit of its tables is the barrier's (init 1, lat 0).
+/// A block of warps on a machine, or several blocks. The last unit of its tables is that of
+/// barriers (init 1, lat 0).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instance {
     /// The units.
     pub units: Vec<UnitTime>,
     /// The codes; warps are numbered code by code.
     pub codes: Vec<Vec<Ins>>,
-    /// Warps that run each code.
+    /// The number of warps that run each code.
     pub copies: usize,
-    /// Where there are several blocks: the warps are theirs, block after block.
+    /// Describes the blocks if there are several. The warps are numbered block after block.
     pub together: Option<Together>,
 }
 
 impl Instance {
-    /// Warps of a block.
+    /// Returns the number of warps of a block.
     pub fn block_warps(&self) -> usize {
         self.codes.len() * self.copies / self.together.map_or(1, |together| together.blocks.max(1))
     }
 
-    /// The code of each warp.
+    /// Returns the code of each warp.
     pub fn warps(&self) -> impl Iterator<Item = &[Ins]> {
         self.codes.iter().flat_map(|code| std::iter::repeat_n(code.as_slice(), self.copies))
     }
 
-    /// Instructions of all warps.
+    /// Returns the number of instructions of all warps.
     pub fn instructions(&self) -> usize {
         self.codes.iter().map(Vec::len).sum::<usize>() * self.copies
     }
 
-    /// Timing of an instruction.
+    /// Returns the unit index and the timing of an instruction.
     pub fn timing(&self, kind: Kind) -> (usize, UnitTime) {
         match kind {
             Kind::On(unit) => (usize::from(unit), self.units[usize::from(unit)]),
@@ -84,21 +85,22 @@ impl Instance {
         }
     }
 
-    /// The size that shrinking reduces: instructions first, then what they read, then times.
+    /// Returns the size that shrinking reduces, most important part first: instructions, reads,
+    /// units, and the sum of all times.
     pub fn size(&self) -> (usize, usize, usize, u64) {
         let reads = self.codes.iter().flatten().map(|ins| ins.reads.iter().flatten().count()).sum::<usize>();
         let times = self.units.iter().map(|u| u64::from(u.init) + u64::from(u.lat)).sum();
         (self.instructions(), reads * self.copies, self.units.len(), times)
     }
 
-    /// The kernel as a `.warp` file.
+    /// Returns the kernel as a `.warp` file.
     pub fn kernel_text(&self, header: &str, machine: &str) -> String {
         let mut text = String::new();
         for line in header.lines() {
             let _ = writeln!(text, "# {line}");
         }
         let _ = writeln!(text, ".machine {machine}");
-        // the same code for all warps of all blocks is written once
+        // a code that all warps of all blocks share is written once
         let all_alike = self.codes.len() == 1;
         let copies = if all_alike { self.block_warps() } else { self.copies };
         for (index, code) in self.codes.iter().enumerate() {
@@ -127,7 +129,7 @@ impl Instance {
         text
     }
 
-    /// The machine as a RON file.
+    /// Returns the machine as a RON file.
     pub fn machine_text(&self, name: &str, doc: &str) -> String {
         let mut text =
             format!("Machine(\n    name: {name:?},\n    doc: {doc:?},\n    hazards: [Raw],\n    units: {{\n");
@@ -146,12 +148,13 @@ impl Instance {
     }
 }
 
-/// An instance as the analyser and the engine read it. Kept and filled again for each instance.
+/// An instance in the form that the analyser and the engine read. Its memory is reused for each
+/// instance.
 #[derive(Debug)]
 pub struct Subject {
-    /// Timing of every instruction.
+    /// The timing of every instruction.
     pub table: TimingTable,
-    /// What the warps execute, block after block.
+    /// The paths of the warps, block after block.
     pub blocks: Vec<BlockPaths>,
 }
 
@@ -162,7 +165,7 @@ impl Default for Subject {
 }
 
 impl Subject {
-    /// Takes over an instance.
+    /// Replaces the contents by an instance.
     pub fn fill(&mut self, instance: &Instance) {
         let empty = TimingTable::of_instrs(Vec::new(), 0, 0);
         let mut instrs = std::mem::replace(&mut self.table, empty).into_instrs();
@@ -202,7 +205,7 @@ impl Subject {
         }
     }
 
-    /// The only block, or the first.
+    /// Returns the only block, or the first.
     pub fn paths(&self) -> &BlockPaths {
         &self.blocks[0]
     }

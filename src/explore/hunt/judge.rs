@@ -1,4 +1,4 @@
-//! The worst case of an instance in a setting, against a bound.
+//! The comparison of the worst case of an instance in a setting with a bound.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ use crate::path::Listed;
 use crate::sim::{Engine, PaperMachine, PolicySetup, simulate};
 use crate::trace::{BlockStart, Issue, Observer};
 
-/// Which schedules count.
+/// The schedules over which the worst case is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// Any work-conserving one; warps may differ.
+    /// All work-conserving schedules; warps may have different codes.
     Any,
-    /// Any work-conserving one; all warps run the same code.
+    /// All work-conserving schedules; all warps run the same code.
     Identical,
-    /// The policy's.
+    /// The schedule of this policy.
     Policy(PolicySetup),
 }
 
@@ -39,7 +39,7 @@ impl std::fmt::Display for Setting {
 }
 
 impl Setting {
-    /// What bounds may rely on.
+    /// Returns the facts that bounds may rely on.
     fn context(&self, resident_blocks: u32) -> Context {
         Context {
             schedules: match self {
@@ -47,17 +47,18 @@ impl Setting {
                 Self::Any | Self::Identical => Schedules::WorkConserving,
             },
             resident_blocks,
-            // instances are made of code without memory or barriers of some warps, on machines of the paper model
+            // instances have no memory accesses and no partial barriers, and their machines are of
+            // the paper model
             partial_barriers: false,
             beyond: Features::default(),
             order: bound::Order::Irrelevant,
         }
     }
 
-    /// Whether a bound claims anything in this setting.
+    /// Checks whether a bound applies in this setting.
     ///
     /// # Errors
-    /// The premise that does not hold.
+    /// Returns the premise that does not hold.
     pub fn admits(&self, bound: &dyn Bound) -> Result<Applicable, NotApplicable> {
         let resident_blocks = match bound.scope() {
             Scope::Block => 1,
@@ -67,48 +68,49 @@ impl Setting {
     }
 }
 
-/// Worst case and bound.
+/// The worst case and the bound of an instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// What schedules do.
+    /// The worst case over the schedules.
     pub worst: Worst,
-    /// What the bound says, cycles.
+    /// The value of the bound in cycles.
     pub bound: u64,
 }
 
 impl Score {
-    /// Whether the bound is exceeded. The worst case is attained, so this is a proof also where not
-    /// every schedule was followed.
+    /// Returns whether the bound is exceeded. The worst case is attained, so this is a proof even
+    /// if not every schedule was followed.
     pub fn violated(&self) -> bool {
         self.worst.makespan > self.bound
     }
 
-    /// Worst over bound.
+    /// Returns the ratio of the worst case to the bound.
     pub fn ratio(&self) -> f64 {
         self.worst.makespan as f64 / self.bound.max(1) as f64
     }
 
-    /// Compares ratios exactly.
+    /// Returns whether the ratio is larger than that of `other`, compared exactly.
     pub fn is_closer_than(&self, other: &Self) -> bool {
         let product = |a: u64, b: u64| u128::from(a) * u128::from(b.max(1));
         product(self.worst.makespan, other.bound) > product(other.worst.makespan, self.bound)
     }
 }
 
-/// Judges instances; keeps its memory from one to the next.
+/// Judges instances; reuses its memory from one to the next.
 pub struct Judge {
     setting: Setting,
     bound: Box<dyn Bound>,
-    /// States of a layer that are followed.
+    /// The largest number of states of a layer that are followed.
     beam: usize,
-    /// By the number of sub-cores less one. The engine asks them for settings that the paper's policies do not have.
+    /// One machine per number of sub-cores, at index count - 1. The engine reads from them settings
+    /// that the paper's policies do not need.
     machines: Vec<Machine>,
     subject: Subject,
     evaluator: Evaluator,
 }
 
 impl Judge {
-    /// A judge of a bound in a setting.
+    /// Creates a judge of a bound in a setting.
     pub fn new(setting: Setting, bound: Box<dyn Bound>, beam: usize) -> Self {
         let machine = |sub_cores: usize| {
             let units = "units: { \"f0\": Unit(init: 1, lat: 0) }";
@@ -123,7 +125,7 @@ impl Judge {
         Self { setting, bound, beam, machines, subject, evaluator }
     }
 
-    /// The worst case and the bound.
+    /// Returns the worst case and the bound of an instance.
     pub fn score(&mut self, instance: &Instance) -> Score {
         self.subject.fill(instance);
         let bound = match instance.together {
@@ -167,12 +169,12 @@ impl Judge {
     }
 
     fn launch(&self, together: Together) -> Launch {
-        // instances are tiny
+        // instances are small enough to explore
         Launch::new(&self.subject.table, &self.subject.blocks, together.places)
             .expect("an instance is no larger than what can be explored")
     }
 
-    /// The decisions of a schedule that attains the worst case.
+    /// Returns the decisions of a schedule that attains the worst case.
     pub fn witness(&mut self, instance: &Instance) -> Witness {
         self.subject.fill(instance);
         match (&self.setting, instance.together) {
@@ -197,7 +199,7 @@ impl Judge {
     ) -> u64 {
         let machine = &self.machines[together.map_or(1, |together| together.sub_cores) - 1];
         let table = &self.subject.table;
-        // only replays fail, and they are no setting
+        // only a replay can fail, and replays are not a setting
         match together {
             None => {
                 let machine = PaperMachine::of(machine).expect("the machines here have units only");
@@ -218,18 +220,18 @@ impl Judge {
 /// The decisions of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Witness {
-    /// Of a block: the warp at each issue.
+    /// The schedule of a block: the warp at each issue.
     Warps(Vec<usize>),
-    /// Of a launch.
+    /// The schedule of a launch.
     Decisions(Vec<Decision>),
 }
 
-/// Whether a policy can be hunted: it needs nothing but its name.
+/// Returns whether a policy can be hunted, which requires that its name is sufficient to create it.
 pub fn is_huntable(kind: &SchedulerKind) -> bool {
     !matches!(kind, SchedulerKind::Replay(_))
 }
 
-/// Keeps what issued.
+/// Records the issues of a run.
 #[derive(Default)]
 struct Order(Vec<Issue>, BTreeMap<BlockId, Cycle>);
 

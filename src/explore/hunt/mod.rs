@@ -1,14 +1,14 @@
-//! Adversarial search for a block whose worst case exceeds a bound.
+//! The adversarial search for a block whose worst case exceeds a bound.
 //!
-//! Kernels and machines are made up from a seed and changed step by step, keeping what brings the
-//! worst case closer to the bound (simulated annealing on worst over bound). The worst case is over
-//! all work-conserving schedules, computed exactly on blocks small enough ([`Evaluator`]), or that
-//! of one policy, simulated by the engine. A violation is shrunk to a witness from which nothing
-//! can be taken away ([`shrink()`]).
+//! Kernels and machines are generated from a seed and changed step by step. Changes that bring the
+//! worst case closer to the bound are kept (simulated annealing on worst case over bound). The
+//! worst case is taken over all work-conserving schedules, computed exactly for blocks that are
+//! small enough ([`Evaluator`]), or it is that of one policy, simulated by the engine. A violation
+//! is shrunk to a witness from which nothing can be removed ([`shrink()`]).
 //!
-//! The hunt is cut into chains with random numbers of their own, and the first chain by number that
-//! finds something decides; so the result does not depend on the number of threads. Budgets are
-//! counts, never seconds.
+//! The hunt is divided into chains with independent random numbers. Among the chains with a
+//! violation, the one with the lowest number determines the result, so the result does not depend
+//! on the number of threads. Budgets are counts, never seconds.
 
 mod genome;
 mod instance;
@@ -34,34 +34,34 @@ use rand_chacha::ChaCha8Rng;
 use crate::base::Watch;
 use crate::bound::Bound;
 
-/// What to hunt, where, and for how long.
+/// The configuration of a hunt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hunt {
-    /// Which schedules count.
+    /// The schedules over which the worst case is taken.
     pub setting: Setting,
-    /// Seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// Instances to judge at most.
+    /// The largest number of instances to judge.
     pub instances: u64,
-    /// Threads; the result does not depend on it.
+    /// The number of threads; the result does not depend on it.
     pub jobs: usize,
-    /// How large instances get.
+    /// The limits on the size of instances.
     pub size: Size,
-    /// Instances of a chain.
+    /// The number of instances of a chain.
     pub chain: u64,
-    /// Of this many chains one anneals, the others draw every instance afresh.
+    /// One of this many chains anneals; the others draw every instance independently.
     pub anneal_every: u64,
-    /// States of a layer that the worst case follows at most.
+    /// The largest number of states of a layer that the search for the worst case follows.
     pub beam: usize,
 }
 
-/// States of a layer that are followed unless somebody asks for another number.
+/// The default number of states of a layer that are followed.
 const BEAM: usize = 20_000;
 
 impl Hunt {
-    /// A hunt with the usual sizes: those at which violations of the published bound are found
-    /// quickest if `published`, else tiny blocks, barriers included, of which a million are
-    /// explored in seconds.
+    /// Creates a hunt with the default sizes. If `published` is set, these are the sizes at which
+    /// violations of the published bound are found most quickly; otherwise they are tiny blocks,
+    /// including barriers, of which a million are explored in seconds.
     pub fn usual(setting: Setting, published: bool, seed: u64, jobs: usize) -> Self {
         let identical = setting == Setting::Identical;
         let (instructions, init) = match &setting {
@@ -87,7 +87,8 @@ impl Hunt {
 }
 
 impl Hunt {
-    /// As [`Self::usual`], for a bound of launches whose blocks are resident together: as tiny as blocks have to be.
+    /// Does the same as [`Self::usual`], for a bound of launches whose blocks are resident
+    /// together. The blocks are as small as the search for launches requires.
     pub fn of_launches(setting: Setting, together: Together, seed: u64, jobs: usize) -> Self {
         let usual = Self::usual(setting, false, seed, jobs);
         let size = Size { together: Some(together), instructions: 4, init: 8, lat: 12, ..usual.size };
@@ -95,27 +96,27 @@ impl Hunt {
     }
 }
 
-/// What was looked at.
+/// Statistics about the instances of a hunt.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Instances judged.
+    /// The number of instances judged.
     pub instances: u64,
-    /// Of these, those whose every schedule was covered.
+    /// The number of those whose every schedule was covered.
     pub exact: u64,
-    /// Distinct states over all instances.
+    /// The number of distinct states over all instances.
     pub states: u64,
-    /// Schedules over all instances.
+    /// The number of schedules over all instances.
     pub schedules: f64,
-    /// Instances whose worst case is the bound, to the cycle.
+    /// The number of instances whose worst case equals the bound.
     pub tight: u64,
-    /// Sum of worst over bound.
+    /// The sum of the ratios of worst case to bound.
     ratios: f64,
-    /// The instance that came closest to the bound; of equal ones the longest, then the first.
+    /// The instance that came closest to the bound; among equal ones the longest, then the first.
     pub closest: Option<(Instance, Score)>,
 }
 
 impl Summary {
-    /// Worst over bound, on average.
+    /// Returns the average ratio of worst case to bound.
     pub fn mean_ratio(&self) -> f64 {
         if self.instances == 0 { 0.0 } else { self.ratios / self.instances as f64 }
     }
@@ -156,31 +157,31 @@ impl Summary {
 /// A violation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
-    /// As it was found.
+    /// The instance as it was found.
     pub found: Instance,
-    /// Its worst case and bound.
+    /// The worst case and the bound of `found`.
     pub found_score: Score,
-    /// Shrunk.
+    /// The shrunk instance.
     pub witness: Instance,
-    /// Its worst case and bound.
+    /// The worst case and the bound of `witness`.
     pub score: Score,
-    /// A schedule that attains the worst case.
+    /// A schedule of `witness` that attains the worst case.
     pub schedule: Witness,
-    /// The chain that found it.
+    /// The number of the chain that found it.
     pub chain: u64,
-    /// Instances tried while shrinking.
+    /// The number of instances tried while shrinking.
     pub shrink_tries: u64,
 }
 
-/// What a hunt found out.
+/// The result of a hunt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hunted {
-    /// What was looked at.
+    /// Statistics about the instances.
     pub summary: Summary,
-    /// The violation of the first chain that found one.
+    /// The violation found by the chain with the lowest number.
     pub violation: Option<Violation>,
-    /// Whether the hunt was ended from outside before its budget was used up, or before a violation was
-    /// as small as it gets.
+    /// Whether the hunt was stopped before its budget was used up, or before a violation was
+    /// completely shrunk.
     pub ended_early: bool,
 }
 
@@ -190,9 +191,9 @@ struct Chain {
     violation: Option<(Instance, Score)>,
 }
 
-/// Hunts. `make_bound` gives each thread its own bound; `progress` hears of every chain that ends:
-/// its number and closest ratio. `watch` hears of instances and may end the hunt; what was judged by
-/// then counts.
+/// Runs a hunt. `make_bound` creates a bound for each thread. `progress` is called at the end of
+/// every chain with its number and its statistics. `watch` is notified of instances and can stop
+/// the hunt; the result then covers the instances judged so far.
 pub fn hunt(
     hunt: &Hunt,
     make_bound: &(dyn Fn() -> Box<dyn Bound> + Sync),
@@ -239,7 +240,7 @@ pub fn hunt(
     Hunted { summary, violation: None, ended_early }
 }
 
-/// Shrinks what a chain found. Tells whether that was ended from outside.
+/// Shrinks the violation that a chain found. Also returns whether shrinking was stopped early.
 fn finish(
     hunt: &Hunt,
     bound: Box<dyn Bound>,
@@ -251,7 +252,7 @@ fn finish(
     let mut judge = Judge::new(hunt.setting.clone(), bound, hunt.beam);
     let mut ended_early = false;
     let (witness, shrink_tries) = shrink(found.clone(), |candidate| {
-        // once ended, nothing smaller is looked for
+        // after a stop request, no smaller instance is tried
         ended_early = watch.is_stopped();
         !ended_early && judge.score(candidate).violated()
     });
@@ -260,12 +261,13 @@ fn finish(
     (Violation { found, found_score, witness, score, schedule, chain, shrink_tries }, ended_early)
 }
 
-/// Temperatures of the annealing, in units of worst over bound.
+/// The first and the last temperature of the annealing, in units of the ratio of worst case to
+/// bound.
 const HOT: f64 = 0.03;
 const COLD: f64 = 0.0005;
 
-/// Runs one chain to its end, or to its first violation, or until an earlier chain has one (what
-/// this one finds does not matter then), or until somebody ends the hunt.
+/// Runs one chain until its end, its first violation, a violation in an earlier chain (the result
+/// of this one is then irrelevant), or a stop request.
 fn run_chain(hunt: &Hunt, number: u64, judge: &mut Judge, violated: &AtomicU64, watch: &Watch) -> Chain {
     let mut rng = ChaCha8Rng::seed_from_u64(hunt.seed);
     rng.set_stream(number);

@@ -1,11 +1,12 @@
-//! Makes a witness small: nothing can be taken away from it without losing the violation.
+//! Reduces a witness until nothing can be removed from it without losing the violation.
 
 use super::instance::{Instance, Kind, Together, UnitTime};
 
-/// Shrinks an instance that `violates` until no single step keeps the violation: leaving out
-/// warps, instructions, reads or units, lowering times, alone, in pairs or all together, or leaving
-/// out an instruction while another goes too or an initiation interval changes. Each accepted step
-/// makes [`Instance::size`] smaller, so this ends. Gives the number of instances tried too.
+/// Shrinks an instance that `violates` until no single step keeps the violation. The steps remove
+/// warps, instructions, reads or units, lower times (alone, in pairs or all together), or remove an
+/// instruction together with another one or with a change of an initiation interval. Each accepted
+/// step makes [`Instance::size`] smaller, so this terminates. Also returns the number of instances
+/// tried.
 pub fn shrink(mut instance: Instance, mut violates: impl FnMut(&Instance) -> bool) -> (Instance, u64) {
     let mut tried = 0;
     loop {
@@ -26,7 +27,7 @@ pub fn shrink(mut instance: Instance, mut violates: impl FnMut(&Instance) -> boo
     }
 }
 
-/// Offers smaller instances, the boldest first, until one is taken.
+/// Offers smaller instances, those with the largest reduction first, until `take` accepts one.
 fn steps(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool {
     fewer_warps(from, take)
         || fewer_instructions(from, take)
@@ -55,7 +56,7 @@ fn fewer_warps(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool 
         })
 }
 
-/// Leaves out a block, or the same warp of every block.
+/// Removes a block, or the same warp of every block.
 fn fewer_blocks(from: &Instance, together: Together, take: &mut dyn FnMut(Instance) -> bool) -> bool {
     let warps = from.block_warps();
     let keeping = |blocks: usize, keeps: &dyn Fn(usize) -> bool| {
@@ -74,7 +75,7 @@ fn fewer_blocks(from: &Instance, together: Together, take: &mut dyn FnMut(Instan
         || warps > 1 && (0..warps).any(|gone| take(keeping(blocks, &|warp| warp % warps != gone)))
 }
 
-/// Leaves out runs of instructions, long ones first.
+/// Removes sequences of instructions, long ones first.
 fn fewer_instructions(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool {
     let longest = from.codes.iter().map(Vec::len).max().unwrap_or(0);
     let mut length = longest.next_power_of_two();
@@ -82,7 +83,8 @@ fn fewer_instructions(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -
         for code in 0..from.codes.len() {
             let mut start = 0;
             while start + length <= from.codes[code].len() {
-                // reads of what is left out are dropped, or go to what that read
+                // reads of removed instructions are dropped, or replaced by what those instructions
+                // read
                 if length < from.codes[code].len()
                     && (take(without(from, code, start, length, false))
                         || take(without(from, code, start, length, true)))
@@ -97,8 +99,9 @@ fn fewer_instructions(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -
     false
 }
 
-/// Leaves out one instruction together with something that only works together: a second
-/// instruction, or another initiation interval, none longer than the longest.
+/// Removes one instruction together with another change that is only effective in combination: the
+/// removal of a second instruction, or a change of an initiation interval, but not beyond the
+/// longest one.
 fn fewer_instructions_and_more(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool {
     let longest = from.units.iter().map(|unit| unit.init).max().unwrap_or(1);
     for code in 0..from.codes.len() {
@@ -173,7 +176,7 @@ fn fewer_reads(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool 
     false
 }
 
-/// Leaves out unused units, and puts instructions of one unit on another.
+/// Removes unused units, and moves the instructions of one unit to another.
 fn fewer_units(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool {
     for gone in (0..from.units.len()).rev() {
         if from.units.len() == 1 {

@@ -1,5 +1,5 @@
-//! The parts against each other: the fast worst case against the exact search, the hunt against
-//! itself with more threads, the shrinker against a second look.
+//! Tests that compare the parts with each other: the fast worst case with the exact search, the
+//! hunt with itself on more threads, and the result of the shrinker with a second pass.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -76,7 +76,7 @@ fn a_beam_follows_schedules_that_exist() {
     assert!(less > 20, "{less}");
 }
 
-/// Hunts that find something in a moment, by setting and seed.
+/// Returns hunts that find a violation within a moment, by setting and seed.
 fn quick() -> [Hunt; 4] {
     let policy = Setting::Policy;
     let all = [
@@ -97,11 +97,11 @@ fn violations_are_found_shrunk_and_replayed_in_every_setting() {
         let Violation { witness, score, schedule, .. } = &found;
         assert!(found.found_score.violated() && score.violated(), "{setting}");
         assert!(witness.size() < found.found.size(), "{setting}: nothing was shrunk");
-        // judged anew, and through the front ends and the engine
+        // judged again, also through the front ends and the engine
         let mut judge = Judge::new(setting.clone(), gub(), plan.beam);
         assert_eq!(judge.score(witness), *score);
         WitnessFiles::new(witness, &setting, schedule, score.worst.makespan, "w", "w").unwrap();
-        // nothing is left to shrink
+        // a second pass finds nothing to shrink
         let (again, _) = shrink(witness.clone(), |candidate| judge.score(candidate).violated());
         assert_eq!(again, *witness, "{setting}");
         if setting == Setting::Identical {
@@ -112,7 +112,7 @@ fn violations_are_found_shrunk_and_replayed_in_every_setting() {
 
 #[test]
 fn the_result_does_not_depend_on_the_number_of_threads() {
-    // the last two find something in their second chain, the others nothing in so few instances
+    // the last two find a violation in their second chain; the others find none in so few instances
     for plan in quick() {
         let policy = matches!(plan.setting, Setting::Policy(_));
         let plan = if policy { plan } else { Hunt { instances: 3000, chain: 200, seed: 9, ..plan } };
@@ -144,14 +144,14 @@ fn the_shrinker_keeps_what_it_is_told_to_keep() {
             continue;
         }
         let (small, tried) = shrink(big, |candidate| on_unit(candidate, 3) > 0);
-        // one instruction that reads two others, on one unit
+        // the result is one instruction that reads two others, on one unit
         assert_eq!(small.size(), (3, 2, 1, 3), "{small:?} after {tried}");
         shrunk += 1;
     }
     assert!(shrunk > 10, "{shrunk}");
 }
 
-/// IWB, lowered.
+/// IWB, reduced by one cycle if another warp shares a unit.
 struct Sabotaged;
 
 impl Bound for Sabotaged {
@@ -185,13 +185,13 @@ fn a_bound_one_cycle_too_low_is_caught_at_once() {
     assert!(found.summary.instances < 100, "after {}", found.summary.instances);
     assert_eq!(violation.score.worst.makespan, violation.score.bound + 1);
     assert_eq!(violation.witness.instructions(), 2, "{:?}", violation.witness);
-    // and the bound itself is not
+    // the hunt finds no violation of the bound itself
     let iwb = hunt(&plan, &|| Box::new(Iwb), &|_, _| {}, &Watch::new());
     assert_eq!((iwb.violation, iwb.summary.instances), (None, 20_000));
     assert!(iwb.summary.tight > 1000 && iwb.summary.mean_ratio() > 0.8);
 }
 
-/// RBB, lowered.
+/// RBB, reduced by one cycle.
 struct SabotagedRbb;
 
 impl Bound for SabotagedRbb {
@@ -220,7 +220,7 @@ impl Bound for SabotagedRbb {
     }
 }
 
-/// Launches: more blocks than places or not, with sub-cores or without.
+/// Launches with more blocks than CTA slots or not, and with one or several sub-cores.
 #[test]
 fn launches_of_several_blocks_are_hunted_too() {
     for (blocks, places, sub_cores) in [(2, 2, 1), (3, 2, 1), (3, 2, 2)] {

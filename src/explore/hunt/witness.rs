@@ -1,4 +1,4 @@
-//! An instance as anybody can check it: files that the ordinary front ends read.
+//! An instance as files that the ordinary front ends read, so that anyone can check it.
 
 use super::instance::{Instance, Together};
 use super::judge::{Setting, Witness};
@@ -25,26 +25,26 @@ pub struct WitnessFiles {
     pub machine_text: String,
     /// The issue decisions, as a replay file.
     pub schedule_text: String,
-    /// What the first says.
+    /// The kernel parsed from `kernel_text`.
     pub kernel: MicroKernel,
-    /// What the second says.
+    /// The machine parsed from `machine_text`.
     pub spec: MachineSpec,
-    /// The same, checked.
+    /// The validated machine.
     pub machine: Machine,
 }
 
-/// States that the exact search may visit to confirm a worst case.
+/// The largest number of states that the exact search may visit to confirm a worst case.
 const CONFIRM_STATES: u64 = 2_000_000;
 
 impl WitnessFiles {
-    /// Writes the files and reads them back. The engine replays the schedule, and the exact search
-    /// repeats the worst case where it is over all schedules; both must agree with `makespan`.
+    /// Writes the files and reads them back. The engine replays the schedule. If the worst case is
+    /// over all schedules, the exact search computes it again. Both must agree with `makespan`.
     ///
     /// # Errors
-    /// None that is not a fault of this program.
+    /// Only a fault of this program causes an error.
     ///
     /// # Panics
-    /// If engine, search and hunt disagree, which is a fault of this program.
+    /// Panics if engine, search and hunt disagree, which is a fault of this program.
     pub fn new(
         instance: &Instance,
         setting: &Setting,

@@ -1,55 +1,58 @@
-//! The worst case of a tiny block, fast: millions of them are asked for.
+//! A fast search for the worst case of a tiny block, of which a hunt needs millions.
 //!
-//! Layer by layer over distinct relative states, as [`mod@crate::explore::search`], with two
-//! simplifications. Only the worst case is wanted, and that is the largest `done` of any issue in
-//! any schedule; so it is enough to know for each state the latest cycle at which some schedule
-//! reaches it, and one pass forwards finds it. And nothing is allocated once the buffers have
-//! grown. A test compares the two searches.
+//! Like [`mod@crate::explore::search`], it goes layer by layer over distinct relative states, with
+//! two simplifications. First, only the worst case is needed, which is the largest `done` of any
+//! issue in any schedule. It is therefore sufficient to know for each state the latest cycle at
+//! which some schedule reaches it, and one pass forwards finds it. Second, nothing is allocated
+//! once the buffers have grown. A test compares the two searches.
 //!
-//! Where a layer has more states than the limit, only those reached latest are followed: a beam of
-//! adversarial schedules, whose worst is attained but need not be the largest.
+//! If a layer has more states than the limit, only those reached latest are followed: a beam of
+//! adversarial schedules, whose worst makespan is attained but need not be the largest.
 
 use super::instance::{Instance, Kind};
 use crate::explore::worst_case::Worst;
 
-/// An instruction as the search reads it.
+/// An instruction in the form that the search reads.
 #[derive(Clone, Copy, Debug)]
 struct Op {
     unit: u16,
     init: u16,
     lat: u16,
     barrier: bool,
-    /// Place of its result in the warp's part of a state, if anybody reads it.
+    /// The position of its result in the warp's part of a state, or [`NO_SLOT`] if no instruction
+    /// reads it.
     slot: u16,
-    /// Places of what it reads.
+    /// The positions of the results that it reads.
     reads: [u16; 2],
-    /// Whether nobody reads that later.
+    /// Whether no later instruction reads that result.
     ends: [bool; 2],
-    /// Index of the last instruction that reads its result.
+    /// The index of the last instruction that reads its result.
     last_read: u16,
 }
 
 const NO_SLOT: u16 = u16::MAX;
-/// Words of a warp before its result slots: next instruction and waiting bit, cycles until ready.
+/// The words of a warp before its result slots: the next instruction with a waiting bit, and the
+/// cycles until it is ready.
 const HEAD: usize = 2;
 
-/// Where a code lies in the flat lists.
+/// The position of a code in the flat lists.
 #[derive(Clone, Copy, Debug)]
 struct Span {
-    /// Its first instruction in `ops`.
+    /// The index of its first instruction in `ops`.
     ops: usize,
     len: usize,
-    /// First word of its warp in a state.
+    /// The index of the first word of its warp in a state.
     words: usize,
 }
 
-/// States after the same number of issues.
+/// The states after the same number of issues.
 #[derive(Debug, Default)]
 struct Layer {
     states: Vec<u16>,
-    /// Latest cycle at which a schedule reaches the state, and how many schedules do.
+    /// The latest cycle at which a schedule reaches the state, and the number of schedules that do.
     reached: Vec<(u64, f64)>,
-    /// State of the layer before and warp that led to it at the latest cycle.
+    /// The state of the previous layer, and the warp whose issue led to this state at the latest
+    /// cycle.
     from: Vec<(u32, u8)>,
 }
 
@@ -61,19 +64,19 @@ impl Layer {
     }
 }
 
-/// Finds worst cases; keeps its memory from instance to instance.
+/// Finds worst cases; reuses its memory from instance to instance.
 #[derive(Debug, Default)]
 pub struct Evaluator {
     ops: Vec<Op>,
     warps: Vec<Span>,
-    /// By warp and unit: index after the last instruction of the warp that uses the unit.
+    /// The index after the last instruction of the warp that uses the unit, by warp and unit.
     last_use: Vec<usize>,
     units: usize,
-    /// Words of a state: the warps, then per unit the cycles until it is free.
+    /// The number of words of a state: the warps, then for each unit the cycles until it is free.
     words: usize,
     now: Layer,
     next: Layer,
-    /// Open addressing: stamp and index of a state of `next`.
+    /// A hash table with open addressing: the stamp and the index of a state of `next`.
     slots: Vec<(u32, u32)>,
     stamp: u32,
     scratch: Vec<u16>,
@@ -81,18 +84,18 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// The worst case over all work-conserving schedules, following at most `beam` states of a
-    /// layer.
+    /// Returns the worst case over all work-conserving schedules, following at most `beam` states
+    /// of a layer.
     pub fn worst(&mut self, instance: &Instance, beam: usize) -> Worst {
         self.run(instance, beam, None)
     }
 
-    /// The worst case and a schedule that attains it: the warp at each issue.
+    /// Returns the worst case and a schedule that attains it, as the warp at each issue.
     pub fn witness(&mut self, instance: &Instance, beam: usize) -> (Worst, Vec<usize>) {
         let mut history = Vec::new();
         let worst = self.run(instance, beam, Some(&mut history));
         let mut best: Option<(usize, usize, usize, u64)> = None;
-        // again over all edges, to find the first that attains it
+        // a second pass over all edges, to find the first one that attains the worst case
         for (depth, layer) in history.iter().enumerate() {
             for state in 0..layer.reached.len() {
                 for warp in 0..self.warps.len() {
@@ -120,7 +123,8 @@ impl Evaluator {
             state = from as usize;
         }
         chosen.reverse();
-        // what comes later may do anything: the makespan is decided, and nothing is longer
+        // the later choices are arbitrary: the makespan is already determined, and no schedule has
+        // a longer one
         self.issue(&mut after, warp);
         while let Some(warp) = (0..self.warps.len()).find(|&warp| self.is_ready(&after, warp)) {
             chosen.push(warp);
@@ -217,7 +221,7 @@ impl Evaluator {
         !waiting && next < span.len && state[span.words + 1] == 0
     }
 
-    /// All states of the next layer from all of this one.
+    /// Computes all states of the next layer from all of this one.
     fn advance(&mut self, worst: &mut Worst) {
         self.next.clear();
         self.stamp = self.stamp.wrapping_add(1);
@@ -245,8 +249,8 @@ impl Evaluator {
         self.now = now;
     }
 
-    /// Issues the warp's next instruction and moves to the next decision. Gives the cycles to
-    /// there, and to the result.
+    /// Issues the warp's next instruction and advances to the next decision. Returns the cycles to
+    /// that decision, and to the result.
     fn issue(&self, state: &mut [u16], warp: usize) -> (u16, u16) {
         let span = self.warps[warp];
         let (index, _) = Self::next_of(state, span);
@@ -289,7 +293,8 @@ impl Evaluator {
         (elapsed, done)
     }
 
-    /// Sets when the next instruction of a warp is ready, and forgets results nobody reads later.
+    /// Sets when the next instruction of a warp is ready, and clears results that no later
+    /// instruction reads.
     fn make_ready(&self, state: &mut [u16], span: Span, next: usize, base: u16) {
         let results = span.words + HEAD;
         let mut ready = base;
@@ -311,7 +316,7 @@ impl Evaluator {
         state[span.words + 1] = ready;
     }
 
-    /// Lets the warps at the barrier go if every unfinished warp is there.
+    /// Releases the warps at the barrier if every unfinished warp has arrived.
     fn release(&self, state: &mut [u16]) {
         let mut at = 1;
         let mut anyone = false;
@@ -336,7 +341,7 @@ impl Evaluator {
         }
     }
 
-    /// A unit that nobody uses any more may be busy or free.
+    /// Clears the state of units that no instruction uses any more, because it cannot matter.
     fn forget_units(&self, state: &mut [u16]) {
         for unit in 0..self.units {
             let word = self.words - self.units + unit;
@@ -353,7 +358,7 @@ impl Evaluator {
         }
     }
 
-    /// Enters a state into the next layer, or learns that it is reached later than known.
+    /// Enters a state into the next layer, or updates the known state if it is reached later.
     fn enter(&mut self, state: &[u16], cycle: u64, count: f64, from: (u32, u8)) {
         if (self.next.reached.len() + 1) * 2 > self.slots.len() {
             self.grow();
@@ -397,7 +402,7 @@ impl Evaluator {
         }
     }
 
-    /// Keeps the states of the next layer that are reached latest.
+    /// Keeps the `beam` states of the next layer that are reached latest.
     fn keep_latest(&mut self, beam: usize) {
         let next = &mut self.next;
         self.order.clear();
@@ -418,7 +423,7 @@ impl Evaluator {
     }
 }
 
-/// Only speed depends on its quality.
+/// Returns a hash; its quality affects only speed.
 fn hash(words: &[u16]) -> u64 {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     for chunk in words.chunks(4) {

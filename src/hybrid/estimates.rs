@@ -1,4 +1,4 @@
-//! The estimates of the hybrid analysis, together.
+//! The combined estimates of the hybrid analysis.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ use super::tree::{NoTree, tree_value};
 use super::waves::BlockWaves;
 use crate::base::Cycles;
 
-/// An estimate beside the high-water mark.
+/// An estimate, and its comparison with the high-water mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
     /// The estimate.
     pub value: Cycles,
-    /// Whether a run took longer than that: then it is no bound.
+    /// Whether a run took longer than the estimate, so that it is not a bound.
     pub below_high_water: bool,
 }
 
@@ -26,48 +26,50 @@ impl Estimate {
     }
 }
 
-/// All that the analysis says of a kernel. Estimates are of what was observed, put together; they bound
-/// nothing that was not (Betts and Donaldson, section II-B).
+/// All results of the analysis of a kernel. Estimates combine what was observed; they do not bound
+/// unobserved behaviour (Betts and Donaldson, section II-B).
 #[derive(Clone, Debug)]
 pub struct Estimates {
-    /// The longest run that was observed.
+    /// The longest observed run.
     pub high_water: Cycles,
-    /// Z_warp, of one warp alone: from the integer linear program.
+    /// Z_warp, the estimate of one warp alone, from the integer linear program.
     pub warp: Estimate,
     /// The counts that give Z_warp.
     pub worst: Worst,
-    /// What limited them.
+    /// The constraints on these counts.
     pub limits: Limits,
-    /// Z_warp by the tree rule, with loop bounds only, where it applies.
+    /// Z_warp by the tree rule, with loop bounds only, if the rule applies.
     pub tree: Result<Estimate, NoTree>,
-    /// Z_dynamic: Z_warp after the longest release jitter.
+    /// Z_dynamic: Z_warp plus the longest release jitter.
     pub dynamic: Estimate,
-    /// Z_hybrid: Z_warp in waves, each warp of which delays the next.
+    /// Z_hybrid: Z_warp in waves, in which each warp delays the next.
     pub hybrid: Estimate,
-    /// Waves of blocks instead of the paper's, [`BlockWaves::hybrid`](super::BlockWaves::hybrid); none where the scheduler of
-    /// blocks was not watched.
+    /// The estimate by waves of blocks instead of the paper's waves,
+    /// [`BlockWaves::hybrid`](super::BlockWaves::hybrid); `None` if the block scheduler was not
+    /// observed.
     pub blocks: Option<Estimate>,
-    /// The same with the path of a block instead of that of a warp, [`super::sections`], or why there is none.
+    /// The same with the path of a block instead of that of a warp, see [`super::sections`], or the
+    /// reason why it does not exist.
     pub sections: Result<BySections, NoSections>,
-    /// Transitions of the graph that no warp took, which no estimate accounts for.
+    /// The transitions of the graph that no warp took, which no estimate accounts for.
     pub unobserved: Vec<usize>,
 }
 
-/// Estimates with barriers as sections.
+/// The estimates in which barriers divide a block into sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BySections {
     /// The longest path of a block, from the start of its last warp.
     pub path: Cycles,
-    /// Waves of blocks, each of which takes as long.
+    /// The estimate by waves of blocks, each of which takes as long as that path.
     pub hybrid: Estimate,
 }
 
-/// Why there are no estimates.
+/// The reason why there are no estimates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoEstimate {
-    /// There is no Z_warp.
+    /// Z_warp does not exist.
     Warp(IlpError),
-    /// An estimate is beyond 64 bits.
+    /// An estimate exceeds 64 bits.
     TooLarge,
 }
 
@@ -82,17 +84,17 @@ impl fmt::Display for NoEstimate {
 
 impl std::error::Error for NoEstimate {}
 
-/// What limits the counts if nobody says otherwise: loop bounds, and where divergence adds transitions the counts that were
-/// observed too.
+/// Returns the default constraints on the counts: loop bounds, and, if divergence adds transitions,
+/// also the observed counts.
 pub fn default_limits(ipg: &Ipg) -> Limits {
     if ipg.has_divergence() { Limits::Counts } else { Limits::Loops }
 }
 
-/// The estimates from what was observed; `bounds` are the iterations that somebody allows each loop, instead of those
-/// that were observed.
+/// Computes the estimates from what was observed. `bounds` are iteration bounds of the loops that
+/// the user gives; they replace the observed ones.
 ///
 /// # Errors
-/// If there is no Z_warp with these limits, or a number is too large.
+/// Returns an error if Z_warp does not exist with these constraints, or if a number is too large.
 pub fn estimate(
     ipg: &Ipg,
     observed: &Observed,

@@ -1,4 +1,4 @@
-//! Control flow graphs as text, for traces of what is no kernel of ours.
+//! Control flow graphs as text, for traces of code that is not a kernel of this program.
 //!
 //! ```text
 //! # the entry is what is named first
@@ -10,8 +10,9 @@
 //! barrier i3      # here a warp waits for all of its block
 //! ```
 //!
-//! Nodes are words; what no `->` leaves is an end. A node that is a barrier begins with it: a warp that passes its ipoint
-//! has come to the barrier, and at the next ipoint that it passes it was let go.
+//! Nodes are words; a node that no `->` leaves is an end. A node that is a barrier begins with it:
+//! a warp that passes the node's ipoint has arrived at the barrier, and has been released at the
+//! next ipoint that it passes.
 
 use std::ops::Range;
 
@@ -22,20 +23,20 @@ use crate::program::graph::FlowGraph;
 
 const FORMAT: &str = "a line is `a -> b c`, `a ~> b` for edges that divergence adds, `plain a b` for nodes without an ipoint, `barrier a b` for nodes where a warp waits for its block, or `block 4` for its warps";
 
-/// A control flow graph that somebody wrote.
+/// A control flow graph that was read from a text.
 #[derive(Clone, Debug)]
 pub struct WrittenGraph {
     /// The graph.
     pub graph: FlowGraph,
     /// The edges that divergence adds.
     pub divergent: Vec<(usize, usize)>,
-    /// Names of the nodes.
+    /// The names of the nodes.
     pub names: Vec<String>,
-    /// Nodes without ipoints.
+    /// The nodes without ipoints.
     pub plain: Vec<usize>,
-    /// Nodes where a warp waits for its block.
+    /// The nodes at which a warp waits for its block.
     pub barriers: Vec<usize>,
-    /// Warps of a block.
+    /// The number of warps of a block.
     pub block: Option<u32>,
 }
 
@@ -61,10 +62,10 @@ impl Parts {
 }
 
 impl WrittenGraph {
-    /// Reads a text.
+    /// Parses a text.
     ///
     /// # Errors
-    /// Every line that is none, and nodes that nothing leads to.
+    /// Returns every invalid line, and every unreachable node.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         let mut wrong = Diagnostics::new();
         let mut parts = Parts::default();
@@ -120,7 +121,8 @@ impl WrittenGraph {
         Ok(Self { graph, divergent, names, plain: nodes(plain), barriers: nodes(barriers), block })
     }
 
-    /// The blocks of its traces, by the ipoints of its graph; `None` if it does not tell.
+    /// Returns the blocks of its traces, by the ipoints of its graph; `None` if the text does not
+    /// describe them.
     pub fn layout(&self, ipg: &Ipg) -> Option<Layout> {
         let is_barrier = |ipoint: usize| self.barriers.contains(&ipg.node(ipoint));
         let barriers = (0..ipg.len()).map(is_barrier).collect();
@@ -128,7 +130,7 @@ impl WrittenGraph {
         self.block.map(|warps| Layout { warps, barriers })
     }
 
-    /// Its instrumentation point graph.
+    /// Returns its instrumentation point graph.
     ///
     /// # Errors
     /// See [`IpgError`].
@@ -195,7 +197,7 @@ fn parse_line(source: &SourceText, start: usize, code: &str, parts: &mut Parts) 
     Ok(())
 }
 
-/// The number behind `block`.
+/// Parses the number after `block`.
 fn parse_block(
     source: &SourceText,
     line: Range<usize>,

@@ -1,17 +1,19 @@
 //! Implicit path enumeration: the longest path as an integer linear program.
 //!
-//! Betts and Donaldson, section II-C. A variable `x.u.v` for each transition that was observed says how often it is
-//! taken, one for each exit, `end.v`, whether the warp ends there. What comes to an ipoint leaves it. In each loop the
-//! iterations are at most the bound times the entries, see [`super::ipg`]. The sum of counts times longest times is
-//! the largest possible.
+//! Betts and Donaldson, section II-C. A variable `x.u.v` for each observed transition is the number
+//! of times that it is taken, and a variable `end.v` for each exit states whether the warp ends
+//! there. The numbers of entries to and departures from an ipoint are equal. In each loop the
+//! iterations are at most the bound times the entries, see [`super::ipg`]. The program maximises
+//! the sum of counts times longest times.
 //!
-//! Where divergence adds transitions, loop bounds do not bound all counts. There, and where it is asked for,
-//! each transition is taken at most as often as a warp was seen to take it ([`Limits::Counts`]), the paper's "maximum
-//! execution counts of IPG edges" (section VI-C). Such a value is the worst of what was seen put together; a
-//! path that no test took often enough can be longer.
+//! If divergence adds transitions, loop bounds do not limit all counts. In that case, and on
+//! request, each transition is taken at most as often as a warp was observed to take it
+//! ([`Limits::Counts`]), which is the paper's "maximum execution counts of IPG edges" (section
+//! VI-C). Such a value combines the worst observations; a path that no test took often enough can
+//! be longer.
 //!
-//! Solutions need not be paths: counts may form a cycle apart from the path, if it is in a loop that the path enters
-//! too, or is bounded by counts only. That makes values larger, never smaller.
+//! Solutions need not be paths: counts may form a cycle separate from the path, if it is in a loop
+//! that the path also enters, or if only counts limit it. That makes values larger, never smaller.
 
 use std::fmt;
 
@@ -22,30 +24,31 @@ use super::ipg::Ipg;
 use super::timing::Timing;
 use crate::base::Cycles;
 
-/// The solver keeps integers in 31 bits; what comes near has been cut off.
+/// The limit of the solver, which stores integers in 31 bits; values near it may have been cut off.
 const MOST: u64 = i32::MAX as u64;
-/// It computes with 53 bits.
+/// The limit up to which the solver computes exactly, in 53 bits.
 const EXACT: u64 = 1 << 53;
 
-/// What bounds the counts.
+/// The constraints on the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limits {
-    /// Loop bounds alone.
+    /// Only loop bounds.
     Loops,
-    /// Loop bounds, and for each transition how often a warp took it.
+    /// Loop bounds, and for each transition the number of times that a warp was observed to take
+    /// it.
     Counts,
 }
 
-/// Why there is no value.
+/// The reason why there is no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IlpError {
-    /// With divergence, loop bounds alone bound nothing.
+    /// With divergence, loop bounds alone do not limit the counts.
     Divergent,
-    /// No path of transitions that were observed leads from the entry to an exit.
+    /// No path of observed transitions leads from the entry to an exit.
     NoPath,
-    /// A time or count is more than the solver can represent.
+    /// A time or count exceeds what the solver can represent.
     TooLarge,
-    /// The solver gave up, or its result fails a constraint.
+    /// The solver failed, or its result violates a constraint.
     Solver(String),
 }
 
@@ -62,12 +65,12 @@ impl fmt::Display for IlpError {
 
 impl std::error::Error for IlpError {}
 
-/// A path that takes longest.
+/// A longest path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Worst {
-    /// How long: the sum of counts times longest times.
+    /// Its length: the sum of counts times longest times.
     pub value: Cycles,
-    /// By transition, how often it is taken.
+    /// The number of times that it takes each transition.
     pub counts: Vec<u64>,
 }
 
@@ -77,7 +80,7 @@ enum Relation {
     Equals,
 }
 
-/// The sum of coefficients times variables is at most, or equals, a number.
+/// A constraint: the sum of coefficients times variables is at most, or equal to, a number.
 #[derive(Clone, Debug)]
 struct Row {
     name: String,
@@ -94,7 +97,7 @@ struct Column {
     transition: Option<usize>,
 }
 
-/// The integer linear program of a graph and what traces say of it.
+/// The integer linear program of a graph and of the data from traces.
 #[derive(Clone, Debug)]
 pub struct Program {
     columns: Vec<Column>,
@@ -103,11 +106,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program whose optimum is the warp-specific estimate.
+    /// Creates the program whose optimum is the estimate of one warp.
     ///
     /// # Errors
-    /// [`IlpError::Divergent`] if divergence adds transitions and only loops are to limit the counts;
-    /// [`IlpError::TooLarge`] for numbers beyond the solver's.
+    /// Returns [`IlpError::Divergent`] if divergence adds transitions and only loops are to limit
+    /// the counts; [`IlpError::TooLarge`] for numbers that exceed the solver's range.
     pub fn new(ipg: &Ipg, timing: &Timing, limits: Limits) -> Result<Self, IlpError> {
         if limits == Limits::Loops && ipg.has_divergence() {
             return Err(IlpError::Divergent);
@@ -125,7 +128,7 @@ impl Program {
                 transition: Some(index),
             });
         }
-        // by ipoint: what comes in, less what goes out
+        // by ipoint: the entries less the departures
         let mut balance: Vec<Vec<(i128, usize)>> = vec![Vec::new(); ipg.len()];
         for (index, column) in column_of.iter().enumerate().filter_map(|(index, at)| at.map(|at| (index, at)))
         {
@@ -143,7 +146,7 @@ impl Program {
         let mut rows: Vec<Row> = balance
             .into_iter()
             .enumerate()
-            // the entry is also come to from outside, once
+            // the entry is also entered from outside, once
             .map(|(ipoint, terms)| Row {
                 name: format!("flow.{}", ipg.name(ipoint)),
                 terms,
@@ -170,7 +173,8 @@ impl Program {
         Ok(Self { columns, rows, transitions: ipg.transitions().len() })
     }
 
-    /// Solves it. The value is computed anew from the counts, which are integers and are held against each constraint.
+    /// Solves the program. The value is computed again from the counts, which are integers and are
+    /// checked against each constraint.
     ///
     /// # Errors
     /// See [`IlpError`].
@@ -234,7 +238,7 @@ impl Program {
         Ok(Worst { value: Cycles::new(value), counts: by_transition })
     }
 
-    /// The program in the LP text format of CPLEX, which other solvers read too.
+    /// Returns the program in the LP text format of CPLEX, which other solvers read as well.
     pub fn lp_text(&self) -> String {
         let name = |column: usize| self.columns[column].name.as_str();
         let mut text = String::from(
@@ -259,7 +263,7 @@ impl Program {
     }
 }
 
-/// Times and products of loop bounds that the solver can represent.
+/// Checks that the solver can represent the times and the products of loop bounds.
 fn within_reach(ipg: &Ipg, timing: &Timing) -> Result<(), IlpError> {
     let times = timing.wcet.iter().flatten().all(|time| time.get() < EXACT);
     let counts = timing.count.iter().all(|&count| count < MOST);
@@ -272,7 +276,7 @@ fn within_reach(ipg: &Ipg, timing: &Timing) -> Result<(), IlpError> {
     (times && counts && loops).then_some(()).ok_or(IlpError::TooLarge)
 }
 
-/// Terms with their signs, a line for eight.
+/// Formats terms with their signs, eight to a line.
 fn sum<'a>(terms: impl Iterator<Item = (i128, usize)>, name: &impl Fn(usize) -> &'a str) -> String {
     let mut text = String::new();
     for (index, (factor, column)) in terms.enumerate() {
@@ -290,13 +294,14 @@ fn sum<'a>(terms: impl Iterator<Item = (i128, usize)>, name: &impl Fn(usize) -> 
     text
 }
 
-/// Numbers here are below 2^53.
+/// Converts a number, which is below 2^53 here.
 #[allow(clippy::cast_precision_loss)]
 fn as_f64(number: i128) -> f64 {
     number as f64
 }
 
-/// The solver's integers are within 10^-6 of one; what is not fails a constraint.
+/// Rounds a value of the solver, whose integers are within 10^-6 of an integer; any other value
+/// fails a constraint.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn rounded(value: f64) -> u64 {
     value.round().max(0.0) as u64

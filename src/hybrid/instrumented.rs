@@ -10,38 +10,38 @@ use crate::program::sem::Sem;
 use crate::program::warp_cfg::{Divergence, IrreducibleCode, WarpCfg};
 use crate::trace::IpointMap;
 
-/// What is instrumented besides the entry and the end.
+/// The points that are instrumented besides the entry and the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Density {
-    /// Every basic block, but for those that are a mere `exit`.
+    /// Every basic block, except those that consist only of an `exit`.
     #[default]
     Blocks,
     /// The headers of loops.
     Loops,
 }
 
-/// A kernel with ipoints: `b0`, `b1`, .. at the starts of its basic blocks, and `end`, which a warp passes when its last
-/// result is there.
+/// A kernel with ipoints: `b0`, `b1`, .. at the starts of its basic blocks, and `end`, which a warp
+/// passes when its last result is available.
 #[derive(Clone, Debug)]
 pub struct Instrumented {
-    /// Their graph.
+    /// The graph of the ipoints.
     pub ipg: Ipg,
-    /// Where they are in the code.
+    /// The positions of the ipoints in the code.
     pub map: IpointMap,
-    /// What they are called, by number.
+    /// The names of the ipoints, by number.
     pub names: Vec<String>,
-    /// By ipoint, the source line of the instruction behind it; 0 at the end.
+    /// The source line of the instruction after each ipoint; 0 at the end.
     pub lines: Vec<u32>,
-    /// By loop of the graph, the source line of its header.
+    /// The source line of the header of each loop of the graph.
     pub loop_lines: Vec<u32>,
 }
 
-/// Why a kernel has no instrumentation point graph.
+/// The reason why a kernel has no instrumentation point graph.
 #[derive(Clone, Debug)]
 pub enum NoGraph {
     /// A function is irreducible.
     Function(Box<IrreducibleCode>),
-    /// The graph of all functions together cannot be used.
+    /// The combined graph of all functions cannot be used.
     Ipg(IpgError),
 }
 
@@ -57,10 +57,10 @@ impl fmt::Display for NoGraph {
 impl std::error::Error for NoGraph {}
 
 impl Instrumented {
-    /// The ipoints of a program, launched in blocks of this size if that is known.
+    /// Determines the ipoints of a program, launched in blocks of this size if it is known.
     ///
     /// # Errors
-    /// A cycle in its control flow that is no loop.
+    /// Returns an error for a cycle in the control flow that is not a loop.
     pub fn new(
         program: &Program,
         block: Option<[u32; 3]>,
@@ -72,7 +72,8 @@ impl Instrumented {
         let end = graph.len() - 1;
         let tree = LoopTree::new(&graph).map_err(|found| NoGraph::Ipg(IpgError::Irreducible(found)))?;
         let added: Vec<(usize, usize)> = code.added.iter().map(|edge| (edge.from, edge.to)).collect();
-        // the exit that ends a warp need not issue: before it a warp could be seen on some machines only
+        // the exit that ends a warp need not issue: an ipoint before it would be visible on some
+        // machines only
         let only_exits = |node: usize| {
             code.blocks.get(node).is_some_and(|block| {
                 block.end.get() == block.start.get() + 1

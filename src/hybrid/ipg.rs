@@ -1,24 +1,26 @@
-//! The instrumentation point graph: where a warp can be seen next.
+//! The instrumentation point graph: the points that a warp can pass next.
 //!
-//! Betts and Donaldson, section II-B. Its vertices are the instrumentation points (ipoints) of a control flow graph, each
-//! at the start of a node. A transition from one to another is there if some path of the graph leads from the one to
-//! the other and past no third.
+//! Betts and Donaldson, section II-B. Its vertices are the instrumentation points (ipoints) of a
+//! control flow graph, each at the start of a node. There is a transition from one ipoint to
+//! another if some path of the graph leads from the first to the second without passing a third.
 //!
 //! # Loops
-//! Loops are those of the control flow graph *without* the edges that divergence adds (section IV-C: with them the graph is
-//! irreducible). Given a loop L, a transition from u to v
-//! * *iterates* L if both are in L and an ipoint-free path between them stays in L and goes back to L's header;
+//! Loops are those of the control flow graph *without* the edges that divergence adds (section
+//! IV-C: with them the graph is irreducible). Given a loop L, a transition from u to v
+//! * *iterates* L if both are in L and an ipoint-free path between them stays in L and goes back to
+//!   L's header;
 //! * *enters* L if v is in L, but no ipoint-free path from u to v stays in L.
 //!
-//! It may iterate several loops, or iterate one and enter another; it never does both to the same. If all paths of a
-//! transition are without divergence, every cycle of transitions has one that iterates a loop which none of the cycle's
-//! enters: follow the cycle in the control flow graph, and take the innermost loop that it stays in. It passes that loop's
-//! header, or it would stay in one further in. So with a bound on iterations per entry for each loop, all counts
-//! are bounded. With divergence edges that is not so.
+//! A transition may iterate several loops, or iterate one and enter another; it never does both to
+//! the same loop. If no transition has a path with divergence, every cycle of transitions contains
+//! one that iterates a loop which no transition of the cycle enters: follow the cycle in the
+//! control flow graph, and take the innermost loop that it stays in. It passes that loop's header,
+//! since otherwise it would stay in a loop further inside. So a bound on iterations per entry for
+//! each loop limits all counts. With divergence edges that is not so.
 //!
-//! Where not every node is an ipoint, one transition may stand for several paths, of which some go back to a header
-//! and some do not. It then counts as an iteration whenever it is taken, in traces as in the calculation, so that a
-//! bound read from traces holds of them.
+//! If not every node is an ipoint, one transition may represent several paths, of which some go
+//! back to a header and some do not. It then counts as an iteration whenever it is taken, in traces
+//! as in the calculation, so that a bound read from traces is valid for the calculation.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,9 +32,9 @@ use crate::program::graph::{FlowGraph, Irreducible, Loop, LoopTree};
 /// A transition between two ipoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transition {
-    /// The ipoint it leaves.
+    /// The ipoint that it leaves.
     pub from: usize,
-    /// The ipoint it leads to.
+    /// The ipoint that it leads to.
     pub to: usize,
     /// Whether all its paths take an edge that divergence added.
     pub divergent: bool,
@@ -42,20 +44,20 @@ pub struct Transition {
     pub enters: Vec<usize>,
 }
 
-/// A loop of the control flow graph that has ipoints in it.
+/// A loop of the control flow graph that contains ipoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IpgLoop {
     /// Its header, a node of the control flow graph.
     pub header: usize,
     /// The ipoint at its header, if there is one.
     pub ipoint: Option<usize>,
-    /// The ipoints in it, ascending.
+    /// The ipoints in the loop, ascending.
     pub ipoints: Vec<usize>,
-    /// The loop around it; it comes before.
+    /// The enclosing loop, which has a smaller index.
     pub parent: Option<usize>,
 }
 
-/// A table of transitions is made for graphs of at most this many ipoints.
+/// The largest number of ipoints for which a table of transitions is built.
 const MOST_IN_TABLE: usize = 256;
 const NONE: u32 = u32::MAX;
 
@@ -66,26 +68,29 @@ pub struct Ipg {
     nodes: Vec<usize>,
     exits: Vec<bool>,
     transitions: Vec<Transition>,
-    /// By ipoint the transitions that leave it: where to, and which; ascending.
+    /// The transitions that leave each ipoint, as destination and index; ascending.
     leaving: Vec<Vec<(usize, usize)>>,
-    /// The transition from each ipoint to each, row by row, `NONE` for none; empty if there are too many.
+    /// The transition from each ipoint to each other, row by row, `NONE` if there is none; empty if
+    /// there are too many ipoints.
     between: Vec<u32>,
     loops: Vec<IpgLoop>,
     by_name: ByName,
 }
 
-/// Why there is no instrumentation point graph.
+/// The reason why there is no instrumentation point graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IpgError {
     /// The control flow graph has no nodes.
     Empty,
-    /// The control flow graph has a cycle that is no loop, before divergence edges are added.
+    /// The control flow graph has a cycle that is not a loop, before divergence edges are added.
     Irreducible(Irreducible),
-    /// Control can end after this node, and also go on. [`with_end`] gives the end a node of its own.
+    /// Control can end after this node, and also continue. [`with_end`] gives the end a node of its
+    /// own.
     ExitGoesOn(usize),
-    /// The name of this node's ipoint is not a word of letters, digits and `_` that begins with no digit.
+    /// The name of this node's ipoint is not a word of letters, digits and `_` that does not begin
+    /// with a digit.
     NotAWord(usize, String),
-    /// The names of two nodes' ipoints are the same, or one is `run`, which is no name.
+    /// Two nodes' ipoints have the same name, or the name is `run`, which is reserved.
     Taken(usize, String),
 }
 
@@ -109,8 +114,8 @@ impl fmt::Display for IpgError {
 
 impl std::error::Error for IpgError {}
 
-/// A graph with one more node, its last, to which control goes where it could end before: the ipoint there
-/// is passed when a warp ends. Divergence edges are computed on the result.
+/// Returns a graph with one more node, its last, to which control goes where it could end before: a
+/// warp passes the ipoint there when it ends. Divergence edges are computed on the result.
 pub fn with_end(graph: &FlowGraph) -> FlowGraph {
     let end = graph.len();
     let mut successors: Vec<Vec<usize>> = (0..end).map(|node| graph.successors(node).to_vec()).collect();
@@ -122,8 +127,9 @@ pub fn with_end(graph: &FlowGraph) -> FlowGraph {
 }
 
 impl Ipg {
-    /// The graph of the nodes that `instrumented` takes, and of the entry and all exits in any case. `divergent` are the
-    /// edges that divergence adds, `name` says what the ipoint of a node is called in traces.
+    /// Creates the graph of the nodes that `instrumented` accepts, and in any case of the entry and
+    /// all exits. `divergent` are the edges that divergence adds; `name` returns the name of a
+    /// node's ipoint in traces.
     ///
     /// # Errors
     /// See [`IpgError`].
@@ -222,47 +228,48 @@ impl Ipg {
         between
     }
 
-    /// How many ipoints there are; they are numbered in the order of their nodes, and 0 is the entry.
+    /// Returns the number of ipoints; they are numbered in the order of their nodes, and 0 is the
+    /// entry.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Never: the entry is always instrumented.
+    /// Returns false, because the entry is always instrumented.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// What an ipoint is called in traces.
+    /// Returns the name of an ipoint in traces.
     pub fn name(&self, ipoint: usize) -> &str {
         &self.names[ipoint]
     }
 
-    /// The names of all ipoints.
+    /// Returns the names of all ipoints.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
-    /// The ipoint with this name.
+    /// Returns the ipoint with this name.
     pub fn ipoint(&self, name: &[u8]) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 
-    /// The node of the control flow graph that an ipoint is at.
+    /// Returns the node of the control flow graph at which an ipoint is.
     pub fn node(&self, ipoint: usize) -> usize {
         self.nodes[ipoint]
     }
 
-    /// Whether a warp ends at an ipoint; then no transition leaves it.
+    /// Returns whether a warp ends at an ipoint; no transition leaves it then.
     pub fn is_exit(&self, ipoint: usize) -> bool {
         self.exits[ipoint]
     }
 
-    /// All transitions, by where they come from and then by where they lead.
+    /// Returns all transitions, ordered by source and then by destination.
     pub fn transitions(&self) -> &[Transition] {
         &self.transitions
     }
 
-    /// The number of the transition between two ipoints.
+    /// Returns the index of the transition between two ipoints.
     #[inline]
     pub fn transition(&self, from: usize, to: usize) -> Option<usize> {
         if let Some(&number) = self.between.get(from * self.nodes.len() + to) {
@@ -272,22 +279,23 @@ impl Ipg {
         leaving.binary_search_by_key(&to, |&(to, _)| to).ok().map(|at| leaving[at].1)
     }
 
-    /// The transitions that leave an ipoint: where to, and which.
+    /// Returns the transitions that leave an ipoint, as destination and index.
     pub fn leaving(&self, ipoint: usize) -> &[(usize, usize)] {
         &self.leaving[ipoint]
     }
 
-    /// The loops; those around a loop come before it.
+    /// Returns the loops; an enclosing loop comes before the loops in it.
     pub fn loops(&self) -> &[IpgLoop] {
         &self.loops
     }
 
-    /// What a loop is called: as the ipoint at its header, or by its number if there is none.
+    /// Returns the name of a loop: that of the ipoint at its header, or its number if there is
+    /// none.
     pub fn loop_name(&self, of: usize) -> String {
         self.loops[of].ipoint.map_or_else(|| format!("loop {of}"), |at| format!("`{}`", self.name(at)))
     }
 
-    /// Whether any transition is there only because of divergence.
+    /// Returns whether any transition exists only because of divergence.
     pub fn has_divergence(&self) -> bool {
         self.transitions.iter().any(|transition| transition.divergent)
     }
@@ -298,7 +306,7 @@ pub(super) fn is_word(name: &str) -> bool {
     name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit())
 }
 
-/// Every event of a trace is looked up here.
+/// A map from names to ipoints, with a fast hash because every event of a trace needs a look-up.
 type ByName = HashMap<Vec<u8>, usize, BuildHasherDefault<NameHash>>;
 
 #[derive(Clone, Default)]
@@ -332,7 +340,8 @@ fn named(nodes: &[usize], name: impl Fn(usize) -> String) -> Result<Named, IpgEr
     Ok((names, by_name))
 }
 
-/// Loops without ipoints cannot be seen in traces: what they cost is in the transitions that pass them.
+/// Returns the loops that contain ipoints. Loops without ipoints are not visible in traces: their
+/// cost is part of the transitions that pass them.
 fn loops_with_ipoints(tree: &LoopTree, ipoint_of: &[Option<usize>]) -> Vec<IpgLoop> {
     let mut number = vec![None; tree.loops.len()];
     let mut loops = Vec::new();
@@ -340,7 +349,7 @@ fn loops_with_ipoints(tree: &LoopTree, ipoint_of: &[Option<usize>]) -> Vec<IpgLo
         let ipoints: Vec<usize> = of.body.iter().filter_map(|&node| ipoint_of[node]).collect();
         if !ipoints.is_empty() {
             number[index] = Some(loops.len());
-            // what is in a loop is in those around it, so that they have numbers
+            // the ipoints of a loop are also in the enclosing loops, so that those have numbers
             let parent = of.parent.and_then(|parent| number[parent]);
             loops.push(IpgLoop { header: of.header, ipoint: ipoint_of[of.header], ipoints, parent });
         }
@@ -348,13 +357,14 @@ fn loops_with_ipoints(tree: &LoopTree, ipoint_of: &[Option<usize>]) -> Vec<IpgLo
     loops
 }
 
-/// An ipoint that comes next, and whether some way to it takes a marked edge.
+/// A next ipoint, and whether some path to it takes a marked edge.
 struct Reached {
     ipoint: usize,
     marked: bool,
 }
 
-/// The ipoints to which ipoint-free paths lead from a node through nodes that are `allowed`, ascending.
+/// Returns the ipoints to which ipoint-free paths lead from a node through nodes that are
+/// `allowed`, ascending.
 fn next_ipoints(
     graph: &FlowGraph,
     start: usize,

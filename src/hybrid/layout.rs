@@ -1,4 +1,5 @@
-//! Which warps of a trace are a block, and where they wait for each other, if somebody says so.
+//! The assignment of the warps of a trace to blocks, and their barriers, if the user describes
+//! them.
 
 use std::collections::HashMap;
 
@@ -8,16 +9,17 @@ use super::trace::Event;
 use super::waves::{BlockWaves, Places};
 use crate::base::Cycle;
 
-/// The most warps that a block may have.
+/// The largest number of warps of a block.
 pub const MOST_WARPS: u32 = 1024;
 
-/// Blocks of traces: of `n` warps, of which those numbered 0 to n-1 on a multiprocessor are one, n to 2n-1 the next. All
-/// of a block start before one starts again.
+/// The blocks of traces. A block has `n` warps: those numbered 0 to n-1 on a multiprocessor are one
+/// block, n to 2n-1 the next. All warps of a block start before any of them starts again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Warps of a block, from 1 to `MOST_WARPS`.
+    /// The number of warps of a block, from 1 to `MOST_WARPS`.
     pub warps: u32,
-    /// By ipoint, whether a warp that passes it has come to a barrier, where it waits for its block; `None` if nobody says.
+    /// Whether a warp that passes the ipoint has arrived at a barrier, where it waits for its
+    /// block, by ipoint; `None` if that is not described.
     pub barriers: Option<Vec<bool>>,
 }
 
@@ -25,20 +27,20 @@ pub struct Layout {
 enum State {
     Off,
     Running,
-    /// At a barrier, since then.
+    /// The warp has been waiting at a barrier since this cycle.
     Waiting(Cycle),
 }
 
-/// A place for one block after the other.
+/// The warps of one block after the other.
 #[derive(Clone, Debug)]
 struct Group {
-    /// Its first slot, in [`Places`].
+    /// The index of its first slot in [`Places`].
     first: usize,
     warps: Vec<State>,
     started: u32,
 }
 
-/// Blocks and sections of traces.
+/// Collects the blocks and sections of traces.
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     ipg: &'a Ipg,
@@ -51,7 +53,7 @@ pub struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Has seen nothing.
+    /// Creates a collector that has observed nothing.
     pub fn new(ipg: &'a Ipg, layout: &'a Layout) -> Self {
         Self {
             ipg,
@@ -64,7 +66,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The next event, which is possible by the graph.
+    /// Processes the next event, which must be possible in the graph.
     pub fn event(&mut self, event: Event) {
         if self.wrong.is_none() {
             self.wrong = self.judged(event).err();
@@ -81,7 +83,7 @@ impl<'a> Blocks<'a> {
             started: 0,
         });
         let own = (warp % size) as usize;
-        // a number for all multiprocessors together
+        // numbered across all multiprocessors
         let slot = u32::try_from(group.first + own).map_err(|_| NoSections::Unknown)?;
         match group.warps[own] {
             State::Off => {
@@ -125,13 +127,13 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// The current run ends.
+    /// Ends the current run.
     pub fn end_run(&mut self) {
         self.waves = self.waves.max(std::mem::take(&mut self.places).waves());
         self.groups.clear();
     }
 
-    /// What was seen.
+    /// Returns what was observed.
     pub fn finish(mut self) -> (Option<BlockWaves>, Result<SectionTiming, NoSections>) {
         self.end_run();
         match self.wrong {

@@ -1,8 +1,9 @@
-//! Hybrid WCET analysis: times from traces, put together along the control flow graph.
+//! Hybrid WCET analysis: times from traces, combined along the control flow graph.
 //!
-//! Adam Betts and Alastair Donaldson, "Estimating the WCET of GPU-Accelerated Applications using Hybrid Analysis",
-//! ECRTS 2013. Warps are timed between instrumentation points; the longest time of each transition goes into a longest
-//! path through the instrumentation point graph, which gives the estimate of one warp alone. How warps start gives two
+//! Adam Betts and Alastair Donaldson, "Estimating the WCET of GPU-Accelerated Applications using
+//! Hybrid Analysis", ECRTS 2013. Warps are timed between instrumentation points. The longest time
+//! of each transition is the weight of an edge in the instrumentation point graph, and the longest
+//! path through that graph is the estimate of one warp alone. The start times of warps give two
 //! estimates for a whole kernel.
 //!
 //! ```text
@@ -12,11 +13,13 @@
 //!                          └─Sections──> SectionTiming ──────────┘
 //! ```
 //!
-//! A kernel's graph is [`Instrumented`]; a [`Run`] listens to the simulation of it in the place of a text.
+//! [`Instrumented`] is the graph of a kernel; a [`Run`] observes the kernel's simulation directly,
+//! without a trace as text.
 //!
-//! All of it rests on what was observed: an estimate that exceeds every run is no proof of anything, and one that
-//! does not is reported as such ([`Estimate::below_high_water`]). This is the measurement-based counterpart of
-//! the bounds in `bound`, with which it shares nothing.
+//! The whole analysis depends on what was observed: an estimate that exceeds every run proves
+//! nothing, and one that does not exceed every run is reported as such
+//! ([`Estimate::below_high_water`]). This is the measurement-based counterpart of the bounds in
+//! `bound`, with which it shares no code.
 
 pub mod estimates;
 mod graph_text;

@@ -1,12 +1,13 @@
-//! A table by number, for a look-up or two an event.
+//! A table indexed by number, used for one or two look-ups per event.
 
 use std::collections::BTreeMap;
 
-/// Numbers below this are in an array; what is written in traces can be any.
+/// The limit of the numbers that are stored in an array; the numbers in traces can be arbitrarily
+/// large.
 const NEAR: usize = 4096;
 const NONE: u32 = u32::MAX;
 
-/// Where what has a number is. Places are below `u32::MAX`.
+/// A map from numbers to indices. Indices are below `u32::MAX`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numbered {
     near: Vec<u32>,
@@ -51,7 +52,7 @@ impl Numbered {
         self.far.clear();
     }
 
-    /// All numbers, ascending, and their places.
+    /// Returns all numbers, ascending, with their indices.
     pub fn iter(&self) -> impl Iterator<Item = (u32, usize)> {
         let near = (0..).zip(&self.near).filter(|(_, place)| **place != NONE);
         near.chain(self.far.iter().map(|(&number, place)| (number, place)))

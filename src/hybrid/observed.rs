@@ -1,8 +1,9 @@
-//! What traces say of the transitions of an [`Ipg`].
+//! The data that traces give about the transitions of an [`Ipg`].
 //!
-//! Betts and Donaldson, section V-A: a trace is sliced into those of its warps, and each is parsed by the graph. All of
-//! it is done event by event. What is kept is a state for each warp that is running, and for each multiprocessor of
-//! the current run; nothing grows with the length of a trace.
+//! Betts and Donaldson, section V-A: a trace is divided into the traces of its warps, and each is
+//! parsed according to the graph. This module does both event by event. It keeps a state for each
+//! running warp and for each multiprocessor of the current run; the memory does not grow with the
+//! length of a trace.
 
 use std::fmt;
 
@@ -14,50 +15,52 @@ use super::trace::Event;
 use super::waves::{Arrivals, BlockWaves, WaveParameters};
 use crate::base::{Cycle, Cycles};
 
-/// Where in the traces something was.
+/// The position of an observation in the traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The run, from 1.
+    /// The number of the run, from 1.
     pub run: u64,
     /// The multiprocessor.
     pub sm: u32,
     /// The warp on it.
     pub warp: u32,
-    /// The line of the event at its end, from 1; where events do not come from a text, whatever number came with it.
+    /// The line of the event at its end, from 1; if events do not come from a text, the number that
+    /// was passed with the event.
     pub line: u64,
 }
 
-/// All that traces say.
+/// All data from traces.
 #[derive(Clone, Debug)]
 pub struct Observed {
     /// Times, counts and loop bounds.
     pub timing: Timing,
-    /// By transition, where its longest time was seen first.
+    /// The first position of the longest time of each transition.
     pub longest: Vec<Option<Origin>>,
-    /// The high-water mark: the longest run, from the first start to the last end on any multiprocessor.
+    /// The high-water mark: the length of the longest run, from the first start to the last end on
+    /// any multiprocessor.
     pub high_water: Cycles,
-    /// The first run that took so long, from 1.
+    /// The number of the first run of that length, from 1.
     pub high_water_run: u64,
-    /// The shortest run.
+    /// The length of the shortest run.
     pub shortest_run: Cycles,
     /// The longest time of a single warp, from its start to its end.
     pub longest_warp: Cycles,
-    /// How warps start.
+    /// The parameters of the start times of warps.
     pub waves: WaveParameters,
-    /// What the scheduler of blocks did, where it could be watched.
+    /// The decisions of the block scheduler; `None` if they were not observed.
     pub blocks: Option<BlockWaves>,
-    /// What warps did between barriers, where barriers and blocks could be watched.
+    /// The times of warps between barriers, if barriers and blocks could be observed.
     pub sections: Result<SectionTiming, NoSections>,
-    /// How many runs.
+    /// The number of runs.
     pub runs: u64,
-    /// How many warps, of all runs.
+    /// The number of warps of all runs.
     pub warps: u64,
-    /// How many events.
+    /// The number of events.
     pub events: u64,
 }
 
 impl Observed {
-    /// Joins what was seen of the same graph in later runs.
+    /// Adds what was observed of the same graph in later runs.
     pub fn then(&mut self, later: Self) {
         let before = self.runs;
         for (index, time) in later.timing.wcet.into_iter().enumerate() {
@@ -90,36 +93,37 @@ impl Observed {
     }
 }
 
-/// Why a trace cannot be one of the graph.
+/// The reason why a trace is not possible in the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where. For a run without events, of multiprocessor and warp 0.
+    /// The position. For a run without events, it has multiprocessor 0 and warp 0.
     pub at: Origin,
-    /// What is wrong.
+    /// The kind of the fault.
     pub kind: FaultKind,
 }
 
-/// What is wrong with a trace.
+/// The kind of a fault in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The event is earlier than one before it on the same multiprocessor, of this cycle.
+    /// The event is earlier than a previous event on the same multiprocessor, which was in this
+    /// cycle.
     Unsorted(Cycle),
-    /// The warp begins although it has not ended.
+    /// The warp starts although it has not ended.
     BeginsAgain,
-    /// The warp passes this ipoint and has not started.
+    /// The warp passes this ipoint before it has started.
     NotStarted(usize),
-    /// The graph has no transition from this ipoint to that.
+    /// The graph has no transition from the first ipoint to the second.
     Impossible(usize, usize),
-    /// The run ends, and the warp has not: it was last seen at this ipoint.
+    /// The run ends before the warp, which was last observed at this ipoint.
     NeverEnds(usize),
     /// The run has no events.
     EmptyRun,
-    /// The warp goes round this loop more often than somebody said it does.
+    /// The warp iterates this loop more often than the given bound allows.
     BoundExceeded(usize, u64),
 }
 
 impl Fault {
-    /// The fault in words, with the names of the graph's ipoints.
+    /// Returns a description of the fault, with the names of the graph's ipoints.
     pub fn describe(&self, ipg: &Ipg) -> String {
         let Origin { run, sm, warp, .. } = self.at;
         let who = format!("in run {run}, warp {warp} of SM {sm}");
@@ -142,7 +146,7 @@ impl Fault {
         }
     }
 
-    /// What to do about it.
+    /// Returns a hint on how to correct it.
     pub fn hint(&self, ipg: &Ipg) -> String {
         let list = |ipoints: Vec<&str>| ipoints.join(", ");
         match self.kind {
@@ -180,17 +184,17 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// A warp that is running.
+/// A running warp.
 #[derive(Clone, Debug, Default)]
 struct Live {
     at: usize,
     since: Cycle,
     start: Cycle,
     line: u64,
-    /// By transition, how often so far; all 0 but for those in `done`.
+    /// The number of times that each transition was taken so far; 0 except for those in `done`.
     counts: Vec<u64>,
     done: Vec<usize>,
-    /// By loop, iterations since it was entered.
+    /// The number of iterations of each loop since it was entered.
     iterations: Vec<u64>,
 }
 
@@ -201,30 +205,30 @@ struct Sm {
     now: Cycle,
     last_end: Cycle,
     arrivals: Arrivals,
-    /// By warp that is running, which state is its.
+    /// The index of the state of each running warp.
     live: Numbered,
 }
 
-/// Reads events and keeps what is to be known of them.
+/// Reads events and collects the data about transitions.
 #[derive(Clone, Debug)]
 pub struct Observer<'a> {
     ipg: &'a Ipg,
     found: Observed,
-    /// By loop, the iterations between two entries that it is allowed; as many as there are.
+    /// The largest number of iterations between two entries that is allowed, by loop.
     allowed: Vec<u64>,
     sms: Vec<Sm>,
     sm_of: Numbered,
-    /// Warps that are running.
+    /// The number of running warps.
     running: usize,
-    /// As many as warps were running at the same time.
+    /// The states of warps; there are as many as warps were running at the same time.
     states: Vec<Live>,
-    /// States of warps that have ended, to be used again.
+    /// The indices of states of warps that have ended, for reuse.
     spare: Vec<usize>,
     in_run: bool,
 }
 
 impl<'a> Observer<'a> {
-    /// An observer that has seen nothing.
+    /// Creates an observer that has observed nothing.
     pub fn new(ipg: &'a Ipg) -> Self {
         let transitions = ipg.transitions().len();
         let found = Observed {
@@ -258,7 +262,8 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// The same, which refuses runs that go round a loop more often than somebody says; by loop.
+    /// Creates an observer that rejects runs in which a loop exceeds the given bound; bounds are
+    /// indexed by loop.
     pub fn with_bounds(ipg: &'a Ipg, bounds: &[Option<u64>]) -> Self {
         let mut observer = Self::new(ipg);
         for (allowed, bound) in observer.allowed.iter_mut().zip(bounds) {
@@ -267,10 +272,11 @@ impl<'a> Observer<'a> {
         observer
     }
 
-    /// The next event; `line` is what messages call its place.
+    /// Processes the next event; `line` is the line that messages name.
     ///
     /// # Errors
-    /// If the event cannot follow those before it. What is read after that means nothing.
+    /// Returns an error if the event cannot follow those before it. Results of later calls are
+    /// meaningless after that.
     pub fn event(&mut self, event: Event, line: u64) -> Result<(), Fault> {
         if !self.in_run {
             self.found.runs += 1;
@@ -346,10 +352,10 @@ impl<'a> Observer<'a> {
         Ok(())
     }
 
-    /// The current run ends.
+    /// Ends the current run.
     ///
     /// # Errors
-    /// If a warp has not ended, or there was no event.
+    /// Returns an error if a warp has not ended, or if there was no event.
     pub fn end_run(&mut self) -> Result<(), Fault> {
         if !self.in_run {
             let at = Origin { run: self.found.runs + 1, sm: 0, warp: 0, line: 0 };
@@ -381,7 +387,7 @@ impl<'a> Observer<'a> {
         Ok(())
     }
 
-    /// What was seen, with the current run as the last.
+    /// Returns what was observed, with the current run as the last.
     ///
     /// # Errors
     /// As for [`Self::end_run`].

@@ -1,4 +1,4 @@
-//! A text of traces becomes what they say.
+//! The reading of a text of traces into the observed data.
 
 use std::io::{self, Read};
 
@@ -8,15 +8,18 @@ use super::observed::{Fault, Observed, Observer};
 use super::trace::{ReadError, Reader, Record};
 use crate::diag::{Diagnostic, Diagnostics};
 
-/// Reads traces to their end, in memory that does not depend on how long they are. Messages call the input `file`.
+/// Reads traces to their end, with a memory size that does not depend on their length. Messages
+/// call the input `file`.
 ///
-/// `bounds` are the iterations that each loop is allowed, and `layout` the blocks, where somebody says so.
+/// `bounds` are the iteration bounds of the loops, and `layout` describes the blocks, if the user
+/// gives them.
 ///
-/// Every line that is none is reported. Of events that cannot follow each other the first is, since those after it
-/// may be wrong only because of it; and none after a line that could not be read.
+/// Every invalid line is reported. Of the events that cannot follow each other, only the first is
+/// reported, since those after it may be wrong only because of it; none is reported after a line
+/// that could not be read.
 ///
 /// # Errors
-/// The outer error is of the input, the inner one of what it says.
+/// The outer error concerns the input, the inner one its contents.
 pub fn read_traces(
     input: impl Read,
     file: &str,
@@ -85,7 +88,8 @@ pub fn read_traces(
     })
 }
 
-/// A problem that is found at the end of a run, at the event that it is about, whose line is not there any more.
+/// Creates a diagnostic for a fault found at the end of a run, at the line of the event that it
+/// concerns, whose text is no longer available.
 fn at_line_of(fault: &Fault, message: &str, file: &str, end: u64) -> Diagnostic {
     let line = if fault.at.line == 0 { end } else { fault.at.line };
     let mut problem = Diagnostic::general(file, message);
@@ -99,7 +103,7 @@ mod tests {
     use crate::base::Cycles;
     use crate::program::graph::FlowGraph;
 
-    /// `a` leads to `b` or `c`, those to `d`; `b` can repeat.
+    /// Returns a graph in which `a` leads to `b` or `c`, and those to `d`; `b` can repeat.
     fn diamond() -> Ipg {
         let graph =
             FlowGraph::new(vec![vec![1, 2], vec![1, 3], vec![3], vec![]], vec![false, false, false, true]);
@@ -172,11 +176,11 @@ mod tests {
         assert!(empty.0 == 2 && empty.2.contains("run 1 has no events"), "{empty:?}");
         assert!(one("# nothing\n").2.contains("without events"));
         assert!(one("run\n").2.contains("no events"));
-        // another multiprocessor has its own time
+        // each multiprocessor has its own time
         assert!(read("a 0 0 5\na 1 0 4\nc 1 0 5\nd 1 0 5\nc 0 0 6\nd 0 0 6\n").is_ok());
     }
 
-    /// Gives its bytes a few at a time, as pipes may.
+    /// A reader that returns its bytes a few at a time, as pipes may.
     struct Drops<'a>(&'a [u8], usize);
 
     impl Read for Drops<'_> {

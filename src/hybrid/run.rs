@@ -1,4 +1,4 @@
-//! A simulated run, observed without a text in between.
+//! The observation of a simulated run, without a text in between.
 
 use super::instrumented::Instrumented;
 use super::observed::{Fault, Observed, Observer};
@@ -8,11 +8,12 @@ use super::waves::Places;
 use crate::base::{BlockId, Cycle};
 use crate::trace::{self, BlockStart, Ipoints, Issue, Passed, PassedSink, Release, WarpFinish};
 
-/// Listens to one run of a kernel. What it finds is joined with that of other runs by [`Observed::then`].
+/// Observes one run of a kernel. [`Observed::then`] combines its result with that of other runs.
 pub struct Run<'a>(Ipoints<'a, Feed<'a>>);
 
 impl<'a> Run<'a> {
-    /// Before the run; `bounds` are the iterations that each loop is allowed, where somebody says so.
+    /// Creates the observer before the run; `bounds` are the iteration bounds of the loops, if the
+    /// user gives them.
     pub fn new(kernel: &'a Instrumented, bounds: &[Option<u64>]) -> Self {
         let observer = Observer::with_bounds(&kernel.ipg, bounds);
         let (places, sections) = (Places::default(), Sections::new(&kernel.ipg));
@@ -20,10 +21,11 @@ impl<'a> Run<'a> {
         Self(Ipoints::new(&kernel.map, feed))
     }
 
-    /// After the run.
+    /// Returns the result after the run.
     ///
     /// # Errors
-    /// What in it the graph or a bound does not allow; the line of its place is the one of the source.
+    /// Returns what the graph or a bound does not allow in the run; the line of its position is
+    /// that of the source.
     pub fn finish(self) -> Result<Observed, Fault> {
         let Feed { observer, places, sections, fault, .. } = self.0.finish();
         match fault {

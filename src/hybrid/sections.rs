@@ -1,30 +1,36 @@
-//! Barriers as sections: what the slowest warp of a block takes from one barrier to the next. This is ours; the paper takes a
-//! warp's path as one.
+//! Barriers as sections: the time of the slowest warp of a block from one barrier to the next. This
+//! is an extension; the paper treats a warp's path as a whole.
 //!
-//! A warp at a barrier waits for the others of its block. That is in the longest time of a transition over the barrier, and is
-//! multiplied by the bounds of the loops around it (Betts and Donaldson, section VI-D, find that the largest share of
-//! `Z_warp`). But somebody comes last and does not wait, so that the time of a block is that of a *critical path*: up to
-//! each barrier that of the warp that came to it last, from there on that of the last one at the next barrier, and behind the
-//! last barrier that of the warp that ends last.
+//! A warp at a barrier waits for the others of its block. That waiting time is part of the longest
+//! time of a transition over the barrier, and is multiplied by the bounds of the enclosing loops
+//! (Betts and Donaldson, section VI-D, find that it is the largest share of `Z_warp`). But the warp
+//! that arrives last does not wait, so that the time of a block is that of a *critical path*: up to
+//! each barrier it follows the warp that arrived last, from there on the warp that arrives last at
+//! the next barrier, and after the last barrier the warp that ends last.
 //!
-//! Times are cut at the last arrival. Of a warp that passed ipoint u, then came to barriers, and then passed ipoint v,
-//! * each time from u, or from the last arrival at the barrier before, until the warp's own arrival at the next is of u and of
-//!   how many barriers there were since u;
-//! * the time from the last arrival at the last barrier until v is of the transition from u to v and of how many barriers
-//!   were on it. The release of the barrier is in it.
+//! Times are cut at the last arrival. For a warp that passed ipoint u, then arrived at barriers,
+//! and then passed ipoint v,
+//! * each time from u, or from the last arrival at the barrier before, until the warp's own arrival
+//!   at the next barrier is attributed to u and to the number of barriers since u;
+//! * the time from the last arrival at the last barrier until v is attributed to the transition
+//!   from u to v and to the number of barriers on it. It includes the release of the barrier.
 //!
-//! What waits for others, from a warp's arrival until the last one, is in none. The longest of each is kept. The time of a
-//! transition is the sum of its parts, the largest over the numbers of barriers that were seen on it, and the longest path with
-//! these times is found as `Z_warp` is. What limits its counts are the loop bounds, and where `Z_warp` needs them the counts,
-//! of critical paths: at a barrier all warps go on with what the last one has counted.
+//! The time in which a warp waits for others, from its arrival until the last one, is not
+//! attributed. The longest of each time is kept. The time of a transition is the sum of its parts,
+//! maximised over the numbers of barriers that were observed on it, and the longest path with these
+//! times is found as for `Z_warp`. Its counts are limited by the loop bounds and, if `Z_warp` needs
+//! them, by the counts of critical paths: at a barrier all warps continue with the counts of the
+//! last one.
 //!
-//! So no block that was observed takes longer from the start of its last warp than that path, [`SectionTiming::timing`]; and
-//! no run longer than blocks in a place times jitter and path, as for [`super::BlockWaves`]. Nothing is said of what was
-//! not observed: this is measured and not proved. The sum can exceed `Z_warp`, since its parts are of different warps.
-//! A warp that leaves, or that arrives without waiting, can be what a barrier waited for; that time is not taken away.
+//! So no observed block takes longer from the start of its last warp than that path,
+//! [`SectionTiming::timing`]; and no run takes longer than the number of blocks in a CTA slot times
+//! the sum of jitter and path, as for [`super::BlockWaves`]. That makes no statement about
+//! unobserved runs: the value is measured and not proved. The sum can exceed `Z_warp`, since its
+//! parts belong to different warps. A barrier may also wait for a warp that ends, or that arrives
+//! without waiting; that time is not subtracted.
 //!
-//! It does not apply where warps of a block meet that come from different ipoints: their paths put together are no path of the
-//! graph.
+//! The analysis does not apply if warps of a block that come from different ipoints meet at a
+//! barrier: their combined paths are not a path of the graph.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -34,32 +40,34 @@ use super::timing::Timing;
 use super::trace::Event;
 use crate::base::{Cycle, Cycles};
 
-/// The longest time by how many barriers were met before; `None` where there is none.
+/// The longest time by the number of barriers met before; `None` if there is none.
 type ByBarriers = Vec<Option<Cycles>>;
 
-/// What runs say of sections, by the numbers of an [`Ipg`].
+/// The data from runs about sections, by the numbers of an [`Ipg`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SectionTiming {
-    /// By ipoint that was passed last: until the arrival at the next barrier.
+    /// The time until the arrival at the next barrier, by the ipoint passed last.
     to_barrier: Vec<ByBarriers>,
-    /// By transition: until its end.
+    /// The time until the end of the transition, by transition.
     to_ipoint: Vec<ByBarriers>,
-    /// By transition, how often a critical path took it at most.
+    /// The largest number of times that a critical path took each transition.
     count: Vec<u64>,
-    /// By loop, how often a critical path iterated it at most between two entries.
+    /// The largest number of times that a critical path iterated each loop between two entries.
     bound: Vec<u64>,
 }
 
-/// Why there are no sections.
+/// The reason why there are no sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoSections {
-    /// Traces in which nobody knows the blocks and barriers.
+    /// The blocks and barriers of the traces are unknown.
     Unknown,
-    /// At a barrier warps of a block met that came from these two ipoints, or were at different barriers after one.
+    /// Warps of a block met at a barrier that came from these two ipoints, or they were at
+    /// different barriers after the same ipoint.
     Apart(String, String),
-    /// In traces a warp of this number went on past a barrier before all of its block had come to it.
+    /// In the traces, the warp with this number continued past a barrier before all warps of its
+    /// block had arrived.
     Early(u32),
-    /// In traces a warp of this number started again before its block had ended.
+    /// In the traces, the warp with this number started again before its block had ended.
     Again(u32),
     /// There is no longest path.
     NoPath(String),
@@ -113,7 +121,7 @@ impl SectionTiming {
         }
     }
 
-    /// Joins what was seen in other runs.
+    /// Combines this with what was observed in other runs.
     pub fn max(&mut self, other: &Self) {
         join(&mut self.to_barrier, &other.to_barrier);
         join(&mut self.to_ipoint, &other.to_ipoint);
@@ -121,10 +129,12 @@ impl SectionTiming {
         larger(&mut self.bound, &other.bound);
     }
 
-    /// Times of transitions without what waits for others, and what limits the counts of critical paths. The longest path with
-    /// them is that of a block from the start of its last warp.
+    /// Returns the times of transitions without the time spent waiting for others, and the limits
+    /// of the counts of critical paths. The longest path with them is that of a block from the
+    /// start of its last warp.
     ///
-    /// `bounds` are the iterations that somebody allows each loop; never fewer than a critical path did.
+    /// `bounds` are the iteration bounds of the loops that the user gives; they must not be smaller
+    /// than the iterations of any critical path.
     pub fn timing(&self, ipg: &Ipg, bounds: &[Option<u64>]) -> Timing {
         let of = |(transition, times): (usize, &ByBarriers)| {
             let before = &self.to_barrier[ipg.transitions()[transition].from];
@@ -150,32 +160,32 @@ impl SectionTiming {
 #[derive(Clone, Debug)]
 struct Path {
     at: usize,
-    /// When the present part began: at the ipoint, or the last arrival at the last barrier.
+    /// The start of the current part: at the ipoint, or the last arrival at the last barrier.
     cut: Cycle,
-    /// How many barriers since the ipoint.
+    /// The number of barriers since the ipoint.
     barriers: usize,
     counts: Vec<u64>,
     iterations: Vec<u64>,
 }
 
-/// Hears of ipoints and of warps that meet at barriers, and keeps what is to be known of sections. What it hears must be
-/// possible: [`super::Observer`] says so where it is not.
+/// Observes ipoints and the warps that meet at barriers, and collects the data about sections. The
+/// events must be possible in the graph; [`super::Observer`] reports those that are not.
 #[derive(Clone, Debug)]
 pub struct Sections<'a> {
     ipg: &'a Ipg,
-    /// By multiprocessor and warp, those that are running.
+    /// The running warps, by multiprocessor and warp.
     running: HashMap<(u32, u32), Path>,
     spare: Vec<Path>,
     found: Result<SectionTiming, NoSections>,
 }
 
 impl<'a> Sections<'a> {
-    /// Has heard nothing.
+    /// Creates an observer that has observed nothing.
     pub fn new(ipg: &'a Ipg) -> Self {
         Self { ipg, running: HashMap::new(), spare: Vec::new(), found: Ok(SectionTiming::new(ipg)) }
     }
 
-    /// A warp passes an ipoint.
+    /// Records that a warp passes an ipoint.
     pub fn passed(&mut self, event: Event) {
         let Event { ipoint, sm, warp, cycle } = event;
         let Ok(found) = &mut self.found else { return };
@@ -211,7 +221,8 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// These warps of a block met at a barrier that lets them go: each came to it then.
+    /// Records that these warps of a block met at a barrier that releases them, each with the cycle
+    /// of its arrival.
     pub fn met(&mut self, sm: u32, arrivals: &[(u32, Cycle)]) {
         let Ok(found) = &mut self.found else { return };
         let Some(&(last, end)) = arrivals.iter().max_by_key(|&&(warp, at)| (at, std::cmp::Reverse(warp)))
@@ -234,7 +245,7 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// What was heard.
+    /// Returns what was observed.
     pub fn finish(self) -> Result<SectionTiming, NoSections> {
         self.found
     }

@@ -1,4 +1,4 @@
-//! The paper's examples, small graphs by hand, and random ones.
+//! Tests with the paper's examples, with small graphs calculated by hand, and with random graphs.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,14 +7,15 @@ use super::*;
 use crate::base::Cycles;
 use crate::program::graph::{FlowGraph, divergent_edges};
 
-/// A graph of these edges, whose last node is its end.
+/// Returns a graph of these edges, whose last node is its end.
 fn graph(nodes: usize, edges: &[(usize, usize)]) -> FlowGraph {
     let mut successors = vec![Vec::new(); nodes];
     edges.iter().for_each(|&(from, to)| successors[from].push(to));
     FlowGraph::new(successors, (0..nodes).map(|node| node + 1 == nodes).collect())
 }
 
-/// Figure 1, of which the text has the transitions and one path, i2 -> b2 -> b3 -> i2: nodes i1, i2, b2, b3, i3, i4.
+/// Returns figure 1. The text gives its transitions and one path, i2 -> b2 -> b3 -> i2: nodes i1,
+/// i2, b2, b3, i3, i4.
 fn figure_1() -> Ipg {
     let all = graph(6, &[(0, 1), (0, 4), (1, 2), (2, 3), (3, 1), (2, 5), (4, 5)]);
     Ipg::new(
@@ -31,7 +32,7 @@ fn named(ipg: &Ipg) -> Vec<String> {
     ipg.transitions().iter().map(name).collect()
 }
 
-/// Times by the names of a transition's ends; counts are 1000.
+/// Returns times by the names of a transition's ends; counts are 1000.
 fn timing(ipg: &Ipg, wcet: &[(&str, u64)], bounds: &[u64]) -> Timing {
     let names = named(ipg);
     let mut times = vec![None; names.len()];
@@ -56,18 +57,19 @@ fn figure_1_of_the_paper() {
     let all = timing(&ipg, &times, &[2]);
     assert_eq!(tree_value(&ipg, &all).unwrap().get(), 31);
     assert_eq!(ilp(&ipg, &all, Limits::Loops), 31);
-    // the other side of the branch alone, the paper's max(31, 8)
+    // only the other side of the branch, the paper's max(31, 8)
     let right = timing(&ipg, &[("i1 i3", 3), ("i3 i4", 5)], &[0]);
     assert_eq!((tree_value(&ipg, &right).unwrap().get(), ilp(&ipg, &right, Limits::Loops)), (8, 8));
-    // counts cut the loop short
+    // the counts limit the loop further
     let mut once = all.clone();
     once.count[2] = 1;
     assert_eq!((ilp(&ipg, &once, Limits::Counts), ilp(&ipg, &once, Limits::Loops)), (24, 31));
 }
 
-/// Figure 4 is lost. These two traces have every number that the text of section V has: starts in cycles 1, 5, 8 and
-/// 1, 3, 5; the four longest transitions, each of the test and warp that the text names; 34 cycles from the first start to
-/// the last end. What else is in them is ours.
+/// Traces in place of figure 4, which is not available. These two traces agree with every number
+/// that the text of section V gives: starts in cycles 1, 5, 8 and 1, 3, 5; the four longest
+/// transitions, each of the test and warp that the text names; 34 cycles from the first start to
+/// the last end. The rest of them is invented.
 const FIGURE_4: &str = "run
 i1 0 1 1\ni1 0 2 5\ni1 0 3 8\ni2 0 1 10\ni3 0 2 12\ni2 0 3 17\ni4 0 1 24\ni4 0 2 26\ni4 0 3 35
 run
@@ -118,7 +120,8 @@ fn nested_loops_by_hand() {
 
 #[test]
 fn coarse_instrumentation_still_bounds_loops() {
-    // the loop's header 1 is no ipoint: from 2 a warp goes round to 2 or 3, from 3 likewise
+    // the loop's header 1 is not an ipoint: from 2 a warp goes back through it to 2 or 3, and so
+    // does it from 3
     let all = graph(5, &[(0, 1), (1, 2), (1, 3), (2, 1), (3, 1), (2, 4), (3, 4)]);
     let ipg = Ipg::new(&all, &[], |node| node != 1, |node| format!("b{node}")).unwrap();
     assert_eq!(named(&ipg), ["b0 b2", "b0 b3", "b2 b2", "b2 b3", "b2 b4", "b3 b2", "b3 b3", "b3 b4"]);
@@ -142,8 +145,8 @@ fn divergence_needs_counts() {
     let observed = read_traces(text.as_bytes(), "t", &ipg, &[], None).unwrap().unwrap();
     assert_eq!(Program::new(&ipg, &observed.timing, Limits::Loops).unwrap_err(), IlpError::Divergent);
     assert_eq!(tree_value(&ipg, &observed.timing), Err(NoTree::Divergent));
-    // 0 -> 1 -> 2 -> 3 with 5 + 4 + 2, and a turn 2 -> 1 -> 2 more, which the counts allow once: one 1 -> 2 and
-    // one 2 -> 1. It leaves with 1 -> 3 after 0 -> 1 -> 2 -> 1: 5 + 4 + 1 + 1
+    // 0 -> 1 -> 2 -> 3 with 5 + 4 + 2, and one more cycle 2 -> 1 -> 2, which the counts allow once:
+    // one 1 -> 2 and one 2 -> 1. It leaves with 1 -> 3 after 0 -> 1 -> 2 -> 1: 5 + 4 + 1 + 1
     assert_eq!(ilp(&ipg, &observed.timing, Limits::Counts), 11);
 }
 
@@ -205,8 +208,8 @@ End
     assert_eq!(text, expected);
 }
 
-/// A structured graph: sequences, branches with one side or two, loops whose header may leave them, and, in loops,
-/// branches that leave the innermost one.
+/// A generator of structured graphs: sequences, branches with one side or two, loops whose header
+/// may leave them, and, in loops, branches that leave the innermost one.
 struct Structured<'a> {
     rng: &'a mut ChaCha8Rng,
     successors: Vec<Vec<usize>>,
@@ -254,7 +257,7 @@ impl Structured<'_> {
     }
 }
 
-/// A structured graph and its loop headers.
+/// Returns a structured graph and its loop headers.
 fn structured(rng: &mut ChaCha8Rng) -> (FlowGraph, Vec<usize>) {
     let depth = rng.random_range(1..5);
     let mut made = Structured { rng, successors: vec![Vec::new()], headers: Vec::new(), breaks: Vec::new() };
@@ -291,7 +294,8 @@ fn tree_and_program_agree_on_structured_graphs() {
     assert!(loops > 200 && nested > 50, "{loops} loops, {nested} of them in others");
 }
 
-/// A random way from the entry to the end, which leaves loops sooner or later.
+/// Returns a random path from the entry to the end, or `None` if it does not leave the loops soon
+/// enough.
 fn walk(rng: &mut ChaCha8Rng, all: &FlowGraph) -> Option<Vec<usize>> {
     let mut walk = vec![0];
     while let Some(&node) = walk.last()
@@ -320,7 +324,7 @@ fn no_warp_that_was_observed_takes_longer_than_the_estimates() {
         let updated = all.with_edges(edges.iter().copied());
         let mut text = String::new();
         for run in 0..4u64 {
-            // one warp after the other, each of which begins when the one before it ends
+            // the warps run one after the other, each starting when the previous one ends
             let mut now = run * 7;
             let walks: Vec<Vec<usize>> = (0..4).filter_map(|_| walk(&mut rng, &updated)).collect();
             if !walks.is_empty() {
@@ -384,7 +388,8 @@ fn given_bounds_widen_the_counts_of_their_loop_alone() {
         ([2].as_slice(), [1, 1, 2, 1, 1].as_slice())
     );
     given.set_bounds(&ipg, &[Some(5)]);
-    // 2 iterations were seen, 5 are allowed: three times as often, rounded up; the loop's bound is what counts then
+    // 2 iterations were observed, 5 are allowed: three times as often, rounded up; the loop's bound
+    // is then the limit
     assert_eq!(
         (given.bound.as_slice(), given.count.as_slice()),
         ([5].as_slice(), [1, 1, 6, 1, 1].as_slice())
@@ -397,8 +402,8 @@ fn given_bounds_widen_the_counts_of_their_loop_alone() {
     assert!(read_traces(text.as_bytes(), "t", &ipg, &[Some(2)], None).unwrap().is_ok());
 }
 
-/// Two blocks of two warps, one after the other in the same place: up to a barrier, round a loop with a barrier, to the end.
-/// `b2` is the barrier.
+/// Returns the graph of two blocks of two warps, one after the other in the same CTA slot: up to a
+/// barrier, around a loop with a barrier, to the end. `b2` is the barrier.
 fn with_barriers() -> (WrittenGraph, Ipg) {
     let text = "b0 -> b1\nb1 -> b2\nb2 -> b3\nb3 -> b1 b4\nblock 2\nbarrier b2\n";
     let written = WrittenGraph::parse(&crate::diag::SourceText::new("g", text)).unwrap();
@@ -406,8 +411,9 @@ fn with_barriers() -> (WrittenGraph, Ipg) {
     (written, ipg)
 }
 
-/// Warp 0 needs 10, waits, then 2, and comes last in the second round; warp 1 the other way round. Starts are in cycles 0
-/// and 1, the ends in 26 and 25.
+/// A trace in which warp 0 needs 10 cycles, waits, then 2, and arrives last in the second
+/// iteration; warp 1 behaves the other way round. Starts are in cycles 0 and 1, the ends in 26
+/// and 25.
 const MEETING: &str =
     "b0 0 0 0\nb0 0 1 1\nb1 0 1 3\nb1 0 0 4\nb2 0 1 5\nb2 0 0 10\nb3 0 0 11\nb3 0 1 13\nb1 0 0 12
 b1 0 1 14\nb2 0 0 13\nb2 0 1 20\nb3 0 0 22\nb3 0 1 21\nb4 0 1 25\nb4 0 0 26\n";
@@ -434,19 +440,19 @@ fn sections_by_hand() {
     }
     assert_eq!((times.bound.as_slice(), once.timing.bound.as_slice()), ([1].as_slice(), [1].as_slice()));
     let found = estimate(&ipg, &once, &[], Limits::Loops).unwrap();
-    // 4 + (6 + 3 + 1) + 6 + 3 + 4; the transitions of Z_warp have the waiting of warp 1 from 5 to 10 and of warp 0 from 13
-    // to 20: 4 + (6 + 9 + 1) + 6 + 9 + 4
+    // 4 + (6 + 3 + 1) + 6 + 3 + 4; the transitions of Z_warp include the waiting of warp 1 from 5
+    // to 10 and of warp 0 from 13 to 20: 4 + (6 + 9 + 1) + 6 + 9 + 4
     let sections = found.sections.clone().unwrap();
     assert_eq!((sections.path.get(), found.warp.value.get()), (27, 39));
     // one block, whose last warp starts in cycle 1
     assert_eq!(once.blocks, Some(BlockWaves { waves: 1, jitter: Cycles::new(1) }));
     assert_eq!((sections.hybrid.value.get(), found.high_water.get()), (28, 26));
     assert_eq!(found.blocks.unwrap().value.get(), 40);
-    // two rounds allowed instead of one
+    // two iterations allowed instead of one
     let wider = estimate(&ipg, &once, &[Some(2)], Limits::Loops).unwrap();
     assert_eq!(wider.sections.unwrap().path.get(), 37);
 
-    // the next block in the same place begins 4 cycles after the end
+    // the next block in the same CTA slot begins 4 cycles after the end
     let later: String = MEETING
         .lines()
         .map(|line| {
@@ -458,7 +464,7 @@ fn sections_by_hand() {
     assert_eq!(twice.blocks, Some(BlockWaves { waves: 2, jitter: Cycles::new(5) }));
     let found = estimate(&ipg, &twice, &[], Limits::Loops).unwrap();
     assert_eq!((found.sections.unwrap().hybrid.value.get(), found.high_water.get()), (64, 56));
-    // two runs are as good as one trace of both
+    // two separate runs give the same result as one trace of both
     let mut joined = read(MEETING);
     joined.then(read(MEETING));
     assert_eq!((&joined.sections, joined.blocks), (&once.sections, once.blocks));
@@ -474,16 +480,16 @@ fn where_sections_do_not_apply() {
     };
     let alone = "b0 0 0 0\nb1 0 0 1\nb2 0 0 2\nb3 0 0 3\nb4 0 0 4\n";
     assert_eq!(of(alone, None), (NoSections::Unknown, false));
-    // warp 1 of the block never comes
+    // warp 1 of the block never arrives
     assert_eq!(of(alone, Some(&layout)), (NoSections::Early(0), false));
     let of_one = Layout { warps: 1, barriers: None };
     assert_eq!(of(alone, Some(&of_one)), (NoSections::Unknown, true));
-    // warp 0 starts again while warp 1 of its block is there
+    // warp 0 starts again while warp 1 of its block is running
     let plain = Layout { warps: 2, barriers: None };
     let again = format!("b0 0 1 0\n{alone}{}", "b0 0 0 5\nb1 0 0 5\nb2 0 0 5\nb3 0 0 5\nb4 0 0 5\n");
     let again = again + "b1 0 1 6\nb2 0 1 6\nb3 0 1 6\nb4 0 1 6\n";
     assert_eq!(of(&again, Some(&plain)), (NoSections::Again(0), false));
-    // barriers behind different ipoints
+    // barriers after different ipoints
     let two = "b0 -> b1 b2\nb1 -> b3\nb2 -> b3\nblock 2\nbarrier b1 b2\n";
     let written = WrittenGraph::parse(&crate::diag::SourceText::new("g", two)).unwrap();
     let ipg = written.ipg().unwrap();
@@ -494,7 +500,7 @@ fn where_sections_do_not_apply() {
     assert!(found.blocks.is_some() && found.sections.is_err());
 }
 
-/// A random block: warps go through the same walk, wait for each other, and take their own time.
+/// Tests random blocks: warps take the same path, wait for each other, and take different times.
 #[test]
 fn no_block_that_was_observed_takes_longer_than_its_path() {
     let mut rng = ChaCha8Rng::seed_from_u64(77);

@@ -1,24 +1,27 @@
-//! What a calculation reads of traces: longest times, and what limits how often.
+//! The data from traces that a calculation reads: longest times, and limits of counts.
 
 use super::ipg::Ipg;
 use crate::base::Cycles;
 
-/// What a calculation reads of traces, by the numbers of an [`Ipg`].
+/// The data from traces that a calculation reads, by the numbers of an [`Ipg`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// By transition, the longest time that a warp took for it; `None` if no warp did it.
+    /// The longest time that a warp took for each transition; `None` if no warp took the
+    /// transition.
     pub wcet: Vec<Option<Cycles>>,
-    /// By transition, how often a warp did it at most.
+    /// The largest number of times that a warp took each transition.
     pub count: Vec<u64>,
-    /// By loop, how often a warp iterated it at most between two entries.
+    /// The largest number of times that a warp iterated each loop between two entries.
     pub bound: Vec<u64>,
 }
 
 impl Timing {
-    /// Puts bounds that somebody knows in the place of those that were observed; runs must have kept them.
+    /// Replaces observed loop bounds by bounds that the user knows; the observed runs must have
+    /// kept them.
     ///
-    /// How often a transition was taken is no limit then where it is due to the loop alone: within a loop that may go
-    /// round n times as often as was seen, transitions may be taken n times as often, rounded up.
+    /// The counts of the transitions inside such a loop are raised accordingly: if the loop may be
+    /// iterated n times as often as observed, these transitions may be taken n times as often,
+    /// rounded up.
     pub fn set_bounds(&mut self, ipg: &Ipg, bounds: &[Option<u64>]) {
         for (index, &bound) in bounds.iter().enumerate() {
             let Some(bound) = bound else { continue };

@@ -1,6 +1,6 @@
 //! Traces as text, read line by line.
 //!
-//! One event a line, its fields separated by blanks or a comma:
+//! Each line is one event, with fields separated by blanks or a comma:
 //!
 //! ```text
 //! # ipoint sm warp cycle
@@ -9,12 +9,13 @@
 //! i2, 0, 3, 29
 //! ```
 //!
-//! An event says that a warp passed an ipoint in a cycle: the address, multiprocessor, warp and cycle of the traces in
-//! Betts and Donaldson, section VI-A. `run` begins the next run (test vector), and may be left out before the first. What follows
-//! a `#` is a comment; empty lines are skipped. A file ends with the end of a line: if it does not, it was cut off.
+//! An event states that a warp passed an ipoint in a cycle: the address, multiprocessor, warp and
+//! cycle of the traces in Betts and Donaldson, section VI-A. `run` begins the next run (test
+//! vector), and may be omitted before the first. A `#` begins a comment; empty lines are skipped. A
+//! file ends with the end of a line: if it does not, it was cut off.
 //!
-//! Nothing is kept of a line that has been read. Lines of the plainest form, one blank between fields and nothing else, are
-//! read without a look for anything else (`ShortNames`); what these lines say is the same.
+//! A line is not kept after it has been read. Lines of the simplest form, with one blank between
+//! fields and nothing else, have a fast path (`ShortNames`) that gives the same result.
 
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
@@ -23,46 +24,49 @@ use super::ipg::Ipg;
 use crate::base::Cycle;
 use crate::diag::{Diagnostic, SourceText, closest, shortened};
 
-/// Bytes that are read at a time.
+/// The number of bytes that are read at a time.
 const BLOCK: usize = 1 << 20;
 
-/// A line longer than this many bytes is no event, and is not read to its end before that is said.
+/// The largest number of bytes of a line. A longer line is not an event, and is reported before it
+/// has been read to its end.
 const LONGEST_LINE: usize = 4096;
 
-/// A warp passed an ipoint.
+/// An event: a warp passed an ipoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The ipoint, a number of the [`Ipg`].
+    /// The ipoint, as a number of the [`Ipg`].
     pub ipoint: usize,
     /// The multiprocessor.
     pub sm: u32,
     /// The warp, by a number that no other warp has on that multiprocessor at that time.
     pub warp: u32,
-    /// When.
+    /// The cycle in which it passed.
     pub cycle: Cycle,
 }
 
-/// What a line says.
+/// The contents of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// The next run begins.
+    /// The start of the next run.
     Run,
     /// An event of the current run.
     Event(Event),
 }
 
-/// Why there is no next record.
+/// The reason why there is no next record.
 #[derive(Debug)]
 pub enum ReadError {
-    /// The line is wrong; reading can go on with the next.
+    /// The line is invalid; reading can continue with the next line.
     Line(Box<Diagnostic>),
     /// The input could not be read.
     Io(std::io::Error),
 }
 
-/// The ipoints with names of at most 8 bytes, in a table that is found by the bytes of the name as a number.
+/// The ipoints with names of at most 8 bytes, in a hash table keyed by the bytes of the name as a
+/// number.
 struct ShortNames {
-    /// A power of two, mostly empty: the name, 0 for none, and the ipoint.
+    /// The name and the ipoint; a name of 0 marks a free entry. The length is a power of two, and
+    /// most entries are free.
     table: Vec<(u64, usize)>,
 }
 
@@ -82,7 +86,7 @@ impl ShortNames {
 
     #[inline]
     fn first_place(&self, key: u64) -> usize {
-        // the upper half is the mixed one
+        // the upper half has the well-mixed bits
         let mixed = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         usize::try_from(mixed).unwrap_or(0) & (self.table.len() - 1)
     }
@@ -99,7 +103,8 @@ impl ShortNames {
         }
     }
 
-    /// The event of a line of the plainest form, and how long the line is; `None` for any other line, also for wrong ones.
+    /// Returns the event of a line of the simplest form and the length of the line; `None` for any
+    /// other line, including invalid ones.
     #[inline]
     fn event(&self, bytes: &[u8]) -> Option<(Event, usize)> {
         let mut at = 0;
@@ -123,7 +128,7 @@ impl ShortNames {
     }
 }
 
-/// A number of at most this many digits, no more than 19, and the byte behind it.
+/// Reads a number of at most this many digits, no more than 19, and the byte after it.
 #[inline]
 fn digits(bytes: &[u8], at: &mut usize, most: usize, end: u8) -> Option<u64> {
     let start = *at;
@@ -136,7 +141,7 @@ fn digits(bytes: &[u8], at: &mut usize, most: usize, end: u8) -> Option<u64> {
             *at += 1;
             return (byte == end && (1..=most).contains(&count)).then_some(value);
         }
-        // what is too long wraps, and is refused at its end
+        // a number that is too long wraps, and is rejected at its end
         value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
         *at += 1;
     }
@@ -148,31 +153,31 @@ pub struct Reader<'a, R> {
     file: &'a str,
     ipg: &'a Ipg,
     short: ShortNames,
-    /// What was read; from `next` to `end` nobody has looked at it.
+    /// The bytes read; those from `next` to `end` have not been parsed yet.
     block: Vec<u8>,
     next: usize,
     end: usize,
-    /// Where the current line is in the block.
+    /// The range of the current line in the block.
     line: Range<usize>,
     number: u64,
 }
 
 impl<'a, R: Read> Reader<'a, R> {
-    /// A reader of an input that messages call `file`.
+    /// Creates a reader of an input that messages call `file`.
     pub fn new(input: R, file: &'a str, ipg: &'a Ipg) -> Self {
         let short = ShortNames::new(ipg);
         Self { input, file, ipg, short, block: vec![0; BLOCK], next: 0, end: 0, line: 0..0, number: 0 }
     }
 
-    /// The number of the line read last, from 1.
+    /// Returns the number of the line read last, from 1.
     pub fn line_number(&self) -> u64 {
         self.number
     }
 
-    /// The next record; `None` at the end.
+    /// Returns the next record; `None` at the end.
     ///
     /// # Errors
-    /// If the line is not what it should be, or the input cannot be read.
+    /// Returns an error if the line is invalid, or if the input cannot be read.
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record>, ReadError> {
         if let Some((event, length)) = self.short.event(&self.block[self.next..self.end]) {
@@ -197,12 +202,13 @@ impl<'a, R: Read> Reader<'a, R> {
         Ok(None)
     }
 
-    /// The current line.
+    /// Returns the bytes of the current line.
     fn bytes(&self) -> &[u8] {
         &self.block[self.line.clone()]
     }
 
-    /// Takes the next line, as much of it as a line may have; false at the end of the input.
+    /// Takes the next line, but no more bytes than a line may have. Returns false at the end of the
+    /// input.
     fn next_line(&mut self) -> std::io::Result<bool> {
         let mut looked = 0;
         loop {
@@ -223,7 +229,8 @@ impl<'a, R: Read> Reader<'a, R> {
         }
     }
 
-    /// Reads on behind what is left, which is moved to the front of the block: how many bytes.
+    /// Reads more bytes after the unparsed ones, which are moved to the front of the block. Returns
+    /// the number of bytes read.
     fn fill(&mut self) -> std::io::Result<usize> {
         self.block.copy_within(self.next..self.end, 0);
         (self.next, self.end) = (0, self.end - self.next);
@@ -239,7 +246,7 @@ impl<'a, R: Read> Reader<'a, R> {
         }
     }
 
-    /// The line has no end: the file was cut off, or it is no trace.
+    /// Reports a line without an end: the file was cut off, or it is not a trace.
     fn unfinished_line(&mut self) -> ReadError {
         let end = self.bytes().len();
         if end <= LONGEST_LINE {
@@ -248,7 +255,7 @@ impl<'a, R: Read> Reader<'a, R> {
             return ReadError::Line(Box::new(self.error(0..end, message).hint(hint)));
         }
         let wrong = self.error(0..1, format!("a line of more than {LONGEST_LINE} bytes")).hint(FORMAT);
-        // on with the next line
+        // continue with the next line
         loop {
             let left = &self.block[self.next..self.end];
             if let Some(at) = left.iter().position(|&byte| byte == b'\n') {
@@ -265,7 +272,7 @@ impl<'a, R: Read> Reader<'a, R> {
         ReadError::Line(Box::new(wrong))
     }
 
-    /// What the current line says; `None` if nothing.
+    /// Parses the current line; returns `None` if it is empty.
     fn record(&self) -> Result<Option<Record>, Diagnostic> {
         let mut fields = Fields { line: self.bytes(), at: 0 };
         let Some(name) = fields.next() else {
@@ -324,7 +331,7 @@ impl<'a, R: Read> Reader<'a, R> {
         self.error(place, format!("no ipoint is called `{}`", shortened(&name))).hint(hint)
     }
 
-    /// A problem of the fields of the current line.
+    /// Returns a diagnostic for the fields of the current line.
     pub fn line_error(&self, message: impl Into<String>) -> Diagnostic {
         let mut fields = Fields { line: self.bytes(), at: 0 };
         let first = fields.next().unwrap_or(0..0);
@@ -333,7 +340,7 @@ impl<'a, R: Read> Reader<'a, R> {
     }
 
     fn error(&self, bytes: Range<usize>, message: impl Into<String>) -> Diagnostic {
-        // places are counted in the text as it is shown, where what is no UTF-8 has been replaced
+        // columns refer to the text as it is shown, in which invalid UTF-8 has been replaced
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let start = text(&self.bytes()[..bytes.start]).len();
         let width = text(&self.bytes()[bytes.start..bytes.end.max(bytes.start)]).len();
@@ -359,7 +366,8 @@ impl Fields<'_> {
         }
     }
 
-    /// Where the next field is; `None` if there is none, or nothing is before the next comma.
+    /// Returns the range of the next field; `None` if there is none, or if nothing is before the
+    /// next comma.
     fn next(&mut self) -> Option<Range<usize>> {
         self.skip_blanks();
         let start = self.at;
@@ -381,7 +389,7 @@ impl Fields<'_> {
         Some(start..end)
     }
 
-    /// What is left that is neither blank nor comment.
+    /// Returns the range of the rest that is neither blank nor comment.
     fn rest(&self) -> Range<usize> {
         let mut left = Fields { line: self.line, at: self.at };
         left.skip_blanks();

@@ -1,10 +1,11 @@
-//! The tree rule: the longest path, from inner loops to outer ones.
+//! The tree rule: the longest path, computed from inner loops to outer ones.
 //!
-//! Betts and Donaldson, section II-C: for a sequence the sum, for an alternative the maximum, for a loop the time of an
-//! iteration times the bound. It is applied here to the graph itself, so that no tree has to be made of it: the longest
-//! path does the first two, and each loop's value is added where its header is come to. Of graphs that a tree
-//! can describe this is the tree's value. A loop that is left in the middle of an iteration has that part of an
-//! iteration besides the loop's value.
+//! Betts and Donaldson, section II-C: the time of a sequence is the sum of its parts, that of an
+//! alternative the maximum, and that of a loop the time of an iteration times the bound. This
+//! module applies the rule to the graph itself, so that no tree has to be built: the longest path
+//! covers the first two, and each loop's value is added when its header is reached. For graphs that
+//! a tree can describe, the result is the tree's value. If a loop is left in the middle of an
+//! iteration, that part of an iteration is added to the loop's value.
 
 use std::fmt;
 
@@ -12,16 +13,17 @@ use super::ipg::Ipg;
 use super::timing::Timing;
 use crate::base::Cycles;
 
-/// Why the tree rule does not apply.
+/// The reason why the tree rule does not apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoTree {
-    /// Divergence adds transitions, with cycles that are no loops.
+    /// Divergence adds transitions, with cycles that are not loops.
     Divergent,
-    /// This loop has ipoints, but none at its header, so that it is not entered in one place.
+    /// This loop contains ipoints, but has none at its header, so that it has no single entry
+    /// point.
     HeaderWithoutIpoint(usize),
-    /// No path of transitions that were observed leads from the entry to an exit.
+    /// No path of observed transitions leads from the entry to an exit.
     NoPath,
-    /// The value is beyond 64 bits.
+    /// The value exceeds 64 bits.
     TooLarge,
 }
 
@@ -36,7 +38,7 @@ impl fmt::Display for NoTree {
     }
 }
 
-/// The warp-specific estimate by the tree rule, over the transitions that were observed.
+/// Returns the estimate of one warp by the tree rule, over the observed transitions.
 ///
 /// # Errors
 /// See [`NoTree`].
@@ -59,7 +61,8 @@ pub fn tree_value(ipg: &Ipg, timing: &Timing) -> Result<Cycles, NoTree> {
     ends.max().map(Cycles::new).ok_or(NoTree::NoPath)
 }
 
-/// The ipoints such that transitions that iterate no loop lead from earlier ones to later ones.
+/// Returns the ipoints in an order in which transitions that iterate no loop lead from earlier ones
+/// to later ones.
 fn forward_order(ipg: &Ipg) -> Vec<usize> {
     let mut order = Vec::with_capacity(ipg.len());
     let mut seen = vec![false; ipg.len()];
@@ -89,12 +92,12 @@ struct Longest<'a> {
     timing: &'a Timing,
     loop_at: Vec<Option<usize>>,
     order: Vec<usize>,
-    /// Of the loops that were computed: what all their iterations take.
+    /// The time of all iterations, for each loop that has been computed.
     values: Vec<u64>,
 }
 
 impl Longest<'_> {
-    /// The longest iteration, times the bound.
+    /// Returns the longest iteration, times the bound.
     fn of_loop(&self, index: usize) -> Result<u64, NoTree> {
         let of = &self.ipg.loops()[index];
         let header = of.ipoint.ok_or(NoTree::HeaderWithoutIpoint(index))?;
@@ -113,7 +116,8 @@ impl Longest<'_> {
         longest.checked_mul(self.timing.bound[index]).ok_or(NoTree::TooLarge)
     }
 
-    /// By ipoint, the longest path from `start` within a region, with all iterations of the loops that are come to.
+    /// Returns, by ipoint, the longest path from `start` within a region, including all iterations
+    /// of the loops that it reaches.
     fn from(
         &self,
         start: usize,

@@ -1,24 +1,26 @@
-//! When warps start on a multiprocessor: release jitter and waves.
+//! The start times of warps on a multiprocessor: release jitter and waves.
 //!
-//! Betts and Donaldson, section V-B; the names of the values are theirs.
+//! Betts and Donaldson, section V-B, whose names of the values are used here.
 //!
-//! * The *release jitter* of a multiprocessor is the time until its final warp starts. The paper's figure 4 has one
-//!   multiprocessor, and counts from its first start; with several we count from the first start of the run on any of them,
-//!   because that is where the high-water mark begins.
-//! * A *wave* is a series of starts without an end between them. The first start after an end begins the next. Ω is the
-//!   largest number of waves on a multiprocessor in a run, φ the largest number of warps in a wave, and Δ the longest time between
-//!   consecutive starts of the same wave.
+//! * The *release jitter* of a multiprocessor is the time until its final warp starts. The paper's
+//!   figure 4 has one multiprocessor, and counts from its first start. With several multiprocessors
+//!   the first start of the run on any of them is used, because the high-water mark begins there.
+//! * A *wave* is a series of starts without an end between them. The first start after an end
+//!   begins the next wave. Ω is the largest number of waves on a multiprocessor in a run, φ the
+//!   largest number of warps in a wave, and Δ the longest time between consecutive starts of the
+//!   same wave.
 //!
-//! A start anywhere on a multiprocessor after an end anywhere on it begins a wave, so that where blocks come and go independently
-//! there are many more waves than blocks that ran one after the other. [`BlockWaves`] are ours: where the scheduler of
-//! blocks can be watched, the blocks that one place of a multiprocessor held one after the other are counted.
+//! Any start on a multiprocessor after any end on it begins a wave, so that if blocks start and end
+//! independently there are many more waves than blocks that ran one after the other. [`BlockWaves`]
+//! are an extension: if the block scheduler can be observed, they count the blocks that one CTA
+//! slot of a multiprocessor held one after the other.
 //!
-//! The paper inserts an empty set of warps on every end; a set that stays empty is no wave (its figure 6 has two waves
-//! although warps end after the second).
+//! The paper inserts an empty set of warps on every end; a set that stays empty is not a wave (its
+//! figure 6 has two waves although warps end after the second).
 
 use crate::base::{Cycle, Cycles};
 
-/// What traces say of how warps start.
+/// The parameters of the start times of warps in traces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaveParameters {
     /// max(δ): the longest release jitter of a multiprocessor's final warp.
@@ -32,18 +34,18 @@ pub struct WaveParameters {
 }
 
 impl WaveParameters {
-    /// Equation (1): `z_warp` + max(δ); `None` if that is beyond a `u64`.
+    /// Returns equation (1): `z_warp` + max(δ); `None` if that exceeds a `u64`.
     pub fn dynamic(&self, z_warp: Cycles) -> Option<Cycles> {
         z_warp.get().checked_add(self.jitter.get()).map(Cycles::new)
     }
 
-    /// Equation (2): Ω · (`z_warp` + (φ − 1) · Δ); `None` if that is beyond a `u64`.
+    /// Returns equation (2): Ω · (`z_warp` + (φ − 1) · Δ); `None` if that exceeds a `u64`.
     pub fn hybrid(&self, z_warp: Cycles) -> Option<Cycles> {
         let ripple = self.warps_per_wave.saturating_sub(1).checked_mul(self.spacing.get())?;
         z_warp.get().checked_add(ripple)?.checked_mul(self.waves).map(Cycles::new)
     }
 
-    /// The larger of each value.
+    /// Returns the larger of each value.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self {
@@ -55,7 +57,7 @@ impl WaveParameters {
     }
 }
 
-/// The starts and ends of one multiprocessor in one run, as they come.
+/// The starts and ends of warps of one multiprocessor in one run, in order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrivals {
     span: Option<(Cycle, Cycle)>,
@@ -65,7 +67,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// A warp starts, not before anything that was told before.
+    /// Records that a warp starts, no earlier than any event recorded before.
     pub fn start(&mut self, now: Cycle) {
         match self.span {
             Some((_, last)) if !self.ended => {
@@ -82,80 +84,82 @@ impl Arrivals {
         self.span = Some((self.span.map_or(now, |(first, _)| first), now));
     }
 
-    /// A warp ends.
+    /// Records that a warp ends.
     pub fn end(&mut self) {
         self.ended = true;
     }
 
-    /// The first start.
+    /// Returns the first start.
     pub fn first(&self) -> Option<Cycle> {
         self.span.map(|(first, _)| first)
     }
 
-    /// The values of this multiprocessor, in a run whose first start was then.
+    /// Returns the values of this multiprocessor, in a run whose first start was at `run_start`.
     pub fn parameters(&self, run_start: Cycle) -> WaveParameters {
         let jitter = self.span.map_or(Cycles::ZERO, |(_, last)| last - run_start);
         WaveParameters { jitter, ..self.so_far }
     }
 }
 
-/// What runs say of the blocks in the places of multiprocessors.
+/// The data from runs about the blocks in the CTA slots of multiprocessors.
 ///
-/// A place is taken by one block after the other. From the end of one, or the start of the run, until the last
-/// warp of the next starts it takes at most the jitter; then each warp takes its own time. So no run that was
-/// observed takes longer than the number of blocks times both together, if no warp takes longer than its estimate.
+/// A CTA slot holds one block after the other. From the end of a block, or the start of the run,
+/// until the last warp of the next block starts at most the jitter passes; then each warp takes its
+/// own time. So no observed run takes longer than the number of blocks times the sum of both, if no
+/// warp takes longer than its estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockWaves {
-    /// The largest number of blocks that a place held in a run.
+    /// The largest number of blocks that a CTA slot held in a run.
     pub waves: u64,
-    /// The longest time from the end of the block before it in its place, or the start of the run, until the last warp of a
-    /// block starts.
+    /// The longest time from the end of the previous block in the CTA slot, or the start of the
+    /// run, until the last warp of a block starts.
     pub jitter: Cycles,
 }
 
 impl BlockWaves {
-    /// Waves of blocks: the number of blocks in a place times the jitter and `z_warp`; `None` if that is beyond a `u64`.
+    /// Returns the estimate by waves of blocks: the number of blocks in a CTA slot times the sum of
+    /// jitter and `z_warp`; `None` if that exceeds a `u64`.
     pub fn hybrid(&self, z_warp: Cycles) -> Option<Cycles> {
         z_warp.get().checked_add(self.jitter.get())?.checked_mul(self.waves).map(Cycles::new)
     }
 
-    /// The larger of each value.
+    /// Returns the larger of each value.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self { waves: self.waves.max(other.waves), jitter: self.jitter.max(other.jitter) }
     }
 }
 
-/// A position for a block on a multiprocessor.
+/// A CTA slot of a multiprocessor.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     blocks: u64,
-    /// When the last warp of the block before ended; none for the first block.
+    /// When the last warp of the previous block ended; `None` for the first block.
     free: Option<Cycle>,
-    /// When the last warp so far of the present block ended.
+    /// When the last warp so far of the current block ended.
     end: Option<Cycle>,
 }
 
-/// A slot for a warp on a multiprocessor.
+/// A warp slot of a multiprocessor.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     place: usize,
     live: bool,
 }
 
-/// The places of all multiprocessors in one run, as blocks and warps come and go.
+/// The CTA slots of all multiprocessors in one run, as blocks and warps start and end.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    /// By multiprocessor: its places by their first slot, and its slots.
+    /// The CTA slots by their first warp slot, and the warp slots, by multiprocessor.
     sms: Vec<(Vec<Place>, Vec<Slot>)>,
     first: Option<Cycle>,
-    /// The last start among the first blocks of all places.
+    /// The last start among the first blocks of all CTA slots.
     last_of_first: Option<Cycle>,
     jitter: Cycles,
 }
 
 impl Places {
-    /// A block takes these slots.
+    /// Records that a block occupies these warp slots.
     pub fn block(&mut self, sm: u32, first_slot: usize, warps: usize) {
         let (places, slots) = self.sm(sm);
         if slots.len() < first_slot + warps {
@@ -168,7 +172,7 @@ impl Places {
         place.free = place.end;
     }
 
-    /// A warp passes an ipoint: its start, if it is the first.
+    /// Records that a warp passes an ipoint; the first one is its start.
     pub fn seen(&mut self, sm: u32, slot: u32, now: Cycle) {
         let (places, slots) = self.sm(sm);
         let Some(slot) = slots.get_mut(slot as usize) else { return };
@@ -184,7 +188,7 @@ impl Places {
         }
     }
 
-    /// A warp ends.
+    /// Records that a warp ends.
     pub fn ended(&mut self, sm: u32, slot: u32, now: Cycle) {
         let (places, slots) = self.sm(sm);
         let Some(slot) = slots.get_mut(slot as usize) else { return };
@@ -193,7 +197,7 @@ impl Places {
         place.end = place.end.max(Some(now));
     }
 
-    /// What the run says.
+    /// Returns the values of the run.
     pub fn waves(&self) -> BlockWaves {
         let of_first = self.last_of_first.zip(self.first).map_or(Cycles::ZERO, |(last, first)| last - first);
         let places = self.sms.iter().flat_map(|(places, _)| places);
@@ -218,7 +222,8 @@ mod tests {
 
     #[test]
     fn figure_6_of_the_paper() {
-        // s1 s2 s3 t2 ... s4 s5 ...: starts 3, 8 and 5 apart; what is between t2 and s4 is not in the text
+        // s1 s2 s3 t2 ... s4 s5 ...: starts 3, 8 and 5 apart; the text does not give what is
+        // between t2 and s4
         let mut arrivals = Arrivals::default();
         [2, 5, 13].into_iter().for_each(|cycle| arrivals.start(Cycle::new(cycle)));
         arrivals.end();
@@ -246,7 +251,8 @@ mod tests {
 
     #[test]
     fn blocks_of_a_place_follow_each_other() {
-        // two places of two warps; the first holds a second block, whose last warp starts 6 after the end before it
+        // two CTA slots of two warps; the first holds a second block, whose last warp starts 6
+        // cycles after the previous end
         let mut places = Places::default();
         let at = Cycle::new;
         places.block(0, 0, 2);
@@ -254,7 +260,7 @@ mod tests {
         for (slot, start) in [(0, 3), (1, 4), (2, 5), (3, 8)] {
             places.seen(0, slot, at(start));
         }
-        // passing another ipoint is no start
+        // passing another ipoint is not a start
         places.seen(0, 0, at(15));
         places.ended(0, 0, at(18));
         places.ended(0, 1, at(20));

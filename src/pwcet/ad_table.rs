@@ -1,15 +1,16 @@
 //! P-values of the Anderson-Darling statistic of a generalized Pareto fit.
 //!
-//! With fitted parameters its distribution depends on the shape, and hardly on the number of points (V. Choulakian and
-//! M. A. Stephens, "Goodness-of-Fit Tests for the Generalized Pareto Distribution", Technometrics 43, 2001). The table is of
-//! this program's own: 100,000 samples of 500 points a row, each fitted by maximum likelihood; the test
-//! `anderson_darling_table` prints it again. Row 0 agrees with that of Choulakian and Stephens (0.796 at 10 %, 0.974 at 5 %,
-//! 1.409 at 1 %) to 0.01.
+//! If parameters are fitted, the distribution of the statistic depends on the shape, and hardly on
+//! the number of points (V. Choulakian and M. A. Stephens, "Goodness-of-Fit Tests for the
+//! Generalized Pareto Distribution", Technometrics 43, 2001). The table was computed by this
+//! program: 100,000 samples of 500 points per row, each fitted by maximum likelihood; the test
+//! `anderson_darling_table` prints it again. Row 0 agrees with that of Choulakian and Stephens
+//! (0.796 at 10 %, 0.974 at 5 %, 1.409 at 1 %) to 0.01.
 
 /// The p-values of the columns.
 const P: [f64; 13] = [0.99, 0.95, 0.9, 0.75, 0.5, 0.25, 0.1, 0.05, 0.025, 0.01, 0.005, 0.002, 0.001];
 
-/// By xi, the statistic that is exceeded with each of these probabilities.
+/// The statistic that is exceeded with each of these probabilities, by xi.
 #[rustfmt::skip]
 const ROWS: [(f64, [f64; 13]); 13] = [
     (-0.5, [0.1515, 0.2026, 0.2392, 0.3206, 0.4590, 0.6738, 0.9685, 1.1962, 1.4382, 1.7680, 2.0363, 2.3814, 2.6630]),
@@ -27,10 +28,11 @@ const ROWS: [(f64, [f64; 13]); 13] = [
     (1.0, [0.1280, 0.1656, 0.1913, 0.2475, 0.3366, 0.4664, 0.6346, 0.7665, 0.8986, 1.0811, 1.2120, 1.3979, 1.5510]),
 ];
 
-/// The p-value of a statistic of a fit by maximum likelihood with this shape.
+/// Returns the p-value of a statistic of a fit by maximum likelihood with this shape.
 ///
-/// Linear in the shape and, of the p-value's logarithm, in the statistic. A shape beyond the table has that of its end. A
-/// p-value below 0.001 goes on as before; one above 0.99 is 1 at the statistic 0.
+/// The value is interpolated linearly in the shape, and its logarithm linearly in the statistic. A
+/// shape outside the table has the row of the nearest end. Below 0.001 the last cell is
+/// extrapolated; above 0.99 the p-value rises to 1 at the statistic 0.
 pub fn p_value(xi: f64, statistic: f64) -> f64 {
     let critical = row(xi);
     let cells = || critical.into_iter().zip(P);
@@ -44,7 +46,7 @@ pub fn p_value(xi: f64, statistic: f64) -> f64 {
     if statistic.is_nan() { 0.0 } else { libm::exp(log).clamp(0.0, 1.0) }
 }
 
-/// The row of a shape.
+/// Returns the row of a shape.
 fn row(xi: f64) -> [f64; 13] {
     let mut pairs = ROWS.iter().zip(ROWS.iter().skip(1));
     let within = pairs.clone().find(|(_, (high, _))| xi <= *high).or_else(|| pairs.next_back());

@@ -1,4 +1,4 @@
-//! The whole analysis of a sample.
+//! The complete analysis of a sample.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ use super::tail::{self, How, Tail};
 use super::threshold::{self, Choice, Rule};
 use crate::base::Watch;
 
-/// Replicates of a bootstrap at most.
+/// The largest number of replicates of a bootstrap.
 pub const MOST_BOOTSTRAPS: usize = 1_000_000;
 
 /// What an analysis is asked for.
@@ -110,16 +110,18 @@ pub struct Summary {
     pub ties: Ties,
 }
 
-/// Why there is no analysis.
+/// The reason why there is no analysis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoAnalysis {
-    /// Somebody asked it to stop.
+    /// The analysis was stopped.
     Stopped,
-    /// The threshold has fewer than [`MIN_EXCEEDANCES`] values above it, or all: so many.
+    /// The given number of values is above the threshold, which is fewer than [`MIN_EXCEEDANCES`],
+    /// or all of them.
     Threshold(usize),
-    /// So many measurements have the same value that no threshold has [`MIN_EXCEEDANCES`] of the larger ones above it.
+    /// So many measurements have the same value that no threshold has [`MIN_EXCEEDANCES`] of the
+    /// larger ones above it.
     Tied,
-    /// More replicates than [`MOST_BOOTSTRAPS`].
+    /// The given number of replicates exceeds [`MOST_BOOTSTRAPS`].
     Bootstraps(usize),
     /// The significance or the level is not more than 0 and less than 1.
     NoShare(f64),
@@ -149,10 +151,12 @@ impl fmt::Display for NoAnalysis {
 
 impl std::error::Error for NoAnalysis {}
 
-/// Analyses a sample on so many threads. The result is the same, bit by bit, for any number of them.
+/// Analyses a sample on this many threads. The result is the same, bit by bit, for any number of
+/// threads.
 ///
 /// # Errors
-/// If an option is out of range, a threshold has too few exceedances, or `watch` is stopped.
+/// Returns an error if an option is out of range, if a threshold has too few exceedances, or if
+/// `watch` is stopped.
 pub fn analyse(
     sample: &Sample,
     options: &Options,
@@ -236,7 +240,8 @@ pub fn analyse(
 }
 
 impl Summary {
-    /// Of times that are finite, whether they are a [`Sample`] or not; 0 everywhere of none.
+    /// Summarises times that are finite, whether they form a [`Sample`] or not. Without times every
+    /// number is 0.
     pub fn of(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);

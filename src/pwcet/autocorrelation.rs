@@ -36,14 +36,14 @@ pub struct LjungBox {
     pub passed: bool,
 }
 
-/// Lags shown at most.
+/// The largest number of lags shown.
 const SHOWN: usize = 40;
 
-/// Numbers of lags that are tested.
+/// The numbers of lags that are tested.
 const TESTED: [usize; 3] = [5, 10, 20];
 
 impl Autocorrelation {
-    /// Of a sample.
+    /// Computes the correlations of a sample and tests them.
     pub fn of(sample: &Sample, significance: f64) -> Self {
         let values = sample.values();
         let n = values.len() as f64;
@@ -67,10 +67,12 @@ impl Autocorrelation {
         Self { correlations, band: 1.96 / n.sqrt(), ljung_box }
     }
 
-    /// The first lag whose correlation could be chance after those before it; none if no lag's could.
+    /// Returns the first lag whose correlation could be chance, given those before it; `None` if
+    /// there is no such lag.
     ///
-    /// M. S. Bartlett, "On the theoretical specification and sampling properties of autocorrelated time-series", 1946: its
-    /// variance is the band's, times 1 and twice the squares of the correlations before.
+    /// M. S. Bartlett, "On the theoretical specification and sampling properties of autocorrelated
+    /// time-series", 1946: the variance is that of the band, times 1 plus twice the sum of the
+    /// squares of the correlations before.
     pub fn fades_at(&self) -> Option<usize> {
         let mut spread = 1.0;
         let mut outside = |&r: &f64| {

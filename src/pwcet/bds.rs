@@ -1,9 +1,11 @@
 //! The BDS test of independence.
 //!
-//! W. A. Broock, J. A. Scheinkman, W. D. Dechert, B. LeBaron, "A Test for Independence Based on the Correlation Dimension",
-//! Econometric Reviews 15, 1996. In independent data, histories of m points are as close to one another as m points on
-//! their own are: C_m = C_1^m, but for chance. The statistic is standard normal then; L. Kanzler, "Very Fast and
-//! Correctly Sized Estimation of the BDS Statistic", 1999, says which points each C is of, and how far that holds.
+//! W. A. Broock, J. A. Scheinkman, W. D. Dechert, B. LeBaron, "A Test for Independence Based on the
+//! Correlation Dimension", Econometric Reviews 15, 1996. In independent data, histories of m points
+//! are close to each other as often as m independent points are: C_m = C_1^m, except for chance.
+//! The statistic is then standard normal. L. Kanzler, "Very Fast and Correctly Sized Estimation of
+//! the BDS Statistic", 1999, defines the points over which each C is computed, and the sample sizes
+//! for which that holds.
 
 use std::f64::consts::PI;
 
@@ -15,11 +17,12 @@ use super::sample::Sample;
 use super::special::{mean, normal_two_sided, two_sided_z, variance};
 use crate::base::Watch;
 
-/// Distances that are tested, in standard deviations of the sample.
+/// The distances that are tested, in standard deviations of the sample.
 pub const EPSILONS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
 
-/// Other histories that have to be close to one on average, if points are independent, for a test to count: with fewer the
-/// statistic is not normal and rejects too often (Kanzler 1999, section 5).
+/// The number of other histories that have to be close to one on average, if points are
+/// independent, for a test to count: with fewer the statistic is not normal and rejects too often
+/// (Kanzler 1999, section 5).
 const NEIGHBOURS: f64 = 10.0;
 
 /// The tests.
@@ -54,8 +57,9 @@ pub struct BdsTest {
     pub p_value: f64,
 }
 
-/// All tests of a sample; none if it was asked to stop. Time grows with the square of the points: 50,000 take about half a
-/// second on two cores, 200,000 seven.
+/// Performs all tests of a sample; returns `None` if it was stopped. The time grows with the square
+/// of the number of points: 50,000 points take about half a second on two cores, 200,000 seven
+/// seconds.
 pub fn bds(sample: &Sample, significance: f64, threads: usize, watch: &Watch) -> Option<Bds> {
     let deviation = variance(sample.values(), 1).sqrt();
     let distances = EPSILONS.map(|epsilon| epsilon * deviation);
@@ -76,26 +80,27 @@ pub fn bds(sample: &Sample, significance: f64, threads: usize, watch: &Watch) ->
     Some(Bds { tests, critical_values, p_value, passed: p_value >= significance })
 }
 
-/// One p-value for several; 1 for none.
+/// Combines several p-values into one; returns 1 if there are none.
 fn together(p_values: impl Iterator<Item = f64>) -> f64 {
-    // a p-value of 1 would outweigh any other, and says no more than one near 1
+    // a p-value of 1 would outweigh any other, and is no stronger evidence than one near 1
     let all: Vec<f64> = p_values.map(|p| libm::tan(PI * (0.5 - p.clamp(1e-15, 0.99)))).collect();
     if all.is_empty() { 1.0 } else { (0.5 - libm::atan(mean(&all)) / PI).clamp(0.0, 1.0) }
 }
 
-/// How many other histories are close to one, on average, if points are independent.
+/// Returns the number of other histories that are close to one, on average, if points are
+/// independent.
 fn neighbours(counts: &Counts, points: usize, dimension: usize) -> f64 {
     let n = points as f64;
     let share = counts.singles(0) as f64 / (n * (n - 1.0) / 2.0);
     n * libm::pow(share, dimension as f64)
 }
 
-/// The statistic of one dimension: Broock et al., equations 2.5 to 2.8.
+/// Returns the statistic of one dimension: Broock et al., equations 2.5 to 2.8.
 fn statistic(counts: &Counts, points: usize, dimension: usize) -> Option<f64> {
     let n = points as f64;
     let pairs = |points: f64| points * (points - 1.0) / 2.0;
     let c = counts.singles(0) as f64 / pairs(n);
-    // triples of which one is close to both others; rows count each point as close to itself
+    // triples of which one point is close to both others; rows count each point as close to itself
     let k = (counts.squares - 3.0 * counts.sum + 2.0 * n) / (n * (n - 1.0) * (n - 2.0));
     let m = i32::try_from(dimension).ok()?;
     let mixed: f64 = (1..m).map(|j| k.powi(m - j) * c.powi(2 * j)).sum();

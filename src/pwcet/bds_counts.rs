@@ -1,10 +1,12 @@
-//! Pairs of histories that are close, counted as bits.
+//! The number of close pairs of histories, counted as bits.
 //!
-//! Row i of the matrix of close pairs is a bit set: bit j is set if points i and j are close. By value, the points close to
-//! i are an interval, so the row is the difference of two prefixes of the sorted points, as bit sets: one that
-//! is kept for every few points, and a few bits. Histories of m points are close if those of m - 1 points that
-//! begin one later are, and the first points are: row i is that of i + 1 before, shifted by a bit, and row i of single points.
-//! Only bits above i are used; a row of 64 pairs is a few instructions.
+//! Row i of the matrix of close pairs is a bit set: bit j is set if points i and j are close. In
+//! the order of values, the points close to i are an interval, so the row is the difference of two
+//! prefixes of the sorted points, as bit sets. Each prefix is composed of a stored one (there is
+//! one for every few points) and a few bits. Histories of m points are close if the histories of
+//! m - 1 points that begin one later are close, and so are the first points: row i is row i + 1 of
+//! the dimension below, shifted by a bit, combined with row i of single points. Only bits above i
+//! are used; a row of 64 pairs takes a few instructions.
 
 use super::parallel;
 use crate::base::Watch;
@@ -12,38 +14,38 @@ use crate::base::Watch;
 /// The largest embedding dimension.
 pub(super) const DIMENSIONS: usize = 5;
 
-/// Prefixes that are kept at most, of n bits each.
+/// The largest number of stored prefixes, of n bits each.
 const PREFIXES: usize = 1024;
 
-/// Parts into which rows are split for threads.
+/// The number of parts into which rows are divided for threads.
 const PARTS: usize = 32;
 
-/// The counts of one distance.
+/// The counts for one distance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
-    /// By dimension from 1, close pairs of histories.
+    /// The number of close pairs of histories, by dimension from 1.
     joint: [u64; DIMENSIONS],
-    /// By number of first points left out, close pairs of single points.
+    /// The number of close pairs of single points, by the number of first points omitted.
     singles: [u64; DIMENSIONS],
-    /// The sum of all rows of the whole matrix, with its diagonal.
+    /// The sum of all rows of the whole matrix, including its diagonal.
     pub sum: f64,
-    /// The sum of their squares.
+    /// The sum of the squares of the rows.
     pub squares: f64,
 }
 
 impl Counts {
-    /// Close pairs of histories of so many points, at least 1.
+    /// Returns the number of close pairs of histories of this many points, at least 1.
     pub fn joint(&self, dimension: usize) -> u64 {
         self.joint.get(dimension.wrapping_sub(1)).copied().unwrap_or_default()
     }
 
-    /// Close pairs of points without so many of the first ones.
+    /// Returns the number of close pairs of points without this many of the first ones.
     pub fn singles(&self, without: usize) -> u64 {
         self.singles.get(without).copied().unwrap_or_default()
     }
 }
 
-/// The pairs at a distance less than each of these; none if it was asked to stop.
+/// Counts the pairs at a distance less than each of these; returns `None` if it was stopped.
 pub(super) fn count(values: &[f64], distances: &[f64], threads: usize, watch: &Watch) -> Option<Vec<Counts>> {
     let sets = Sets::of(values);
     let windows: Vec<Vec<Window>> = distances.iter().map(|&distance| sets.windows(distance)).collect();
@@ -68,17 +70,17 @@ pub(super) fn count(values: &[f64], distances: &[f64], threads: usize, watch: &W
     Some(windows.iter().zip(parts.chunks(PARTS)).map(together).collect())
 }
 
-/// The points close to one: these places of the sorted points.
+/// The positions of the points close to one, in the order of size.
 type Window = std::ops::Range<usize>;
 
-/// The sorted points as sets of bits.
+/// The sorted points as bit sets.
 struct Sets {
-    /// By place in the order of size, the value and its index.
+    /// The value and the index of each point, in the order of size.
     sorted: Vec<(f64, usize)>,
     /// The first `every * k` of them as a set, for each k.
     prefixes: Vec<Vec<u64>>,
     every: usize,
-    /// Words of a set.
+    /// The number of words of a set.
     words: usize,
 }
 
@@ -97,7 +99,7 @@ impl Sets {
         Self { sorted, prefixes, every, words }
     }
 
-    /// By index of a point, the points closer to it than `distance`.
+    /// Returns the points closer than `distance` to each point, by its index.
     fn windows(&self, distance: f64) -> Vec<Window> {
         let mut windows = vec![0..0; self.sorted.len()];
         let (mut start, mut end) = (0, 0);
@@ -120,7 +122,7 @@ impl Sets {
         windows
     }
 
-    /// Sets the words of `row` from `from` on to the first `count` sorted points, added bit by bit to what is there.
+    /// Toggles, in the words of `row` from `from` on, the bits of the first `count` sorted points.
     fn toggle(&self, row: &mut [u64], from: usize, count: usize) {
         let nearest = ((count + self.every / 2) / self.every).min(self.prefixes.len().saturating_sub(1));
         if let Some(prefix) = self.prefixes.get(nearest) {
@@ -131,10 +133,10 @@ impl Sets {
         rest.iter().for_each(|&(_, index)| flip(row, index));
     }
 
-    /// The counts of pairs whose earlier point is one of these rows.
+    /// Counts the pairs whose earlier point is one of these rows.
     fn count(&self, windows: &[Window], first: usize, end: usize) -> Counts {
         let mut counts = Counts::default();
-        // rows of dimension 1 to 4, of the point before this one in the loop
+        // rows of dimension 1 to 4, of the point handled before this one in the loop
         let mut rows = vec![vec![0_u64; self.words + 1]; DIMENSIONS - 1];
         let mut next = vec![0_u64; self.words + 1];
         // the first rows of the loop only fill those of higher dimensions
@@ -173,7 +175,8 @@ fn flip(set: &mut [u64], index: usize) {
     }
 }
 
-/// The words from `from` on of single points and of the history that begins one later, joined.
+/// Returns the words from `from` on of single points, combined with those of the history that
+/// begins one later.
 fn joined<'a>(single: &'a [u64], before: &'a [u64], from: usize) -> impl Iterator<Item = u64> + 'a {
     let before = before.get(from..).unwrap_or_default();
     let single = single.get(from..).unwrap_or_default();
@@ -181,7 +184,8 @@ fn joined<'a>(single: &'a [u64], before: &'a [u64], from: usize) -> impl Iterato
     single.iter().zip(before).zip(after).map(|((single, low), high)| single & (low >> 1 | high << 63))
 }
 
-/// Puts the joined words in `row`; how many bits of them are set, in the first one only those of `mask`.
+/// Writes the combined words to `row`. Returns the number of bits set; in the first word only those
+/// of `mask` count.
 fn join(single: &[u64], before: &[u64], row: &mut [u64], from: usize, mask: u64) -> u64 {
     let row = row.get_mut(from..).unwrap_or_default();
     let mut sum = 0;
@@ -192,14 +196,14 @@ fn join(single: &[u64], before: &[u64], row: &mut [u64], from: usize, mask: u64)
     sum - u64::from((row.first().copied().unwrap_or_default() & !mask).count_ones())
 }
 
-/// The same count without a row.
+/// Returns the same count without writing a row.
 fn close(single: &[u64], before: &[u64], from: usize, mask: u64) -> u64 {
     let first = joined(single, before, from).next().unwrap_or_default();
     joined(single, before, from).map(|bits| u64::from(bits.count_ones())).sum::<u64>()
         - u64::from((first & !mask).count_ones())
 }
 
-/// How many bits of a row are set, in the first word only those of `mask`.
+/// Returns the number of bits set in a row; in the first word only those of `mask` count.
 fn ones(row: &[u64], from: usize, mask: u64) -> u64 {
     let row = row.get(from..).unwrap_or_default();
     row.iter().map(|bits| u64::from(bits.count_ones())).sum::<u64>()

@@ -11,7 +11,7 @@ use super::probability::Probability;
 use super::sample::Sample;
 use crate::base::Watch;
 
-/// Blocks that a fit needs at least.
+/// The smallest number of blocks for a fit.
 pub const MIN_BLOCKS: usize = 10;
 
 /// The distribution of the largest time of a block of runs.
@@ -45,14 +45,14 @@ pub struct BlockTime {
     pub l_moments: f64,
 }
 
-/// The largest values of whole blocks of so many.
+/// Returns the largest values of complete blocks of this many runs.
 pub fn maxima(sample: &Sample, block: usize) -> Vec<f64> {
     let largest = |block: &[f64]| block.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     sample.values().chunks_exact(block.max(1)).map(largest).collect()
 }
 
-/// The block maxima of a sample; none if there are fewer than [`MIN_BLOCKS`], these are all the same, or it was asked to
-/// stop.
+/// Returns the block maxima of a sample, or `None` if there are fewer than [`MIN_BLOCKS`], if they
+/// are all the same, or if the analysis was stopped.
 pub fn block_maxima(
     sample: &Sample,
     block: Option<usize>,
@@ -80,7 +80,8 @@ pub fn block_maxima(
         parallel::map(replicates, threads, watch, replicate)?.into_iter().flatten().collect();
     let maximum_likelihood = Gev::fit(&maxima, Method::MaximumLikelihood)?;
     let time = |&probability: &Probability| {
-        // a heavy tail can go beyond an `f64`, and the lower end of a fit below 0, where no time is
+        // a heavy tail can exceed an `f64`, and the lower end of a fit can be below 0, which no
+        // time is
         let by = |gev: Gev| gev.run_exceeded_with(probability.get(), block).clamp(0.0, f64::MAX);
         BlockTime { probability, maximum_likelihood: by(maximum_likelihood), l_moments: by(l_moments) }
     };

@@ -11,7 +11,7 @@ use super::parallel;
 use super::special::quantile;
 use crate::base::Watch;
 
-/// What random numbers are for: each use has its own streams of the generator.
+/// The purpose of random numbers; each has its own streams of the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     Fit,
@@ -20,46 +20,47 @@ pub(super) enum Use {
     Blocks,
 }
 
-/// 2^52 steps and a half are the last that an `f64` can tell apart.
+/// The limit of steps: 2^52 and a half is the last such number that an `f64` can represent.
 const MOST_STEPS: f64 = (1_u64 << 52) as f64;
 
-/// Random numbers by seed, use and index: replicate `index` is the same whichever thread makes it.
+/// Returns random numbers by seed, purpose and index: replicate `index` is the same on any thread.
 pub(super) fn stream(seed: u64, of: Use, index: usize) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream((of as u64) << 32 | index as u64 & 0xffff_ffff);
     rng
 }
 
-/// A number in (0, 1].
+/// Draws a number in (0, 1].
 pub(super) fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     1.0 - rng.random::<f64>()
 }
 
-/// So many excesses of a distribution, from the smallest to the largest, measured in steps of `resolution` (0: as they
-/// are); none if one is beyond an `f64`.
+/// Draws `count` excesses of a distribution, from the smallest to the largest, measured in steps of
+/// `resolution` (0 for no rounding); `None` if one exceeds an `f64`.
 ///
-/// The hazards of sorted points are sums of exponential variables (A. Rényi, 1953), which saves sorting. A step that
-/// begins at the threshold is measured as its middle, as the data are: see [`Ties`](super::Ties).
+/// The hazards of sorted points are sums of exponential variables (A. Rényi, 1953), which makes
+/// sorting unnecessary. A step that begins at the threshold is measured as its middle, like the
+/// data: see [`Ties`](super::Ties).
 pub fn draw(gpd: Gpd, count: usize, resolution: f64, rng: &mut ChaCha8Rng) -> Option<Excesses> {
     let mut hazard = 0.0;
     let point = |left: usize| {
         hazard -= libm::log(uniform(rng)) / left as f64;
         let y = gpd.at_hazard(hazard);
         let steps = y / resolution;
-        // where steps are finer than an `f64`, a point is what it is
+        // if steps are finer than an `f64`, the point is not rounded
         if steps < MOST_STEPS { (steps.floor() + 0.5) * resolution } else { y }
     };
     Excesses::new((1..=count).rev().map(point).collect())
 }
 
-/// Which distribution replicates are drawn from, and how.
+/// The distribution from which replicates are drawn, and the parameters of the draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
     /// The distribution.
     pub gpd: Gpd,
-    /// How many excesses each replicate has.
+    /// The number of excesses of each replicate.
     pub count: usize,
-    /// The steps in which they are measured; 0 for none.
+    /// The steps in which excesses are measured; 0 for none.
     pub resolution: f64,
 }
 
@@ -70,8 +71,9 @@ pub struct Replicates {
 }
 
 impl Replicates {
-    /// So many of them, the same for a seed on any number of threads: replicate i has stream i of the generator. A
-    /// model without a shape is fitted without one. None if it was asked to stop.
+    /// Draws replicates; they are the same for a seed on any number of threads, because replicate i
+    /// has stream i of the generator. A model without a shape is fitted without one. Returns `None`
+    /// if it was stopped.
     pub fn draw(model: Model, replicates: usize, seed: u64, threads: usize, watch: &Watch) -> Option<Self> {
         let exponential = model.gpd.is_exponential();
         let purpose = if exponential { Use::Exponential } else { Use::Fit };
@@ -86,20 +88,20 @@ impl Replicates {
         Some(Self { fits: fits.into_iter().flatten().collect() })
     }
 
-    /// One statistic of each.
+    /// Returns one statistic of each replicate.
     pub(super) fn statistics(&self, which: impl Fn(&Distances) -> f64) -> Vec<f64> {
         self.fits.iter().map(|(_, distances)| which(distances)).collect()
     }
 
-    /// The interval between the quantiles of `value` that leave out (1 - level) / 2 on each side (B. Efron's percentile
-    /// interval); without limits if there are no replicates.
+    /// Returns the interval between the quantiles of `value` that cut off (1 - level) / 2 on each
+    /// side (B. Efron's percentile interval); it has no limits if there are no replicates.
     pub fn interval(&self, level: f64, value: impl Fn(Gpd) -> f64) -> Interval {
         let mut values: Vec<f64> = self.fits.iter().map(|&(gpd, _)| value(gpd)).collect();
         percentiles(&mut values, level)
     }
 }
 
-/// The percentile interval of values in any order; without limits if there are none.
+/// Returns the percentile interval of values in any order; it has no limits if there are no values.
 pub(super) fn percentiles(values: &mut [f64], level: f64) -> Interval {
     if values.is_empty() {
         return Interval::default();

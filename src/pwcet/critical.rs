@@ -12,10 +12,10 @@ pub struct CriticalValue {
     pub statistic: f64,
 }
 
-/// Significances at which critical values are given if no table says which.
+/// The significances at which critical values are given if no table determines them.
 pub(super) const SIGNIFICANCES: [f64; 3] = [0.1, 0.05, 0.01];
 
-/// Critical values at [`SIGNIFICANCES`].
+/// Returns critical values at [`SIGNIFICANCES`].
 pub(super) fn at_significances(statistic: impl Fn(f64) -> f64) -> [CriticalValue; 3] {
     SIGNIFICANCES.map(|significance| CriticalValue { significance, statistic: statistic(significance) })
 }

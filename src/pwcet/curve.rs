@@ -11,10 +11,11 @@ use super::special::{quantile, two_sided_z};
 use super::tail::{Analysed, Intervals};
 use crate::base::Watch;
 
-/// The part of a time that the upper limit of its interval may be above it, for a sample to support it.
+/// The largest fraction of a time by which the upper limit of its interval may exceed it, for a
+/// sample to support it.
 pub const SUPPORTED: f64 = 0.25;
 
-/// The largest number of measurements that is given as advice: more cannot be made.
+/// The largest number of measurements that is given as advice, because more are not feasible.
 pub const MOST_NEEDED: f64 = 1e12;
 
 /// The probability at which the paper measures accuracy (equation 3).
@@ -57,7 +58,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Says how well a sample of so many supports it.
+    /// Determines how well a sample of this many measurements supports the point.
     fn judge(&mut self, measurements: usize) {
         let Some(intervals) = self.intervals else { return };
         let width = intervals.profile.upper.map(|upper| (upper - self.time) / self.time / SUPPORTED);
@@ -69,13 +70,13 @@ impl Point {
         self.measurements_needed = needed.filter(|needed| *needed <= MOST_NEEDED).map(|needed| needed as u64);
     }
 
-    /// The upper limit of the interval by profile likelihood, if it has one.
+    /// Returns the upper limit of the interval by profile likelihood, if it has one.
     pub fn upper_limit(&self) -> Option<f64> {
         self.intervals.and_then(|intervals| intervals.profile.upper)
     }
 }
 
-/// Points of the curve for a power of ten, and at most.
+/// The number of points of the curve per power of ten, and the largest number of points.
 const PER_DECADE: f64 = 4.0;
 const MOST_POINTS: f64 = 120.0;
 
@@ -113,7 +114,7 @@ pub struct Pwcet {
     pub accuracy: Accuracy,
 }
 
-/// The curve of a tail at these probabilities; none if it was asked to stop.
+/// Computes the curve of a tail at these probabilities; returns `None` if it was stopped.
 pub(super) fn pwcet(
     sample: &Sample,
     analysed: &Analysed,
@@ -125,15 +126,16 @@ pub(super) fn pwcet(
     let profile = Profile::new(excesses, tail.best, level);
     let n = sample.len() as f64;
     let z = two_sided_z(level);
-    // of the logarithm of the share
+    // the standard error of the logarithm of the share
     let error_of_share = ((1.0 - tail.rate) / (n * tail.rate)).sqrt();
     let point = |&probability: &Probability| {
         let within = probability.get() / tail.rate;
-        // not -0
+        // this avoids -0
         let decades_beyond = 0.0 - libm::log10(probability.get() * n).min(0.0);
         let observed = probability.get() * n >= 1.0;
         if within >= 1.0 {
-            // the quantile lies between two values, and the next larger one may be above the threshold
+            // the quantile lies between two values, and the next larger one may be above the
+            // threshold
             let time = quantile(sample.sorted(), 1.0 - probability.get()).min(tail.threshold);
             let support = if observed { Support::Observed } else { Support::Unsupported };
             return Point {
@@ -146,7 +148,7 @@ pub(super) fn pwcet(
                 measurements_needed: None,
             };
         }
-        // a heavy tail can go beyond an `f64`
+        // a heavy tail can exceed an `f64`
         let above = |excess: f64| (tail.threshold + excess).min(f64::MAX);
         let time = above(tail.best.exceeded_with(within));
         let share = z * tail.best.slope(libm::log(tail.rate / probability.get())) * error_of_share;
@@ -162,7 +164,7 @@ pub(super) fn pwcet(
             time,
             exponential: above(tail.exponential.gpd.exceeded_with(within)),
             intervals: Some(intervals),
-            // until the limits are final
+            // preliminary, until the limits are final
             support: if observed { Support::Observed } else { Support::Extrapolated },
             decades_beyond,
             measurements_needed: None,
@@ -172,7 +174,7 @@ pub(super) fn pwcet(
         let at = |index| probabilities.get(index).map(point);
         Some(parallel::map(probabilities.len(), threads, watch, at)?.into_iter().flatten().collect())
     };
-    // a heavy tail can go beyond an `f64`
+    // a heavy tail can exceed an `f64`
     let time =
         |gpd: Gpd| (tail.threshold + gpd.exceeded_with((ACCURACY_AT / tail.rate).min(1.0))).min(f64::MAX);
     let accuracy = |gpd: Gpd| (time(gpd) - sample.max()) / time(gpd);
@@ -183,7 +185,7 @@ pub(super) fn pwcet(
     Some(Pwcet {
         points,
         curve,
-        // the longest run is possible by the fit, but for the last bits of a sum
+        // the fit allows the longest run, except for rounding errors of a sum
         end_point: tail.best.end_point().map(|end| (tail.threshold + end).max(sample.max())),
         accuracy: Accuracy {
             maximum: sample.max(),
@@ -195,11 +197,12 @@ pub(super) fn pwcet(
     })
 }
 
-/// Makes points of one curve consistent with each other and with the sample, as [`Pwcet`] says.
+/// Makes points of one curve consistent with each other and with the sample, as [`Pwcet`] requires.
 ///
-/// The errors are added point by point, so that an interval can reach below 0, or get narrower faster than the time grows. A lower
-/// limit of a time is one of each longer time as well, so lower limits take over that of a larger probability. An upper limit that
-/// falls is raised to that of the larger probability: intervals get wider by this and never narrower at their upper end.
+/// The errors are added for each point separately, so that an interval can extend below 0, or get
+/// narrower faster than the time grows. A lower limit of a time is also one of each longer time, so
+/// each lower limit is at least that of a larger probability. An upper limit that falls is raised
+/// to that of the larger probability: this only raises upper limits.
 fn consistent(points: &mut [&mut Point], sample: &Sample) {
     points.sort_by(|left, right| right.probability.get().total_cmp(&left.probability.get()));
     let (mut time, mut exponential): (f64, f64) = (0.0, 0.0);
@@ -209,7 +212,8 @@ fn consistent(points: &mut [&mut Point], sample: &Sample) {
         exponential = exponential.max(point.exponential);
         (point.time, point.exponential) = (time, exponential);
         let Some(intervals) = &mut point.intervals else { continue };
-        // the sample's time with this probability: the longest run where none is expected beyond
+        // the sample's time with this probability, or the longest run if no run is expected beyond
+        // it
         let seen = quantile(sample.sorted(), 1.0 - point.probability.get());
         let seen = if point.probability.get() * sample.len() as f64 > 1.0 { seen } else { sample.max() };
         let before = limits.unwrap_or(*intervals);
@@ -222,12 +226,12 @@ fn consistent(points: &mut [&mut Point], sample: &Sample) {
     }
 }
 
-/// Probabilities of the curve.
+/// Returns the probabilities of the curve.
 fn along(rate: f64, asked: &[Probability]) -> Vec<Probability> {
     let smallest = asked.iter().map(|asked| asked.get()).fold(rate, f64::min);
     let decades = libm::log10(rate / smallest);
     let steps = (decades * PER_DECADE).ceil().clamp(0.0, MOST_POINTS);
-    // not at the threshold itself, whose time is known
+    // the threshold itself is omitted, because its time is known
     let probability =
         |step: u32| Probability::new(rate * libm::pow(10.0, -decades * f64::from(step) / steps));
     (1..=steps as u32).filter_map(|step| probability(step).ok()).collect()

@@ -1,4 +1,4 @@
-//! Whether extreme-value statistics apply, and what would help if not.
+//! The decision whether extreme-value statistics apply, and advice if they do not.
 
 use std::fmt;
 
@@ -12,7 +12,8 @@ use super::sample::Sample;
 use super::tail::Tail;
 use super::threshold::Choice;
 
-/// Exceedances with which the extremal index of independent times is hardly ever below [`ALONE`](super::extremal::ALONE).
+/// The number of exceedances with which the extremal index of independent times is hardly ever
+/// below [`ALONE`](super::extremal::ALONE).
 pub const ENOUGH: usize = 400;
 
 /// The decision of the paper's figure 1, and its confidence.
@@ -117,7 +118,7 @@ pub enum Advice {
 }
 
 impl Advice {
-    /// What helps where there are few distinct times.
+    /// Returns the advice for a tail with few distinct times.
     pub fn against_few_times(exact_clock: bool) -> Self {
         if exact_clock { Self::MoreVariation } else { Self::FinerClock }
     }
@@ -164,7 +165,7 @@ impl fmt::Display for Advice {
     }
 }
 
-/// The tests that a decision rests on.
+/// The tests on which a decision is based.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tests<'a> {
     pub stationarity: &'a Stationarity,
@@ -175,7 +176,7 @@ pub(super) struct Tests<'a> {
     pub choice: &'a Choice,
 }
 
-/// The decision for a sample.
+/// Returns the decision for a sample.
 pub(super) fn decide(sample: &Sample, tests: Tests<'_>, significance: f64, exact_clock: bool) -> Decision {
     let kpss = &tests.stationarity.decisive;
     let theta = tests.extremal_index.theta;
@@ -225,7 +226,7 @@ pub(super) fn decide(sample: &Sample, tests: Tests<'_>, significance: f64, exact
     }
 }
 
-/// Whether leaving out some first measurements makes the rest stationary.
+/// Returns advice on whether omitting some first measurements makes the rest stationary.
 fn without_start(sample: &Sample, significance: f64) -> Advice {
     let n = sample.len();
     let kept = [20, 10, 4, 2].map(|part| n / part).into_iter().find(|&dropped| {

@@ -1,4 +1,4 @@
-//! What plots of a tail show.
+//! The data of the diagnostic plots of a tail.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use super::sample::Sample;
 use super::special::two_sided_z;
 use super::threshold::Candidate;
 
-/// Points of a plot at most.
+/// The largest number of points of a plot.
 const POINTS: usize = 200;
 
 /// The series of the diagnostic plots, of at most 200 points each. Times are in the unit of the sample.
@@ -65,7 +65,8 @@ pub struct Banded {
 }
 
 impl Diagnostics {
-    /// Of a sample, fits above several thresholds, and the fit to the excesses of one; bands hold at `level`.
+    /// Computes the series for a sample, from the fits above several thresholds and the fit to the
+    /// excesses of one; bands hold at `level`.
     pub fn of(
         sample: &Sample,
         candidates: &[Candidate],
@@ -105,12 +106,14 @@ impl Diagnostics {
     }
 }
 
-/// Mean excesses above thresholds that a half of the values to ten of them exceed.
+/// Returns the mean excesses above thresholds, from one that half of the values exceed to one that
+/// ten exceed.
 fn mean_residual_life(sample: &Sample, z: f64) -> Vec<Banded> {
     let sorted = sample.sorted();
     let n = sorted.len();
     let mut points = Vec::new();
-    // sums of what is above, from the largest value on, of distances from it: no digits are lost
+    // sums over the values above, from the largest value on, of distances from it, so that no
+    // digits are lost
     let (top, mut once, mut twice) = (sample.max(), 0.0, 0.0);
     let shown: Vec<usize> = ranks(n / 2, 10).collect();
     for (above, &value) in sorted.iter().rev().enumerate() {
@@ -121,7 +124,7 @@ fn mean_residual_life(sample: &Sample, z: f64) -> Vec<Banded> {
             let mean = once / count;
             let error = ((twice / count - mean * mean).max(0.0) / (count - 1.0)).sqrt();
             let excess = (top - value) - mean;
-            // what is above a threshold exceeds it
+            // excesses are positive
             let band = Interval::around(excess, z * error).map(|limit| limit.max(0.0));
             points.push(Banded { threshold: value, value: excess, band });
         }
@@ -132,7 +135,8 @@ fn mean_residual_life(sample: &Sample, z: f64) -> Vec<Banded> {
     points
 }
 
-/// Up to [`POINTS`] different numbers from `least` to `most`, in about equal ratios, from the smallest to the largest.
+/// Returns up to [`POINTS`] different numbers from `least` to `most`, in about equal ratios, from
+/// the smallest to the largest.
 fn ranks(most: usize, least: usize) -> impl Iterator<Item = usize> {
     let (from, to) = (least.max(1), most.max(least).max(1));
     let ratio = to as f64 / from as f64;
@@ -157,7 +161,8 @@ fn quantiles(excesses: &Excesses, threshold: f64, gpd: Gpd) -> Vec<QuantilePair>
 }
 
 impl Exceeded {
-    /// How many of these times, from the shortest to the longest, are longer than some of them.
+    /// Returns, for some of these times, the share of times that are longer; the times are from the
+    /// shortest to the longest.
     pub fn all(sorted: &[f64]) -> Vec<Self> {
         let n = sorted.len();
         let time = |rank: usize| sorted.get(n.checked_sub(rank)?).copied();

@@ -17,7 +17,7 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Of excesses from a distribution, in one pass.
+    /// Computes the distances of excesses from a distribution, in one pass.
     pub fn of(excesses: &Excesses, gpd: Gpd) -> Self {
         let n = excesses.count() as f64;
         let (mut largest, mut sum) = (0.0_f64, 0.0);
@@ -42,8 +42,8 @@ pub struct ByTable {
     pub p_value: f64,
 }
 
-/// The Anderson-Darling test by the table of [`ad_table`]: of points that are spread over steps of `resolution`, and the fit to
-/// them by maximum likelihood.
+/// Performs the Anderson-Darling test by the table of [`ad_table`], with points that are spread
+/// over steps of `resolution`, and the fit to them by maximum likelihood.
 pub fn by_table(excesses: &Excesses, resolution: f64) -> ByTable {
     let even = excesses.spread(resolution);
     let gpd = even.fit(Method::MaximumLikelihood);

@@ -1,11 +1,11 @@
-//! Whether runs that a curve has not seen keep it.
+//! The comparison of a curve with runs that were not used to compute it.
 
 use serde::Serialize;
 use statrs::function::beta::checked_beta_reg;
 
 use super::probability::Probability;
 
-/// Below this p-value runs contradict a time and its probability.
+/// The p-value below which runs contradict a time and its probability.
 pub const CONTRADICTED: f64 = 0.001;
 
 /// How many of other runs took longer than a time that a run exceeds with a probability.
@@ -39,7 +39,7 @@ pub struct Longer {
 }
 
 impl Longer {
-    /// Of so many runs, `runs` of which took longer.
+    /// Creates the comparison for `of` runs, `runs` of which took longer.
     pub fn new(probability: Probability, time: f64, of: u64, runs: u64) -> Self {
         let p_value = at_least(runs, of, probability.get());
         let expected = of as f64 * probability.get();
@@ -47,7 +47,8 @@ impl Longer {
     }
 }
 
-/// P(X >= k) of a binomial variable: the regularized incomplete beta function I_p(k, n - k + 1).
+/// Returns P(X >= k) of a binomial variable: the regularized incomplete beta function I_p(k, n -
+/// k + 1).
 fn at_least(k: u64, n: u64, p: f64) -> f64 {
     match k {
         0 => 1.0,

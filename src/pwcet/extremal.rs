@@ -1,7 +1,7 @@
-//! The extremal index: how far large values come together.
+//! The extremal index, which measures how strongly large values cluster.
 //!
-//! Theta is 1 where they come alone, as in independent data, and about 1/m where in clusters of m. It is the
-//! paper's p_EI (section 3.1, "Extremal independence"), which names no estimator.
+//! Theta is 1 if they occur alone, as in independent data, and about 1/m if they occur in clusters
+//! of m. It is the paper's p_EI (section 3.1, "Extremal independence"), which names no estimator.
 
 use rand::RngExt;
 use serde::Serialize;
@@ -12,10 +12,11 @@ use super::parallel;
 use super::sample::Sample;
 use crate::base::Watch;
 
-/// The extremal index from which on large values count as alone. The paper asks for "theta close to 1".
+/// The extremal index from which large values count as occurring alone. The paper requires "theta
+/// close to 1".
 pub const ALONE: f64 = 0.9;
 
-/// Numbers of smaller values that end a cluster, for the runs estimator.
+/// The numbers of smaller values that end a cluster, for the runs estimator.
 const RUN_LENGTHS: [usize; 4] = [1, 2, 5, 10];
 
 /// The extremal index of the values above a threshold.
@@ -54,17 +55,17 @@ pub struct Runs {
     pub theta: f64,
 }
 
-/// Where a sample exceeds a threshold.
+/// The positions at which a sample exceeds a threshold.
 #[derive(Clone, Debug)]
 pub struct Exceedances {
     threshold: f64,
-    /// Indices of values.
+    /// The indices of the values.
     at: Vec<usize>,
-    /// Their distances.
+    /// The distances between consecutive indices.
     gaps: Vec<usize>,
 }
 
-/// Sums over distances that the intervals estimator needs.
+/// The sums over distances that the intervals estimator needs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     count: f64,
@@ -92,13 +93,13 @@ impl Sums {
         }
     }
 
-    /// Ferro and Segers, equations 3 and 5; 1 of nothing.
+    /// Returns the estimate of Ferro and Segers, equations 3 and 5; 1 if there are no distances.
     fn theta(self) -> f64 {
         let Self { count, once, twice, largest } = self;
         let (above, below) = if largest <= 2 {
             (once, twice)
         } else {
-            // sums of T - 1 and of (T - 1)(T - 2)
+            // the sums of T - 1 and of (T - 1)(T - 2)
             (once - count, twice - 3.0 * once + 2.0 * count)
         };
         let theta = 2.0 * above * above / (count * below);
@@ -107,7 +108,7 @@ impl Sums {
 }
 
 impl Exceedances {
-    /// Of a sample above a threshold.
+    /// Finds the exceedances of a sample above a threshold.
     pub fn of(sample: &Sample, threshold: f64) -> Self {
         let above = sample.values().iter().enumerate().filter(|&(_, &value)| value > threshold);
         let at: Vec<usize> = above.map(|(index, _)| index).collect();
@@ -115,26 +116,28 @@ impl Exceedances {
         Self { threshold, at, gaps }
     }
 
-    /// The intervals estimator.
+    /// Returns the intervals estimator.
     pub fn theta(&self) -> f64 {
         Sums::of(&self.gaps).theta()
     }
 
-    /// The runs estimator: clusters that so many smaller values separate, over exceedances.
+    /// Returns the runs estimator: the number of clusters that this many smaller values separate,
+    /// divided by the number of exceedances.
     pub fn runs(&self, run_length: usize) -> Runs {
         let theta = self.clusters(run_length) as f64 / self.at.len().max(1) as f64;
         Runs { run_length, theta }
     }
 
-    /// Clusters, if distances of at most this are within one.
+    /// Returns the number of clusters, if distances of at most `within` are within one.
     pub fn clusters(&self, within: usize) -> usize {
         self.gaps.iter().filter(|&&gap| gap > within).count() + usize::from(!self.at.is_empty())
     }
 
-    /// The largest distance within a cluster if theta is that of the intervals estimator; 0 if none are.
+    /// Returns the largest distance within a cluster according to the intervals estimator; 0 if
+    /// there is none.
     ///
-    /// Ferro and Segers, section 4: of N exceedances, the floor(theta N) largest distances are between clusters; fewer if there
-    /// are ties.
+    /// Ferro and Segers, section 4: of N exceedances, the floor(theta N) largest distances are
+    /// between clusters; fewer if there are ties.
     pub fn run_length(&self) -> usize {
         let mut sorted = self.gaps.clone();
         sorted.sort_unstable_by(|left, right| right.cmp(left));
@@ -142,7 +145,7 @@ impl Exceedances {
         sorted.get(between).copied().unwrap_or_default()
     }
 
-    /// The largest value of each cluster, if distances of at most `within` are within one.
+    /// Returns the largest value of each cluster, if distances of at most `within` are within one.
     pub fn maxima(&self, sample: &Sample, within: usize) -> Vec<f64> {
         let value = |index: usize| sample.values().get(index).copied().unwrap_or_default();
         let mut maxima: Vec<f64> = self.at.first().map(|&first| value(first)).into_iter().collect();
@@ -155,7 +158,8 @@ impl Exceedances {
         maxima
     }
 
-    /// All about them, with an interval from so many replicates; none if it was asked to stop.
+    /// Returns all results about the exceedances, with an interval from this many replicates;
+    /// `None` if it was stopped.
     pub fn index(
         &self,
         level: f64,
@@ -215,7 +219,8 @@ mod tests {
         let exceedances = Exceedances::of(&sample, 5.0);
         assert_eq!(exceedances.clusters(1), 7);
         assert_eq!(exceedances.runs(1).theta, 0.5);
-        // seven distances of 1, and 36, 20, 28, 42, 16, 37: 2 * 173² / (13 * 5344), too regular for clusters of two
+        // seven distances of 1, and 36, 20, 28, 42, 16, 37: 2 * 173² / (13 * 5344), too regular for
+        // clusters of two
         assert!((exceedances.theta() - 59858.0 / 69472.0).abs() < 1e-12, "{}", exceedances.theta());
         assert_eq!(exceedances.maxima(&sample, 1), [14.0, 51.0, 72.0, 101.0, 144.0, 161.0, 199.0]);
     }

@@ -20,14 +20,14 @@ pub struct Gev {
     pub xi: f64,
 }
 
-/// Below this, a shape is 0.
+/// The absolute value of a shape below which it is treated as 0.
 const NO_SHAPE: f64 = 1e-9;
 
 /// Euler's constant, the mean of a standard Gumbel variable.
 const EULER: f64 = 0.577_215_664_901_532_9;
 
 impl Gev {
-    /// -ln P(B <= b): 0 beyond a finite end, infinite below a finite beginning.
+    /// Returns -ln P(B <= b): 0 above a finite upper end, infinite below a finite lower end.
     pub fn hazard(&self, b: f64) -> f64 {
         let scaled = (b - self.mu) / self.sigma;
         if self.xi.abs() < NO_SHAPE {
@@ -43,34 +43,35 @@ impl Gev {
         }
     }
 
-    /// P(B <= b).
+    /// Returns P(B <= b).
     pub fn cdf(&self, b: f64) -> f64 {
         libm::exp(-self.hazard(b))
     }
 
-    /// P(B > b).
+    /// Returns P(B > b).
     pub fn sf(&self, b: f64) -> f64 {
         -libm::expm1(-self.hazard(b))
     }
 
-    /// The b whose [`hazard`](Self::hazard) is this, positive.
+    /// Returns the b with this [`hazard`](Self::hazard), which must be positive.
     pub fn at_hazard(&self, hazard: f64) -> f64 {
         let log = -libm::log(hazard);
         let scaled = if self.xi.abs() < NO_SHAPE { log } else { libm::expm1(self.xi * log) / self.xi };
         self.mu + self.sigma * scaled
     }
 
-    /// The b that a maximum exceeds with probability `exceedance` in (0, 1).
+    /// Returns the b that a maximum exceeds with probability `exceedance` in (0, 1).
     pub fn exceeded_with(&self, exceedance: f64) -> f64 {
         self.at_hazard(-libm::log1p(-exceedance))
     }
 
-    /// The time that one run of a block of `block` exceeds with probability `exceedance`, if runs are independent.
+    /// Returns the time that one run of a block of `block` exceeds with probability `exceedance`,
+    /// if runs are independent.
     pub fn run_exceeded_with(&self, exceedance: f64, block: usize) -> f64 {
         self.at_hazard(-libm::log1p(-exceedance) * block as f64)
     }
 
-    /// The log-likelihood of maxima; minus infinity if one is impossible.
+    /// Returns the log-likelihood of maxima; minus infinity if one is impossible.
     pub fn log_likelihood(&self, maxima: &[f64]) -> f64 {
         if !(self.sigma > 0.0 && self.sigma.is_finite()) {
             return f64::NEG_INFINITY;
@@ -91,8 +92,8 @@ impl Gev {
         if sum.is_nan() { f64::NEG_INFINITY } else { sum }
     }
 
-    /// The fit to at least 3 maxima that are not all the same, from the smallest to the largest. Probability-weighted moments
-    /// are L-moments here.
+    /// Returns the fit to at least 3 maxima that are not all the same, from the smallest to the
+    /// largest. Probability-weighted moments are treated as L-moments here.
     pub fn fit(sorted: &[f64], method: Method) -> Option<Self> {
         let start = Self::l_moments(sorted)?;
         match method {
@@ -101,12 +102,12 @@ impl Gev {
         }
     }
 
-    /// J. R. M. Hosking, "L-Moments", J. R. Stat. Soc. B 52, 1990, table 1: the shape by its equation, not by the usual
-    /// approximation of the equation's root.
+    /// Fits by L-moments. J. R. M. Hosking, "L-Moments", J. R. Stat. Soc. B 52, 1990, table 1: the
+    /// shape is the root of its equation, not the usual approximation of that root.
     fn l_moments(sorted: &[f64]) -> Option<Self> {
         let n = sorted.len() as f64;
         let (mut b0, mut b1, mut b2) = (0.0, 0.0, 0.0);
-        // from the smallest on: a far location would cost digits of the scale
+        // values relative to the smallest: a large location would cost digits of the scale
         let from = sorted.first().copied().unwrap_or_default();
         for (value, j) in sorted.iter().map(|value| value - from).zip(0_u32..) {
             let j = f64::from(j);
@@ -137,14 +138,14 @@ impl Gev {
         (gev.sigma > 0.0 && gev.mu.is_finite()).then_some(gev)
     }
 
-    /// Maximum likelihood near `start`, by the simplex method in units of its scale.
+    /// Fits by maximum likelihood near `start`, by the simplex method in units of its scale.
     fn maximum_likelihood(sorted: &[f64], start: Self) -> Self {
         let at = |[mu, sigma, xi]: [f64; 3]| Self {
             mu: start.mu + mu * start.sigma,
             sigma: start.sigma * libm::exp(sigma),
             xi,
         };
-        // an end of its own that holds all points, if L-moments leave some out
+        // another shape whose end includes all points, if the fit by L-moments excludes some
         let possible = start.log_likelihood(sorted) > f64::NEG_INFINITY;
         let from = [0.0, 0.0, if possible { start.xi } else { 0.1 }];
         let cost = |point: [f64; 3]| {

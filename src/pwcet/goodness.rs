@@ -37,11 +37,11 @@ pub struct FitTests {
 }
 
 impl FitTests {
-    /// Of a distribution fitted by maximum likelihood to these excesses, measured in steps of `resolution` and judged by
-    /// replicates of it.
+    /// Tests a distribution that was fitted by maximum likelihood to these excesses, measured in
+    /// steps of `resolution`, by comparison with replicates of it.
     ///
-    /// The usual tables of both tests are for known parameters and accept fitted ones far too often; scipy's `kstest`
-    /// gives those p-values.
+    /// The usual tables of both tests are for known parameters and accept fitted ones far too
+    /// often; scipy's `kstest` gives those p-values.
     pub fn of(
         excesses: &Excesses,
         gpd: Gpd,
@@ -59,7 +59,7 @@ impl FitTests {
         }
     }
 
-    /// Whether neither rejects the fit.
+    /// Returns whether neither test rejects the fit.
     pub fn passed(&self) -> bool {
         self.kolmogorov_smirnov.passed != Some(false) && self.anderson_darling.passed != Some(false)
     }
@@ -72,7 +72,7 @@ fn judge(statistic: f64, p_table: Option<f64>, mut others: Vec<f64>, significanc
     let p_value = known.then(|| (1 + larger) as f64 / (1 + others.len()) as f64);
     let critical_values =
         known.then(|| at_significances(|significance| super::special::quantile(&others, 1.0 - significance)));
-    // the smallest p-value of so many replicates
+    // the smallest p-value that this many replicates can give
     let least = 1.0 / (1 + others.len()) as f64;
     let passed = p_value.filter(|_| least < significance).or(p_table).map(|p| p >= significance);
     FitTest { statistic, p_value, p_table, critical_values, passed }

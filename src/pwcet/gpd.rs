@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-/// Below this, a shape is 0: the two formulas differ by less than the last bits of an `f64`.
+/// The absolute value of a shape below which it is treated as 0: the two formulas then differ by
+/// less than the last bits of an `f64`.
 const NO_SHAPE: f64 = 1e-12;
 
 /// The generalized Pareto distribution of excesses y over a threshold, P(Y <= y) = `1-(1+xi*y/alpha)^(-1/xi)`, and
@@ -20,17 +21,17 @@ pub struct Gpd {
 }
 
 impl Gpd {
-    /// The exponential distribution of this mean.
+    /// Creates the exponential distribution of this mean.
     pub fn exponential(mean: f64) -> Self {
         Self { xi: 0.0, alpha: mean }
     }
 
-    /// Whether the tail is exponential.
+    /// Returns whether the tail is exponential.
     pub fn is_exponential(&self) -> bool {
         self.xi.abs() < NO_SHAPE
     }
 
-    /// -ln P(Y > y): 0 at the threshold, infinite beyond the end point.
+    /// Returns -ln P(Y > y): 0 at the threshold, infinite above the end point.
     pub fn cumulative_hazard(&self, y: f64) -> f64 {
         let scaled = (y / self.alpha).max(0.0);
         if self.is_exponential() {
@@ -40,17 +41,17 @@ impl Gpd {
         if inner <= -1.0 { f64::INFINITY } else { libm::log1p(inner) / self.xi }
     }
 
-    /// P(Y > y).
+    /// Returns P(Y > y).
     pub fn sf(&self, y: f64) -> f64 {
         libm::exp(-self.cumulative_hazard(y))
     }
 
-    /// P(Y <= y).
+    /// Returns P(Y <= y).
     pub fn cdf(&self, y: f64) -> f64 {
         -libm::expm1(-self.cumulative_hazard(y))
     }
 
-    /// The y whose cumulative hazard is `hazard`, at least 0: P(Y > y) = exp(-hazard).
+    /// Returns the y with the cumulative hazard `hazard`, at least 0: P(Y > y) = exp(-hazard).
     pub fn at_hazard(&self, hazard: f64) -> f64 {
         if self.is_exponential() {
             self.alpha * hazard
@@ -59,27 +60,27 @@ impl Gpd {
         }
     }
 
-    /// By how much that y grows with the hazard there.
+    /// Returns the derivative of that y with respect to the hazard.
     pub fn slope(&self, hazard: f64) -> f64 {
         self.alpha * libm::exp(self.xi * hazard)
     }
 
-    /// The y that is exceeded with probability `exceedance` in (0, 1].
+    /// Returns the y that is exceeded with probability `exceedance` in (0, 1].
     pub fn exceeded_with(&self, exceedance: f64) -> f64 {
         self.at_hazard(-libm::log(exceedance).min(0.0))
     }
 
-    /// The largest y that is possible; none where there is no limit.
+    /// Returns the largest possible y; `None` if there is no limit.
     pub fn end_point(&self) -> Option<f64> {
         (self.xi < -NO_SHAPE).then(|| -self.alpha / self.xi)
     }
 
-    /// The mean, where it is finite: alpha / (1 - xi) for xi < 1.
+    /// Returns the mean, if it is finite: alpha / (1 - xi) for xi < 1.
     pub fn mean(&self) -> Option<f64> {
         (self.xi < 1.0).then(|| self.alpha / (1.0 - self.xi))
     }
 
-    /// The log-likelihood of excesses; minus infinity if one is impossible.
+    /// Returns the log-likelihood of excesses; minus infinity if one is impossible.
     pub fn log_likelihood(&self, excesses: &[f64]) -> f64 {
         let each = |&y: &f64| -(1.0 + self.xi) * self.cumulative_hazard(y) - libm::log(self.alpha);
         let sum: f64 = excesses.iter().map(each).sum();
@@ -97,7 +98,7 @@ mod tests {
             let gpd = Gpd { xi, alpha: 3.0 };
             for exceedance in [1.0, 0.3, 1e-6, 1e-15] {
                 let back = gpd.sf(gpd.exceeded_with(exceedance));
-                // next to an end point the last bits of y are worth that much
+                // near an end point the last bits of y have that much effect
                 assert!((back / exceedance - 1.0).abs() < 1e-5, "{xi} {exceedance} {back}");
             }
         }

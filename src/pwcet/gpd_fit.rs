@@ -6,20 +6,20 @@ use super::gpd::Gpd;
 use super::optimise::minimum_near;
 use super::special::mean;
 
-/// The smallest shape that is fitted. Below it the likelihood grows without limit as the end point nears the largest
-/// value, so that it has no maximum (Grimshaw 1993, section 2).
+/// The smallest shape that is fitted. Below it the likelihood grows without limit as the end point
+/// approaches the largest value, so that it has no maximum (Grimshaw 1993, section 2).
 pub const SMALLEST_XI: f64 = -1.0;
 
-/// Exceedances that a fit needs at least: with fewer, maximum likelihood is far from its limit (Hosking and Wallis 1987,
-/// section 5) and the tests find nothing.
+/// The smallest number of exceedances for a fit: with fewer, maximum likelihood is far from its
+/// limit (Hosking and Wallis 1987, section 5) and the tests detect nothing.
 pub const MIN_EXCEEDANCES: usize = 30;
 
-/// How much of what is summed is multiplied before a logarithm is taken.
+/// The number of factors that are multiplied before a logarithm is taken.
 const TOGETHER: usize = 8;
 
 /// Excesses over a threshold, from the smallest to the largest, all positive, at least one.
 ///
-/// What fits need is kept in units of their mean, so that nothing depends on the unit of time.
+/// The values are stored in units of their mean, so that results do not depend on the unit of time.
 #[derive(Clone, Debug)]
 pub struct Excesses {
     scaled: Vec<f64>,
@@ -41,7 +41,8 @@ pub enum Method {
 }
 
 impl Excesses {
-    /// Excesses in any order; none if there are none or one is not positive and finite.
+    /// Creates the excesses from values in any order; returns `None` if there are none or if one is
+    /// not positive and finite.
     pub fn new(mut excesses: Vec<f64>) -> Option<Self> {
         if !excesses.iter().all(|&y| y > 0.0 && y.is_finite()) || excesses.is_empty() {
             return None;
@@ -58,8 +59,9 @@ impl Excesses {
         Some(Self { scaled: excesses, mean, largest })
     }
 
-    /// Tied ones spread evenly over the step of `resolution` that they stand for; those without ties stay. This takes out
-    /// of a distance of distribution functions what is due to the steps, and draws nothing.
+    /// Returns the excesses with tied ones spread evenly over the step of `resolution` that they
+    /// represent; those without ties do not change. This removes the effect of the steps from a
+    /// distance of distribution functions, without random numbers.
     #[must_use]
     pub fn spread(&self, resolution: f64) -> Self {
         let step = resolution / self.mean;
@@ -73,32 +75,33 @@ impl Excesses {
         if possible { Self { scaled, mean: self.mean, largest } } else { self.clone() }
     }
 
-    /// How many differ.
+    /// Returns the number of distinct excesses.
     pub fn distinct(&self) -> usize {
         self.scaled.chunk_by(|left, right| left == right).count()
     }
 
-    /// How many.
+    /// Returns the number of excesses.
     pub fn count(&self) -> usize {
         self.scaled.len()
     }
 
-    /// Their mean, in the unit of time.
+    /// Returns their mean, in the unit of time.
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// The largest, in the unit of time.
+    /// Returns the largest excess, in the unit of time.
     pub fn largest(&self) -> f64 {
         self.largest * self.mean
     }
 
-    /// In the unit of time.
+    /// Returns the excesses in the unit of time.
     pub fn iter(&self) -> impl Iterator<Item = f64> + '_ {
         self.scaled.iter().map(|y| y * self.mean)
     }
 
-    /// The mean of ln(1 + theta y) with y in units of the mean; minus infinity where one of these is not positive.
+    /// Returns the mean of ln(1 + theta y) with y in units of the mean; minus infinity if an
+    /// argument is not positive.
     fn mean_log(&self, theta: f64) -> f64 {
         if 1.0 + theta * self.largest <= 0.0 {
             return f64::NEG_INFINITY;
@@ -119,7 +122,7 @@ impl Excesses {
         sum / self.count() as f64
     }
 
-    /// The log-likelihood of a distribution; minus infinity if an excess is impossible.
+    /// Returns the log-likelihood of a distribution; minus infinity if an excess is impossible.
     pub fn log_likelihood(&self, gpd: Gpd) -> f64 {
         let alpha = gpd.alpha / self.mean;
         let each = if gpd.is_exponential() {
@@ -135,7 +138,7 @@ impl Excesses {
         if sum.is_nan() { f64::NEG_INFINITY } else { sum }
     }
 
-    /// The fit by this method.
+    /// Returns the fit by this method.
     pub fn fit(&self, method: Method) -> Gpd {
         match method {
             Method::MaximumLikelihood => self.maximum_likelihood(),
@@ -144,15 +147,16 @@ impl Excesses {
         }
     }
 
-    /// The exponential distribution of maximum likelihood.
+    /// Returns the exponential distribution of maximum likelihood.
     pub fn exponential(&self) -> Gpd {
         Gpd::exponential(self.mean)
     }
 
-    /// Maximum likelihood among xi >= [`SMALLEST_XI`].
+    /// Fits by maximum likelihood among xi >= [`SMALLEST_XI`].
     ///
-    /// S. D. Grimshaw, "Computing Maximum Likelihood Estimates for the Generalized Pareto Distribution",
-    /// Technometrics 35, 1993: with theta = xi / alpha the best xi is the mean of ln(1 + theta y), which leaves one variable.
+    /// S. D. Grimshaw, "Computing Maximum Likelihood Estimates for the Generalized Pareto
+    /// Distribution", Technometrics 35, 1993: with theta = xi / alpha the best xi is the mean of
+    /// ln(1 + theta y), which leaves one variable.
     fn maximum_likelihood(&self) -> Gpd {
         // 1 + theta * largest = exp(s), so that any s is allowed
         let theta = |s: f64| libm::expm1(s) / self.largest;
@@ -177,22 +181,25 @@ impl Excesses {
         Gpd { xi, alpha: xi / theta * self.mean }
     }
 
-    /// J. R. M. Hosking and J. R. Wallis, "Parameter and Quantile Estimation for the Generalized Pareto Distribution",
-    /// Technometrics 29, 1987, section 4.
+    /// Fits by probability-weighted moments. J. R. M. Hosking and J. R. Wallis, "Parameter and
+    /// Quantile Estimation for the Generalized Pareto Distribution", Technometrics 29, 1987,
+    /// section 4.
     fn weighted_moments(&self) -> Gpd {
         let n = self.count() as f64;
         let weighted = self.scaled.iter().zip(1_u32..).map(|(y, j)| y * (1.0 - (f64::from(j) - 0.35) / n));
         self.by_moment(weighted.sum::<f64>() / n)
     }
 
-    /// The second L-moment is 1 - 2 a with the unbiased a: J. R. M. Hosking, "L-Moments", J. R. Stat. Soc. B 52, 1990.
+    /// Fits by L-moments. The second L-moment is 1 - 2 a with the unbiased a: J. R. M. Hosking,
+    /// "L-Moments", J. R. Stat. Soc. B 52, 1990.
     fn l_moments(&self) -> Gpd {
         let n = self.count() as f64;
         let weighted = self.scaled.iter().zip(1_u32..).map(|(y, j)| y * (n - f64::from(j)));
         self.by_moment(if n > 1.0 { weighted.sum::<f64>() / (n * (n - 1.0)) } else { 0.0 })
     }
 
-    /// From the mean `a` of Y (1 - F(Y)), where the mean of Y is 1: k = 1 / (1 - 2 a) - 2 and alpha = 2 a / (1 - 2 a).
+    /// Returns the fit from the mean `a` of Y (1 - F(Y)), if the mean of Y is 1: k = 1 / (1 - 2
+    /// a) - 2 and alpha = 2 a / (1 - 2 a).
     fn by_moment(&self, a: f64) -> Gpd {
         let second = 1.0 - 2.0 * a;
         if !(a > 0.0 && second > 0.0) {
@@ -218,7 +225,7 @@ pub struct StandardErrors {
 }
 
 impl StandardErrors {
-    /// Those of a fit to so many excesses; none where xi <= -1/2.
+    /// Returns the standard errors of a fit to this many excesses; `None` if xi <= -1/2.
     pub fn of(gpd: Gpd, count: usize) -> Option<Self> {
         let (shape, n) = (1.0 + gpd.xi, count as f64);
         (gpd.xi > -0.5 && count > 0).then(|| Self {

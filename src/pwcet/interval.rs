@@ -7,7 +7,8 @@ use super::gpd_fit::{Excesses, SMALLEST_XI};
 use super::optimise::{minimum_near, root};
 use super::special::two_sided_z;
 
-/// How often a step away from the estimate is doubled before there is no limit on that side.
+/// The number of times that a step away from the estimate is doubled before the interval counts as
+/// unlimited on that side.
 const DOUBLINGS: usize = 40;
 
 /// A confidence interval; a side without a limit is none.
@@ -21,12 +22,13 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// From `half` below a value to as much above.
+    /// Returns the interval from `half` below a value to `half` above.
     pub fn around(value: f64, half: f64) -> Self {
         Self { lower: Some(value - half), upper: Some(value + half) }
     }
 
-    /// With an independent error of `half` more to each side of an estimate.
+    /// Returns the interval with an additional independent error of `half` on each side of an
+    /// estimate.
     #[must_use]
     pub fn widened(self, estimate: f64, half: f64) -> Self {
         let side = |limit: f64, sign: f64| estimate + sign * libm::hypot(limit - estimate, half);
@@ -37,25 +39,27 @@ impl Interval {
         }
     }
 
-    /// The same as limits of a `time` that is not shorter than the one of which `before` are the limits: not negative, not below
-    /// those, around the time, and the upper limit not below what was `seen`. Without any limit it stays so.
+    /// Returns the same interval as limits of a `time` that is at least the one with the limits
+    /// `before`. The limits are adjusted to be not negative, not below those, and around the time,
+    /// and the upper limit to be at least `seen`. An interval without limits does not change.
     #[must_use]
     pub fn beyond(self, before: Self, time: f64, seen: f64) -> Self {
         if self == Self::default() && before == self {
             return self;
         }
         let lower = self.lower.into_iter().chain(before.lower).reduce(f64::max);
-        // no limit is beyond every limit
+        // a missing limit means that the interval is unlimited
         let upper = self.upper.zip(before.upper).map(|(upper, before)| upper.max(before).max(time).max(seen));
         Self { lower: lower.map(|lower| lower.min(time).max(0.0)), upper }
     }
 
-    /// Whether it holds this value.
+    /// Returns whether the interval contains this value.
     pub fn contains(&self, value: f64) -> bool {
         self.lower.is_none_or(|lower| lower <= value) && self.upper.is_none_or(|upper| value <= upper)
     }
 
-    /// The same for every value changed by an increasing function; a limit beyond an `f64` is none.
+    /// Returns the interval with an increasing function applied to its limits; a limit that exceeds
+    /// an `f64` becomes `None`.
     #[must_use]
     pub fn map(self, change: impl Fn(f64) -> f64) -> Self {
         let limit = |limit: Option<f64>| limit.map(&change).filter(|limit| limit.is_finite());
@@ -65,38 +69,41 @@ impl Interval {
 
 /// The likelihood around a fit of maximum likelihood.
 ///
-/// S. Coles, *An Introduction to Statistical Modeling of Extreme Values*, 2001, sections 2.6.6 and 4.3.3: a value is in
-/// the interval if the best log-likelihood with it is at most half a quantile of chi-square (1 degree) below the maximum.
+/// S. Coles, *An Introduction to Statistical Modeling of Extreme Values*, 2001, sections 2.6.6 and
+/// 4.3.3: a value is in the interval if the best log-likelihood with it is at most half a quantile
+/// of chi-square (1 degree) below the maximum.
 #[derive(Clone, Debug)]
 pub struct Profile<'a> {
     excesses: &'a Excesses,
     best: Gpd,
     /// The largest log-likelihood.
     maximum: f64,
-    /// How far below it the interval ends.
+    /// The distance below it at which the interval ends.
     drop: f64,
 }
 
 impl<'a> Profile<'a> {
-    /// Around the fit `best`, for intervals that hold the true value with probability `level`.
+    /// Creates the profile around the fit `best`, for intervals that contain the true value with
+    /// probability `level`.
     pub fn new(excesses: &'a Excesses, best: Gpd, level: f64) -> Self {
         let z = two_sided_z(level);
         Self { excesses, best, maximum: excesses.log_likelihood(best), drop: z * z / 2.0 }
     }
 
-    /// The shape's interval. It does not go below [`SMALLEST_XI`].
+    /// Returns the interval of the shape. It does not go below [`SMALLEST_XI`].
     pub fn xi(&self) -> Interval {
         let alpha_of = |xi: f64, free: f64| Gpd { xi, alpha: libm::exp(free) };
         self.interval(self.best.xi, self.error(), libm::log(self.best.alpha), alpha_of)
     }
 
-    /// The scale's interval, in the unit of time.
+    /// Returns the interval of the scale, in the unit of time.
     pub fn alpha(&self) -> Interval {
         let with = |log_alpha: f64, xi: f64| Gpd { xi, alpha: libm::exp(log_alpha) };
         self.interval(libm::log(self.best.alpha), self.error(), self.best.xi, with).map(libm::exp)
     }
 
-    /// The interval of the excess that is exceeded with probability `exceedance` by an excess, in the unit of time.
+    /// Returns the interval of the excess that is exceeded with probability `exceedance` by an
+    /// excess, in the unit of time.
     pub fn excess(&self, exceedance: f64) -> Interval {
         let hazard = -libm::log(exceedance);
         let estimate = self.best.at_hazard(hazard);
@@ -110,13 +117,13 @@ impl<'a> Profile<'a> {
         self.interval(libm::log(estimate), self.error(), self.best.xi, with).map(libm::exp)
     }
 
-    /// A step of about one standard error of the shape, and of the scale's logarithm.
+    /// Returns a step of about one standard error of the shape, and of the scale's logarithm.
     fn error(&self) -> f64 {
         (1.0 + self.best.xi).max(0.1) / (self.excesses.count() as f64).sqrt()
     }
 
-    /// The interval of what is `estimate`, where `with` gives the distribution with another value of it and one of the
-    /// other parameter, which is `other`.
+    /// Returns the interval of the quantity whose estimate is `estimate`. `with` returns the
+    /// distribution with another value of it and one of the other parameter, which is `other`.
     fn interval(&self, estimate: f64, step: f64, other: f64, with: impl Fn(f64, f64) -> Gpd) -> Interval {
         Interval {
             lower: self.limit(estimate, -step, other, &with),
@@ -125,7 +132,7 @@ impl<'a> Profile<'a> {
     }
 
     fn limit(&self, estimate: f64, step: f64, other: f64, with: &impl Fn(f64, f64) -> Gpd) -> Option<f64> {
-        // where the last search for the other parameter ended, the next begins
+        // each search for the other parameter begins where the last one ended
         let mut near = other;
         let mut beyond = |value: f64| {
             let cost = |free: f64| {

@@ -1,8 +1,9 @@
 //! The KPSS test of stationarity.
 //!
-//! D. Kwiatkowski, P. C. B. Phillips, P. Schmidt, Y. Shin, "Testing the null hypothesis of stationarity against the
-//! alternative of a unit root", J. Econometrics 54, 1992. The statistic is that of their equation 13: sums of residuals,
-//! squared, over n² times a long-run variance with Bartlett weights.
+//! D. Kwiatkowski, P. C. B. Phillips, P. Schmidt, Y. Shin, "Testing the null hypothesis of
+//! stationarity against the alternative of a unit root", J. Econometrics 54, 1992. The statistic is
+//! that of their equation 13: sums of residuals, squared, over n² times a long-run variance with
+//! Bartlett weights.
 
 use serde::Serialize;
 
@@ -78,12 +79,12 @@ pub struct Stationarity {
     pub decisive: Kpss,
 }
 
-/// Table 1 of Kwiatkowski et al.: 10, 5, 2.5 and 1 percent.
+/// Table 1 of Kwiatkowski et al.: the critical values at 10, 5, 2.5 and 1 percent.
 const LEVEL: [f64; 4] = [0.347, 0.463, 0.574, 0.739];
 const TREND: [f64; 4] = [0.119, 0.146, 0.176, 0.216];
 const P: [f64; 4] = [0.1, 0.05, 0.025, 0.01];
 
-/// All tests of a sample.
+/// Performs all tests of a sample.
 pub fn stationarity(sample: &Sample, significance: f64) -> Stationarity {
     let both =
         [Regression::Level, Regression::Trend].map(|regression| (regression, residuals(sample, regression)));
@@ -94,7 +95,7 @@ pub fn stationarity(sample: &Sample, significance: f64) -> Stationarity {
     Stationarity { tests: all.into_iter().flat_map(with).collect(), decisive: decisive(sample, significance) }
 }
 
-/// The test that decides.
+/// Performs the test that decides.
 pub(super) fn decisive(sample: &Sample, significance: f64) -> Kpss {
     test(&residuals(sample, Regression::Level), Regression::Level, Bandwidth::Automatic, significance)
 }
@@ -113,7 +114,7 @@ fn test(residuals: &[f64], regression: Regression, bandwidth: Bandwidth, signifi
     let weight = |lag: usize| 1.0 - lag as f64 / (lags as f64 + 1.0);
     let later: f64 = (1..=lags).map(|lag| weight(lag) * product(residuals, lag)).sum();
     let long_run = (product(residuals, 0) + 2.0 * later) / n;
-    // of a sample that is exactly a line nothing is left
+    // a sample that is exactly a line has no residuals
     let statistic = if long_run > 0.0 { squares / (n * n) / long_run } else { 0.0 };
     let (critical, bridge) = match regression {
         Regression::Level => (LEVEL, Bridge::First),
@@ -135,7 +136,7 @@ fn test(residuals: &[f64], regression: Regression, bandwidth: Bandwidth, signifi
     }
 }
 
-/// What a constant, or a line by least squares, leaves of the values.
+/// Returns the residuals of the values after fitting a constant, or a line by least squares.
 fn residuals(sample: &Sample, regression: Regression) -> Vec<f64> {
     let values = sample.values();
     let level = mean(values);
@@ -152,7 +153,7 @@ fn residuals(sample: &Sample, regression: Regression) -> Vec<f64> {
     values.iter().enumerate().map(|(index, value)| value - level - slope * time(index)).collect()
 }
 
-/// The sum of products of values that are `lag` apart.
+/// Returns the sum of products of values that are `lag` apart.
 fn product(values: &[f64], lag: usize) -> f64 {
     values.iter().zip(values.iter().skip(lag)).map(|(before, after)| before * after).sum()
 }
@@ -172,11 +173,11 @@ fn lags(residuals: &[f64], bandwidth: Bandwidth) -> usize {
             (1.1447 * libm::cbrt((weighted / sum) * (weighted / sum)) * libm::cbrt(n)).floor()
         }
     };
-    // casting saturates, and what is not a number becomes 0
+    // casting saturates, and NaN becomes 0
     (lags as usize).min(residuals.len().saturating_sub(1))
 }
 
-/// Where a p-value is, linear between the table's columns.
+/// Returns the range of a p-value, interpolated linearly between the table's columns.
 fn in_table(statistic: f64, critical: [f64; 4]) -> Bounds {
     if statistic < critical[0] {
         return Bounds { lower: P[0], upper: 1.0 };

@@ -1,30 +1,33 @@
 //! The limit distributions of the KPSS statistic.
 //!
-//! They are those of weighted sums of squared standard normal variables: the integral of a squared Brownian bridge for a
-//! level, with weights 1/(pi k)², and that of a second-level bridge for a trend, with weights 1/(2 pi k)² and 1/(2 z)² for
-//! the positive roots of tan z = z. The first one is also the limit of the statistic of Cramér and von Mises.
+//! They are those of weighted sums of squared standard normal variables: the integral of a squared
+//! Brownian bridge for a level, with weights 1/(pi k)², and that of a second-level bridge for a
+//! trend, with weights 1/(2 pi k)² and 1/(2 z)² for the positive roots of tan z = z. The first one
+//! is also the limit of the statistic of Cramér and von Mises.
 
 use std::f64::consts::PI;
 
-/// What the sums of residuals tend to.
+/// The limit process of the sums of residuals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bridge {
-    /// Residuals of a constant.
+    /// The limit for residuals of a constant.
     First,
-    /// Residuals of a line.
+    /// The limit for residuals of a line.
     Second,
 }
 
-/// Weights that are kept; of the others only the sum is.
+/// The number of weights that are kept; of the others only the sum is used.
 const KEPT: usize = 100;
 
-/// The step and the end of the integral, in the root of Imhof's variable.
+/// The step and the end of the integral, in terms of the root of Imhof's variable.
 const STEP: f64 = 0.01;
 const END: f64 = 12.0;
 
-/// The probability that such an integral exceeds `x`; an error of less than 5e-6, most of it from weights not kept.
+/// Returns the probability that such an integral exceeds `x`. The error is less than 5e-6, and
+/// mostly due to omitted weights.
 ///
-/// J. P. Imhof, "Computing the distribution of quadratic forms in normal variables", Biometrika 48, 1961, equation 3.2.
+/// J. P. Imhof, "Computing the distribution of quadratic forms in normal variables", Biometrika 48,
+/// 1961, equation 3.2.
 pub(super) fn exceedance(x: f64, bridge: Bridge) -> f64 {
     let (weights, all) = match bridge {
         Bridge::First => ((1..=KEPT).map(|k| 1.0 / square(PI * k as f64)).collect::<Vec<_>>(), 1.0 / 6.0),
@@ -34,12 +37,12 @@ pub(super) fn exceedance(x: f64, bridge: Bridge) -> f64 {
         }
     };
     let largest = weights.first().copied().unwrap_or(1.0);
-    // what is not kept hardly varies: it is a constant
+    // the omitted part hardly varies and is treated as a constant
     let x = (x - (all - weights.iter().sum::<f64>())) / largest;
     if x <= 0.0 {
         return 1.0;
     }
-    // less than exp(-x / 2) is left
+    // the remaining probability is less than exp(-x / 2)
     if x > 50.0 || x.is_nan() {
         return 0.0;
     }
@@ -47,7 +50,8 @@ pub(super) fn exceedance(x: f64, bridge: Bridge) -> f64 {
     let integrand = |v: f64| {
         let (mut angle, mut size) = (0.0, 1.0);
         for four in weights.chunks(4) {
-            // the product of 1 + i w u has the sum of their angles, of which four are less than a turn
+            // the product of 1 + i w u has the sum of their angles, and four of these are less than
+            // a full turn
             let product = four.iter().fold((1.0, 0.0), |(real, imaginary), weight| {
                 let part = weight * v * v;
                 (real - imaginary * part, imaginary + real * part)
@@ -59,7 +63,8 @@ pub(super) fn exceedance(x: f64, bridge: Bridge) -> f64 {
     };
     let steps = (END / STEP) as u32;
     let sum: f64 = (1..=steps).map(|at| integrand(f64::from(at) * STEP)).sum();
-    // the integrand begins as a line of this slope: Euler and Maclaurin's correction of the trapezoids
+    // the integrand begins as a line of this slope: the Euler-Maclaurin correction of the
+    // trapezoidal rule
     let slope = weights.iter().sum::<f64>() - x;
     (0.5 + (sum * STEP + slope * STEP * STEP / 12.0) / PI).clamp(0.0, 1.0)
 }
@@ -68,7 +73,7 @@ fn square(x: f64) -> f64 {
     x * x
 }
 
-/// The k-th positive root of tan z = z.
+/// Returns the k-th positive root of tan z = z.
 fn root_of_tan(k: usize) -> f64 {
     let turns = PI * k as f64;
     (0..30).fold(turns + PI / 2.0, |z, _| turns + libm::atan(z))

@@ -1,9 +1,11 @@
-//! Extreme-value statistics of execution times: probabilistic worst-case execution times from measurements.
+//! Extreme-value statistics of execution times: probabilistic worst-case execution times from
+//! measurements.
 //!
-//! K. Berezovskyi, F. Guet, L. Santinelli, K. Bletsas, E. Tovar, "Measurement-Based Probabilistic Timing Analysis for Graphics
-//! Processor Units", ARCS 2016 (DIAGXTRM; "the paper" in this module). Times of runs are tested for what the theory asks
-//! of them, a generalized Pareto distribution is fitted to those above a threshold, and its tail says which time is exceeded
-//! with which probability.
+//! K. Berezovskyi, F. Guet, L. Santinelli, K. Bletsas, E. Tovar, "Measurement-Based Probabilistic
+//! Timing Analysis for Graphics Processor Units", ARCS 2016 (DIAGXTRM; "the paper" in this module).
+//! The execution times of runs are tested for the conditions of the theory. A generalized Pareto
+//! distribution is fitted to the times above a threshold, and its tail gives the time that is
+//! exceeded with a given probability.
 //!
 //! ```text
 //!  times ──> Sample ─┬─> kpss, bds, autocorrelation, extremal ──────────┐
@@ -13,8 +15,9 @@
 //!                    └─> blocks (gev), for comparison
 //! ```
 //!
-//! All of it is [`analyse`]. It rests on what was measured: an input, a machine state or a neighbour that no run had is in no
-//! tail. This is no bound, and shares nothing with those of `bound`.
+//! [`analyse`] performs all of these steps. The result depends on what was measured: the tail does
+//! not cover an input, a machine state or interference that occurred in no run. It is not a bound,
+//! and shares no code with those of `bound`.
 
 pub mod ad_table;
 pub mod analysis;

@@ -1,16 +1,18 @@
-//! Minima and roots of functions of one variable, and minima of three.
+//! Minima and roots of functions of one variable, and minima of functions of three variables.
 //!
-//! A function may be infinite where its argument is not allowed. R. P. Brent, *Algorithms for Minimization without
-//! Derivatives*, 1973, chapter 5; J. A. Nelder and R. Mead, "A Simplex Method for Function Minimization", 1965; M. Dowell
-//! and P. Jarratt, "A modified regula falsi method", 1971.
+//! A function may be infinite at arguments that are not allowed. R. P. Brent, *Algorithms for
+//! Minimization without Derivatives*, 1973, chapter 5; J. A. Nelder and R. Mead, "A Simplex Method
+//! for Function Minimization", 1965; M. Dowell and P. Jarratt, "A modified regula falsi
+//! method", 1971.
 
-/// How often steps are taken before a search ends with what it has.
+/// The largest number of steps before a search returns its best result so far.
 const MOST: usize = 200;
 
-/// 2 - the golden ratio: the part of the larger side at which a golden section cuts.
+/// 2 - the golden ratio: the fraction of the larger side at which a golden section cuts.
 const GOLDEN: f64 = 0.381_966_011_250_105_1;
 
-/// A local minimum of `f` near `start`, where steps of `step` are worthwhile; x and f(x).
+/// Finds a local minimum of `f` near `start`, where steps of `step` are appropriate. Returns x and
+/// f(x).
 pub(super) fn minimum_near(
     mut f: impl FnMut(f64) -> f64,
     start: f64,
@@ -21,7 +23,7 @@ pub(super) fn minimum_near(
     let (mut low, mut high) = (start - step, start + step);
     let (mut at_low, mut at_high) = (f(low), f(high));
     let mut stride = step;
-    // away from where nothing is allowed
+    // leave a region in which no argument is allowed
     for _ in 0..60 {
         if lowest < f64::INFINITY || at_low < f64::INFINITY || at_high < f64::INFINITY {
             break;
@@ -48,7 +50,7 @@ pub(super) fn minimum_near(
     brent(f, (low, middle, high), lowest, tolerance)
 }
 
-/// Brent's minimisation within a bracket `(low, x, high)`.
+/// Performs Brent's minimisation within a bracket `(low, x, high)`.
 fn brent(
     mut f: impl FnMut(f64) -> f64,
     (mut low, mut x, mut high): (f64, f64, f64),
@@ -63,7 +65,7 @@ fn brent(
         if (x - middle).abs() <= 2.0 * near - (high - low) / 2.0 {
             break;
         }
-        // a parabola through the three best points, if its step is small enough to trust
+        // a parabola through the three best points, if its step is small enough to be reliable
         let r = (x - w) * (fx - fv);
         let q = (x - v) * (fx - fw);
         let (mut p, mut q) = ((x - v) * q - (x - w) * r, 2.0 * (q - r));
@@ -111,7 +113,8 @@ fn brent(
     (x, fx)
 }
 
-/// A root of `f` between `inside`, where it is negative, and `outside`, where it is positive or infinite.
+/// Finds a root of `f` between `inside`, where it is negative, and `outside`, where it is positive
+/// or infinite.
 pub(super) fn root(
     mut f: impl FnMut(f64) -> f64,
     inside: (f64, f64),
@@ -131,7 +134,8 @@ pub(super) fn root(
             f64::midpoint(a, b)
         };
         let fx = f(x);
-        // where the same end is moved twice, the value at the other one is halved (the "Illinois" rule)
+        // if the same end is moved twice, the value at the other one is halved (the "Illinois"
+        // rule)
         if fx < 0.0 {
             (a, fa) = (x, fx);
             if last_inside == Some(true) {
@@ -154,7 +158,8 @@ pub(super) fn root(
 /// A point of three numbers.
 pub(super) type Point = [f64; 3];
 
-/// A local minimum of `f` near `start` by the simplex method, begun again from its end until that does not help.
+/// Finds a local minimum of `f` near `start` by the simplex method, restarted from its result until
+/// that no longer helps.
 pub(super) fn simplex(mut f: impl FnMut(Point) -> f64, start: Point, steps: Point) -> (Point, f64) {
     let mut best = (start, f(start));
     for _ in 0..5 {
@@ -169,7 +174,7 @@ pub(super) fn simplex(mut f: impl FnMut(Point) -> f64, start: Point, steps: Poin
 }
 
 fn simplex_once(f: &mut impl FnMut(Point) -> f64, start: (Point, f64), steps: Point) -> (Point, f64) {
-    // the point `share` of the way from one to the other, beyond it if that is more than 1
+    // the point at the fraction `share` of the way from one to the other; beyond it for more than 1
     let between = |from: Point, to: Point, share: f64| -> Point {
         std::array::from_fn(|axis| from[axis] + share * (to[axis] - from[axis]))
     };

@@ -1,13 +1,15 @@
-//! The same work for many indices, on several threads, with results that do not depend on how many.
+//! The execution of the same work for many indices on several threads, with results that do not
+//! depend on the number of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::Watch;
 
-/// Threads at most, whatever is asked for.
+/// The largest number of threads, whatever is requested.
 const MOST_THREADS: usize = 256;
 
-/// What `work` gives for 0 to `count`, in that order; none if it was asked to stop. Each index is one step of `watch`.
+/// Returns the results of `work` for 0 to `count` - 1, in that order; `None` if it was stopped.
+/// Each index is one step of `watch`.
 pub(super) fn map<T: Send>(
     count: usize,
     threads: usize,

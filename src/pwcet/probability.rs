@@ -1,4 +1,4 @@
-//! Probabilities that have been checked.
+//! Validated probabilities.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 #[serde(transparent)]
 pub struct Probability(f64);
 
-/// A number that is no probability of an event that may or may not happen.
+/// The error for a number that is not more than 0 and less than 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoProbability(pub f64);
 
@@ -23,21 +23,21 @@ impl fmt::Display for NoProbability {
 impl std::error::Error for NoProbability {}
 
 impl Probability {
-    /// A probability.
+    /// Creates a probability.
     ///
     /// # Errors
-    /// If the number is not more than 0 and less than 1.
+    /// Returns an error if the number is not more than 0 and less than 1.
     pub fn new(probability: f64) -> Result<Self, NoProbability> {
         let possible = probability > 0.0 && probability < 1.0;
         possible.then_some(Self(probability)).ok_or(NoProbability(probability))
     }
 
-    /// 10^-exponent; of 0 and of more than 300, 10^-1 and 10^-300.
+    /// Returns 10^-exponent; the exponent is limited to the range from 1 to 300.
     pub fn decade(exponent: u32) -> Self {
         Self(libm::pow(10.0, -f64::from(exponent.clamp(1, 300))))
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn get(self) -> f64 {
         self.0
     }

@@ -1,20 +1,24 @@
-//! Execution times that have been checked.
+//! Validated execution times.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Points that an analysis needs at least. The p-values of KPSS and BDS are those of long samples and are off below
-/// that, and a tail of [`MIN_EXCEEDANCES`](super::gpd_fit::MIN_EXCEEDANCES) points has to be less than half of it.
+/// The smallest number of points for an analysis. The p-values of KPSS and BDS are those of long
+/// samples and are inaccurate below that, and a tail of
+/// [`MIN_EXCEEDANCES`](super::gpd_fit::MIN_EXCEEDANCES) points has to be less than half of the
+/// sample.
 pub const MIN_POINTS: usize = 100;
 
-/// The largest time of a sample is between these, in its unit, so that no square of a time is beyond an `f64`.
+/// The limits of the largest time of a sample, in its unit, chosen so that the square of a time
+/// does not exceed an `f64`.
 pub const SCALES: (f64, f64) = (1e-100, 1e100);
 
-/// The first integer that an `f64` cannot tell from its successor.
+/// The first integer that an `f64` cannot distinguish from its successor.
 const FIRST_INEXACT: u64 = 1 << 53;
 
-/// Execution times of runs, in the order in which they were measured; any one unit, cycles if they are integers.
+/// Execution times of runs, in the order in which they were measured, in any single unit; the unit
+/// is cycles if they are integers.
 ///
 /// All are finite and not negative, not all are the same, and there are at least [`MIN_POINTS`].
 #[derive(Clone, Debug, PartialEq)]
@@ -46,22 +50,22 @@ pub struct Ties {
     pub resolution: f64,
 }
 
-/// Why numbers are no sample.
+/// The reason why numbers are not a valid sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SampleError {
-    /// Only so many points; [`MIN_POINTS`] are needed.
+    /// There are only this many points; [`MIN_POINTS`] are needed.
     TooFew(usize),
-    /// The point at this index, from 0, is no number.
+    /// The point at this index, from 0, is not a number.
     NotANumber(usize),
     /// The point at this index, from 0, is infinite.
     Infinite(usize),
     /// The point at this index, from 0, is negative.
     Negative(usize, f64),
-    /// The point at this index, from 0, is beyond 2^53 cycles, where an `f64` skips integers.
+    /// The point at this index, from 0, is above 2^53 cycles, from where an `f64` skips integers.
     TooLarge(usize, u64),
     /// All points have this value.
     Constant(f64),
-    /// The largest value is not between [`SCALES`].
+    /// The largest value is outside of [`SCALES`].
     OutOfScale(f64),
 }
 
@@ -100,11 +104,11 @@ impl fmt::Display for SampleError {
 impl std::error::Error for SampleError {}
 
 impl Sample {
-    /// A sample of execution times in one unit.
+    /// Creates a sample of execution times in one unit.
     ///
     /// # Errors
-    /// If a value is no finite number or negative, all are the same, there are fewer than [`MIN_POINTS`], or the largest is
-    /// not between [`SCALES`].
+    /// Returns an error if a value is not a finite number or is negative, if all are the same, if
+    /// there are fewer than [`MIN_POINTS`], or if the largest is outside of [`SCALES`].
     pub fn new(mut values: Vec<f64>) -> Result<Self, SampleError> {
         for (index, value) in values.iter_mut().enumerate() {
             if value.is_nan() {
@@ -135,10 +139,10 @@ impl Sample {
         Ok(Self { values, sorted, ties })
     }
 
-    /// A sample of execution times in cycles.
+    /// Creates a sample of execution times in cycles.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and if a value is beyond 2^53.
+    /// As [`new`](Self::new), and if a value is above 2^53.
     pub fn from_cycles(cycles: &[u64]) -> Result<Self, SampleError> {
         if let Some((index, &value)) = cycles.iter().enumerate().find(|&(_, &value)| value > FIRST_INEXACT) {
             return Err(SampleError::TooLarge(index, value));
@@ -146,58 +150,58 @@ impl Sample {
         Self::new(cycles.iter().map(|&value| value as f64).collect())
     }
 
-    /// The values in the order of measurement.
+    /// Returns the values in the order of measurement.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The values from the smallest to the largest.
+    /// Returns the values from the smallest to the largest.
     pub fn sorted(&self) -> &[f64] {
         &self.sorted
     }
 
-    /// How many values; at least [`MIN_POINTS`].
+    /// Returns the number of values, at least [`MIN_POINTS`].
     #[expect(clippy::len_without_is_empty, reason = "a sample is never empty")]
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// The largest value: the high-water mark.
+    /// Returns the largest value: the high-water mark.
     pub fn max(&self) -> f64 {
         self.sorted.last().copied().unwrap_or_default()
     }
 
-    /// The smallest value.
+    /// Returns the smallest value.
     pub fn min(&self) -> f64 {
         self.sorted.first().copied().unwrap_or_default()
     }
 
-    /// What of it occurs more than once.
+    /// Returns statistics about values that occur more than once.
     pub fn ties(&self) -> Ties {
         self.ties
     }
 
-    /// How many values are above `threshold`.
+    /// Returns the number of values above `threshold`.
     pub fn above(&self, threshold: f64) -> usize {
         self.len() - self.sorted.partition_point(|&value| value <= threshold)
     }
 
-    /// By how much values exceed `threshold`, from the smallest to the largest.
+    /// Returns the amounts by which values exceed `threshold`, from the smallest to the largest.
     pub fn excesses(&self, threshold: f64) -> Vec<f64> {
         let from = self.len() - self.above(threshold);
         self.sorted.iter().skip(from).map(|&value| value - threshold).collect()
     }
 
-    /// The threshold that `exceedances` values exceed, or fewer where values are tied: half a step above the next
-    /// smaller one ([`Ties`]).
+    /// Returns the threshold that `exceedances` values exceed, or fewer if values are tied: half a
+    /// step above the next smaller value ([`Ties`]).
     pub fn threshold_for(&self, exceedances: usize) -> f64 {
         let below = self.len().saturating_sub(exceedances.saturating_add(1));
         let value = self.sorted.get(below).copied().unwrap_or_default();
         value + self.ties.resolution / 2.0
     }
 
-    /// A threshold that the same values exceed: where values are tied, a whole number of steps and a half above the next
-    /// smaller one ([`Ties`]), otherwise itself.
+    /// Returns a threshold that the same values exceed: if values are tied, a whole number of steps
+    /// and a half above the next smaller one ([`Ties`]), otherwise the threshold itself.
     pub fn between_steps(&self, threshold: f64) -> f64 {
         let exceedances = self.above(threshold);
         let below = self.len().checked_sub(exceedances + 1).and_then(|index| self.sorted.get(index));
@@ -209,7 +213,7 @@ impl Sample {
 }
 
 impl Ties {
-    /// Of sorted values.
+    /// Computes the ties of sorted values.
     pub(super) fn of(sorted: &[f64]) -> Self {
         let (mut distinct, mut tied, mut largest) = (0, 0, 0);
         let (mut before, mut steps) = (None, Vec::new());

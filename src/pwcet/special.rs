@@ -1,8 +1,8 @@
-//! The distributions that tests are judged by, with every argument defined.
+//! The distributions of test statistics, defined for every argument.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
-/// P(X > x) of a chi-square variable with so many degrees of freedom, at least 1.
+/// Returns P(X > x) of a chi-square variable with this many degrees of freedom, at least 1.
 pub(super) fn chi_square_sf(x: f64, freedom: usize) -> f64 {
     match ChiSquared::new(freedom.max(1) as f64) {
         Ok(distribution) if x > 0.0 && x.is_finite() => distribution.sf(x).clamp(0.0, 1.0),
@@ -10,23 +10,25 @@ pub(super) fn chi_square_sf(x: f64, freedom: usize) -> f64 {
     }
 }
 
-/// The x with P(X > x) = `significance` for a chi-square variable with so many degrees of freedom, at least 1.
+/// Returns the x with P(X > x) = `significance` for a chi-square variable with this many degrees of
+/// freedom, at least 1.
 pub(super) fn chi_square_critical(significance: f64, freedom: usize) -> f64 {
     let quantile = |distribution: ChiSquared| distribution.inverse_cdf(1.0 - significance.clamp(1e-12, 1.0));
     ChiSquared::new(freedom.max(1) as f64).map_or(0.0, quantile)
 }
 
-/// P(|Z| > |z|) of a standard normal variable; 0 where `z` is not a number.
+/// Returns P(|Z| > |z|) of a standard normal variable; 0 if `z` is NaN.
 pub(super) fn normal_two_sided(z: f64) -> f64 {
     if z.is_nan() { 0.0 } else { libm::erfc(z.abs() / std::f64::consts::SQRT_2) }
 }
 
-/// The z with P(|Z| <= z) = `level`, which is kept away from 0 and 1.
+/// Returns the z with P(|Z| <= z) = `level`, which is kept away from 0 and 1.
 pub(super) fn two_sided_z(level: f64) -> f64 {
     Normal::standard().inverse_cdf(f64::midpoint(1.0, level.clamp(1e-6, 1.0 - 1e-12)))
 }
 
-/// The quantile of sorted values at `at` in [0, 1], linear between points (the usual "type 7"); 0 of none.
+/// Returns the quantile of sorted values at `at` in [0, 1], linear between points (the usual "type
+/// 7"); 0 if there are no values.
 pub(super) fn quantile(sorted: &[f64], at: f64) -> f64 {
     let last = sorted.len().saturating_sub(1);
     let place = at.clamp(0.0, 1.0) * last as f64;
@@ -34,16 +36,16 @@ pub(super) fn quantile(sorted: &[f64], at: f64) -> f64 {
     let value = |index: usize| sorted.get(index).copied().unwrap_or_default();
     let (low, high) = (value(below as usize), value((below as usize + 1).min(last)));
     let part = place - below;
-    // not low + part * 0 where a value is infinite
+    // this avoids low + part * 0, which is NaN for an infinite value
     if part > 0.0 { low + part * (high - low) } else { low }
 }
 
-/// The mean; 0 of nothing.
+/// Returns the mean; 0 if there are no values.
 pub(super) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// The variance with the mean of n - `less` terms; 0 of too few.
+/// Returns the variance as a mean over n - `less` terms; 0 if there are too few.
 pub(super) fn variance(values: &[f64], less: usize) -> f64 {
     let mean = mean(values);
     let sum: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();

@@ -1,4 +1,4 @@
-//! All about the fit above one threshold.
+//! The complete analysis of the fit above one threshold.
 
 use serde::Serialize;
 
@@ -83,7 +83,7 @@ pub struct Declustered {
     pub xi: Interval,
 }
 
-/// How a tail is analysed.
+/// The settings of the analysis of a tail.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct How<'a> {
     pub significance: f64,
@@ -94,14 +94,14 @@ pub(super) struct How<'a> {
     pub watch: &'a Watch,
 }
 
-/// A tail with what later steps need of it.
+/// A tail, with the data that later steps need.
 pub(super) struct Analysed {
     pub tail: Tail,
     pub excesses: Excesses,
     pub replicates: Replicates,
 }
 
-/// The tail above a threshold, of these excesses; none if it was asked to stop.
+/// Analyses the tail above a threshold, with these excesses; returns `None` if it was stopped.
 pub(super) fn analyse(
     sample: &Sample,
     exceedances: &Exceedances,
@@ -117,7 +117,7 @@ pub(super) fn analyse(
     let replicates = draw(best)?;
     let profile = Profile::new(&excesses, best, how.level);
     let (xi, alpha) = std::thread::scope(|scope| {
-        // each takes as long as the other
+        // both take equally long
         let xi = (how.threads > 1).then(|| scope.spawn(|| profile.xi()));
         let alpha = profile.alpha();
         (xi.and_then(|xi| xi.join().ok()).unwrap_or_else(|| profile.xi()), alpha)

@@ -1,4 +1,4 @@
-//! Which threshold the tail begins at.
+//! The choice of the threshold at which the tail begins.
 
 use serde::Serialize;
 
@@ -8,14 +8,14 @@ use super::gpd::Gpd;
 use super::gpd_fit::{Excesses, MIN_EXCEEDANCES, Method};
 use super::sample::Sample;
 
-/// Thresholds that are tried.
+/// The number of thresholds that are tried.
 const CANDIDATES: u32 = 30;
 
 /// The share of thresholds rejected in error that [`Rule::Automatic`] allows.
 pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
-/// A tail of fewer distinct values, or of steps wider than this part of its scale, is doubtful. A step of a quarter makes
-/// the mean excess half a percent larger.
+/// The number of distinct values below which a tail is doubtful, and the fraction of its scale
+/// above which steps are too wide. A step of a quarter makes the mean excess half a percent larger.
 const FEW_DISTINCT: usize = 20;
 const WIDE_STEP: f64 = 0.25;
 
@@ -75,12 +75,12 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Whether no threshold is left that the criterion keeps; the highest is taken then.
+    /// Returns whether the criterion rejects every threshold; the highest one is used then.
     pub fn all_rejected(&self) -> bool {
         self.rejected >= self.candidates.len()
     }
 
-    /// The lowest threshold above this one that the criterion keeps.
+    /// Returns the lowest threshold above this one that the criterion accepts.
     pub fn kept_above(&self, threshold: f64) -> Option<f64> {
         let kept = self.candidates.iter().skip(self.rejected).map(|candidate| candidate.threshold);
         kept.into_iter().find(|&kept| kept > threshold)
@@ -100,7 +100,7 @@ pub struct TailTies {
 }
 
 impl TailTies {
-    /// Of a tail and the fit to it.
+    /// Computes the effect of ties on a tail and the fit to it.
     pub fn of(excesses: &Excesses, gpd: Gpd, resolution: f64) -> Self {
         let (distinct, step_over_alpha) = (excesses.distinct(), resolution / gpd.alpha);
         Self {
@@ -111,11 +111,11 @@ impl TailTies {
     }
 }
 
-/// The threshold of a sample by a rule. None of a rule that asks for one has fewer than [`MIN_EXCEEDANCES`] above it: then
-/// the error is how many there are.
+/// Chooses the threshold of a sample by a rule.
 ///
 /// # Errors
-/// The number of exceedances, if there are too few.
+/// Returns the number of values above the threshold, if there are fewer than [`MIN_EXCEEDANCES`] of
+/// them or if all values are above it.
 pub fn choose(sample: &Sample, rule: Rule) -> Result<Choice, usize> {
     let candidates = candidates(sample);
     let rejected = candidates
@@ -137,8 +137,8 @@ pub fn choose(sample: &Sample, rule: Rule) -> Result<Choice, usize> {
     Ok(Choice { rule, threshold, exceedances, candidates, rejected })
 }
 
-/// Thresholds from that of a tenth of the values, or 100 of a small sample, to that of [`MIN_EXCEEDANCES`], in equal
-/// ratios of exceedances.
+/// Returns the thresholds from that of a tenth of the values, or 100 of a small sample, to that of
+/// [`MIN_EXCEEDANCES`], in equal ratios of exceedances.
 fn candidates(sample: &Sample) -> Vec<Candidate> {
     let n = sample.len();
     let most = (n / 10).max((n / 2).min(100)) as f64;
@@ -173,8 +173,8 @@ fn candidates(sample: &Sample) -> Vec<Candidate> {
     found
 }
 
-/// The excesses, or where they come in clusters and there are enough of these, the largest of each: the test is of
-/// independent points.
+/// Returns the excesses or, if they occur in clusters and there are enough of these, the largest of
+/// each cluster, because the test is for independent points.
 fn independent(sample: &Sample, threshold: f64, excesses: &Excesses) -> Excesses {
     let exceedances = Exceedances::of(sample, threshold);
     let maxima = || {

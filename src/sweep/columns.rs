@@ -1,11 +1,11 @@
-//! The columns that every plan's results have.
+//! The columns that the results of every plan have.
 
 use crate::bound::Bound;
 use crate::trace::StallReason;
 
-/// Columns that say which point it is and have a name of their own; `draw` only where something is drawn.
+/// The columns with fixed names that identify the point; `draw` exists only if something is drawn.
 const BEFORE: [&str; 6] = ["point", "kernel", "seed", "draw", "machine", "policy"];
-/// Columns of the run.
+/// The columns of the run.
 pub const RUN: [&str; 9] = [
     "machine_digest",
     "launches",
@@ -17,22 +17,24 @@ pub const RUN: [&str; 9] = [
     "makespan",
     "verdict",
 ];
-/// Columns at the end.
+/// The columns at the end.
 pub const AFTER: [&str; 2] = ["races", "error"];
 
-/// Whether every plan has a column of this name, besides those of bounds and stalls.
+/// Returns whether every plan has a column of this name, apart from those of bounds and stalls.
 fn is_of_every_plan(name: &str) -> bool {
     BEFORE.iter().chain(&RUN).chain(&AFTER).any(|fixed| *fixed == name)
 }
 
-/// Whether every plan has a column of this name, or none may.
+/// Returns whether the name is reserved: every plan has a column of this name, or no plan may have
+/// one.
 pub fn is_fixed(name: &str, bounds: &[Box<dyn Bound>]) -> bool {
     is_of_every_plan(name)
         || name == "scheduler"
         || of_bounds(bounds).chain(of_stalls()).any(|fixed| fixed == name)
 }
 
-/// The value of a bound, how far it is above the makespan, and what became of it.
+/// Returns the columns of bounds: the value, its overestimation relative to the makespan, and the
+/// verdict.
 pub fn of_bounds(bounds: &[Box<dyn Bound>]) -> impl Iterator<Item = String> {
     bounds.iter().flat_map(|bound| {
         let name = bound.name();
@@ -40,22 +42,23 @@ pub fn of_bounds(bounds: &[Box<dyn Bound>]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Idle issue slots by reason.
+/// Returns the columns of idle issue slots, by reason.
 pub fn of_stalls() -> impl Iterator<Item = String> {
     StallReason::ALL.iter().map(|reason| format!("idle_{}", reason.name().replace('-', "_")))
 }
 
-/// Where the columns of results written by any version stand for axes and bounds; told by their names alone.
+/// The columns of axes and bounds in results that any version wrote, identified by their names
+/// alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meaning {
-    /// Launch options and machine settings that vary.
+    /// The launch options and machine settings that vary.
     pub axes: Vec<String>,
-    /// Bounds.
+    /// The bounds.
     pub bounds: Vec<String>,
 }
 
 impl Meaning {
-    /// Of these columns.
+    /// Identifies these columns.
     pub fn of(columns: &[String]) -> Self {
         let has = |name: String| columns.contains(&name);
         let is_bound = |name: &str| has(format!("{name}_over")) && has(format!("{name}_verdict"));

@@ -1,4 +1,4 @@
-//! Runs that differ by chance: what is drawn anew for each.
+//! Runs that differ by chance, and the values that are drawn for each.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,16 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Random;
 
-/// As many runs of everything that a plan lists, each with the next number. A number decides all that is drawn for it.
+/// Runs of everything that a plan lists, each with the next number. The number determines
+/// everything that is drawn for the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Draws", deny_unknown_fields)]
 pub struct Draws {
-    /// How many.
+    /// The number of runs.
     pub count: u64,
-    /// The first number.
+    /// The number of the first run.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub from: u64,
-    /// What is drawn. What else the machines do at random they do not do then.
+    /// The sources of variation that are drawn. Other random behaviour of the machines is switched
+    /// off.
     pub of: Vec<Source>,
 }
 
@@ -27,21 +29,21 @@ fn is_zero(number: &u64) -> bool {
 /// A source of variation between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Source {
-    /// Random contents of buffers, with the run's number as their seed.
+    /// Random contents of buffers, with the run's number as the seed.
     Inputs,
-    /// Which lines of caches make room.
+    /// The choice of the cache line to evict.
     Replacement,
-    /// Additions to the latency of memory.
+    /// Additional latency of memory.
     Jitter,
-    /// Which SM gets the next block.
+    /// The choice of the SM that receives the next block.
     Placement,
 }
 
 impl Source {
-    /// All there are.
+    /// All sources.
     pub const ALL: [Self; 4] = [Self::Inputs, Self::Replacement, Self::Jitter, Self::Placement];
 
-    /// As a command line names it.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Inputs => "inputs",
@@ -51,7 +53,8 @@ impl Source {
         }
     }
 
-    /// What the machine does of it.
+    /// Returns the random behaviour of the machine that corresponds to this source, if it is one of
+    /// the machine.
     pub fn random(self) -> Option<Random> {
         match self {
             Self::Inputs => None,
@@ -81,12 +84,12 @@ impl FromStr for Source {
 }
 
 impl Draws {
-    /// Whether inputs are drawn: every run has a functional run of its own then.
+    /// Returns whether inputs are drawn; every run then has a functional run of its own.
     pub fn has_inputs(&self) -> bool {
         self.of.contains(&Source::Inputs)
     }
 
-    /// What machines do at random.
+    /// Returns the random behaviour of machines that is drawn.
     pub fn randoms(&self) -> Vec<Random> {
         self.of.iter().filter_map(|source| source.random()).collect()
     }

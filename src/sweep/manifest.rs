@@ -1,49 +1,49 @@
-//! What a folder of results is of.
+//! The identification of a folder of results.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Version of the files in a folder of results.
+/// The version of the files in a folder of results.
 pub const FORMAT: u32 = 1;
 
-/// Says which plan results belong to: everything they depend on.
+/// The plan that results belong to: everything that they depend on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Version of the files.
+    /// The version of the files.
     pub format: u32,
-    /// Version of the tool.
+    /// The version of the tool.
     pub tool_version: String,
-    /// Digest of the plan, and of every kernel, launch and machine that it names; hexadecimal.
+    /// The digest of the plan, and of every kernel, launch and machine that it names; hexadecimal.
     pub plan_digest: String,
-    /// What that is a digest of, part by part, each with a digest of its own: the plan, and the kernels, machines and schedules
-    /// that it names. A folder of an older version does not have it.
+    /// The parts of that digest, each with a digest of its own: the plan, and the kernels, machines
+    /// and schedules that it names. A folder of an older version does not have this field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
-    /// Points of the plan.
+    /// The number of points of the plan.
     pub points: u64,
-    /// The part of it that is here; null for all of it.
+    /// The part of the plan in this folder; null for the whole plan.
     pub shard: Option<Shard>,
-    /// Seeds of random buffer contents.
+    /// The seeds of random buffer contents.
     pub seeds: Vec<u64>,
-    /// Columns of the results.
+    /// The columns of the results.
     pub columns: Vec<String>,
     /// The plan as it was read.
     pub plan: String,
 }
 
-/// Something that results depend on.
+/// An input on which results depend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// What it is, as messages call it.
+    /// Its name in messages.
     pub name: String,
-    /// Digest of its contents; hexadecimal.
+    /// The digest of its contents; hexadecimal.
     pub digest: String,
 }
 
 impl Manifest {
-    /// The point that a line of results is of; nothing if it is no record of this plan.
+    /// Returns the point of a line of results, or `None` if the line is not a record of this plan.
     pub fn point_of(&self, line: &str) -> Option<u64> {
         let record: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).ok()?;
         let whole =
@@ -51,7 +51,8 @@ impl Manifest {
         record.get("point")?.as_u64().filter(|point| whole && *point < self.points)
     }
 
-    /// Why results of this manifest are not of the same plan as those of another one; nothing if they are.
+    /// Returns the reason why results of this manifest belong to another plan than those of
+    /// `other`, or `None` if they belong to the same plan.
     pub fn difference(&self, other: &Self) -> Option<String> {
         if self.format != other.format {
             Some("they were written in another format".to_owned())
@@ -66,7 +67,7 @@ impl Manifest {
         }
     }
 
-    /// Which of the inputs are other ones than those of another manifest.
+    /// Returns which of the inputs differ from those of another manifest.
     fn changed_input(&self, other: &Self) -> String {
         let differs = |(one, other): &(&Input, &Input)| one.name == other.name && one.digest != other.digest;
         let changed: Vec<&str> = self
@@ -88,14 +89,14 @@ impl Manifest {
 /// One of several parts of a plan: every `of`-th job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// From 1 to `of`.
+    /// The number of the part, from 1 to `of`.
     pub index: u64,
-    /// Parts.
+    /// The number of parts.
     pub of: u64,
 }
 
 impl Shard {
-    /// Whether a job is in this part.
+    /// Returns whether a job is in this part.
     pub fn has(self, job: u64) -> bool {
         job % self.of == self.index - 1
     }

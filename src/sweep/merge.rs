@@ -1,41 +1,42 @@
-//! Results of shards put together.
+//! The combination of the results of shards.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Why results cannot be put together.
+/// The reason why results cannot be combined.
 #[derive(Debug, PartialEq, Eq)]
 pub enum MergeError<E> {
-    /// A line of this input, from 1, is no record.
+    /// A line of an input is not a record.
     NoRecord {
-        /// Which input.
+        /// The index of the input.
         input: usize,
-        /// Its line.
+        /// The number of the line, from 1.
         line: u64,
     },
     /// The points of this input are not in order.
     OutOfOrder {
-        /// Which input.
+        /// The index of the input.
         input: usize,
-        /// Its line.
+        /// The number of the line, from 1.
         line: u64,
     },
     /// Two inputs have different records of a point.
     Contradiction {
         /// The point.
         point: u64,
-        /// The inputs.
+        /// The indices of the inputs.
         inputs: [usize; 2],
     },
-    /// An input cannot be read, or the result not be written.
+    /// An input cannot be read, or the result cannot be written.
     Io(E),
 }
 
-/// Merges inputs whose lines are in the order of their points, which `point_of` knows; what several have is there once. Gives the number
-/// of points. Merging the result again with any of the inputs gives the result.
+/// Merges inputs whose lines are in the order of their points, which `point_of` returns; a record
+/// that several inputs have is written once. Returns the number of points. Merging the result again
+/// with any of the inputs gives the same result.
 ///
 /// # Errors
-/// Lines that are no records, or contradict each other.
+/// Returns an error for lines that are not records, and for records that contradict each other.
 pub fn merge<E>(
     inputs: Vec<impl Iterator<Item = Result<String, E>>>,
     point_of: impl Fn(&str) -> Option<u64>,

@@ -1,12 +1,14 @@
-//! Sweeps: kernels x launches x seeds or draws x machines x settings x policies, a record for each.
+//! Sweeps: kernels x launches x seeds or draws x machines x settings x policies, with one record
+//! for each combination.
 //!
-//! A [`SweepSpec`] is what people write. [`Points`] numbers its combinations and cuts them into [`Job`]s: points
-//! that share one functional run of one launch. [`run_job`] simulates and judges a job, [`crate::base::in_order`] does jobs on
-//! several threads and hands their results on in the order of the plan, so that the same bytes are written
-//! whatever the number of threads. A [`Manifest`] says which plan results belong to; [`merge()`] puts those of
-//! shards together; a [`Summary`] is what they show as a whole.
+//! A [`SweepSpec`] is a plan as users write it. [`Points`] numbers its combinations and divides
+//! them into [`Job`]s: points that share one functional run of one launch. [`run_job`] simulates
+//! and judges a job. [`crate::base::in_order`] runs jobs on several threads and returns their
+//! results in the order of the plan, so that the same bytes are written whatever the number of
+//! threads. A [`Manifest`] identifies the plan that results belong to; [`merge()`] combines the
+//! results of shards; a [`Summary`] summarises results as a whole.
 //!
-//! Files are the command line's business, which gives kernels and machines as [`Inputs`].
+//! The command line handles all files and passes kernels and machines as [`Inputs`].
 
 mod columns;
 mod draws;

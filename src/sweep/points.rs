@@ -10,22 +10,23 @@ use crate::bound::{self, Bound};
 use crate::diag::{Diagnostics, Place, SourceText, Texts};
 use crate::machine::SchedulerKind;
 
-/// Most points of a job: what is lost if the process ends in the middle of one.
+/// The largest number of points of a job, which is also the largest number that is lost if the
+/// process ends in the middle of a job.
 const JOB_POINTS: u64 = 256;
 
-/// Most points of a plan.
+/// The largest number of points of a plan.
 const MOST: u64 = 1_000_000_000;
 
-/// Something that takes several values.
+/// A parameter that takes several values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// A path of a machine setting, or a launch option.
+    /// The path of a machine setting, or a launch option.
     pub name: String,
-    /// As on a command line.
+    /// The values as they are written on a command line.
     pub values: Vec<String>,
 }
 
-/// A value of an axis.
+/// An axis with one of its values.
 pub type Assignment<'p> = (&'p str, &'p str);
 
 /// A kernel and the launch options that vary.
@@ -33,12 +34,12 @@ pub type Assignment<'p> = (&'p str, &'p str);
 struct Kernel {
     name: String,
     axes: Vec<Axis>,
-    /// The number of its first launch.
+    /// The number of the kernel's first launch.
     first: u64,
 }
 
-/// Every combination that a plan asks for. Points that differ in the policy follow each other, then come the
-/// settings, machines, draws, seeds, launch options and kernels.
+/// All combinations of a plan. The policy varies fastest, then the settings, machines, draws,
+/// seeds, launch options and kernels.
 #[derive(Clone, Debug)]
 pub struct Points {
     kernels: Vec<Kernel>,
@@ -47,46 +48,46 @@ pub struct Points {
     machines: Vec<String>,
     settings: Vec<Axis>,
     policies: Vec<SchedulerKind>,
-    /// Kernels with all they are launched with.
+    /// The number of kernels with all combinations of launch options and seeds.
     launches: u64,
-    /// Machines with their settings.
+    /// The number of machines with all combinations of settings and draws.
     configurations: u64,
 }
 
-/// Points that follow each other and share a functional run: a launch on some machines under all policies.
+/// Consecutive points that share a functional run: a launch on some machines under all policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Which launch.
+    /// The number of the launch.
     pub launch: u64,
-    /// Which machines with their settings.
+    /// The numbers of the machines with their settings.
     pub configurations: Range<u64>,
 }
 
 /// A combination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point<'p> {
-    /// From 0, in the order of the plan.
+    /// The number of the point, from 0, in the order of the plan.
     pub number: u64,
     /// The kernel as the plan names it.
     pub kernel: &'p str,
-    /// Launch options.
+    /// The launch options.
     pub launch: Vec<Assignment<'p>>,
     /// The seed.
     pub seed: u64,
-    /// The number of what is drawn, if something is.
+    /// The number of the draw, if something is drawn.
     pub draw: Option<u64>,
     /// The machine as the plan names it.
     pub machine: &'p str,
-    /// Its settings.
+    /// The machine settings.
     pub settings: Vec<Assignment<'p>>,
-    /// The policy, by its number in the plan.
+    /// The index of the policy in the plan.
     pub policy: usize,
 }
 
 impl Points {
-    /// The points of a plan, and everything that is wrong with it and can be seen without opening a kernel or
-    /// machine; `suite` are the kernels of the embedded suite. With a problem the points are what is left to look
-    /// for others, and not to be run.
+    /// Returns the points of a plan, and all its problems that can be found without opening a
+    /// kernel or machine; `suite` are the kernels of the embedded suite. If there are problems, the
+    /// points serve only to find further ones, and must not be run.
     pub fn new(
         spec: &SweepSpec,
         source: &SourceText,
@@ -154,7 +155,7 @@ impl Points {
             problems.push(problem.hint("split it into several plans"));
         }
         let counts = launches.zip(configurations).filter(|_| all.is_some());
-        // a number of points that does not fit 64 bits is refused before any is looked at
+        // a plan whose number of points exceeds 64 bits is rejected before any point is used
         let (launches, configurations) = counts.unwrap_or((0, 0));
         let points = Self {
             kernels,
@@ -169,52 +170,52 @@ impl Points {
         (points, problems)
     }
 
-    /// How many there are.
+    /// Returns the number of points.
     pub fn len(&self) -> u64 {
         self.launches * self.per_launch()
     }
 
-    /// Whether there is none, which no plan comes to.
+    /// Returns whether there are no points, which is not the case for any valid plan.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Kernels with all they are launched with.
+    /// Returns the number of kernels with all combinations of launch options and seeds.
     pub fn launches(&self) -> u64 {
         self.launches
     }
 
-    /// Kernels with the launch options that vary.
+    /// Returns the kernels with the launch options that vary.
     pub fn kernels(&self) -> impl Iterator<Item = (&str, &[Axis])> {
         self.kernels.iter().map(|kernel| (kernel.name.as_str(), kernel.axes.as_slice()))
     }
 
-    /// Machines as the plan names them.
+    /// Returns the machines as the plan names them.
     pub fn machines(&self) -> &[String] {
         &self.machines
     }
 
-    /// Machine settings that vary.
+    /// Returns the machine settings that vary.
     pub fn settings(&self) -> &[Axis] {
         &self.settings
     }
 
-    /// Policies.
+    /// Returns the policies.
     pub fn policies(&self) -> &[SchedulerKind] {
         &self.policies
     }
 
-    /// Seeds that the plan lists; where inputs are drawn, they have others.
+    /// Returns the seeds that the plan lists; if inputs are drawn, other seeds are used.
     pub fn seeds(&self) -> &[u64] {
         &self.seeds
     }
 
-    /// What is drawn.
+    /// Returns the draws, if there are any.
     pub fn draws(&self) -> Option<&Draws> {
         self.draws.as_ref()
     }
 
-    /// The number of seeds of each launch, and the draws that inputs are part of.
+    /// Returns the number of seeds of each launch, and the draws if inputs are drawn.
     fn seeds_drawn(&self) -> (u64, Option<&Draws>) {
         match &self.draws {
             Some(draws) if draws.has_inputs() => (draws.count, Some(draws)),
@@ -222,7 +223,7 @@ impl Points {
         }
     }
 
-    /// Launch options that some kernel varies, each once.
+    /// Returns the launch options that some kernel varies, each once.
     pub fn launch_options(&self) -> Vec<&str> {
         let mut options: Vec<&str> = Vec::new();
         for axis in self.kernels.iter().flat_map(|kernel| &kernel.axes) {
@@ -237,7 +238,7 @@ impl Points {
         self.configurations * self.policies.len() as u64
     }
 
-    /// Configurations of a job, at most.
+    /// Returns the largest number of configurations of a job.
     fn per_job(&self) -> u64 {
         (JOB_POINTS / self.policies.len() as u64).max(1)
     }
@@ -246,26 +247,26 @@ impl Points {
         self.configurations.div_ceil(self.per_job())
     }
 
-    /// How many jobs there are.
+    /// Returns the number of jobs.
     pub fn jobs(&self) -> u64 {
         self.launches * self.jobs_per_launch()
     }
 
-    /// A job by its number.
+    /// Returns the job with this number.
     pub fn job(&self, number: u64) -> Job {
         let start = number % self.jobs_per_launch() * self.per_job();
         let end = (start + self.per_job()).min(self.configurations);
         Job { launch: number / self.jobs_per_launch(), configurations: start..end }
     }
 
-    /// The numbers of a job's points.
+    /// Returns the numbers of a job's points.
     pub fn numbers(&self, job: &Job) -> Range<u64> {
         let policies = self.policies.len() as u64;
         let first = job.launch * self.per_launch();
         first + job.configurations.start * policies..first + job.configurations.end * policies
     }
 
-    /// A point by its number.
+    /// Returns the point with this number.
     pub fn point(&self, number: u64) -> Point<'_> {
         let policies = self.policies.len() as u64;
         let launch = number / self.per_launch();
@@ -295,7 +296,7 @@ impl Points {
     }
 }
 
-/// How many seeds a launch has, and how many draws a machine.
+/// Returns the number of seeds of a launch, and the number of draws of a machine.
 fn of_draws(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) -> (u64, u64) {
     let listed = spec.seeds.len() as u64;
     let Some(draws) = &spec.draws else { return (listed, 1) };
@@ -319,12 +320,12 @@ fn of_draws(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) -> (u64,
     (draws.count, 1)
 }
 
-/// Combinations of the values of axes, if that is a number.
+/// Returns the number of combinations of the values of axes, or `None` if it exceeds 64 bits.
 fn combinations(axes: &[Axis]) -> Option<u64> {
     axes.iter().try_fold(1u64, |product, axis| product.checked_mul(axis.values.len() as u64))
 }
 
-/// The combination of this number; the last axis varies fastest.
+/// Returns the combination with this number; the last axis varies fastest.
 fn chosen(axes: &[Axis], mut number: u64) -> Vec<Assignment<'_>> {
     let mut chosen = Vec::with_capacity(axes.len());
     for axis in axes.iter().rev() {
@@ -351,7 +352,8 @@ fn policies(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) -> Vec<S
     known
 }
 
-/// Axes with values, whose names are not those of other columns.
+/// Returns the axes that are valid: they have values, and their names are not those of other
+/// columns.
 fn axes(
     written: &[(String, Vec<ValueSpec>)],
     place: &Place,
@@ -378,7 +380,7 @@ fn axes(
     axes
 }
 
-/// Says what a list has twice: its points would be there twice.
+/// Reports the elements that occur twice in a list, because their points would be duplicated.
 fn twice<T: Ord + std::fmt::Display>(list: &[T], place: &Place, problems: &mut Diagnostics) {
     let mut seen = BTreeSet::new();
     for (index, value) in list.iter().enumerate().filter(|(_, value)| !seen.insert(*value)) {
@@ -435,7 +437,7 @@ mod tests {
         let seeds: Vec<_> = told(&inputs).iter().map(|(seed, draw, _)| (*seed, *draw)).collect();
         let each = |number| std::iter::repeat_n((number, Some(number)), 4);
         assert_eq!(seeds, each(7).chain(each(8)).chain(each(9)).collect::<Vec<_>>());
-        // one functional run for all
+        // a single functional run for all
         let machine = with("seeds: [5], draws: Draws(count: 300, of: [Replacement])");
         assert_eq!((machine.launches(), machine.len(), machine.jobs()), (1, 1200, 5));
         let all = told(&machine);

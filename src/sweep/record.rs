@@ -1,4 +1,4 @@
-//! What is written of a point: a line of JSON, a line of CSV.
+//! The record of a point: a line of JSON, a line of CSV.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -12,21 +12,21 @@ use crate::check::{Judged, overestimation};
 use crate::diag::printable_json;
 use crate::trace::{StallReason, quoted};
 
-/// What stands in a column.
+/// The contents of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Nothing: null in JSON, empty in CSV.
+    /// No value: null in JSON, empty in CSV.
     Empty,
     /// A count or a number of cycles.
     Number(u64),
-    /// Bound over makespan, less one; six digits behind the point.
+    /// The ratio of bound to makespan, less one; six digits after the decimal point.
     Fraction(f64),
     /// A word.
     Text(String),
 }
 
 impl Cell {
-    /// A value of an axis: a number where it is one.
+    /// Creates the cell of a value of an axis, as a number if it is one.
     fn of_word(word: &str) -> Self {
         word.parse().map_or_else(|_| Self::Text(word.to_owned()), Self::Number)
     }
@@ -55,7 +55,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Of these points.
+    /// Creates the columns of these points.
     pub fn new(points: &Points, bounds: &[Box<dyn Bound>]) -> Self {
         let launch_options: Vec<String> = points.launch_options().into_iter().map(str::to_owned).collect();
         let mut names: Vec<String> = vec!["point".to_owned(), "kernel".to_owned()];
@@ -72,23 +72,24 @@ impl Columns {
         Self { names, launch_options }
     }
 
-    /// Their names, in order.
+    /// Returns the names, in order.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 }
 
-/// A point and what came of it.
+/// The result of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     cells: Vec<Cell>,
 }
 
-/// What stands where races are counted, if they were not looked for.
+/// The contents of the column of races if they were not looked for.
 const NOT_LOOKED_FOR: &str = "not looked for";
 
 impl Record {
-    /// Of a run, judged; with an error it is what was judged before it.
+    /// Creates the record of a judged run; if there is an error, it has the results from before the
+    /// error.
     pub fn new(
         columns: &Columns,
         points: &Points,
@@ -122,7 +123,7 @@ impl Record {
         Self { cells }
     }
 
-    /// What stands in a column, if that is a number.
+    /// Returns the contents of a column, if they are a number.
     pub fn number(&self, columns: &Columns, name: &str) -> Option<u64> {
         let column = columns.names.iter().position(|known| known == name)?;
         match self.cells.get(column) {
@@ -131,10 +132,10 @@ impl Record {
         }
     }
 
-    /// The makespan.
+    /// Returns the makespan.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Returns the reason why there is none.
     pub fn makespan(&self, columns: &Columns) -> Result<u64, String> {
         if let Some(Cell::Text(error)) = self.cells.last() {
             return Err(error.clone());
@@ -142,7 +143,7 @@ impl Record {
         self.number(columns, "makespan").ok_or_else(|| "it has no makespan".to_owned())
     }
 
-    /// A line of JSON, with its end.
+    /// Returns a line of JSON, including the line break.
     pub fn json(&self, columns: &Columns) -> String {
         let line = Line { columns, cells: &self.cells };
         let json = serde_json::to_string(&line).expect("records are plain data");
@@ -150,17 +151,18 @@ impl Record {
     }
 }
 
-/// A run, judged, and where it ran.
+/// A judged run, and the machine it ran on.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'c> {
     /// The result.
     pub judged: &'c Judged,
-    /// Digest of the machine.
+    /// The digest of the machine.
     pub digest: u64,
 }
 
 impl Measured<'_> {
-    /// From `machine_digest` to the stalls. Of a run that failed only the verdict is worth having.
+    /// Returns the cells from `machine_digest` to the stalls. For a run that failed, only the
+    /// verdict is included.
     fn cells(&self, failed: bool) -> Vec<Cell> {
         let checked = self.judged.total();
         let whole = |cell: Cell| if failed { Cell::Empty } else { cell };
@@ -214,12 +216,12 @@ impl Serialize for Line<'_> {
     }
 }
 
-/// The first line of the CSV file of these columns.
+/// Returns the first line of the CSV file with these columns.
 pub fn csv_heading(columns: &[String]) -> String {
     csv_line(columns.iter().map(|name| quoted(name)))
 }
 
-/// The CSV line of a line of JSON that was written before.
+/// Returns the CSV line of an existing line of JSON.
 pub fn csv_of_json(columns: &[String], line: &serde_json::Value) -> String {
     csv_line(columns.iter().map(|name| match line.get(name) {
         None | Some(serde_json::Value::Null) => Cow::Borrowed(""),

@@ -1,61 +1,63 @@
-//! A plan as people write it.
+//! A plan as users write it.
 
 use serde::{Deserialize, Serialize};
 
 use super::draws::Draws;
 use crate::diag::{Diagnostics, SourceText, from_ron, unique_keys};
 
-/// A plan: every combination of what it lists is a point.
+/// A plan: every combination of the listed values is a point.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename = "Sweep", deny_unknown_fields)]
 pub struct SweepSpec {
-    /// What it is for.
+    /// The purpose of the plan.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub doc: String,
-    /// What runs.
+    /// The kernels to run.
     #[serde(default = "the_suite")]
     pub kernels: Vec<KernelSpec>,
-    /// Seeds of random buffer contents.
+    /// The seeds of random buffer contents.
     #[serde(default = "seed_zero")]
     pub seeds: Vec<u64>,
     /// Runs that differ by chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<Draws>,
-    /// Names of machines, or files.
+    /// The names or files of machines.
     #[serde(default = "the_machine")]
     pub machines: Vec<String>,
-    /// Machine settings by path, as `--set` takes them, and `mem_latency`, as `--mem-latency` does; each with its
-    /// values. The first varies slowest.
+    /// Machine settings by path, as for `--set`, and `mem_latency`, as for `--mem-latency`; each
+    /// with its values. The first varies slowest.
     #[serde(default, deserialize_with = "unique_keys", serialize_with = "as_map")]
     pub settings: Vec<(String, Vec<ValueSpec>)>,
     /// Scheduling policies.
     #[serde(default = "the_policies")]
     pub policies: Vec<String>,
-    /// Names of the bounds that decide a point's verdict; all that are published or proved if there are none.
+    /// The names of the bounds that determine a point's verdict; if empty, all that are published
+    /// or proved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<String>,
-    /// Warp instructions that one block may execute.
+    /// The largest number of warp instructions that one block may execute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_instructions: Option<u64>,
-    /// Whether to watch memory for accesses whose order shows.
+    /// Whether to look for memory accesses whose order matters.
     #[serde(default = "yes")]
     pub races: bool,
 }
 
-/// What runs.
+/// The kernels to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum KernelSpec {
     /// Every kernel of the embedded suite.
     Suite,
-    /// The same with launch options, each with its values, for every kernel.
+    /// Every kernel of the embedded suite, with launch options, each with its values.
     SuiteWith(
         #[serde(deserialize_with = "unique_keys", serialize_with = "as_map")] Vec<(String, Vec<ValueSpec>)>,
     ),
-    /// A name or file as `check` takes it.
+    /// A name or file as for `check`.
     Kernel(String),
-    /// The same with launch options, each with its values: `block`, `grid`, `entry`, `registers`,
-    /// `dynamic-shared`, `compiler`, `launch` (a number, or `all`), `let NAME`, `arg WHICH`. The first varies slowest.
+    /// A kernel with launch options, each with its values: `block`, `grid`, `entry`, `registers`,
+    /// `dynamic-shared`, `compiler`, `launch` (a number, or `all`), `let NAME`, `arg WHICH`. The
+    /// first varies slowest.
     Vary(
         String,
         #[serde(deserialize_with = "unique_keys", serialize_with = "as_map")] Vec<(String, Vec<ValueSpec>)>,
@@ -72,12 +74,12 @@ pub enum ValueSpec {
     Number(i64),
     /// Any other number.
     Real(f64),
-    /// What stands after `=` on a command line.
+    /// The text after `=` on a command line.
     Text(String),
 }
 
 impl ValueSpec {
-    /// As it stands on a command line.
+    /// Returns the value as it is written on a command line.
     pub fn word(&self) -> String {
         match self {
             Self::Flag(flag) => flag.to_string(),
@@ -89,15 +91,15 @@ impl ValueSpec {
 }
 
 impl SweepSpec {
-    /// Reads a plan.
+    /// Parses a plan.
     ///
     /// # Errors
-    /// Where the text stops being one.
+    /// Returns the position at which the text is not a valid plan.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         from_ron(source)
     }
 
-    /// The same plan with PTX of another compiler.
+    /// Returns the same plan with the PTX of another compiler.
     pub fn by_compiler(mut self, name: &str) -> Self {
         let axis = || ("compiler".to_owned(), vec![ValueSpec::Text(name.to_owned())]);
         let with = |mut axes: Vec<_>| {

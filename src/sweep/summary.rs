@@ -1,41 +1,42 @@
-//! What results show as a whole.
+//! The summary of results as a whole.
 
 use serde_json::Value;
 
-/// Errors and violated points that are named.
+/// The largest number of errors and of violated points that are listed.
 const NAMED: usize = 10;
 
-/// Points that failed for one reason.
+/// The points that failed for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The error.
     pub error: String,
-    /// The first of them.
+    /// The number of the first of these points.
     pub first: u64,
-    /// How many.
+    /// The number of these points.
     pub points: u64,
 }
 
-/// Sums over records, taken one by one.
+/// Sums over records, which are added one by one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Records.
+    /// The number of records.
     pub points: u64,
-    /// Those with an error.
+    /// The number of records with an error.
     pub failed: u64,
-    /// Those where a gating bound is exceeded.
+    /// The number of records in which a gating bound is exceeded.
     pub violated: u64,
-    /// Those where one holds and none is exceeded.
+    /// The number of records in which a gating bound holds and none is exceeded.
     pub holds: u64,
-    /// Those that ran and for which no gating bound says anything: none applies, or the verdict is undecided.
+    /// The number of records without an error and without a verdict: no gating bound applies, or
+    /// the verdict is undecided.
     pub not_judged: u64,
-    /// The first of those that are not judged.
+    /// The first points that are not judged.
     pub unjudged: Vec<u64>,
     /// The errors of points that failed, each text once, in the order of the points.
     pub errors: Vec<Failure>,
-    /// The first of those that are violated.
+    /// The first points that are violated.
     pub violations: Vec<u64>,
-    /// Each bound under each policy, as they come.
+    /// Each bound under each policy, in the order of occurrence.
     pub bounds: Vec<BoundSummary>,
 }
 
@@ -46,25 +47,25 @@ pub struct BoundSummary {
     pub bound: &'static str,
     /// The policy.
     pub policy: String,
-    /// Points to which it applies.
+    /// The number of points to which it applies.
     pub points: u64,
-    /// Those that exceed it.
+    /// The number of points that exceed it.
     pub violated: u64,
-    /// Sum of (bound - makespan) / makespan.
+    /// The sum of (bound - makespan) / makespan.
     sum: f64,
-    /// The largest of them.
+    /// The largest (bound - makespan) / makespan.
     pub most: f64,
 }
 
 impl BoundSummary {
-    /// The mean of (bound - makespan) / makespan.
+    /// Returns the mean of (bound - makespan) / makespan.
     pub fn mean(&self) -> f64 {
         if self.points == 0 { 0.0 } else { self.sum / self.points as f64 }
     }
 }
 
 impl Summary {
-    /// Counts a record.
+    /// Adds a record.
     pub fn add(&mut self, record: &Value, bounds: &[&'static str]) {
         self.points += 1;
         let point = record["point"].as_u64().unwrap_or(0);
@@ -87,7 +88,7 @@ impl Summary {
                 }
             }
             Some("holds") => self.holds += 1,
-            // a point that failed is counted above
+            // a point that failed is already counted above
             _ if record["error"].is_string() => {}
             _ => {
                 self.not_judged += 1;
@@ -119,7 +120,7 @@ impl Summary {
         }
     }
 
-    /// The bounds, those of one name together.
+    /// Returns the bounds, grouped by name.
     pub fn by_bound(&self, bounds: &[&'static str]) -> Vec<&BoundSummary> {
         bounds.iter().flat_map(|name| self.bounds.iter().filter(move |row| row.bound == *name)).collect()
     }

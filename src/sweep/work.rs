@@ -1,4 +1,4 @@
-//! Simulating and judging the points of a job.
+//! The simulation and judgement of the points of a job.
 
 use super::points::{Assignment, Job, Point, Points};
 use super::record::{Columns, Measured, Record};
@@ -7,32 +7,32 @@ use crate::diag::Diagnostics;
 use crate::machine::Machine;
 use crate::sim::PolicySetup;
 
-/// Where kernels, machines and policies come from.
+/// The source of kernels, machines and policies.
 pub trait Inputs: Sync {
-    /// A kernel with launch options and a seed.
+    /// Returns a kernel with launch options and a seed.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns what is wrong with it.
     fn subject(&self, kernel: &str, options: &[Assignment], seed: u64) -> Result<Loaded, Diagnostics>;
 
-    /// A machine with settings, and with what is drawn for a run.
+    /// Returns a machine with settings, and with the values that are drawn for a run.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns what is wrong with it.
     fn machine(&self, point: &Point) -> Result<Machine, Diagnostics>;
 
-    /// The policies of the plan, in its order.
+    /// Returns the policies of the plan, in its order.
     fn policies(&self) -> &[PolicySetup];
 }
 
-/// What a point runs.
+/// The workload of a point.
 #[derive(Clone, Debug)]
 pub enum Loaded {
     /// One launch.
     Launch(Box<Workload>),
     /// Several kernels, one after the other.
     Application {
-        /// What reports call it.
+        /// The name of the application in reports.
         name: String,
         /// The kernels.
         application: Application,
@@ -48,7 +48,7 @@ impl Loaded {
     }
 }
 
-/// The records of a job, in the order of its points; none if somebody ended it.
+/// Returns the records of a job, in the order of its points; `None` if the job was stopped.
 pub fn run_job(
     points: &Points,
     job: &Job,
@@ -84,8 +84,8 @@ pub fn run_job(
     Some(records(points, numbers.start, columns, with_digests))
 }
 
-/// The records of points that follow each other, from `first` on: of each what came of it, and the digest of the
-/// machine it ran on.
+/// Returns the records of consecutive points, starting with `first`: each run is given with the
+/// digest of its machine.
 pub fn records<'r>(
     points: &Points,
     first: u64,
@@ -100,7 +100,7 @@ pub fn records<'r>(
     (first..).zip(runs).map(of_point).collect()
 }
 
-/// Problems as they stand in a record: the first, and how many there are besides.
+/// Returns the text of problems for a record: the first problem, and the number of the others.
 fn one_line(problems: &Diagnostics) -> String {
     let Some(first) = problems.list().first() else { return "failed".to_owned() };
     let place = match first.line {

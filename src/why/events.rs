@@ -1,4 +1,4 @@
-//! The events of an SM, each with what it waited for.
+//! The events of an SM, each with the cause of its wait.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::path::Step;
 use crate::program::{Flow, TimingTable};
 use crate::trace::{BlockStart, Idle, Issue, Release, StallReason};
 
-/// No instruction.
+/// The record number that stands for no instruction.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What program and machine say of waiting.
+/// The rules of waiting that follow from program and machine.
 pub(super) struct Rules<'a> {
     pub table: &'a TimingTable,
     checks_dsts: bool,
-    /// Cycles from the placement of a block to its start.
+    /// The number of cycles from the placement of a block to its start.
     pub start_cost: u64,
-    /// Whether accesses go through a load/store unit.
+    /// Whether accesses use a load/store unit.
     load_store: bool,
-    /// Whether something besides the unit stands between issue and start.
+    /// Whether an instruction passes another stage than its unit's queue between issue and start.
     collector: bool,
     pub front_end: bool,
 }
@@ -39,7 +39,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Registers that must be there before a step issues.
+    /// Returns the registers that must be available before a step issues.
     fn awaited(&self, step: Step) -> impl Iterator<Item = RegId> + '_ {
         let instr = self.table.instr(step.pc());
         let dsts = if self.checks_dsts { instr.dsts.as_slice() } else { &[] };
@@ -48,7 +48,7 @@ impl<'a> Rules<'a> {
         instr.srcs.as_slice().iter().chain(dsts).copied().chain(ring)
     }
 
-    /// Registers that are not there until a step is done.
+    /// Returns the registers that are not available until a step is done.
     fn written(&self, step: Step) -> impl Iterator<Item = RegId> + '_ {
         let instr = self.table.instr(step.pc());
         let dsts = if instr.unscored { &[] } else { instr.dsts.as_slice() };
@@ -56,12 +56,12 @@ impl<'a> Rules<'a> {
         dsts.iter().copied().chain(ring)
     }
 
-    /// Whether a step waits for its unit in a queue and for nothing else.
+    /// Returns whether a step waits only in the queue of its unit.
     pub fn queues(&self, step: Step) -> bool {
         !(self.collector || self.load_store && self.table.instr(step.pc()).access.is_some())
     }
 
-    /// Whether a step is answered by memory.
+    /// Returns whether memory answers a step.
     pub fn is_answered(&self, step: Step) -> bool {
         self.load_store && self.table.instr(step.pc()).access.is_some() && self.table.moves_lines(step)
     }
@@ -71,35 +71,35 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Why an instruction was ready when it was.
+/// The cause of the time at which an instruction was ready.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cause {
     /// Its block started.
     Start,
-    /// Its warp issued this one in the cycle before, or as long ago as its stall count says, or with dual issue in the
-    /// same.
+    /// Its warp issued this instruction in the cycle before, or as many cycles ago as its stall
+    /// count states, or in the same cycle with dual issue.
     Before(u32),
-    /// This release let its warp go.
+    /// This release released its warp.
     Release(u32),
-    /// The result of this one.
+    /// The result of this instruction became available.
     Result(u32),
-    /// This one had read its sources, as control codes ask for.
+    /// This instruction had read its sources, for which control codes wait.
     Read(u32),
 }
 
-/// An issued instruction. Times are cycles of the SM.
+/// An issued instruction. Times are in cycles of the SM.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
     pub issue: u64,
     pub start: u64,
     pub init_end: u64,
     pub done: u64,
-    /// The first cycle in which no dependence held it, and why not before.
+    /// The first cycle in which no dependence delayed it, and the cause.
     pub ready: u64,
     pub cause: Cause,
-    /// The one before it in its unit.
+    /// The previous instruction in its unit.
     pub ahead: u32,
-    /// Number of its block among those kept.
+    /// The index of its block among those kept.
     pub block: u32,
     index: u32,
     pub step: Step,
@@ -108,22 +108,23 @@ pub(super) struct Record {
     pub sub_core: u8,
 }
 
-/// Why a barrier let its warps go when it did.
+/// The cause of the time at which a barrier released its warps.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Opened {
     /// This arrival was done.
     Done(u32),
     /// This arrival was issued.
     Issued(u32),
-    /// The cycle after the last issue of a warp that had no instruction left.
+    /// A warp that had no instruction left issued its last instruction, this one, in the cycle
+    /// before.
     LastIssue(u32),
-    /// A warp that another release let go had no instruction left.
+    /// A warp that another release had released had no instruction left.
     Release(u32),
-    /// Nothing that is known ended then; this arrived last.
+    /// No known event ended at that time; this arrival was the last.
     Late(u32),
 }
 
-/// A barrier let its warps go.
+/// The release of a barrier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opening {
     pub at: u64,
@@ -140,9 +141,9 @@ pub(super) struct Placed {
     pub at: u64,
     slots: (usize, usize),
     pub end: Option<u64>,
-    /// The block that had the place before.
+    /// The previous block in the same CTA slot.
     pub before: Option<u32>,
-    /// Its result that comes last.
+    /// Its last result.
     pub last: u32,
     /// Its last access without a result.
     pub last_store: u32,
@@ -155,46 +156,48 @@ struct Slot {
     block: u32,
     last: u32,
     released: Option<u32>,
-    /// By register: who wrote it last.
+    /// The last writer of each register.
     writers: Vec<u32>,
-    /// By register that stands for a barrier of control codes: what makes it available. Empty where none count.
+    /// The signal that makes each register that represents a barrier of control codes available.
+    /// Empty if there are none.
     signals: Vec<Signal>,
 }
 
-/// What an instruction signals.
+/// A signal of an instruction.
 #[derive(Clone, Copy, Debug)]
 struct Signal {
     by: u32,
-    /// That it has read its sources; else its result.
+    /// Whether the signal is that it has read its sources; otherwise it is that its result is
+    /// available.
     read: bool,
 }
 
-/// A time in which a sub-core issued nothing.
+/// A period in which a sub-core issued nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     pub from: u64,
     pub to: u64,
     pub reason: StallReason,
-    /// The slot that stands for the reason.
+    /// The warp slot to which the reason refers.
     pub slot: Option<usize>,
 }
 
-/// What happened on an SM since it was without a block.
+/// The events of an SM since it was last without a resident block.
 #[derive(Clone, Debug)]
 pub(super) struct Sm {
-    /// In the order of issue.
+    /// The instructions in the order of issue.
     pub issued: Vec<Record>,
     pub openings: Vec<Opening>,
     pub blocks: Vec<Placed>,
-    /// By sub-core.
+    /// The gaps, by sub-core.
     pub gaps: Vec<Vec<Gap>>,
-    /// By the first slot of a place: the block that had it last.
+    /// The last block of each CTA slot, by its first warp slot.
     places: BTreeMap<usize, u32>,
     slots: Vec<Slot>,
-    /// By instance of a unit: who was initiated last.
+    /// The last instruction initiated on each instance of a unit.
     units: Vec<u32>,
     resident: usize,
-    /// When it was without a block.
+    /// The time at which it was last without a resident block.
     pub since: u64,
 }
 
@@ -217,22 +220,22 @@ impl Sm {
         self.resident == 0
     }
 
-    /// When it was without a block, last.
+    /// Returns when it was last without a resident block.
     pub fn ended(&self) -> u64 {
         self.since
     }
 
-    /// Instructions that are kept.
+    /// Returns the number of instructions kept.
     pub fn records(&self) -> usize {
         self.issued.len()
     }
 
-    /// Gives all memory back.
+    /// Releases all memory.
     pub fn forget(&mut self) {
         *self = Self::new();
     }
 
-    /// Forgets everything up to a moment without a block.
+    /// Discards everything up to a time without a resident block.
     pub fn forget_until(&mut self, now: u64) {
         self.issued.clear();
         self.openings.clear();
@@ -243,7 +246,7 @@ impl Sm {
         self.since = now;
     }
 
-    /// Who an instruction is.
+    /// Returns the identity of an instruction.
     pub fn executed(&self, record: u32) -> Executed {
         let Record { block, warp, index, step, .. } = self.issued[record as usize];
         Executed { block: self.blocks[block as usize].id, warp, index, pc: step.pc() }
@@ -332,7 +335,8 @@ impl Sm {
         self.signal(issue.slot, number, issue.step, rules);
     }
 
-    /// When an instruction was ready, and why not before. Results that came later did not hold it.
+    /// Returns when an instruction was ready, and the cause. Results that became available after
+    /// its issue did not delay it.
     fn ready(&self, issue: &Issue, rules: &Rules<'_>) -> (u64, Cause) {
         let at = issue.issue.get();
         let slot = &self.slots[issue.slot];
@@ -341,7 +345,7 @@ impl Sm {
             (None, NONE) => (self.blocks[slot.block as usize].at + rules.start_cost, Cause::Start),
             (None, last) => (self.after(last, rules), Cause::Before(last)),
         };
-        // a stall count goes on at a barrier
+        // the stall count of a barrier extends beyond its release
         let (free, why) = match slot.last {
             NONE => (free, why),
             last => {
@@ -352,7 +356,7 @@ impl Sm {
                 }
             }
         };
-        // the second of two in a cycle
+        // the second of two instructions issued in a cycle
         let free = free.min(at);
         let writers = rules.awaited(issue.step).filter_map(|reg| slot.writers.get(reg.index()).copied());
         let results = writers
@@ -369,19 +373,20 @@ impl Sm {
         }
     }
 
-    /// From when on the warp of an instruction may issue the one after it, as far as that one goes.
+    /// Returns the cycle from which the instruction's own stall count allows its warp to issue the
+    /// next one.
     fn after(&self, record: u32, rules: &Rules<'_>) -> u64 {
         let before = &self.issued[record as usize];
         before.issue + u64::from(rules.table.instr(before.step.pc()).codes.stall.max(1))
     }
 
-    /// When a barrier was signalled.
+    /// Returns when a barrier was signalled.
     fn at(&self, signal: Signal) -> u64 {
         let by = &self.issued[signal.by as usize];
         if signal.read { by.init_end } else { by.done }
     }
 
-    /// Notes which barriers the instruction issued last signals.
+    /// Records which barriers the last issued instruction signals.
     fn signal(&mut self, slot: usize, number: u32, step: Step, rules: &Rules<'_>) {
         let Some(barriers) = rules.table.barriers() else { return };
         let codes = rules.table.instr(step.pc()).codes;

@@ -1,57 +1,62 @@
-//! Why a run takes as long as it does: the critical path through its schedule.
+//! The explanation of a makespan: the critical path through the schedule of a run.
 //!
-//! Everything here is read from the events of a run ([`crate::trace`]) and from what the program and the machine
-//! say; no time is computed anew, and neither `sim` nor `bound` is asked.
+//! This module reads only the events of a run ([`crate::trace`]) and the program and machine
+//! descriptions. It computes no time itself, and uses neither `sim` nor `bound`.
 //!
 //! # The path
-//! From the end of the run one walks back to its beginning. At every point of the walk something *begins* (the
-//! end of the run, a result, an initiation, an issue, the release of a barrier, the start of a block), and it begins
-//! then and not earlier because something else *ended* just then. The time that this took is a [`Link`] of the path,
-//! and the walk goes on where the link begins. So links follow each other without gap or overlap, each cycle
-//! of the makespan is in exactly one of them, and their lengths add up to the makespan ([`Explainer::finish`] checks it).
-//! A link is *tight*: what was waited for ended in the very cycle in which what waited began.
+//! The path is found by a walk from the end of the run back to its beginning. At every point of the
+//! walk something *begins* (the end of the run, a result, an initiation, an issue, the release of a
+//! barrier, the start of a block). It begins at that time and not earlier because something else
+//! *ended* at exactly that time. The time that this took is a [`Link`] of the path, and the walk
+//! continues where the link begins. So links follow each other without gap or overlap, each cycle
+//! of the makespan is in exactly one of them, and their lengths add up to the makespan
+//! ([`Explainer::finish`] checks this). A link is *tight*: the event that was waited for ended in
+//! the same cycle in which the waiting one began.
 //!
 //! | at | because of | link |
 //! |---|---|---|
-//! | the end of a block | its result that came last | nothing of its own |
-//! | a result of i | i's initiation has ended | [`Kind::Latency`], before it i's [`Kind::Initiation`]; of a barrier both are [`Kind::Barrier`] |
+//! | the end of a block | its last result | none of its own |
+//! | a result of i | i's initiation has ended | [`Kind::Latency`], before it i's [`Kind::Initiation`]; for a barrier both are [`Kind::Barrier`] |
 //! | the initiation of i, in the cycle of its issue | its issue | none |
-//! | the initiation of i, later | the unit initiated p until then | [`Kind::Unit`], of p; on with the start of p's initiation |
-//! | the issue of i, ready since r | from r on others were issued, or nobody | [`Kind::Slot`], [`Kind::Turn`] |
-//! | i is ready at r | its block starts | [`Kind::Launch`], or the end of the block that was in its place |
-//! | | its warp issued p in the cycle before, or as long before as p's stall count says | [`Kind::Issue`], of p; on with the issue of p |
-//! | | a barrier let its warp go | none; on with the arrival that was done then, or the last issue of a warp that had ended |
-//! | | a register that it reads, or must not overwrite yet, got the result of p | none; on with the result of p |
-//! | | control codes wait until p has read its sources | p's [`Kind::Initiation`]; on with the start of p's initiation |
+//! | the initiation of i, later | the unit initiated p until then | [`Kind::Unit`], of p; the walk continues at the start of p's initiation |
+//! | the issue of i, ready since r | from r on other warps issued, or none did | [`Kind::Slot`], [`Kind::Turn`] |
+//! | i is ready at r | its block starts | [`Kind::Launch`], or the end of the block that was in its CTA slot |
+//! | | its warp issued p in the cycle before, or as many cycles before as p's stall count states | [`Kind::Issue`], of p; the walk continues at the issue of p |
+//! | | a barrier released its warp | none; the walk continues at the arrival that was done then, or at the last issue of a warp that had ended |
+//! | | a register that it reads, or must not overwrite yet, received the result of p | none; the walk continues at the result of p |
+//! | | control codes wait until p has read its sources | p's [`Kind::Initiation`]; the walk continues at the start of p's initiation |
 //!
 //! # Which cause, of several
 //! Often several things end in the same cycle. The rule is the same everywhere:
 //! * An instruction that starts in the cycle of its issue waits for its issue, not for its unit.
-//! * An instruction is ready because of the first of these that is tight: the start of its block, its warp's issue in
-//!   the cycle before, a barrier, a result. What stands first could be removed last: no result is blamed for a cycle
-//!   that issuing one instruction after the other costs anyway.
-//! * Of several results, arrivals at a barrier, or last results of a block, that of the instruction issued last counts
-//!   (in the same cycle that of the later sub-core).
+//! * An instruction is ready because of the first of these that is tight: the start of its block,
+//!   its warp's issue in the cycle before, a barrier, a result. The earlier in this list, the
+//!   harder the cause is to remove: no result is made responsible for a cycle that issuing one
+//!   instruction after the other takes anyway.
+//! * Of several results, arrivals at a barrier, or last results of a block, that of the instruction
+//!   issued last counts (in the same cycle that of the later sub-core).
 //!
 //! # What it is not
-//! The path is *one* chain of causes of this schedule. Shortening something that is on it need not shorten the run by as
-//! much: another chain may be as long, and another schedule may follow (`warpbound anomaly`). What is not on the path
-//! did not delay the end of this run.
+//! The path is *one* chain of causes of this schedule. Shortening something on it need not shorten
+//! the run by the same amount: another chain may be as long, and a different schedule may result
+//! (`warpbound anomaly`). What is not on the path did not delay the end of this run.
 //!
 //! # Machines beyond the paper model
-//! Where an event does not say what an instruction waited for, the link has the name of the place where it waited:
-//! [`Kind::Dispatch`] between issue and start (operand collector, result buses, the load/store unit), [`Kind::Memory`] from
-//! the start of an access to its last answer. From the cycle in which all registers of an instruction were there to that of its
-//! issue, a cycle in which its sub-core issued another warp is [`Kind::Slot`], whatever else may have held the instruction
-//! then. In one in which it issued nothing the engine's reason decides: [`Kind::UnitFull`], [`Kind::Fetch`], [`Kind::Turn`];
-//! where that is about other warps only, the instruction was not fetched, or without a front end held
-//! ([`Kind::Held`]).
-//! Of several SMs the path is that of the one that ends last, of equal ones the first.
+//! If an event does not show what an instruction waited for, the link names the place where it
+//! waited: [`Kind::Dispatch`] between issue and start (operand collector, result buses, the
+//! load/store unit), [`Kind::Memory`] from the start of an access to its last answer. Consider the
+//! cycles from that in which all registers of an instruction were available to that of its issue. A
+//! cycle in which its sub-core issued another warp is [`Kind::Slot`], whatever else may have
+//! delayed the instruction then. In a cycle without an issue the engine's stall reason decides:
+//! [`Kind::UnitFull`], [`Kind::Fetch`], [`Kind::Turn`]; if that reason concerns only other warps,
+//! the instruction was not fetched, or, without a front end, was held ([`Kind::Held`]). With
+//! several SMs the path is that of the SM that ends last; among equal ones the first.
 //!
 //! # Memory
-//! Where no block is resident the path has only one way to go. There the path so far is summed up and its
-//! events are forgotten, so with one resident block at a time memory holds the events of a block. Where blocks overlap the
-//! events of all of them are kept, up to a limit ([`Unexplained::TooLong`]).
+//! At a time when no block is resident the path has only one possible continuation. The path so far
+//! is then summed up and its events are discarded, so that with one resident block at a time memory
+//! holds the events of one block. If blocks overlap, the events of all of them are kept, up to a
+//! limit ([`Unexplained::TooLong`]).
 
 mod arrivals;
 mod events;
@@ -122,7 +127,7 @@ impl Kind {
         Self::Launch,
     ];
 
-    /// As it stands in output.
+    /// Returns the name in output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Latency => "latency",
@@ -141,7 +146,7 @@ impl Kind {
         }
     }
 
-    /// What happens in these cycles, for people.
+    /// Returns a description of what happens in these cycles.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Latency => "a result is under way",
@@ -174,99 +179,102 @@ pub struct Executed {
     pub block: BlockId,
     /// The warp of the block.
     pub warp: WarpId,
-    /// Index in the warp's path.
+    /// The index in the warp's path.
     pub index: u32,
     /// The instruction.
     pub pc: Pc,
 }
 
-/// A stretch of the makespan and what it was spent on.
+/// A part of the makespan and its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its first cycle.
     pub from: Cycle,
     /// The first cycle that is not part of it.
     pub to: Cycle,
-    /// What it is.
+    /// Its cause.
     pub kind: Kind,
-    /// The instruction that took the time: the one that is initiated, under way or issued; for waits of a ready or
-    /// issued instruction ([`Kind::Slot`], [`Kind::Turn`], [`Kind::Dispatch`], [`Kind::UnitFull`], [`Kind::Held`],
-    /// [`Kind::Fetch`]) that instruction. Placing a block has none.
+    /// The instruction that took the time: the one that is initiated, in flight or issued. For
+    /// waits of a ready or issued instruction ([`Kind::Slot`], [`Kind::Turn`], [`Kind::Dispatch`],
+    /// [`Kind::UnitFull`], [`Kind::Held`], [`Kind::Fetch`]) it is that instruction. `None` for the
+    /// placement of a block.
     pub of: Option<Executed>,
-    /// The instruction that could not go on before, if that is another one; none at the end of a block.
+    /// The instruction that could not continue before, if that is another one; `None` at the end of
+    /// a block.
     pub waiting: Option<Executed>,
 }
 
 impl Link {
-    /// How long it is.
+    /// Returns its length.
     pub fn cycles(&self) -> Cycles {
         self.to - self.from
     }
 }
 
-/// Cycles of the path with the same kind and instruction.
+/// The cycles of the path with the same kind and instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spent {
-    /// What they are.
+    /// The kind.
     pub kind: Kind,
     /// The instruction of [`Link::of`].
     pub pc: Option<Pc>,
-    /// How many.
+    /// The number of cycles.
     pub cycles: Cycles,
-    /// In how many links.
+    /// The number of links.
     pub links: u64,
 }
 
-/// A barrier that the path goes through.
+/// A barrier on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// The barrier instruction of the first arrival.
     pub pc: Pc,
-    /// How often.
+    /// The number of releases.
     pub releases: u64,
-    /// Cycles from the first arrival's issue to the release, added up.
+    /// The sum of the cycles from the first arrival's issue to the release.
     pub spread: Cycles,
 }
 
-/// Where a makespan comes from.
+/// The explanation of a makespan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
-    /// The sum of everything that was spent.
+    /// The makespan, which is the sum of all entries of `spent`.
     pub makespan: Cycles,
-    /// The SM whose path it is.
+    /// The SM to which the path belongs.
     pub sm: usize,
     /// Everything on the path, by kind and instruction.
     pub spent: Vec<Spent>,
-    /// What was issued while an instruction on the path was ready: of the cycles of [`Kind::Slot`], by instruction.
+    /// The instructions that issued while an instruction on the path was ready, with the cycles of
+    /// [`Kind::Slot`] due to each.
     pub instead: Vec<(Pc, Cycles)>,
-    /// Barriers on the path, by instruction.
+    /// The barriers on the path, by instruction.
     pub barriers: Vec<Passed>,
-    /// The first links, in the order of time, up to as many as were asked for.
+    /// The first links, in the order of time, up to the requested number.
     pub links: Vec<Link>,
-    /// Steps after those.
+    /// The number of links after those.
     pub more_links: u64,
 }
 
-/// Why a run cannot be explained.
+/// The reason why a run cannot be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unexplained {
-    /// More instructions between two moments without a block than are kept.
+    /// Between two times without a resident block there are more instructions than are kept.
     TooLong {
-        /// How many are kept.
+        /// The number of instructions that are kept.
         limit: usize,
     },
-    /// The run was ended early.
+    /// The run was stopped early.
     Unfinished,
 }
 
-/// Instructions that are kept at a time unless said otherwise; each takes about 80 bytes.
+/// The default number of instructions that are kept at a time; each takes about 80 bytes.
 pub const LIMIT: usize = 4 << 20;
 
-/// Listens to a run and explains it.
+/// An observer that explains a run.
 pub struct Explainer<'a> {
     rules: Rules<'a>,
     sms: Vec<Sm>,
-    /// By SM: its path up to the last moment without a block.
+    /// The path of each SM up to the last time without a resident block.
     found: Vec<Found>,
     sm: usize,
     keep: usize,
@@ -276,7 +284,7 @@ pub struct Explainer<'a> {
 }
 
 impl<'a> Explainer<'a> {
-    /// Of a program on a machine; keeps this many links besides the sums.
+    /// Creates an explainer of a program on a machine; it keeps this many links besides the sums.
     pub fn new(table: &'a TimingTable, machine: &'a Machine, keep: usize) -> Self {
         Self {
             rules: Rules::new(table, machine),
@@ -290,19 +298,20 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Keeps at most so many instructions at a time.
+    /// Limits the number of instructions that are kept at a time.
     #[must_use]
     pub fn limited_to(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// The explanation of a run of this makespan.
+    /// Returns the explanation of a run of this makespan.
     ///
     /// # Errors
-    /// If there were too many instructions between two moments without a block, or a block has not ended.
+    /// Returns an error if there were too many instructions between two times without a resident
+    /// block, or if a block has not ended.
     ///
     /// # Panics
-    /// If the links do not add up to the makespan, which would be a fault of this module.
+    /// Panics if the links do not add up to the makespan, which would be a fault of this module.
     pub fn finish(mut self, makespan: Cycles) -> Result<Explanation, Unexplained> {
         if self.too_long {
             return Err(Unexplained::TooLong { limit: self.limit });
@@ -379,7 +388,7 @@ impl Observer for Explainer<'_> {
     }
 }
 
-/// Sums by key that become sorted lists.
+/// Sums by key, which become sorted lists.
 type Sums<K> = BTreeMap<K, (Cycles, u64)>;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::{Executed, Explanation, Kind, Link, Passed, Spent, Sums};
 use crate::base::{Cycle, Cycles, Pc};
 use crate::trace::StallReason;
 
-/// What is known of the path so far.
+/// The path found so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     spent: Sums<(Kind, Option<Pc>)>,
@@ -16,7 +16,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// The next part of the path, in the order of time.
+    /// Adds the next part of the path, in the order of time.
     pub fn add(&mut self, links: Vec<Link>, keep: usize) {
         for link in &links {
             let spent = self.spent.entry((link.kind, link.of.map(|of| of.pc))).or_default();
@@ -27,7 +27,7 @@ impl Found {
         self.links.extend_from_slice(&links[..kept]);
     }
 
-    /// All of it.
+    /// Returns the complete explanation.
     pub fn explanation(self, sm: usize) -> Explanation {
         let spent = |((kind, pc), (cycles, links))| Spent { kind, pc, cycles, links };
         let passed = |(pc, (spread, releases))| Passed { pc, releases, spread };
@@ -43,27 +43,28 @@ impl Found {
     }
 }
 
-/// What begins at the present point of the walk.
+/// The event that begins at the current point of the walk.
 #[derive(Clone, Copy, Debug)]
 enum At {
-    /// A block is over.
+    /// A block ends.
     End(u32),
-    /// A result is there.
+    /// A result becomes available.
     Done(u32),
-    /// Sources are read.
+    /// Sources have been read.
     Read(u32),
     /// An initiation begins.
     Start(u32),
     /// An instruction issues.
     Issue(u32),
-    /// A barrier lets its warps go.
+    /// A barrier releases its warps.
     Opening(u32),
     /// A block starts.
     Placed(u32),
 }
 
-/// The path of an SM from `end`, when its last block ended, back to the moment without a block before, in the order
-/// of time. What is no link of it goes to `found`.
+/// Returns the path of an SM from `end`, when its last block ended, back to the previous time
+/// without a resident block, in the order of time. Data that is not part of a link is added to
+/// `found`.
 pub(super) fn back(sm: &Sm, rules: &Rules<'_>, end: u64, found: &mut Found) -> Vec<Link> {
     let mut walk = Walk { sm, rules, found, now: end, waiting: None, links: Vec::new() };
     let last = |block: &u32| sm.blocks[*block as usize].last;
@@ -81,11 +82,11 @@ struct Walk<'a> {
     sm: &'a Sm,
     rules: &'a Rules<'a>,
     found: &'a mut Found,
-    /// Everything from here on is on the path.
+    /// The earliest cycle that is already on the path.
     now: u64,
-    /// Who begins here.
+    /// The instruction that begins here.
     waiting: Option<Executed>,
-    /// From the end to the beginning.
+    /// The links from the end to the beginning.
     links: Vec<Link>,
 }
 
@@ -94,7 +95,7 @@ impl Walk<'_> {
         self.sm.issued[number as usize]
     }
 
-    /// The cycles since `from` were spent on this.
+    /// Attributes the cycles since `from` to this cause.
     fn spend(&mut self, from: u64, kind: Kind, of: Option<u32>) {
         let from = from.max(self.sm.since);
         if from >= self.now {
@@ -107,7 +108,7 @@ impl Walk<'_> {
         self.now = from;
     }
 
-    /// What ended where this begins.
+    /// Returns the event that ended where this one begins.
     fn before(&mut self, at: At) -> Option<At> {
         match at {
             At::End(block) => self.before_end(block),
@@ -210,13 +211,14 @@ impl Walk<'_> {
         }
     }
 
-    /// From the issue of an instruction back to when it was ready.
+    /// Attributes the cycles from the issue of an instruction back to the cycle in which it was
+    /// ready.
     fn not_issued(&mut self, number: u32) {
         let Record { ready, sub_core, .. } = self.record(number);
         let ready = ready.max(self.sm.since);
         let mut earlier = number;
         while ready < self.now {
-            // the last issue of the sub-core before
+            // the previous issue of the sub-core
             let issued = loop {
                 let Some(before) = earlier.checked_sub(1) else { break None };
                 earlier = before;
@@ -238,7 +240,8 @@ impl Walk<'_> {
         }
     }
 
-    /// As [`Self::spend`], on an instruction that waits itself; what follows the same in time is one link.
+    /// Does the same as [`Self::spend`], for an instruction that itself waits; adjacent periods
+    /// with the same cause form one link.
     fn spend_on(&mut self, from: u64, kind: Kind, number: u32) {
         let of = Some(self.sm.executed(number));
         match self.links.last_mut() {
@@ -250,7 +253,8 @@ impl Walk<'_> {
         }
     }
 
-    /// From now back to `since` the sub-core issued nothing, and this instruction was not issued.
+    /// Attributes the cycles from now back to `since`, in which the sub-core issued nothing and
+    /// this instruction was not issued.
     fn nothing_issued(&mut self, number: u32, since: u64) {
         let Record { sub_core, slot, .. } = self.record(number);
         let gaps = self.sm.gaps.get(usize::from(sub_core)).map_or(&[][..], Vec::as_slice);
@@ -259,7 +263,7 @@ impl Walk<'_> {
             let gap = later.checked_sub(1).map(|place| gaps[place]).filter(|gap| gap.to >= self.now);
             later = later.saturating_sub(1);
             let Some(gap) = gap else {
-                // nobody was told of an idle slot here
+                // no idle event covers this cycle
                 return self.spend_on(since, Kind::Turn, number);
             };
             let kind = match gap.reason {

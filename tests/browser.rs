@@ -1,7 +1,7 @@
-//! Pages in a browser: reports and timelines do what they say, in Chromium.
+//! Pages in a browser: tests of reports and timelines in Chromium.
 //!
-//! `cargo test --test browser -- --ignored`, with the Debian packages `chromium` and `chromium-driver`. What was
-//! seen is in `target/screenshots`.
+//! Run `cargo test --test browser -- --ignored`, with the Debian packages `chromium` and
+//! `chromium-driver`. Screenshots are written to `target/screenshots`.
 
 #[path = "support/webdriver.rs"]
 mod webdriver;
@@ -12,13 +12,13 @@ use std::process::Command;
 
 use webdriver::Browser;
 
-/// To paint a view of 10^5 instructions; a frame at 60 Hz is 16 ms, and this has to hold on a slow, shared machine
-/// without a graphics card.
+/// The time limit for painting a view of 10^5 instructions. A frame at 60 Hz takes 16 ms, and the
+/// limit has to hold on a slow, shared machine without a graphics card.
 const FRAME_MS: f64 = 100.0;
-/// To open the report of 10^5 points.
+/// The time limit for opening the report of 10^5 points.
 const OPEN_MS: f64 = 2000.0;
 
-/// A folder of this test's own, empty.
+/// Returns an empty folder of this test's own.
 fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&dir);
@@ -32,14 +32,14 @@ fn warpbound(dir: &Path, args: &[&str], code: i32) {
     assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
 }
 
-/// Where a screenshot goes.
+/// Returns the path of a screenshot.
 fn picture(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/screenshots");
     std::fs::create_dir_all(&dir).unwrap();
     dir.join(name)
 }
 
-/// Nothing went wrong, and nobody was asked for anything but the page.
+/// Checks that there were no errors, and that only the page itself was requested.
 #[track_caller]
 fn is_quiet(browser: &Browser) {
     let console = browser.console();
@@ -48,7 +48,7 @@ fn is_quiet(browser: &Browser) {
     assert!(requests.iter().all(|url| url.starts_with("file:") || url.starts_with("data:")), "{requests:?}");
 }
 
-/// Screenshots in light and dark, wide and narrow, and on paper.
+/// Takes screenshots in light and dark, wide and narrow, and on paper.
 fn look(browser: &Browser, name: &str) {
     browser.resize(1280, 900);
     browser.screenshot(&picture(&format!("{name}-light.png")));
@@ -67,7 +67,7 @@ fn look(browser: &Browser, name: &str) {
     assert_eq!(browser.text(ground), light);
 }
 
-/// The first cells of the rows that are shown.
+/// Returns the cells of a column in the visible rows.
 fn column(browser: &Browser, table: &str, index: usize) -> Vec<String> {
     let script = format!(
         "return [...document.querySelector('#{table}').tBodies[0].rows].filter((row) => !row.hidden).map((row) => row.cells[{index}].dataset.k ?? row.cells[{index}].textContent)"
@@ -124,7 +124,8 @@ fn a_report_sorts_filters_and_stays_by_itself() {
     );
     browser.script("const f = document.querySelector('[data-filter=kernels-table]'); f.value = ''; f.dispatchEvent(new Event('input'));");
     assert_eq!(column(&browser, "kernels-table", 0).len(), 20);
-    // what failed is said at the top: no unit of this machine takes what the witness has
+    // failures are listed at the top: no unit of this machine supports the op classes of the
+    // witness
     assert!(
         browser.text("return document.querySelector('.alarm h3').textContent").contains("14 points failed")
     );
@@ -156,7 +157,7 @@ fn a_report_of_many_points_opens_at_once() {
     warpbound(&dir, &["report", "results.jsonl", "--out", "report.html"], 0);
     let size = std::fs::metadata(dir.join("report.html")).unwrap().len();
     let browser = Browser::start(&dir.join("profile"));
-    // the best of three: the machine may be busy with something else
+    // the best of three, because the machine may be busy with something else
     let opened = (0..3).map(|_| {
         browser.open(&dir.join("report.html"));
         browser.painted();
@@ -176,14 +177,14 @@ fn a_report_of_many_points_opens_at_once() {
     is_quiet(&browser);
 }
 
-/// The cycles in sight.
+/// Returns the visible cycles.
 fn window(browser: &Browser) -> (f64, f64) {
     let at =
         |name| browser.number(&format!("return Number(document.getElementById('canvas').dataset.{name})"));
     (at("from"), at("to"))
 }
 
-/// Where in the window a cycle of a warp's lane is painted.
+/// Returns the position in the window at which a cycle of a warp's lane is painted.
 fn place(browser: &Browser, warp: usize, lane: u32, cycle: f64) -> (f64, f64) {
     let script = format!(
         "document.getElementById('canvas').scrollIntoView({{block: 'center'}});
@@ -205,7 +206,8 @@ fn a_timeline_shows_the_schedule_and_moves() {
     browser.open(&dir.join("fig3.html"));
     browser.painted();
 
-    // figure 3 of the paper: the third instruction of w1 issues in cycle 5 and waits for `blue` up to 10
+    // figure 3 of the paper: the third instruction of w1 issues in cycle 5 and waits for `blue`
+    // until 10
     let (x, y) = place(&browser, 1, 2, 11.5);
     browser.pointer(&[(x - 30.0, y), (x, y)], false);
     let tip = browser.text(
@@ -219,7 +221,8 @@ fn a_timeline_shows_the_schedule_and_moves() {
     let marked = browser.text("return document.querySelector('#code .hover').textContent");
     assert!(marked.contains("f1 r2"), "{marked}");
     browser.screenshot(&picture("fig3-hover.png"));
-    // the end of the run hangs on the latency of its last instruction, from the end of its initiation in 13
+    // the end of the run is determined by the latency of its last instruction, from the end of its
+    // initiation in 13
     let lane = browser.number(
         "const layout = Timeline.state.layout, box = document.getElementById('canvas').getBoundingClientRect();
          return box.top + layout.ruler + layout.items.find((one) => one.kind === 'path').y - Timeline.view.top + 5",
@@ -229,7 +232,7 @@ fn a_timeline_shows_the_schedule_and_moves() {
     assert!(tip.starts_with("critical path: latency\n[13, 17): 4 cycles\nwarp 1 of block 0"), "{tip}");
     let spent = column(&browser, "kinds-table", 1);
     assert_eq!(spent.iter().map(|cycles| cycles.parse::<u64>().unwrap()).sum::<u64>(), 17, "{spent:?}");
-    // chosen by a click, it is said and its line is marked
+    // an instruction selected by a click is described, and its line is marked
     browser.pointer(&[(x, y)], true);
     assert!(
         browser.text("return document.getElementById('selected').textContent").contains("issue 5, waits 5")
@@ -239,7 +242,7 @@ fn a_timeline_shows_the_schedule_and_moves() {
             .text("return document.querySelector('#code [aria-selected=true]').textContent")
             .contains("f1 r2")
     );
-    // by keys: the next of the warp, then the one of the warp above
+    // by keys: the next instruction of the warp, then that of the warp above
     browser.keys("#canvas", "n");
     assert!(
         browser.text("return document.getElementById('selected').textContent").contains("issue 11, start 11")
@@ -313,13 +316,13 @@ fn a_long_timeline_stays_fluid() {
     let count = browser.number("return Timeline.data.issue.length");
     assert!(count > 100_000.0, "{count}");
     browser.screenshot(&picture("long-all.png"));
-    // from all of it to single cycles
+    // from the whole timeline to single cycles
     let script = "const times = []; Timeline.view.all();
         for (let step = 0; step < 60; step += 1) { Timeline.view.zoom(0.85, Timeline.data.end * 0.37); Timeline.paint(); times.push(Timeline.state.paintedIn); }
         times.sort((a, b) => a - b); return [times[30], times[54], times[59], Timeline.view.to - Timeline.view.from]";
     let times = browser.script(script);
     println!("{count} instructions, ms a frame: median {}, 90 % {}, most {}", times[0], times[1], times[2]);
-    // the slowest of them are those in which the machine did something else
+    // the slowest frames are those in which the machine did something else
     assert!(times[0].as_f64().unwrap() < FRAME_MS, "{times}");
     assert!(times[3].as_f64().unwrap() < 100.0, "{times}");
     browser.painted();

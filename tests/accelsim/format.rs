@@ -1,4 +1,4 @@
-//! What a trace says, and what is wrong with those that say nothing.
+//! The contents of traces, and the errors of invalid ones.
 
 use warpbound::accelsim::Taking;
 use warpbound::base::Watch;
@@ -67,7 +67,7 @@ fn paths_have_lines_and_steps() {
     assert_eq!(blocks[1].warps[0].steps().len(), 1);
 }
 
-/// The trace with other instructions of its first warp; block 1 stays.
+/// Returns the trace with other instructions of its first warp; block 1 does not change.
 fn with(instructions: &[&str]) -> String {
     let (head, rest) = VECADD.split_once("insts = 7\n").unwrap();
     let (_, rest) = rest.split_once("\nwarp = 1").unwrap();
@@ -141,7 +141,7 @@ fn predicates_cost_nothing_unless_they_are_asked_for() {
     assert_eq!(read_too, [true, false, true, true], "branch, what has fewer lanes than the one before, exit");
 }
 
-/// How long a sleep takes is not recorded, and the hardware chooses it.
+/// The duration of a sleep is not recorded, and the hardware chooses it.
 #[test]
 fn nothing_is_judged_of_a_trace_that_sleeps() {
     let machine = shipped::machine("ecrts25-orin");
@@ -229,7 +229,7 @@ fn every_error_has_its_line() {
             first.line
         );
     }
-    // cut off anywhere, it says so
+    // a trace that is cut off anywhere is reported as such
     let cut = &VECADD[..VECADD.rfind("0060").unwrap()];
     assert!(read(cut).unwrap_err().to_string().contains("within a block"));
     let whole_blocks = &VECADD[..VECADD.find("#BEGIN_TB\nthread block = 1").unwrap()];
@@ -239,7 +239,7 @@ fn every_error_has_its_line() {
     let raw = "-grid dim = (1,1,1)\n-block dim = (32,1,1)\n0 0 0 0 0010 ffffffff 0 EXIT 0 0\n";
     assert!(read(raw).unwrap_err().to_string().contains("post-processing"));
     assert!(read("").unwrap_err().to_string().contains("ends in the header"));
-    // what is not known is counted
+    // unknown header lines are counted
     let unknown = read(&VECADD.replace("-nregs", "-colour = red\n-nregs")).unwrap();
     assert!(unknown.program.notes.iter().any(|note| note.contains("colour")));
 }

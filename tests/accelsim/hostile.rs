@@ -1,4 +1,4 @@
-//! Traces that nobody should write: an error with its place, or a kernel, never a panic.
+//! Malformed traces: each gives an error with its position, or a kernel, but never a panic.
 
 use proptest::prelude::*;
 use warpbound::base::Watch;
@@ -8,7 +8,7 @@ use warpbound::path::{BlockPaths, BlockSource};
 
 use super::{VECADD, read, shipped, workload};
 
-/// Everything that can be done with a trace; whether it is one.
+/// Does everything that can be done with a trace. Returns whether it is valid.
 fn exercise(text: &str, machines: &[Machine]) -> bool {
     let kernel = match read(text) {
         Ok(kernel) => kernel,
@@ -41,7 +41,7 @@ fn truncated_anywhere() {
     assert!(exercise(VECADD, &machines));
 }
 
-/// Pieces that stand in traces.
+/// Fragments that occur in traces.
 const PIECES: [&str; 26] = [
     "#BEGIN_TB\n",
     "#END_TB\n",

@@ -1,4 +1,4 @@
-//! Traces of other tools in, and ours out.
+//! Traces of other tools as input, and traces that this program writes.
 
 #[path = "../support/campaign.rs"]
 mod campaign;
@@ -22,7 +22,7 @@ use warpbound::diag::Diagnostics;
 
 const VECADD: &str = include_str!("files/vecadd.traceg");
 
-/// The tables of the repository.
+/// Returns the opcode tables of the repository.
 fn tables() -> Vec<Opcodes> {
     let source = |name: &str| Ok(shipped::source(&shipped::root().join(format!("isa/traces/{name}.ron"))));
     let table =

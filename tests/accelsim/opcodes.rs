@@ -1,4 +1,4 @@
-//! Tables of opcodes: what they name is what machines know.
+//! Tables of opcodes: machines support the op classes that they name.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ fn every_class_runs_on_the_machines() {
     }
 }
 
-/// The opcodes of isa/pascal.ron, with their op classes there.
+/// Returns the opcodes of isa/pascal.ron, with their op classes there.
 fn encoded() -> BTreeSet<(String, String)> {
     let text = std::fs::read_to_string(shipped::root().join("isa/pascal.ron")).unwrap();
     let field = |line: &str, key: &str| Some(line.split_once(key)?.1.split('"').next()?.to_owned());

@@ -1,4 +1,4 @@
-//! A run, written as a trace and read again, is the same run.
+//! A run that is written as a trace and read again is the same run.
 
 use warpbound::accelsim::{Launched, TracedKernel, Writer};
 use warpbound::base::{Pc, RegId, Watch};
@@ -12,7 +12,7 @@ use warpbound::sim::PolicySetup;
 use super::shipped::{Shipped, machine};
 use super::{campaign, read, runs, shipped, tables, workload};
 
-/// The trace of a launch.
+/// Returns the trace of a launch.
 fn written(launch: &Workload, machine: &Machine) -> Result<TracedKernel, String> {
     let options = Options {
         banks: None,
@@ -54,7 +54,7 @@ fn written(launch: &Workload, machine: &Machine) -> Result<TracedKernel, String>
     Ok(kernel)
 }
 
-/// What timing knows of an instruction.
+/// Returns the properties of an instruction that timing uses.
 fn said(program: &Program, pc: Pc) -> String {
     let instr = program.instr(pc);
     let names = |regs: &[RegId]| {
@@ -71,7 +71,8 @@ fn said(program: &Program, pc: Pc) -> String {
     format!("{class} {dsts} <- {srcs} if {guard} {:?} {:?} {spaces:?} {access:?}", instr.flow, instr.memory)
 }
 
-/// Whether paths are the same but for the numbers of instructions and what masks count as active.
+/// Checks that paths are the same, except for the numbers of instructions and the active lanes of
+/// masks.
 fn compare(name: &str, launch: &Workload, trace: &Workload, machine: &Machine) {
     let options = Options::of(machine, 1 << 26);
     let watch = Watch::new();
@@ -106,15 +107,16 @@ fn launches() -> Vec<Shipped> {
 
 #[test]
 fn launches_come_back_with_their_cycles() {
-    // the paper's platform, bank conflicts, a full SM with caches, a load/store unit and constants, dual issue
+    // the paper's platform, bank conflicts, a complete SM with caches, a load/store unit and
+    // constants, dual issue
     let mut machines = ["ecrts25-orin", "ecrts25-orin-banks", "accelsim-sm1", "turing-tu102"].map(machine);
-    // a trace does not say that nothing lies behind the last instruction of a file
+    // a trace does not record that nothing follows the last instruction of a file
     machines[2] = shipped::machine_with("accelsim-sm1", &["pipeline.front_end.stops_at_end=false"]);
     let (mut same, mut refused) = (0, Vec::new());
     // in the default run each launch goes on one of the machines
     for (number, shipped) in launches().into_iter().enumerate() {
         let launch = runs::workload(&shipped.name, shipped.program, shipped.launch);
-        // the largest take long and show nothing more
+        // the largest launches take long and add no coverage
         if launch.blocks() > 64 {
             continue;
         }
@@ -145,7 +147,7 @@ fn launches_come_back_with_their_cycles() {
     println!("{same} runs are the same; refused: {refused:?}");
     let least = if campaign::in_full() { 300 } else { 75 };
     assert!(same > least, "{same} runs are the same");
-    // textures and fragments of matrices: several places for one lane
+    // textures and matrix fragments: several addresses for one lane
     refused.dedup();
     assert!(refused.len() < 30, "{refused:?}");
 }

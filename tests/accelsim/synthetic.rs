@@ -1,4 +1,4 @@
-//! Traces that are made up.
+//! Synthetic traces.
 
 use warpbound::accelsim::{Pattern, Synthetic};
 

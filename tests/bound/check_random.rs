@@ -1,5 +1,5 @@
-//! Random micro kernels through the whole of `check`: the analyser agrees with the simulator on
-//! every lone warp, and no proved bound is ever exceeded.
+//! Random micro kernels through all of `check`: the analyser agrees with the simulator on every
+//! lone warp, and no proved bound is ever exceeded.
 
 use crate::premises;
 use crate::random_kernels;
@@ -27,7 +27,8 @@ fn a_lone_warp_is_the_same_to_analyser_and_simulator() {
     assert!(compared > KERNELS, "only {compared} warps were compared");
 }
 
-/// Runs where a bound was exceeded, and all runs, under the work-conserving policies.
+/// Returns the number of runs in which a bound was exceeded, and of all runs, under the
+/// work-conserving policies.
 fn exceeded(name: &str, slack: u64) -> (u64, u64) {
     let bounds = bound::all();
     let bound = bounds.iter().find(|bound| bound.name() == name).expect("the bound exists");
@@ -68,6 +69,6 @@ fn iwb_is_never_exceeded() {
 
 #[test]
 fn a_bound_lowered_by_one_cycle_is_caught() {
-    // sabotage: where the bound is tight, one cycle less is exceeded
+    // sabotage: if the bound is tight, one cycle less is exceeded
     assert!(exceeded("iwb", 1).0 > 0);
 }

@@ -1,5 +1,6 @@
-//! Where control codes count: the analyser against the simulator, and the bounds that account for them against every
-//! policy and, on blocks small enough, every schedule. The codes are random and cover no dependences, on purpose.
+//! Machines with control codes: the analyser is compared with the simulator, and the bounds that
+//! account for control codes with every policy and, for small blocks, with every schedule. The
+//! codes are random and deliberately cover no dependences.
 
 use crate::premises;
 use crate::random_kernels;
@@ -42,7 +43,8 @@ fn a_lone_warp_is_the_same_to_analyser_and_simulator() {
     assert!(compared > 8_000, "only {compared} warps were compared");
 }
 
-/// Runs, runs that exceed a bound of the block or a warp, and runs that would exceed a bound of a cycle less.
+/// Returns the number of runs, of runs that exceed a bound of the block or of a warp, and of runs
+/// that would exceed a bound that is one cycle lower.
 fn tally(
     seeds: std::ops::Range<u64>,
     kernel: impl Fn(u64) -> RandomKernel,
@@ -92,7 +94,8 @@ fn iwb_holds_with_short_queues_too() {
     let short = |seed| random_kernel(seed, &Shape { queues: 3, ..CODES });
     let (runs, exceeded, lowered) = tally(0..2_000, short, &[&Iwb]);
     assert!(exceeded == 0 && runs > 10_000 && lowered > 20, "{runs} {exceeded} {lowered}");
-    // what does not start does not issue, as on the machines that follow control codes
+    // an instruction that does not start does not issue, as on the machines that follow control
+    // codes
     let none = |seed| {
         let shape = Shape { pipeline: true, ..CODES };
         let text = machine_text(seed, &shape).replace("Pipeline()", "Pipeline(queue: 0)");
@@ -171,7 +174,7 @@ fn who_accounts_for_them() {
     let reason =
         Lwb.applicable(&context(&kernel)).expect_err("its credits are argued for registers").to_string();
     assert!(reason.contains("dependences"), "{reason}");
-    // the same machine with a program that has none
+    // the same machine with a program that has no control codes
     let plain = RandomKernel {
         program: warpbound::program::Program { machine_code: None, ..kernel.program },
         ..kernel

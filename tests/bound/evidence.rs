@@ -1,7 +1,8 @@
-//! Every block of the small grammar, under every work-conserving schedule, against the bounds: two
-//! warps of up to three instructions and three of up to two, two units, all dependencies.
+//! The comparison of the bounds with every block of the small grammar, under every work-conserving
+//! schedule: two warps of up to three instructions and three of up to two, two units, all
+//! dependences.
 //!
-//! The same comparison must catch bounds that say one cycle too little.
+//! The same comparison must detect bounds that are one cycle too low.
 
 use crate::campaign;
 
@@ -69,7 +70,8 @@ fn proved_bounds_hold_for_every_block() {
     }
 }
 
-/// Longer latencies than the grammar has otherwise, and more warps: where LWB takes something off.
+/// Latencies longer than the grammar's default, and more warps: blocks for which LWB subtracts
+/// credits.
 #[test]
 fn long_waits_hold_for_every_block() {
     let grammars = [(2, 4, &[1][..], &[0, 5, 9][..]), (4, 2, &[1, 2], &[0, 5, 12]), (3, 3, &[1], &[0, 7])];
@@ -92,8 +94,8 @@ fn long_waits_hold_for_every_block() {
     }
 }
 
-/// The smallest violations of GUB take two warps of four instructions: 32 of 86.9 million blocks, of
-/// which 24 have inits 2 and 3 and no latency.
+/// The smallest violations of GUB need two warps of four instructions: 32 of 86.9 million blocks,
+/// of which 24 have inits 2 and 3 and no latency.
 #[test]
 fn gub_fails_first_with_four_instructions() {
     let grammar = Grammar::with_timing(2, 4, &[2, 3], &[0]).expect("a small grammar");
@@ -107,7 +109,7 @@ fn gub_fails_first_with_four_instructions() {
         "f0: init 2 lat 0; f1: init 3 lat 0; \
          w0: r0=f1() r1=f0() r2=f0() r3=f1(r0) | w1: r0=f1() r1=f1() r2=f0() r3=f0(r2)"
     );
-    // the search says so too
+    // the search confirms it
     let (table, paths) = grammar.kernel(first).expect("a valid grammar");
     let model = Model::new(&table, &paths).expect("a small block");
     let found = search(&model, Limits::default(), &Watch::new()).expect("few states");
@@ -142,7 +144,7 @@ fn parts_add_up_and_threads_do_not_matter() {
     assert_eq!(whole, parts);
 }
 
-/// One cycle less for one warp, or for all.
+/// A bound lowered by one cycle for one warp, or for all.
 struct Lowered<B>(B, Option<WarpId>);
 
 impl<B: Bound> Bound for Lowered<B> {
@@ -185,7 +187,7 @@ fn one_cycle_less_is_caught() {
     }
 }
 
-/// One credit too many, where LWB gives any.
+/// LWB with one credit too many, if it gives any.
 struct Greedy;
 
 impl Bound for Greedy {

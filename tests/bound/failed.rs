@@ -1,5 +1,5 @@
-//! Ideas for tighter bounds that do not hold (`src/bound/failed.md`): the true worst case of each
-//! witness, found by exploration, exceeds what the idea says.
+//! Candidates for tighter bounds that do not hold (`src/bound/failed.md`): the true worst case of
+//! each counterexample, found by exploration, exceeds the candidate.
 
 use crate::bound_formulas;
 use crate::bound_kernels;
@@ -17,7 +17,7 @@ fn block(units: &[(&str, u64, u64)], codes: &[&str]) -> Kernel {
     kernel(&machine_text(units, ""), &texts(codes))
 }
 
-/// The true worst case. The proved bounds hold for it.
+/// Returns the true worst case, and checks that the proved bounds hold for it.
 fn worst(block: &Kernel) -> u64 {
     let model = Model::new(&block.table, &block.paths).expect("a small block");
     let limits = Limits { max_states: 100_000, ..Limits::default() };

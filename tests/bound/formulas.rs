@@ -1,5 +1,5 @@
-//! The analyser and the bounds against the naive formulas, on thousands of random blocks, and the
-//! same comparison against bounds that were tampered with, which it must catch.
+//! The comparison of the analyser and the bounds with the naive formulas, on thousands of random
+//! blocks. The same comparison must detect bounds that were tampered with.
 
 use crate::bound_formulas;
 use crate::bound_kernels;
@@ -17,7 +17,7 @@ use warpbound::program::Flow;
 const SIZE: Size = Size { warps: 5, sections: 5, section: 14, max_init: 9, max_lat: 15 };
 const BLOCKS: u64 = 6000;
 
-/// What is wrong with the whole-path mode.
+/// Returns a description of a fault in the whole-path mode, if there is one.
 fn alone_disagrees(kernel: &Kernel) -> Option<String> {
     for (warp, path) in kernel.paths.warps.iter().enumerate() {
         let code = instructions(&kernel.table, path);
@@ -47,7 +47,7 @@ fn alone_disagrees(kernel: &Kernel) -> Option<String> {
     None
 }
 
-/// What is wrong with the sections.
+/// Returns a description of a fault in the sections, if there is one.
 fn sections_disagree(kernel: &Kernel, block: &BlockAnalysis) -> Option<String> {
     let expected = sections(&kernel.table, &kernel.paths);
     if block.sections.len() != expected.len() {
@@ -84,7 +84,8 @@ fn sections_disagree(kernel: &Kernel, block: &BlockAnalysis) -> Option<String> {
     None
 }
 
-/// What is wrong with a pair of bounds, given as implementations of GUB and IWB.
+/// Returns a description of a fault in a pair of bounds, given as implementations of GUB and IWB,
+/// if there is one.
 fn bounds_disagree(kernel: &Kernel, block: &BlockAnalysis, bounds: [&dyn Bound; 2]) -> Option<String> {
     let sections = sections(&kernel.table, &kernel.paths);
     let by_gub: Vec<u64> = sections.iter().map(|warps| gub(warps)).collect();
@@ -126,11 +127,11 @@ fn sections_and_bounds_agree() {
         let last = block.sections.last().expect("a warp has a section");
         uneven += u32::from(last.warps().iter().any(|w| w.instructions == 0));
     }
-    // the generator reaches what it is meant to reach
+    // the generator covers what it is meant to cover
     assert!(with_barriers > 1000 && uneven > 1000, "{with_barriers} {uneven}");
 }
 
-/// Few units, no latency: initiations of different units overlap and touch often.
+/// Few units and no latency: initiations of different units often overlap and touch.
 #[test]
 fn phases_that_touch_agree() {
     let size = Size { warps: 1, sections: 2, section: 24, max_init: 3, max_lat: 2 };
@@ -157,8 +158,8 @@ fn one_analyser_serves_many_blocks() {
     assert_eq!(report, Iwb.evaluate(&whole));
 }
 
-/// Phases merge when a source comes exactly with the end of the last initiation, and split when it
-/// comes one cycle later.
+/// Phases merge if a source becomes available exactly at the end of the last initiation, and split
+/// if it becomes available one cycle later.
 #[test]
 fn phases_merge_when_they_touch() {
     for (lat, expected) in [(2, vec![(0, 6)]), (3, vec![(0, 3), (4, 7)])] {
@@ -196,8 +197,8 @@ fn empty_warps_take_no_time() {
     assert_eq!(attained, [WarpId::new(1), WarpId::new(1), WarpId::new(0)]);
 }
 
-/// A path that ends without saying so must not make the analyser take the beginning of another
-/// path for the same section.
+/// A path that ends without an end marker must not make the analyser treat the beginning of another
+/// path as the same section.
 #[test]
 fn sections_are_remembered_only_with_their_end() {
     let mut builder = Builder::new(1);
@@ -210,7 +211,7 @@ fn sections_are_remembered_only_with_their_end() {
     assert_eq!(analysis.sections.len(), 1);
 }
 
-/// A bound that claims one cycle less in one section, for the sabotage test.
+/// A bound that is one cycle too low in one section, for the sabotage test.
 struct Lowered<B>(B);
 
 impl<B: Bound> Bound for Lowered<B> {

@@ -1,5 +1,6 @@
-//! LWB against its definition, hand-computed values, and attacks on its proof (`src/bound/proofs/lwb.md`):
-//! exact worst cases of random blocks full of long waits, with queues, barriers and equal warps.
+//! LWB compared with its definition and with hand-computed values, and attacks on its proof
+//! (`src/bound/proofs/lwb.md`): exact worst cases of random blocks with many long waits, with
+//! queues, barriers and equal warps.
 
 use crate::bound_kernels;
 use crate::bound_lwb;
@@ -17,7 +18,7 @@ fn value(kernel: &Kernel, bound: &dyn Bound) -> u64 {
     bound.evaluate(&analyse_block(&kernel.table, &kernel.paths)).value.cycles().get()
 }
 
-/// The exact worst makespan, if it takes few states to find.
+/// Returns the exact worst makespan, if few states suffice to find it.
 fn worst(kernel: &Kernel) -> Option<u64> {
     let model = Model::new(&kernel.table, &kernel.paths).ok()?;
     search(&model, Limits { max_states: 60_000, ..Limits::default() }, &Watch::new())
@@ -31,7 +32,8 @@ fn by_warp(section: &SectionAnalysis, bound: &dyn Bound) -> Vec<u64> {
     values.iter().map(|value| value.cycles().get()).collect()
 }
 
-/// Chains of loads (`m`), short instructions (`a`) and, in every other block, ones that queue (`q`).
+/// Returns chains of loads (`m`), short instructions (`a`) and, in every other block, instructions
+/// that queue (`q`).
 fn random(seed: u64, warps: usize, longest: usize, sections: usize) -> Kernel {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let queue = rng.random_bool(0.5);
@@ -93,7 +95,7 @@ fn credits_are_those_of_the_definition() {
             for (warp, &value) in section.iter().enumerate() {
                 let credit = credits[index][warp];
                 let told = swb[index][warp].min(iwb[index][warp] - credit);
-                // what is in flight at the release is known to the definition only
+                // only the definition covers what is in flight at the release
                 assert!(
                     if index == 0 { value == told } else { value >= told },
                     "seed {seed}: {value} {told}"
@@ -110,7 +112,7 @@ fn credits_are_those_of_the_definition() {
     assert!(with_credit > 2000 && with_queue > 200 && later > 50, "{with_credit} {with_queue} {later}");
 }
 
-/// Exact worst cases, and how often a credit too many would be noticed.
+/// Compares LWB with exact worst cases, and counts how often one credit too many would be detected.
 #[test]
 fn holds_exactly() {
     let mut seen = [0u32; 4];
@@ -135,8 +137,8 @@ fn holds_exactly() {
 
 #[test]
 fn hand_computed_values() {
-    // C = 1 + 10: the load issues at 0, its use at 10. Each other warp adds its two slots, less the one
-    // that it must use before own's load is back
+    // C = 1 + 10: the load issues at 0, its use at 10. Each other warp adds its two slots, less the
+    // one that it must use before own's load is done
     let units = [("m", 1, 9), ("a", 1, 0), ("q", 3, 0)];
     let block = |codes: &[&str]| kernel(&machine_text(&units[..2], ""), &texts(codes));
     let load = "m r0; a _, r0";
@@ -145,18 +147,19 @@ fn hand_computed_values() {
         assert_eq!((value(&block, &Iwb), value(&block, &Lwb)), (iwb, lwb));
         assert_eq!(worst(&block), Some(lwb));
     }
-    // with something between: room is the smaller of 10 - 1 - 1 and 10 / 2 - 1 - 1
+    // with an instruction between: room is the smaller of 10 - 1 - 1 and 10 / 2 - 1 - 1
     let inside = block(&["m r0; a _; a _, r0"; 2]);
     assert_eq!((value(&inside, &Iwb), value(&inside, &Lwb)), (14, 13));
-    // the same with six warps: room for three, five around. S = 15 is more than their last issue, 10, plus
-    // rank: x - n = 15 - 5 = 10, L_1 - 1 = 9 < 10, ..., so that all may be through
+    // the same with six warps: room for three, five around. S = 15 is more than their last issue,
+    // 10, plus rank: x - n = 15 - 5 = 10, L_1 - 1 = 9 < 10, ..., so that all may have finished
     let six = block(&["m r0; a _; a _, r0"; 6]);
     assert_eq!((value(&six, &Iwb), value(&six, &Lwb)), (26, 26));
-    // one long wait of own, of which the other may be through: 6 + 1 stays, and is the worst case
+    // one long wait of own, when the other may have finished: 6 + 1 remains, and is the worst case
     let short = kernel(&machine_text(&[("f", 1, 2)], ""), &texts(&["f r0; f _, r0", "f _"]));
     assert_eq!((value(&short, &Iwb), value(&short, &Lwb), worst(&short)), (7, 7, Some(7)));
-    // a unit with a queue anywhere in the program: V = 3 + 3, so that 10 - 6 remain, for three others; the
-    // largest is that of the last warp, 13 + 6 slots; with queues of 3 * 3 of each warp V is 21, and nothing remains
+    // a unit with a queue anywhere in the program: V = 3 + 3, so that 10 - 6 remain, for three
+    // others; the largest is that of the last warp, 13 + 6 slots; with queues of 3 * 3 of each warp
+    // V is 21, and nothing remains
     let queue = |codes: &[&str]| kernel(&machine_text(&units, ""), &texts(codes));
     let plain = queue(&[load, load, load, "m r0; q _, r0"]);
     assert_eq!((value(&plain, &Iwb), value(&plain, &Lwb)), (19, 16));
@@ -170,8 +173,8 @@ fn hand_computed_values() {
     assert_eq!((value(&first, &Iwb), value(&first, &Lwb)), (26, 24));
 }
 
-/// The second example of the proof: what others queue delays an instruction between the load and its use, so
-/// that own loses time while it waits.
+/// The second example of the proof: the queue of others delays an instruction between the load and
+/// its use, so that own loses time while it waits.
 #[test]
 fn a_unit_that_is_late() {
     let units = [("m", 1, 69), ("a", 1, 0), ("q", 8, 0)];
@@ -180,7 +183,7 @@ fn a_unit_that_is_late() {
     assert_eq!((value(&block, &Iwb), value(&block, &Lwb), worst(&block)), (142, 141, Some(120)));
 }
 
-/// With a longer latency the other load is one of the longest too: C + 1, and two credits more.
+/// With a longer latency the other load is one of the longest too: C + 1, and two more credits.
 #[test]
 fn falls_when_a_latency_grows() {
     let at = |lat: u64| {

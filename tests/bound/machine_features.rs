@@ -1,5 +1,6 @@
-//! What each switch of a machine adds to the paper model, and which bounds are judged all the same. What is
-//! expected was written down from the code that matched clauses of messages, before features had a type.
+//! The features that each switch of a machine adds to the paper model, and the bounds that still
+//! apply. The expected values were taken from the code that matched clauses of messages, before
+//! features had a type.
 
 use crate::premises;
 use crate::shipped;
@@ -24,12 +25,13 @@ const FEATURES: [Feature; 13] = [
     Feature::ControlCodes,
 ];
 
-/// Bounds of machines of the paper model: where blocks run one after the other, and where two are resident.
+/// The bounds that apply to machines of the paper model: if blocks run one after the other, and if
+/// two are resident.
 const PAPER: [&[&str]; 2] = [&["gub", "iwb", "swb", "lwb", "srr", "gsrr"], &["rbb"]];
 const NONE: [&[&str]; 2] = [&[], &[]];
 
-/// Settings that switch a feature on, and the bounds that are left as in [`PAPER`]. A new feature has to be added
-/// to [`FEATURES`] too.
+/// Returns settings that switch a feature on, and the bounds that still apply, as in [`PAPER`]. A
+/// new feature has to be added to [`FEATURES`] too.
 fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
     match feature {
         Feature::RotatingSubCores => ("sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true))", NONE),
@@ -55,7 +57,8 @@ fn machine(settings: &str) -> Machine {
     shipped::machine_of(format!("Machine(name: \"m\", {units}, {settings})"))
 }
 
-/// What it does with machine code. With other programs it is the same but for one.
+/// Returns the machine's features for machine code. For other programs they are the same except for
+/// one.
 fn features(machine: &Machine) -> Features {
     let plain = Program::default().beyond_the_paper_model_on(machine);
     assert_eq!(plain, machine.beyond_the_paper_model());
@@ -64,7 +67,8 @@ fn features(machine: &Machine) -> Features {
     code.beyond_the_paper_model_on(machine)
 }
 
-/// The bounds that apply on it, each under a policy that it is for: with so many resident blocks.
+/// Returns the bounds that apply to the machine, each under a policy that it is for, with one and
+/// with two resident blocks.
 fn applicable(machine: &Machine) -> [Vec<&'static str>; 2] {
     [1, 2].map(|resident| {
         let applies = |bound: &dyn bound::Bound| {
@@ -82,9 +86,9 @@ fn every_switch_is_one_feature_that_few_bounds_account_for() {
         let (settings, bounds) = switch(feature);
         let machine = machine(settings);
         let expected: Features = match feature {
-            // there are no buses without a collector
+            // result buses require a collector
             Feature::ResultBuses => [Feature::Collector, feature].into_iter().collect(),
-            // with one SM there is nothing to choose
+            // with one SM there is no choice of placement
             Feature::RandomPlacement => [feature, Feature::SeveralSms].into_iter().collect(),
             _ => [feature].into_iter().collect(),
         };
@@ -99,7 +103,7 @@ fn what_changes_nothing_by_itself_is_no_feature() {
         "",
         "pipeline: Pipeline()",
         "sub_cores: 2, pipeline: Pipeline()",
-        // nobody to take turns with, nothing to issue beside, nothing to be collected
+        // no sub-cores to take turns, no second issue, no instructions to collect
         "pipeline: Pipeline(issue: Issue(rotate: true))",
         "pipeline: Pipeline(launch: Launch(placement: Random(1)))",
         "pipeline: Pipeline(issue: Issue(distinct_units: false))",
@@ -130,7 +134,8 @@ fn parts_of_a_feature_are_that_feature() {
     }
 }
 
-/// A bound is judged only where it accounts for every feature, and names those that it does not, in a fixed order.
+/// A bound applies only if it accounts for every feature; otherwise it names those that it does not
+/// account for, in a fixed order.
 #[test]
 fn what_is_not_accounted_for_is_named() {
     let reason = |machine: &Machine, name: &str| {

@@ -1,4 +1,4 @@
-//! Tests of the bounds: a file for each question, one binary for all.
+//! Tests of the bounds: one file for each question, one binary for all.
 
 #[path = "../support/bound_formulas.rs"]
 mod bound_formulas;

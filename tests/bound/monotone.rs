@@ -1,9 +1,9 @@
-//! What happens to the bounds when a latency or an initiation grows.
+//! The effect on the bounds of an increase of a latency or an initiation interval.
 //!
 //! C(w) is the longest path of a constraint graph whose weights are inits and lats, so it never
 //! falls; the charges c(y) of IWB are inits or 1, so IWB never falls either. E(w) is the length of
-//! a *union* of initiations: what grows may push one initiation onto another. So E falls at times,
-//! and GUB with it: GUB is not monotone.
+//! a *union* of initiations: an increase may move one initiation so that it overlaps another. So E
+//! sometimes falls, and GUB with it: GUB is not monotone.
 
 use crate::bound_kernels;
 
@@ -69,7 +69,7 @@ fn isolated_times_and_iwb_never_fall() {
 
 /// `g` waits for `p` and `h` for `f`, which ends at 16. With p's result at 13, g initiates in
 /// [13, 16) and h in [16, 26). With p's result at 15, g initiates in [15, 18), overlapping h: the
-/// warp still ends at 26, with two cycles of exec phases less.
+/// warp still ends at 26, with two cycles less of exec phases.
 #[test]
 fn gub_falls_when_a_latency_or_an_initiation_grows() {
     let warps = texts(&["p r0; f r1; g _, r0; h _, r1", "p r0; f r1; g _, r0; h _, r1"]);

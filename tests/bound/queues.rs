@@ -1,5 +1,5 @@
 //! IWB on machines whose units have bounded queues: random kernels under every work-conserving
-//! policy. The same comparison must catch a bound that says one cycle too little.
+//! policy. The same comparison must detect a bound that is one cycle too low.
 
 use crate::premises;
 use crate::random_kernels;
@@ -24,7 +24,7 @@ fn run(kernel: &RandomKernel, table: &TimingTable, policy: &PolicySetup) -> Bloc
 struct Tally {
     runs: u64,
     exceeded: u64,
-    /// With one cycle less.
+    /// The violations if the bound is lowered by one cycle.
     lowered: u64,
 }
 
@@ -66,7 +66,7 @@ fn the_bound_holds_on_random_kernels() {
     }
 }
 
-/// Room for one instruction that waits; s0 is a short operation on the unit of f0.
+/// A machine whose queues hold one waiting instruction; s0 is a short operation on the unit of f0.
 const FULL: &str = "Machine(name: \"full\", pipeline: Pipeline(queue: 1), \
      units: { \"f0\": Unit(init: 20, lat: 0), \"f1\": Unit(init: 20, lat: 0) }, \
      ops: { \"f0\": \"f0\", \"s0\": Op(unit: \"f0\", init: 1, lat: 0), \"f1\": \"f1\" })";

@@ -1,5 +1,5 @@
-//! RBB: its formula by hand and against a naive one, every schedule of tiny launches, random ones in both engines,
-//! and the bounds like it that do not hold.
+//! RBB compared with hand-computed values and with a naive formula, with every schedule of tiny
+//! launches, and with random launches in both engines; and its variants that do not hold.
 
 use crate::bound_resident::{Variant, value};
 use crate::launch_schedules::Launch;
@@ -16,7 +16,8 @@ use warpbound::program::TimingTable;
 use warpbound::sim::policy::Schedule;
 use warpbound::sim::{PolicySetup, simulate};
 
-/// RBB of a launch with so many places on each of so many SMs, its blocks added in any order.
+/// Returns RBB of a launch with `places` CTA slots on each of `sms` SMs; the order in which its
+/// blocks are added does not matter.
 pub fn rbb(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize) -> u64 {
     let mut shares = LaunchShares::new(Residency {
         places: places as u32,
@@ -42,7 +43,8 @@ fn makespan(launch: &RandomLaunch, table: &TimingTable, policy: &PolicySetup, pl
         .get()
 }
 
-/// A launch written as a micro kernel, on a machine of units (name, init, lat) and more settings.
+/// Creates a launch from a micro kernel, on a machine of units (name, init, lat) and further
+/// settings.
 fn micro(text: &str, units: &[(&str, u64, u64)], more: &str) -> (RandomLaunch, TimingTable) {
     let kernel = MicroKernel::parse("k", &SourceText::new("k.warp", text)).unwrap_or_else(|e| panic!("{e}"));
     let unit = |(name, init, lat): &(&str, u64, u64)| format!("\"{name}\": Unit(init: {init}, lat: {lat})");
@@ -60,25 +62,28 @@ fn micro(text: &str, units: &[(&str, u64, u64)], more: &str) -> (RandomLaunch, T
     (launch, table)
 }
 
-/// Two blocks that wait, both resident: all initiations, and what one of them waits.
+/// Two blocks that wait, both resident: all initiations, plus the waiting time of one of them.
 #[test]
 fn formula_by_hand_of_blocks_that_are_there_at_once() {
-    // alone, f is done at 5, and the second f, [5, 7), at 10: C = 10, S = 4, D = 6; in all S = 8
+    // alone, f is done at 5, and the second f, [5, 7), at 10: C = 10, S = 4, D = 6; in total S = 8
     let text = ".blocks 2\n.warps 1\n f r0\n f _, r0\n";
     let (launch, table) = micro(text, &[("f", 2, 3)], "");
     assert_eq!(rbb(&table, &launch.blocks, 2, 1), 8 + 6);
     // one after the other: 8 + (H 6 + H 6) / 1 + (D 6 - H 6), which is 10 and 10
     assert_eq!(rbb(&table, &launch.blocks, 1, 1), 20);
-    // an SM for each: 4 + 6
+    // one SM for each: 4 + 6
     assert_eq!(rbb(&table, &launch.blocks, 1, 2), 10);
 }
 
-/// Two sections, more blocks than places, and an H that is not D.
+/// Two sections, more blocks than CTA slots, and an H that differs from D.
 #[test]
 fn formula_by_hand_of_more_blocks_than_places() {
-    // first section: a is done at 7, f [7, 12) and g [8, 13) overlap, the barrier issues at 9 and is done at 10:
-    // C = 13, S = 1 + 5 + 5 + 1 = 12, so D = 1; but f issues at 7, after inits of 1 only: a(w) = 6
-    // second section: h is done at 2: C = 2, S = 1, D = 1. In all S_b = 13, D_b = 2, H_b = max(0 + 6, 1 + 1) = 6
+    // first section: a is done at 7, f [7, 12) and g [8, 13) overlap, the barrier issues at 9 and
+    // is done at 10: C = 13, S = 1 + 5 + 5 + 1 = 12, so D = 1; but f issues at 7, after inits of 1
+    // only: a(w) = 6
+    //
+    // second section: h is done at 2: C = 2, S = 1, D = 1. In total S_b = 13, D_b = 2, H_b =
+    // max(0 + 6, 1 + 1) = 6
     let long = ".warps 1\n a r0\n f _, r0\n g _, r0\n bar\n h\n";
     // a block of one h: S = 1, D = 1, H = 1
     let short = ".warps 1\n h\n";
@@ -93,10 +98,13 @@ fn formula_by_hand_of_more_blocks_than_places() {
     assert_eq!(rbb(&table, &launch.blocks, 1, 2), 14 + 7 + 13 + 15);
 }
 
-/// Two sub-cores, two blocks of two warps; a block with two stages may be waited for on one after the other.
+/// Two sub-cores, two blocks of two warps; the critical warp of a block with two stages may be on
+/// one sub-core and then on the other.
 #[test]
 fn formula_by_hand_on_sub_cores() {
-    // block 0: S of its stages 2 (a barrier each) and 1 (its second warp ends at the barrier); L 1 + 1, D 0
+    // block 0: S of its stages 2 (a barrier each) and 1 (its second warp ends at the barrier); L
+    // 1 + 1, D 0
+    //
     // block 1: one stage, two warps of three f: S = 6, L = 3, D = 2 (C = 5)
     let text = ".blocks 1\n.warps 1\n bar\n f\n.warps 1\n bar\n.blocks 1\n.warps 2\n f\n f\n f\n";
     let (launch, table) = micro(text, &[("f", 1, 2)], "sub_cores: 2");
@@ -109,14 +117,18 @@ fn formula_by_hand_on_sub_cores() {
     assert_eq!((first.work, first.load, first.surplus, first.stages), (3, 2, 2, 2));
     assert_eq!((second.work, second.load, second.surplus, second.stages), (6, 3, 2, 1));
     // the last f of block 0 is done two cycles after its initiation
-    // block 0: L = 5, and once more the 3 of block 1: 5 + 3 + 2; block 1: most loaded sub-core 2 + 3, + 2
+    //
+    // block 0: L = 5, and the 3 of block 1 a second time: 5 + 3 + 2; block 1: most loaded sub-core
+    // 2 + 3, + 2
     assert_eq!(rbb(&table, &launch.blocks, 2, 1), 10);
 }
 
-/// What a chain can count once more of a block: nothing that every sub-core sees, and of each sub-core once.
+/// The work of a block that a chain can count a second time: not the work that delays every
+/// sub-core, and the work of each sub-core once.
 #[test]
 fn repeats_by_hand() {
-    // on private units 5 of sub-core 0, 2 + 1 of sub-core 1, 4 of sub-core 2; on s, which is shared, 2 + 2 + 2
+    // on private units 5 of sub-core 0, 2 + 1 of sub-core 1, 4 of sub-core 2; on s, which is
+    // shared, 2 + 2 + 2
     let text = ".blocks 1\n.warps 1\n f\n s\n.warps 1\n h\n.warps 1\n g\n s\n.warps 1\n s\n.warps 1\n b\n";
     let (launch, _) = micro(text, &[("f", 5, 0), ("g", 4, 0), ("h", 2, 0), ("b", 1, 0), ("s", 2, 0)], "");
     let ron = "Machine(name: \"m\", sub_cores: 3, ops: { \"f\": \"f\", \"g\": \"g\", \"h\": \"h\", \"b\": \"b\", \"s\": \"s\" }, \
@@ -130,7 +142,7 @@ fn repeats_by_hand() {
     assert_eq!(share.of_class, [5 + 6, 3 + 6, 4 + 6, 0]);
 }
 
-/// The shape of random launches that RBB is for.
+/// The shape of random launches to which RBB applies.
 const SHAPE: Shape = Shape { partial_barriers: false, sub_cores: 4, ..Shape::EVERYTHING };
 
 #[test]
@@ -144,7 +156,7 @@ fn the_bound_agrees_with_the_naive_formula() {
         let found = rbb(&table, &launch.blocks, places, sms);
         assert_eq!(found, value(&naive, Variant::Rbb), "seed {seed}");
         waves += u64::from(launch.blocks.len() > places * sms);
-        // what would be forgotten shows
+        // each omitted term would be noticed
         for (variant, count) in [Variant::SurplusForPeak, Variant::CountOnce, Variant::WithoutLastWave]
             .into_iter()
             .zip(&mut differ)
@@ -155,7 +167,7 @@ fn the_bound_agrees_with_the_naive_formula() {
     assert!(waves > 1000 && differ.iter().all(|&count| count > 100), "{waves} {differ:?}");
 }
 
-/// One block alone: as IWB with every init counted.
+/// The bound of a single block: as IWB with every init counted.
 #[test]
 fn a_single_block_is_bounded_no_lower_than_by_iwb() {
     for seed in 0..500 {
@@ -171,7 +183,7 @@ fn a_single_block_is_bounded_no_lower_than_by_iwb() {
     }
 }
 
-/// What an exhaustive campaign found.
+/// The result of an exhaustive campaign.
 #[derive(Debug, Default)]
 struct Exhausted {
     launches: u64,
@@ -180,7 +192,7 @@ struct Exhausted {
     tight: u64,
 }
 
-/// Every schedule of tiny random launches, in the reference.
+/// Runs every schedule of tiny random launches, in the reference.
 fn exhaust(seeds: std::ops::Range<u64>, shape: &Shape, blocks: usize, sms: usize) -> Exhausted {
     let mut found = Exhausted::default();
     for seed in seeds {
@@ -195,7 +207,8 @@ fn exhaust(seeds: std::ops::Range<u64>, shape: &Shape, blocks: usize, sms: usize
         found.exceeded += u64::from(worst > bound);
         found.tight += u64::from(worst == bound && worst > 0);
         if sms == 1 {
-            // the search of the product sees the same, and the engine follows its schedule
+            // the search of the product finds the same worst case, and the engine follows its
+            // schedule
             let model = resident::Launch::new(&table, &launch.blocks, places).unwrap();
             let (searched, decisions) = model.witness(usize::MAX);
             assert_eq!((searched.makespan, searched.exact), (worst, true), "seed {seed}");
@@ -223,7 +236,7 @@ fn no_schedule_of_a_tiny_launch_exceeds_it() {
     }
 }
 
-/// Random launches under the policies, in the engine of the paper model.
+/// Runs random launches under the policies, in the engine of the paper model.
 fn campaign(seeds: std::ops::Range<u64>) -> (u64, u64, u64, u64) {
     let (mut runs, mut exceeded, mut tight, mut one_wait) = (0, 0, 0, 0);
     for seed in seeds {
@@ -248,7 +261,8 @@ fn campaign(seeds: std::ops::Range<u64>) -> (u64, u64, u64, u64) {
 fn no_policy_exceeds_it_on_random_launches() {
     let (runs, exceeded, tight, one_wait) = campaign(0..4000);
     assert_eq!(exceeded, 0, "of {runs} runs");
-    // the campaign notices a bound that is a cycle too low, and one that lets all places wait at the same time
+    // the campaign detects a bound that is one cycle too low, and one that lets all CTA slots wait
+    // at the same time
     assert!(runs == 24_000 && tight > 300 && one_wait > 1000, "{runs} {tight} {one_wait}");
 }
 
@@ -276,13 +290,14 @@ fn several_sms_do_not_exceed_it() {
     assert!(runs == 7500 && tight > 100 && without_wave > 10, "{runs} {tight} {without_wave}");
 }
 
-/// The machine of a random launch with more SMs.
+/// Returns the machine of a random launch with more SMs.
 fn on_sms(shape: &Shape, seed: u64, sms: usize) -> warpbound::machine::Machine {
     let text = crate::random_kernels::machine_text(seed, shape);
     crate::random_kernels::machine(&text.replacen("Machine(", &format!("Machine(sms: {sms}, "), 1))
 }
 
-/// The ping-pong family with P = n = 32 and 8 stages: its two warps as two blocks, so many times over.
+/// Returns the ping-pong family with P = n = 32 and 8 stages: its two warps as two blocks, `times`
+/// times.
 fn ping_pong(times: usize) -> (RandomLaunch, TimingTable) {
     let (period, stages) = (32, 8);
     let warp = |own: &str, other: &str| {
@@ -302,15 +317,16 @@ fn ping_pong(times: usize) -> (RandomLaunch, TimingTable) {
     micro(&(warp("a", "b") + &warp("b", "a")).repeat(times), &units, "")
 }
 
-/// D_b in place of H_b, in the formula for more blocks than places, gives 6416 for both blocks together under lrr.
+/// D_b in place of H_b, in the formula for more blocks than CTA slots, gives 6416 for both blocks
+/// together under lrr.
 #[test]
 fn peaks_and_not_surpluses_are_shared() {
     let (launch, table) = ping_pong(1);
-    // C alone is 1472 and S 263 * 32 = 8416 of each: D = -6944, and all together 16832
+    // C alone is 1472 and S is 263 * 32 = 8416 for each: D = -6944, and the total 16832
     assert_eq!(16832 + (-6944 - 6944) / 2 + (-6944 + 6944 / 2), 6416);
     assert_eq!(makespan(&launch, &table, &PolicySetup::Lrr, 2), 8417);
     assert_eq!(rbb(&table, &launch.blocks, 2, 1), 16832 - 6944);
-    // where there are more blocks than places that formula is what applies, and it fails
+    // with more blocks than CTA slots that formula applies, and it fails
     let (launch, table) = ping_pong(2);
     let naive = Launch::new(&table, &launch.blocks, 2, 1);
     assert_eq!(value(&naive, Variant::SurplusForPeak), 2 * 16832 - 2 * 6944 - 6944 / 2);
@@ -318,27 +334,30 @@ fn peaks_and_not_surpluses_are_shared() {
     assert!(rbb(&table, &launch.blocks, 2, 1) >= 16833);
 }
 
-/// Work of other sub-cores may have to be counted twice: block 0 waits on sub-core 0 for the others' first warp, and
-/// in its second stage on sub-core 1 for their second, which waited for its load in the meantime.
+/// Work of other sub-cores may have to be counted twice: block 0 waits on sub-core 0 for the other
+/// block's first warp, and in its second stage on sub-core 1 for the second warp, which waited for
+/// its load in the meantime.
 #[test]
 fn counting_once_is_not_enough_on_sub_cores() {
     let text = ".blocks 1\n.warps 1\n bar\n.warps 1\n bar\n l r0\n f _, r0\n\
                 .blocks 1\n.warps 1\n f\n f\n f\n f\n f\n f\n f\n f\n.warps 1\n l r0\n f _, r0\n f\n f\n f\n f\n f\n f\n f\n";
     let (launch, table) = micro(text, &[("f", 1, 0), ("l", 1, 7)], "sub_cores: 2");
     let naive = Launch::new(&table, &launch.blocks, 2, 1);
-    // sub-core 0: block 1's eight f until 8, then block 0's barrier; the release at 9. Sub-core 1: block 1's l at 1 is
-    // done at 9, its eight f until 17, then block 0's l, done at 25, and its f
+    // sub-core 0: block 1's eight f until 8, then block 0's barrier; the release at 9. Sub-core 1:
+    // block 1's l at 1 is done at 9, its eight f until 17, then block 0's l, done at 25, and its f
     assert_eq!(naive.worst(100_000), Some(26));
     // L = 1 + 2 of block 0's stages and 9 of block 1; D = 7 of both (C - S: 9 - 2 and 16 - 9)
     assert_eq!(value(&naive, Variant::CountOnce), 12 + 7);
-    // block 0 changes its sub-core once: the 8 of block 1 that are not on its busiest one count too
+    // block 0 changes its sub-core once: the 8 of block 1 that are not on its busiest sub-core
+    // count too
     assert_eq!(rbb(&table, &launch.blocks, 2, 1), 12 + 8 + 7);
 }
 
-/// What is left on an SM when the last block is placed takes its time there, however many other SMs are idle.
+/// The work that remains on an SM when the last block is placed takes its time there, however many
+/// other SMs are idle.
 #[test]
 fn the_last_wave_is_not_shared() {
-    // three places on each of two SMs; the blocks in between have nothing to do and go elsewhere
+    // three CTA slots on each of two SMs; the blocks in between are empty and go elsewhere
     let nothing = |blocks: u32| format!(".blocks {blocks}\n.warps 1\n ret\n");
     let one = ".blocks 1\n.warps 1\n f\n";
     let text = [&nothing(2), one, &nothing(1), one, &nothing(1), one, &nothing(2)].concat();
@@ -346,12 +365,12 @@ fn the_last_wave_is_not_shared() {
     assert_eq!(makespan(&launch, &table, &PolicySetup::Gto, 3), 150, "all three are on SM 0");
     let naive = Launch::new(&table, &launch.blocks, 3, 2);
     assert_eq!(naive.worst(1000), Some(150));
-    // half of the work, and a block that takes 50 alone; without W that is all
+    // half of the work, and a block that takes 50 alone; without W that is everything
     assert_eq!(value(&naive, Variant::WithoutLastWave), 75 + 50);
     assert_eq!(rbb(&table, &launch.blocks, 3, 2), 75 + 150 + 50);
 }
 
-/// Blocks that come one after the other wait one after the other.
+/// Blocks that run one after the other wait one after the other.
 #[test]
 fn what_one_block_waits_is_not_enough() {
     let (launch, table) = micro(".blocks 2\n.warps 1\n f\n", &[("f", 1, 9)], "");
@@ -382,7 +401,8 @@ fn premises_are_named() {
     }
 }
 
-/// Blocks without instructions, warps without instructions, and blocks that end in the cycle of others.
+/// Blocks without instructions, warps without instructions, and blocks that end in the same cycle
+/// as others.
 #[test]
 fn empty_blocks_take_no_time() {
     let mut builder = KernelBuilder::new();

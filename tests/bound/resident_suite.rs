@@ -1,5 +1,5 @@
-//! RBB through `check`, on the suite's launches of several blocks, wherever several are resident or several SMs
-//! share them.
+//! RBB through `check`, on the suite's launches of several blocks, if several blocks are resident
+//! or several SMs share them.
 
 use crate::runs;
 use crate::shipped;
@@ -10,7 +10,7 @@ use warpbound::check::{Checked, Plan, Verdict, Workload, check};
 use warpbound::machine::Machine;
 use warpbound::sim::PolicySetup;
 
-/// The suite's launches of more than one block.
+/// Returns the suite's launches of more than one block.
 fn launches() -> Vec<Workload> {
     let isa = shipped::isa();
     let all = shipped::launch_files().into_iter().map(|file| shipped::load(&file, &isa, 0));
@@ -36,8 +36,8 @@ fn judged(workload: &Workload, machine: &Machine, gating: &[String]) -> Vec<Chec
     .unwrap_or_else(|error| panic!("{}", error.problems))
 }
 
-/// Mean overestimation of RBB over the launches under gto and lrr, percent with one digit; it holds on all of them, and
-/// no other bound says anything.
+/// Returns the mean overestimation of RBB over the launches under gto and lrr, in percent with one
+/// digit. RBB holds on all of them, and no other bound applies.
 fn means(machine: &Machine) -> [f64; 2] {
     let workloads = launches();
     let mut sums = [0.0; 2];
@@ -89,7 +89,8 @@ fn it_holds_on_several_sms() {
     assert_eq!([two, two_by_two], [[39.9, 35.2], [37.0, 31.4]]);
 }
 
-/// With one block at a time the bounds of blocks judge, and RBB is left out; who names it is told why.
+/// With one block at a time the bounds of blocks apply, and RBB is omitted; a user who names it is
+/// told why.
 #[test]
 fn one_block_at_a_time_is_left_to_the_others() {
     let workload = launches().remove(0);
@@ -105,7 +106,7 @@ fn one_block_at_a_time_is_left_to_the_others() {
     }
 }
 
-/// What more than the paper model is switched on is named, and nothing is claimed.
+/// Features beyond the paper model are named, and nothing is claimed.
 #[test]
 fn what_does_not_apply_says_why() {
     let workload = launches().remove(0);

@@ -1,5 +1,5 @@
-//! IWB against schedules: every claim of its proof (`src/bound/proofs/iwb.md`) on
-//! random blocks with everything that the proof says it covers, under choices made to hurt.
+//! IWB against schedules: every claim of its proof (`src/bound/proofs/iwb.md`) on random blocks
+//! with everything that the proof covers, under adversarial choices.
 
 use crate::bound_formulas;
 use crate::bound_kernels;
@@ -12,8 +12,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound::bound::{Bound, BoundReport, BoundValue, Gub, Iwb, Swb, analyse_block};
 
-/// Schedules of one block: the usual policies, fixed priorities either way, random ones, and ones
-/// that prefer a warp at random but stick to it for a while.
+/// Visits schedules of one block: the usual policies, fixed priorities in both directions, random
+/// ones, and ones that prefer a random warp for a while.
 fn schedules(code: &[Vec<Ins>], seed: u64, mut visit: impl FnMut(&str, &Sm)) {
     visit("lrr", &lrr(code));
     visit("gto", &gto(code));
@@ -30,7 +30,7 @@ fn schedules(code: &[Vec<Ins>], seed: u64, mut visit: impl FnMut(&str, &Sm)) {
             if ready.contains(&favourite) { favourite } else { ready[rng.random_range(0..ready.len())] }
         });
         visit("sticky", &sm);
-        // one warp always comes last: what everybody else can do to it
+        // one warp always comes last, which shows how much the others can delay it
         let victim = rng.random_range(0..code.len());
         let sm = run(code, |_, ready| ready.iter().copied().find(|&w| w != victim).unwrap_or(victim));
         visit("victim", &sm);
@@ -75,7 +75,7 @@ fn iwb_holds_for_blocks_and_for_each_warp() {
     }
 }
 
-/// Every work-conserving schedule of blocks small enough.
+/// Every work-conserving schedule of small blocks.
 #[test]
 fn iwb_holds_exhaustively() {
     let size = Size { warps: 3, sections: 2, section: 4, max_init: 6, max_lat: 6 };
@@ -95,7 +95,7 @@ fn iwb_holds_exhaustively() {
     assert!(looked_at > 1000 && tight > 50, "{looked_at} {tight}");
 }
 
-/// A warp that is alone in every section is bounded exactly by itself.
+/// If a warp is alone in every section, the bounds equal its time alone.
 #[test]
 fn alone_both_bounds_are_the_isolated_time() {
     let size = Size { warps: 1, ..SIZES[0] };
@@ -107,10 +107,10 @@ fn alone_both_bounds_are_the_isolated_time() {
     }
 }
 
-/// The same schedules break bounds that charge too little, so they would find a wrong IWB.
+/// The same schedules exceed bounds that charge too little, so they would detect a wrong IWB.
 #[test]
 fn schedules_break_bounds_that_are_too_low() {
-    // one slot for each instruction of the others, whatever it occupies
+    // one slot for each instruction of the others, however long it occupies its unit
     let slots = |warps: &[Vec<Ins>]| -> u64 {
         (0..warps.len())
             .map(|w| {
@@ -120,7 +120,7 @@ fn schedules_break_bounds_that_are_too_low() {
             .max()
             .unwrap_or(0)
     };
-    // everything right, but one cycle less in each section with interference
+    // the correct bound, less one cycle in each section with interference
     let less = |warps: &[Vec<Ins>]| bound_formulas::iwb(warps).saturating_sub(1);
     let (mut broke_slots, mut broke_less) = (0, 0);
     for seed in 0..1500 {

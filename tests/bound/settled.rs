@@ -1,5 +1,6 @@
-//! When sections have settled, by definition, and attacks on how LWB puts sections together
-//! (`src/bound/proofs/common.md`, Lemma C): exact worst cases of random blocks with results in flight across barriers.
+//! The times at which sections have settled, compared with the definition, and attacks on how LWB
+//! combines sections (`src/bound/proofs/common.md`, Lemma C): exact worst cases of random blocks
+//! with results in flight across barriers.
 
 use crate::bound_formulas::{self, Ins, Times};
 use crate::bound_kernels::{self, Kernel, Size, kernel, machine_text, texts};
@@ -10,17 +11,17 @@ use warpbound::explore::model::Model;
 use warpbound::explore::schedules::search;
 use warpbound::explore::search::Limits;
 
-/// Which events of a section count.
+/// The events of a section that count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Late {
-    /// As defined.
+    /// All events of the definition.
     All,
     WithoutInitiations,
     WithoutBarrier,
     WithoutResults,
 }
 
-/// C° of a warp's section, given the warp's instructions after it.
+/// Returns C° of a warp's section, given the warp's instructions after it.
 fn settled(section: &[Ins], later: &[Ins], late: Late) -> u64 {
     let times: Vec<Times> = bound_formulas::alone(section);
     let waited_for = |index: usize| {
@@ -41,7 +42,7 @@ fn settled(section: &[Ins], later: &[Ins], late: Late) -> u64 {
     events.flatten().max().unwrap_or(0)
 }
 
-/// C° by section and warp.
+/// Returns C° by section and warp.
 fn all_settled(kernel: &Kernel, late: Late) -> Vec<Vec<u64>> {
     let sections = bound_formulas::sections(&kernel.table, &kernel.paths);
     let of_warp = |number: usize, warp: usize| {
@@ -53,7 +54,8 @@ fn all_settled(kernel: &Kernel, late: Late) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// The block's bound, from LWB's value of each warp and section and from when they have settled.
+/// Returns the block's bound, from LWB's value of each warp and section and from the times at which
+/// they have settled.
 fn put_together(kernel: &Kernel, settled: &[Vec<u64>]) -> u64 {
     let block = analyse_block(&kernel.table, &kernel.paths);
     let (mut before, mut value) = (0, 0);
@@ -76,7 +78,7 @@ fn lwb(kernel: &Kernel) -> u64 {
     Lwb.evaluate(&analyse_block(&kernel.table, &kernel.paths)).value.cycles().get()
 }
 
-/// The exact worst makespan, if it takes few states to find.
+/// Returns the exact worst makespan, if few states suffice to find it.
 fn worst(kernel: &Kernel) -> Option<u64> {
     let model = Model::new(&kernel.table, &kernel.paths).ok()?;
     search(&model, Limits { max_states: 60_000, ..Limits::default() }, &Watch::new())
@@ -90,7 +92,7 @@ const SIZES: [Size; 3] = [
     Size { warps: 2, sections: 3, section: 4, max_init: 9, max_lat: 12 },
 ];
 
-/// On kernels of any size: the analyser, which remembers equal sections, agrees with the definition.
+/// On kernels of any size, the analyser, which reuses equal sections, agrees with the definition.
 #[test]
 fn sections_settle_as_defined() {
     let larger = Size { warps: 4, sections: 8, section: 6, max_init: 6, max_lat: 40 };
@@ -117,7 +119,7 @@ fn sections_settle_as_defined() {
     assert!(earlier > 2000 && results > 500, "{sections} {earlier} {results}");
 }
 
-/// No schedule takes longer; and each of the things that count has to.
+/// No schedule takes longer, and each kind of event is needed.
 #[test]
 fn holds_exactly_and_needs_each_part() {
     let mut looked_at = 0;
@@ -168,12 +170,13 @@ fn by_hand(code: &[&str]) -> (u64, Option<u64>) {
     (lwb(&kernel), worst(&kernel))
 }
 
-/// In the first section i takes from 0 to 4, st from 4 to 204, the barrier from 5 to 9: C = 204, and C° = 9 or 204.
+/// In the first section i takes from 0 to 4, st from 4 to 204, the barrier from 5 to 9: C = 204,
+/// and C° = 9 or 204.
 #[test]
 fn hand_computed_values() {
-    // nobody waits for the store: the sections' ends are 204 and 9 + 204
+    // no instruction waits for the store: the sections' ends are 204 and 9 + 204
     assert_eq!(by_hand(&["i r0; st _, r0; bar; i r1; st _, r1"]), (213, Some(213)));
-    // the second section needs it from the beginning, or only at its end, where that costs as much
+    // the second section needs it from the beginning, or only at its end, where that costs the same
     assert_eq!(by_hand(&["i r0; st r2, r0; bar; i r1, r2"]), (208, Some(208)));
     assert_eq!(by_hand(&["i r0; st r2, r0; bar; i r1; i r1, r2"]), (210, Some(208)));
     // written again, and so not waited for

@@ -1,5 +1,5 @@
 //! Bounds on machines with several sub-cores: random kernels under every policy, and every schedule
-//! of tiny blocks. The same comparisons must catch bounds that say one cycle too little.
+//! of tiny blocks. The same comparisons must detect bounds that are one cycle too low.
 
 use crate::premises;
 use crate::random_kernels;
@@ -22,17 +22,18 @@ use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
 const LIMITS: Limits = Limits { max_states: 1 << 20, max_bytes: u64::MAX, threads: 1 };
 
-/// A run of a warp beyond its bound, the block being the largest of them.
+/// Returns whether the block or a warp exceeds its bound less `slack`.
 fn exceeded(report: &BoundReport, makespan: u64, finish: &[u64], slack: u64) -> bool {
     let beyond = |value: bound::BoundValue, time: u64| time > 0 && time + slack > value.cycles().get();
     beyond(report.value, makespan)
         || report.warps.iter().zip(finish).any(|(&value, &time)| beyond(value, time))
 }
 
-/// How many of the runs of random kernels exceed each bound less `slack`, by name, and all runs.
+/// Returns the number of runs of random kernels that exceed each bound less `slack`, by name, and
+/// the number of all runs.
 fn random_runs(kernels: u64, slack: u64) -> (Vec<(&'static str, u64)>, u64) {
     let shape = Shape { sub_cores: 4, ..Shape::PAPER };
-    // of one block by itself
+    // bounds of one block by itself
     let bounds: Vec<_> = bound::all().into_iter().filter(|bound| bound.scope() == Scope::Block).collect();
     let mut found: Vec<(&'static str, u64)> = bounds.iter().map(|bound| (bound.name(), 0)).collect();
     let mut runs = 0;
@@ -78,7 +79,7 @@ fn a_bound_lowered_by_one_cycle_is_caught_on_random_kernels() {
 /// nothing, each on one of two units.
 struct Tiny {
     kernel: RandomKernel,
-    /// The paths of one warp.
+    /// The paths of the warps of the grammar.
     codes: Vec<WarpPath>,
 }
 
@@ -106,7 +107,7 @@ impl Tiny {
         Self { kernel, codes }
     }
 
-    /// Every block of so many warps.
+    /// Visits every block of this many warps.
     fn for_each(&self, warps: u32, mut visit: impl FnMut(&TimingTable, &BlockPaths)) {
         let table = TimingTable::new(&self.kernel.program, &self.kernel.machine).unwrap();
         let mut paths = BlockPaths { block: BlockId::new(0), ..BlockPaths::default() };
@@ -133,7 +134,8 @@ fn tiny_machine(sub_cores: usize, timing: [(u64, u64); 2], shared: [bool; 2]) ->
 #[derive(Debug, Default)]
 struct Tally {
     blocks: u64,
-    /// Of GUB, IWB and SWB: blocks whose worst case exceeds it, and those in which it is attained.
+    /// For GUB, IWB and SWB: the number of blocks whose worst case exceeds the bound, and of those
+    /// in which it is attained.
     exceeded: [u64; 3],
     tight: [u64; 3],
 }
@@ -169,15 +171,15 @@ fn proved_bounds_hold_for_every_schedule_of_tiny_blocks() {
     }
     assert_eq!(tally.blocks, 152_000);
     assert_eq!((tally.exceeded[1], tally.exceeded[2]), (0, 0), "{tally:?}");
-    // sabotage: where a bound is attained, one cycle less is exceeded
+    // sabotage: if a bound is attained, one cycle less is exceeded
     assert!(tally.tight.iter().all(|&tight| tight > 1000), "{tally:?}");
     println!("{tally:?}");
 }
 
-/// Takes the decisions of an odometer: one digit for each choice among several warps, whatever the
+/// Takes the decisions of an odometer: one digit for each choice among several warps, on any
 /// sub-core.
 struct Odometer {
-    /// Digit and base.
+    /// The digits, each with its base.
     digits: Vec<(usize, usize)>,
     next: usize,
 }
@@ -205,7 +207,7 @@ impl Policy for Chooser {
     }
 }
 
-/// Worst and best makespan over all schedules, by running the engine under each.
+/// Returns the worst and the best makespan over all schedules, by running the engine under each.
 fn by_force(kernel: &RandomKernel, table: &TimingTable) -> (u64, u64) {
     let odometer = Rc::new(RefCell::new(Odometer { digits: Vec::new(), next: 0 }));
     let mut policies = vec![Chooser(Rc::clone(&odometer)); kernel.machine.sub_cores().count()];
@@ -227,7 +229,8 @@ fn by_force(kernel: &RandomKernel, table: &TimingTable) -> (u64, u64) {
     }
 }
 
-/// The search sees what the engine does under every schedule, with barriers and shared units.
+/// The search finds the same extremes as the engine under every schedule, with barriers and shared
+/// units.
 #[test]
 fn exploration_agrees_with_the_engine_under_every_schedule() {
     let shape = Shape { max_warps: 5, max_instructions: 3, waw: true, sub_cores: 3, ..Shape::PAPER };
@@ -260,7 +263,7 @@ fn exploration_agrees_with_the_engine_under_every_schedule() {
 }
 
 /// Two sub-cores, one shared unit of init 3, one instruction each: the second sub-core waits for
-/// the first although both issue at once. Without sharing nobody waits.
+/// the first although both issue at the same time. Without sharing neither waits.
 #[test]
 fn instructions_of_one_cycle_are_served_by_sub_core() {
     for (shared, finish, value) in [(true, [3, 6], 6), (false, [3, 3], 3)] {
@@ -278,8 +281,8 @@ fn instructions_of_one_cycle_are_served_by_sub_core() {
     }
 }
 
-/// A unit of init 1 that sub-cores share can have a queue, so a run must not count on it. Own's
-/// result may then come later than its own code says.
+/// A unit of init 1 that sub-cores share can have a queue, so a run must not rely on it. Own's
+/// result may then become available later than its own code implies.
 #[test]
 fn shared_units_of_init_one_have_queues() {
     let code = |shared: bool| {

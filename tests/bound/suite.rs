@@ -1,4 +1,4 @@
-//! What the proved bounds are worth on the suite: where LWB is below IWB and GUB.
+//! The tightness of the proved bounds on the suite: where LWB is below IWB and GUB.
 
 use crate::shipped;
 
@@ -8,7 +8,7 @@ use warpbound::exec::{Executor, Options};
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::TimingTable;
 
-/// GUB, IWB, SWB and LWB of a launch: blocks one after the other.
+/// Returns GUB, IWB, SWB and LWB of a launch whose blocks run one after the other.
 fn bounds(shipped: &Shipped) -> [u64; 4] {
     let machine = machine("ecrts25-orin");
     let table = TimingTable::new(&shipped.program, &machine).unwrap_or_else(|error| panic!("{error}"));
@@ -43,14 +43,16 @@ fn lwb_is_below_iwb_nearly_everywhere() {
     let names = |those: &dyn Fn(&[u64; 4]) -> bool| -> Vec<&str> {
         suite.iter().filter(|(_, values)| those(values)).map(|(name, _)| name.as_str()).collect()
     };
-    // where no wait for the longest latency is worth anything: that of xorhash is for stores, at the very end
+    // kernels in which no wait for the longest latency gives a credit: that of xorhash is for
+    // stores, at the very end
     assert_eq!(
         names(&|[_, iwb, _, lwb]| lwb == iwb),
         ["diffusion_step", "lud_perimeter", "nbody_forces", "nbody_move", "radix_block", "xorhash"]
     );
     assert_eq!(names(&|[_, _, swb, lwb]| lwb < swb).len(), 66);
     assert_eq!(names(&|[gub, _, _, lwb]| lwb < gub).len(), 61);
-    // GUB takes E for what others cost, which is less than their slots and backlogs there; it is not proved
+    // GUB charges E for the others, which is less than their slots and backlogs there; it is not
+    // proved
     assert_eq!(
         names(&|[gub, _, _, lwb]| lwb > gub),
         [

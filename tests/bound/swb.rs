@@ -1,5 +1,6 @@
-//! SWB against its definition, and attacks on its proof (`src/bound/proofs/swb.md`): exact worst cases of
-//! random blocks with barriers, WAW and shared units, and a search that climbs towards the bound.
+//! SWB compared with its definition, and attacks on its proof (`src/bound/proofs/swb.md`): exact
+//! worst cases of random blocks with barriers, WAW and shared units, and a search that climbs
+//! towards the bound.
 
 use crate::bound_kernels;
 use crate::bound_swb;
@@ -17,7 +18,7 @@ fn value(kernel: &Kernel, bound: &dyn Bound) -> u64 {
     bound.evaluate(&analyse_block(&kernel.table, &kernel.paths)).value.cycles().get()
 }
 
-/// The exact worst makespan, if it takes few states to find.
+/// Returns the exact worst makespan, if few states suffice to find it.
 fn worst(kernel: &Kernel) -> Option<u64> {
     let model = Model::new(&kernel.table, &kernel.paths).ok()?;
     search(&model, Limits { max_states: 60_000, ..Limits::default() }, &Watch::new())
@@ -25,8 +26,8 @@ fn worst(kernel: &Kernel) -> Option<u64> {
         .map(|found| found.worst)
 }
 
-/// Within one section of less than a window it is its definition; over barriers the definition may
-/// know more.
+/// Within one section shorter than a window SWB equals its definition; across barriers the
+/// definition may be tighter.
 #[test]
 fn agrees_with_its_definition() {
     let (mut several, mut equal) = (0, 0);
@@ -61,23 +62,24 @@ fn runs_are_cut_where_something_may_be_in_flight() {
         (runs.runs, runs.backlog(|_| true).get())
     };
     let units = [("a", 1, 3), ("f", 4, 0), ("g", 6, 2)];
-    // independent instructions are one run; it leaves 3 + 3 - 1 - 1 on f and 5 - 1
-    // on g
+    // independent instructions are one run; it leaves 3 + 3 - 1 - 1 on f and 5 - 1 on g
     assert_eq!(backlogs(&units, "f _; f _; g _; a _"), (1, 4));
-    // a result of `a` is there 4 cycles after its issue: three instructions later it is not awaited
+    // a result of `a` is available 4 cycles after its issue: three instructions later there is no
+    // wait for it
     assert_eq!(backlogs(&units, "a r0; a _; a _; a _, r0").0, 2);
     assert_eq!(backlogs(&units, "a r0; a _; a _; a _; a _, r0").0, 1);
-    // a result of a unit with a queue is sure only once something has waited for it
+    // a result of a unit with a queue is sure only once an instruction has waited for it
     assert_eq!(backlogs(&units, "f r0; 9*a _; a _, r0; a _, r0").0, 2);
-    // or for something that started after it on its unit
+    // or for an instruction that started after it on its unit
     assert_eq!(backlogs(&units, "g r0; g r1; a _, r1; a _, r0").0, 2);
     assert_eq!(backlogs(&units, "g r0; g r1; a _, r0; a _, r1").0, 3);
-    // over a barrier: what is in flight, what is not, and what has been awaited since
+    // across a barrier: a value that is in flight, one that is not, and one that has been waited
+    // for since
     assert_eq!(backlogs(&units, "f r0; bar; a _; a _, r0; a _, r0").0, 2);
     assert_eq!(backlogs(&units, "a r0; a _; a _; bar; a _; a _, r0").0, 1);
     assert_eq!(backlogs(&units, "f r0; a _, r0; bar; a _; a _, r0").0, 1);
     assert_eq!(backlogs(&units, "f r0; bar; a _; bar; a _; a _, r0").0, 2);
-    // units that nobody asks about do not count
+    // units outside of the query do not count
     let block = kernel(&machine_text(&units, ""), &texts(&["f _; g _"]));
     let analysis = analyse_block(&block.table, &block.paths);
     let runs = analysis.sections[0].runs(WarpId::new(0));
@@ -85,7 +87,8 @@ fn runs_are_cut_where_something_may_be_in_flight() {
     assert_eq!(runs.backlog(|unit| unit == UnitId::new(0)), Cycles::ZERO);
 }
 
-/// Exact worst cases, and how often lowering one section by one cycle would be noticed.
+/// Compares SWB with exact worst cases, and counts how often lowering one section by one cycle
+/// would be detected.
 #[test]
 fn holds_exactly() {
     let sizes = [
@@ -125,12 +128,12 @@ fn holds_exactly() {
     );
     println!("runs that are not cut: violated {uncut_violated}");
     assert!(looked_at > 5000 && tight > 500 && uncut_violated > 10);
-    // there, one cycle less in any section would be noticed
+    // in these blocks, one cycle less in any section would be detected
     assert!(tight_over_barriers > 100);
 }
 
-/// A block that can be changed a little: times of three units, and per warp instructions of
-/// (unit, own timing or not, destination, source), a unit of 3 being a barrier.
+/// A block for small modifications: times of three units, and for each warp instructions as (unit
+/// or own timing, destination, source); a unit of 3 is a barrier.
 #[derive(Clone)]
 struct Clay {
     times: [(u64, u64); 4],
@@ -171,7 +174,7 @@ impl Clay {
         }
     }
 
-    /// f0, f1 and f2 are units, and g is another op on f2.
+    /// Returns the kernel: f0, f1 and f2 are units, and g is another op on f2.
     fn kernel(&self) -> Kernel {
         let [(i0, l0), (i1, l1), (i2, l2), (i3, l3)] = self.times;
         let hazards = if self.waw { "[Raw, Waw]" } else { "[Raw]" };
@@ -193,7 +196,7 @@ impl Clay {
     }
 }
 
-/// Simulated annealing towards a violation, on what the worst case lacks to the bound.
+/// Simulated annealing towards a violation, on the distance of the worst case from the bound.
 #[test]
 fn climbing_finds_no_violation() {
     let (mut tried, mut reached, mut gub_violated) = (0, 0, 0);
@@ -219,7 +222,7 @@ fn climbing_finds_no_violation() {
             tried += 1;
             reached += u32::from(worst == swb);
             gub_violated += u32::from(worst > value(&kernel, &Gub));
-            // away from what is trivially tight: the others' instructions must leave backlogs
+            // avoid trivially tight blocks: the others' instructions must leave backlogs
             let slots: usize = next.warps.iter().map(Vec::len).sum();
             let close =
                 worst as f64 / swb as f64 + 0.1 * (worst.saturating_sub(slots as u64) as f64 / worst as f64);
@@ -233,7 +236,7 @@ fn climbing_finds_no_violation() {
     assert!(tried > 5000 && reached > 500);
 }
 
-/// On the known refutations of GUB.
+/// The known counterexamples of GUB.
 #[test]
 fn witnesses() {
     let pulled = machine_text(&[("f0", 9, 0), ("f1", 2, 0), ("f2", 9, 0)], "");

@@ -1,5 +1,5 @@
-//! The bounds for strict and greedy-then-strict round robin against the timing engine, on random
-//! blocks with barriers and everything else the generator has.
+//! The bounds for strict and greedy-then-strict round robin compared with the timing engine, on
+//! random blocks with barriers and everything else that the generator produces.
 
 use crate::bound_kernels;
 use crate::premises;
@@ -16,7 +16,7 @@ const SIZES: [Size; 4] = [
     Size { warps: 5, sections: 1, section: 6, max_init: 4, max_lat: 6 },
 ];
 
-/// Makespan and each warp's finish.
+/// Returns the makespan and each warp's finish.
 fn simulate(kernel: &Kernel, setup: &PolicySetup) -> (u64, Vec<u64>) {
     let any = machine(&machine_text(&[("a", 1, 0)], ""));
     let result = Engine::new(&kernel.table, PaperMachine::of(&any).unwrap())
@@ -29,7 +29,7 @@ fn analyse(kernel: &Kernel) -> BlockAnalysis {
     Analyser::new(&kernel.table).in_turns().block(&kernel.paths)
 }
 
-/// What is wrong with a bound of this value.
+/// Returns a description of a violation of the bound, if there is one.
 fn broken(report: &BoundReport, (makespan, finishes): &(u64, Vec<u64>)) -> Option<String> {
     let by_warp = finishes.iter().zip(&report.warps).position(|(&at, value)| at > value.cycles().get());
     if *makespan > report.value.cycles().get() || by_warp.is_some() {
@@ -53,7 +53,7 @@ fn both_hold_and_strict_turns_are_exact_in_one_section() {
             assert_eq!(broken(&srr, &strict), None, "srr, seed {seed}");
             assert_eq!(broken(&gsrr, &greedy), None, "gsrr, seed {seed}");
             assert!(srr.value <= gsrr.value, "seed {seed}: gsrr holds for srr too");
-            // what `Srr` falls back to
+            // the fallback of `Srr`
             let without_turns = Srr.evaluate(&Analyser::new(&kernel.table).block(&kernel.paths));
             assert_eq!(without_turns, gsrr);
             assert!(gsrr.value >= Iwb.evaluate(&analysis).value, "seed {seed}: waits count in addition");
@@ -75,7 +75,7 @@ fn both_hold_and_strict_turns_are_exact_in_one_section() {
     assert!(several > 2000 && exact > 100 && greedy_tight > 20, "{several} {exact} {greedy_tight}");
 }
 
-/// Shorter latencies never make strict round robin slower: its order of issues is fixed.
+/// Shorter latencies never make strict round robin slower, because its order of issues is fixed.
 #[test]
 fn strict_round_robin_has_no_timing_anomalies() {
     let warps = texts(&["a r0; b r1, r0; a _, r1; b _", "b r0; b r1; a _, r0", "a r0; a r1, r0; b _, r1"]);
@@ -101,7 +101,7 @@ fn each_is_for_its_policy_only() {
     assert!(Srr.applicable(&several).is_err());
 }
 
-/// The comparison notices one cycle less.
+/// The comparison detects a bound that is one cycle too low.
 #[test]
 fn one_cycle_less_is_caught() {
     let mut caught = [0; 2];

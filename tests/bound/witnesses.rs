@@ -1,4 +1,5 @@
-//! The worked example of Jeanmougin et al., ECRTS 2025, and the known refutations of GUB (`warpbound::model`, section 12).
+//! The worked example of Jeanmougin et al., ECRTS 2025, and the known counterexamples of GUB
+//! (`warpbound::model`, section 12).
 
 use crate::bound_kernels;
 use crate::bound_schedules;
@@ -13,7 +14,7 @@ fn values(kernel: &Kernel) -> (u64, u64) {
     (Gub.evaluate(&block).value.cycles().get(), Iwb.evaluate(&block).value.cycles().get())
 }
 
-/// C and E of each warp.
+/// Returns C and E of each warp.
 fn alone(kernel: &Kernel) -> Vec<(u64, u64)> {
     let block = analyse_block(&kernel.table, &kernel.paths);
     block.warps.iter().map(|warp| (warp.isolated.get(), warp.exec.get())).collect()
@@ -56,7 +57,7 @@ fn witness_9_2_9() {
     assert_eq!(values(&block), (44, 58));
     let (best, worst, decisions) = extremes(&code(&block.table, &block.paths));
     assert_eq!((best, worst), (35, 48));
-    // the schedule in the documentation of Gub reaches it
+    // the schedule in the documentation of Gub attains it
     let told: Vec<(u64, usize)> =
         (0..14).map(|t| (t, 0)).chain([(14, 1), (15, 0), (16, 1), (30, 1), (32, 0)]).collect();
     let mut left = told.iter();
@@ -109,9 +110,9 @@ fn witness_of_21_instructions() {
     assert_eq!(extremes(&code(&block.table, &block.paths)).1, 195);
 }
 
-/// The ping-pong family: `stages` units a and as many b, all init `period`; a stage is `length`
-/// instructions on one kind, each reading the gate of the stage before, which ran on the other.
-/// A gated one lets each gate read a short instruction first.
+/// Returns the ping-pong family: `stages` units a and as many b, all with init `period`. A stage is
+/// `length` instructions on one kind, each of which reads the gate of the stage before, which ran
+/// on the other kind. In the gated version each gate reads a short instruction first.
 fn ping_pong(period: u64, stages: usize, length: usize, gated: bool) -> Kernel {
     let names: Vec<String> = (0..stages).flat_map(|s| [format!("a{s}"), format!("b{s}")]).collect();
     let mut units: Vec<(&str, u64, u64)> = names.iter().map(|name| (name.as_str(), period, 0)).collect();

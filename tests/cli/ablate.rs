@@ -1,4 +1,5 @@
-//! `warpbound ablate`: the columns hang together, the forms of output agree, threads do not matter.
+//! `warpbound ablate`: the columns are consistent, the output formats agree, the number of threads
+//! does not matter.
 
 use std::process::Output;
 
@@ -62,13 +63,13 @@ fn columns_are_cumulative_and_recomputed_from_cycles() {
 
 #[test]
 fn every_column_is_the_mechanism_it_names() {
-    // cycles of the variants, one kernel each that needs the mechanism
+    // the cycles of the variants; each kernel needs the mechanism of its column
     let report = json(&[]);
     let of = |name: &str| {
         let kernels = report["kernels"].as_array().unwrap();
         numbers(&kernels.iter().find(|kernel| kernel["kernel"] == name).unwrap()["cycles"])
     };
-    // vecadd waits for its memory, and a fetch that comes later may even put its accesses in a better order
+    // vecadd waits for its memory, and a later fetch may even put its accesses in a better order
     for name in ["reduce3", "pchase"] {
         assert!(of(name)[0] > of(name)[1], "{name}: instructions have to come from somewhere");
     }
@@ -81,8 +82,8 @@ fn every_column_is_the_mechanism_it_names() {
 
 #[test]
 fn the_paper_model_has_the_measured_latency() {
-    // a lone load is one dependent issue away from its reader: what the no-cache memory took is what
-    // the paper model takes
+    // a lone load is one dependent issue away from its reader: its latency with the no-cache memory
+    // is that of the paper model
     let report = json(&[]);
     let latency = report["load_latency"].as_u64().unwrap();
     let paper = numbers(&report["kernels"][2]["cycles"])[5];

@@ -1,4 +1,4 @@
-//! Traces on the command line: in, out, packed, listed, wrong.
+//! Traces on the command line: import, export, compressed, listed, invalid.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use crate::support::{in_dir, json, scratch, stderr, stdout, warpbound};
 
 const VECADD: &str = include_str!("../accelsim/files/vecadd.traceg");
 
-/// A folder with a list of three kernels, one of them packed.
+/// Returns a folder with a list of three kernels, one of them compressed.
 fn folder(name: &str) -> PathBuf {
     let dir = scratch(name);
     std::fs::write(dir.join("kernel-1.traceg"), VECADD).unwrap();
@@ -43,7 +43,7 @@ fn a_list_is_checked_kernel_by_kernel_with_a_total() {
             .to_string()
             .contains("waits for the last instruction that set one")
     );
-    // a warning names what is not known, and the class it counts as
+    // a warning names what is unknown, and the class that it counts as
     let warned = stderr(&warpbound(&["check", &list, "--unknown-op", "int.add"]));
     assert!(warned.contains("FROB.X") && warned.contains("count as int.add"), "{warned}");
 
@@ -111,7 +111,7 @@ fn what_needs_code_says_so() {
     }
     let output = warpbound(&["check", &trace, "--grid", "1"]);
     assert!(stderr(&output).contains("this is a trace of a run"), "{}", stderr(&output));
-    // damaged, and not what it says
+    // a damaged file, and a file whose contents do not match its name
     std::fs::write(dir.join("cut.traceg.xz"), &std::fs::read(dir.join("kernel-3.traceg.xz")).unwrap()[..200])
         .unwrap();
     let cut = warpbound(&["check", &text(&dir.join("cut.traceg.xz"))]);

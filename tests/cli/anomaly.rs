@@ -1,4 +1,4 @@
-//! `warpbound anomaly`: what it finds is there when its own commands are run again.
+//! `warpbound anomaly`: its findings can be reproduced with the commands that it prints.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().expect("a list")
 }
 
-/// Runs a command that a report printed; its words need no shell here.
+/// Runs a command that a report printed; its words need no shell quoting here.
 fn replayed(command: &Value) -> Value {
     let words: Vec<&str> = command.as_str().unwrap().split(' ').collect();
     assert_eq!(words[0], "warpbound");
@@ -79,7 +79,7 @@ fn a_real_kernel_gets_slower_when_memory_gets_faster() {
     }
     assert!(rises > 10, "{rises}");
     let gto = &list(&results[0]["policies"])[0];
-    // 53 cycles down to 50: eleven percent longer
+    // 53 cycles reduced to 50: eleven percent longer
     assert_eq!((&gto["scheduler"], &gto["largest"]["value_after"]), (&"gto".into(), &50.into()));
     assert_eq!(
         (&gto["largest"]["makespan_before"], &gto["largest"]["increase"]),
@@ -89,8 +89,8 @@ fn a_real_kernel_gets_slower_when_memory_gets_faster() {
 
 #[test]
 fn strict_round_robin_shows_no_anomalies() {
-    // its order is fixed by the paths (but for when barriers open), and then every time is a
-    // maximum of sums of latencies
+    // its order is fixed by the paths (except for the releases of barriers), and then every time is
+    // a maximum of sums of latencies
     let report = json(&["anomaly", "saxpy", "blackscholes", "histogram", "--scheduler", "srr"], 0);
     for kernel in list(&report["results"]) {
         assert_eq!(list(&kernel["policies"][0]["rises"]).len(), 0, "{}", kernel["kernel"]);

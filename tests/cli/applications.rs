@@ -1,4 +1,5 @@
-//! Programs and lists of traces as one: kernels and totals, and checkpoints with which another process goes on.
+//! Programs and lists of traces as applications: kernels and totals, and checkpoints from which
+//! another process resumes.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use crate::support::{
     command, in_dir, json_in, names, scratch, shell, signal, start, stderr, stdout, wait_for,
 };
 
-/// Three kernels: each thread goes round a loop and then adds to what another kernel left.
+/// Three kernels: each thread executes a loop and then adds to the result of another kernel.
 const CODE: &str = "\
 .version 6.3
 .target sm_61
@@ -29,7 +30,7 @@ fn kernel(name: &str, body: &str) -> String {
     )
 }
 
-/// Writes `three.ptx` and `app.ron`: the kernels so often, with loops of so many rounds.
+/// Writes `three.ptx` and `app.ron`: the kernels `times` times, with loops of `rounds` iterations.
 fn write_program(dir: &Path, times: u32, rounds: u32) {
     let mut code = String::new();
     for line in CODE.lines() {
@@ -59,7 +60,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("no number: {value}"))
 }
 
-/// Whether the rows of this key add up to the whole, with every bound.
+/// Checks that the rows of this key add up to the whole, for every bound.
 fn adds_up(result: &Value, key: &str, makespan: &str) {
     let rows = result[key].as_array().unwrap();
     let sum = |of: &str| rows.iter().map(|row| number(&row[of])).sum::<u64>();
@@ -110,7 +111,7 @@ fn three_kernels_as_code_and_as_traces() {
             let total = text.lines().find(|line| line.contains(" total ")).expect("a row of totals");
             assert!(total.contains(&result["makespan"].to_string()) && total.contains("holds"), "{text}");
         }
-        // a kernel of it alone
+        // a single kernel of it
         for (number, launch) in launches.iter().enumerate() {
             let one = json_in(&dir, &["check", file, "--launch", &number.to_string()], 0);
             assert_eq!(one["results"][0]["makespan"], launch["makespan"]);
@@ -151,8 +152,8 @@ fn traces_of_a_list_are_taken_side_by_side_with_the_same_output() {
     assert_eq!(stdout(&one), stdout(&four));
 }
 
-/// Runs a command with a checkpoint again and again, kills it each time after a while, and gives what the run prints that
-/// comes to its end.
+/// Runs a command with a checkpoint repeatedly, kills it each time after a while, and returns the
+/// output of the run that completes, with the number of kills.
 fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
     let (mut state, mut kills) = (seed, 0);
     loop {
@@ -162,14 +163,15 @@ fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
         let ends: &[&str] = if state >> 63 == 1 { &["--time-limit", &limit] } else { &[] };
         let again = ["--checkpoint", "c", "--resume", "--sm-threads", threads];
         let mut child = command(dir, &[args, &again, ends].concat());
-        // into a file: one that waits for a reader of its output would be killed although it is done
+        // the output goes to a file: a process that waits for a reader of its output would be
+        // killed although it is done
         let out = dir.join("killed.out");
         let mut child = child
             .stdout(std::fs::File::create(&out).unwrap())
             .stderr(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        // longer and longer, so that it ends on a slow machine as well
+        // longer and longer delays, so that it completes on a slow machine as well
         if ends.is_empty() {
             std::thread::sleep(Duration::from_millis((state >> 33) % 80 + u64::from(kills) * 5));
         }
@@ -183,7 +185,7 @@ fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
             Some(0) => return (stdout(&output), kills),
             Some(1) if !ends.is_empty() => {
                 let said = stderr(&output);
-                // or it was ended before it looked at the application
+                // or it was stopped before it read the application
                 let goes_on = said.contains("--resume goes on")
                     || said.contains("the same command goes on")
                     || stdout(&output).contains("stopped before the trace was read");
@@ -205,7 +207,7 @@ fn killed_runs_go_on_to_the_same_bytes() {
     let check_traces = [&["check", "t/kernelslist.g", "--format", "json"][..], &lists].concat();
     let run = ["run", "app.ron", "--format", "json", "--dump", "x=x.bin", "--force"];
     let mut kills = 0;
-    // what a kernel leaves in memory is kept, too
+    // the state that a kernel leaves in caches and DRAM is kept, too
     let left = ["--machine", "accelsim-sm1,ecrts25-orin,accelsim-ecrts-dram", "--scheduler", "gto,lrr"];
     let check_left = [&["check", "app.ron", "--format", "json"][..], &left].concat();
     let traces_left = [&["check", "t/kernelslist.g", "--format", "json"][..], &left].concat();
@@ -221,7 +223,7 @@ fn killed_runs_go_on_to_the_same_bytes() {
         if args[0] == "run" {
             assert_eq!(std::fs::read(dir.join("x.bin")).ok(), dumped);
         }
-        // all is there: nothing is simulated, and the output is the same
+        // the checkpoint is complete: nothing is simulated, and the output is the same
         let again = in_dir(&dir, &[args, &["--checkpoint", "c", "--resume"]].concat());
         assert_eq!(stdout(&again), stdout(&whole));
         std::fs::remove_file(dir.join("c")).unwrap();
@@ -230,7 +232,7 @@ fn killed_runs_go_on_to_the_same_bytes() {
     assert!(kills > 4, "no run was killed before its end");
 }
 
-/// What a kernel finds behind the SMs is what the machine says, in each command alike.
+/// A kernel finds caches and DRAM in the state that the machine specifies, in each command alike.
 #[test]
 fn a_kernel_finds_what_the_one_before_it_left() {
     let dir = scratch("left-between-kernels");
@@ -248,16 +250,16 @@ fn a_kernel_finds_what_the_one_before_it_left() {
         for (start, found) in [("Cold", &cold), ("Left", &left), ("LeftAndCopied", &copied)] {
             assert_eq!(&times("run", start), found, "{file} {start}");
         }
-        // the first finds nothing but copies, the others what it has left
+        // the first finds only the copies, the others the state that it has left
         assert_eq!((left[0], copied[0]), (cold[0], warm[0]), "{file}");
-        // half of what the second one reads was never there, and it waits for that
+        // half of the data that the second one reads were never cached, and it waits for them
         assert!(left[1] < cold[1] && left[2] + 100 < cold[2], "{file}: {left:?} {cold:?}");
         // the first one only stores
         assert!(warm[1] + 100 < cold[1], "{file}: {warm:?} {cold:?}");
         let both = ["compare", file, "--machine", "accelsim-sm1", "--set", "memory.start=Left"];
         let both = json_in(&dir, &both, 0);
         assert_eq!(number(&both["results"][0]["makespan_lrr"]), left.iter().sum::<u64>(), "{file}");
-        // alone it is the first
+        // run alone, it is the first
         let alone =
             ["check", file, "--launch", "1", "--machine", "accelsim-sm1", "--set", "memory.start=Left"];
         let alone = json_in(&dir, &[&alone[..], &["--scheduler", "lrr"]].concat(), 0);
@@ -292,12 +294,12 @@ fn a_run_that_is_ended_says_how_to_go_on() {
     assert!(said.contains("of 6000 kernels are kept") && said.contains("with --resume goes on"), "{said}");
     assert_eq!(names(&dir), ["app.ron", "c", "three.ptx"], "nothing else is left");
     let kept = std::fs::read(dir.join("c")).unwrap();
-    // without --resume it is not replaced
+    // without --resume the checkpoint is not replaced
     let refused = in_dir(&dir, &args);
     assert_eq!(refused.status.code(), Some(1));
     assert!(stderr(&refused).contains("--resume goes on with it"), "{}", stderr(&refused));
     assert_eq!(std::fs::read(dir.join("c")).unwrap(), kept);
-    // and with it the time limit leaves more of it
+    // with --resume, the time limit leaves a later checkpoint
     let more = in_dir(&dir, &[&args[..], &["--resume", "--time-limit", "1"]].concat());
     let done = |said: &str| -> u64 {
         let before = said.split(" of 6000 kernels").next().unwrap();
@@ -306,7 +308,7 @@ fn a_run_that_is_ended_says_how_to_go_on() {
     assert!(done(&stderr(&more)) > done(&said), "{}{said}", stderr(&more));
 }
 
-/// A checkpoint of a short program.
+/// Returns a checkpoint of a short program.
 fn kept(name: &str) -> PathBuf {
     let dir = scratch(name);
     write_program(&dir, 2, 20);
@@ -349,7 +351,7 @@ fn what_it_does_not_belong_to_is_refused() {
         assert!(code == Some(1) && said.contains(&format!("`{file}` has changed")), "{file}: {said}");
         std::fs::write(dir.join(file), text).unwrap();
     }
-    // a trace of which an address has changed
+    // a trace in which an address has changed
     assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
     let args = ["check", "t/kernelslist.g", "--checkpoint", "d", "--resume"];
     assert!(in_dir(&dir, &args).status.success());
@@ -360,7 +362,7 @@ fn what_it_does_not_belong_to_is_refused() {
     let said = stderr(&in_dir(&dir, &args));
     assert!(said.contains("kernel-2.traceg` has changed"), "{said}");
     assert_eq!(std::fs::read(dir.join("c")).unwrap(), before, "none of it was touched");
-    // one kernel, or several applications, have none
+    // a single kernel, or several applications, have no checkpoint
     for args in [&["check", "fig3"][..], &["run", "fig3"], &["check", "app.ron", "fig3"], &["check"]] {
         let output = in_dir(&dir, &[args, &["--checkpoint", "e"]].concat());
         assert_eq!(output.status.code(), Some(1), "{args:?}");
@@ -386,7 +388,7 @@ fn results_and_errors_are_those_of_a_run_in_one_go() {
             assert_eq!(read("kept"), read("whole"), "{file}");
         }
     }
-    // the fourth kernel reads behind the buffer: what was measured before stays, and so does the error
+    // the fourth kernel reads beyond the buffer: the earlier results stay, and so does the error
     let text = std::fs::read_to_string(dir.join("app.ron")).unwrap();
     let fails = text.replace("Repeat(2, [", "Repeat(1, [").replace("bytes: 256)])]", "bytes: 256)]), LAST]");
     let last = "Launch(entry: \"twice\", grid: (5, 1, 1), block: (64, 1, 1), args: [Ptr(\"x\"), U32(1)])";
@@ -404,7 +406,7 @@ fn results_and_errors_are_those_of_a_run_in_one_go() {
     }
 }
 
-/// The lines of JSON that are packed in a checkpoint, changed, in a file that is whole.
+/// Returns a valid checkpoint file in which the compressed lines of JSON are changed.
 fn repacked(whole: &[u8], change: &mut dyn FnMut(&mut Vec<u8>)) -> Vec<u8> {
     use std::io::{Read, Write};
     let end = |from: usize| from + whole[from..].iter().position(|&byte| byte == b'\n').unwrap() + 1;
@@ -463,7 +465,7 @@ fn hostile_checkpoints_end_in_a_message() {
             _ => refused += 1,
         }
     }
-    // a count that nothing else depends on may be another
+    // a count on which nothing else depends may differ
     assert!(refused > 100, "{refused} were refused, {taken} taken");
     let memory = repacked(&whole, &mut |inside| inside.push(0));
     assert_eq!(resume(&memory).0, Some(1));
@@ -482,7 +484,8 @@ fn damaged_checkpoints_end_in_a_message() {
         assert!(said.contains("--force") || said.contains("written by --checkpoint"), "{said}");
         assert_eq!(std::fs::read(dir.join("c")).unwrap(), bytes, "it is left as it is");
     };
-    // every truncation and every change of a byte is tried in src/cli/checkpoint.rs; here some of them
+    // every truncation and every change of a byte is tested in src/cli/checkpoint.rs; here some of
+    // them
     for length in [0, 1, 10, 30, 50, 60, whole.len() / 2, whole.len() - 1] {
         refused(&whole[..length]);
     }
@@ -498,7 +501,7 @@ fn damaged_checkpoints_end_in_a_message() {
     refused(&std::fs::read(dir.join("three.ptx")).unwrap());
     std::fs::write(dir.join("c"), &whole).unwrap();
     assert!(in_dir(&dir, &["check", "app.ron", "--checkpoint", "c", "--resume"]).status.success());
-    // a place where nothing can be written, or something else is
+    // a path where nothing can be written, or that is something else
     for (line, said) in [
         ("$W check app.ron --checkpoint none/c", "folder"),
         ("$W check app.ron --checkpoint three.ptx --force", "overwrite"),

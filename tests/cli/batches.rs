@@ -1,4 +1,4 @@
-//! Batches go on past what fails; what was found is never lost.
+//! Batches continue after a failure, and results are never lost.
 
 use crate::support::{
     BINARY, command, in_dir, json, json_in, launch_loop, scratch, shell, stderr, stdout, warpbound,
@@ -94,7 +94,7 @@ fn other_batches_go_on_too() {
 #[test]
 fn the_exit_code_does_not_depend_on_who_reads() {
     let dir = scratch("readers");
-    // nobody reads
+    // no reader
     let mut child =
         command(&dir, &["check", "lrr-witness"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -135,7 +135,7 @@ fn a_run_in_which_nothing_was_judged_says_so() {
     assert_eq!(json(&two, 0)["judged"], 2);
     let none = ["check", "fig3", "--bound", "srr", "--require-verdict"];
     assert_eq!(json(&none, 1)["judged"], 0);
-    // a verdict on some of the blocks is none on the run
+    // a verdict on some of the blocks is not a verdict on the run
     let dir = scratch("require-verdict");
     write_loop(&dir, 20_000);
     let launch = launch_loop("100000");

@@ -1,4 +1,4 @@
-//! `warpbound cfg`: blocks, loops, what divergence adds, and the files of it.
+//! `warpbound cfg`: blocks, loops, the edges that divergence adds, and the output files.
 
 use serde_json::Value;
 
@@ -9,7 +9,8 @@ fn pairs(list: &Value, from: &str, to: &str) -> Vec<(u64, u64)> {
     list.as_array().unwrap().iter().map(|edge| (number(edge, from), number(edge, to))).collect()
 }
 
-/// Its lanes leave a loop in different rounds, by a side of their own: from its end the warp goes to its beginning.
+/// Lanes leave a loop in different iterations, through a side of their own: from its end the warp
+/// goes back to its beginning.
 #[test]
 fn lanes_that_leave_a_loop_early_wait_for_each_other() {
     let ours = &json(&["cfg", "loopbreak"], 0)["results"][0];
@@ -21,7 +22,8 @@ fn lanes_that_leave_a_loop_early_wait_for_each_other() {
     assert!(text.contains("lanes may part at the end of 5;") && text.contains("loop at line"), "{text}");
 }
 
-/// What is the same in all lanes decides no divergence; with whole warps in a row of threads, `%tid.y` is.
+/// A value that is the same in all lanes causes no divergence; if rows of threads consist of whole
+/// warps, `%tid.y` is such a value.
 #[test]
 fn uniform_branches_add_nothing() {
     let dir = scratch("cfg-uniform");
@@ -65,7 +67,7 @@ fn graphs_are_written_and_drawn() {
         svg.contains("</svg>") && (0..blocks).all(|block| svg.contains(&format!("b{block}: line"))),
         "{svg}"
     );
-    // nothing is replaced unasked
+    // an existing file is not replaced without --force
     let again = in_dir(&dir, &args);
     assert_eq!(again.status.code(), Some(1));
     assert!(stderr(&again).contains("the file is there already"), "{}", stderr(&again));

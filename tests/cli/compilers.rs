@@ -1,4 +1,4 @@
-//! The same launch with PTX of another compiler.
+//! The same launch with the PTX of another compiler.
 
 use crate::support::{in_dir, json, json_in, scratch, stderr, stdout, warpbound};
 
@@ -15,7 +15,7 @@ fn a_launch_and_a_program_with_ptx_of_another_compiler() {
         assert_eq!((ours.0, other.0), (kernel.to_owned(), format!("{kernel}@nvrtc")));
         assert_ne!(ours.1, other.1, "two compilers do not agree on every instruction of {kernel}");
     }
-    // what it leaves in memory is the same
+    // the memory contents at the end are the same
     let dir = scratch("compilers");
     let dump = |name: &str, more: &[&str]| {
         let output = in_dir(&dir, &[&["run", "saxpy", "--dump", &format!("y={name}")], more].concat());
@@ -23,7 +23,7 @@ fn a_launch_and_a_program_with_ptx_of_another_compiler() {
         std::fs::read(dir.join(name)).unwrap()
     };
     assert_eq!(dump("clang.bin", &[]), dump("nvrtc.bin", &["--compiler", "nvrtc"]));
-    // it is the file beside the module that the launch names
+    // the PTX is the file beside the module that the launch names
     for (from, to) in
         [("vecadd.ron", "k.ron"), ("vecadd.ptx", "vecadd.ptx"), ("vecadd.ptx", "vecadd.mine.ptx")]
     {

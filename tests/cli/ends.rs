@@ -1,4 +1,5 @@
-//! Every command ends soon after its limit, whatever step it is in, and does not call that a whole result.
+//! Every command ends soon after its time limit, whatever step it is in, and does not present a
+//! partial result as complete.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,11 +10,12 @@ use crate::support::{
     in_dir, launch_loop, names, scratch, shell, signal, start, stderr, stdout, wait_for, write_loop,
 };
 
-/// A limit, and how long after it a command may take on a machine that does other things as well.
+/// A time limit, and the longest time that a command may take on a machine that is also busy with
+/// other work.
 const LIMIT: &str = "0.5";
 const MOST: Duration = Duration::from_secs(8);
 
-/// Writes kernels on which every step that commands have takes very long.
+/// Writes kernels on which every step of the commands takes very long.
 fn write_long(dir: &Path) {
     write_loop(dir, u32::MAX);
     let launch = "Launch(module: \"loop.ptx\", entry: \"k\", grid: (1, 1, 1), block: (64, 1, 1), \
@@ -21,7 +23,7 @@ fn write_long(dir: &Path) {
     std::fs::write(dir.join("one.ron"), launch).unwrap();
     let plan = "Sweep(kernels: [Kernel(\"one.ron\")], max_instructions: Some(1000000000000))";
     std::fs::write(dir.join("plan.ron"), plan).unwrap();
-    // tens of millions of lines before the first that a trace has
+    // tens of millions of empty lines before the first line of the trace
     let line = "yes '' | head -c 300000000 | gzip -1 > lines.traceg";
     assert!(shell(dir, line).status.success());
     assert!(shell(dir, "mkfifo fifo.csv").status.success());
@@ -62,15 +64,15 @@ fn every_command_ends_at_its_limit() {
         let output = in_dir(&dir, &[&command[..], &["--time-limit", LIMIT]].concat());
         let (out, err) = (stdout(&output), stderr(&output));
         assert!(began.elapsed() < MOST, "{command:?} took {:?}\n{out}{err}", began.elapsed());
-        // what is wrong with an input can be known sooner
+        // an invalid input can be detected earlier
         let early = output.status.code() == Some(1) && began.elapsed() < Duration::from_millis(500);
-        // the options are many, and yet it may be through with them
+        // despite the many options the command may complete
         let done = command[0] == "import-config" && output.status.success();
         assert!(
             early || done || format!("{out}{err}").contains("--time-limit") && !out.contains("wrote"),
             "{command:?} says nothing of its limit: {out}{err}"
         );
-        // whatever is judged as whole is wrong
+        // a verdict on the complete run would be wrong
         assert!(output.status.code() != Some(3), "{command:?}: {out}");
     }
     let left = names(&dir);
@@ -78,11 +80,12 @@ fn every_command_ends_at_its_limit() {
     assert!(!made && !left.iter().any(|name| name.ends_with(".part")), "{left:?}");
 }
 
-/// What was judged before is printed, and what runs before a launch that was chosen is ended as well.
+/// Results from before are printed, and the launches that precede a selected one are stopped as
+/// well.
 #[test]
 fn what_is_read_or_run_before_does_not_outlast_the_limit() {
     let dir = scratch("read-before");
-    // a trace that begins as one and goes on without end
+    // a trace with a valid beginning and an endless continuation
     let line = "(printf -- '-grid dim = (1,1,1)\\n'; yes '' | head -c 300000000) | gzip -1 > long.traceg";
     assert!(shell(&dir, line).status.success());
     let output = in_dir(&dir, &["check", "fig3", "long.traceg", "--time-limit", LIMIT]);
@@ -154,7 +157,7 @@ fn what_a_killed_process_left_goes_with_the_next_run() {
     let parts = || names(&dir).into_iter().filter(|name| name.ends_with(".part")).collect::<Vec<_>>();
     wait_for("a file", || !parts().is_empty());
     let running = parts();
-    // another process does not take what this one works on
+    // another process does not remove the files of a running one
     assert_eq!(in_dir(&dir, &["run", "fig3", "--trace", "other.csv"]).status.code(), Some(0));
     assert_eq!(parts(), running);
     child.kill().unwrap();
@@ -201,7 +204,7 @@ fn memory_is_asked_for_before_it_is_taken() {
     let of_block = ["run", "local.ptx", "--grid", "1", "--block", "1024", "--max-memory", "100M"];
     let said = stderr(&in_dir(&dir, &of_block));
     assert!(said.contains("local memory of a block of `k`") && said.contains("--max-memory"), "{said}");
-    // pages that are not touched: far less than the 4 GB that they stand for
+    // pages that are not touched need far less memory than the 4 GB that they represent
     let plan = "Sweep(kernels: [Suite], draws: Some(Draws(count: 9223372036854775808, of: [Placement])))";
     std::fs::write(dir.join("plan.ron"), plan).unwrap();
     let sweep = in_dir(&dir, &["sweep", "plan.ron", "--out", "swept"]);

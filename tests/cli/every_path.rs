@@ -1,4 +1,5 @@
-//! `warpbound static` and `warpbound wcet`: the bound over all paths, and what else is known of the worst case.
+//! `warpbound static` and `warpbound wcet`: the bound over all paths, and other knowledge about the
+//! worst case.
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ fn bound(result: &Value, name: &str) -> u64 {
     bounds.iter().find(|bound| bound["name"] == name).unwrap()["value"].as_u64().unwrap()
 }
 
-/// The sums of the suite: one path nearly everywhere.
+/// The sums of the suite: nearly all kernels have a single path.
 #[test]
 fn the_suite_has_one_path_nearly_everywhere() {
     let run = warpbound(&["static", "--format", "json"]);
@@ -26,7 +27,7 @@ fn the_suite_has_one_path_nearly_everywhere() {
         }
         assert_eq!(result["bounds"][0]["status"], "holds");
     }
-    // in JSON what failed is in the object
+    // in JSON, failures are in the object
     let failed = stderr(&warpbound(&["static"]));
     for kernel in ["bfs_expand", "btree_lane", "loopbreak", "sssp_relax"] {
         assert!(failed.contains(&format!("kernel: {kernel}")), "{failed}");
@@ -50,7 +51,7 @@ fn loops_that_depend_on_data_need_a_bound() {
         })
         .to_vec();
     assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "{values:?}");
-    // a thousand million rounds of 4 warps, whose 32 lanes go apart
+    // a thousand million iterations of 4 warps, whose 32 lanes diverge
     assert!(values[2] > 32_000_000_000, "{values:?}");
     let few = stderr(&warpbound(&["static", "loopbreak", "--loop-bound", "63=9"]));
     assert!(
@@ -70,7 +71,7 @@ fn loops_that_depend_on_data_need_a_bound() {
     assert!(twice.contains("has a bound already"), "{twice}");
 }
 
-/// A file of bounds for several kernels: each takes those of its own source.
+/// A file of bounds for several kernels: each uses those of its own source.
 #[test]
 fn bounds_of_loops_come_from_a_file() {
     let dir = scratch("static-annotations");
@@ -105,7 +106,7 @@ fn bounds_of_loops_come_from_a_file() {
     assert!(wrong.contains("not UTF-8"), "{wrong}");
 }
 
-/// Where blocks are resident together the bound is RBB over all paths.
+/// If blocks are resident together, the bound is RBB over all paths.
 #[test]
 fn blocks_that_are_resident_together_have_a_bound() {
     let args = ["static", "sgemm_naive", "hotspot", "bitonic_shared", "--machine", "turing-tu102"];
@@ -122,7 +123,7 @@ fn blocks_that_are_resident_together_have_a_bound() {
     assert!(text.contains("iwb/rbb"), "{text}");
 }
 
-/// What the analysis does not know is an error with its place.
+/// Unknown facts are errors with their position.
 #[test]
 fn what_is_not_known_is_said() {
     let dir = scratch("static-beyond");
@@ -142,7 +143,8 @@ fn what_is_not_known_is_said() {
     let table = "ts: .branchtargets A, B;\nbrx.idx %r0, ts;\nA: mov.u32 %r1, 1;\nB: mov.u32 %r1, 2;";
     let said = stderr(&static_of(table));
     assert!(said.contains("branches through tables"), "{said}");
-    // a barrier that a condition on uniform data leads to is one that some paths have: sections are bounded all alike
+    // a barrier after a condition on uniform data is one that only some paths have: all sections
+    // have the same bound
     let text = stdout(&static_of("@%p0 bra L;\nbar.sync 0;\nadd.u32 %r1, %r0, 1;\nL: add.u32 %r2, %r0, 1;"));
     assert!(text.contains("the number of barriers depends on data") && text.contains("holds"), "{text}");
 }
@@ -186,7 +188,8 @@ fn wcet_puts_methods_side_by_side() {
     assert!(few.contains("goes back 10 times (seed 0)"), "{few}");
 }
 
-/// A block small enough for all of its schedules: the worst of them is between the longest run and every proved bound.
+/// A block small enough to explore all schedules: the worst of them is between the longest run and
+/// every proved bound.
 #[test]
 fn tiny_blocks_are_explored() {
     let dir = scratch("wcet-tiny");
@@ -207,7 +210,7 @@ fn tiny_blocks_are_explored() {
     assert!(result["shortest"].as_u64().unwrap() < value("simulated"), "inputs take different paths");
 }
 
-/// A loop of as many rounds as the first word of a buffer says, which the launch may say is constant.
+/// A loop whose trip count is the first word of a buffer, which the launch may declare constant.
 #[test]
 fn what_a_constant_buffer_holds_is_known() {
     let dir = scratch("static-constant");
@@ -253,7 +256,7 @@ fn what_a_constant_buffer_holds_is_known() {
     assert_eq!(makespan(true, "3"), makespan(true, "4"));
     assert_eq!(makespan(true, "3"), makespan(false, "0"));
     assert_ne!(makespan(false, "3"), makespan(false, "4"));
-    // and nobody writes them
+    // and no kernel writes them
     std::fs::write(dir.join("k.ptx"), kernel("%d0")).unwrap();
     assert!(run(&args("run", false, "Fill(7)"), &[]).status.success());
     let wrong = run(&args("run", true, "Fill(7)"), &[]);

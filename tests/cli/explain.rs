@@ -39,7 +39,7 @@ fn the_path_of_figure_3() {
             (13, 17, "latency", 1)
         ]
     );
-    // without -v there is no path, without --explain nothing
+    // without -v there is no path, without --explain no explanation
     assert!(json(&["run", "fig3", "--explain"], 0)["explanation"].get("path").is_none());
     assert!(json(&["run", "fig3"], 0).get("explanation").is_none());
     let text = stdout(&warpbound(&["run", "fig3", "--explain"]));
@@ -102,7 +102,7 @@ fn two_policies_side_by_side() {
     let (slow, fast) = if difference > 0 { ("lrr", "gto") } else { ("gto", "lrr") };
     let said = format!("{slow} is {} cycles (", difference.abs());
     assert!(first.starts_with(&said) && first.ends_with(&format!("slower than {fast}.")), "{first}");
-    // the other way round everything has the other sign, and the same reason
+    // with the arguments swapped, everything has the opposite sign, and the same reason
     let turned = json(&["diff", words[1], words[0]], 0);
     assert_eq!(turned["difference"], -difference);
     assert_eq!(turned["reasons"][0], first);
@@ -130,7 +130,7 @@ fn files_and_words_are_the_same() {
     assert_eq!(same["reasons"][0], "Both take 17 cycles, and spend them in the same ways.");
 }
 
-/// What a refused `diff` says.
+/// Returns the error message of a rejected `diff`.
 fn refused(dir: &std::path::Path, words: &[&str]) -> String {
     let output = in_dir(dir, &[&["diff"], words].concat());
     assert_eq!(output.status.code(), Some(1), "{words:?}\n{}", stdout(&output));
@@ -169,7 +169,7 @@ fn bad_inputs_of_diff() {
         let text = refused(&dir, &["good.json", other]);
         assert!(text.contains(said), "{other}: {text}");
     }
-    // as JSON, the same problem stands in the object
+    // in JSON, the same problem is in the object
     let problem = json_in(&dir, &["diff", "good.json", "vecadd"], 1);
     assert!(problem["errors"][0]["message"].as_str().unwrap().starts_with("two kernels"), "{problem}");
 }

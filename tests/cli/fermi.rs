@@ -1,5 +1,5 @@
-//! The finishing times of the kernels of Raravi and Andersson, 2010, pinned cell by cell, and the corrected formula
-//! against every schedule well beyond it.
+//! The finishing times of the kernels of Raravi and Andersson, 2010, pinned cell by cell, and the
+//! corrected formula compared with every schedule well beyond the published table.
 
 use crate::support::{json, warpbound as command};
 use warpbound::base::Watch;

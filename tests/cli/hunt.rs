@@ -1,4 +1,4 @@
-//! `warpbound hunt` and `warpbound family` as scripts see them.
+//! The output of `warpbound hunt` and `warpbound family` as scripts read it.
 
 use crate::support::{bound, in_dir as warpbound, json_in as json, scratch};
 

@@ -1,4 +1,5 @@
-//! `hybrid`: estimates of kernels, of traces and of the examples of Betts and Donaldson, ECRTS 2013.
+//! `hybrid`: estimates of kernels, of traces, and of the examples of Betts and Donaldson,
+//! ECRTS 2013.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ fn files() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/hybrid_files")
 }
 
-/// The only result of a command in a folder.
+/// Returns the only result of a command in a folder.
 fn result(dir: &Path, args: &[&str]) -> Value {
     json_in(dir, args, 0)["results"][0].clone()
 }
@@ -49,7 +50,7 @@ fn the_figures_of_the_paper() {
     // figure 1: one side takes 10 + 2 * 7 + 7, the other 3 + 5
     let found = example("figure1.traces", &[]);
     assert_eq!((value(&found, "z_warp"), value(&found, "z_warp_tree")), (31, 31));
-    // a bound that somebody gives takes the place of the observed one
+    // a given bound replaces the observed one
     let found = example("figure1.traces", &["--loop-bound", "i2=5"]);
     assert_eq!((value(&found, "z_warp"), value(&found, "z_warp_tree")), (52, 52));
     assert_eq!(
@@ -86,7 +87,7 @@ fn loop_bounds_that_are_wrong_are_refused() {
     assert!(told.contains("bounds:3:1") && told.contains("no loop has its header at node b2"), "{told}");
     std::fs::write(dir.join("bounds"), "i2 = 3\n").unwrap();
     assert_eq!(value(&result(&dir, &[&args[..], &["--annotations", "bounds"]].concat()), "z_warp"), 38);
-    // of a kernel by line, with the run's seed
+    // bounds of a kernel by line, with the run's seed
     let loops = &json(&["hybrid", "histogram", "--runs", "1"], 0)["results"][0]["loops"];
     let found =
         loops.as_array().unwrap().iter().find(|of| of["observed"].as_u64() > Some(0)).expect("a loop");
@@ -101,7 +102,7 @@ fn loop_bounds_that_are_wrong_are_refused() {
     assert!(told.contains(&format!("{}", found["line"])), "{told}");
 }
 
-/// The names of everything that a result of traces has in common with one of runs.
+/// The fields that a result of traces has in common with one of runs.
 const COMMON: [&str; 9] = [
     "ipoints",
     "warps",
@@ -146,7 +147,8 @@ fn runs_of_kernels_are_walks_of_their_graphs() {
                 let found = &json(&args, 0)["results"][0];
                 let mark = found["high_water"].as_u64().unwrap();
                 assert!(value(found, "z_warp") >= found["longest_warp"].as_u64().unwrap(), "{args:?}");
-                // the last warp starts within the jitter; blocks follow each other in their places
+                // the last warp starts within the jitter; blocks follow each other in their CTA
+                // slots
                 for name in ["z_dynamic", "hybrid_blocks", "hybrid_sections"] {
                     assert!(value(found, name) >= mark, "{args:?} {name}");
                 }
@@ -159,8 +161,8 @@ fn runs_of_kernels_are_walks_of_their_graphs() {
     }
 }
 
-/// Graph and traces say which warps are a block and where they wait. Warp 0 needs 10 cycles to the barrier and waits for
-/// nobody, warp 1 needs 3 behind it.
+/// Graph and traces define which warps are a block and where they wait. Warp 0 needs 10 cycles to
+/// the barrier and does not wait, warp 1 needs 3 cycles after it.
 #[test]
 fn barriers_of_traces_are_sections() {
     let dir = scratch("hybrid-barriers");
@@ -187,7 +189,8 @@ fn barriers_of_traces_are_sections() {
     assert!(estimate(&found, "hybrid_blocks")["missing"].is_string());
 }
 
-/// Runs with the paths of the first one are not timed again: of `scan_naive` all, of `bitonic_shared` none.
+/// Runs with the paths of the first one are not timed again: all of `scan_naive`, none of
+/// `bitonic_shared`.
 #[test]
 fn several_runs_say_what_each_of_them_says() {
     let longest = |found: &Value| -> Vec<Option<u64>> {
@@ -259,7 +262,7 @@ fn the_integer_program_is_written() {
     let variables =
         text.lines().skip_while(|line| *line != "General").filter(|line| line.starts_with(" x.")).count();
     assert_eq!(variables, observed);
-    // its optimum is the estimate
+    // the optimum of the program is the estimate
     let sum: u64 = found["transitions"]
         .as_array()
         .unwrap()

@@ -1,4 +1,4 @@
-//! `import-config`: what comes out runs, and what does not come in is said so.
+//! `import-config`: the resulting machine runs, and unsupported options are reported.
 
 use serde_json::Value;
 

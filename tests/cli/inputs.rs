@@ -1,4 +1,4 @@
-//! Files that are read: regular ones, as far as needed, packed ones and stdin.
+//! Input files: regular files, read as far as needed, compressed files, and stdin.
 
 use std::fs::File;
 use std::io::Write;
@@ -54,7 +54,7 @@ fn files_are_read_as_far_as_needed() {
         let text = refused(&dir, args);
         assert!(text.contains(limit), "{args:?}: {text}");
     }
-    // a buffer says how much of its file is needed
+    // a buffer determines how much of its file is needed
     std::fs::copy(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/vecadd/vecadd.ptx"),
         dir.join("vecadd.ptx"),
@@ -97,7 +97,7 @@ fn shipped(path: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
-/// `kernels/witness/fig3.warp`, packed by xz.
+/// `kernels/witness/fig3.warp`, compressed by xz.
 const FIG3_XZ: &[u8] = include_bytes!("fig3.warp.xz");
 
 #[test]
@@ -151,7 +151,7 @@ fn a_dash_is_stdin() {
         "run", "-", "--grid", "1", "--block", "64", "--arg", &a, "--arg", &b, "--arg", &c, "--arg", "U32(64)",
     ];
     assert_eq!(run(&launch, &ptx)["kernel"], "vecadd");
-    // a launch finds its module from here
+    // a launch finds its module relative to the current folder
     std::fs::write(dir.join("vecadd.ptx"), &ptx).unwrap();
     let vecadd = run(&["check", "-"], &shipped("kernels/vecadd/vecadd.ron"));
     assert_eq!(vecadd["makespan"], json(&["check", "vecadd"], 0)["makespan"]);
@@ -161,7 +161,7 @@ fn a_dash_is_stdin() {
     assert_eq!(in_dir(&dir, &["run", "fig3", "--trace", "s.replay"]).status.code(), Some(0));
     let schedule = std::fs::read(dir.join("s.replay")).unwrap();
     assert_eq!(run(&["check", "fig3", "--scheduler", "replay:-"], &schedule)["makespan"], 17);
-    // a counterexample of what came on stdin
+    // a counterexample for a kernel from stdin
     let witness = shipped("kernels/witness/lrr-witness.warp");
     let found = with_stdin(&dir, &["check", "-", "--counterexamples", "found"], &witness);
     assert_eq!(found.status.code(), Some(3), "{}", stderr(&found));

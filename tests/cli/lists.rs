@@ -1,5 +1,5 @@
-//! Lists of machines and policies for `check` and `compare`: each result is that of the run alone, records are those
-//! of the sweep, and no number of threads shows.
+//! Lists of machines and policies for `check` and `compare`: each result equals that of a separate
+//! run, records equal those of the sweep, and the number of threads has no effect.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ fn a_list_is_a_table_with_the_machine_where_there_are_several() {
     }
     let compared =
         text(&["compare", "fig3", "--machine", "paper-fig2,ecrts25-orin", "--scheduler", "srr,gto,oldest"]);
-    // fig3 does not run on the second
+    // fig3 does not run on the second machine
     assert!(compared.starts_with("kernel  blocks"), "{compared}");
     let compared =
         text(&["compare", "vecadd", "--machine", "ecrts25-orin,accelsim-ecrts", "--scheduler", "srr,gto"]);
@@ -87,7 +87,7 @@ fn compare_says_of_each_policy_what_check_says() {
                 (&policy.into(), &known["results"][0]["makespan"])
             );
         }
-        // a bound of one policy stands beside those of the others
+        // a bound for one policy appears beside those for others
         let applies = kernel == "vecadd" && machine == "ecrts25-orin";
         for name in ["srr", "lwb"].into_iter().filter(|_| applies) {
             let bounds = row["bounds"].as_array().unwrap();
@@ -104,7 +104,7 @@ fn same(a: &Path, b: &Path) {
     }
 }
 
-/// Sweeps the plan in the manifest of a folder, and compares.
+/// Sweeps the plan in the manifest of a folder, and compares the results.
 fn is_the_sweep_of_its_plan(dir: &Path, out: &str, code: i32) -> Vec<Value> {
     let manifest: Value =
         serde_json::from_slice(&std::fs::read(dir.join(out).join("manifest.json")).unwrap()).unwrap();
@@ -181,7 +181,7 @@ fn what_fails_is_a_record_and_stops_nothing() {
     let lists = ["--machine", "ecrts25-orin,lrr-witness", "--scheduler", "gto,lrr"];
     let kernels = ["check", "vecadd", "lrr-witness"];
     let all = json_in(&dir, &[&kernels[..], &lists, &["--out", "out", "--jobs", "2"]].concat(), 3);
-    // each runs on one of the machines only
+    // each runs on only one of the machines
     let shown =
         |result: &Value| (result["kernel"].clone(), result["machine"].clone(), result["verdict"].clone());
     let results: Vec<_> = all["results"].as_array().unwrap().iter().map(shown).collect();
@@ -200,10 +200,10 @@ fn what_fails_is_a_record_and_stops_nothing() {
     let failed: Vec<bool> = records.iter().map(|record| record["error"].is_string()).collect();
     assert_eq!(failed, [false, false, true, true, true, true, false, false]);
     assert_eq!(records[7]["gub_verdict"], "violated");
-    // so is one that fails alone
+    // a kernel that fails alone is a record, too
     json_in(&dir, &["check", "vecadd", "--machine", "lrr-witness", "--out", "alone"], 1);
     assert!(is_the_sweep_of_its_plan(&dir, "alone", 0)[0]["error"].is_string());
-    // what shows it again has the machine of the run
+    // the command that reproduces it has the machine of the run
     let command = all["results"][3]["replay_command"].as_str().unwrap();
     assert_eq!(command, "warpbound check lrr-witness --scheduler lrr --machine lrr-witness");
     let found = [
@@ -249,7 +249,7 @@ fn mistakes_in_lists_have_their_places_and_come_together() {
         }
         assert_eq!(errors.matches("error: ").count(), 7, "{errors}");
     }
-    // a setting that fits no machine is said once
+    // a setting that no machine supports is reported once
     let output = warpbound(&[
         "check",
         "vecadd",
@@ -270,8 +270,8 @@ fn a_machine_file_may_have_a_comma_in_its_name() {
     assert_eq!(alone["results"][0]["machine"], "mine");
 }
 
-/// Each launch of a program is executed once for all machines that need the same to be recorded, and a run that fails in the
-/// middle leaves the others alone.
+/// Each launch of a program is executed once for all machines that need the same data recorded, and
+/// a run that fails in the middle does not affect the others.
 #[test]
 fn a_program_is_executed_once_and_one_run_that_fails_takes_nothing_from_the_others() {
     let dir = scratch("lists-program");
@@ -322,7 +322,8 @@ fn a_program_is_executed_once_and_one_run_that_fails_takes_nothing_from_the_othe
     let executed = |machine: &str, policies: &str| {
         stderr(&of(machine, policies, &["-v", "-v"])).matches("executing").count()
     };
-    // the three policies of two machines in one run, and the machines that record something else in one each
+    // the three policies of two machines share one run; each machine that records other data has
+    // one of its own
     assert_eq!(executed("ecrts25-orin", "gto"), 2);
     assert_eq!(executed("small.ron,ecrts25-orin", "gto,lrr,srr"), 2);
     assert_eq!(executed("ecrts25-orin,ecrts25-orin-banks", "gto,lrr"), 4);

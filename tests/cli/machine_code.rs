@@ -22,7 +22,7 @@ fn a_cubin_runs_under_the_launches_beside_it() {
             && stderr(&output).contains("imatmul_tiled_8x8.ron@sm_61")
     );
 
-    // a launch of one's own
+    // a launch from options
     let args = ["run", "kernels/vecadd/vecadd.sm_61.cubin", "--grid", "1", "--block", "32"];
     let missing = warpbound(&args);
     assert_eq!(missing.status.code(), Some(1));
@@ -50,8 +50,9 @@ fn machine_code_leaves_what_ptx_leaves() {
     assert!(instructions("vecadd@sm_61") > 0);
 }
 
-/// On a machine with the latencies that the compiler counts on, results are there when they are read; where units take longer, or
-/// queue, they are not. One kernel counts on reads of shared memory to end in order.
+/// On a machine with the latencies that the compiler assumes, results are available when they are
+/// read; if units take longer, or queue, they are not. One kernel relies on reads of shared memory
+/// to complete in order.
 #[test]
 fn runs_say_whether_control_codes_leave_results_their_time() {
     let notes = |kernel: &str, machine: &str| {

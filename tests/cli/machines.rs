@@ -32,7 +32,7 @@ fn every_machine_loads_and_runs_vecadd() {
     }
     for name in names {
         if FOR_MICRO_KERNELS.contains(&name) {
-            // by path: some kernels have the same names
+            // by path, because some kernels have the same names
             let file = format!("{}/configs/{name}.ron", env!("CARGO_MANIFEST_DIR"));
             assert_eq!(json(&["inspect", &file])["kind"], "machine", "{name}");
             continue;
@@ -43,8 +43,8 @@ fn every_machine_loads_and_runs_vecadd() {
     }
 }
 
-/// A product reads 24 registers and writes 8, and each of them counts: another that needs the last
-/// result, as the last of its sources or to write it again, waits for the first to be done.
+/// A product reads 24 registers and writes 8, and each of them counts: another product that needs
+/// the last result, as the last of its sources or to write it again, waits until the first is done.
 #[test]
 fn products_wait_for_every_register() {
     let list = |name: &str| {
@@ -77,12 +77,12 @@ fn products_wait_for_every_register() {
         std::fs::remove_file(file).unwrap();
         makespan
     };
-    // 64 cycles a product, of which it occupies its unit for 32
+    // a product takes 64 cycles, of which it occupies its unit for 32
     let turing = ["--machine", "turing-tu102"];
     let apart = makespan("%f7", "%e7", &turing);
     assert_eq!(makespan("%d7", "%e7", &turing), apart + 32, "read");
     assert_eq!(makespan("%f7", "%d7", &turing), apart, "only RAW hazards there");
-    // the other engine; there a result that is written again is waited for
+    // the other engine; there an instruction waits for a result that it overwrites
     let set = ["--set", "units.tensor.init=1", "--set", "units.tensor.lat=200"];
     let detailed = [&["--machine", "accelsim-ecrts"][..], &set].concat();
     let apart = makespan("%f7", "%e7", &detailed);
@@ -115,7 +115,7 @@ fn matrix_kernels_run_on_machines_of_every_kind_and_their_bounds_hold() {
             |kernel: &str| json(&["run", kernel, "--machine", machine])["makespan"].as_u64().unwrap();
         assert!(makespan("hgemm_wmma") > 0 && makespan("hgemm_mma") > 0);
     }
-    // the padded rows of the one are read without conflicts, those of the other are not
+    // the padded rows of one kernel are read without conflicts, those of the other are not
     let extra = |kernel: &str| {
         let banks = json(&["run", kernel, "--machine", "ecrts25-orin-banks"])["bank_conflicts"].clone();
         serde_json::to_string(&banks).unwrap()
@@ -138,7 +138,7 @@ fn inspect_shows_every_setting_of_a_machine() {
     assert_eq!(shown["hazards"], serde_json::json!(["RAW", "WAW"]));
     assert_eq!(shown["reconvergence"], "PostDominator");
     assert_eq!(shown["shared_memory"]["banks"], serde_json::json!({"rule": "Words", "count": 32}));
-    // the base's, this machine's, and a default
+    // a value of the base, one of this machine, and a default
     let pipeline = &shown["pipeline"];
     assert_eq!((&pipeline["queue"], &pipeline["result_buses"]), (&1.into(), &8.into()));
     assert_eq!(pipeline["front_end"]["icache"], Value::Null);
@@ -171,7 +171,7 @@ fn inspect_writes_pipeline_and_memory_as_files_do() {
     ] {
         assert!(full.contains(part), "`{part}` is not in\n{full}");
     }
-    // a lower level that is not there
+    // a lower level that does not exist
     assert!(!full.contains("fixed: Fixed") && !full.contains("does nothing"), "{full}");
     let paper = text("ecrts25-orin-4sub");
     for part in [
@@ -200,7 +200,7 @@ fn a_setting_of_the_command_line_that_does_nothing_gives_a_warning() {
     let fixed = warnings(&["memory.fixed.latency=300"]);
     assert!(fixed.contains("memory.fixed does nothing: memory.lower is Partitions"), "{fixed}");
     assert_eq!(fixed.matches("does nothing").count(), 1, "{fixed}");
-    // what the machine itself carries without use is not the command line's
+    // unused settings of the machine itself do not concern the command line
     assert_eq!(warnings(&["memory.lower=Fixed", "memory.fixed.latency=300"]), "");
     let shared = warnings(&["shared_memory.latency=30"]);
     assert!(shared.contains("pipeline.load_store.shared_latency that counts"), "{shared}");

@@ -1,5 +1,5 @@
-//! The command line as scripts see it: results, exit codes, bad inputs, and what becomes of files,
-//! batches and runs that are ended early.
+//! The command line as scripts see it: results, exit codes, invalid inputs, and the effect on
+//! files, batches and runs that are stopped early.
 
 mod ablate;
 mod accelsim;
@@ -62,12 +62,12 @@ fn sub_cores_are_a_setting_and_are_reported() {
     // private units exist four times, the load/store path once
     let table = std::fs::read_to_string(&csv).unwrap();
     assert!(table.contains(",int[3],") && table.contains(",gmem,") && !table.contains("gmem["));
-    // the schedule of all sub-cores replays, on this machine only
+    // the schedule of all sub-cores can be replayed, on this machine only
     let policy = format!("replay:{}", files[0]);
     assert_eq!(run(&["--scheduler", &policy])["makespan"], makespan);
     let one = json(&["run", "reduce_shfl", "--scheduler", &policy], 1);
     assert!(one["errors"][0]["message"].as_str().unwrap().contains("another warp of its sub-core"), "{one}");
-    // with one sub-core nothing is said of sub-cores; what cannot be explored is refused
+    // with one sub-core, sub-cores are not mentioned; what cannot be explored is rejected
     assert!(json(&["run", "fig3"], 0).get("sub_cores").is_none());
     assert_eq!(json(&["check", "fig3", "--set", "sub_cores=2"], 0)["makespan"], 14);
     let worst = json(&["explore", "fig3", "--set", "sub_cores=2", "--set", "units.red.shared=true"], 0);
@@ -139,7 +139,7 @@ fn the_lrr_witness_breaks_gub_and_its_folder_replays() {
     assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
     let again: Value = json_output::read(&again.stdout);
     assert_eq!((&again["makespan"], &again["bounds"]), (&result["makespan"], &result["bounds"]));
-    // the kernel shows it by itself, wherever it is called from
+    // the kernel shows it by itself, from any working directory
     let kernel = folder.join("kernel.warp");
     for alone in [json(&["check", kernel.to_str().unwrap()], 3), {
         let output = in_dir(&folder, &["check", "kernel.warp", "--format", "json"]);
@@ -268,7 +268,7 @@ fn bank_conflicts_are_reported_by_source_line() {
     assert_eq!(json(&set, 0)["bank_conflicts"], conflict["bank_conflicts"]);
     let text = stdout(&warpbound(&set));
     assert!(text.contains("shared accesses") && text.contains("ld.shared"), "{text}");
-    // perfect by default
+    // perfect memory is the default
     assert!(json(&["run", "transpose_conflict"], 0).get("bank_conflicts").is_none());
     let wrong = warpbound(&["run", "transpose_conflict", "--set", "shared_memory.rule=Fermi"]);
     assert_eq!(wrong.status.code(), Some(1));
@@ -471,7 +471,8 @@ fn compare_lists_all_bounds_with_the_explored_worst_case() {
     assert!(first["makespan_lrr"].as_u64().unwrap() <= 48);
 }
 
-/// What knows the paper model only says so instead of giving its numbers for another machine.
+/// Commands that cover only the paper model report that, instead of giving its numbers for another
+/// machine.
 #[test]
 fn the_laboratory_refuses_what_is_more_than_the_paper_model() {
     for args in [

@@ -1,4 +1,5 @@
-//! Files that are written: tried first, never over an input or each other, whole or not at all.
+//! Output files: tested first, never written over an input or over each other, complete or not
+//! written at all.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use crate::support::{
     in_dir, launch_loop, names, scratch, shell, start, stderr, stdout, wait_for, warpbound, write_loop,
 };
 
-/// What a command says when it refuses an output; it must not have begun to work.
+/// Returns the error message of a command that rejects an output; it must not have begun to work.
 fn refused(dir: &Path, args: &[&str]) -> String {
     let output = in_dir(dir, args);
     assert_eq!(output.status.code(), Some(1), "{args:?}: {}{}", stdout(&output), stderr(&output));
@@ -24,7 +25,7 @@ fn a_file_that_is_there_needs_force() {
     assert_eq!(std::fs::read_to_string(dir.join("t.csv")).unwrap(), "mine");
     assert_eq!(in_dir(&dir, &[&args[..], &["--force"]].concat()).status.code(), Some(0));
     assert!(std::fs::read_to_string(dir.join("t.csv")).unwrap().starts_with("block,warp"));
-    // a link to nowhere is there, too; through a link, what it points to is replaced
+    // a dangling link counts as existing, too; through a link, its target is replaced
     std::os::unix::fs::symlink("nothing", dir.join("dangling.csv")).unwrap();
     refused(&dir, &["run", "fig3", "--trace", "dangling.csv"]);
     std::os::unix::fs::symlink("t.csv", dir.join("link.csv")).unwrap();
@@ -78,7 +79,7 @@ fn inputs_are_never_overwritten() {
         .into();
     assert_eq!(before, after);
 
-    // a replay file, and the folder that a kernel is in
+    // a replay file, and the folder of a kernel
     assert_eq!(in_dir(&dir, &["run", "fig3", "--trace", "s.replay"]).status.code(), Some(0));
     let replay = ["run", "fig3", "--scheduler", "replay:s.replay", "--trace", "s.replay", "--force"];
     assert!(refused(&dir, &replay).contains("is read"));
@@ -111,7 +112,7 @@ fn outputs_differ_and_have_a_place() {
         let said = refused(&dir, &[&["run", "fig3"], more].concat());
         assert!(said.contains(named), "{more:?}: {said}");
     }
-    // everything that is wrong at once
+    // all problems at the same time
     let said = refused(&dir, &["run", "fig3", "--trace", "nowhere/a.csv", "--trace", "d.csv"]);
     assert_eq!(said.matches("error:").count(), 2, "{said}");
     let explore = ["explore", "fig3", "--worst-schedule", "w", "--best-schedule", "w"];
@@ -126,7 +127,7 @@ fn outputs_differ_and_have_a_place() {
         assert!(refused(&dir, args).contains("cannot create"), "{args:?}");
     }
     assert_eq!(names(&dir), ["d.csv", "file"], "what was refused leaves nothing");
-    // nothing found, nothing left
+    // nothing found, nothing left behind
     assert_eq!(in_dir(&dir, &["check", "fig3", "--counterexamples", "a/b"]).status.code(), Some(0));
     assert_eq!(names(&dir), ["d.csv", "file"]);
 }
@@ -134,7 +135,7 @@ fn outputs_differ_and_have_a_place() {
 #[test]
 fn outputs_are_tried_before_anything_is_simulated() {
     let dir = scratch("tried-first");
-    // it does not end within the fuel: an error of its own, if it is run
+    // the kernel does not end within its fuel, which would be another error if it were run
     write_loop(&dir, u32::MAX);
     let said = refused(&dir, &[&["run"], &launch_loop("1")[..], &["--dump", "p=nowhere/p"]].concat());
     assert!(said.contains("nowhere/p") && !said.contains("does not end"), "{said}");
@@ -156,7 +157,7 @@ fn the_result_comes_before_files_that_cannot_be_written() {
         stderr(&output)
     );
     assert!(dir.join("good.csv").exists(), "one file does not take another with it");
-    // a violation stays one
+    // a violation remains one
     std::fs::create_dir(dir.join("found")).unwrap();
     std::fs::write(dir.join("found/lrr-witness-lrr"), "a file, no folder").unwrap();
     let output = in_dir(&dir, &["check", "lrr-witness", "--counterexamples", "found", "--force"]);
@@ -189,7 +190,7 @@ fn every_kernel_of_a_batch_gets_a_folder_of_its_own() {
     let output = in_dir(&dir, &["check", "lrr-witness", "lrr-witness", "--counterexamples", "found"]);
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(names(&dir.join("found")), ["lrr-witness-lrr", "lrr-witness-lrr-2"]);
-    // the commands work as printed, blanks in names included
+    // the commands work as printed, including blanks in names
     let spaced = ["check", "lrr-witness", "--counterexamples", "two words", "--bound", "gub"];
     let text = stdout(&in_dir(&dir, &spaced));
     let line = text.lines().find(|line| line.contains("cd ")).expect("a command").trim();

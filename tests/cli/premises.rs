@@ -1,7 +1,9 @@
-//! No bound is printed as applicable outside its premises, whatever the machine, the kernel, the policy and the command.
+//! No bound is printed as applicable if its premises do not hold, for any machine, kernel, policy
+//! and command.
 //!
-//! What the premises are is written down here once more ([`Case::applies`]), without the library. The binary is what
-//! people run. `PREMISES_CASES=FROM..TO cargo test --test cli premises -- --ignored` runs more cases.
+//! The premises are stated here a second time ([`Case::applies`]), without the library. The tests
+//! run the binary. `PREMISES_CASES=FROM..TO cargo test --test cli premises -- --ignored` runs more
+//! cases.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -11,7 +13,7 @@ use serde_json::Value;
 
 use crate::support::{in_dir, scratch, stderr, stdout, warpbound};
 
-/// Numbers that look random, the same for the same seed.
+/// Pseudorandom numbers, the same for the same seed.
 struct Random(u64);
 
 impl Random {
@@ -27,7 +29,8 @@ impl Random {
     }
 }
 
-/// What a machine does beyond the paper model, and the bounds that account for it; `*` is all of them.
+/// The features of a machine beyond the paper model, and the bounds that account for them; `*`
+/// stands for all bounds.
 const FEATURES: [(&str, &[&str]); 9] = [
     ("", &["*"]),
     ("pipeline: Pipeline(),", &["*"]),
@@ -40,7 +43,7 @@ const FEATURES: [(&str, &[&str]); 9] = [
     ("sms: 2, pipeline: Pipeline(),", &["rbb"]),
 ];
 
-/// The policies, and whether they always issue something if something is ready.
+/// The policies, and whether they are work conserving.
 const POLICIES: [(&str, bool); 7] = [
     ("gto", true),
     ("lrr", true),
@@ -55,9 +58,9 @@ const COMMANDS: [&str; 5] = ["check", "compare", "static", "wcet", "explore"];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kernel {
-    /// Written out, with a barrier.
+    /// A micro kernel with a barrier.
     Warps,
-    /// PTX with a barrier of one warp of two.
+    /// PTX with a barrier for one warp of two.
     Partial,
     /// PTX without a race.
     Clean,
@@ -72,7 +75,7 @@ struct Case {
     places: u64,
     feature: usize,
     policy: (&'static str, bool),
-    /// Where the policy is written.
+    /// The place where the policy is specified.
     written: u64,
     command: &'static str,
 }
@@ -84,7 +87,7 @@ impl Case {
             kernel: random.of(&[Kernel::Warps, Kernel::Warps, Kernel::Partial, Kernel::Clean, Kernel::Racy]),
             blocks: 1 + random.below(2),
             places: 1 + random.below(2),
-            // half of the machines are of the paper model, where most bounds apply
+            // half of the machines are of the paper model, to which most bounds apply
             feature: if random.below(2) == 0 { 0 } else { random.below(FEATURES.len() as u64) as usize },
             policy: random.of(&POLICIES),
             written: random.below(3),
@@ -93,11 +96,11 @@ impl Case {
         (case, random)
     }
 
-    /// Whether a bound applies, by its documented premises.
+    /// Returns whether a bound applies, according to its documented premises.
     fn applies(&self, bound: &str) -> bool {
-        // exploration is of one block, under every work-conserving policy
+        // exploration covers one block, under every work-conserving policy
         let explores = self.command == "explore";
-        // these try work-conserving policies of their own unless --scheduler names one
+        // these commands use work-conserving policies of their own unless --scheduler names one
         let own = matches!(self.command, "compare" | "wcet") && self.written != 1;
         let (policy, work_conserving) = if explores || own { ("any", true) } else { self.policy };
         let several_sms = FEATURES[self.feature].0.contains("sms: 2");
@@ -112,10 +115,10 @@ impl Case {
             "rbb" => work_conserving && accounted(bound) && (resident || several_sms) && aligned && one_path,
             "srr" | "gsrr" => policy == bound && accounted(bound) && !resident && aligned && one_path,
             "explored" => work_conserving && accounted("*") && !resident && aligned && one_path,
-            // loaded data are unknown to it: races decide nothing
+            // loaded data are unknown to this command, so races have no effect
             "static" if resident || several_sms => work_conserving && accounted("rbb") && aligned,
             "static" => work_conserving && accounted("iwb") && aligned,
-            // runs and estimates are no bounds
+            // runs and estimates are not bounds
             _ => true,
         }
     }
@@ -176,7 +179,7 @@ impl Case {
     }
 }
 
-/// The policy as a machine file writes it.
+/// Returns the policy as a machine file writes it.
 fn scheduler(policy: &str) -> String {
     let name = match policy {
         "gto" => "Gto",
@@ -190,21 +193,21 @@ fn scheduler(policy: &str) -> String {
     format!("scheduler: {name},")
 }
 
-/// What was looked at.
+/// Statistics about the cases.
 #[derive(Debug, Default)]
 struct Counts {
     cases: u64,
-    /// Ended without a result, with an error.
+    /// Cases that ended with an error and without a result.
     refused: u64,
-    /// Values that were printed as applicable, by command.
+    /// The number of values that were printed as applicable, by command.
     printed: [u64; COMMANDS.len()],
     left_out: u64,
-    /// With the case.
+    /// The faults, each with its case.
     wrong: Vec<String>,
     errors: Vec<String>,
 }
 
-/// Each name with whether its value is printed as one that applies.
+/// Returns each name, with whether its value is printed as applicable.
 fn claims(command: &str, result: &Value) -> Vec<(String, bool)> {
     let list = if command == "wcet" { "methods" } else { "bounds" };
     let rows = result[list].as_array().cloned().unwrap_or_default();

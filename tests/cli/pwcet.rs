@@ -1,4 +1,5 @@
-//! `pwcet`: measured times, simulated campaigns, what is no sample; sweeps of runs that differ by chance.
+//! `pwcet`: measured times, simulated campaigns, invalid samples; sweeps of runs that differ by
+//! chance.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{in_dir, json_in, names, scratch, stderr, stdout};
 
-/// Data whose reference values are in `tests/data/pwcet`.
+/// Returns the path of data whose reference values are in `tests/data/pwcet`.
 fn sample(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pwcet").join(name).display().to_string()
 }
@@ -19,7 +20,7 @@ fn refused(dir: &Path, args: &[&str]) -> String {
     stderr(&output)
 }
 
-/// The fit of another program to the same data, and a page and plots of it.
+/// The fit of another program to the same data, with a page and plots.
 #[test]
 fn measured_times_have_the_curve_that_others_find() {
     let dir = scratch("pwcet-file");
@@ -55,7 +56,7 @@ fn measured_times_have_the_curve_that_others_find() {
     assert_eq!(names(&dir.join("plots")).len(), 7);
     let text = stdout(&in_dir(&dir, &["pwcet", &file, "--threshold", &at]));
     assert!(text.contains("KPSS level") && text.contains("confidence") && text.contains("1e-9"), "{text}");
-    // through a pipe it is the same
+    // the result is the same through a pipe
     let quoted = format!("\"$W\" pwcet - --threshold {at} --format json < '{file}'");
     let piped = crate::support::shell(&dir, &quoted);
     let piped: Value = serde_json::from_slice(&piped.stdout).unwrap();
@@ -125,7 +126,8 @@ fn what_is_no_sample_has_no_curve() {
     assert!(refused(&dir, &["pwcet", "good.csv", "--page", "good.csv", "--force"]).contains("which is read"));
 }
 
-/// A campaign is a sweep: its runs are those of `run` with what was drawn, and it can be cut, resumed and merged.
+/// A campaign is a sweep: its runs are those of `run` with the drawn values, and it can be
+/// interrupted, resumed and merged.
 #[test]
 fn a_campaign_is_a_sweep() {
     let dir = scratch("pwcet-campaign");
@@ -138,7 +140,7 @@ fn a_campaign_is_a_sweep() {
     let campaign = &whole["measured"]["campaign"];
     assert_eq!((campaign["runs"].as_u64(), campaign["from"].as_u64()), (Some(600), Some(0)));
     assert_eq!(campaign["varied"], serde_json::json!(["inputs", "replacement", "placement"]));
-    // the same in memory, and on one thread
+    // the same result in memory, and on one thread
     let again = json_in(&dir, &with(&[&vary[..], &["--jobs", "1"]].concat()), 0)["results"][0].clone();
     assert_eq!(again, whole);
     // and read from the folder
@@ -153,7 +155,7 @@ fn a_campaign_is_a_sweep() {
     assert_eq!(records[longest]["makespan"].as_u64(), most);
     assert!(records.iter().enumerate().all(|(n, record)| record["draw"] == n && record["seed"] == n));
 
-    // shards put together are the whole, and so is one that was cut and resumed
+    // merged shards equal the whole, and so does an interrupted and resumed campaign
     for shard in ["1/2", "2/2"] {
         let out = format!("s{}", &shard[..1]);
         let said = in_dir(&dir, &with(&[&vary[..], &["--shard", shard, "--out", &out]].concat()));
@@ -169,7 +171,8 @@ fn a_campaign_is_a_sweep() {
     assert_eq!(std::fs::read_to_string(dir.join("all/results.jsonl")).unwrap(), lines);
 }
 
-/// What is not drawn is not there: with the same inputs, caches that replace by age and blocks in turn all runs are the same.
+/// Sources that are not drawn have no effect: with the same inputs, caches that replace by age and
+/// blocks in turn, all runs are the same.
 #[test]
 fn every_source_of_variation_can_be_switched() {
     let dir = scratch("pwcet-sources");
@@ -196,9 +199,10 @@ fn every_source_of_variation_can_be_switched() {
     assert!(differ(&inputs) && differ(&jittered));
     assert_ne!(inputs, jittered);
     assert_ne!(makespans("inputs,jitter", &[jitter]), inputs);
-    // the caches are large enough for this kernel, and two blocks have an SM each wherever they are: nothing to be seen
+    // the caches are large enough for this kernel, and two blocks have an SM each, so that
+    // replacement and placement have no effect
     assert!(!differ(&makespans("replacement", &[jitter])), "jitter is off, since it is not drawn");
-    // a run of the campaign is a run
+    // a run of the campaign equals a separate run
     let run = |number: u64, seed: &str| {
         let set = format!("memory.seed={seed}");
         let args = ["run", "histogram", "--machine", "kepler-gk104", "--set", "memory.jitter=Geometric(20)"];
@@ -207,7 +211,8 @@ fn every_source_of_variation_can_be_switched() {
         let lru = ["--set", "memory.partitions.l2.replacement=Lru"];
         json_in(&dir, &[&args[..], &more, &lru].concat(), 0)["results"][0]["makespan"].as_u64().unwrap()
     };
-    // memory.seed of draw 4: the first word of ChaCha8's stream 2^32 with that seed, from the crate's own generator
+    // memory.seed of draw 4: the first word of ChaCha8's stream 2^32 with that seed, from the
+    // crate's own generator
     assert_eq!(run(0, &drawn(4).to_string()), jittered[1]);
 }
 
@@ -238,7 +243,8 @@ fn a_campaign_without_variation_is_refused() {
     }
 }
 
-/// Where no curve can be had, what is known of the runs is shown; simulated cycles need no finer clock.
+/// If no curve is possible, the known data of the runs are shown; simulated cycles need no finer
+/// clock.
 #[test]
 fn runs_without_a_curve_are_shown_in_numbers_and_plots() {
     let dir = scratch("pwcet-none");
@@ -261,7 +267,8 @@ fn runs_without_a_curve_are_shown_in_numbers_and_plots() {
     assert!(help.contains("[default: 10000]"), "{help}");
 }
 
-/// A curve beside what it has not seen: the counts are those of the runs themselves, and no proved bound is below a run.
+/// A curve compared with further runs: the counts are those of the runs themselves, and no proved
+/// bound is below a run.
 #[test]
 fn a_curve_is_judged_by_further_runs() {
     let dir = scratch("pwcet-judged");
@@ -282,7 +289,7 @@ fn a_curve_is_judged_by_further_runs() {
     let found = &json_in(&dir, &args, 0)["results"][0];
     let judged = &found["judged"];
     assert_eq!((judged["from"].as_u64(), judged["runs"].as_u64()), (Some(400), Some(900)));
-    // the same runs as a campaign of their own
+    // the same runs as a separate campaign
     let more = ["pwcet", "embedding", "--runs", "900", "--seed", "400", "--out", "more", "--bootstraps", "0"];
     let campaign = json_in(&dir, &more, 0)["results"][0]["measured"]["campaign"].clone();
     assert_eq!(judged["longest_run"], campaign["longest_run"]);

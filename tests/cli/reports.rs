@@ -1,4 +1,5 @@
-//! Reports of sweeps and timelines: what is in them, the same bytes twice, and what is refused.
+//! Reports of sweeps, and timelines: their contents, identical bytes on repetition, and rejected
+//! inputs.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use crate::support::{in_dir, names, scratch, stderr, stdout};
 const PLAN: &str = "Sweep(kernels: [Kernel(\"lrr-witness\"), Kernel(\"witness-929\"), Kernel(\"vecadd\")],
     machines: [\"lrr-witness\", \"pull-apart-9\"], policies: [\"lrr\", \"gto\"])";
 
-/// A folder `r` with results: 1 of 12 points violated, 6 failed.
+/// Creates a folder `r` with results: 1 of 12 points violated, 6 failed.
 fn results(dir: &Path) {
     std::fs::write(dir.join("plan.ron"), PLAN).unwrap();
     assert_eq!(in_dir(dir, &["sweep", "plan.ron", "--out", "r"]).status.code(), Some(3));
@@ -52,15 +53,15 @@ fn a_report_says_what_is_wrong_first_and_stands_alone() {
         page.contains(manifest["plan_digest"].as_str().unwrap()) && page.contains(env!("CARGO_PKG_VERSION"))
     );
     for outside in ["http:", "https:", "src=", "@import", "fill=\"#"] {
-        // names of XML namespaces are no addresses that anybody asks
+        // names of XML namespaces are not addresses that are requested
         assert!(!page.replace("http://www.w3.org/2000/svg", "").contains(outside), "{outside}");
     }
-    // the same from the lines alone, but for the plan, and from two sources
+    // the same from the lines alone, except for the plan, and from two sources
     ok(&dir, &["report", "r/results.jsonl", "--out", "lines.html"]);
     assert!(read(&dir, "lines.html").contains("a file without its manifest"));
     let said = ok(&dir, &["report", "r", "r/results.jsonl", "--out", "both.html"]);
     assert!(said.contains("24 points of 2 sources, 2 violated, 12 failed"), "{said}");
-    // and from what `check` prints
+    // and from the output of `check`
     let printed = in_dir(&dir, &["check", "lrr-witness", "fig3", "nowhere", "--format", "json"]);
     std::fs::write(dir.join("check.json"), &printed.stdout).unwrap();
     let said = ok(&dir, &["report", "check.json", "--out", "check.html"]);
@@ -181,7 +182,7 @@ fn a_timeline_has_the_schedule_and_its_source() {
     assert!(figure.starts_with("<svg ") && figure.contains("f2 r3, r0") && figure.contains("w1 alone"));
 }
 
-/// Whole numbers of seven bits a byte, in base64.
+/// Decodes whole numbers of seven bits a byte, in base64.
 fn unpacked(text: &str) -> Vec<u64> {
     const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bits: Vec<u32> = text.chars().filter_map(|c| DIGITS.find(c)).map(|digit| digit as u32).collect();
@@ -257,7 +258,7 @@ fn critical_paths_and_their_difference_are_on_the_page() {
         cell.split('"').next().unwrap().parse::<i64>().unwrap()
     });
     assert_eq!(Some(differences.sum::<i64>()), diff["results"][0]["difference"].as_i64());
-    // one that is not as `run` writes it
+    // a file that differs from the output of `run`
     let broken = std::fs::read_to_string(dir.join("gto.json")).unwrap().replace("\"links\"", "\"lynx\"");
     std::fs::write(dir.join("broken.json"), broken).unwrap();
     let output = in_dir(&dir, &["report", "broken.json", "--out", "broken.html"]);
@@ -265,7 +266,7 @@ fn critical_paths_and_their_difference_are_on_the_page() {
     assert!(stderr(&output).contains("no critical path"), "{}", stderr(&output));
     assert!(!dir.join("broken.html").exists());
 
-    // nor one whose path is not of its makespan
+    // nor a file whose path does not match its makespan
     let mut short: serde_json::Value =
         serde_json::from_slice(&std::fs::read(dir.join("gto.json")).unwrap()).unwrap();
     short["results"][0]["explanation"]["makespan"] = 1.into();
@@ -274,14 +275,15 @@ fn critical_paths_and_their_difference_are_on_the_page() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("does not add up to its 1 cycles"), "{}", stderr(&output));
 
-    // and on that of a timeline
+    // and on the page of a timeline
     let output = in_dir(&dir, &["run", "sgemm_naive", "--explain", "--trace", "run.html"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let html = std::fs::read_to_string(dir.join("run.html")).unwrap();
     assert!(html.contains(&format!("each of the {a} cycles")) && html.contains("id=\"kinds-table\""));
 }
 
-/// What `wcet` and `static` say is on the page: each method once, with its value, in the table.
+/// The output of `wcet` and `static` is on the page: each method once, with its value, in the
+/// table.
 #[test]
 fn worst_cases_over_all_paths_are_on_the_page() {
     let dir = scratch("report-wcet");
@@ -323,7 +325,7 @@ fn worst_cases_over_all_paths_are_on_the_page() {
         assert!(html.contains(&format!(">{}</td>", row["name"].as_str().unwrap())), "{row}");
     }
     assert!(html.contains(">static</td>"));
-    // a value that is none
+    // an invalid value
     let broken = read(&dir, "wcet.json").replacen("\"runs\":2", "\"runs\":-2", 1);
     std::fs::write(dir.join("broken.json"), broken).unwrap();
     let said = refused(&dir, &["report", "broken.json", "--out", "broken.html"]);

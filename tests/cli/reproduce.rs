@@ -1,4 +1,4 @@
-//! Figures of papers: published numbers against what the commands print.
+//! Figures of papers: published numbers compared with the output of the commands.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ fn reproduced(name: &str) -> Value {
     all["results"][0].clone()
 }
 
-/// Every number with what the paper has: what, ours, published.
+/// Returns every number that the paper gives: its description, ours, the published one.
 fn numbers(figure: &Value) -> Vec<(String, u64, u64)> {
     let one = |number: &Value| {
         let (ours, published) = (number["ours"].as_u64().unwrap(), number["published"].as_u64().unwrap());
@@ -24,7 +24,7 @@ fn disagreements(figure: &Value) -> Vec<(String, u64, u64)> {
     numbers(figure).into_iter().filter(|(_, ours, published)| ours != published).collect()
 }
 
-/// Each kernel of the study by Betts and Donaldson has a launch that the tool knows by name.
+/// Each kernel of the study by Betts and Donaldson has an embedded launch.
 #[test]
 fn kernels_of_the_hybrid_study_are_embedded() {
     let listed = json(&["list"], 0);
@@ -35,8 +35,9 @@ fn kernels_of_the_hybrid_study_are_embedded() {
     }
 }
 
-/// In the table of Betts and Donaldson no estimate but that of a warp alone is below a run, and where there are more blocks
-/// than the machine holds the paper's rule finds more waves than there are.
+/// In the table of Betts and Donaldson no estimate except that of a single warp is below a run, and
+/// if there are more blocks than the machine holds, the paper's rule finds more waves than there
+/// are.
 #[test]
 fn kernels_of_the_hybrid_study_are_estimated() {
     let table = &json(&["reproduce", "betts", "--runs", "1"], 0)["results"][0];
@@ -56,8 +57,9 @@ fn kernels_of_the_hybrid_study_are_estimated() {
     }
 }
 
-/// Each configuration of the Voronoi kernel is simulated; two runs are no sample, and every row says so. Each run takes the same time
-/// with each L1 and however lines are replaced, as the notes say, and its times are those of `pwcet`.
+/// Each configuration of the Voronoi kernel is simulated; two runs are not a valid sample, and
+/// every row reports that. Each run takes the same time with each L1 and each replacement policy,
+/// as the notes state, and its times are those of `pwcet`.
 #[test]
 fn traces_of_the_voronoi_kernel_are_those_of_the_machine() {
     let table = &json(&["reproduce", "diagxtrm", "--runs", "2"], 0)["results"][0];
@@ -88,8 +90,9 @@ fn traces_of_the_voronoi_kernel_are_those_of_the_machine() {
     assert_eq!(replaced[0], replaced[1], "no line makes room");
 }
 
-/// Products of matrices access shared memory as often as on the board, from PTX and from machine code, and take the cycles of `run`.
-/// The network finds the classes of the reference from either code, and its layers keep every bound.
+/// Products of matrices access shared memory as often as on the board, from PTX and from machine
+/// code, and take the cycles of `run`. The network finds the classes of the reference from either
+/// code, and its layers keep every bound.
 #[test]
 fn products_and_network_of_the_pascal_study_are_those_of_either_code() {
     let section = reproduced("pastis");
@@ -113,7 +116,8 @@ fn products_and_network_of_the_pascal_study_are_those_of_either_code() {
         }
     }
     assert_eq!(products.len(), 6);
-    // a warp for each scheduler runs as under any policy; layers of several warps a scheduler do not
+    // one warp per scheduler runs in the same way under any policy; layers of several warps per
+    // scheduler do not
     assert_eq!(section["statements"][0]["holds"], true);
     assert!(products.iter().all(|row| row["cycles_run_to_barrier"] == row["cycles"]), "{section}");
     the_fitted_number_does_for_what_it_was_not_fitted_to(&section);
@@ -137,8 +141,9 @@ fn products_and_network_of_the_pascal_study_are_those_of_either_code() {
     }
 }
 
-/// The cost of a launch is what machine code lacks of the board's cycles of one product. Whichever it is, the others then are
-/// nearer to the board's than PasTiS's; and the machine's is that of the first.
+/// The cost of a launch is the difference between machine code and the board's cycles of one
+/// product. Whichever product is chosen, the others are then nearer to the board's cycles than
+/// PasTiS's; the machine's cost is that of the first.
 fn the_fitted_number_does_for_what_it_was_not_fitted_to(section: &Value) {
     let machine = section["machine"].as_str().unwrap();
     let products: Vec<&Value> = section["products"].as_array().unwrap().iter().step_by(2).collect();
@@ -193,7 +198,7 @@ fn the_worked_example_is_that_of_the_paper() {
     }
     let fig3 = reproduced("fig3");
     assert_eq!((numbers(&fig3).len(), disagreements(&fig3)), (9, vec![]));
-    // two of them as the text of the paper has them
+    // two of them are also given in the text of the paper
     let told = |what: &str| numbers(&fig3).into_iter().find(|(name, ..)| name == what).unwrap();
     assert_eq!(told("w1 i0 issued"), ("w1 i0 issued".to_owned(), 3, 3));
     assert_eq!(told("w1 i1 starts").1, 7);
@@ -230,7 +235,7 @@ fn the_report_on_fermi_is_right_but_for_lone_warps() {
     assert_eq!(numbers(&formula).len(), 24 + 3 + 2);
     let lone = |rep: u64| (format!("W 1, rep {rep}"), 3 * rep + 2, 2 * rep + 3);
     assert_eq!(disagreements(&formula), [lone(2), lone(3), lone(4)]);
-    // the same cells as `fermi` has
+    // the same cells as `fermi`
     let table = json(&["fermi"], 0);
     for cell in table["results"].as_array().unwrap() {
         let what = format!("W {}, rep {}", cell["warps"], cell["rep"]);
@@ -276,7 +281,8 @@ fn text_shows_both_numbers_and_what_differs() {
     assert!(text.contains("\n26 of 29 numbers agree"), "{text}");
 }
 
-/// The stack of a warp is that of the paper's figures entry by entry, with SSY as with PBK, and what the text says of it is so.
+/// The stack of a warp equals that of the paper's figures entry by entry, with SSY as with PBK, and
+/// the statements of the text about it hold.
 #[test]
 fn the_stacks_of_the_pascal_study_are_those_of_the_paper() {
     for (name, rows) in [("pastis-fig5", 3), ("pastis-fig6", 5), ("pastis-fig7", 5)] {
@@ -303,7 +309,7 @@ fn the_stacks_of_the_pascal_study_are_those_of_the_paper() {
     );
 }
 
-/// Numbers of GUB in Table 4 that the other compiler moves by more than ten points, by policy.
+/// Numbers of GUB in Table 4 that the other compiler changes by more than ten points, by policy.
 #[test]
 fn the_compiler_moves_numbers_of_table_4_under_both_policies() {
     let of =
@@ -322,7 +328,8 @@ fn the_compiler_moves_numbers_of_table_4_under_both_policies() {
     }
 }
 
-/// Means of the overestimation of GUB in a form of Table 3: latency, policy, ours, the paper's.
+/// Returns the means of the overestimation of GUB in a form of Table 3: latency, policy, ours, the
+/// paper's.
 fn means(args: &[&str]) -> Vec<(u64, String, f64, f64)> {
     let result = json(&[&["reproduce"], args].concat(), 0)["results"][0].clone();
     let is_mean = |number: &&Value| number["figure"] == "mean" && number["bound"] == "gub";

@@ -1,4 +1,5 @@
-//! Runs that are ended early say what they have: Ctrl-C, SIGTERM, `--time-limit`, memory.
+//! Runs that are stopped early report their partial results: Ctrl-C, SIGTERM, `--time-limit`,
+//! memory.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
@@ -54,7 +55,7 @@ fn ctrl_c_prints_what_is_known_and_leaves_no_files() {
 fn the_second_signal_ends_at_once_and_still_leaves_no_files() {
     let dir = scratch("two-signals");
     assert!(shell(&dir, "mkfifo fifo.csv").status.success());
-    // it waits for somebody to read the pipe
+    // the run waits for a reader of the pipe
     let child = start(&dir, &["run", "fig3", "--trace", "a.csv", "--trace", "fifo.csv"]);
     wait_for("the first file", || parts(&dir) == 1);
     signal(&child, "INT");
@@ -69,11 +70,11 @@ fn the_second_signal_ends_at_once_and_still_leaves_no_files() {
 #[test]
 fn a_batch_that_is_ended_says_what_it_did_not_reach() {
     let dir = scratch("ended-batch");
-    // no block ends, but the functional run can be ended all the same
+    // no block ends, but the functional run can be stopped nevertheless
     write_loop(&dir, u32::MAX);
     let launch = launch_loop("2");
     let args = [&["check", "lrr-witness"], &launch[..], &["--time-limit", "0.3"]].concat();
-    // the witness is no .ptx, so its launch options are wrong: its error stays, too
+    // the witness is not a .ptx file, so its launch options are invalid: its error is kept, too
     let result = json_in(&dir, &args, 1);
     assert_eq!((&result["complete"], &result["stopped"]), (&false.into(), &"time-limit".into()));
     assert_eq!(result["errors"][0]["kernels"], serde_json::json!(["lrr-witness"]));
@@ -207,7 +208,7 @@ fn limits_beyond_memory_end_in_a_message() {
     assert!(result["states"].as_u64() > Some(10_000), "{result}");
 }
 
-/// A block with more states than any machine has memory for.
+/// Writes a block with more states than any machine has memory for.
 fn write_machine_and_kernel(dir: &std::path::Path) {
     let machine = "Machine(name: \"mem\", units: { \"a\": Unit(init: 2, lat: 13), \"b\": Unit(init: 3, lat: 7), \
                    \"c\": Unit(init: 5, lat: 29), \"d\": Unit(init: 1, lat: 17) }, \

@@ -1,4 +1,4 @@
-//! Running the binary.
+//! Helpers that run the binary.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -16,25 +16,26 @@ pub fn in_dir(dir: &Path, args: &[&str]) -> Output {
     command(dir, args).output().expect("the binary runs")
 }
 
-/// The binary in a folder, with an environment that does not depend on who runs the tests.
+/// Returns the command for the binary in a folder, with an environment that does not depend on the
+/// user.
 pub fn command(dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(BINARY);
     command.args(args).current_dir(dir).env_remove("COLUMNS").env_remove("NO_COLOR");
     command
 }
 
-/// The same with something on stdin.
+/// Runs the binary with input on stdin.
 pub fn with_stdin(dir: &Path, args: &[&str], stdin: &[u8]) -> Output {
     use std::io::Write;
     let mut command = command(dir, args);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // a command that does not read it closes it
+    // a command that does not read stdin closes it
     let _ = child.stdin.take().unwrap().write_all(stdin);
     child.wait_with_output().unwrap()
 }
 
-/// A shell command line in a folder; `$W` is the binary.
+/// Runs a shell command line in a folder; `$W` is the binary.
 pub fn shell(dir: &Path, line: &str) -> Output {
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(dir).env("W", BINARY).env_remove("COLUMNS").env_remove("NO_COLOR");
@@ -59,7 +60,7 @@ pub fn json_in(dir: &Path, args: &[&str], code: i32) -> Value {
     crate::json_output::read(&output.stdout)
 }
 
-/// A folder of this test's own, empty.
+/// Returns an empty folder of this test's own.
 pub fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&dir);
@@ -71,7 +72,7 @@ pub fn bound<'a>(result: &'a Value, name: &str) -> &'a Value {
     result["bounds"].as_array().unwrap().iter().find(|b| b["name"] == name).expect("the bound is listed")
 }
 
-/// Names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 pub fn names(dir: &Path) -> Vec<String> {
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
     let mut names: Vec<String> = std::fs::read_dir(dir).unwrap().map(name).collect();
@@ -79,7 +80,7 @@ pub fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Waits until something holds, but not for ever.
+/// Waits until a condition holds, with a time limit.
 pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
@@ -97,7 +98,7 @@ pub fn signal(child: &Child, name: &str) {
     assert!(sent.expect("kill").success());
 }
 
-/// Writes `loop.ptx`: each warp goes round a loop so many times and writes the count to `p`.
+/// Writes `loop.ptx`: each warp executes a loop `rounds` times and writes the count to `p`.
 pub fn write_loop(dir: &Path, rounds: u32) {
     let text = format!(
         ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n.reg .pred %p<3>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, 0;\nL:\nadd.s32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, {rounds};\n@%p1 bra L;\nst.global.u32 [%rd1], %r1;\nret;\n}}\n"
@@ -105,7 +106,7 @@ pub fn write_loop(dir: &Path, rounds: u32) {
     std::fs::write(dir.join("loop.ptx"), text).unwrap();
 }
 
-/// The options that launch it in so many blocks.
+/// Returns the options that launch it with this many blocks.
 pub fn launch_loop(blocks: &str) -> [&str; 7] {
     [
         "loop.ptx",

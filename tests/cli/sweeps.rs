@@ -1,4 +1,5 @@
-//! Sweeps: results that are those of `check`, the same bytes however they come about, and nothing that is lost.
+//! Sweeps: results equal those of `check`, have the same bytes however they are produced, and are
+//! never lost.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +35,7 @@ fn same(a: &Path, b: &Path) {
     }
 }
 
-/// Many short points: 16 jobs.
+/// A plan of many short points, which are 16 jobs.
 const MANY: &str = "Sweep(kernels: [Kernel(\"vecadd\"), Kernel(\"saxpy\")], seeds: [0, 1, 2, 3],
     settings: { \"mem_latency\": [400, 200, 100, 50, 25], \"units.int.lat\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
     11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30] }, policies: [\"gto\", \"lrr\"])";
@@ -84,7 +85,7 @@ fn a_point_is_what_check_says() {
             assert_eq!(record[format!("{name}_verdict")], known["status"], "{args:?} {name}");
         }
     }
-    // every slot that is empty has a reason
+    // every empty slot has a reason
     let sub_cores = |record: &Value| if record["machine"] == "ecrts25-orin" { Some(1) } else { None };
     for record in all.iter().filter(|record| record["kernel"] == "saxpy") {
         let Some(cores) = sub_cores(record) else { continue };
@@ -143,16 +144,16 @@ fn the_bytes_are_the_same_on_any_number_of_threads_in_shards_and_after_a_cut() {
     json_in(&dir, &["merge", "s3", "merged", "--out", "merged"], 0);
     same(&whole, &dir.join("merged"));
 
-    // what a process that was killed, or a full disk, leaves: a file that ends anywhere
+    // the state after a killed process or a full disk: a file that ends at any position
     let lines = std::fs::read(whole.join("results.jsonl")).unwrap();
     for cut in [0, 1, 700, lines.len() / 2, lines.len() - 1, lines.len()] {
         let out = dir.join("cut");
         std::fs::create_dir_all(&out).unwrap();
         std::fs::copy(whole.join("manifest.json"), out.join("manifest.json")).unwrap();
-        // the first byte of a character of two
+        // the first byte of a two-byte character
         let half: &[u8] = if cut == 700 { b"\xc3" } else { b"" };
         std::fs::write(out.join("results.jsonl"), [&lines[..cut], half].concat()).unwrap();
-        // of a process that is no more
+        // a file of a process that no longer exists
         std::fs::write(out.join(".warpbound-4194999-0.part"), "").unwrap();
         sweep(&dir, "cut", &["--resume"], 0);
         same(&whole, &out);
@@ -261,7 +262,7 @@ fn results_that_were_changed_are_refused() {
         let errors = stderr(&in_dir(&dir, reader));
         assert!(errors.contains("manifest.json has another checksum"), "{reader:?}: {errors}");
     }
-    // what an older version wrote has none, and is read with a warning
+    // results of an older version have no checksum, and are read with a warning
     let mut old: Value = serde_json::from_str(&text).unwrap();
     old.as_object_mut().unwrap().remove("checksum").unwrap();
     std::fs::write(&manifest, old.to_string()).unwrap();
@@ -289,7 +290,7 @@ fn folders_of_other_results_are_left_alone() {
     };
     refused(&[], "has results already");
     refused(&["--resume", "--shard", "1/2"], "results of the whole plan");
-    // a comment changes nothing, a policy and a kernel do
+    // a comment has no effect, but a policy and a kernel have
     plan(&dir, &format!("// the same\n{one}"));
     sweep(&dir, "out", &["--resume"], 0);
     plan(&dir, &one.replace("gto", "lrr"));
@@ -380,7 +381,7 @@ fn a_violation_decides_the_exit_code() {
     let result = sweep(&dir, "out", &[], 3);
     assert_eq!((&result["violated"], &result["violations"]), (&1.into(), &serde_json::json!([0])));
     assert_eq!(records(&dir.join("out"))[0]["gub_verdict"], "violated");
-    // stdin is a plan, too
+    // stdin is accepted as a plan, too
     let piped = shell(&dir, "\"$W\" sweep - --out piped < plan.ron");
     assert_eq!(piped.status.code(), Some(3), "{}", stderr(&piped));
     same(&dir.join("out"), &dir.join("piped"));
@@ -420,7 +421,8 @@ fn a_table_of_a_paper_is_made_of_runs_that_anybody_can_repeat() {
     assert_eq!(last[1]["ours"], beside[3]["mean"]);
     assert!(last[1]["ours"].as_f64() > last[0]["ours"].as_f64());
     assert_eq!(result["statements"][0]["place"], "section 4.1");
-    // what the notes say of sub-cores is in the table: the largest number and what is left of it without the causes
+    // the notes on sub-cores agree with the table: the largest number and its remainder without the
+    // causes
     let notes = result["notes"].to_string();
     let shown = |form: &Value| {
         format!("{:.1} (`{}`)", form["max"].as_f64().unwrap(), form["kernel_of_max"].as_str().unwrap())
@@ -439,7 +441,7 @@ fn a_table_of_a_paper_is_made_of_runs_that_anybody_can_repeat() {
         };
         result["numbers"].as_array().unwrap().iter().find(is).expect("it is there").clone()
     };
-    // the mean that the suite has by itself
+    // the mean of a separate run of the suite
     let suite = json(&["check", "--mem-latency", "200"], 0);
     let runs = suite["results"].as_array().unwrap();
     let overs: Vec<f64> = runs

@@ -1,11 +1,11 @@
-//! What a reader sees: tables that fit, colours, progress.
+//! The appearance of output: tables that fit, colours, progress.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::support::{BINARY, command, launch_loop, scratch, stderr, stdout, write_loop};
 
-/// A command's text where lines have so many characters.
+/// Returns a command's text for lines of this many characters.
 fn at_width(width: usize, args: &[&str]) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = command(root, args).env("COLUMNS", width.to_string()).output().unwrap();
@@ -34,7 +34,7 @@ fn tables_fit_the_terminal() {
         for width in [60, 80, 120] {
             let text = at_width(width, args);
             for line in text.lines() {
-                // what is meant to be copied is not broken, nor is a list of bounds without blanks
+                // text to be copied is not broken, nor is a list of bounds without blanks
                 let is_command = line.contains("warpbound ") || line.contains("--");
                 assert!(line.chars().count() <= width || is_command, "{args:?} at {width}: {line}");
             }
@@ -42,7 +42,7 @@ fn tables_fit_the_terminal() {
         }
         assert_eq!(full, at_width(5_000, args), "{args:?}");
     }
-    // what matters most stays
+    // the most important columns stay
     let narrow = at_width(60, commands[0]);
     let heading = narrow.lines().next().unwrap();
     assert!(
@@ -52,12 +52,12 @@ fn tables_fit_the_terminal() {
     assert!(narrow.contains("(no room for blocks, warp insts, over"), "{narrow}");
     assert_eq!(narrow.lines().filter(|line| line.contains("holds")).count(), 5, "{narrow}");
     assert!(at_width(60, commands[2]).contains("tightest"));
-    // where stdout is no terminal, all of it
+    // if stdout is not a terminal, all columns are printed
     let output = command(Path::new(env!("CARGO_MANIFEST_DIR")), commands[0]).output().unwrap();
     assert_eq!(stdout(&output), at_width(10_000, commands[0]));
 }
 
-/// What a command shows on a terminal of 80 columns: stdout and stderr together.
+/// Returns what a command shows on a terminal of 80 columns: stdout and stderr together.
 fn on_terminal(dir: &Path, args: &[&str], set: &[(&str, &str)]) -> String {
     let quoted: Vec<String> = args.iter().map(|arg| format!("'{arg}'")).collect();
     let line = format!("stty cols 80 rows 24; {BINARY} {}", quoted.join(" "));

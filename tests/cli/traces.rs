@@ -1,4 +1,4 @@
-//! Trace files, read back strictly and compared with each other and with the result of the run.
+//! Trace files, parsed strictly and compared with each other and with the result of the run.
 
 mod kanata;
 mod perfetto;
@@ -14,12 +14,12 @@ use table::Row;
 
 /// A run with a trace of each kind, of SM 0.
 struct Traced {
-    /// What the run printed as JSON.
+    /// The JSON output of the run.
     result: Value,
     rows: Vec<Row>,
     perfetto: Perfetto,
     kanata: Vec<kanata::Instruction>,
-    /// The files' bytes.
+    /// The bytes of the files.
     files: Vec<Vec<u8>>,
 }
 
@@ -41,7 +41,7 @@ fn traced(dir: &Path, args: &[&str]) -> Traced {
 }
 
 impl Traced {
-    /// What holds of the traces of every run.
+    /// Checks the properties of the traces of every run.
     fn check(&self) {
         self.perfetto.is_well_formed();
         self.formats_agree();
@@ -50,7 +50,7 @@ impl Traced {
         self.warps_do_something_in_every_cycle();
     }
 
-    /// The sub-cores of SM 0: stalls by reason, with "issues".
+    /// Returns the sub-cores of SM 0: stalls by reason, with "issues".
     fn sub_cores(&self) -> Vec<(Value, u64)> {
         let of_machine = match self.result["sub_cores"].as_array() {
             None => vec![(self.result["stalls"].clone(), self.rows.len() as u64)],
@@ -109,7 +109,7 @@ impl Traced {
         assert_eq!(waited_at_all, all, "every unit has a counter");
     }
 
-    /// From the start of its block to its last result.
+    /// Checks that a warp is active from the start of its block to its last result.
     fn warps_do_something_in_every_cycle(&self) {
         for ((block, warp), track) in self.perfetto.warps() {
             let did = self.perfetto.slices(track);
@@ -128,7 +128,7 @@ impl Traced {
         }
     }
 
-    /// The last values of a counter are those of the result.
+    /// Checks that the last values of a counter are those of the result.
     fn counter_ends_as(&self, process: &str, counter: &str, result: &Value) {
         let values = self.perfetto.counter(process, counter);
         let (_, last) = values.last().unwrap_or_else(|| panic!("no counter {counter}"));
@@ -173,7 +173,7 @@ fn of_a_ptx_kernel() {
     assert!(traced.result["sub_cores"].as_array().unwrap().len() == 4);
     let source = std::fs::read_to_string(kernel("reduction/reduction.ptx")).unwrap();
     for row in &traced.rows {
-        // in a table, text that begins like a formula has a quote before it
+        // in a table, text that begins like a formula is preceded by a quote
         let text = row.text.strip_prefix('\'').unwrap_or(&row.text);
         assert_eq!(first_words(source.lines().nth(row.line as usize - 1).unwrap()), text);
     }
@@ -231,7 +231,7 @@ fn of_several_sms_on_any_number_of_threads() {
     };
     let one = on("1");
     one.check();
-    // the L1 is that of SM 0 alone, what is behind it is that of all
+    // the L1 is that of SM 0 alone, the lower levels are shared by all
     let memory = &one.result["memory"];
     one.counter_ends_as("memory", "L2", &memory["l2"]);
     one.counter_ends_as("memory", "DRAM", &dram(memory));
@@ -242,7 +242,7 @@ fn of_several_sms_on_any_number_of_threads() {
     }
 }
 
-/// The result's counts of DRAM, by the names of the counter.
+/// Returns the result's counts of DRAM, by the names of the counter.
 fn dram(memory: &Value) -> Value {
     let names = ["reads", "writes", "activations"];
     names.iter().map(|name| ((*name).to_owned(), memory[format!("dram_{name}")].clone())).collect()
@@ -252,7 +252,7 @@ fn kernel(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels").join(path)
 }
 
-/// A line without comments, with single spaces.
+/// Returns a line without comments, with single spaces.
 fn first_words(line: &str) -> String {
     let code = line.split(['#', ';']).next().unwrap().split("//").next().unwrap();
     code.split_whitespace().collect::<Vec<_>>().join(" ")

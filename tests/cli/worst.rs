@@ -69,7 +69,7 @@ fn schedules_replay_to_what_was_reported() {
             (Some("holds"), &"holds".into())
         );
     }
-    // files that are there stay, unless they may be replaced
+    // existing files are kept, unless they may be replaced
     let again = in_dir(&dir, &["worst", "fig3", "--schedule", "found"]);
     assert_eq!(again.status.code(), Some(1));
     assert!(stderr(&again).contains("the file is there already"), "{}", stderr(&again));
@@ -102,7 +102,7 @@ fn a_bound_that_is_exceeded_is_said_so() {
     );
     let replay = ["check", "witness-929", "--scheduler", "replay:found/witness-929.replay"];
     assert_eq!(json_in(&dir, &replay, 3)["makespan"], 48);
-    // the search without exploration comes to the same
+    // the search without exploration gives the same result
     assert_eq!(json(&["worst", "witness-929", "--max-states", "0"], 3)["worst"], 48);
     let text = warpbound(&["worst", "witness-929"]);
     assert_eq!(text.status.code(), Some(3));
@@ -168,7 +168,7 @@ fn what_it_cannot_do_is_refused_with_a_reason() {
         assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
         assert!(expected.iter().all(|part| said.contains(part)), "{args:?}: {said}");
     }
-    // a kernel that fails does not keep the others from being searched
+    // a kernel that fails does not prevent the search of the others
     let result = json(&["worst", "jacobi", "fig3", "--budget", "20"], 1);
     assert_eq!(
         (&result["failed"], &result["results"][0]["worst"]),

@@ -1,7 +1,8 @@
-//! Cycles against another simulator: what GPGPU-Sim 4.2 gives for the launches of
+//! Cycles compared with another simulator: the results of GPGPU-Sim 4.2 for the launches of
 //! `tests/data/reference`, configuration by configuration.
 //!
-//! `WARPBOUND_TABLE=1 cargo test --release --test engine accelsim -- --nocapture` prints every launch.
+//! `WARPBOUND_TABLE=1 cargo test --release --test engine accelsim -- --nocapture` prints every
+//! launch.
 
 use crate::reference;
 use crate::runs;
@@ -22,7 +23,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// (ours - theirs) / theirs.
+    /// Returns (ours - theirs) / theirs.
     fn error(&self) -> f64 {
         (self.ours as f64 - self.theirs as f64) / self.theirs as f64
     }
@@ -33,7 +34,8 @@ fn cycles(machine: &Machine, reference: &Reference, scheduler: &PolicySetup) -> 
     runs::run(&workload, machine, scheduler, &mut ()).makespan
 }
 
-/// Every launch of a configuration. `overhead` is in their cycles and not in ours.
+/// Compares every launch of a configuration. `overhead` is contained in their cycles and not in
+/// ours.
 fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
     let machine = shipped::machine(machine);
     let file = if config == "stock" { "stock.csv" } else { "accelsim.csv" };
@@ -81,7 +83,7 @@ fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
     all
 }
 
-/// Mean and largest absolute error over launches of at least this many cycles.
+/// Returns the mean and the largest absolute error over launches of at least this many cycles.
 fn errors(all: &[Compared], least: u64) -> (f64, f64) {
     let errors: Vec<f64> = all.iter().filter(|c| c.theirs >= least).map(|c| c.error().abs()).collect();
     let mean = errors.iter().sum::<f64>() / errors.len().max(1) as f64;
@@ -101,7 +103,7 @@ fn dram_without_caches() {
     let all = compare("ecrts", "accelsim-ecrts-dram", 0);
     let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
-    // one launch is two cycles off: configs/README.md
+    // one launch differs by two cycles: configs/README.md
     assert!(all.iter().filter(|c| c.ours != c.theirs).count() <= 1);
     assert!(mean < 1e-6 && worst < 1e-4, "mean {mean}, largest {worst}");
 }
@@ -123,7 +125,7 @@ fn stock_gpu() {
     assert!(mean < 2e-5 && worst < 0.003, "mean {mean}, largest {worst}");
 }
 
-/// Launches of the suite, which nothing here was made to agree with: all are equal.
+/// Launches of the suite, which were not used to calibrate anything: all are equal.
 #[test]
 fn launches_of_the_suite() {
     let only = std::env::var("WARPBOUND_ONLY").ok();
@@ -156,7 +158,7 @@ fn launches_of_the_suite() {
     }
 }
 
-/// Stores and nothing else: what is left is the crossbar, and which slice has which line.
+/// Only stores: the remaining components are the crossbar, and the assignment of lines to slices.
 #[test]
 fn stores_of_many_sms() {
     let machine = shipped::machine("rtx3070");

@@ -1,5 +1,5 @@
-//! The engine against the per-cycle reference: every event of ten thousand random kernels under
-//! every policy, and of launches with several resident blocks.
+//! The engine compared with the per-cycle reference: every event of ten thousand random kernels
+//! under every policy, and of launches with several resident blocks.
 
 use std::convert::Infallible;
 
@@ -59,7 +59,8 @@ fn engine(launch: &RandomLaunch, setup: &PolicySetup, resident: u32) -> (Outcome
     (outcome, recorder)
 }
 
-/// On every sub-core, each cycle up to the makespan has an issue or is in one idle interval.
+/// Checks that on every sub-core, each cycle up to the makespan has an issue or is in one idle
+/// interval.
 fn idle_intervals_fill_the_gaps(recorder: &Recorder, makespan: u64, sub_cores: usize) {
     let mut until = vec![0; sub_cores];
     for event in &recorder.events {
@@ -74,7 +75,7 @@ fn idle_intervals_fill_the_gaps(recorder: &Recorder, makespan: u64, sub_cores: u
     assert!(until.iter().all(|&until| until == makespan), "{until:?} of {makespan}");
 }
 
-/// Runs both and compares everything; gives back what the engine said.
+/// Runs both and compares everything; returns the events of the engine.
 fn compare(seed: u64, launch: &RandomLaunch, setup: &PolicySetup, rule: &Rule, resident: usize) -> Recorder {
     let expected = per_cycle::simulate(&launch.program, &launch.machine, &launch.blocks, rule, resident);
     let (outcome, recorder) = engine(launch, setup, resident as u32);
@@ -85,7 +86,7 @@ fn compare(seed: u64, launch: &RandomLaunch, setup: &PolicySetup, rule: &Rule, r
     recorder
 }
 
-/// The schedule of a run, for both simulators.
+/// Returns the schedule of a run, for both simulators.
 fn schedule(recorder: &Recorder, starts: &[u64]) -> (PolicySetup, Rule) {
     let text = Schedule::text(recorder.issues(), |block: BlockId| Cycle::new(starts[block.index()]));
     let parsed = Schedule::parse(&SourceText::new("test.replay", text)).unwrap();
@@ -121,7 +122,8 @@ fn every_policy(seed: u64, launch: &RandomLaunch, resident: usize) {
     }
 }
 
-/// Splits seeds over two threads; a failure names its seed. The default run takes the first quarter of them.
+/// Divides seeds among two threads; a failure names its seed. Only the first quarter of them is
+/// used, unless `WARPBOUND_LONG` is set.
 fn for_seeds(seeds: std::ops::Range<u64>, test: impl Fn(u64) + Sync) {
     let few = seeds.start + (seeds.end - seeds.start) / 4;
     let end = if campaign::in_full() { seeds.end } else { few };
@@ -167,7 +169,7 @@ fn sub_cores_with_several_blocks() {
     });
 }
 
-/// The detailed engine is the paper model when nothing is switched on.
+/// The detailed engine is the paper model if nothing is switched on.
 #[test]
 fn the_pipeline_with_nothing_on() {
     for_seeds(400_000..402_000, |seed| {
@@ -183,8 +185,8 @@ fn the_pipeline_with_nothing_on() {
     });
 }
 
-/// What both engines tell, in the order in which they tell it. Which idle cycles make one interval, and
-/// when they know that a warp is over, is their own affair.
+/// Returns the events that both engines emit, in the same order. The division of idle cycles into
+/// intervals, and the time at which the end of a warp is reported, are not specified.
 fn told(launch: &RandomLaunch, resident: u32) -> (Vec<Event>, Vec<WarpFinish>) {
     let (_, recorder) = engine(launch, &PolicySetup::Lrr, resident);
     let (mut events, mut finishes) = (Vec::new(), Vec::new());
@@ -234,7 +236,7 @@ fn control_codes() {
     });
 }
 
-/// A unit without a queue: what does not start does not issue.
+/// A unit without a queue: an instruction that does not start does not issue.
 #[test]
 fn no_queue_at_all() {
     for_seeds(830_000..832_000, |seed| {
@@ -249,7 +251,7 @@ fn no_queue_at_all() {
     });
 }
 
-/// Queues that hold a few instructions only.
+/// Queues that hold only a few instructions.
 #[test]
 fn bounded_queues() {
     let mut full = 0;
@@ -266,7 +268,7 @@ fn bounded_queues() {
     assert!(full > 1000, "queues were full in {full} cycles only");
 }
 
-/// The random kernels exercise what they are meant to: the test above means something.
+/// The random kernels cover the cases that they are meant to, which the tests above rely on.
 #[test]
 fn random_kernels_reach_every_reason_and_every_feature() {
     let mut stalls = [0; 6];
@@ -284,7 +286,7 @@ fn random_kernels_reach_every_reason_and_every_feature() {
     assert!(releases > 100 && far > 20 && empty > 5, "{releases} releases, {far} far, {empty} empty warps");
 }
 
-/// Nobody wants the rest once two blocks were given out.
+/// A source that is stopped after two blocks.
 struct Stopping<'a> {
     blocks: Listed<'a>,
     given: usize,

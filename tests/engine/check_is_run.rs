@@ -1,7 +1,9 @@
-//! `check` replays a kernel under several policies and, where blocks run one by one, on an SM that it uses again; `run`
-//! simulates the launch once. What comes out is the same, on machines, kernels and policies that are drawn at random.
+//! `check` replays a kernel under several policies and, if blocks run one by one, on an SM that it
+//! reuses; `run` simulates the launch once. Both give the same result, on machines, kernels and
+//! policies that are drawn at random.
 //!
-//! `WARPBOUND_CASES=5000 cargo test --test engine check_is_run` draws more than the default, `WARPBOUND_SEED` others.
+//! `WARPBOUND_CASES=5000 cargo test --test engine check_is_run` draws more cases than the default,
+//! `WARPBOUND_SEED` others.
 
 use crate::random_kernels;
 use crate::reference;
@@ -20,11 +22,12 @@ use warpbound::program::Flow;
 use warpbound::sim::{PolicySetup, SimSummary};
 use warpbound::trace::Recorder;
 
-/// Policies that a plan may have, in any order and more than once.
+/// Returns policies for a plan, in any order and possibly repeated.
 fn policies(draw: &mut impl FnMut(usize) -> usize) -> Vec<PolicySetup> {
     let mut policy = || {
         let named = SchedulerKind::NAMED;
-        // the policy of two levels is the only one that asks for more than which warps are ready
+        // the two-level policy is the only one that needs more information than which warps are
+        // ready
         let kind = match draw(named.len() + 4) {
             n if n < named.len() => named[n].clone(),
             n if n == named.len() => SchedulerKind::Random(draw(3) as u64),
@@ -39,8 +42,8 @@ fn policies(draw: &mut impl FnMut(usize) -> usize) -> Vec<PolicySetup> {
     all
 }
 
-/// A random launch as a `.warp` file would give it: without accesses whose timing depends on the space and without
-/// asynchronous copies, which such a file does not have.
+/// Returns a random launch as a `.warp` file would give it: without accesses whose timing depends
+/// on the space and without asynchronous copies, which such a file does not have.
 fn micro(seed: u64, draw: &mut impl FnMut(usize) -> usize) -> (Workload, Machine) {
     let shape = Shape {
         partial_barriers: false,
@@ -73,7 +76,7 @@ fn micro(seed: u64, draw: &mut impl FnMut(usize) -> usize) -> (Workload, Machine
     (workload, machine)
 }
 
-/// What both give.
+/// Returns the part of the result that both commands give.
 fn result(checked: &Checked) -> SimSummary {
     SimSummary {
         makespan: checked.makespan,
@@ -86,7 +89,7 @@ fn result(checked: &Checked) -> SimSummary {
     }
 }
 
-/// Whether the workload fits the machine, and so was compared.
+/// Compares both results. Returns false if the workload does not fit the machine.
 fn compare(workload: &Workload, machine: &Machine, policies: &[PolicySetup], what: &str) -> bool {
     if machine.limits().occupancy(&workload.needs()).is_err() {
         return false;

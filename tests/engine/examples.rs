@@ -1,5 +1,5 @@
-//! Worked examples: the numbers of `warpbound::model`, small cases done by hand, replay errors, and the
-//! trace formats on a whole run.
+//! Worked examples: the numbers of `warpbound::model`, small cases calculated by hand, replay
+//! errors, and the trace formats on a whole run.
 
 use crate::random_kernels;
 
@@ -26,7 +26,7 @@ fn makespan(kernel: &RandomKernel, setup: &PolicySetup) -> u64 {
     run(kernel, setup, &mut ()).0.makespan.get()
 }
 
-/// (warp, index, issue, start, init end, done) of every issue.
+/// Returns (warp, index, issue, start, init end, done) of every issue.
 fn events(kernel: &RandomKernel, setup: &PolicySetup) -> Vec<(u16, u32, u64, u64, u64, u64)> {
     let mut recorder = Recorder::new();
     run(kernel, setup, &mut recorder);
@@ -86,7 +86,8 @@ fn the_lrr_witness() {
     assert_eq!(order, [(1, 116), (0, 148)]);
 }
 
-/// The ping-pong family (`warpbound::model`, section 12); `gated`: each gate first reads a short instruction.
+/// Returns the ping-pong family (`warpbound::model`, section 12); if `gated`, each gate first reads
+/// a short instruction.
 fn ping_pong(p: u64, m: usize, n: usize, gated: bool) -> RandomKernel {
     let names: Vec<String> = ["a", "b"].iter().flat_map(|x| (0..m).map(move |i| format!("{x}{i}"))).collect();
     let mut units: Vec<(&str, u64, u64)> = names.iter().map(|name| (name.as_str(), p, 0)).collect();
@@ -140,7 +141,7 @@ const ALU: [(&str, u64, u64); 2] = [("f", 1, 3), ("slow", 1, 9)];
 
 #[test]
 fn a_barrier_waits_for_the_latest_done_and_for_warps_that_end() {
-    // warp 0 at the barrier in cycle 0; warp 1 issues at 1, 5 (reads), and ends: release at 6,
+    // warp 0 is at the barrier in cycle 0; warp 1 issues at 1, 5 (reads), and ends: release at 6,
     // although everything of the barrier itself was done at 1
     let mut builder = KernelBuilder::new();
     builder.warp().bar().op("f", None, &[]).ret("f");
@@ -150,7 +151,7 @@ fn a_barrier_waits_for_the_latest_done_and_for_warps_that_end() {
         events(&kernel, &PolicySetup::Gto).into_iter().map(|(warp, _, issue, ..)| (warp, issue)).collect();
     assert_eq!(issues, [(0, 0), (1, 1), (1, 5), (0, 6)]);
 
-    // both at the barrier; its own latency holds them, the instruction in flight does not
+    // both are at the barrier; its own latency delays them, the instruction in flight does not
     let mut builder = KernelBuilder::new();
     for _ in 0..2 {
         builder.warp().op("slow", Some(0), &[]).bar().op("f", None, &[]).op("f", None, &[0]).ret("f");
@@ -177,7 +178,7 @@ fn a_warp_without_instructions_finishes_at_once() {
 
 #[test]
 fn two_level_is_not_work_conserving() {
-    // one active warp that waits for an ALU result keeps the other, which is ready, out
+    // an active warp that waits for an ALU result keeps the other, which is ready, out
     let mut builder = KernelBuilder::new();
     builder.warp().op("f", Some(0), &[]).op("f", None, &[0]).ret("f");
     builder.warp().op("f", None, &[]).ret("f");
@@ -295,7 +296,7 @@ fn stalls_are_attributed_to_instructions() {
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(table.units());
     run(&kernel, &PolicySetup::Gto, &mut (&mut profile, &mut units));
-    // issues at 0, 1, 2, 8; the last waits for r0 of the first from 3 on; drains to 14
+    // issues at 0, 1, 2, 8; the last waits for r0 of the first from 3 on; the drain ends at 14
     let lost: Vec<_> = profile
         .lost()
         .iter()

@@ -1,5 +1,5 @@
 //! Golden digests: the same input gives the same events, for every shipped launch under every
-//! policy. A change of a digest is a change of somebody's numbers; it must be meant.
+//! policy. A change of a digest changes the results of users; it must be intended.
 //! `WARPBOUND_BLESS=1 cargo test --test engine golden` rewrites the file.
 
 use crate::shipped;
@@ -25,7 +25,8 @@ fn digests() -> String {
             let table = TimingTable::new(&shipped.program, machine).unwrap();
             let needs = shipped.launch.needs(&shipped.program);
             let resident = machine.limits().occupancy(&needs).unwrap().blocks.min(shipped.launch.blocks());
-            // those of many blocks take long, and their entries are there with one block under every policy
+            // launches of many blocks take long, and their kernels are included with one block
+            // under every policy
             let all = SchedulerKind::NAMED.into_iter().chain([SchedulerKind::Random(1)]);
             let number = if shipped.name.ends_with("_grid") { 2 } else { usize::MAX };
             for kind in all.take(number) {
@@ -58,7 +59,7 @@ fn digests() -> String {
 
 #[test]
 fn every_launch_under_every_policy_is_as_it_was() {
-    // the engine has no threads of its own; runs side by side must not disturb each other
+    // the engine has no threads of its own; concurrent runs must not disturb each other
     let (now, beside) = std::thread::scope(|scope| {
         let beside = scope.spawn(digests);
         (digests(), beside.join().unwrap())

@@ -1,4 +1,5 @@
-//! The engines: by hand, against simulators of every cycle, against another simulator, and as they were.
+//! The engines: compared with hand-calculated examples, with per-cycle simulators, with another
+//! simulator, and with earlier versions.
 
 #[path = "../support/campaign.rs"]
 mod campaign;

@@ -1,5 +1,6 @@
-//! Each switch of the load/store unit and of memory on a kernel made for it (`kernels/micro`): the
-//! cycles are derived by hand. The machine is `ecrts25-orin` with the switches on that a test names.
+//! Each switch of the load/store unit and of memory on a kernel made for it (`kernels/micro`); the
+//! cycles are derived by hand. The machine is `ecrts25-orin` with the switches on that a test
+//! names.
 
 use crate::micro;
 
@@ -9,27 +10,27 @@ use warpbound::sim::MemoryStats;
 const LINES: &str = "pipeline.load_store.transaction=128";
 const SECTORS: &str = "pipeline.load_store.transaction=32";
 
-/// Memory of this latency behind the load/store unit.
+/// Runs a kernel with memory of this latency after the load/store unit.
 fn fixed(kernel: &str, latency: u64, settings: &[&str]) -> (u64, MemoryStats) {
     let latency = format!("memory.fixed.latency={latency}");
     memory(kernel, &[&[LINES, "memory.lower=Fixed", &latency], settings].concat())
 }
 
-/// How many latencies lie one after the other.
+/// Returns the number of latencies on the critical path.
 fn round_trips(kernel: &str, settings: &[&str]) -> u64 {
     let more = fixed(kernel, 300, settings).0 - fixed(kernel, 100, settings).0;
     assert_eq!(more % 200, 0, "{kernel}");
     more / 200
 }
 
-/// An L1 of 16 lines.
+/// Returns the settings of an L1 with these sets and ways.
 fn l1(sets: u32, ways: u32) -> [String; 2] {
     [format!("memory.l1.cache.sets={sets}"), format!("memory.l1.cache.ways={ways}")]
 }
 
 #[test]
 fn a_transaction_takes_a_cycle() {
-    // one of the load and one of the store
+    // one transaction of the load and one of the store
     let least = cycles("coalesce_stride_1", &[LINES]);
     for (stride, sectors, lines) in [(1, 4, 1), (2, 8, 2), (8, 32, 8), (32, 32, 32)] {
         let kernel = format!("coalesce_stride_{stride}");
@@ -37,7 +38,7 @@ fn a_transaction_takes_a_cycle() {
         assert_eq!(cycles(&kernel, &[SECTORS]), least + (sectors - 1) + 3, "stride {stride}");
         assert_eq!(cycles(&kernel, &[LINES]), least + (lines - 1), "stride {stride}");
     }
-    // the paper model does not see the addresses
+    // the paper model ignores the addresses
     assert_eq!(cycles("coalesce_stride_1", &[]), cycles("coalesce_stride_32", &[]));
 }
 
@@ -45,20 +46,22 @@ fn a_transaction_takes_a_cycle() {
 fn bank_conflicts_follow_their_rule() {
     let at = |stride: u32, settings: &[&str]| cycles(&format!("bank_stride_{stride}"), settings);
     for (stride, ways) in [(1, 1), (2, 2), (8, 8), (32, 32), (33, 1)] {
-        // a store and a load behind it, each n cycles in the unit instead of one
+        // a store followed by a load, each n cycles in the unit instead of one
         let words = ["shared_memory.rule=Words"];
         assert_eq!(at(stride, &words), at(1, &words) + 2 * (ways - 1), "Words, stride {stride}");
-        // so it is in the load/store unit, whatever the rule says of latencies
+        // the same holds in the load/store unit, whatever the rule's latencies
         let unit = ["shared_memory.rule=Turing", "pipeline.load_store.shared_latency=20"];
         assert_eq!(at(stride, &unit), at(1, &unit) + 2 * (ways - 1), "load/store unit, stride {stride}");
-        // the store holds the unit n cycles, the load takes 22 + 2(n - 1); on Pascal one more
+        // the store occupies the unit for n cycles, the load takes 22 + 2(n - 1); on Pascal one
+        // more
         let turing = ["shared_memory.rule=Turing"];
         assert_eq!(at(stride, &turing), at(1, &turing) + 3 * (ways - 1), "Turing, stride {stride}");
         assert_eq!(at(stride, &["shared_memory.rule=Pascal"]), at(stride, &turing) + 1, "stride {stride}");
         // a unit of 2 cycles without a rule
         assert_eq!(at(stride, &[]), at(1, &words), "no rule, stride {stride}");
     }
-    // every stage of the pipeline behind the banks counts once: the load is waited for
+    // every stage of the pipeline after the banks counts once, because an instruction waits for the
+    // load
     let shared = |stages: u32| at(1, &[&format!("pipeline.load_store.shared_latency={stages}")]);
     assert_eq!(shared(30) - shared(20), 10);
 }
@@ -80,19 +83,20 @@ fn loads_hold_their_registers_and_stores_leave() {
 fn a_working_set_that_fits_is_fetched_once() {
     let [sets, ways] = l1(4, 4);
     let cache = [sets.as_str(), ways.as_str()];
-    // every load waits for the one before; then the store
+    // every load waits for the previous one; then the store
     assert_eq!((round_trips("walk_fits", &[]), round_trips("walk_exceeds", &[])), (64 + 1, 128 + 1));
     assert_eq!(round_trips("walk_fits", &cache), 16 + 1);
     let stats = fixed("walk_fits", 100, &cache).1.l1;
     assert_eq!((stats.hits, stats.misses), (48, 16 + 1), "{stats:?}");
-    // 32 lines in turn, 16 places: what is needed next has just left, in arrival order as well
+    // 32 lines in turn, 16 ways in total: the line that is needed next has just been evicted, in
+    // arrival order as well
     for replacement in ["Lru", "Fifo"] {
         let replacement = format!("memory.l1.cache.replacement={replacement}");
         let settings = [cache[0], cache[1], &replacement];
         assert_eq!(round_trips("walk_exceeds", &settings), 128 + 1, "{replacement}");
         assert_eq!(fixed("walk_exceeds", 100, &settings).1.l1.hits, 0, "{replacement}");
     }
-    // chance spares some lines, and every hit a round trip
+    // random replacement spares some lines, and every hit saves a round trip
     let random = [cache[0], cache[1], "memory.l1.cache.replacement=Random"];
     let hits = fixed("walk_exceeds", 100, &random).1.l1.hits;
     assert!((1..96).contains(&hits), "{hits} hits");
@@ -111,7 +115,7 @@ fn lines_of_one_set_drive_each_other_out_of_a_direct_mapped_cache() {
     let (associative, quick) = cache(4, 4, "Linear");
     assert_eq!((direct, associative), (9, 3));
     assert_eq!(cache(16, 1, "Xor").0, 3, "line 16 is in another set");
-    // a hit is complete at the tags. A miss is sent in the next cycle, filled the latency later,
+    // a hit completes at the tags. A miss is sent in the next cycle, filled after the latency,
     // taken up by the write-back in the next cycle and complete in the one after that
     assert_eq!(slow - quick, 6 * (100 + 3));
 }
@@ -126,7 +130,7 @@ fn a_second_miss_joins_the_first() {
     let refused = fixed("walk_together", 100, &[cache[0], cache[1], "memory.l1.cache.merge=1"]).1.l1;
     assert_eq!((refused.misses, refused.merged, refused.hits), (16 + 2, 0, 16), "{refused:?}");
     assert!(refused.stalls > merged.stalls, "{refused:?}");
-    // either way both warps wait for one fetch
+    // in both cases both warps wait for one fetch
     assert_eq!(round_trips("walk_together", &cache), 16 + 1);
 }
 
@@ -137,14 +141,14 @@ fn stores_change_lines_as_the_policy_says() {
         let settings = [sets.as_str(), ways.as_str(), &format!("memory.l1.cache.write={policy}")];
         (round_trips("rewrite", &settings), fixed("rewrite", 100, &settings))
     };
-    // eight loads, each behind the store of the round before; the last store is waited for
+    // eight loads, each after the store of the previous iteration; the last store is waited for
     assert_eq!(round_trips("rewrite", &[]), 8 + 1);
     let (through, (through_cycles, through_stats)) = with("Through");
     let (back, (back_cycles, back_stats)) = with("Back");
     let (evict, (_, evict_stats)) = with("Evict");
     assert_eq!((through, back, evict), (1 + 1, 1, 8 + 1));
     assert_eq!((through_stats.l1.misses, back_stats.l1.misses, evict_stats.l1.misses), (1, 1, 8));
-    // one is complete at the tags, the other sent in the next cycle and then answered
+    // one completes at the tags, the other is sent in the next cycle and then answered
     assert_eq!(through_cycles - back_cycles, 1 + 100);
 }
 
@@ -159,15 +163,15 @@ fn another_row_is_closed_and_opened_first() {
     // eight loads and a store to the next 32 KiB
     assert_eq!(hit_stats.lower.dram.activations, 1);
     assert_eq!(miss_stats.lower.dram.activations, 9);
-    // each of the seven loads after the first: tRP to the activation, tRCD to the read; the store: to
-    // the write, which comes tWL + 1 earlier. tRAS and tRC are long over
+    // each of the seven loads after the first: tRP to the activation, tRCD to the read; the store:
+    // to the write, which comes tWL + 1 earlier. tRAS and tRC have long passed
     let (rp, rcd, wl) = (12, 12, 4);
     assert_eq!(misses - hits, 7 * (rp + rcd) + rp + rcd - (wl + 1));
-    // with rows of 256 bytes the first kernel is like the second
+    // with rows of 256 bytes the first kernel behaves like the second
     assert_eq!(dram("dram_row_hits", "8").0, misses);
 }
 
-/// A cache of `4 * sets` lines of 64 bytes for constants and parameters.
+/// Returns the settings of a cache of `4 * sets` lines of 64 bytes for constants and parameters.
 fn constants(sets: u32) -> [String; 2] {
     [format!("memory.constant.sets={sets}"), "memory.constant.line=64".to_owned()]
 }
@@ -185,11 +189,12 @@ fn constants_are_fetched_once_per_line_and_stay_as_far_as_the_cache_reaches() {
     let (trips, stats) = with("const_uniform", 16);
     assert_eq!(trips, 1 + 64 + 1);
     assert_eq!((stats.accesses, stats.misses, stats.hits, stats.merged), (3 + 64, 1 + 64, 2, 0));
-    // a second round finds them if all 64 have room (the parameters are not needed any more); with
+    // a second iteration hits if all 64 lines fit (the parameters are not needed any more); with
     // least recently used replacement a cache of 32 never has the next one
     assert_eq!(with("const_twice", 16).0, 1 + 64 + 1);
     assert_eq!(with("const_twice", 8).0, 1 + 128 + 1);
-    // lanes on 32 words in a row: two lines a step, of which the one after was the one before's second
+    // lanes on 32 consecutive words: two lines per step, of which the first was the second line of
+    // the previous step
     let (trips, stats) = with("const_lanes", 32);
     assert_eq!(trips, 1 + 63 + 1);
     assert_eq!((stats.accesses, stats.misses), (3 + 2 * 64, 1 + 64));
@@ -205,7 +210,8 @@ fn a_constant_takes_a_cycle_per_line() {
         let load = all[all.len() - 8];
         load.done.get() - load.start.get()
     };
-    // found at once, in the cycle after the unit took it; of two lines one follows the other
+    // a hit completes in the cycle after the unit took it; two lines are handled one after the
+    // other
     assert_eq!(last_load("const_twice"), 1);
     assert_eq!(last_load("const_lanes"), 2);
 }

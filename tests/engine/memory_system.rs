@@ -1,4 +1,4 @@
-//! The memory system through the pipeline engine: what a setting does to the cycles of a launch.
+//! The memory system through the pipeline engine: the effect of settings on the cycles of a launch.
 
 use crate::reference;
 use crate::runs;
@@ -8,7 +8,7 @@ use runs::workload;
 use warpbound::machine::Machine;
 use warpbound::sim::{PolicySetup, SimSummary};
 
-/// GPGPU-Sim's SM with another memory.
+/// Returns GPGPU-Sim's SM with another memory.
 fn machine(memory: &str) -> Machine {
     shipped::machine_of(format!(
         "Machine(name: \"test\", extends: \"accelsim-ecrts\", memory: Memory({memory}))"
@@ -39,7 +39,7 @@ fn a_fixed_latency_counts_once_per_round_trip() {
 #[test]
 fn bandwidth_and_overlap_are_settings() {
     let at = |fixed: &str| cycles(&format!("lower: Fixed, fixed: Fixed(latency: 100, {fixed})"), "vecadd.w1");
-    // 12 transactions of four sectors each: one after the other, or in a row
+    // 12 transactions of four sectors each: one after the other, or pipelined
     let (pipelined, serial) = (at("per_cycle: 1"), at("pipelined: false"));
     assert!(serial > 12 * 100 && pipelined < 3 * 100, "{pipelined} {serial}");
 }
@@ -72,7 +72,7 @@ fn an_l1_saves_round_trips_as_far_as_it_reaches() {
     assert!(with.makespan.get() * 2 < without.makespan.get(), "{} {}", with.makespan, without.makespan);
     assert_eq!(stats.accesses, stats.hits + stats.misses + stats.merged);
     assert!(stats.hits > 4 * stats.misses, "{stats:?}");
-    // 4 KiB of its 32 are left
+    // 4 KiB of its 32 remain
     let tiny = at(&l1(64, "split: Percent(total: 16384, l1: 25)"), "pchase.w8.2").memory.unwrap().l1;
     assert!(tiny.hits < stats.hits, "{tiny:?} {stats:?}");
     // four resident blocks take 2 KiB of shared memory each

@@ -1,9 +1,9 @@
-//! The table of micro kernels in `kernels/README.md` says what comes out.
+//! The table of micro kernels in `kernels/README.md` states the correct results.
 
 use crate::micro;
 use crate::shipped;
 
-/// What stands between backquotes.
+/// Returns the text between backquotes.
 fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }

@@ -1,10 +1,10 @@
-//! Functional truth from another implementation: the launches of `tests/data/reference` leave the
-//! bytes in memory that GPGPU-Sim leaves there, and execute as many instructions.
+//! Functional results compared with another implementation: the launches of `tests/data/reference`
+//! leave the same bytes in memory as GPGPU-Sim, and execute as many instructions.
 //!
-//! One deviation is GPGPU-Sim's: its `fma.rn.f32` rounds the product and then the sum, where PTX
-//! rounds once. (The hashes of four sgemm launches come out only with two roundings; all others
-//! with either.) So bytes are compared with every `fma.rn.f32` of the PTX rewritten as a product
-//! and a sum; counts are those of the PTX as it is.
+//! There is one deviation of GPGPU-Sim: its `fma.rn.f32` rounds the product and then the sum, but
+//! PTX rounds once. (The hashes of four sgemm launches match only with two roundings; all others
+//! match with either.) So bytes are compared with every `fma.rn.f32` of the PTX rewritten as a
+//! product and a sum; counts are those of the unchanged PTX.
 
 use crate::reference;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::Program;
 use warpbound::program::launch::Launch;
 
-/// `fma.rn.f32 d, a, b, c;` as a rounded product and a rounded sum.
+/// Rewrites `fma.rn.f32 d, a, b, c;` as a rounded product and a rounded sum.
 fn without_fma(ptx: &str) -> String {
     let mut lines = Vec::new();
     for line in ptx.lines() {
@@ -36,7 +36,7 @@ fn without_fma(ptx: &str) -> String {
     lines.join("\n")
 }
 
-/// Warp and thread instructions, and the buffers afterwards.
+/// Returns the numbers of warp and thread instructions, and the buffers afterwards.
 fn run(program: &Program, launch: &Launch, name: &str) -> ((u64, u64), Vec<Vec<u8>>) {
     let options = Options { races: Some(BlockOrder::OneByOne), ..Options::default() };
     let mut executor = Executor::new(program, launch, options).unwrap();

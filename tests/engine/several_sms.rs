@@ -1,5 +1,5 @@
-//! Several SMs share the blocks of a launch and the memory behind them: on any number of threads
-//! the same, cycle for cycle.
+//! Several SMs share the blocks of a launch and the lower memory levels: the result is the same on
+//! any number of threads, cycle for cycle.
 
 use crate::reference;
 use crate::runs;
@@ -53,7 +53,8 @@ fn threads_change_nothing() {
     }
 }
 
-/// With a room for every block, and memory that nobody has to share, blocks run as if each were alone.
+/// With a CTA slot for every block, and memory without contention, blocks run as if each were
+/// alone.
 #[test]
 fn an_sm_for_each_block() {
     let all = run(&machine("accelsim-ecrts", 8), "reduce_tree.w8g8", &PolicySetup::Gto, 2);
@@ -69,8 +70,8 @@ fn an_sm_for_each_block() {
     assert!(all.1.iter().all(|result| result.start.get() == 1), "every SM gets its block in the same cycle");
 }
 
-/// A launch of fewer blocks than the SMs have room for goes to all of them, without a limit per cycle
-/// too.
+/// A launch of fewer blocks than the SMs have room for uses all of them, even without a limit per
+/// cycle.
 #[test]
 fn blocks_go_round_the_sms() {
     let one = |sms| {
@@ -85,7 +86,7 @@ fn blocks_go_round_the_sms() {
     assert!(spread.makespan < alone.makespan);
 }
 
-/// What observers sum up covers every SM.
+/// The sums of observers cover every SM.
 #[test]
 fn observers_hear_of_every_sm() {
     use warpbound::trace::{Event, FirstSm, StallProfile};
@@ -120,7 +121,8 @@ fn observers_hear_of_every_sm() {
     assert!(profile.lost().iter().any(|lost| lost.producer.is_some()));
 }
 
-/// Every event with the SM that it is of. Who wants samples has the SMs go from cycle to cycle together.
+/// Records every event with its SM. An observer that wants samples makes the SMs advance together
+/// cycle by cycle.
 #[derive(Default)]
 struct Events {
     recorder: Recorder,
@@ -163,8 +165,8 @@ impl Observer for Events {
     }
 }
 
-/// SMs that go through many cycles by themselves, and SMs that go from cycle to cycle together: the same events in the
-/// same order, on machines drawn at random.
+/// SMs that advance by themselves for many cycles, and SMs that advance together cycle by cycle:
+/// the same events in the same order, on machines drawn at random.
 #[test]
 fn windows_change_nothing() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -229,8 +231,9 @@ fn windows_change_nothing() {
     assert!(blocks > 1000 && issues > 500_000, "{blocks} {issues}");
 }
 
-/// An access that a cache refuses is tried again whenever somebody looks at the SM, and who wants samples looks more often. A cache
-/// whose victims are drawn draws none then, or samples would change its hits.
+/// An access that a cache rejects is retried whenever the SM is evaluated, which happens more often
+/// with samples. A cache with random replacement draws no victim in that case; otherwise samples
+/// would change its hits.
 #[test]
 fn samples_change_no_draws() {
     let launches = reference::launches_of_many_blocks();
@@ -247,8 +250,8 @@ fn samples_change_no_draws() {
     assert_eq!(plain, observed(true));
 }
 
-/// The order in which SMs get blocks is drawn: another one for another seed, the same on any number of threads, and each SM
-/// gets as many as in turn.
+/// The order in which SMs receive blocks is drawn: it differs for another seed, is the same on any
+/// number of threads, and gives each SM as many blocks as round robin.
 #[test]
 fn blocks_are_placed_at_random() {
     let placed = |placement: &str, sms: usize| {
@@ -272,6 +275,6 @@ fn blocks_are_placed_at_random() {
         differ += usize::from(drawn.1 != in_turn.1);
     }
     assert!(differ > 6, "{differ} of 12");
-    // one SM has nothing to choose
+    // a single SM leaves no choice
     assert_eq!(blocks(&placed("Random(1)", 1), 1), blocks(&placed("RoundRobin", 1), 1));
 }

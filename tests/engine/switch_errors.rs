@@ -1,5 +1,5 @@
-//! Switches of the pipeline and of memory with values that make no sense: all are reported, each at
-//! its place. (`src/machine/checked/memory.rs` tests more of memory's.)
+//! Switches of the pipeline and of memory with invalid values: all are reported, each at its
+//! position. (`src/machine/checked/memory.rs` tests more of memory's.)
 
 use crate::shipped;
 
@@ -16,7 +16,7 @@ fn load(text: &str) -> Result<Machine, Diagnostics> {
     Machine::new(&spec, &source)
 }
 
-/// A machine whose pipeline has these lines, the first of which is line 3.
+/// Returns the problems of a machine whose pipeline has these lines, the first of which is line 3.
 fn with_pipeline(lines: &[&str]) -> Vec<Diagnostic> {
     let mut text =
         "Machine(name: \"m\", extends: \"ecrts25-orin\", sub_cores: 2,\npipeline: Pipeline(\n".to_owned();
@@ -25,7 +25,7 @@ fn with_pipeline(lines: &[&str]) -> Vec<Diagnostic> {
     load(&text).unwrap_err().list().to_vec()
 }
 
-/// As many units as there are places for run on all four sub-cores, one more does not.
+/// The maximal number of units runs on all four sub-cores; one more does not.
 #[test]
 fn a_pipeline_has_fifteen_units() {
     let machine = |units: usize| {
@@ -48,7 +48,7 @@ fn a_pipeline_has_fifteen_units() {
 
 #[test]
 fn values_out_of_range_are_all_reported_at_their_lines() {
-    // line by line: the setting, and what is said about it
+    // line by line: the setting, and the message about it
     let wrong: [(&str, &[&str]); 9] = [
         ("issue: Issue(per_warp: 3)", &["pipeline.issue.per_warp is 3, it must be 1 to 2"]),
         (
@@ -194,13 +194,13 @@ fn clocks_that_differ_too_much_and_numbers_too_large_are_refused() {
     assert_eq!(problems.list()[0].line, 2, "{problems}");
 }
 
-/// A file can switch off what its base has, and then says so.
+/// A file can switch off what its base has, and the result reflects that.
 #[test]
 fn a_file_can_switch_off_what_its_base_has() {
     let of = |settings: &str| load(&format!("Machine(name: \"m\", extends: \"accelsim-sm1\", {settings})"));
     let paper = of("pipeline: None, memory: None").unwrap();
     assert!(paper.pipeline().is_none() && *paper.memory() == MemorySpec::default());
-    // the memory alone is reached by nothing
+    // without a load/store unit nothing reaches the memory
     assert!(of("pipeline: None").unwrap_err().to_string().contains("no load/store unit"));
     let seeded = of("memory: Memory(seed: 3)").unwrap();
     let expected = MemorySpec { seed: 3, ..(**shipped::machine("accelsim-sm1").memory()).clone() };
@@ -208,7 +208,7 @@ fn a_file_can_switch_off_what_its_base_has() {
     assert!(expected.l1.is_some());
 }
 
-/// A setting that is one of several kinds is replaced as a whole.
+/// A setting with alternatives is replaced as a whole.
 #[test]
 fn another_kind_of_split_replaces_the_base_s() {
     let split = "Machine(name: \"m\", extends: \"accelsim-sm1\", \

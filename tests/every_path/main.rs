@@ -1,4 +1,5 @@
-//! Tests of the paths that are in every set, and of the bound over them: a file for each question.
+//! Tests of the paths that are in every set, and of the bound over them: one file for each
+//! question.
 
 #[path = "../support/shipped.rs"]
 mod shipped;

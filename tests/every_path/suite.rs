@@ -1,4 +1,5 @@
-//! The launches of the suite: one path where control and addresses depend on no data, and every run's paths otherwise.
+//! The launches of the suite: one path if control flow and addresses do not depend on data, and
+//! otherwise a set with every run's paths.
 
 use std::collections::HashMap;
 
@@ -25,12 +26,13 @@ fn workload(shipped: &Shipped) -> Workload {
     Workload { name: shipped.name.clone(), kind }
 }
 
-/// Its value for every work-conserving schedule.
+/// Returns its value for every work-conserving schedule.
 fn value(found: &StaticLaunch) -> Cycles {
     found.under(Schedules::WorkConserving).expect("it applies").cycles()
 }
 
-/// IWB over the paths of a run, and how many of these are in the sets of all paths.
+/// Returns IWB over the paths of a run, and the result of the analysis, after checking that these
+/// paths are in the sets of all paths.
 fn run(
     shipped: &Shipped,
     machine: &Machine,
@@ -64,7 +66,8 @@ fn run(
     Ok((iwb, found))
 }
 
-/// By loop of the kernel: the most that a warp of a run goes back to its beginning each time it comes to it from outside.
+/// Returns, for each loop of the kernel, the largest number of times that a warp of a run goes back
+/// to its beginning after it enters it from outside.
 fn observed_bounds(shipped: &Shipped) -> HashMap<Pc, u64> {
     let graph =
         WarpCfg::new(&shipped.program, Some(shipped.launch.block), Divergence::Sides).expect("reducible");
@@ -97,8 +100,8 @@ fn observed_bounds(shipped: &Shipped) -> HashMap<Pc, u64> {
     most
 }
 
-/// The launches of all kernels by both compilers: where every warp has one path the bound is IWB; where loops need
-/// bounds, with those that a run shows.
+/// The launches of all kernels by both compilers: if every warp has one path, the bound is IWB; if
+/// loops need bounds, those observed in a run are used.
 #[test]
 fn paths_of_all_launches_are_in_their_sets() {
     let (isa, machine) = (isa(), machine("ecrts25-orin"));
@@ -113,7 +116,8 @@ fn paths_of_all_launches_are_in_their_sets() {
             if shipped.name.ends_with("_grid") {
                 continue;
             }
-            // 1667 rounds of lanes that go apart: to look for a path of these in the set takes half a minute
+            // 1667 iterations of diverging lanes: to search for such a path in the set takes half a
+            // minute
             if shipped.name == "loopbreak" && compiler != "ptx" {
                 continue;
             }
@@ -138,7 +142,7 @@ fn paths_of_all_launches_are_in_their_sets() {
     assert!(launches > 200 && of_one_path > launches * 3 / 4, "{of_one_path} of {launches}");
 }
 
-/// Launches with loops whose rounds depend on data.
+/// The launches with loops whose trip counts depend on data.
 const BOUNDED: [&str; 9] = [
     "bfs_expand",
     "btree_group",
@@ -151,8 +155,8 @@ const BOUNDED: [&str; 9] = [
     "sssp_relax",
 ];
 
-/// The suite's launches of several blocks where these are resident together, with the bounds of loops that a run shows: at least
-/// RBB of that run, and RBB where there is one path and one sub-core.
+/// The suite's launches of several blocks that are resident together, with the loop bounds observed
+/// in a run: the bound is at least RBB of that run, and equals RBB with one path and one sub-core.
 #[test]
 fn blocks_that_are_resident_together_are_bounded_as_rbb_does() {
     let machines = [

@@ -1,5 +1,5 @@
-//! Bank conflicts: what Adalbert et al. and others measured, and that simulator, analyser and explorer
-//! agree with them on.
+//! Bank conflicts: the measurements of Adalbert et al. and others, and the agreement of simulator,
+//! analyser and explorer with them.
 
 use crate::banked;
 use crate::exec_support;
@@ -17,7 +17,8 @@ use warpbound::machine::Machine;
 use warpbound::program::TimingTable;
 use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
-/// Tables I and II of Adalbert et al., ERTS 2022: name, mask, transactions of 32, 64 and 128-bit accesses.
+/// Returns tables I and II of Adalbert et al., ERTS 2022: name, mask, transactions of 32, 64 and
+/// 128-bit accesses.
 fn tables() -> Vec<(String, u32, [u32; 3])> {
     let rows = include_str!("../data/pascal_transactions.csv").lines().filter(|line| !line.starts_with('#'));
     rows.skip(1)
@@ -49,9 +50,9 @@ fn pascal_tables_1_and_2_in_full() {
     assert_eq!(values, [12, 96]);
 }
 
-/// The paper prints 9 transactions: those of the two pools that it draws. Its formula also counts one
-/// for each of the two empty pools (lanes 16 to 31), as table II confirms: 11. The paper contradicts
-/// itself there; we follow the formula.
+/// The paper prints 9 transactions: those of the two pools that it draws. Its formula also counts
+/// one for each of the two empty pools (lanes 16 to 31), as table II confirms: 11. The paper
+/// contradicts itself there; we follow the formula.
 #[test]
 fn pascal_figure_8_is_9_over_the_pools_drawn_and_11_over_all() {
     let bank = |lane: u32| match lane {
@@ -65,7 +66,7 @@ fn pascal_figure_8_is_9_over_the_pools_drawn_and_11_over_all() {
     let empty_pools = 2;
     assert_eq!((all, all - empty_pools), (11, 9));
     assert_eq!(cycles, 22 + 16 + 2 * (4 + 3));
-    // pool by pool: 5 and 4, with three empty ones beside
+    // pool by pool: 5 and 4, and three empty ones
     assert_eq!((figure(0x00ff).0, figure(0xff00).0), (5 + 3, 4 + 3));
     assert_eq!(figure(0).0, 4, "a pool without lanes costs one");
 }
@@ -104,12 +105,12 @@ fn without_a_rule_there_are_no_conflicts() {
     let shipped = shipped::launch("transpose_conflict");
     let table = TimingTable::new(&shipped.program, &machine).unwrap();
     assert!(table.instrs().iter().all(|instr| instr.banks.is_none()));
-    // what is written without the setting is what it was before there was one
+    // without the setting the machine file is the same as before the setting existed
     assert_eq!(machine.digest(), shipped::machine("ecrts25-orin").digest());
     assert_ne!(machine.digest(), with_rule("Turing").digest());
 }
 
-/// Every bound and the self-check, under gto and lrr.
+/// Returns the verdicts of every bound and the self-check, under gto and lrr.
 fn judged(machine: &Machine, name: &str) -> Vec<Checked> {
     let shipped = shipped::launch(name);
     let workload = runs::workload(name, shipped.program, shipped.launch);

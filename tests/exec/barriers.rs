@@ -8,7 +8,7 @@ use warpbound::machine::Reconvergence;
 use warpbound::path::{AsyncRing, BarrierUse, Step};
 use warpbound::program::Sem;
 
-/// The barrier payloads of a warp's path.
+/// Returns the barrier payloads of a warp's path.
 fn barriers(outcome: &Outcome, warp: usize) -> Vec<BarrierUse> {
     let steps = outcome.blocks[0].warps[warp].steps().iter();
     let barrier = |step: &&Step| matches!(outcome.program.instr(step.pc()).sem, Sem::Barrier(_));
@@ -78,7 +78,7 @@ fn lanes_that_returned_are_not_expected_at_a_barrier() {
     }
 }
 
-/// Lanes that still have something to do are missed.
+/// Lanes that still have instructions to execute are expected.
 #[test]
 fn lanes_that_only_went_elsewhere_are_expected_at_a_barrier() {
     let test = "setp.gt.u32 %p1, %r0, 20; @%p1 bra JOIN;";

@@ -1,11 +1,11 @@
-//! Calls through pointers and of functions that call themselves.
+//! Calls through pointers, and recursive functions.
 
 use crate::exec_support;
 
 use exec_support::{Kernel, Outcome, STORE, kernel};
 use warpbound::machine::Reconvergence;
 
-/// Runs under both mechanisms, which must do the same.
+/// Runs a kernel under both mechanisms, which must give the same result.
 fn both(make: impl Fn() -> Kernel) -> Outcome {
     let [one, other] = [Reconvergence::PostDominator, Reconvergence::PascalStack].map(|reconvergence| {
         let mut kernel = make();
@@ -24,7 +24,7 @@ fn each(f: impl Fn(u32) -> u32) -> Vec<u32> {
     (0..32).map(f).collect()
 }
 
-/// `a + b`, `a - b`, `a * b`, parameters in memory.
+/// `a + b`, `a - b`, `a * b`, with parameters in memory.
 const OPERATIONS: &str = "\
 .func (.param .b32 r) plus(.param .b32 a, .param .b32 b) { .reg .b32 %x<4>; ld.param.b32 %x0, [a]; ld.param.b32 %x1, [b]; add.u32 %x2, %x0, %x1; st.param.b32 [r], %x2; ret; }
 .func (.param .b32 r) minus(.param .b32 a, .param .b32 b) { .reg .b32 %x<4>; ld.param.b32 %x0, [a]; ld.param.b32 %x1, [b]; sub.u32 %x2, %x0, %x1; st.param.b32 [r], %x2; ret; }
@@ -33,7 +33,7 @@ const OPERATIONS: &str = "\
 .const .align 8 .u64 other_table[2] = {times, generic(plus)};
 ";
 
-/// Calls `%rd5` with `%r0` and 7.
+/// Returns a call of `%rd5` with `%r0` and 7.
 fn call(last: &str) -> String {
     format!(
         "{{ .param .b32 p; .param .b32 q; .param .b32 s; st.param.b32 [p], %r0; st.param.b32 [q], 7;\n\
@@ -92,7 +92,8 @@ ret; }";
         _ => 6,
     });
     assert_eq!(outcome.words(0), expected);
-    // the call once, then the function of the lowest lane, the other one, and all that follows
+    // the call once, then the function of the lowest lane, the other one, and everything that
+    // follows
     let trace = outcome.trace(0);
     let at = |text: &str| {
         let all = kernel(32, &body).module(functions).zeros(128).text();
@@ -111,14 +112,14 @@ ret; }";
     assert_eq!(trace[call..call + 6], expected);
     let branch = outcome.divergence.branches().find(|used| used.diverged > 0).unwrap();
     assert_eq!((branch.executions, branch.taken_lanes, branch.not_taken_lanes), (1, 24, 8));
-    // what the call depends on: pointer, argument and guard
+    // the dependences of the call: pointer, argument and guard
     let instr = &outcome.program.instrs.iter().find(|i| i.line == at("@%p2 call")).unwrap();
     let names: Vec<&str> =
         instr.srcs.as_slice().iter().map(|reg| outcome.program.regs[reg.index()].name.as_str()).collect();
     assert_eq!(names, ["%rd5", "%r0", "%p2"]);
 }
 
-/// Ackermann's function: the inner call's result is an argument, arguments change places, and
+/// Ackermann's function: the inner call's result is an argument, arguments are exchanged, and
 /// depths differ from lane to lane.
 #[test]
 fn arguments_and_registers_belong_to_their_call() {
@@ -153,7 +154,7 @@ ZERO: add.u32 r, n, 1; ret; }
     assert_eq!(words(module, body), each(|lane| swapped(lane, 3, lane % 8)));
 }
 
-/// Every call has local memory of its own, and a pointer to that of an outer call stays valid.
+/// Every call has its own local memory, and a pointer to that of an outer call stays valid.
 #[test]
 fn frames_have_local_memory_of_their_own() {
     let module = "\

@@ -1,5 +1,5 @@
-//! What becomes of verdicts where a kernel calls through pointers, calls itself, or waits at an
-//! mbarrier object.
+//! The verdicts on kernels that call through pointers, call themselves, or wait at an mbarrier
+//! object.
 
 use crate::runs;
 use crate::shipped;
@@ -12,7 +12,7 @@ use warpbound::isa::IsaTable;
 use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::ptx::Module;
 
-/// A launch of 64 threads with one buffer, judged under gto and lrr.
+/// Returns the verdicts on a launch of 64 threads with one buffer, under gto and lrr.
 fn judged(text: &str, entry: &str, race_memory: Option<usize>) -> Vec<Checked> {
     let isa = IsaTable::parse(&SourceText::new("isa/ptx.ron", include_str!("../../isa/ptx.ron"))).unwrap();
     let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap_or_else(|e| panic!("{e}"));
@@ -29,13 +29,13 @@ fn judged(text: &str, entry: &str, race_memory: Option<usize>) -> Vec<Checked> {
     runs::judged(&workload, &shipped::machine("ecrts25-orin"), race_memory)
 }
 
-/// The analyser and the simulator agree on what calls cost, and bounds hold.
+/// The analyser and the simulator agree on the cost of calls, and bounds hold.
 #[test]
 fn calls_are_timed() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/ptx/compiled/pointers_clang_O2.ptx");
     let text = std::fs::read_to_string(file).unwrap();
     for entry in ["through_table", "virtual_functions", "recursion"] {
-        // the blocks store the same values to the same places
+        // the blocks store the same values to the same addresses
         for run in judged(&text, entry, None) {
             assert!(run.self_checked_warps > 0, "{entry}: a difference would have been an error");
             for row in run.judged() {

@@ -1,4 +1,4 @@
-//! Control flow: which lanes execute what, in which order.
+//! Control flow: the lanes that execute each instruction, and the order of execution.
 
 use crate::exec_support;
 

@@ -1,4 +1,4 @@
-//! Textures and surfaces, against plain references.
+//! Textures and surfaces, compared with plain references.
 
 use crate::exec_support::{Kernel, kernel};
 use rand::{RngExt, SeedableRng};
@@ -13,7 +13,7 @@ use warpbound::program::layout::{BUFFERS_BASE, GLOBALS_BASE};
 const MODES: [AddressMode; 4] =
     [AddressMode::Clamp, AddressMode::Border, AddressMode::Wrap, AddressMode::Mirror];
 
-/// An image at the start of buffer 0, by rows without padding.
+/// Returns an image at the start of buffer 0, by rows without padding.
 fn image(elem: Channel, channels: u8, dims: u8, extent: [u32; 3]) -> Image {
     let format = Format { elem, channels };
     let geometry = Geometry { dims, layered: false };
@@ -30,7 +30,8 @@ fn bound(image: Image, sampler: Option<Sampler>) -> Bound {
     Bound { handle: object_handle(0), name: "t".into(), image, sampler }
 }
 
-/// Fetches at one coordinate per thread, through an object or a reference; four words for each.
+/// Fetches at one coordinate per thread, through an object or a reference; returns four words for
+/// each.
 fn fetch(texels: &[u8], texture: Bound, opcode: &str, coords: &[[u32; 4]]) -> Vec<[u32; 4]> {
     let operand = match texture.handle {
         GLOBALS_BASE => "ref".to_owned(),
@@ -60,7 +61,7 @@ fn fetch(texels: &[u8], texture: Bound, opcode: &str, coords: &[[u32; 4]]) -> Ve
     launch.ok().words(2).chunks(4).map(|four| four.try_into().unwrap()).collect()
 }
 
-/// One coordinate per lane, the others zero.
+/// Returns one coordinate per lane, with the others zero.
 fn along_x(coords: &[u32]) -> Vec<[u32; 4]> {
     coords.iter().map(|&x| [x, 0, 0, 0]).collect()
 }
@@ -76,7 +77,7 @@ fn linear_memory_is_read_by_reference_and_by_object() {
             assert_eq!(fetch(&texels, linear.clone(), opcode, &along_x(&at)), expected, "{opcode}");
         }
     }
-    // address modes are of floating-point coordinates
+    // address modes apply to floating-point coordinates
     let wrap = Sampler { address: [AddressMode::Wrap; 3], normalized: true, ..point() };
     let texture = bound(image(Channel::U32, 1, 1, [10, 1, 1]), Some(wrap));
     assert_eq!(fetch(&texels, texture, "tex.1d.v4.u32.s32", &along_x(&at)), expected);
@@ -102,8 +103,9 @@ fn channels_and_formats_fill_the_registers() {
     assert_eq!(of(Channel::I8, 1, ReadMode::NormalizedFloat)[0], float(-49.0 / 127.0));
 }
 
-/// The formulas of the CUDA C++ Programming Guide along one axis: up to two texels with weights.
-/// Coordinates that two texels meet in precisely are not for mirrored images.
+/// Returns the result of the formulas of the CUDA C++ Programming Guide along one axis: up to two
+/// texels with weights. For mirrored images, coordinates at which two texels meet exactly are not
+/// supported.
 fn guide(x: f32, n: u32, mode: AddressMode, sampler: &Sampler) -> Vec<(Option<u32>, f64)> {
     let count = f64::from(n);
     let mut x = f64::from(x);
@@ -127,7 +129,7 @@ fn guide(x: f32, n: u32, mode: AddressMode, sampler: &Sampler) -> Vec<(Option<u3
         match mode {
             AddressMode::Border if i < 0.0 || i >= count => None,
             AddressMode::Wrap if normalized => Some(((i + count) % count) as u32),
-            // `as` takes what is beyond an integer for its least or largest
+            // `as` saturates values outside of the integer's range
             _ => Some((i.max(0.0) as u32).min(n - 1)),
         }
     };
@@ -139,7 +141,7 @@ fn guide(x: f32, n: u32, mode: AddressMode, sampler: &Sampler) -> Vec<(Option<u3
     vec![(texel(at.floor()), 1.0 - weight), (texel(at.floor() + 1.0), weight)]
 }
 
-/// Coordinates: the ends and far beyond, none of them where texels of mirrored images meet.
+/// Returns coordinates: the ends and far beyond, none of them where texels of mirrored images meet.
 fn coordinates(n: u32, normalized: bool, seed: u64) -> Vec<f32> {
     let scale = if normalized { 1.0 / n as f32 } else { 1.0 };
     let mut list = vec![
@@ -158,7 +160,7 @@ fn coordinates(n: u32, normalized: bool, seed: u64) -> Vec<f32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     while list.len() < 256 {
         let x = (rng.random::<f32>() * 5.0 - 2.0) * n as f32;
-        // a weight that lies between two is rounded up here, and down in a mirror
+        // a weight between two representable ones is rounded up here, and down in a mirror
         let parts = f64::from(x) * 256.0;
         if (parts.fract().abs() - 0.5).abs() > 0.01 {
             list.push(x * scale);
@@ -210,7 +212,7 @@ fn more_dimensions_filter_axis_by_axis() {
             let lists: Vec<Vec<f32>> = (0..3)
                 .map(|axis| coordinates(extent[axis], normalized, (10 * round + axis) as u64))
                 .collect();
-            // not the special ones of all axes at once
+            // without the special coordinates of all axes at once
             let at: Vec<[f32; 3]> =
                 (0..256).map(|i| [lists[0][i], lists[1][(i + 20) % 256], lists[2][(i + 40) % 256]]).collect();
             let bits: Vec<[u32; 4]> = at.iter().map(|&[x, y, z]| [x, y, z, 0.0].map(f32::to_bits)).collect();
@@ -236,7 +238,7 @@ fn more_dimensions_filter_axis_by_axis() {
                         }
                     }
                     let got = f64::from(f32::from_bits(got[channel]));
-                    // one rounding here, one there
+                    // the two computations round at different points
                     assert!((got - expected).abs() <= 1e-7, "{got} {expected} at {at:?}, {sampler:?}");
                 }
             }
@@ -296,7 +298,7 @@ impl First for Vec<[u32; 4]> {
     }
 }
 
-/// Threads with a surface in buffer 0, `%rd10` its handle.
+/// Returns a kernel with a surface in buffer 0 and its handle in `%rd10`.
 fn on_surface(threads: u32, surface: Image, bytes: usize, body: &str) -> Kernel {
     let body = format!("mov.u64 %rd10, {};\n{body}\nret;", object_handle(0));
     let mut launch = kernel(threads, &body).module(".global .surfref ref;");
@@ -321,7 +323,7 @@ fn surfaces_move_bytes() {
     assert_eq!(store("sust.b.2d.b32.trap [%rd10, {%r2, %r3}], {%r1};"), word(28));
     assert_eq!(store("sust.b.2d.b16.trap [%rd10, {%r2, %r3}], %h0;"), word(28)[..2]);
     assert_eq!(store("sust.b.2d.b8.zero [%rd10, {%r2, %r3}], %h0;"), word(28)[..1]);
-    // what stands at the byte is there already
+    // the byte already has the stored value
     assert_eq!(store("cvt.u16.u32 %h1, 28; sust.b.2d.b8.trap [%rd10, {%r2, %r3}], %h1;"), []);
     let two = [word(32), vec![(36, 0x55), (37, 0), (38, 0), (39, 0)]].concat();
     assert_eq!(store("mov.u32 %r2, 8; sust.b.2d.cg.v2.b32.trap [%rd10, {%r2, %r3}], {%r1, %r4};"), two);
@@ -344,7 +346,7 @@ fn surfaces_move_bytes() {
 
 #[test]
 fn outside_of_a_surface_is_what_the_instruction_says() {
-    // 5 bytes a row: what is read starts at x of row y
+    // 5 bytes per row: reads start at x of row y
     let surface = image(Channel::U8, 1, 2, [5, 3, 1]);
     let places: [(i32, i32); 8] =
         [(0, 0), (4, 2), (5, 1), (-1, 1), (2, 3), (2, -7), (i32::MAX, 0), (i32::MIN, 9)];
@@ -483,7 +485,7 @@ fn fetches_touch_the_lines_of_loads() {
     assert_eq!(lines(fetch, vec![bound(row, Some(point()))]), load);
     let surface = || vec![bound(row, None)];
     assert_eq!(lines("suld.b.1d.b32.trap %r1, [%rd10, {%r6}];", surface()), load);
-    // a store says besides which words of the lines it writes
+    // a store additionally records which words of the lines it writes
     let store = lines("sust.b.1d.b32.trap [%rd10, {%r6}], %r1;", surface());
     let written = store.0.iter().filter(|line| line.written().is_some()).count();
     let touched = store.0.iter().filter(|line| line.written().is_none());

@@ -1,4 +1,4 @@
-//! Every launch of `kernels/` leaves in memory what the plain references of
+//! Every launch of `kernels/` leaves in memory the results that the plain references of
 //! `tests/support/kernel_refs.rs` compute.
 
 use crate::kernel_refs;
@@ -14,7 +14,7 @@ use warpbound::isa::IsaTable;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::launch::ArgSpec;
 
-/// The scalars of an argument: one, those of a struct, or none.
+/// Returns the scalars of an argument: one, those of a struct, or none.
 fn scalars(arg: &ArgSpec) -> Vec<Scalar> {
     match arg {
         ArgSpec::Struct(parts) => parts.iter().flat_map(scalars).collect(),
@@ -38,7 +38,7 @@ fn scalar(arg: &ArgSpec) -> Option<Scalar> {
     })
 }
 
-/// The first element that differs, if any.
+/// Returns the first element that differs, if any.
 fn difference(got: &[u8], expected: &[u8], how: Match) -> Option<String> {
     if got.len() != expected.len() {
         return Some(format!("{} bytes, {} expected", got.len(), expected.len()));
@@ -60,7 +60,7 @@ fn difference(got: &[u8], expected: &[u8], how: Match) -> Option<String> {
     None
 }
 
-/// What is wrong with a launch on the inputs of a seed.
+/// Returns the faults of a launch on the inputs of a seed.
 fn check(file: &Path, isa: &IsaTable, ending: &str, seed: u64) -> Vec<String> {
     let Shipped { spec, program, launch, .. } = load_by(file, isa, seed, ending);
 
@@ -101,7 +101,7 @@ fn check(file: &Path, isa: &IsaTable, ending: &str, seed: u64) -> Vec<String> {
             wrong.push(format!("buffer `{}`: {what}", launch.buffers[index].name));
         }
     }
-    // the limit: paths take at most 8 bytes per instruction
+    // the limit: paths take at most 8 bytes per instruction
     if bytes > 8 * instructions {
         wrong.push(format!("paths take {bytes} bytes for {instructions} instructions"));
     }
@@ -128,7 +128,8 @@ fn every_launch_leaves_what_its_reference_computes() {
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Machine code by NVIDIA's assembler, of the same PTX: everything but kernels for newer machines, and textures.
+/// Machine code by NVIDIA's assembler, from the same PTX: everything except kernels for newer
+/// machines, and textures.
 #[test]
 fn machine_code_leaves_what_its_reference_computes() {
     let isa = isa();
@@ -162,7 +163,8 @@ fn launches_in_waves_leave_what_their_references_compute() {
     }
 }
 
-/// The launches of `betts` are run on many random inputs, and what those of eigenvalues do depends on them.
+/// The launches of `betts` are run on many random inputs; the control flow of the eigenvalue
+/// kernels depends on them.
 #[test]
 fn launches_of_betts_hold_on_other_inputs() {
     let isa = isa();

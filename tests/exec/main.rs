@@ -1,4 +1,4 @@
-//! Tests of functional execution: a file for each part, one binary for all.
+//! Tests of functional execution: one file for each part, one binary for all.
 
 #[path = "../support/banked.rs"]
 mod banked;

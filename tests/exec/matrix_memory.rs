@@ -1,5 +1,5 @@
-//! Matrices between memory and registers: which bytes go where, bank conflicts, lines, races, and
-//! what is refused.
+//! Matrices between memory and registers: the placement of bytes, bank conflicts, lines, races, and
+//! rejected forms.
 
 use crate::exec_support;
 
@@ -7,7 +7,8 @@ use exec_support::{Kernel, Outcome, kernel};
 use warpbound::exec::races::BlockOrder;
 use warpbound::machine::{BankRule, Banks};
 
-/// 4 KiB of shared memory in which the 16-bit element at index i is i, `%rd10` and `%r10` its address.
+/// Code that fills 4 KiB of shared memory so that the 16-bit element at index i is i, and puts its
+/// address in `%rd10` and `%r10`.
 const FILLED: &str = "
     mov.u32 %r1, %r0; mov.u64 %rd10, pool; cvt.u32.u64 %r10, %rd10;
     F: shl.b32 %r2, %r1, 1; shl.b32 %r3, %r1, 17; or.b32 %r2, %r2, %r3; or.b32 %r2, %r2, 0x10000;
@@ -16,7 +17,7 @@ const FILLED: &str = "
 
 const POOL: &str = ".shared .align 128 .b8 pool[4096];";
 
-/// Each lane's `%r20` to `%r20 + count - 1`, stored to buffer 0.
+/// Returns code that stores each lane's `%r20` to `%r20 + count - 1` to buffer 0.
 fn stored(count: usize) -> String {
     let mut text = format!("mul.wide.u32 %rd20, %r0, {}; add.u64 %rd21, %rd0, %rd20;", 4 * count);
     for i in 0..count {
@@ -30,7 +31,8 @@ fn registers(count: usize) -> String {
     format!("{{{}}}", names.join(", "))
 }
 
-/// `ldmatrix` of this many matrices, whose row r (of all rows) begins at element `row(r)`.
+/// Returns a kernel with `ldmatrix` of this many matrices, whose row r (of all rows) begins at
+/// element `row(r)`.
 fn load_rows(count: usize, transposed: bool, generic: bool, row: fn(u32) -> u32) -> Kernel {
     let trans = if transposed { ".trans" } else { "" };
     let (space, address) = if generic { ("", "[%rd12]") } else { (".shared", "[%r11]") };
@@ -104,14 +106,15 @@ fn stored_rows_come_back_and_transposition_is_its_own_inverse() {
         let straight = |matrix| of(matrix, g, t + 1) << 16 | of(matrix, g, t);
         let turned = |matrix| of(matrix, t + 1, g) << 16 | of(matrix, t, g);
         let got = &words[8 * lane as usize..][..8];
-        // the first was stored transposed and loaded transposed; the second was transposed once more
+        // the first was stored transposed and loaded transposed; the second was transposed once
+        // more
         assert_eq!(got[..2], [straight(0), turned(1)], "lane {lane}");
-        // these were there before: the first 64 elements beyond 512 hold no stored matrix
+        // the earlier contents: the first 64 elements beyond 512 hold no stored matrix
         assert_eq!(got[4..], [straight(0), turned(1), straight(2), straight(3)], "lane {lane}");
     }
 }
 
-/// Extra transactions of the last access to shared memory.
+/// Returns the number of extra transactions of the last access to shared memory.
 fn extra(kernel: Kernel, rule: BankRule) -> u8 {
     let outcome = Kernel { banks: Some(Banks { rule, count: 32 }), ..kernel }.ok();
     let used = |op: &str| {
@@ -127,11 +130,11 @@ fn extra(kernel: Kernel, rule: BankRule) -> u8 {
 
 #[test]
 fn rows_conflict_where_they_share_banks() {
-    // rows side by side, and 80 bytes apart: no two of eight share a bank
+    // adjacent rows, and rows 80 bytes apart: no two of eight share a bank
     for row in [(|lane| 8 * lane) as fn(u32) -> u32, |lane| 40 * lane] {
         for trans in [false, true] {
             assert_eq!(extra(load_rows(4, trans, false, row), BankRule::Pascal), 0);
-            // one transaction for each matrix; there all widths begin with one
+            // one transaction for each matrix; under this rule all widths begin with one
             assert_eq!(extra(load_rows(4, trans, false, row), BankRule::Turing), 3);
             assert_eq!(extra(load_rows(2, trans, false, row), BankRule::Words), 1);
         }
@@ -147,7 +150,7 @@ fn rows_conflict_where_they_share_banks() {
 
 const WMMA_LOAD: &str = "{%r20, %r21, %r22, %r23, %r24, %r25, %r26, %r27}";
 
-/// `wmma.load.a` of a 16 by 16 matrix of halves from shared memory.
+/// Returns a kernel with `wmma.load.a` of a 16 by 16 matrix of halves from shared memory.
 fn load_a(layout: &str, stride: u32) -> Kernel {
     let body = format!(
         "{FILLED} wmma.load.a.sync.aligned.{layout}.m16n16k16.shared.f16 {WMMA_LOAD}, [%r10], {stride}; {}",
@@ -159,19 +162,19 @@ fn load_a(layout: &str, stride: u32) -> Kernel {
 #[test]
 fn wmma_loads_conflict_as_the_accesses_they_are_made_of() {
     let of = |layout, stride| extra(load_a(layout, stride), BankRule::Pascal);
-    // a register of all lanes: 8 rows, 16 bytes of each. 32 bytes apart two rows share banks, in each of
-    // the four registers; 48 bytes apart none do; 256 bytes apart all eight do
+    // a register of all lanes: 8 rows, 16 bytes of each. 32 bytes apart two rows share banks, in
+    // each of the four registers; 48 bytes apart none do; 256 bytes apart all eight do
     assert_eq!([of("row", 16), of("row", 24), of("row", 128)], [4, 0, 4 * 7]);
-    // by columns each element of a register is an access of its own, eight in all, of which four are what
-    // one access of 16 bytes takes: every other column, 16 bytes of each. Columns 32 bytes apart, the
-    // third is in the banks of the first; 48 bytes apart all four are in others
+    // by columns each element of a register is a separate access, eight in all, of which four are
+    // what one access of 16 bytes takes: every other column, 16 bytes of each. With columns 32
+    // bytes apart, the third is in the banks of the first; 48 bytes apart all four are in others
     assert_eq!([of("col", 16), of("col", 24)], [8 * 2 - 4, 8 - 4]);
-    // half the registers repeat the others, without an access
+    // half of the registers repeat the others, without an access
     let words = load_a("row", 16).ok().words(0);
     assert!(words.chunks(8).all(|lane| lane[..4] == lane[4..]));
 }
 
-/// Lines of the last group: address less the first buffer's, and sectors.
+/// Returns the lines of the last group: the address relative to the first buffer, and the sectors.
 fn lines(outcome: &Outcome) -> Vec<(u64, u8)> {
     let all = outcome.blocks[0].warps[0].traffic();
     let start = all[..all.len() - 1].iter().rposition(|line| line.is_last()).map_or(0, |at| at + 1);
@@ -200,7 +203,7 @@ fn lines_are_those_of_all_rows() {
 
 #[test]
 fn warps_race_on_matrices() {
-    // what nothing has written may be anything
+    // registers that were never written may have any value
     let zeros: String = (20..28).map(|number| format!("mov.b32 %r{number}, 0;")).collect();
     let body = |barrier: &str| {
         format!(
@@ -220,7 +223,7 @@ fn warps_race_on_matrices() {
         Kernel { races: Some(BlockOrder::OneByOne), ..kernel }.ok().time
     };
     assert!(run("bar.sync 0;").is_empty());
-    // what is stored is there already, zero
+    // the stored value is already there, zero
     let races = run("").races;
     assert!(races.is_empty(), "{races:?}");
     let one = |number: u32, body: &str| {
@@ -245,7 +248,7 @@ fn what_cannot_be_done_is_said() {
     let mma = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r1, %r2}, {%r3}, {%r4, %r5};";
     assert!(of(31, mma).contains("only lanes"));
     assert!(of(31, "movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;").contains("only lanes"));
-    // no lane at all is none too few
+    // an instruction without active lanes is not an error
     assert!(kernel(32, &format!("setp.lt.u32 %p1, %r0, 0; @%p1 {wmma} ret;")).zeros(512).run().is_ok());
 
     let short = wmma.replace("16;", "17;");

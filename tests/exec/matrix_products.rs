@@ -1,13 +1,14 @@
-//! Products of matrices, `wmma` and `mma.sync`, of every shape and type, against sums written out.
+//! Products of matrices, `wmma` and `mma.sync`, of every shape and type, compared with explicit
+//! sums.
 //!
-//! `mma` is given its fragments register by register, packed by the formulas that the PTX ISA states
+//! For `mma` the fragments are packed register by register, by the formulas that the PTX ISA states
 //! for each shape; `wmma` loads and stores them itself, from every layout.
 
 use crate::exec_support;
 
 use exec_support::kernel;
 
-/// A type of elements, by its name in PTX.
+/// An element type, by its name in PTX.
 type Ty = &'static str;
 
 fn bits(ty: Ty) -> usize {
@@ -20,7 +21,7 @@ fn bits(ty: Ty) -> usize {
     }
 }
 
-/// Numbers that differ from each other in every bit that counts.
+/// A generator of numbers that differ in every significant bit.
 struct Numbers(u64);
 
 impl Numbers {
@@ -30,7 +31,7 @@ impl Numbers {
         x.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 16
     }
 
-    /// The bits of an element: any integer, or a float between 2^-4 and 2^5, of any sign.
+    /// Returns the bits of an element: any integer, or a float between 2^-4 and 2^5, of any sign.
     fn element(&mut self, ty: Ty) -> u64 {
         let random = self.next();
         let exponent = random % 9;
@@ -42,7 +43,7 @@ impl Numbers {
         match ty {
             "f16" => float(10, 5, 15),
             "bf16" => float(7, 8, 127),
-            // the lower bits of a tf32 are there and do not count
+            // the lower bits of a tf32 are set but have no effect
             "tf32" | "f32" => float(23, 8, 127),
             "f64" => float(40, 11, 1023) & !(0xfff << 40) | (1019 + exponent) << 52,
             _ => random & ((1u64 << bits(ty)) - 1),
@@ -74,7 +75,7 @@ fn half_value(bits: u64) -> f32 {
     }
 }
 
-/// The nearest half, found by trying all.
+/// Returns the nearest half, found by trying all.
 fn nearest_half(value: f32) -> u64 {
     if value.is_nan() {
         return 0x7fff;
@@ -82,7 +83,7 @@ fn nearest_half(value: f32) -> u64 {
     let sign = u64::from(value.is_sign_negative()) << 15;
     let wanted = f64::from(value.abs());
     let distance = |bits: u64| {
-        // infinity stands where the next half would be
+        // infinity is at the position of the next half
         let half = if bits == 0x7c00 { 65536.0 } else { f64::from(half_value(bits)) };
         (half - wanted).abs()
     };
@@ -113,7 +114,7 @@ fn integer(ty: Ty, bits: u64) -> i64 {
     }
 }
 
-/// `a b + c` as documented: one sum after the other, by ascending k.
+/// Returns `a b + c` as documented: one sum after the other, by ascending k.
 fn product(a: &Matrix, b: &Matrix, c: &Matrix, ty: Ty, saturate: bool) -> Matrix {
     let mut elements = Vec::new();
     for row in 0..a.rows {
@@ -144,7 +145,7 @@ fn product(a: &Matrix, b: &Matrix, c: &Matrix, ty: Ty, saturate: bool) -> Matrix
 }
 
 impl Matrix {
-    /// The bytes of the matrix in memory, rows (or columns) `stride` elements apart.
+    /// Returns the bytes of the matrix in memory, with rows (or columns) `stride` elements apart.
     fn bytes(&self, by_column: bool, stride: usize) -> Vec<u8> {
         let lines = if by_column { self.cols } else { self.rows };
         let mut bytes = vec![0xee; lines * stride * bits(self.ty) / 8];
@@ -179,7 +180,8 @@ fn list(name: &str, count: usize) -> String {
 
 const DECLARE: &str = ".reg .b32 %a<8>, %b<8>, %c<8>, %d<8>; .reg .b64 %da<2>, %db<2>, %dc<2>, %dd<2>;";
 
-/// Registers of a `wmma` fragment, from the table of the PTX ISA.
+/// Returns the number of registers of a `wmma` fragment and whether they hold doubles, from the
+/// table of the PTX ISA.
 fn wmma_registers(role: char, ty: Ty, [m, n, _]: [usize; 3]) -> (usize, bool) {
     let count = match (role, ty, m, n) {
         ('a' | 'b', "f16", ..) => 8,
@@ -198,7 +200,7 @@ fn wmma_registers(role: char, ty: Ty, [m, n, _]: [usize; 3]) -> (usize, bool) {
 }
 
 /// Loads, multiplies and stores by `wmma`, with these layouts (true: by column) and this much
-/// between lines; `between` is done to the registers before the product.
+/// padding between lines; `between` is applied to the registers before the product.
 fn wmma(
     shape: [usize; 3],
     [a, b, c, d]: [Ty; 4],
@@ -225,7 +227,7 @@ fn wmma(
     let lines = matrices.iter().zip([la, lb, lc]).zip(strides).map(|((x, by), s)| x.bytes(by, s));
     let buffers: Vec<Vec<u8>> = lines.collect();
     let space = if shared {
-        // the matrices go through shared memory, 8 KiB for each
+        // the matrices pass through shared memory, 8 KiB for each
         for (index, bytes) in buffers.iter().enumerate() {
             let (from, to) = (bytes.len() / 4, 8192 * index);
             body += &format!(
@@ -241,7 +243,7 @@ fn wmma(
         ".global"
     };
     for (index, (role, ty, by_column)) in [('a', a, la), ('b', b, lb), ('c', c, lc)].into_iter().enumerate() {
-        // without a stride the lines follow each other
+        // without a stride the lines are contiguous
         let stride = if pad == 0 { String::new() } else { format!(", {}", strides[index]) };
         let (layout, registers) = (layout(by_column), registers(role, ty));
         body += &format!(
@@ -316,11 +318,11 @@ fn wmma_of_integers() {
     }
 }
 
-/// What the PTX ISA says of one fragment of `mma`: registers, and row and column of element i of the
-/// lane with group ID g and thread ID in group t.
+/// A fragment of `mma` according to the PTX ISA: the number of registers, and the row and column of
+/// element i of the lane with group ID g and thread ID in group t.
 type Places = (usize, fn(g: usize, t: usize, i: usize) -> (usize, usize));
 
-/// Sums of 8 columns: `row = g for i < 2, else g + 8`, `col = 2 t + (i & 1)`.
+/// The positions of sums of 8 columns: `row = g for i < 2, else g + 8`, `col = 2 t + (i & 1)`.
 const SUMS: fn(usize, usize, usize) -> (usize, usize) =
     |g, t, i| (if i < 2 { g } else { g + 8 }, t * 2 + (i & 1));
 
@@ -447,7 +449,7 @@ fn mma_of_integers() {
     }
 }
 
-/// One product with uniform fragments: every element of d is `c + k a b`, in steps.
+/// Returns one product with uniform fragments: every element of d is `c + k a b`, in steps.
 fn uniform(instruction: &str, [a, b, c]: [u32; 3]) -> u32 {
     let body = format!(
         "mov.b32 %r2, {a:#x}; mov.b32 %r3, {b:#x}; mov.b32 %r4, {c:#x};

@@ -1,8 +1,8 @@
-//! Reads a Kanata log strictly.
+//! A strict parser of Kanata logs.
 
 use super::table::Row;
 
-/// A stage: lane, name, first cycle, first cycle after it.
+/// A stage: the lane, the name, the first cycle, and the cycle after the last.
 type Stage = (u32, String, u64, u64);
 
 #[derive(Debug, Default)]
@@ -10,7 +10,7 @@ pub struct Instruction {
     begun: u64,
     label: String,
     stages: Vec<Stage>,
-    /// Stages that have not ended: lane, name, begin.
+    /// The stages that have not ended: lane, name, begin.
     open: Vec<(u32, String, u64)>,
     retired: Option<u64>,
 }
@@ -23,10 +23,10 @@ impl Instruction {
         Some(name)
     }
 
-    /// It is the one of the table, and its stages say so.
+    /// Checks that the instruction and its stages agree with the table.
     pub fn is(&self, row: &Row) {
         let (block, warp, pc, unit) = (row.block, row.warp, row.pc, &row.unit);
-        // in a table, text that begins like a formula has a quote before it
+        // in a table, text that begins like a formula is preceded by a quote
         let text = row.text.strip_prefix('\'').unwrap_or(&row.text);
         assert_eq!(self.label, format!("b{block} w{warp} @{pc} {unit}: {text}"));
         assert_eq!((self.begun, self.retired), (row.issue, Some(row.done)));

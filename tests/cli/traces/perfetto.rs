@@ -1,10 +1,10 @@
-//! Reads JSON trace events strictly.
+//! A strict parser of JSON trace events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// Process and thread.
+/// A process and a thread.
 pub type Track = (u64, u64);
 
 #[derive(Debug)]
@@ -70,7 +70,8 @@ impl Perfetto {
         }
     }
 
-    /// Everything has a name, slices of a track do not overlap, counters change and go on in time.
+    /// Checks that everything has a name, that slices of a track do not overlap, and that counters
+    /// change and advance in time.
     pub fn is_well_formed(&self) {
         for (track, slices) in &self.slices {
             assert!(self.threads.contains_key(track) && self.processes.contains_key(&track.0), "{track:?}");
@@ -94,7 +95,7 @@ impl Perfetto {
         self.processes.iter().find(|(_, name)| *name == process).map(|(pid, _)| *pid)
     }
 
-    /// The tracks of a process whose names begin so.
+    /// Returns the tracks of a process whose names begin with a prefix.
     pub fn tracks_named(&self, process: &str, prefix: &str) -> Vec<Track> {
         let pid = self.pid(process).expect("the process");
         let named = self.threads.iter().filter(|((of, _), name)| *of == pid && name.starts_with(prefix));
@@ -118,7 +119,7 @@ impl Perfetto {
         self.counters.keys().filter(|(of, _)| *of == pid).map(|(_, name)| name.as_str()).collect()
     }
 
-    /// Empty if it never changes.
+    /// Returns the values of a counter; empty if it never changes.
     pub fn counter(&self, process: &str, name: &str) -> Counter {
         let pid = self.pid(process).expect("the process");
         self.counters.get(&(pid, name.to_owned())).cloned().unwrap_or_default()
@@ -131,7 +132,7 @@ impl Perfetto {
         })
     }
 
-    /// By block and warp: the track of what it was doing.
+    /// Returns the activity track of each warp, by block and warp.
     pub fn warps(&self) -> BTreeMap<(u64, u64), Track> {
         let of_block = |(pid, block): (u64, u64)| {
             self.threads.iter().filter_map(move |(track, name)| {
@@ -142,7 +143,8 @@ impl Perfetto {
         self.blocks().flat_map(of_block).collect()
     }
 
-    /// Block, warp, index, pc, issue, start, done of every instruction of the warps' tracks.
+    /// Returns block, warp, index, pc, issue, start and done of every instruction of the warps'
+    /// tracks.
     pub fn instructions(&self) -> Vec<[u64; 7]> {
         let mut found = Vec::new();
         for (pid, block) in self.blocks() {
@@ -161,7 +163,7 @@ impl Perfetto {
     }
 }
 
-/// The sum of a value over all cycles; it ends with zero.
+/// Returns the sum of a value over all cycles, and checks that it ends with zero.
 pub fn integral(counter: &Counter, value: &str) -> u64 {
     let of = |values: &Map<String, Value>| values[value].as_u64().unwrap();
     assert!(counter.last().is_none_or(|(_, last)| of(last) == 0), "{value} ends with zero");

@@ -1,4 +1,4 @@
-//! Reads the CSV trace, as RFC 4180 wants it.
+//! A parser of the CSV trace, according to RFC 4180.
 
 /// An instruction.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// What the Perfetto trace knows of an instruction, too.
+    /// Returns the fields that the Perfetto trace contains, too.
     pub fn key(&self) -> [u64; 7] {
         [self.block, self.warp, self.index, self.pc, self.issue, self.start, self.done]
     }

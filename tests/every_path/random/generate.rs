@@ -1,4 +1,4 @@
-//! Random kernels: control that depends on thread ids, on data, and on both.
+//! Random kernels: control flow that depends on thread ids, on data, and on both.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Case;
 
-/// Registers of every lane.
+/// The registers with a different value in each lane.
 const VALUES: Range<u32> = 10..18;
-/// Registers that all lanes have alike.
+/// The registers with the same value in all lanes.
 const ALIKE: Range<u32> = 20..23;
-/// Predicates of every lane.
+/// The predicates with a different value in each lane.
 const PREDICATES: Range<u32> = 0..6;
 
 struct Writer {
@@ -20,11 +20,11 @@ struct Writer {
     out: String,
     labels: u32,
     counters: u32,
-    /// Statements that may still be written.
+    /// The number of statements that may still be written.
     budget: i32,
-    /// Labels that may be gone to, outer ones first.
+    /// The labels that may be targets of jumps, outer ones first.
     targets: Vec<String>,
-    /// The first of these that lanes may go to apart from others.
+    /// The index of the first label to which lanes may diverge.
     apart_from: usize,
     barriers: bool,
     long_loops: bool,
@@ -32,7 +32,7 @@ struct Writer {
     jumps: bool,
     collectives: bool,
     depth: u32,
-    /// Loops around.
+    /// The number of enclosing loops.
     inside: u32,
 }
 
@@ -59,7 +59,8 @@ impl Writer {
         self.out.push('\n');
     }
 
-    /// A predicate to branch on, in `%p10`; alike in all lanes or not.
+    /// Writes a predicate for a branch to `%p10`, and returns the guard; the predicate is the same
+    /// in all lanes if `alike` is set.
     fn condition(&mut self, alike: bool) -> String {
         let text = if alike {
             let (reg, bit) = (self.pick(ALIKE), 1 << self.pick(0..5));
@@ -106,7 +107,7 @@ impl Writer {
         if self.chance(50) { format!("@%p{p} ") } else { format!("@!%p{p} ") }
     }
 
-    /// Makes `%rd3` the place of a word that `reg` chooses.
+    /// Makes `%rd3` the address of a word that `reg` selects.
     fn place(&mut self, reg: u32, shared: bool, stored: bool) {
         let mask = if shared || !stored { 255 } else { 127 };
         let base = if stored && !shared { 128 } else { 0 };
@@ -155,7 +156,7 @@ impl Writer {
                 }
             }
             10 => {
-                // a generic address in shared memory, or in either
+                // a generic address in shared memory, or in either space
                 let from = if self.chance(50) { 1 } else { a };
                 self.place(from, true, false);
                 self.line("cvt.u64.u32 %rd5, %r42;\ncvta.shared.u64 %rd6, %rd5;");
@@ -183,7 +184,7 @@ impl Writer {
                 self.line(&format!("{guard}selp.b32 %r{d}, %r{a}, %r{b}, %p{p};"));
             }
             15 if !alike || self.ends || self.jumps => {
-                // a lane would see what is in one that does not take part
+                // a lane would read the value of a lane that does not take part
                 self.line(&format!("{guard}xor.b32 %r{d}, %r{a}, %r{b};"));
             }
             15 => {
@@ -213,11 +214,12 @@ impl Writer {
         }
     }
 
-    /// Goes to some label, or ends, with some code before.
+    /// Jumps to some label, or ends, after some code.
     fn jump(&mut self, alike: bool) {
         let condition = self.condition(alike);
         let end = self.ends && (self.chance(30) || self.targets.len() <= self.apart_from);
-        // lanes that end in a loop that is taken as a whole: switched off to look behind that
+        // lanes that end in a loop that is analysed as a whole: can be switched off to test the
+        // rest
         let calm = std::env::var_os("ADVERSARY_CALM").is_some();
         let end = end && !alike && !(calm && self.inside > 0);
         let target = if end {
@@ -238,7 +240,7 @@ impl Writer {
             self.line(&format!("@{condition} {how};"));
             return;
         }
-        // with code on the way, behind a branch that those who stay take
+        // with code on the way, after a branch that the remaining lanes take
         let on = self.label("ON");
         let condition = condition.strip_prefix('!').map_or(format!("!{condition}"), ToOwned::to_owned);
         self.line(&format!("@{condition} bra {on};"));
@@ -315,7 +317,7 @@ impl Writer {
         let depth = self.targets.len();
         if self.jumps {
             self.targets.push(out.clone());
-            // a second edge back, or a place before the only one
+            // a second back edge, or a block before the only one
             let again = form < 3 && self.chance(40);
             self.targets.push(if again { head.clone() } else { latch.clone() });
         }
@@ -338,7 +340,7 @@ impl Writer {
     }
 
     fn in_loop(&mut self, alike: bool) {
-        // without barriers lanes may leave apart from each other, and what is alike is so no longer
+        // without barriers lanes may leave separately, and uniform values are no longer uniform
         self.inside += 1;
         self.statements(alike && (self.barriers || !self.jumps));
         self.inside -= 1;
@@ -389,7 +391,7 @@ impl Writer {
     }
 }
 
-/// What a buffer holds.
+/// Returns the contents of a buffer.
 fn input(rng: &mut ChaCha8Rng, long: bool) -> Vec<u32> {
     let kind = rng.random_range(0..6);
     let fixed: u32 = rng.random();
@@ -405,7 +407,7 @@ fn input(rng: &mut ChaCha8Rng, long: bool) -> Vec<u32> {
         .collect()
 }
 
-/// A kernel and what it runs on.
+/// Returns a kernel and the data it runs on.
 pub fn case(seed: u64) -> Case {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (block, grid) = match rng.random_range(0..6) {

@@ -1,4 +1,4 @@
-//! How often lanes go round loops.
+//! The number of times that lanes iterate loops.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,11 @@ use warpbound::path::BlockPaths;
 use warpbound::program::Program;
 use warpbound::program::warp_cfg::{Divergence, WarpCfg};
 
-/// By loop of the kernel: the most that a lane goes back to its beginning each time it comes to it from outside.
+/// Returns, for each loop of the kernel, the largest number of times that a lane goes back to its
+/// beginning after it enters it from outside.
 ///
 /// # Errors
-/// Irreducible code.
+/// Returns an error for irreducible code.
 pub fn observed_bounds<'p>(
     program: &Program,
     block: [u32; 3],

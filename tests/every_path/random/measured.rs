@@ -1,4 +1,4 @@
-//! What a set of paths takes, against each of its paths written out.
+//! The value of a set of paths, compared with each of its paths.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -11,13 +11,13 @@ use warpbound::path::{BlockPaths, MemoryUse, PathPart, PathSet, Rounds, Sides, S
 use warpbound::program::{Program, TimingTable};
 use warpbound::ptx::Module;
 
-/// A step, and whether it is an end.
+/// The steps of a path, each with whether it is an end.
 type Word = Vec<(Step, bool)>;
 
-/// Words there may be.
+/// The largest number of words.
 const MOST_WORDS: usize = 4000;
 
-/// Instructions to draw from; the last one is `ret`, the one before a barrier.
+/// Returns the instructions to draw from; the last one is `ret`, the one before it a barrier.
 fn program() -> Program {
     let text = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\
         .reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %rd<4>; .reg .f32 %f<8>; .reg .f64 %fd<4>; .shared .align 16 .b8 sm[64];\n\
@@ -130,7 +130,8 @@ fn tidy(mut words: Vec<Word>) -> Vec<Word> {
     words
 }
 
-/// The words of a set after any of these; `left` gets those that have left the loop around it. None if there are too many.
+/// Returns the words of a set after any of these; `left` receives those that have left the
+/// enclosing loop. Returns `None` if there are too many.
 fn words(set: &PathSet, mut before: Vec<Word>, left: &mut Vec<Word>) -> Option<Vec<Word>> {
     for part in set.parts() {
         if before.len() > MOST_WORDS || left.len() > MOST_WORDS {

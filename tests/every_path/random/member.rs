@@ -1,4 +1,4 @@
-//! Whether a path is one of a set: written a second time.
+//! The test whether a path is in a set: an independent implementation.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use warpbound::path::{PathPart, PathSet, Step};
 
 type Places = BTreeSet<usize>;
 
-/// Whether all steps are one of the paths of a set, with as many transactions or fewer.
+/// Returns whether these steps are one of the paths of a set, with as many transactions or fewer.
 pub fn contains(set: &PathSet, steps: &[Step]) -> bool {
     after(set, steps, &Places::from([0]), &mut Places::new()).contains(&steps.len())
 }
@@ -65,7 +65,7 @@ fn after(set: &PathSet, steps: &[Step], from: &Places, left: &mut Places) -> Pla
             }
             PathPart::Loop(rounds) => {
                 let mut away = Places::new();
-                // a place that was come to in fewer rounds has more of them left
+                // a position that was reached in fewer iterations has more of them left
                 let (mut now, mut seen) = (at.clone(), at);
                 for _ in 0..=rounds.most {
                     now = after(&rounds.round, steps, &now, &mut away);
@@ -75,7 +75,8 @@ fn after(set: &PathSet, steps: &[Step], from: &Places, left: &mut Places) -> Pla
                     }
                 }
                 let mut more = away.clone();
-                // every round leaves one for each of the ways, but for those that leave last
+                // every iteration leaves one state for each of the exits, except for those that
+                // leave last
                 for _ in 1..(rounds.most + 1) * rounds.ways_after().count() as u64 {
                     let mut next = Places::new();
                     for way in rounds.ways_after() {

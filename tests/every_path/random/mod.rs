@@ -1,4 +1,5 @@
-//! Random kernels against the bound over all paths: every run's paths are in the sets, and no run takes longer.
+//! Random kernels and the bound over all paths: every run's paths are in the sets, and no run takes
+//! longer.
 
 mod generate;
 mod lanes;
@@ -26,23 +27,23 @@ use crate::runs;
 
 /// A kernel with the data that it runs on.
 pub struct Case {
-    /// The body, for a kernel `k` with a pointer to data in `%rd0` and a number in `%r9`.
+    /// The body of a kernel `k` with a pointer to data in `%rd0` and a number in `%r9`.
     pub body: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// What the buffer holds, run by run.
+    /// The contents of the buffer, run by run.
     pub inputs: Vec<Vec<u32>>,
-    /// The number.
+    /// The value of `%r9`.
     pub number: u32,
-    /// Whether every loop gets its bound at once, or none if it can do without.
+    /// Whether every loop gets its bound at once, or none if it is not needed.
     pub bounds_first: bool,
-    /// What is added to the bounds.
+    /// A number that is added to the bounds.
     pub slack: u64,
-    /// Whether bounds are counted on the path of a warp, from where it comes into a loop again.
+    /// Whether bounds are counted on the path of a warp, from each entry into a loop.
     pub by_warp: bool,
 }
 
-/// What was compared.
+/// Statistics about the comparison.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub paths: u64,
@@ -50,23 +51,24 @@ pub struct Counts {
     pub one_path: u64,
     pub sets_with_loops: u64,
     pub bounded: u64,
-    /// Paths of which `PathSet::contains` says something else than the independent check.
+    /// The number of paths for which `PathSet::contains` differs from the independent check.
     pub membership: u64,
-    /// Launches of which several blocks are resident together.
+    /// The number of launches of which several blocks are resident together.
     pub resident: u64,
-    /// Blocks of which all schedules were simulated.
+    /// The number of blocks of which all schedules were simulated.
     pub explored: u64,
-    /// Warps with one path in their set, of which the run's differs in transactions.
+    /// The number of warps with a single path in their set, from which the run's path differs in
+    /// transactions.
     pub looser: u64,
 }
 
-/// How a case went that is no violation.
+/// The result of a case without a violation.
 #[derive(Debug)]
 pub enum Went {
     Held(Counts),
-    /// No run, by its error.
+    /// There is no run, for this reason.
     NoRun(String),
-    /// Refused by the analysis.
+    /// The analysis rejected the kernel.
     Refused(String),
 }
 
@@ -110,13 +112,13 @@ fn executed(program: &Program, launch: &Launch, options: Options) -> Result<Vec<
     Ok(blocks)
 }
 
-/// Steps that the analysis may write down.
+/// The number of steps that the analysis may store.
 const STEPS: u64 = 40_000;
 
 /// Runs a case and compares.
 ///
 /// # Errors
-/// What contradicts the claims.
+/// Returns a description of what contradicts the claims.
 pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) -> Result<Went, String> {
     let program = case.program(isa).unwrap_or_else(|error| panic!("{error}\n{}", case.text()));
     let launches: Vec<Launch> = case.inputs.iter().map(|input| case.launch(input)).collect();
@@ -231,7 +233,7 @@ pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) ->
     Ok(Went::Held(counts))
 }
 
-/// Counts over many cases.
+/// Statistics over many cases.
 #[derive(Debug, Default)]
 struct Campaign {
     kernels: u64,
@@ -242,7 +244,7 @@ struct Campaign {
     violations: Vec<(u64, String)>,
 }
 
-/// An error without its numbers.
+/// Returns an error without its numbers.
 fn reason(error: &str) -> String {
     let line = error.lines().find(|line| line.contains("error") || line.contains(": ")).unwrap_or(error);
     line.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).take(140).collect()
@@ -250,7 +252,7 @@ fn reason(error: &str) -> String {
 
 const MACHINES: [&str; 3] = ["ecrts25-orin-banks", "ecrts25-orin", "ecrts25-orin-4sub"];
 
-/// The machine of a seed.
+/// Returns the index of the machine for a seed.
 fn which(seed: u64) -> usize {
     match seed % 8 {
         3 => 1,

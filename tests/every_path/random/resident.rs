@@ -1,5 +1,5 @@
-//! The bound over all paths where blocks are resident together, against RBB of runs; and against every schedule of
-//! blocks that are small enough.
+//! The bound over all paths for blocks that are resident together, compared with RBB of runs and,
+//! for small blocks, with every schedule.
 
 use warpbound::base::{BlockId, Cycles, Watch};
 use warpbound::bound::{Analyser, BlockShare, LaunchShares, Residency, StaticShare, static_share};
@@ -9,7 +9,7 @@ use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, PathSet};
 use warpbound::program::TimingTable;
 
-/// What a run's block adds to RBB.
+/// Returns the share of a run's block in RBB.
 pub fn share_of_run(analyser: &mut Analyser<'_>, paths: &BlockPaths) -> BlockShare {
     let mut share = BlockShare::default();
     analyser.for_each_section(paths, |section| share.add_section(section));
@@ -24,14 +24,15 @@ fn value(residency: Residency, shares: &[BlockShare]) -> u64 {
     launch.value().cycles().get()
 }
 
-/// Launches of several copies of the blocks, each with the paths of another run: RBB is at most the bound over all
-/// paths, and is it if every block has one path and there is one sub-core. How many were compared.
+/// Compares launches of several copies of the blocks, each with the paths of another run: RBB is at
+/// most the bound over all paths, and equals it if every block has one path and there is one
+/// sub-core. Returns the number of comparisons.
 pub fn attack(table: &TimingTable, sets: &[&[PathSet]], runs: &[Vec<BlockPaths>]) -> Result<u64, String> {
     let mut analyser = Analyser::new(table);
     let of_sets: Vec<StaticShare> = sets.iter().map(|sets| static_share(table, sets)).collect();
     let (mut ours, mut theirs, mut one_path) = (Vec::new(), Vec::new(), true);
     for (run, number) in runs.iter().zip(0..) {
-        // the first run twice: a launch of odd length, and blocks that are alike
+        // the first run twice: a launch of odd length, and equal blocks
         for _ in 0..if number == 0 { 2 } else { 1 } {
             for (paths, (of_sets, sets)) in run.iter().zip(of_sets.iter().zip(sets)) {
                 one_path &= paths
@@ -61,7 +62,8 @@ pub fn attack(table: &TimingTable, sets: &[&[PathSet]], runs: &[Vec<BlockPaths>]
     Ok(compared)
 }
 
-/// The longest of all schedules of the block is at most this; nothing if there are too many.
+/// Checks that the longest of all schedules of the block is at most this; returns `None` if there
+/// are too many.
 pub fn explored(
     table: &TimingTable,
     machine: &Machine,

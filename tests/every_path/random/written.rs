@@ -1,4 +1,4 @@
-//! Kernels written to contradict the argument, one for each doubt.
+//! Kernels written to contradict the argument, one for each possible flaw.
 
 use super::{Case, Went, attack};
 
@@ -27,7 +27,7 @@ fn holds(case: &Case) {
 const LANE: &str =
     "mov.u32 %r0, %tid.x; mul.wide.u32 %rd1, %r0, 4; add.s64 %rd2, %rd0, %rd1; ld.global.u32 %r1, [%rd2];";
 
-/// A lane that waits has what it wrote on the side that ran first.
+/// A waiting lane has the value that it wrote on the side that ran first.
 #[test]
 fn a_shuffle_reads_what_the_other_side_wrote() {
     let body = "mov.u32 %r0, %tid.x; mov.u32 %r2, 0; setp.lt.u32 %p0, %r0, 16;\n\
@@ -36,7 +36,7 @@ fn a_shuffle_reads_what_the_other_side_wrote() {
     holds(&case(32, body, vec![vec![0; 64]]));
 }
 
-/// Lanes leave a loop by two ways that wait, in each round.
+/// Lanes leave a loop by two exits that wait, in each iteration.
 #[test]
 fn two_ways_out_that_wait_in_each_round() {
     let body = format!(
@@ -44,12 +44,12 @@ fn two_ways_out_that_wait_in_each_round() {
          C: add.u32 %r2, %r2, 1;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra D;\nadd.u32 %r5, %r5, 1;\nbra OUT;\n\
          D: add.u32 %r2, %r2, 1;\nbra L;\nOUT: ret;"
     );
-    // lanes leave in the last rounds, one by each way
+    // lanes leave in the last iterations, one by each exit
     let input = (0..32).map(|lane| 128 + lane % 4).collect();
     holds(&case(32, &body, vec![input]));
 }
 
-/// Lanes that went on have ended, and those that left go on.
+/// The lanes that continued have ended, and those that left continue.
 #[test]
 fn lanes_end_in_a_loop_that_others_left() {
     let body = format!(
@@ -82,7 +82,7 @@ fn a_select_of_the_clock() {
     holds(&case(32, &body, vec![vec![0; 32], vec![1; 32], (0..32).map(|lane| lane & 1).collect()]));
 }
 
-/// All lanes that a barrier is for have ended in one run, and none in another.
+/// All lanes of a barrier have ended in one run, and none in another.
 #[test]
 fn a_barrier_whose_lanes_may_have_ended() {
     let body = format!(
@@ -93,7 +93,8 @@ fn a_barrier_whose_lanes_may_have_ended() {
     holds(&case(32, &body, vec![ended, others]));
 }
 
-/// As `lanes_end_in_a_loop_that_others_left`, with a bound that lets rounds be walked one by one.
+/// As `lanes_end_in_a_loop_that_others_left`, with a bound that lets iterations be walked one by
+/// one.
 #[test]
 fn lanes_end_in_a_short_loop_that_others_left() {
     let body = format!(
@@ -105,7 +106,8 @@ fn lanes_end_in_a_short_loop_that_others_left() {
     holds(&case(32, &body, vec![input(7), input(8), input(9)]));
 }
 
-/// The way out of a loop runs before the lanes that stay go on: the warp leaves the loop and comes back into it.
+/// The exit of a loop runs before the remaining lanes continue: the warp leaves the loop and enters
+/// it again.
 #[test]
 fn a_way_out_that_runs_first() {
     let body = format!(
@@ -115,15 +117,15 @@ fn a_way_out_that_runs_first() {
     for shift in [0, 60, 80] {
         holds(&case(32, &body, vec![(0..32).map(|lane| shift + lane % 4).collect(), vec![shift + 3; 32]]));
     }
-    // rounds counted on the warp's path, from where it comes into the loop again
+    // iterations counted on the warp's path, from where it enters the loop again
     let by_warp = Case { by_warp: true, ..case(32, &body, vec![(0..32).map(|lane| lane % 16).collect()]) };
     holds(&by_warp);
 }
 
-/// A way out of a loop whose lanes go round apart, which all lanes that come there are known to take.
+/// An exit of a loop whose lanes diverge, which all lanes that reach it are known to take.
 #[test]
 fn a_known_way_out_where_lanes_went_apart() {
-    // lanes below 14 leave in the first round; the others go round by data
+    // lanes below 14 leave in the first iteration; the others iterate depending on data
     let body = format!(
         "{LANE}\nmov.u32 %r2, 0;\nH: setp.lt.u32 %p0, %r0, 14;\n@!%p0 bra E;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra LATCH;\n\
          setp.lt.u32 %p2, %r0, 17;\n@%p2 bra OUT;\nE: add.u32 %r4, %r4, 1;\n\

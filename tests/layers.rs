@@ -1,11 +1,11 @@
-//! What must hold of the sources as text.
+//! Rules about the text of the sources.
 //!
-//! * The layer rule of `src/lib.rs`: an arrow may only point down, or to the right within a row. Read from
-//!   every `crate::layer` that a file names, outside comments.
-//! * Within a layer, too, things point one way: the files and folders of a folder use each other without a
-//!   circle.
+//! * The layer rule of `src/lib.rs`: an arrow may only point down, or to the right within a row. It
+//!   is read from every `crate::layer` that a file names, outside comments.
+//! * Dependences within a layer have one direction, too: the files and folders of a folder use each
+//!   other without a cycle.
 //! * The repository stands alone: no file names a page that a reader does not have.
-//! * Links to numbered sections of `warpbound::model` lead somewhere.
+//! * Links to numbered sections of `warpbound::model` are valid.
 
 #[path = "support/module_graph.rs"]
 mod module_graph;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use module_graph::{Circle, Modules};
 
-/// Top to bottom, left to right.
+/// The layers, from top to bottom and from left to right.
 const ROWS: [&[&str]; 9] = [
     &["cli"],
     &["report", "sweep"],
@@ -28,9 +28,9 @@ const ROWS: [&[&str]; 9] = [
     &["model"],
 ];
 
-/// Arrows that would point down or right and are forbidden all the same: the analyser must not
-/// know what was simulated, nor the simulator what was bounded. What explains a run reads its events and
-/// must not compute its times again, with either's code.
+/// Arrows that point down or right but are forbidden nevertheless: the analyser must not use the
+/// simulation, nor the simulator the bounds. The explanation of a run reads its events and must not
+/// compute its times again, with the code of either.
 const NEVER: [(&str, &str); 6] = [
     ("sim", "bound"),
     ("bound", "sim"),
@@ -62,7 +62,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The layers a source names, with the line.
+/// Returns the layers that a source names, with the line.
 fn named_layers(text: &str) -> Vec<(usize, String)> {
     let mut named = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -98,7 +98,7 @@ fn arrows_point_down_or_right() {
         let inside = file.strip_prefix(&root).unwrap();
         let layer = inside.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
         if layer.ends_with(".rs") {
-            continue; // lib.rs and main.rs stand above the layers
+            continue; // lib.rs and main.rs are above the layers
         }
         for (line, named) in named_layers(&std::fs::read_to_string(file).unwrap()) {
             if !allowed(&layer, &named) {
@@ -135,16 +135,17 @@ fn the_rule_itself_forbids_what_it_should() {
     assert_eq!(named, [(1, "sim".to_owned()), (1, "bound".to_owned()), (3, "base".to_owned())]);
 }
 
-/// Layers that still have circles.
+/// The layers that still have cycles.
 const NOT_YET: [&str; 0] = [];
 
-/// In every folder of a layer, its own and those inside: let one module (a file, or a folder with all that
-/// lies in it) point to another if something in the one names something that the other defines, by whatever
-/// path and through whatever re-export. Then no way along these arrows leads back to where it began.
+/// Tests, in every folder of a layer, its own and those inside, the graph of modules. One module (a
+/// file, or a folder with all its contents) points to another if it names something that the other
+/// defines, by whatever path and through whatever re-export. No path along these arrows may lead
+/// back to its start.
 ///
-/// Parents are no siblings. A `mod.rs` may use its children, and they may use what it defines itself, the
-/// words that the folder shares; what it only passes on counts as of the child that defines it. Tests do not
-/// count.
+/// Parents are not siblings. A `mod.rs` may use its children, and they may use what it defines
+/// itself, the vocabulary that the folder shares; what it only re-exports counts as defined by the
+/// child. Tests do not count.
 #[test]
 fn modules_of_a_folder_use_each_other_one_way() {
     let circles = Modules::read(&root().join("src")).circles(|layer| !NOT_YET.contains(&layer));
@@ -168,7 +169,7 @@ fn circles_are_found_however_they_are_written() {
         ("use super::b::B; pub struct A;", ""),
         ("use super::{c::C, b::{self, B as D}}; pub struct A;", ""),
         ("pub struct A(crate::l::b::B);", ""),
-        // through what the folder passes on, imports or takes whole
+        // through what the folder re-exports, imports or includes by a glob
         ("use super::B; pub struct A;", "mod a; mod b; pub use b::B;"),
         ("use crate::l::{B}; pub struct A;", "mod a; mod b; use b::B;"),
         ("use super::B; pub struct A;", "mod a; mod b; pub use b::*;"),
@@ -186,7 +187,7 @@ fn circles_are_found_however_they_are_written() {
     ] {
         assert_eq!(circles(&[("l/mod.rs", more), ("l/a.rs", a), b]), [], "{a} {more}");
     }
-    // a folder stands for all that is in it
+    // a folder represents all its contents
     let files = [
         ("l/mod.rs", ""),
         ("l/a/mod.rs", ""),
@@ -194,7 +195,7 @@ fn circles_are_found_however_they_are_written() {
         ("l/b.rs", "use super::a::deep;"),
     ];
     assert_eq!(circles(&files), found);
-    // and what is in it is looked at by itself
+    // and its contents are tested separately
     let files = [
         ("l/mod.rs", ""),
         ("l/a/mod.rs", ""),
@@ -208,7 +209,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every file that belongs to the repository, or would if it were added: all but what `.gitignore` names.
+/// Returns every file that belongs to the repository, or would if it were added: all except those
+/// that `.gitignore` names.
 fn repository() -> Vec<PathBuf> {
     fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(dir).unwrap() {
@@ -228,8 +230,9 @@ fn repository() -> Vec<PathBuf> {
     found
 }
 
-/// What of a text names a page outside the repository: the design pages, the folder they lie in, or a
-/// paper by its number there. Put together here, so that this file does not name them itself.
+/// Returns the part of a text that names a page outside the repository: the design pages, their
+/// folder, or a paper by its number there. The names are assembled here, so that this file does not
+/// contain them itself.
 fn names_outside_pages(text: &str) -> Option<String> {
     let pages = ["MODEL", "FACTS", "DESIGN", "STYLE", "HOUSE"].map(|page| format!("{page}.{}", "md"));
     let folders = ["MODEL", "FACTS", "DESIGN", "STYLE", "seeds", "reference", "hooks"]
@@ -291,7 +294,7 @@ fn such_names_are_found_and_others_are_not() {
     }
 }
 
-/// As rustdoc makes the name of a link target from a heading.
+/// Returns the name of a link target that rustdoc derives from a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.collect::<String>().trim().to_lowercase().replace(' ', "-")

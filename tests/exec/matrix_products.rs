@@ -469,7 +469,8 @@ fn sums_round_after_each_product_and_saturate_at_the_end() {
     assert_eq!(uniform(half, [0x3c00_3c00, 0x3c00_3c00, 0x4b80_0000]), 0x4b80_0000);
     // subnormal halves count: 16 times 2^-24 * 2^-24
     assert_eq!(f32::from_bits(uniform(half, [0x0001_0001, 0x0001_0001, 0])), 2f32.powi(-44));
-    // infinity times zero
+    // 2^127 * 2^100 exceeds single precision, but 2^-126 * 2^-126 is negligible in the sum that it
+    // is added to
     assert_eq!(uniform(half, [0x7c00_7c00, 0, 0]), 0x7fff_ffff);
     // 2^127 * 2^100 is no single, but less than one next to the sum that it is added to
     let brain = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
@@ -486,7 +487,7 @@ fn sums_round_after_each_product_and_saturate_at_the_end() {
     assert_eq!(uniform(clamps, [0x8080_8080, 0x7f7f_7f7f, 0x8000_0001]), 0x8000_0000);
 }
 
-/// Operations on the elements of fragments mean what they should: `(2 a) b + c`, then `d - 3 c`.
+/// Operations on the elements of fragments have the expected effect: `(2 a) b + c`, then `d - 3 c`.
 #[test]
 fn fragments_can_be_computed_with() {
     let mut numbers = Numbers(5);

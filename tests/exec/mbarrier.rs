@@ -1,4 +1,4 @@
-//! Mbarrier objects: arrivals, phases, waits that let the others run, and what is wrong.
+//! Mbarrier objects: arrivals, phases, waits that let other warps run, and errors.
 
 use crate::exec_support;
 
@@ -7,7 +7,7 @@ use warpbound::exec::races::BlockOrder;
 
 const OBJECT: &str = ".shared .align 8 .b64 object;";
 
-/// A block of so many threads, with an object made for so many arrivals.
+/// Returns a block of `threads` threads, with an object initialised for `count` arrivals.
 fn with_object(threads: u32, count: u32, body: &str) -> Kernel {
     let setup = format!(
         "setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [object], {count}; bar.sync 0;
@@ -16,7 +16,7 @@ fn with_object(threads: u32, count: u32, body: &str) -> Kernel {
     kernel(threads, &format!("{setup}\n{body}")).module(OBJECT).zeros(4 * threads as usize)
 }
 
-/// All threads arrive and wait: a barrier of the block made of an object.
+/// All threads arrive and wait: an object used as a barrier of the block.
 #[test]
 fn a_phase_completes_when_all_have_arrived() {
     for wait in ["test_wait", "try_wait"] {
@@ -46,7 +46,7 @@ fn a_phase_completes_when_all_have_arrived() {
             outcome.trace(warp).iter().filter(|(at, _)| *at == line.unwrap().line).count()
         };
         if wait == "try_wait" {
-            // the suspended warps ask once, in every round
+            // a suspended warp tests once in every iteration
             assert!((0..4).all(|warp| waits(warp) == 3 * 2), "{}", waits(0));
         } else {
             assert!(waits(0) > 6);
@@ -99,9 +99,9 @@ fn states_and_counts_are_as_the_isa_says() {
         ),
         0b011
     );
-    // three phases later the parity is that of the one before
+    // three phases later the parity is that of the phase before
     assert_eq!(of(1, &format!("{arrive} {parity} {arrive} {parity} {arrive} {parity}")), 0b101);
-    // a drop lowers what later phases wait for
+    // a drop lowers the expected count of later phases
     let drop = "mbarrier.arrive_drop.shared.b64 %rd5, [object];";
     assert_eq!(
         of(2, &format!("{drop} {ask} {arrive} {ask} mov.b64 %rd5, %rd6; {arrive} mov.b64 %rd5, %rd6; {ask}")),
@@ -119,18 +119,18 @@ fn states_and_counts_are_as_the_isa_says() {
         ),
         1
     );
-    // through a generic address, by a time limit
+    // through a generic address, with a time limit
     let generic = "mov.u64 %rd7, object; cvta.shared.u64 %rd7, %rd7; mbarrier.arrive.b64 %rd5, [%rd7];
         mbarrier.try_wait.b64 %p4, [%rd7+0], %rd5, 1000; selp.u32 %r1, 1, 0, %p4;";
     assert_eq!(of(1, generic), 1);
-    // nobody else arrives: the time is up, the answer no
+    // no other thread arrives: the time limit expires, and the result is false
     let in_vain =
         "mbarrier.arrive.shared.b64 %rd5, [object]; mbarrier.try_wait.shared.b64 %p4, [object], %rd5;
         selp.u32 %r1, 1, 2, %p4;";
     assert_eq!(of(2, in_vain), 2);
 }
 
-/// Copies arrive when they are done, which here they are at once.
+/// Copies arrive when they complete, which is immediately here.
 #[test]
 fn asynchronous_copies_arrive() {
     let copy = |arrive: &str, count: u32| {
@@ -201,7 +201,7 @@ fn what_is_wrong_with_an_object_is_named() {
         let error = of(32, count, body);
         assert!(error.contains(why) && error.contains("k.ptx:"), "{body}: {error}");
     }
-    // 33 arrivals never come
+    // 33 arrivals are expected, but never occur
     let spin = "mbarrier.arrive.shared.b64 %rd5, [object]; W: mbarrier.try_wait.shared.b64 %p2, [object], %rd5; @!%p2 bra W;";
     let deadlock = of(32, 33, spin);
     assert!(deadlock.contains("does not end: warp 0 waits for a phase of an mbarrier object"), "{deadlock}");

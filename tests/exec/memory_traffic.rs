@@ -1,4 +1,4 @@
-//! The lines that accesses touch, as engines with caches will get them.
+//! The lines that accesses touch, in the form that engines with caches receive them.
 
 use crate::exec_support;
 use crate::shipped;
@@ -11,7 +11,7 @@ use warpbound::program::layout::LOCAL_LINES_BASE;
 
 const BASE: u64 = 0xc000_0000;
 
-/// The groups of a path: address and sectors of each line.
+/// Returns the groups of a path: address and sectors of each line.
 fn groups(path: &WarpPath) -> Vec<Vec<(u64, u8)>> {
     path.traffic()
         .split_inclusive(|used| used.is_last())
@@ -25,14 +25,15 @@ fn groups(path: &WarpPath) -> Vec<Vec<(u64, u8)>> {
         .collect()
 }
 
-/// The groups of one warp that runs a body over buffers of these sizes.
+/// Returns the groups of one warp that runs a body over buffers of these sizes.
 fn traffic(body: &str, buffers: &[usize]) -> Vec<Vec<(u64, u8)>> {
     let mut launch = buffers.iter().fold(kernel(32, body), |launch, &bytes| launch.zeros(bytes));
     launch.traffic = true;
     groups(&launch.ok().blocks[0].warps[0])
 }
 
-/// An access of every lane at `stride` bytes from the last one's, `offset` bytes into buffer 0.
+/// Returns the lines of an access in which each lane is `stride` bytes after the previous one,
+/// `offset` bytes into buffer 0.
 fn strided(stride: u32, offset: u32, access: &str) -> Vec<(u64, u8)> {
     let body = format!(
         "mul.wide.u32 %rd10, %r0, {stride}; add.u64 %rd10, %rd0, %rd10; add.u64 %rd10, %rd10, {offset};

@@ -1,6 +1,6 @@
-//! Instructions and operands that compilers of today write, from PTX text to bytes: vector registers, array elements,
-//! wide accesses, atomic operations on vectors and halves, arrays of any length as arguments. What each operation
-//! computes is tested beside it.
+//! Instructions and operands that current compilers write, from PTX text to bytes: vector
+//! registers, array elements, wide accesses, atomic operations on vectors and halves, arrays of any
+//! length as arguments. The result of each operation is tested beside its implementation.
 
 use warpbound::exec::races::BlockOrder;
 
@@ -8,7 +8,7 @@ use crate::exec_support;
 
 use exec_support::{STORE, kernel};
 
-/// The word that each of 32 lanes ends with in `%r1`.
+/// Returns the final value of `%r1` in each of 32 lanes.
 fn lanes(body: &str) -> Vec<u32> {
     kernel(32, &format!("{body}\n{STORE} ret;")).zeros(128).ok().words(0)
 }
@@ -17,7 +17,7 @@ fn each(f: impl Fn(u32) -> u32) -> Vec<u32> {
     (0..32).map(f).collect()
 }
 
-/// The words of the first buffer after a kernel of one thread.
+/// Returns the words of the first buffer after a kernel of one thread.
 fn words(body: &str, buffer: &[u32]) -> Vec<u32> {
     kernel(1, &format!("{body} ret;")).words(buffer).ok().words(0)
 }
@@ -53,7 +53,8 @@ fn registers_of_128_bits_hold_two_words() {
         atom.global.cas.b128 b, [%rd0+16], b, a; st.global.b128 [%rd0+32], b;
         atom.global.cas.b128 b, [%rd0+16], b, b;";
     let got = words(body, &[1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0]);
-    // the second comparison finds what the first has stored, which is not what it asks for
+    // the second comparison finds the value that the first has stored, which differs from the
+    // expected one
     assert_eq!(got, [3, 4, 6, 2, 1, 2, 3, 4, 3, 4, 6, 2]);
 }
 
@@ -78,7 +79,7 @@ fn registers_are_indices_of_arrays() {
         ld.shared.u32 %r2, s[%r0]; @!%p1 setp.eq.u32 %p1, %r0, 0; @%p1 mov.u32 %r2, 0;
         mov.u32 %r3, s[%r0]; sub.u32 %r3, %r3, s; ld.shared.u32 %r4, [wide+80];
         shl.b32 %r3, %r3, 8; shl.b32 %r4, %r4, 24; or.b32 %r1, %r2, %r3; or.b32 %r1, %r1, %r4;";
-    // what lane 10 has stored is there for every lane, since lanes go on together
+    // the value that lane 10 has stored is visible to every lane, since lanes execute together
     assert_eq!(lanes(body), each(|lane| lane.saturating_sub(1) | ((4 * lane) << 8) | (10 << 24)));
     for (body, says) in [
         ("ld.global.u32 %r1, list[%h1];", "cannot be an index"),
@@ -235,7 +236,7 @@ fn vectors_of_atomic_operations_give_the_old_values() {
         mad.wide.u32 %rd1, %r0, 4, %rd0; st.global.u32 [%rd1+16], %r2;";
     let run = kernel(32, &format!("{body} ret;")).zeros(16 + 128).ok();
     let got = run.words(0);
-    // lanes go in ascending order: 0 is found by lane 0, which leaves 5, found by lane 5
+    // lanes execute in ascending order: lane 0 finds 0 and leaves 5, which lane 5 finds
     assert_eq!(got[2], 5 << 16);
     assert_eq!(got[4..], each(|lane| (lane * (lane.max(1) - 1) / 2) | (lane << 16)));
 }

@@ -1,12 +1,14 @@
-//! What depends on the order of warps, on time, and on places: random kernels under several orders
-//! against what the watch says of one, and each kind on its own.
+//! Results that depend on the order of warps, on time, and on placement: random kernels under
+//! several orders are compared with the report of the race detector for one order, and each kind of
+//! dependence is tested separately.
 
 use crate::exec_support::{Kernel, Outcome, kernel};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound::exec::races::{AccessKind, BlockOrder, Race, Source};
 
-/// `%r2` is the warp, `%p1` and `%p2` hold in warps 0 and 1, `%r10` is the beginning of shared memory.
+/// `%r2` is the warp, `%p1` and `%p2` are true in warps 0 and 1, `%r10` is the start of shared
+/// memory.
 const WARPS: &str = "shr.u32 %r2, %r0, 5; setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r2, 1; shl.b32 %r3, %r0, 2;
     .shared .align 16 .b8 s[8192]; mov.u32 %r10, s; add.u32 %r11, %r10, %r3; mul.wide.u32 %rd10, %r0, 4; add.s64 %rd10, %rd0, %rd10;";
 
@@ -38,12 +40,12 @@ fn sums_of_floats_count_where_they_decide() {
     // through more memory, and back
     let copy = "st.shared.u32 [%r11+64], %r5; ld.shared.u32 %r5, [%r11+64];";
     assert_eq!(decides(&format!("{sum} {load} {copy} {BRANCH_ON_R5}")), Some(Source::Sum));
-    // one warp alone adds in one order, and integers have no order
+    // a single warp adds in one order, and the order of integer additions is irrelevant
     let alone = "mov.f32 %f1, 0f3f800000; @%p1 red.shared.add.f32 [%r10], %f1; bar.sync 0;";
     assert_eq!(decides(&format!("{alone} {load} {BRANCH_ON_R5}")), None);
     let integers = "red.shared.add.u32 [%r10], 1; bar.sync 0;";
     assert_eq!(decides(&format!("{integers} {load} {BRANCH_ON_R5}")), None);
-    // warps in turns, and a word that is written anew
+    // warps in turn, and a word that is overwritten
     let turns = format!("{alone} @%p2 red.shared.add.f32 [%r10], %f1; bar.sync 0;");
     assert_eq!(decides(&format!("{turns} {load} {BRANCH_ON_R5}")), None);
     let anew = "@%p1 st.shared.u32 [%r10], 5; bar.sync 0;";
@@ -123,7 +125,8 @@ fn copies_in_flight_race_with_whoever_touches_them() {
     let found = races(&format!("{copy}\n{own}\n{wait}"));
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].first.access, found[0].second.access), (AccessKind::AsyncCopy, AccessKind::Load));
-    // a barrier is no wait, nor does a barrier before the wait order what comes after it
+    // a barrier is not a wait, and a barrier before the wait does not order what comes after the
+    // wait
     for body in
         [format!("{copy}\nbar.sync 0;\n{other}\n{wait}"), format!("{copy}\nbar.sync 0;\n{wait}\n{other}")]
     {
@@ -137,14 +140,14 @@ fn copies_in_flight_race_with_whoever_touches_them() {
     assert_eq!(races(&format!("{copy}\nst.shared.u32 [%r11], 7;\n{wait}")).len(), 1);
     assert_eq!(races(&format!("{copy}\nst.global.u32 [%rd10], 7;\n{wait}")).len(), 1, "what it reads");
     assert_eq!(races(&format!("{copy}\n{wait}\nst.global.u32 [%rd10], 7;")), []);
-    // two groups, of which one may be in flight
+    // two groups, one of which may be in flight
     let second = copy.replace("[%r11]", "[%r11+4096]");
     let one = "cp.async.wait_group 1;";
     assert_eq!(races(&format!("{copy}\n{second}\n{one}\n{own}\n{wait}")), []);
     let late = "ld.shared.u32 %r6, [%r11+4096];";
     assert_eq!(races(&format!("{copy}\n{second}\n{one}\n{late}\n{wait}")).len(), 1);
     assert_eq!(races(&format!("{copy}\n{second}\ncp.async.wait_all;\n{late}")), []);
-    // one that was not committed is not waited for
+    // a group that was not committed is not waited for
     let open = "cp.async.ca.shared.global [%r11], [%rd10], 4;";
     assert_eq!(races(&format!("{open}\n{wait}\n{own}")).len(), 1);
 }
@@ -162,7 +165,8 @@ fn threads_that_have_ended_do_not_arrive_at_a_counted_barrier() {
     }
 }
 
-/// A piece of a random kernel, over few cells of shared memory and all kinds of values that vary.
+/// Returns a part of a random kernel, over few cells of shared memory and all kinds of varying
+/// values.
 fn piece(rng: &mut ChaCha8Rng) -> String {
     let cell = 4 * rng.random_range(0..4);
     let guard = ["", "@%p1 ", "@%p2 "][rng.random_range(0..3)];
@@ -181,7 +185,7 @@ fn piece(rng: &mut ChaCha8Rng) -> String {
         7 => format!("{guard}atom.shared.add.u32 %r5, [%r10+{cell}], 1;"),
         8 => "mov.u32 %r5, %clock;".to_owned(),
         9 => "and.b32 %r5, %r5, 12; add.u32 %r6, %r10, %r5; ld.shared.u32 %r7, [%r6];".to_owned(),
-        // where the path shows what a value was
+        // the path depends on a value
         10 | 11 => format!(
             "and.b32 %r6, %r5, 1; setp.eq.u32 %p4, %r6, 1; @%p4 bra L{skip}; add.u32 %r7, %r7, 1;\nL{skip}:"
         ),
@@ -189,12 +193,12 @@ fn piece(rng: &mut ChaCha8Rng) -> String {
     }
 }
 
-/// If nothing is said to depend on time, every order gives the same paths.
+/// If nothing is reported to depend on time, every order gives the same paths.
 #[test]
 fn what_is_said_to_depend_on_nothing_is_the_same_in_every_order() {
     let mut rng = ChaCha8Rng::seed_from_u64(32);
     let (mut quiet, mut caught) = (0, 0);
-    // large and small numbers, so that the order of additions shows
+    // large and small numbers, so that the order of additions matters
     let numbers = "mov.f32 %f1, 0f4cbebc20; @%p1 mov.f32 %f1, 0fccbebc20; @%p2 mov.f32 %f1, 0f3f800000; mov.u32 %r5, %r2;";
     for round in 0..400 {
         let pieces: Vec<String> = (0..rng.random_range(3..14)).map(|_| piece(&mut rng)).collect();
@@ -215,20 +219,20 @@ fn what_is_said_to_depend_on_nothing_is_the_same_in_every_order() {
     assert!(quiet > 50 && caught > 50, "{quiet} kernels depend on nothing, {caught} differ");
 }
 
-/// Where nothing has written a register before, it is unknown what it holds.
+/// A register that was never written has an unknown value.
 #[test]
 fn registers_that_nothing_wrote_count_where_they_decide() {
     let branch = "setp.eq.u32 %p4, %r40, 1; @%p4 bra E; add.u32 %r7, %r2, 1;\nE:";
     assert_eq!(decides(branch), Some(Source::Unset));
     assert_eq!(decides(&format!("mov.u32 %r40, %r2; {branch}")), None);
-    // they may be stored and computed with
+    // such values may be stored and computed with
     assert_eq!(decides("add.u32 %r41, %r40, 1; st.global.u32 [%rd10], %r41;"), None);
     let address = "and.b32 %r41, %r40, 4; add.u32 %r41, %r41, %r10; ld.shared.u32 %r6, [%r41];";
     assert_eq!(decides(address), Some(Source::Unset));
     assert_eq!(decides("@%p9 bra E; add.u32 %r7, %r2, 1;\nE:"), Some(Source::Unset), "a predicate register");
     let through = "st.shared.u32 [%r11], %r40; ld.shared.u32 %r5, [%r11];";
     assert_eq!(decides(&format!("{through} {BRANCH_ON_R5}")), Some(Source::Unset));
-    // which branches and guards write it
+    // the branches and guards under which it is written
     for (writes, unset) in [
         ("@%p1 mov.u32 %r40, 1;", true),
         ("@%p1 mov.u32 %r40, 1; @!%p1 mov.u32 %r40, 2;", false),
@@ -250,7 +254,7 @@ fn registers_that_nothing_wrote_count_where_they_decide() {
         let expected = unset.then_some(Source::Unset);
         assert_eq!(decides(&format!("{writes}\n{branch}")), expected, "{writes}");
     }
-    // where the guard of the reader is that of the writer
+    // the reader has the same guard as the writer
     let under = |guard: &str| format!("@%p1 mov.u32 %r40, 1; {guard} add.u32 %r5, %r40, 1; {BRANCH_ON_R5}");
     let set = "mov.u32 %r5, 0;";
     assert_eq!(decides(&format!("{set} {}", under("@%p1"))), None);
@@ -260,7 +264,7 @@ fn registers_that_nothing_wrote_count_where_they_decide() {
     assert_eq!(decides(&select("0, %r40, %p1")), Some(Source::Unset));
 }
 
-/// What functions hand back is written, what they do not is unknown in them.
+/// The return values of functions are written; other registers are unknown in them.
 #[test]
 fn registers_of_functions_are_written_by_their_callers_and_by_them() {
     let function = |body: &str| {

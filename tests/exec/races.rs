@@ -1,4 +1,4 @@
-//! Accesses whose order shows: found where they are, and nowhere else.
+//! Accesses whose order matters: they are found where they occur, and nowhere else.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use warpbound::exec::races::{AccessKind, BlockOrder, Party, Race};
 use warpbound::isa::Space;
 use warpbound::program::layout::place_buffers;
 
-/// Two warps unless said otherwise: `%p1` holds in warp 0, `%p2` in warp 1.
+/// Two warps unless stated otherwise: `%p1` is true in warp 0, `%p2` in warp 1.
 const WARPS: &str = "mov.u32 %r2, %warpid; setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r2, 1; shl.b32 %r3, %r0, 2;
     .shared .align 16 .b8 s[8192]; mov.u32 %r10, s; add.u32 %r11, %r10, %r3; mul.wide.u32 %rd10, %r0, 4; add.s64 %rd10, %rd0, %rd10;";
 
@@ -24,7 +24,7 @@ fn races(body: &str) -> Vec<Race> {
     watched(64, 1, BlockOrder::OneByOne, body).time.races
 }
 
-/// Of races: the lines behind the first of the body.
+/// Returns the lines of races, relative to the first line of the body.
 fn lines(races: &[Race]) -> Vec<(u32, u32)> {
     let first =
         kernel(1, WARPS).zeros(1).text().lines().position(|line| line.starts_with("mov.u32 %r2")).unwrap()
@@ -46,11 +46,11 @@ fn a_store_races_with_what_another_warp_does_in_the_same_section() {
     };
     party(0, AccessKind::Store, &race.first);
     party(1, AccessKind::Load, &race.second);
-    // the other way round, and with a barrier between
+    // in the opposite order, and with a barrier between
     assert_eq!(lines(&races("@%p1 ld.shared.u32 %r5, [%r10+8];\n@%p2 st.shared.u32 [%r10+8], 5;")), [(0, 1)]);
     assert_eq!(lines(&races("@%p1 st.shared.u32 [%r10+8], 6;\n@%p2 st.shared.u32 [%r10+8], 5;")), [(0, 1)]);
     assert_eq!(races(&format!("{store}bar.sync 0;\n{load}")), []);
-    // the same warp, other bytes, reads only
+    // the same warp, other bytes, only reads
     assert_eq!(races("@%p1 st.shared.u32 [%r10+8], 6; @%p1 ld.shared.u32 %r5, [%r10+8];"), []);
     assert_eq!(races("@%p1 st.shared.u32 [%r10+8], 6; @%p2 st.shared.u32 [%r10+12], 6;"), []);
     assert_eq!(races("ld.shared.u32 %r5, [%r10+8]; ld.global.u32 %r6, [%rd0];"), []);
@@ -65,9 +65,9 @@ fn bytes_count_not_words() {
     assert_eq!(at(8, 10, "u16"), []);
     assert_eq!(lines(&at(9, 9, "u8")), [(0, 1)]);
     assert_eq!(at(9, 9, "u8")[0].address, 9);
-    // a page that was watched by words before
+    // a page that was recorded by words before
     let mixed = "@%p1 st.shared.u32 [%r10+8], 0x01010101;\nbar.sync 0;\n@%p1 st.shared.u8 [%r10+8], 2;\n@%p2 ld.shared.u8 %r5, [%r10+9];\n@%p2 ld.shared.u32 %r5, [%r10+8];";
-    // the warp that comes to the barrier last goes on first
+    // the warp that arrives last at the barrier continues first
     assert_eq!(lines(&races(mixed)), [(4, 2)]);
     let before = "@%p1 st.shared.u32 [%r10+8], 0x01010101;\n@%p2 ld.shared.u8 %r5, [%r10+11];";
     assert_eq!(lines(&races(before)), [(0, 1)]);
@@ -106,7 +106,7 @@ fn blocks_are_ordered_or_not() {
     assert_eq!(lines(&found), [(1, 1)]);
     assert_eq!((found[0].first.block, found[0].second.block), (None, Some(1)));
     assert!(found[0].place.contains("at offset 0 of buffer `p0`"), "{}", found[0].place);
-    // a barrier orders the warps of a block only; reads by many blocks go with each other
+    // a barrier orders only the warps of a block; reads by many blocks do not conflict
     let barrier = "@%p1 ld.global.u32 %r6, [%rd0+8];\nbar.sync 0;\nmov.u32 %r5, %ctaid.x; setp.eq.u32 %p3, %r5, 2;\n@!%p3 bra E;\n@%p2 st.global.u32 [%rd0+8], 3;\nE:";
     let found = watched(64, 3, BlockOrder::SideBySide, barrier).time.races;
     assert_eq!(lines(&found), [(0, 4)]);
@@ -124,7 +124,7 @@ fn sums_commute_and_what_sees_their_order_does_not() {
         "atom.global.inc.u32 %r5, [%rd0], 1000;",
         // the old value of a warp's own cell
         "add.s64 %rd11, %rd10, 1024; atom.global.add.u32 %r5, [%rd11], 1; st.global.u32 [%rd10], %r5;",
-        // a histogram, then its use behind a barrier
+        // a histogram, then its use after a barrier
         "and.b32 %r5, %r0, 7; shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r10; red.shared.add.u32 [%r5], 1; bar.sync 0; ld.shared.u32 %r6, [%r5];",
     ];
     for body in quiet {
@@ -143,12 +143,12 @@ fn sums_commute_and_what_sees_their_order_does_not() {
         ("@%p1 red.shared.add.u32 [%r10], 2;\n@%p2 ld.shared.u32 %r5, [%r10];", (0, 1)),
         ("@%p1 ld.shared.u32 %r5, [%r10];\n@%p2 red.shared.add.u32 [%r10], 2;", (0, 1)),
         ("@%p1 st.shared.u32 [%r10], 9;\n@%p2 red.shared.add.u32 [%r10], 2;", (0, 1)),
-        // a plain store hides behind an atomic one of the same warp
+        // a plain store is hidden by an atomic one of the same warp
         (
             "@%p1 st.shared.u32 [%r10], 9;\n@%p1 red.shared.add.u32 [%r10], 2;\n@%p2 red.shared.add.u32 [%r10], 2;",
             (0, 2),
         ),
-        // and so does an operation whose result counts
+        // and so is an operation whose result is used
         (
             "@%p1 atom.shared.add.u32 %r5, [%r10], 2;\n@%p1 red.shared.add.u32 [%r10], 2;\n@%p2 red.shared.add.u32 [%r10], 2;\n@%p1 st.global.u32 [%rd10], %r5;",
             (0, 2),
@@ -182,16 +182,16 @@ fn a_spin_lock_and_a_last_block_reduction_depend_on_time() {
 
 #[test]
 fn named_barriers_order_those_who_pass_them() {
-    // warps 0 and 1 read, then count themselves in; warp 2 waits for both and overwrites
+    // warps 0 and 1 read and then arrive; warp 2 waits for both and overwrites
     let body = "setp.eq.u32 %p3, %r2, 2; @%p3 bra W;\nld.shared.u32 %r5, [%r10];\nbar.arrive 1, 96; bra E;\nW: bar.sync 1, 96;\nst.shared.u32 [%r10], 5;\nE:";
     assert_eq!(watched(96, 1, BlockOrder::OneByOne, body).time.races, []);
-    // the other direction is not ordered: those who only count in do not wait
+    // the other direction is not ordered: warps that only arrive do not wait
     let early = "setp.eq.u32 %p3, %r2, 2; @%p3 bra W;\nbar.arrive 1, 96;\nld.shared.u32 %r5, [%r10]; bra E;\nW: bar.sync 1, 96;\nst.shared.u32 [%r10], 5;\nE:";
     assert_eq!(lines(&watched(96, 1, BlockOrder::OneByOne, early).time.races), [(2, 4)]);
-    // only one of the readers comes to the barrier
+    // only one of the readers arrives at the barrier
     let one = "setp.eq.u32 %p3, %r2, 2; @%p3 bra W;\nld.shared.u32 %r5, [%r10];\n@%p2 bra E; bar.arrive 1, 64; bra E;\nW: bar.sync 1, 64;\nst.shared.u32 [%r10], 5;\nE:";
     assert_eq!(lines(&watched(96, 1, BlockOrder::OneByOne, one).time.races), [(1, 4)]);
-    // a barrier of the whole block beside named ones
+    // a barrier of the whole block and named ones
     let whole =
         "@%p1 st.shared.u32 [%r10], 5;\nbar.sync 0;\n@%p2 ld.shared.u32 %r5, [%r10]; @%p1 bar.sync 1, 32;";
     assert_eq!(watched(96, 1, BlockOrder::OneByOne, whole).time.races, []);
@@ -210,8 +210,9 @@ fn the_clock_counts_only_where_it_decides() {
     );
 }
 
-/// Random accesses to few bytes against the definition: two accesses of different warps in one
-/// section that share a byte, one of them a write, not both atomic. All stores change something.
+/// Random accesses to few bytes compared with the definition: two accesses of different warps in
+/// one section that share a byte, one of them a write, not both atomic. All stores change
+/// something.
 #[test]
 fn random_accesses_agree_with_the_definition() {
     struct Access {
@@ -240,7 +241,7 @@ fn random_accesses_agree_with_the_definition() {
                 body += &match kind {
                     0 => format!("{guard} ld.{space}.u{} %rd5, [{base}+{start}];\n", 8 * bytes),
                     1 if bytes == 4 => format!("{guard} red.{space}.add.u32 [{base}+{start}], 1;\n"),
-                    // no two stores write the same byte anywhere
+                    // no two stores write the same byte
                     _ => format!(
                         "mov.u64 %rd6, {}; {guard} st.{space}.u{} [{base}+{start}], %rd6;\n",
                         u64::from_le_bytes([value; 8]),
@@ -263,7 +264,7 @@ fn random_accesses_agree_with_the_definition() {
         let races_exist = accesses.iter().any(|a| accesses.iter().any(|b| conflict(a, b)));
         let found = watched(96, 1, BlockOrder::OneByOne, &body).time.races;
         assert_eq!(!found.is_empty(), races_exist, "round {round}: {found:?}\n{body}");
-        // whatever is named is a conflict
+        // every reported pair is a conflict
         let number = |line: u32| {
             let before = body.lines().take(line as usize).filter(|line| !line.starts_with("bar")).count();
             &accesses[before]
@@ -276,7 +277,8 @@ fn random_accesses_agree_with_the_definition() {
     assert!(quiet > 100 && loud > 100, "{quiet} {loud}");
 }
 
-/// As above, of whole warps with some stride: rows of words clear most of it, and must not clear more.
+/// As above, with whole warps and some stride: accesses to whole rows of words clear most of the
+/// record, and must not clear too much.
 #[test]
 fn random_strides_agree_with_the_definition() {
     struct Access {
@@ -347,7 +349,7 @@ fn random_strides_agree_with_the_definition() {
     assert!(quiet > 80 && loud > 80, "{quiet} {loud}");
 }
 
-/// More accesses in a section than are kept: the first of them is named all the same.
+/// More accesses in a section than are kept: the first of them is reported nevertheless.
 #[test]
 fn long_sections_forget_nothing() {
     let long = "@%p2 bra W; mov.u32 %r5, 0;\n@%p1 ld.shared.u32 %r6, [%r10+8];\nL: ld.shared.u32 %r6, [%r10+12]; add.u32 %r5, %r5, 1; setp.lt.u32 %p3, %r5, 70000; @%p3 bra L; W:";
@@ -357,8 +359,9 @@ fn long_sections_forget_nothing() {
     assert_eq!(races(&format!("{long}\n@%p2 st.shared.u32 [%r10+16], 5;")), []);
 }
 
-/// What is not named gives the same values and the same memory in every order: all interleavings of
-/// short programs, with stores that may change nothing and atomic operations of several kinds.
+/// Programs without reported races give the same values and the same memory in every order: all
+/// interleavings of short programs, with stores that may change nothing and atomic operations of
+/// several kinds.
 #[test]
 fn what_is_quiet_is_the_same_in_every_order() {
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -367,7 +370,7 @@ fn what_is_quiet_is_the_same_in_every_order() {
         Store(usize, u32),
         Add(usize, u32),
         Max(usize, u32),
-        /// With its result stored to memory of the warp.
+        /// The result is stored to memory of the warp.
         Fetch(usize, u32),
         Exchange(usize, u32),
     }
@@ -462,11 +465,11 @@ fn reads_of_memory_that_nobody_writes_take_no_memory() {
     };
     let quiet = run("ld.global.u32 %r5, [%rd10]; ld.global.u32 %r6, [%rd1];");
     assert!(quiet.is_empty(), "{quiet:?}");
-    // the other buffer is written, and watching that takes memory
+    // the other buffer is written, and recording that takes memory
     assert!(run("ld.global.u32 %r5, [%rd10]; st.global.u32 [%rd1], %r5;").incomplete);
     assert!(run("ld.global.u32 %r5, [%rd10]; st.global.u32 [%rd10], %r5;").incomplete);
     assert!(run("atom.global.add.u32 %r5, [%rd10], 1;").incomplete);
-    // variables of the module likewise
+    // the same holds for variables of the module
     let quiet = run(".global .u32 v[4]; ld.global.u32 %r5, [v];");
     assert!(quiet.is_empty(), "{quiet:?}");
     assert!(run(".global .u32 v[4]; ld.global.u32 %r5, [v]; st.global.u32 [v], %r5;").incomplete);
@@ -474,7 +477,7 @@ fn reads_of_memory_that_nobody_writes_take_no_memory() {
 
 #[test]
 fn a_store_to_where_no_pointer_leads_is_noticed() {
-    // from the second buffer to the first, by a distance that memory holds
+    // from the second buffer to the first, by a distance that is stored in memory
     let body = "ld.global.u32 %r5, [%rd10];\nld.global.u32 %r6, [%rd1]; cvt.s64.s32 %rd5, %r6;
         add.s64 %rd6, %rd1, %rd5;\nst.global.u32 [%rd6], 7;";
     let run = |distance: i32| {

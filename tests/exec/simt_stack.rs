@@ -1,9 +1,9 @@
 //! The two SIMT stacks: figures 5 to 7 of Adalbert et al., ERTS 2022, step by step, and that PTX
 //! runs the same under both.
 //!
-//! The text we have of the paper lost one F of some masks (0xFFFFFFF where the prose says that all 32 threads are
-//! active) and a header cell; the rest of the figures is legible and agrees with its prose. Its
-//! addresses are bytes, 8 per instruction; its lane 0 is the top bit, ours is bit 0.
+//! Our text of the paper has lost one F of some masks (0xFFFFFFF where the prose states that all 32
+//! threads are active) and a header cell; the rest of the figures is legible and agrees with its
+//! prose. Its addresses are bytes, 8 per instruction; its lane 0 is the top bit, ours is bit 0.
 
 use crate::exec_support;
 use crate::shipped;
@@ -21,7 +21,8 @@ use warpbound::program::{Flow, Guard, Instr, Program, RegKind, RegList, Register
 
 const PASCAL: Reconvergence = Reconvergence::PascalStack;
 
-/// Rows of a figure, top first: npc and rpc as byte addresses, mask with lane 0 on top.
+/// Returns the rows of a figure, top first: npc and rpc as byte addresses, mask with lane 0 as the
+/// top bit.
 fn figure(stack: &SimtStack) -> Vec<(u32, u32, u32)> {
     let bytes = |pc: Pc| if pc == SimtStack::END { 0xffff } else { pc.get() * 8 };
     let row = |e: &warpbound::exec::stack::Entry| (bytes(e.npc), bytes(e.rpc), e.mask.bits().reverse_bits());
@@ -48,7 +49,7 @@ fn figures_5_to_7_step_by_step() {
         assert_eq!(figure(&stack), after_6, "figure 6, after; figure 7, before");
         assert!(stack.close(region, first_two));
         assert_eq!(figure(&stack), after_6[1..], "figure 7, after");
-        // the prose goes on: the others reach their SYNC, and all resume at 0x70
+        // the prose continues: the others reach their SYNC, and all resume at 0x70
         stack.advance();
         assert_eq!(figure(&stack)[0], (0x20, 0x70, 0x3fff_ffff));
         assert!(stack.close(region, !first_two));
@@ -87,7 +88,7 @@ fn a_break_inside_of_an_if_leaves_the_if_too() {
     let masks = |stack: &SimtStack| -> Vec<(u32, u32)> {
         stack.entries().iter().rev().map(|e| (e.npc.get(), e.mask.bits())).collect()
     };
-    // lane 0 waits at 20 only; lane 1 goes on behind the guarded BRK
+    // lane 0 waits at 20 only; lane 1 continues after the guarded BRK
     assert_eq!(masks(&stack), [(7, 0b0010), (3, 0b1100), (10, 0b1110), (20, 0b1111)]);
     assert!(stack.close(Region::Sync, LaneMask::from_bits_retain(0b0010)));
     assert!(stack.close(Region::Sync, LaneMask::from_bits_retain(0b1100)));
@@ -103,7 +104,7 @@ fn instr(sem: Sem, guard: Option<Guard>, line: u32) -> Instr {
     Instr { class, class_by_space: None, dsts, srcs, guard, flow, memory: None, sem, line, folded: false }
 }
 
-/// `if (lane < 2) A else B`, with SSY and SYNC as Pascal's compiler places them.
+/// Returns `if (lane < 2) A else B`, with SSY and SYNC as Pascal's compiler places them.
 fn explicit() -> Program {
     let p = warpbound::base::RegId::new(0);
     let compare = Compare {
@@ -155,7 +156,7 @@ fn launch() -> Launch {
 #[test]
 fn programs_with_explicit_instructions_run() {
     let (program, launch) = (explicit(), launch());
-    // what the code says holds on any machine
+    // explicit instructions apply on any machine
     for options in [Options { reconvergence: PASCAL, ..Options::default() }, Options::default()] {
         let mut paths = BlockPaths::default();
         Executor::new(&program, &launch, options).unwrap().next_block(&mut paths).unwrap();
@@ -180,7 +181,7 @@ fn a_sync_without_its_ssy_is_an_error_of_the_kernel() {
     );
 }
 
-/// Every block's paths and every buffer of a shipped launch.
+/// Returns every block's paths and every buffer of a shipped launch.
 fn run(program: &Program, launch: &Launch, reconvergence: Reconvergence) -> (Vec<BlockPaths>, Vec<Vec<u8>>) {
     let options = Options { reconvergence, ..Options::default() };
     let mut executor = Executor::new(program, launch, options).unwrap();
@@ -234,7 +235,7 @@ fn functions_tables_and_endless_loops_are_the_same_under_both() {
     }
 }
 
-/// (executions, diverged, taken, not taken) of every branch, in program order.
+/// Returns (executions, diverged, taken, not taken) of every branch, in program order.
 fn branches(outcome: &Outcome) -> Vec<(u64, u64, u64, u64)> {
     let row = |b: &warpbound::exec::divergence::BranchUse| {
         (b.executions, b.diverged, b.taken_lanes, b.not_taken_lanes)
@@ -252,16 +253,16 @@ fn divergence_of_an_if_else_and_of_a_loop() {
     // mov setp bra ret with 32 lanes, mov with 8, mov bra with 24
     let active = outcome.divergence.active().counts();
     assert_eq!((active[32], active[8], active[24], active.iter().sum::<u64>()), (4, 1, 2, 7));
-    // of the branch 8 lanes are enabled: 3 * 32 + 8 + 8 + 2 * 24 thread instructions
+    // 8 lanes of the branch are enabled: 3 * 32 + 8 + 8 + 2 * 24 thread instructions
     assert_eq!(outcome.divergence.simd_efficiency(), 160.0 / (7.0 * 32.0));
 
-    // lane k makes max(k, 1) rounds: in round n = 1..=31 the lanes with k > n go on
+    // lane k executes max(k, 1) iterations: in iteration n = 1..=31 the lanes with k > n continue
     let body = "mov.u32 %r1, 0; LOOP: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %r0;
         @%p1 bra LOOP; ret;";
     let outcome = kernel(32, body).ok();
     let taken: u64 = (1..=31).map(|n| 31 - n).sum();
-    // round 1 comes with 32 lanes, round n > 1 with the 32 - n that have k >= n; the last round,
-    // of lane 31 alone, is left by all of its lanes
+    // iteration 1 has 32 lanes, iteration n > 1 the 32 - n lanes with k >= n; all lanes leave in
+    // the last iteration, that of lane 31 alone
     let came: u64 = 32 + (2..=31).map(|n| 32 - n).sum::<u64>();
     assert_eq!(branches(&outcome), [(31, 30, taken, came - taken)]);
     let branch = outcome.divergence.branches().next().unwrap();

@@ -1,5 +1,6 @@
-//! What the floating-point chapter of the PTX ISA (9.1, sections 9.7.3 to 9.7.9.21) says of special values, sentence by
-//! sentence, and what is chosen where NVIDIA's assembler and hardware do something else.
+//! The statements of the floating-point chapter of the PTX ISA (9.1, sections 9.7.3 to 9.7.9.21)
+//! about special values, sentence by sentence, and our choice where NVIDIA's assembler and hardware
+//! differ.
 
 use crate::exec_support;
 
@@ -21,11 +22,12 @@ const INF64: u64 = 0x7ff0_0000_0000_0000;
 const NAN64: u64 = 0x7ff8_0000_0000_0001;
 const SIGN64: u64 = 1 << 63;
 
-/// An instruction with its registers, their values, and the result. Registers are named by kind: `fd`, an f32 as
-/// destination, `fa`, `fb`, `fc` its sources; likewise `d` (f64), `h` (16 bits), `r` (32), `l` (64), and `pd` a predicate.
+/// An instruction with its registers, their values, and the result. Registers are named by kind:
+/// `fd` is an f32 destination, `fa`, `fb`, `fc` are f32 sources; likewise `d` (f64), `h` (16 bits),
+/// `r` (32), `l` (64), and `pd` a predicate.
 type Row<'a> = (&'a str, &'a [u64], u64);
 
-/// Runs the rows one behind the other in one thread.
+/// Runs the rows one after the other in one thread.
 fn holds(sentence: &str, rows: &[Row]) {
     let mut body = String::new();
     for (index, (instruction, sources, _)) in rows.iter().enumerate() {
@@ -459,7 +461,8 @@ fn conversions() {
             ("cvt.ftz.f32.f16 fd, ha", &[0x0001], 0x3380_0000),
         ],
     );
-    // NVIDIA's assembler leaves FTZ away here, and ZLUDA's sweep on NVIDIA GPUs found sources that are not flushed
+    // NVIDIA's assembler omits FTZ here, and ZLUDA's sweep on NVIDIA GPUs found sources that are
+    // not flushed
     holds(
         "cvt.ftz.f16.f32 flushes neither sources nor results",
         &[
@@ -481,8 +484,8 @@ fn conversions() {
     );
 }
 
-/// NVIDIA's assembler makes sums with one carry of all of these, and shifts of 64-bit fields: where the PTX ISA says something
-/// else, this is what runs.
+/// NVIDIA's assembler translates all of these into sums with one carry, and shifts of 64-bit
+/// fields: where the PTX ISA differs, we follow the assembler.
 #[test]
 fn the_condition_code_and_wide_fields_are_those_of_the_hardware() {
     let body = "

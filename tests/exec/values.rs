@@ -1,11 +1,11 @@
-//! Values, from PTX text to bytes: that operands, types and destinations meet. What each operation
-//! computes is tested beside it.
+//! Values, from PTX text to bytes: that operands, types and destinations match. The result of each
+//! operation is tested beside its implementation.
 
 use crate::exec_support;
 
 use exec_support::{STORE, kernel};
 
-/// The word that each of 32 lanes ends with in `%r1`.
+/// Returns the final value of `%r1` in each of 32 lanes.
 fn lanes(body: &str) -> Vec<u32> {
     kernel(32, &format!("{body}\n{STORE} ret;")).zeros(128).ok().words(0)
 }
@@ -100,7 +100,7 @@ fn lanes_see_each_other() {
     assert_eq!(lanes(diverged), each(|lane| if lane < 5 { 31 } else { 0 }));
 }
 
-/// Lanes 0 to 15 name each other, and lanes 16 to 31, as tiles of half a warp do.
+/// Lanes 0 to 15 name each other, and so do lanes 16 to 31, as tiles of half a warp do.
 #[test]
 fn lanes_with_different_masks_are_separate_groups() {
     let halves = "setp.lt.u32 %p1, %r0, 16; selp.b32 %r2, 0x0000ffff, 0xffff0000, %p1;";
@@ -120,7 +120,7 @@ fn lanes_with_different_masks_are_separate_groups() {
     );
     let matched = "shr.u32 %r3, %r0, 4; match.all.sync.b32 %r1|%p2, %r3, %r2; @!%p2 mov.u32 %r1, 9;";
     assert_eq!(of(matched), half(0xffff, 0xffff_0000));
-    // a guard leaves lanes out of their group
+    // a guard excludes lanes from their group
     let guarded = "mov.u32 %r1, 5; setp.ne.u32 %p2, %r0, 20; @%p2 redux.sync.add.s32 %r1, %r0, %r2;";
     assert_eq!(
         of(guarded),
@@ -145,7 +145,7 @@ fn a_member_mask_names_the_lane_that_uses_it() {
     ] {
         let error = kernel(32, &format!("{instruction} ret;")).error();
         assert!(error.contains("lane 16 of warp 0") && error.contains("0x0000ffff"), "{error}");
-        // the same by lanes 0 to 15 alone is fine
+        // the same by lanes 0 to 15 alone is valid
         kernel(32, &format!("setp.lt.u32 %p2, %r0, 16; @%p2 {instruction} ret;")).ok();
     }
 }
@@ -200,7 +200,7 @@ fn comparisons_of_halves_give_every_kind_of_result() {
     ] {
         assert_eq!(of(body), each(|lane| if less(lane) { yes } else { 0 }), "{body}");
     }
-    // the lower half compares one way, the upper the other
+    // the lower half compares in one direction, the upper in the other
     for (body, yes) in [
         ("set.lt.f16x2.f16x2 %r1, %r3, %r4;", 0x3c00),
         ("set.lt.ftz.u32.f16x2 %r1, %r3, %r4;", 0xffff),

@@ -1,11 +1,12 @@
-//! Operations on whole rows against the interpreter: every operation that has a faster route, on
-//! ordinary and odd values, with all lanes and with some. [`Kernel::run`] does the comparing.
+//! Operations on whole rows compared with the interpreter: every operation that has a faster path,
+//! on ordinary and unusual values, with all lanes and with some. [`Kernel::run`] does the
+//! comparison.
 
 use crate::exec_support::kernel;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// 32-bit operations, `D` the destination, `A`, `B`, `C` the sources.
+/// 32-bit operations: `D` is the destination, `A`, `B`, `C` are the sources.
 const NARROW: &[&str] = &[
     "mov.u32 D, A",
     "mov.u32 D, 77",
@@ -162,7 +163,7 @@ const WIDE: &[&str] = &[
     "cvt.rzi.u64.f64 D, X",
 ];
 
-/// Relations, with the type they compare.
+/// Relations, with the type that they compare.
 const COMPARED: &[(&str, &[&str])] = &[
     (
         "eq ne lt le gt ge",
@@ -171,7 +172,7 @@ const COMPARED: &[(&str, &[&str])] = &[
     ("eq ne lt le gt ge equ neu ltu leu gtu geu num nan", &["f32 A, B", "ftz.f32 A, B", "f64 X, Y"]),
 ];
 
-/// A lane's input: often a value at which something changes, often two that are close.
+/// Returns a lane's input: often a value at which something changes, often two that are close.
 fn value(rng: &mut ChaCha8Rng) -> u64 {
     const ODD: [u32; 16] = [
         0,
@@ -203,7 +204,7 @@ fn value(rng: &mut ChaCha8Rng) -> u64 {
     }
 }
 
-/// Runs the operations, each once with all lanes and once under a guard, on fresh values for each.
+/// Runs the operations, each once with all lanes and once under a guard, on new values for each.
 fn run(seed: u64, ops: &[String], result_bytes: usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let stride = 2 * ops.len() * result_bytes;
@@ -213,7 +214,7 @@ fn run(seed: u64, ops: &[String], result_bytes: usize) {
     );
     body += &format!("mul.wide.u32 %rd12, %r0, {stride}; add.s64 %rd13, %rd1, %rd12;\n");
     for (index, op) in ops.iter().enumerate() {
-        // sources 24 bytes a lane, 768 a set
+        // the sources take 24 bytes per lane, 768 per set
         let at = 768 * index;
         let load = |name: &str, offset: usize| format!("ld.global.u64 {name}, [%rd11+{}];\n", at + offset);
         body += &load("%rd1", 0).replace("%rd1,", "%rd4,");

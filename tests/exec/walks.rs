@@ -1,4 +1,4 @@
-//! Every path of a warp is a walk over the control flow of warps, whatever lanes decide.
+//! Every path of a warp is a walk over the control flow of warps, whatever the lanes do.
 
 use warpbound::exec::{Executor, Options};
 use warpbound::path::{BlockPaths, BlockSource};
@@ -9,15 +9,15 @@ use crate::shipped::{Shipped, isa, launch_files, load_by};
 #[derive(Default, Debug, PartialEq, Eq)]
 struct Seen {
     paths: u64,
-    /// Steps from block to block that no lane takes.
+    /// The number of steps from block to block that no lane takes.
     added: u64,
     branches: usize,
-    /// Of them, those where lanes may part, and those where they did.
+    /// The number of branches at which lanes may diverge, and at which they did.
     divergent: usize,
     parted: usize,
 }
 
-/// What is seen in a launch, and whether all is a walk.
+/// Collects the statistics of a launch, and checks that every path is a walk.
 fn walks(shipped: &Shipped, divergence: Divergence, seen: &mut Seen) -> Result<(), String> {
     let graph =
         WarpCfg::new(&shipped.program, Some(shipped.launch.block), divergence).expect("it is reducible");
@@ -58,7 +58,7 @@ fn paths_of_all_launches_are_walks() {
     let (mut seen, mut published_fails) = (Seen::default(), Vec::new());
     for compiler in ["ptx", "nvrtc.ptx"] {
         for file in launch_files() {
-            // instruction tests are PTX of our own, of no compiler
+            // instruction tests are our own PTX, not a compiler's
             if compiler != "ptx" && file.parent().is_some_and(|folder| folder.ends_with("micro")) {
                 continue;
             }
@@ -72,6 +72,6 @@ fn paths_of_all_launches_are_walks() {
     println!("{seen:?}; not walks with the published edges: {published_fails:?}");
     assert!(seen.paths > 1000 && seen.added > 1000, "{seen:?}");
     assert!(seen.divergent < seen.branches, "{seen:?}");
-    // lanes leave its loop early, in different rounds
+    // its lanes leave the loop early, in different iterations
     assert!(published_fails.iter().any(|name| name.starts_with("loopbreak")), "{published_fails:?}");
 }

@@ -1,4 +1,4 @@
-//! Runs small pieces of PTX: a kernel `k` whose parameters are pointers to the given buffers, with
+//! Runs small PTX kernels: a kernel `k` whose parameters are pointers to the given buffers, with
 //! registers of every kind declared and `%tid.x` in `%r0`, pointers in `%rd0`, `%rd1`, ...
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -16,10 +16,10 @@ use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
 use warpbound::program::warp_cfg::{Divergence as Edges, WarpCfg};
 use warpbound::ptx::Module;
 
-/// A launch being put together.
+/// A launch under construction.
 pub struct Kernel {
     pub body: String,
-    /// What stands before the kernel: variables and functions.
+    /// The text before the kernel: variables and functions.
     pub module: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
@@ -37,7 +37,7 @@ pub struct Kernel {
     pub another_order: Option<u64>,
 }
 
-/// What a launch did.
+/// The result of a launch.
 #[derive(Debug)]
 pub struct Outcome {
     pub blocks: Vec<BlockPaths>,
@@ -47,7 +47,7 @@ pub struct Outcome {
     pub divergence: Divergence,
 }
 
-/// One block of `threads` threads, and no buffers yet.
+/// Returns a launch of one block of `threads` threads, without buffers.
 pub fn kernel(threads: u32, body: &str) -> Kernel {
     Kernel {
         body: body.to_owned(),
@@ -101,7 +101,7 @@ impl Kernel {
         )
     }
 
-    /// Runs the launch with every kind of vector operations: they must agree on everything.
+    /// Runs the launch with every kind of vector operations, which must agree on everything.
     pub fn run(self) -> Result<Outcome, Diagnostics> {
         let [detected, portable, off] =
             [Vectors::Detected, Vectors::Portable, Vectors::Off].map(|vectors| self.run_with(vectors));
@@ -179,9 +179,10 @@ impl Kernel {
         Ok(Outcome { blocks, buffers, time, program: program.clone(), divergence })
     }
 
-    /// Whatever a kernel does, its warps walk over its control flow, and lanes part only where they may.
+    /// Checks that warps walk over the kernel's control flow, and that lanes diverge only where
+    /// they may.
     fn holds_of_warps(&self, program: &Program, blocks: &[BlockPaths], divergence: &Divergence) {
-        // irreducible code is refused
+        // irreducible code is rejected
         let Ok(graph) = WarpCfg::new(program, Some(self.block), Edges::Sides) else { return };
         for path in blocks.iter().flat_map(|block| &block.warps) {
             let line = |index: usize| program.instrs[path.steps()[index].pc().index()].line;
@@ -199,7 +200,7 @@ impl Kernel {
         self.run().unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// The text of the only error.
+    /// Returns the text of the only error.
     pub fn error(self) -> String {
         let error = self.run().expect_err("an error");
         assert_eq!(error.list().len(), 1, "{error}");
@@ -208,17 +209,17 @@ impl Kernel {
 }
 
 impl Outcome {
-    /// A buffer as 32-bit words.
+    /// Returns a buffer as 32-bit words.
     pub fn words(&self, buffer: usize) -> Vec<u32> {
         self.buffers[buffer].chunks(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
     }
 
-    /// A buffer as 64-bit words.
+    /// Returns a buffer as 64-bit words.
     pub fn longs(&self, buffer: usize) -> Vec<u64> {
         self.buffers[buffer].chunks(8).map(|b| u64::from_le_bytes(b.try_into().unwrap())).collect()
     }
 
-    /// (source line, active lanes) of every step of a warp of the first block.
+    /// Returns (source line, active lanes) of every step of a warp of the first block.
     pub fn trace(&self, warp: usize) -> Vec<(u32, u32)> {
         let path = &self.blocks[0].warps[warp];
         let mut masks = path.masks().iter().peekable();
@@ -238,7 +239,7 @@ impl Outcome {
             .collect()
     }
 
-    /// As [`Outcome::trace`], with lines counted from the first one of the body.
+    /// Does the same as [`Outcome::trace`], with lines counted from the first one of the body.
     pub fn body_trace(&self, warp: usize, module_lines: u32) -> Vec<(u32, u32)> {
         // version, target, address size, module, entry, brace, registers (2), first loads
         let before = 8 + module_lines;
@@ -247,5 +248,5 @@ impl Outcome {
     }
 }
 
-/// Stores `value` as the thread's word of buffer 0.
+/// Code that stores `%r1` as the thread's word of buffer 0.
 pub const STORE: &str = "mul.wide.u32 %rd30, %r0, 4; add.u64 %rd31, %rd0, %rd30; st.global.u32 [%rd31], %r1;";

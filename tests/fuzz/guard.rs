@@ -1,4 +1,5 @@
-//! Who watches a trial: a computation is asked to end after a while, and a process that does not end then is aborted.
+//! The supervision of a trial: a computation is asked to stop after a while, and the process is
+//! aborted if it then does not end.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -6,16 +7,17 @@ use std::time::{Duration, Instant};
 
 use warpbound::base::Watch;
 
-/// Processor time after which a computation is asked to end.
+/// The processor time after which a computation is asked to stop.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// Processor time that a trial may take: far above what the largest takes, far below what anything quadratic would.
+/// The processor time that a trial may take: far above what the largest takes, far below what
+/// anything quadratic would.
 const MOST: Duration = Duration::from_secs(20);
-/// Time that a trial may take if it waits for something.
+/// The time that a trial may take if it waits for something.
 const MOST_WAITING: Duration = Duration::from_secs(300);
-/// How often somebody looks.
+/// The interval between two checks.
 const EVERY: Duration = Duration::from_millis(20);
 
-/// Runs something that ends within the limits, or ends the process.
+/// Runs a function that must end within the limits, and aborts the process otherwise.
 pub fn guarded<T>(what: &str, run: impl FnOnce(&Watch) -> T) -> T {
     let watch = Arc::new(Watch::new());
     let (end, ended) = mpsc::channel::<()>();
@@ -28,7 +30,7 @@ pub fn guarded<T>(what: &str, run: impl FnOnce(&Watch) -> T) -> T {
                 seen.stop();
             }
             if busy > MOST || waited > MOST_WAITING {
-                // the thread cannot be ended in another way
+                // there is no other way to end the thread
                 let _ = writeln!(
                     std::io::stderr(),
                     "{said} does not end: {busy:?} of processor time, {waited:?} in all"
@@ -62,7 +64,7 @@ impl Clock {
         clock
     }
 
-    /// The first number of the file; where there is none, all time counts.
+    /// Returns the first number of the file; if there is no file, all elapsed time counts.
     fn busy(&self) -> Duration {
         let text = self.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
         let number = text.and_then(|text| text.split_whitespace().next()?.parse().ok());
@@ -74,10 +76,12 @@ impl Clock {
     }
 }
 
-/// What a panic said, by thread: a trial that panics is a result, and its message belongs to it.
+/// The messages of panics, by thread: a trial that panics is a result, and its message belongs to
+/// it.
 static SAID: Mutex<Vec<(std::thread::ThreadId, String)>> = Mutex::new(Vec::new());
 
-/// Keeps messages of panics for [`said`] and prints none; a test that fails has them in its own.
+/// Stores messages of panics for [`said`] and does not print them; a test that fails includes them
+/// in its own message.
 pub fn keep_messages_of_panics() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -93,7 +97,7 @@ pub fn keep_messages_of_panics() {
     });
 }
 
-/// What the last panic of this thread said.
+/// Returns the message of the last panic of this thread.
 pub fn said(thread: std::thread::ThreadId) -> String {
     let mut all = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     let found = all.iter().rposition(|(of, _)| *of == thread);

@@ -1,9 +1,10 @@
-//! Adversaries of every format that is read: mutants of good files, and the files of `tests/data/fuzz` that once made
-//! something fail. Whatever the bytes are, there is an error with its place, or something that runs; never a panic, an abort,
-//! a run without end or memory without end.
+//! Adversarial inputs for every format that is read: mutants of valid files, and the files of
+//! `tests/data/fuzz` that once caused a failure. Any input gives an error with its position, or
+//! something that runs; never a panic, an abort, an endless run or unlimited memory.
 //!
-//! An input is a number: `input_of` makes it, always the same from the same repository. `cargo test --test fuzz` tries
-//! some hundreds of each format, `scripts/fuzz.sh` as many as there is time for, with this program's `campaign`.
+//! An input is identified by a number: `input_of` creates it, always the same from the same
+//! repository. `cargo test --test fuzz` tries some hundreds of each format; `scripts/fuzz.sh` tries
+//! as many as the time allows, with this program's `campaign`.
 
 #[path = "../support/shipped.rs"]
 mod shipped;
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 use formats::Format;
 use trial::{Tally, corpus, input_of, kept, try_input};
 
-/// The files that once made something fail, and some hundred mutants.
+/// Tests the files that once caused a failure, and some hundred mutants.
 fn is_survived(name: &str) {
     let format = formats::named(name);
     let mut tally = Tally::default();
@@ -29,7 +30,8 @@ fn is_survived(name: &str) {
         }
     }
     let seeds = format.seeds();
-    // what good files are taken for is tested elsewhere; here they show that the trial itself does not refuse them
+    // the meaning of valid files is tested elsewhere; here they show that the trial itself does not
+    // reject them
     for (index, seed) in seeds.iter().enumerate().take(4) {
         match tally.count(try_input(&format, seed)) {
             Ok(formats::Taken::Accepted) => {}
@@ -46,7 +48,7 @@ fn is_survived(name: &str) {
     }
     println!("{name}: {tally}");
     assert!(failures.is_empty(), "{name}: {tally}\n{}", failures.join("\n"));
-    // mutants that are all refused, or all accepted, would test little
+    // mutants that are all rejected, or all accepted, would test little
     assert!(tally.accepted * 20 > tally.inputs && tally.refused * 20 > tally.inputs, "{name}: {tally}");
 }
 
@@ -67,9 +69,9 @@ macro_rules! formats_are_survived {
 
 formats_are_survived! { ptx cubin trace list machine config launch program plan replay warp times results checkpoint }
 
-/// The long run: the format of `WARPBOUND_FUZZ`, from input `WARPBOUND_FUZZ_FROM` on for `WARPBOUND_FUZZ_SECONDS` or
-/// `WARPBOUND_FUZZ_COUNT` inputs. How far it is stands in the folder `WARPBOUND_FUZZ_OUT`, so that whoever started it knows
-/// which input ended the process.
+/// The long run: the format of `WARPBOUND_FUZZ`, from input `WARPBOUND_FUZZ_FROM` on for
+/// `WARPBOUND_FUZZ_SECONDS` or `WARPBOUND_FUZZ_COUNT` inputs. Its progress is written to the folder
+/// `WARPBOUND_FUZZ_OUT`, so that the caller can tell which input ended the process.
 #[test]
 #[ignore = "for scripts/fuzz.sh"]
 fn campaign() {
@@ -102,7 +104,8 @@ fn campaign() {
     }
 }
 
-/// One file as a format, for whoever looks into a failure: `WARPBOUND_FUZZ` and `WARPBOUND_FUZZ_FILE`.
+/// Tries one file as a format, to investigate a failure: `WARPBOUND_FUZZ` and
+/// `WARPBOUND_FUZZ_FILE`.
 #[test]
 #[ignore = "for scripts/fuzz.sh"]
 fn one_file() {

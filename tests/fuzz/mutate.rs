@@ -1,14 +1,14 @@
-//! Changes that make a good file a nasty one.
+//! The changes that turn valid files into adversarial ones.
 
 use std::ops::Range;
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Mutants are not longer, so that a trial takes milliseconds.
+/// The largest size of a mutant in bytes, chosen so that a trial takes milliseconds.
 const MOST_BYTES: usize = 256 << 10;
 
-/// Numbers at the ends of types, and words that stand for numbers.
+/// Numbers at the limits of types, and words that represent numbers.
 const EXTREMES: [&str; 22] = [
     "0",
     "-1",
@@ -34,7 +34,8 @@ const EXTREMES: [&str; 22] = [
     "NaN",
 ];
 
-/// What a text should not contain: control characters, marks of direction and of order, half characters.
+/// Bytes that a text should not contain: control characters, marks of direction and of byte order,
+/// incomplete characters.
 const ODD: [&[u8]; 14] = [
     b"\0",
     b"\x1b[2J",
@@ -52,13 +53,13 @@ const ODD: [&[u8]; 14] = [
     "\u{200b}".as_bytes(),
 ];
 
-/// What opens something.
+/// Opening delimiters and prefixes.
 const NESTING: [&[u8]; 9] = [b"(", b"[", b"{", b"Some(", b"-", b"!", b"/*", b"[[", b"((\n"];
 
-/// A mutant of one of the files, with pieces of another.
+/// Returns a mutant of one of the files, with pieces of another.
 pub fn mutant(random: &mut ChaCha8Rng, files: &[Vec<u8>]) -> Vec<u8> {
     let pick = |random: &mut ChaCha8Rng| {
-        // small files twice as often: their mutants are tried quickly
+        // small files twice as often, because their mutants are tested quickly
         let [one, other] = [0; 2].map(|_| &files[random.random_range(0..files.len())]);
         if one.len() <= other.len() { one } else { other }
     };
@@ -110,7 +111,7 @@ fn change(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     }
 }
 
-/// A random range within `length` elements. It has at most `most` elements.
+/// Returns a random range of at most `most` elements within `length` elements.
 fn stretch(random: &mut ChaCha8Rng, length: usize, most: usize) -> Range<usize> {
     if length == 0 {
         return 0..0;
@@ -124,7 +125,7 @@ fn insert(bytes: &mut Vec<u8>, at: usize, what: &[u8]) {
     bytes.splice(at..at, what.iter().copied());
 }
 
-/// A line goes, doubles, moves, or comes from the other file.
+/// Removes, duplicates or moves a line, or takes one from the other file.
 fn lines(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     let split = |bytes: &[u8]| -> Vec<Vec<u8>> {
         bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
@@ -144,7 +145,7 @@ fn lines(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     *bytes = all.concat();
 }
 
-/// A number becomes an extreme one.
+/// Replaces a number by an extreme one.
 fn number(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
     let all: Vec<Range<usize>> =
         tokens(bytes).into_iter().filter(|token| bytes[token.start].is_ascii_digit()).collect();
@@ -164,7 +165,8 @@ fn number(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
     bytes.splice(place, new.into_bytes());
 }
 
-/// A word goes, doubles, changes places with another, or is replaced by one of this or the other file.
+/// Removes or duplicates a word, swaps it with another, or replaces it by one of this or the other
+/// file.
 fn words(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     let (all, theirs) = (tokens(bytes), tokens(other));
     if all.is_empty() {
@@ -198,7 +200,7 @@ fn words(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     }
 }
 
-/// The words, numbers and signs of a text.
+/// Returns the words, numbers and symbols of a text.
 fn tokens(bytes: &[u8]) -> Vec<Range<usize>> {
     let kind = |byte: u8| match byte {
         b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => 1,

@@ -1,4 +1,4 @@
-//! One input, tried.
+//! The trial of one input.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,14 +12,15 @@ use crate::guard::{guarded, keep_messages_of_panics, said};
 use crate::mutate::mutant;
 use crate::shipped::root;
 
-/// What the library may take where an input says how much, bytes.
+/// The number of bytes that the library may allocate if an input determines the amount.
 const ALLOWED: u64 = 256 << 20;
-/// So much larger may the process be after a trial: what it may take, for several trials side by side, and as much again.
+/// The largest growth of the process in a trial: the allowed memory, for several concurrent trials,
+/// and the same amount again.
 const MOST_GROWTH: u64 = 3 << 30;
-/// The stack of a trial: that of the threads that commands start.
+/// The stack size of a trial: that of the threads that commands start.
 const STACK: usize = 2 << 20;
 
-/// What became of several inputs.
+/// The results of several inputs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     pub inputs: u64,
@@ -39,7 +40,7 @@ impl Tally {
         taken
     }
 
-    /// For programs.
+    /// Returns the counts in a form for programs.
     pub fn numbers(&self) -> String {
         let Self { inputs, accepted, refused, failed } = self;
         format!("{inputs} {accepted} {refused} {failed}")
@@ -53,7 +54,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// The files of `tests/data/fuzz` that are of this format, with their names.
+/// Returns the files of `tests/data/fuzz` in this format, with their names.
 pub fn corpus(format: &Format) -> Vec<(String, Vec<u8>)> {
     let folder = root().join("tests/data/fuzz").join(format.name);
     let Ok(files) = std::fs::read_dir(&folder) else { return Vec::new() };
@@ -63,22 +64,22 @@ pub fn corpus(format: &Format) -> Vec<(String, Vec<u8>)> {
     files.into_iter().map(read).collect()
 }
 
-/// The input of a number.
+/// Returns the input with this number.
 pub fn input_of(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
     mutant(&mut ChaCha8Rng::seed_from_u64(number), seeds)
 }
 
-/// Keeps an input that failed.
+/// Stores an input that failed.
 pub fn kept(format: &str, number: u64, input: &[u8]) -> PathBuf {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{format}-{number}"));
     std::fs::write(&file, input).unwrap();
     file
 }
 
-/// Tries an input on a thread of its own.
+/// Tries an input on a separate thread.
 ///
 /// # Errors
-/// What is wrong with what came of it.
+/// Returns a description of what is wrong with the result.
 pub fn try_input(format: &Format, input: &[u8]) -> Result<Taken, String> {
     keep_messages_of_panics();
     allow_memory(ALLOWED);
@@ -97,14 +98,14 @@ pub fn try_input(format: &Format, input: &[u8]) -> Result<Taken, String> {
     taken
 }
 
-/// Begins to look for the most memory anew: what the process has now, bytes.
+/// Restarts the measurement of the peak memory, and returns the current value in bytes.
 fn forget_peak() -> u64 {
-    // where it cannot be forgotten the most so far counts
+    // if it cannot be reset, the peak so far counts
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     peak()
 }
 
-/// The largest amount of memory that the process has had so far, in bytes; 0 where the system does not say it.
+/// Returns the peak memory of the process so far, in bytes; 0 if the system does not report it.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,5 @@
-//! `kernels/include/cuda_min.h`: functions against double precision, or what CUDA's documentation says they do.
+//! `kernels/include/cuda_min.h`: its functions compared with double precision, or with CUDA's
+//! documentation.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -7,7 +8,7 @@ use warpbound::ptx::Module;
 
 use crate::support::{isa, run, test_module};
 
-/// Values per function, a multiple of the block.
+/// The number of values per function, a multiple of the block.
 const COUNT: usize = 4096;
 const BLOCK: u32 = 256;
 
@@ -31,7 +32,7 @@ fn bytes<T: Copy, const N: usize>(values: &[T], of: impl Fn(T) -> [u8; N]) -> Ve
     values.iter().flat_map(|value| of(*value)).collect()
 }
 
-/// What is special, what functions are used on, and anything at all.
+/// Returns special values, values in the usual range of the functions, and arbitrary ones.
 fn arguments(stream: u64) -> Vec<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     rng.set_stream(stream);
@@ -74,7 +75,8 @@ fn arguments(stream: u64) -> Vec<f64> {
     values
 }
 
-/// How far apart in units in the last place of a number with this many bits of fraction and this smallest exponent.
+/// Returns the difference in units in the last place of a number with this many bits of fraction
+/// and this smallest exponent.
 fn ulps(got: f64, expected: f64, rounded: f64, (fraction, least): (i32, i32)) -> f64 {
     if rounded.is_nan() || got.is_nan() {
         return if rounded.is_nan() && got.is_nan() { 0.0 } else { f64::INFINITY };
@@ -135,7 +137,7 @@ fn fmod(x: f64, y: f64) -> f64 {
     x % y
 }
 
-/// As the minimum and maximum of IEEE 754-2008: a number wins over NaN.
+/// Returns the minimum of IEEE 754-2008: a number takes precedence over NaN.
 fn smaller(x: f64, y: f64) -> f64 {
     x.min(y)
 }
@@ -260,7 +262,7 @@ fn floats_are_classified_and_names_overloaded() {
     }
 }
 
-/// The bytes that a selector takes of two words.
+/// Returns the bytes that a selector takes of two words.
 fn byte_perm(a: u32, b: u32, selector: u32) -> u32 {
     let all = (u64::from(b) << 32 | u64::from(a)).to_le_bytes();
     let byte = |at: u32| all[(selector >> (4 * at) & 7) as usize];
@@ -343,7 +345,7 @@ fn atomics_add_up() {
     assert_eq!(words[6], sum);
     assert_eq!(u64s(&left[2]), [64 << 33, 63 << 40]);
     assert_eq!((f32s(&left[3])[0], f64s(&left[4])[0]), (32.0, 16.0));
-    // what was exchanged is there once, with the first value instead of the last
+    // each exchanged value occurs once, with the first value instead of the last
     let mut seen = u32s(&left[5]);
     seen.push(words[5]);
     seen.sort_unstable();

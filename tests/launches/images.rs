@@ -70,7 +70,7 @@ fn references_and_objects_get_their_handles() {
     let sampler = object.sampler.unwrap();
     assert_eq!(sampler.address[..2], [AddressMode::Wrap, AddressMode::Border]);
     assert_eq!((sampler.filter, sampler.normalized), (Filter::Linear, true));
-    // all but the names that references go by has a default
+    // everything except the names of references has a default
     assert_eq!(source.sampler.unwrap().address, [AddressMode::Clamp; 3]);
 }
 
@@ -179,7 +179,8 @@ fn programs_bind_textures_anew() {
     };
     let bound = run("Bind(Texture(name: \"source\", buffer: \"a\", elem: U32, width: 32)),");
     assert_eq!(bound[..3], [111, 1111, 2111]);
-    // names change places, bindings do not; the third launch reads what the second wrote to its own texture
+    // names are exchanged, bindings are not; the third launch reads what the second wrote to its
+    // own texture
     let mut last = run("");
     last.truncate(3);
     assert_eq!(last, [11, 111, 211]);

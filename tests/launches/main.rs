@@ -1,4 +1,4 @@
-//! Launches, programs, and the header that kernels are compiled with.
+//! Launches, programs, and the header with which kernels are compiled.
 
 mod cuda_min;
 mod images;

@@ -1,4 +1,4 @@
-//! Options that replace what a launch file says, names by part, `--dump`.
+//! Options that replace parts of a launch file, names by part, `--dump`.
 
 use crate::support::{json, printed, put, refused, scratch};
 
@@ -29,13 +29,13 @@ fn options_replace_what_a_launch_file_says() {
     run(&["--arg", iota, "--arg", "1=Ptr(\"a\", 64)", "--arg", "3=16", "--dump", &dump]);
     let c = std::fs::read(dir.join("c")).unwrap();
     assert_eq!(c[4..8], 18f32.to_le_bytes());
-    // without names they are the whole list
+    // without names they form the complete list
     let list = ["Ptr(\"x\")", "Ptr(\"x\")", "Buffer(name: \"x\", elem: F32, len: 99, init: Iota)", "99"];
     let list: Vec<&str> = list.iter().flat_map(|arg| ["--arg", arg]).collect();
     run(&[&list[..], &["--dump", &format!("x={}", dir.join("x").display())]].concat());
     let x = std::fs::read(dir.join("x")).unwrap();
     assert_eq!((x.len(), &x[8..12]), (4 * 99, &4f32.to_le_bytes()[..]));
-    // a bare module takes the same
+    // a bare module accepts the same options
     let module = ["run", "kernels/vecadd/vecadd.ptx", "--entry", "vec", "--grid", "1", "--block", "128"];
     assert_eq!(json(&[&module[..], &list].concat(), 0)["kernel"], "vecadd");
 }

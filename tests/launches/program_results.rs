@@ -1,12 +1,13 @@
-//! What shipped programs leave in memory, against plain loops over the same data.
+//! The memory contents that shipped programs leave, compared with plain loops over the same data.
 
 use crate::kernel_refs::refs_signals::{convolved, transformed};
 use crate::kernel_refs::{Match, RefIo, Scalar, reference};
 use crate::support::{json, scratch};
 
-/// What these buffers of a program hold in the end; it is checked on the way, and its bounds hold.
+/// Returns the final contents of these buffers of a program; the run is checked, and its bounds
+/// hold.
 fn left(program: &str, options: &[&str], names: &[&str]) -> Vec<Vec<u8>> {
-    // tests run side by side, each in a folder of its own
+    // tests run concurrently, each in a folder of its own
     let dir = scratch(&format!("left-{program}{}", options.concat()));
     let dumps: Vec<String> = names.iter().map(|n| format!("--dump={n}={}", dir.join(n).display())).collect();
     let dumps: Vec<&str> = dumps.iter().map(String::as_str).collect();
@@ -39,7 +40,7 @@ fn apply(entry: &str, blocks: u32, threads: u32, scalars: &[Scalar], buffers: &m
     apply_to(entry, ([blocks, 1, 1], [threads, 1, 1]), scalars, buffers)
 }
 
-/// The same with all axes.
+/// Does the same as [`apply`], with all axes.
 fn apply_to(
     entry: &str,
     (grid, block): ([u32; 3], [u32; 3]),
@@ -50,7 +51,8 @@ fn apply_to(
     reference(entry, &mut io).expect("a kernel with a reference")
 }
 
-/// No point is nearer to another centre than to its own, and centres are the means of their points, once nothing moves.
+/// Once nothing moves, no point is nearer to another centre than to its own, and centres are the
+/// means of their points.
 #[test]
 fn clusters_settle() {
     let of = ["--let", "points=300", "--let", "centres=4", "--let", "rounds=40"];
@@ -73,7 +75,7 @@ fn clusters_settle() {
     }
 }
 
-/// After few rounds, round by round.
+/// After few iterations, iteration by iteration.
 #[test]
 fn clusters_move_as_in_the_reference() {
     let names = ["x", "y", "centre_x", "centre_y", "member", "sums", "counts"];
@@ -119,7 +121,7 @@ fn sorts_sort() {
     assert!(keys.is_sorted() && keys[0] < keys[699]);
     let pairs: Vec<(i32, i32)> = keys.iter().copied().zip(values.iter().copied()).collect();
     assert!(pairs.is_sorted(), "equal keys stay in their order");
-    // the values say where each key was
+    // the values give the original position of each key
     let start = left("radix_sort", &["--let", "n=700", "--launch", "0"], &["keys"]);
     let unsorted = ints(&start[0]);
     assert!(pairs.iter().all(|(key, value)| unsorted[*value as usize] == *key));
@@ -132,7 +134,7 @@ fn sorts_sort() {
 fn filters_follow_as_in_the_reference() {
     let names = ["now", "next", "mean", "noise", "measured"];
     let [now, next, mean, noise, measured] = left("particle_filter", &[], &names).try_into().unwrap();
-    // a single round leaves its particles in the set that is then the other one
+    // a single iteration leaves its particles in the set that is then the other one
     let [first] = left("particle_filter", &["--let", "rounds=1"], &["next"]).try_into().unwrap();
     let (filters, count) = (3, 200);
     let mut buffers = vec![first, vec![0; 4 * filters * count], Vec::new(), Vec::new(), Vec::new()];
@@ -208,11 +210,11 @@ fn an_image_is_smoothed_and_sharpened() {
     assert_eq!(bytes(&rows), bytes(&convolved(&image, size, &binomial, 5)));
     assert_eq!(bytes(&smooth), bytes(&convolved(&rows, size, &binomial, 1)));
     let inner = [-0.25, -0.5, -0.25, -0.5, 4.0, -0.5, -0.25, -0.5, -0.25];
-    // zeros around it add nothing
+    // the zeros around it add nothing
     assert_eq!(sharp, convolved(&smooth, size, &inner, 3));
 }
 
-/// A file of `digits`.
+/// Returns a file of `digits`.
 fn stored(name: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/digits");
     std::fs::read(format!("{folder}/digits.{name}.bin")).unwrap()
@@ -222,7 +224,8 @@ fn doubles(bytes: &[u8]) -> Vec<f64> {
     bytes.as_chunks().0.iter().map(|word| f64::from_le_bytes(*word)).collect()
 }
 
-/// What the network of `digits` makes of its 64 images: a row for each output, a column for each image.
+/// Returns the results of the network of `digits` for its 64 images: a row for each output, a
+/// column for each image.
 fn read_digits() -> Vec<f64> {
     let mut buffers = [stored("images"), vec![0; 8 * 784 * 64]];
     apply_to("digits_enlarge", ([28, 28, 1], [64, 1, 1]), &[], &mut buffers);
@@ -242,7 +245,8 @@ fn read_digits() -> Vec<f64> {
     columns
 }
 
-/// From PTX of two compilers and from machine code, to rounding as by plain loops and as numpy found it.
+/// From PTX of two compilers and from machine code, the results equal those of plain loops and of
+/// numpy, except for rounding.
 #[test]
 fn digits_are_told_apart() {
     let class = |outputs: &[f64], image: usize| {

@@ -1,4 +1,4 @@
-//! Program files: what they compute, what is judged, what is told about them.
+//! Program files: their results, their verdicts, their messages.
 
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ fn jacobi_solves_as_a_plain_loop_does() {
     }
     assert_eq!(floats(&dir.join("worst")), worst);
 
-    // launches add up, and steps of the file show them together
+    // launches add up, and steps of the file group them
     let launches = result["launches"].as_array().unwrap();
     let sum: u64 = launches.iter().map(|launch| launch["makespan"].as_u64().unwrap()).sum();
     assert_eq!((launches.len(), &result["makespan"]), (8, &sum.into()));
@@ -99,14 +99,14 @@ fn one_launch_of_a_program_is_what_it_is_within_it() {
             }
         }
     }
-    // memory is as the launches before leave it: after launch 5 as after all of them
+    // memory is as the earlier launches leave it: the same after launch 5 as after all of them
     let dir = scratch("one-launch");
     let buffers = ["u", "worst"];
     dumped(&dir, &[&["run", "jacobi"], &of[..]].concat(), &buffers);
     let after: Vec<_> = buffers.iter().map(|name| floats(&dir.join(name))).collect();
     dumped(&dir, &[&["run", "jacobi", "--launch", "5"], &of[..]].concat(), &buffers);
     assert_eq!(buffers.map(|name| floats(&dir.join(name))).to_vec(), after);
-    // what looks at one launch works on one, and says so without
+    // commands for a single launch accept one, and report an error without
     assert_eq!(json(&[&["phases", "jacobi", "--launch", "2"], &of[..]].concat(), 0)["kernel"], "jacobi[2]");
     for command in ["phases", "explore", "anomaly"] {
         let told = refused(&[command, "jacobi"]);
@@ -134,7 +134,7 @@ fn a_program_runs_where_kernels_run() {
         (&both["results"][0]["kernel"], &both["results"][1]["kernel"]),
         (&"jacobi".into(), &"vecadd".into())
     );
-    // with caches every launch starts as the machine says
+    // with caches every launch starts in the state that the machine specifies
     let detailed = json(&[&["check", "jacobi", "--machine", "accelsim-sm1"], &of[..]].concat(), 0);
     assert_eq!(detailed["launches"].as_array().map(Vec::len), Some(3));
     assert!(printed(&["inspect", "jacobi"]).contains("program of 41 launches"));
@@ -146,7 +146,7 @@ fn a_program_runs_where_kernels_run() {
 
 const HEAD: &str = ".version 6.3\n.target sm_61\n.address_size 64\n";
 
-/// A module that counts in a variable, and adds a constant to what a pointer points to.
+/// A module that counts in a variable, and adds a constant to the target of a pointer.
 const COUNTER: &str = "
 .global .align 4 .u32 count = 5;
 .const .align 4 .u32 step;
@@ -159,7 +159,7 @@ const COUNTER: &str = "
 }
 ";
 
-/// Another one, with a variable of the same kind at what would be the same address.
+/// Another module, with a variable of the same kind at what would be the same address.
 const OTHER: &str = "
 .global .align 4 .u32 total = 100;
 .visible .entry take(.param .u64 p)
@@ -192,7 +192,7 @@ fn variables_persist_and_modules_share_memory() {
             Launch(entry: "tick", grid: (1, 1, 1), block: (1, 1, 1), args: [Ptr("x", "4 * i"), U32("i * i")]),
             Repeat("i == 1", [ Write(to: Ptr("step"), elem: U32, len: 1, init: Fill(1000)) ]),
         ]),
-        // what one module counted, the other adds, by address and by copy
+        // the second module adds the count of the first, by address and by copy
         Launch(module: "other.ptx", entry: "take", grid: (1, 1, 1), block: (1, 1, 1), args: [Ptr("count")]),
         Copy(from: Ptr("x", 4), to: Ptr("y", 8), bytes: 8),
         Copy(from: Ptr("total"), to: Ptr("y"), bytes: 4),
@@ -208,7 +208,7 @@ fn variables_persist_and_modules_share_memory() {
     assert_eq!(ints(&dir.join("y")), [108, 0, 12, 1006]);
     assert_eq!(ints(&dir.join("total")), [115]);
     assert_eq!(ints(&dir.join("step")), [1000]);
-    // one launch sees what was written and copied before it
+    // a single launch sees what was written and copied before it
     dumped(&dir, &["run", &program, "--launch", "2"], &["x", "count"]);
     assert_eq!((ints(&dir.join("x"))[2], ints(&dir.join("count"))[0]), (1006, 8));
     let fewer = dumped(&dir, &["run", &program, "--let", "rounds=1"], &["count"]);
@@ -217,8 +217,8 @@ fn variables_persist_and_modules_share_memory() {
     assert!(unknown.contains("did you mean `count`") && unknown.contains("buffers: x, y, z"), "{unknown}");
 }
 
-/// Schedules are explored of blocks that run one by one, and a program is no such thing once one of its
-/// launches, whichever, has two blocks on the SM.
+/// Only the schedules of blocks that run one by one are explored. A program is rejected if any of
+/// its launches has two blocks on the SM.
 #[test]
 fn blocks_side_by_side_in_a_later_launch_are_not_explored() {
     let dir = scratch("side-by-side");
@@ -239,7 +239,7 @@ fn blocks_side_by_side_in_a_later_launch_are_not_explored() {
     assert_eq!((explored(1), explored(2)), (true, false));
 }
 
-/// The machine and what it extends are read, so that no dump replaces them.
+/// The machine and its base are inputs, so that a dump does not replace them.
 #[test]
 fn a_machine_is_no_place_for_a_dump() {
     let dir = scratch("dump-machine");
@@ -267,7 +267,7 @@ fn wrong_programs_are_told_with_place_and_hint() {
     let steps = |steps: &str| wrong(&format!("steps: [ {steps} ],"));
     let good = launch("Ptr(\"x\"), U32(1)");
     for (told, parts) in [
-        // once, though it happens in many rounds
+        // once, though it happens in many iterations
         (
             steps(&format!("Repeat(9, [ {} ])", launch("Ptr(\"x\", 20), U32(1)"))),
             vec!["p.ron:4", "offset 20 is outside of `x`, which has 16 bytes"],
@@ -317,7 +317,7 @@ fn wrong_programs_are_told_with_place_and_hint() {
     }
     let twice = "Program(module: \"counter.ptx\", let: { \"n\": 1, \"n\": 2 }, steps: [])";
     assert!(refused(&["run", &put(&dir, "p.ron", twice)]).contains("`n` stands here twice"));
-    // what a kernel does wrong is told with its launch
+    // an error of a kernel is reported with its launch
     let program = format!(
         "Program(module: \"counter.ptx\", buffers: [ Buffer(name: \"x\", elem: U32, len: 4, init: Zero) ],\n steps: [ For(var: \"k\", while: \"k < 9\", do: [ {} ]) ])",
         launch("Ptr(\"x\", \"4 * k\"), U32(1)").replace("4 * k", "min(4 * k, 16)")
@@ -327,7 +327,8 @@ fn wrong_programs_are_told_with_place_and_hint() {
     assert!(told.contains("out-of-bounds load") && told.contains("counter.ptx:"), "{told}");
 }
 
-/// Two warps on which plain lrr exceeds GUB, as in the embedded `lrr-witness`, behind a barrier.
+/// Returns two warps on which plain lrr exceeds GUB, as in the embedded `lrr-witness`, after a
+/// barrier.
 fn witness() -> String {
     let chain: String = (0..20).map(|i| format!(" add.u32 %r{}, 1, 2;\n", i + 10)).collect();
     format!(
@@ -384,7 +385,8 @@ fn a_violation_in_a_program_is_shown_by_one_launch() {
     assert_eq!(again["makespan"], launches[1]["makespan"]);
 }
 
-/// A value that a launch leaves in memory, and that nothing determines, is one for the launches after it.
+/// A nondeterministic value that a launch leaves in memory is also nondeterministic for the
+/// launches after it.
 #[test]
 fn marks_pass_from_launch_to_launch() {
     let dir = scratch("marks");

@@ -1,4 +1,5 @@
-//! Shipped programs against whole algorithms, written as a textbook has them and not as launches.
+//! Shipped programs compared with complete algorithms, written as in a textbook and not as
+//! launches.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -9,13 +10,14 @@ use serde_json::Value;
 use crate::programs::{dumped, floats, ints};
 use crate::support::scratch;
 
-/// A program that was run, with what it left in memory.
+/// A program that was run, with the memory that it left.
 struct Run {
     dir: PathBuf,
     result: Value,
 }
 
-/// Runs a program with a seed of its own; `args` can say more. One folder for each program: tests run side by side.
+/// Runs a program with a seed of its own; `args` can add more options. Each program has its own
+/// folder, because tests run concurrently.
 fn run(program: &str, args: &[&str], buffers: &[&str]) -> Run {
     let dir = scratch(program);
     let result = dumped(&dir, &[&["run", program, "--seed", "3"], args].concat(), buffers);
@@ -40,7 +42,7 @@ impl Run {
     }
 }
 
-/// Every element within an absolute tolerance.
+/// Checks that every element is within an absolute tolerance.
 fn close(got: &[f32], expected: &[f64], tolerance: f64) {
     assert_eq!(got.len(), expected.len());
     for (i, (&got, &expected)) in got.iter().zip(expected).enumerate() {
@@ -48,8 +50,8 @@ fn close(got: &[f32], expected: &[f64], tolerance: f64) {
     }
 }
 
-/// Cell by cell over a grid of this width; `cell` gets its index and the cells above, below, left and right of it, or the
-/// cell itself where there is none.
+/// Computes a grid of this width cell by cell; `cell` gets its index and the cells above, below,
+/// left and right of it, or the cell itself if there is none.
 fn over_grid(grid: &[f32], width: usize, cell: impl Fn(usize, [f32; 4]) -> f32) -> Vec<f32> {
     let height = grid.len() / width;
     let around = |i: usize| {
@@ -100,7 +102,8 @@ fn a_box_is_swept_as_in_one_loop() {
     assert_eq!(run.f32s("box"), cells);
 }
 
-/// Against the definition, from the end to the beginning: the cheapest way down from each cell of the first row.
+/// Compared with the definition, from the end to the beginning: the cheapest way down from each
+/// cell of the first row.
 #[test]
 fn the_cheapest_path_is_found_from_below_too() {
     let run = run("gridpath_program", &["--let", "rows=20"], &["grid", "cost"]);
@@ -136,7 +139,7 @@ fn sequences_align_as_in_one_table() {
     assert_eq!(run.launches(), 11);
 }
 
-/// The edges of each vertex.
+/// Returns the edges of each vertex.
 fn edges(run: &Run) -> Vec<Vec<(usize, i32)>> {
     let (starts, targets) = (run.i32s("row_start"), run.i32s("targets"));
     let lengths = if run.dir.join("lengths").exists() { run.i32s("lengths") } else { vec![1; targets.len()] };
@@ -161,7 +164,7 @@ fn levels_are_those_of_a_queue() {
             }
         }
     }
-    // the search comes to its end, after levels enough to be one
+    // the search terminates, after a sufficient number of levels
     let last = *level.iter().max().unwrap();
     assert!((3..=10).contains(&last), "{last}");
     assert_eq!(run.i32s("level"), level);
@@ -177,7 +180,8 @@ fn distances_are_those_of_dijkstra() {
     let mut distance = vec![far; edges.len()];
     let mut heap = BinaryHeap::from([Reverse((0, 0))]);
     distance[0] = 0;
-    // a vertex may come again with a distance that is no longer the best; then none of its edges is
+    // a vertex may occur again with a distance that is no longer the best; then none of its edges
+    // improves
     while let Some(Reverse((so_far, v))) = heap.pop() {
         for &(target, length) in &edges[v] {
             if so_far + length < distance[target] {
@@ -207,7 +211,7 @@ fn tiles_decompose_as_one_matrix() {
     }
     let got = run.f32s("a");
     assert_eq!(got, a);
-    // and the factors make the matrix
+    // and the product of the factors is the matrix
     let lower = |i: usize, p: usize| if p < i { f64::from(got[i * n + p]) } else { 1.0 };
     let product =
         |i: usize, j: usize| -> f64 { (0..=i.min(j)).map(|p| lower(i, p) * f64::from(got[p * n + j])).sum() };
@@ -288,7 +292,7 @@ fn a_network_learns_its_sample() {
     ];
     let after = run("backprop_program", &["--let", "rounds=1"], &names);
     let of = |name: &str| -> Vec<f64> { after.f32s(name).into_iter().map(f64::from).collect() };
-    // without a step before, the weights have moved by `moved`
+    // before the step, the weights differ by `moved`
     let before = |weights: &str, moved: &str| -> Vec<f64> {
         of(weights).iter().zip(of(moved)).map(|(after, moved)| after - moved).collect()
     };
@@ -315,7 +319,7 @@ fn a_network_learns_its_sample() {
     close(&after.f32s("moved1"), &moved(&input, &delta1), 1e-6);
     close(&after.f32s("moved2"), &moved(&hidden, &delta2), 1e-6);
 
-    // what it says comes nearer to what it should; a run of the same program takes the place of the one before
+    // the output approaches the target; a run of the same program replaces the previous one
     let error = |run: &Run| -> f32 {
         run.f32s("out").iter().zip(run.f32s("target")).map(|(o, t)| (o - t).powi(2)).sum()
     };

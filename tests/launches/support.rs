@@ -25,13 +25,13 @@ pub fn isa() -> IsaTable {
     IsaTable::parse(&source(&root().join("isa/ptx.ron"))).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A module of `tests/data/cuda_min`.
+/// Returns a module of `tests/data/cuda_min`.
 pub fn test_module(name: &str) -> Module {
     Module::parse(&source(&root().join(format!("tests/data/cuda_min/{name}.ptx")))).unwrap()
 }
 
-/// Runs a kernel of one-dimensional shape on buffers that it gets in this order, then on `scalars`; what it leaves in
-/// them.
+/// Runs a kernel of one-dimensional shape on buffers that it gets in this order, then on `scalars`;
+/// returns the final contents of the buffers.
 pub fn run(
     program: &Program,
     (blocks, threads): (u32, u32),
@@ -61,7 +61,7 @@ pub fn run(
     Ok((0..buffers.len()).map(|index| executor.buffer(index).to_vec()).collect())
 }
 
-/// The command line in the repository.
+/// Runs the command line in the repository.
 pub fn warpbound(args: &[&str]) -> Output {
     in_dir(&root(), args)
 }
@@ -71,7 +71,7 @@ pub fn in_dir(dir: &Path, args: &[&str]) -> Output {
     command.args(args).current_dir(dir).output().expect("the binary runs")
 }
 
-/// What a command prints as JSON; it has to end with this code.
+/// Returns the JSON output of a command, which has to end with this code.
 pub fn json(args: &[&str], code: i32) -> Value {
     // an earlier run of the tests may have left its files
     let force: &[&str] = if args.iter().any(|arg| arg.starts_with("--dump")) { &["--force"] } else { &[] };
@@ -81,7 +81,7 @@ pub fn json(args: &[&str], code: i32) -> Value {
     crate::json_output::read(text.as_bytes())
 }
 
-/// What a command says of a wrong input.
+/// Returns the error message for an invalid input.
 pub fn refused(args: &[&str]) -> String {
     let output = warpbound(args);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -89,7 +89,7 @@ pub fn refused(args: &[&str]) -> String {
     text
 }
 
-/// What a command prints as text.
+/// Returns the text output of a command.
 pub fn printed(args: &[&str]) -> String {
     let output = warpbound(args);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -97,7 +97,7 @@ pub fn printed(args: &[&str]) -> String {
     text
 }
 
-/// A folder of a test's own, empty.
+/// Returns an empty folder of a test's own.
 pub fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("launches-{name}"));
     let _ = std::fs::remove_dir_all(&dir);
@@ -105,7 +105,7 @@ pub fn scratch(name: &str) -> PathBuf {
     dir
 }
 
-/// Writes a file into a folder; its path.
+/// Writes a file into a folder, and returns its path.
 pub fn put(dir: &Path, name: &str, text: &str) -> String {
     let path = dir.join(name);
     std::fs::write(&path, text).unwrap();

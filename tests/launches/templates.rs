@@ -1,4 +1,4 @@
-//! Templates: a launch file from the code of a kernel, which runs as it is.
+//! Templates: launch files generated from the code of a kernel, which run without changes.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use warpbound::ptx::Module;
 
 use crate::support::{isa, root, source};
 
-/// The modules that come from CUDA C.
+/// Returns the modules that are compiled from CUDA C.
 fn compiled_modules() -> Vec<PathBuf> {
     let folders = std::fs::read_dir(root().join("kernels")).unwrap().map(|entry| entry.unwrap().path());
     let files = folders.filter(|path| path.is_dir()).flat_map(|folder| std::fs::read_dir(folder).unwrap());
@@ -43,8 +43,9 @@ fn runs(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Kernels whose sizes belong together in a way that no code tells: a dynamic tile of blockDim^2 cells or with a halo, a
-/// block of one shape, a matrix with one column more than rows, a box of three sizes. Their templates have to be adapted.
+/// Kernels whose sizes depend on each other in a way that the code does not show: a dynamic tile of
+/// blockDim^2 cells or with a halo, a block of one shape, a matrix with one column more than rows,
+/// a box of three sizes. Their templates have to be adapted.
 const SIZED_TOGETHER: [&str; 8] = [
     "align",
     "gauss_back",
@@ -67,7 +68,7 @@ fn templates_of_shipped_kernels_run() {
             let program = module.program(entry, &isa).unwrap();
             match runs(&program) {
                 Ok(()) => assert!(!SIZED_TOGETHER.contains(&entry), "the template of {entry} runs by now"),
-                // what they do wrong is told, in place of a run
+                // their error is reported instead of a run
                 Err(why) if SIZED_TOGETHER.contains(&entry) => {
                     assert!(why.contains("out-of-bounds"), "{why}")
                 }
@@ -106,7 +107,7 @@ fn parameters_are_what_the_code_does_with_them() {
     assert_eq!(shipped("transpose", "transpose_naive")[..2], ["F32 Uniform", "F32 Zero"]);
     assert_eq!(shipped("jacobi", "residual"), ["F32 Uniform", "F32 Uniform", "F32 Zero", "I32"]);
 
-    // a name has the types; code that only copies could be of any
+    // a name contains the types; code that only copies could be of any type
     let head = ".version 6.3\n.target sm_61\n.address_size 64\n";
     let copy = "{\n .reg .b64 %rd<9>; .reg .b32 %r<4>;\n ld.param.u64 %rd1, [p0]; ld.param.u64 %rd2, [p1];\n
         cvta.to.global.u64 %rd3, %rd1; cvta.to.global.u64 %rd4, %rd2; mov.u32 %r1, %tid.x; mul.wide.u32 %rd5, %r1, 4;\n
@@ -119,7 +120,7 @@ fn parameters_are_what_the_code_does_with_them() {
     assert_eq!(elems(&program(signature("copy"), "copy")), ["U32 Uniform", "U32 Zero"]);
     assert_eq!(elems(&program(signature("_Z4copyPKfPf"), "copy")), ["F32 Uniform", "F32 Zero"]);
 
-    // a struct with a pointer in it, a pointer to pointers, and an offset that is no pointer
+    // a struct with a pointer in it, a pointer to pointers, and an offset that is not a pointer
     let text = format!(
         "{head}.visible .entry k(.param .align 8 .b8 s[24], .param .u64 rows, .param .u64 bytes)
 {{
@@ -134,7 +135,7 @@ fn parameters_are_what_the_code_does_with_them() {
     );
     let spec = written(&program(text, "k"));
     let [ArgSpec::Struct(parts), rows, bytes] = spec.args.as_slice() else { panic!("{:?}", spec.args) };
-    // the rest of the struct is read by nobody
+    // the rest of the struct is never read
     assert_eq!((parts.len(), elem(&parts[0]).as_str()), (3, "F64 Uniform"));
     assert_eq!(parts[1], ArgSpec::At(12.into(), Box::new(ArgSpec::F32(1.0))));
     assert_eq!((elem(rows).as_str(), elem(bytes).as_str()), ("Ptr Rows", "U64"));

@@ -1,11 +1,12 @@
-//! Two compilers, several optimisation levels, one meaning: every build of
-//! `tests/files/ptx/compiled/calls.cu` leaves the same bytes. The builds share hardly an instruction
-//! sequence: without optimisation everything lives in local memory behind generic addresses and is
-//! passed through calls, with it most of that is gone.
+//! Two compilers and several optimisation levels with the same meaning: every build of
+//! `tests/files/ptx/compiled/calls.cu` leaves the same bytes. The builds have hardly any
+//! instruction sequence in common: without optimisation everything is in local memory behind
+//! generic addresses and is passed through calls; with optimisation most of that is removed.
 //!
-//! To rebuild the files: clang as `scripts/compile-kernels.sh` does with `-O0`, `-O2`, `-O1 -g`; NVRTC
-//! 12.9 with `--gpu-architecture=compute_61 -device-int128` and none, `-lineinfo` or `-G`.
-//! `nvrtc_matrices.ptx` is `matrices.cu` by NVRTC 12.9 with `--gpu-architecture=compute_80 -default-device`.
+//! To rebuild the files: clang as `scripts/compile-kernels.sh` does with `-O0`, `-O2`, `-O1 -g`;
+//! NVRTC 12.9 with `--gpu-architecture=compute_61 -device-int128` and none, `-lineinfo` or `-G`.
+//! `nvrtc_matrices.ptx` is `matrices.cu` by NVRTC 12.9 with
+//! `--gpu-architecture=compute_80 -default-device`.
 
 use std::path::Path;
 
@@ -19,7 +20,7 @@ use warpbound::ptx::Module;
 
 const BUILDS: [&str; 6] = ["clang_O0", "clang_O1g", "clang_O2", "nvrtc", "nvrtc_lineinfo", "nvrtc_G"];
 
-/// The buffers of a launch afterwards.
+/// Returns the buffers of a launch afterwards.
 fn run(build: &str, launch: &str) -> Vec<Vec<u8>> {
     run_with(build, launch, Options::default())
 }
@@ -153,7 +154,7 @@ fn integers_and_conversions_of_every_width() {
     }
 }
 
-/// What a half stands for.
+/// Returns the value of a half.
 fn half(bits: u16) -> f32 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f32::from(bits & 0x3ff) / 1024.0);
     let magnitude =
@@ -266,7 +267,7 @@ fn parameters_have_addresses() {
     assert_eq!(ints(executor.buffer(0)), [20 + 1000 + 300]);
 }
 
-/// `tests/files/ptx/compiled/early.cu`: threads behind the end of the data return before the first
+/// `tests/files/ptx/compiled/early.cu`: threads beyond the end of the data return before the first
 /// barrier, and leave warps that are partly filled.
 #[test]
 fn threads_that_have_left_are_not_waited_for() {

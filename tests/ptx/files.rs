@@ -1,5 +1,5 @@
-//! File tests of the PTX front end: `tests/files/ptx/NAME.ptx` and what becomes of it in
-//! `NAME.expected`. With `WARPBOUND_BLESS=1` the expectations are rewritten; read the difference.
+//! File tests of the PTX front end: `tests/files/ptx/NAME.ptx` and its result in `NAME.expected`.
+//! With `WARPBOUND_BLESS=1` the expectations are rewritten; review the difference.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn folder(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Every `.ptx` below a folder, sorted.
+/// Returns every `.ptx` file below a folder, sorted.
 fn ptx_files(path: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let Ok(entries) = std::fs::read_dir(path) else { return found };
@@ -39,7 +39,7 @@ fn read(path: &Path) -> SourceText {
     SourceText::new(name, std::fs::read_to_string(path).expect("test files are readable"))
 }
 
-/// What a file becomes: its programs, or what is wrong with it.
+/// Returns the result of a file: its programs, or its errors.
 fn outcome(source: &SourceText) -> String {
     let module = match Module::parse(source) {
         Ok(module) => module,
@@ -115,7 +115,7 @@ fn dump_segment(text: &mut String, name: &str, segment: &Segment) {
     }
 }
 
-/// `RegId(3)` as `r3`, `Pc(4)` as `@4`, and without what is default.
+/// Returns `RegId(3)` as `r3`, `Pc(4)` as `@4`, and omits default values.
 fn short(debug: &str) -> String {
     let mut text = debug
         .replace("Reg(RegId(", "\u{1}")
@@ -150,7 +150,7 @@ fn files_become_what_is_expected() {
     assert!(wrong.is_empty(), "not as expected (WARPBOUND_BLESS=1 rewrites):\n{}", wrong.join("\n"));
 }
 
-/// What compilers make of our own sources is supported without exception.
+/// The compilers' output for our own sources is supported without exception.
 #[test]
 fn compiled_kernels_are_supported() {
     let isa = isa();
@@ -170,7 +170,7 @@ fn compiled_kernels_are_supported() {
     }
 }
 
-/// What every program has to keep to.
+/// Checks the invariants of every program.
 fn check_program(program: &Program) {
     use warpbound::program::Sem;
     let len = program.instrs.len();
@@ -239,7 +239,8 @@ fn what_calls_pass_shares_memory_between_calls() {
     );
     let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap();
     let program = module.program("k", &isa()).unwrap_or_else(|e| panic!("{e}"));
-    // one place for what the caller passes and one for what the function takes, whatever the number of calls
+    // one location for what the caller passes and one for what the function takes, whatever the
+    // number of calls
     assert_eq!(program.memory.local.vars.len(), 4);
     assert_eq!(program.instrs.len(), 50_002);
 }

@@ -1,4 +1,4 @@
-//! PTX: what compilers write, what files may hold, and what must not make it fall over.
+//! PTX: the output of compilers, the contents of files, and inputs that must not cause a crash.
 
 #[path = "../support/shipped.rs"]
 mod shipped;

@@ -1,5 +1,5 @@
-//! What front ends say of memory accesses: for every form that PTX has one line and what it must be, and
-//! whatever the op classes are called.
+//! The memory accesses that front ends report: one line for every form of PTX with its expected
+//! result, whatever the names of the op classes.
 
 use crate::shipped;
 
@@ -15,7 +15,7 @@ use MemoryOp::{AsyncCopy, Atomic, Fence, Load, Store, Unaddressed};
 
 type Line = (&'static str, Option<MemoryOp>);
 
-/// In a kernel.
+/// The forms in a kernel.
 const KERNEL: &[Line] = &[
     ("ld.param.u64 %rd1, [a];", Some(Load(KernelParam))),
     ("ld.u32 %r1, [n];", Some(Load(KernelParam))),
@@ -43,7 +43,7 @@ const KERNEL: &[Line] = &[
     ("atom.global.add.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1], {%f5,%f6,%f7,%f8};", Some(Atomic(Global))),
     ("red.add.noftz.v2.bf16x2 [%rd1], {%r4,%r5};", Some(Atomic(Generic))),
     ("atom.shared.cas.b16 %h1, [tile], %h1, %h1;", Some(Atomic(Shared))),
-    // there is no op class for these in the space they name
+    // there is no op class for these in the space that they name
     ("st.const.u32 [table], %r2;", Some(Store(Global))),
     ("atom.local.add.u32 %r3, [mine], 1;", Some(Atomic(Global))),
     (
@@ -71,7 +71,7 @@ const KERNEL: &[Line] = &[
     ("cp.async.ca.shared.global [tile], [%rd1], 16;", Some(AsyncCopy)),
     ("membar.gl;", Some(Fence)),
     ("fence.acq_rel.gpu;", Some(Fence)),
-    // these have to do with memory and access none, as far as timing goes
+    // these concern memory, but timing does not treat them as accesses
     ("mov.u64 %rd2, n;", None),
     ("txq.width.b32 %r5, [tex];", None),
     ("prefetch.global.L2 [%rd1];", None),
@@ -82,18 +82,18 @@ const KERNEL: &[Line] = &[
     ("bar.warp.sync -1;", None),
     ("bar.sync 0;", None),
     ("add.u32 %r1, %r1, 1;", None),
-    // what is passed to a function
+    // arguments of a function
     ("{ .param .b64 p0; .param .b32 p1; .param .b32 r0;", None),
     ("st.param.b64 [p0], %rd1;", Some(Store(FunctionParam))),
     ("st.param.b32 [p1], %r1;", Some(Store(FunctionParam))),
     ("call (r0), helper, (p0, p1);", None),
     ("ld.param.b32 %r7, [r0];", Some(Load(FunctionParam))),
-    // of the runtime: the call itself stores the result
+    // a function of the runtime: the call itself stores the result
     ("call (r0), vprintf, (p0, p0);", Some(Store(Local))),
     ("}", None),
 ];
 
-/// In a function.
+/// The forms in a function.
 const FUNCTION: &[Line] = &[
     ("ld.param.b64 %rd1, [p];", Some(Load(FunctionParam))),
     ("ld.param::func.b32 %r2, [q];", Some(Load(FunctionParam))),
@@ -104,7 +104,8 @@ const FUNCTION: &[Line] = &[
     ("st.param.b32 [out], %r3;", Some(Store(FunctionParam))),
 ];
 
-/// A module of these lines, each on a line of its own, and by line what it must be.
+/// Returns a module of these lines, each on a line of its own, and the expected result for each
+/// line.
 fn module() -> (String, Vec<Option<MemoryOp>>) {
     let head = "\
 .version 7.8
@@ -167,7 +168,8 @@ fn every_form_is_what_it_says() {
     }
 }
 
-/// The same table with classes that say nothing, `x.0`, `x.1`, ..., as another instruction set might have.
+/// Returns the same table with meaningless classes, `x.0`, `x.1`, ..., as another instruction set
+/// might have.
 fn meaningless_classes() -> IsaTable {
     let text = shipped::source(&shipped::root().join("isa/ptx.ron")).text().to_owned();
     let mut parts = text.split("class: \"");
@@ -206,10 +208,10 @@ fn names_of_op_classes_say_nothing() {
     assert_eq!((loading, moving, fences), (16, 35, 2));
 }
 
-/// What the shipped table calls the classes of its accesses.
+/// Returns the access that the class name in the shipped table implies.
 fn by_name(program: &Program, instr: &Instr) -> Option<MemoryOp> {
     if matches!(instr.sem, Sem::Mbarrier(_)) {
-        // classed as an access, of which timing knows nothing more
+        // classed as an access, of which timing has no further information
         return None;
     }
     let name = program.classes.name(instr.class);
@@ -250,7 +252,7 @@ fn shipped_kernels_agree_with_the_names_of_their_classes() {
     assert!(accesses > 500, "{accesses}");
 }
 
-/// There is nothing but the name to tell what an op of a micro kernel does.
+/// Only its name shows what an op of a micro kernel does.
 #[test]
 fn micro_kernels_name_what_comes_from_global_memory() {
     let text =

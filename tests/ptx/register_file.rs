@@ -1,4 +1,4 @@
-//! What instructions read and write through the register file, where a machine has an operand collector.
+//! The register reads and writes of instructions, for machines with an operand collector.
 
 use crate::shipped;
 
@@ -29,7 +29,7 @@ END:
 }
 ";
 
-/// By instruction the names of its operands and of its results.
+/// Returns the names of the operands and of the results, by instruction.
 fn read_and_written(machine: &Machine) -> Vec<(Vec<String>, Vec<String>)> {
     let module = Module::parse(&SourceText::new("votes.ptx", PTX)).unwrap_or_else(|error| panic!("{error}"));
     let program = module.program("votes", &shipped::isa()).unwrap_or_else(|error| panic!("{error}"));

@@ -1,5 +1,5 @@
-//! The PTX front end on inputs that nobody should feed it: it answers with diagnostics or with a
-//! program, never with a panic, and in time.
+//! The PTX front end on malformed inputs: it returns diagnostics or a program, never panics, and
+//! ends in time.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ fn isa() -> IsaTable {
     IsaTable::parse(&table).expect("the shipped ISA table is right")
 }
 
-/// Everything that can be done with a text; whether it parses.
+/// Does everything that can be done with a text. Returns whether it parses.
 fn exercise(text: impl Into<String>, isa: &IsaTable) -> bool {
     match Module::parse(&SourceText::new("t.ptx", text)) {
         Ok(module) => {
@@ -66,7 +66,7 @@ fn without_any_one_line() {
     }
 }
 
-/// Words that make sense somewhere.
+/// Words that are meaningful somewhere.
 const WORDS: &[&str] = &[
     ".visible",
     ".entry",
@@ -187,8 +187,8 @@ proptest! {
     }
 }
 
-/// Whatever is fed here has ten megabytes or so; the limit is far above what it takes and far
-/// below what anything quadratic would.
+/// Tests an input of about ten megabytes; the time limit is far above the usual time and far below
+/// that of anything quadratic.
 fn in_time(name: &str, text: String) {
     let text = format!(".version 8.0\n{text}");
     let start = Instant::now();
@@ -200,7 +200,7 @@ fn in_time(name: &str, text: String) {
 #[test]
 fn ten_megabytes_of_garbage() {
     const SIZE: usize = 10 << 20;
-    // a fixed linear congruential generator will do for garbage
+    // a fixed linear congruential generator is sufficient for garbage
     let mut state = 1u64;
     let mut next = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -264,7 +264,7 @@ fn long_chains_and_tables() {
     );
 }
 
-/// The messages that a text gives, parsed and lowered.
+/// Returns the messages for a text, parsed and lowered.
 fn messages(text: &str) -> String {
     let source = SourceText::new("t.ptx", format!(".version 8.0 {text}"));
     match Module::parse(&source) {
@@ -301,7 +301,7 @@ fn limits_are_named() {
         let found = messages(&text);
         assert!(found.contains(expected), "{expected}: {}", found.chars().take(500).collect::<String>());
     }
-    // a range is a promise, not a cost
+    // declaring a range costs nothing
     assert_eq!(messages(".entry k(){ .reg .b32 %r<4000000000>; mov.u32 %r3999999999, 1; }"), "");
 }
 

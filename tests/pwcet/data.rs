@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound::pwcet::gpd::Gpd;
 
-/// Random numbers of a test.
+/// The random numbers of a test.
 pub struct Source(ChaCha8Rng);
 
 impl Source {
@@ -12,22 +12,22 @@ impl Source {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// In (0, 1].
+    /// Draws a number in (0, 1].
     pub fn uniform(&mut self) -> f64 {
         1.0 - self.0.random::<f64>()
     }
 
-    /// Standard normal, by Box and Muller.
+    /// Draws a standard normal number, by Box and Muller.
     pub fn normal(&mut self) -> f64 {
         (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Excesses of a distribution.
+    /// Draws excesses of a distribution.
     pub fn gpd(&mut self, gpd: Gpd, count: usize) -> Vec<f64> {
         (0..count).map(|_| gpd.at_hazard(-self.uniform().ln())).collect()
     }
 
-    /// An autoregressive series of first order around a level, standard normal but for the level.
+    /// Draws an autoregressive series of first order, standard normal around a level.
     pub fn ar(&mut self, correlation: f64, level: f64, count: usize) -> Vec<f64> {
         let mut value = self.normal();
         let noise = (1.0 - correlation * correlation).sqrt();
@@ -39,7 +39,7 @@ impl Source {
             .collect()
     }
 
-    /// Independent times in cycles with an exponential tail.
+    /// Draws independent times in cycles with an exponential tail.
     pub fn cycles(&mut self, count: usize) -> Vec<u64> {
         (0..count)
             .map(|_| (100_000.0 - 2_000.0 * self.uniform().ln() + 500.0 * self.normal()) as u64)
@@ -47,8 +47,8 @@ impl Source {
     }
 }
 
-/// How often something of this probability happens in `n` tries, but for one time in a thousand: normal limits with the
-/// half-step that a count needs.
+/// Returns how often an event of this probability occurs in `n` tries, except once in a thousand
+/// times: normal limits with the continuity correction of a half.
 pub fn binomial(n: usize, probability: f64) -> std::ops::RangeInclusive<usize> {
     let mean = n as f64 * probability;
     let half = 3.29 * (mean * (1.0 - probability)).sqrt() + 0.5;

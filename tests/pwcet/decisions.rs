@@ -1,4 +1,4 @@
-//! What the analysis decides of samples whose nature is known, and that no sample brings it down.
+//! The decisions of the analysis for samples of known nature, and that no sample causes a failure.
 
 use warpbound::base::Watch;
 use warpbound::pwcet::analysis::{MOST_BOOTSTRAPS, NoAnalysis};
@@ -19,11 +19,11 @@ fn analysed(values: Vec<f64>, options: &Options) -> Analysis {
 }
 
 fn few() -> Options {
-    // so that a p-value below the significance is possible
+    // enough that a p-value below the significance is possible
     Options { bootstraps: 119, ..Options::default() }
 }
 
-/// The answers, in order.
+/// Returns the answers, in order.
 fn answers(analysis: &Analysis) -> Vec<(Question, bool)> {
     analysis.decision.steps.iter().map(|step| (step.question, step.yes)).collect()
 }
@@ -53,13 +53,13 @@ fn independent_times_are_reliable_and_their_quantiles_near() {
     let ninth = analysis.pwcet.points.iter().find(|point| point.probability == Probability::decade(9));
     let ninth = ninth.expect("asked for").time;
     assert!((a.best - (ninth - a.maximum) / ninth).abs() < 1e-12);
-    // another tail in all but the scale would be exponential
+    // a tail that differs in more than the scale would be exponential
     assert!(analysis.tail.exponential.p_value < 0.01 && a.exponential > a.best);
 }
 
 #[test]
 fn the_threshold_is_above_what_is_no_tail() {
-    // some runs miss a cache: the tail is theirs alone
+    // some runs miss a cache: the tail consists of these only
     let mixed = || {
         let mut source = Source::new(32);
         let time = |_| {
@@ -75,7 +75,7 @@ fn the_threshold_is_above_what_is_no_tail() {
     assert!(analysis.threshold.threshold > 1195.0, "{}", analysis.threshold.threshold);
     assert!(analysis.threshold.rejected > 0 && !analysis.threshold.all_rejected());
     assert!(analysis.decision.reliable, "{:?}", analysis.decision);
-    // who asks for all of the upper half gets no fit, and is told of a threshold that has one
+    // a threshold at the upper half gives no fit, and the advice is a threshold that has one
     let analysis = analysed(mixed(), &Options { threshold: Rule::Exceedances(8000), ..few() });
     assert_eq!(answers(&analysis).last(), Some(&(Question::Fits, false)));
     assert!(!analysis.decision.reliable);
@@ -104,7 +104,7 @@ fn a_warm_up_is_found_and_a_drift_is_not_one() {
 #[test]
 fn dependence_is_reliable_only_where_extremes_are_alone() {
     let mut source = Source::new(34);
-    // each large value stays for five runs
+    // each large value lasts for five runs
     let mut held = (0.0, 0);
     let values = (0..6000)
         .map(|_| {
@@ -125,7 +125,7 @@ fn dependence_is_reliable_only_where_extremes_are_alone() {
     assert!(analysis.decision.advice.iter().any(|advice| matches!(advice, Advice::Decluster { .. })));
     let declustered = analysis.tail.declustered.expect("clusters");
     assert!(declustered.clusters * 3 < analysis.tail.exceedances);
-    // small values that depend on each other, and large ones that come alone
+    // small values that depend on each other, and large ones that occur alone
     let mut base = 0.0;
     let values = (0..20_000)
         .map(|_| {
@@ -147,7 +147,8 @@ fn where_clusters_are_uncertain_more_measurements_are_asked_for() {
         let mut source = Source::new(100 + seed);
         let mut base = 0.0;
         let count: usize = if seed < 20 { 1000 } else { 4000 };
-        // values that depend on the one before, and large ones of which three in ten last for another run
+        // values that depend on the previous one, and large ones of which three in ten last for
+        // another run
         let mut held = 0.0;
         let values = (0..count)
             .map(|_| {
@@ -191,13 +192,13 @@ fn a_few_values_and_a_heavy_tail_are_said_to_be_doubtful() {
         let upper = point.intervals.and_then(|intervals| intervals.profile.upper);
         let width = upper.map_or(0.0, |upper| (upper - point.time) / point.time);
         if width > SUPPORTED {
-            // as an interval narrows with the root of their number
+            // an interval narrows with the root of their number
             let expected = 500.0 * (width / SUPPORTED).powi(2);
             match point.measurements_needed {
                 Some(ours) => {
                     assert!((ours as f64 / expected - 1.0).abs() < 0.01, "{point:?} {expected}");
                 }
-                // more than anybody can measure is no number
+                // an infeasible number of measurements is not given
                 None => assert!(expected > 1e12, "{point:?} {expected}"),
             }
             needed += 1;

@@ -1,5 +1,5 @@
-//! What every curve keeps, whatever the sample: no negative time, no limit below what was seen, and nothing that falls as the
-//! probability falls.
+//! The invariants of every curve, for any sample: no negative time, no limit below the observed
+//! times, and nothing that falls as the probability falls.
 
 use warpbound::base::Watch;
 use warpbound::pwcet::curve::{Point, Pwcet};
@@ -10,10 +10,10 @@ use warpbound::pwcet::{Analysis, Options, Probability, Sample, analyse};
 
 use super::data::Source;
 
-/// Below any number of measurements that a person can make.
+/// A number of measurements that is not feasible.
 const TOO_MANY: u64 = 1_000_000_000_000_000;
 
-/// Names of the kinds of samples, of which `values` makes one.
+/// The names of the kinds of samples that `values` generates.
 const KINDS: [&str; 12] = [
     "constant",
     "two values",
@@ -58,7 +58,7 @@ fn values(kind: &str, source: &mut Source, count: usize) -> Vec<f64> {
 fn options(source: &mut Source, repeat: usize, sample: &Sample) -> Options {
     let probabilities = match repeat % 3 {
         0 => Options::default().probabilities,
-        // in no order, close to each other, and some above the share of runs in the tail
+        // unordered, close to each other, and some above the share of runs in the tail
         _ => {
             let draw = |_| Probability::new(10f64.powf(-12.0 * source.uniform() * source.uniform()));
             (0..40).map(draw).filter_map(Result::ok).collect()
@@ -79,7 +79,7 @@ fn options(source: &mut Source, repeat: usize, sample: &Sample) -> Options {
     }
 }
 
-/// Every rule of a curve that is broken.
+/// Returns every invariant of a curve that is violated.
 fn broken(sample: &Sample, pwcet: &Pwcet) -> Vec<String> {
     let mut found = Vec::new();
     let mut points: Vec<&Point> = pwcet.points.iter().chain(&pwcet.curve).collect();
@@ -164,7 +164,7 @@ fn no_sample_makes_a_curve_that_cannot_be() {
     }
     // a curve of a constant would be wrong as well
     assert_eq!(curves[0], 0);
-    // two values and mostly zeros have one only where a threshold fits between them
+    // two values and mostly zeros have a curve only if a threshold fits between them
     let often = |kind: &str| !["constant", "two values", "few values", "mostly zero"].contains(&kind);
     for (kind, curves) in KINDS.into_iter().zip(curves).filter(|(kind, _)| often(kind)) {
         assert!(curves >= 15, "{kind} has {curves} curves of 60");

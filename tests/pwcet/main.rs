@@ -1,4 +1,4 @@
-//! The extreme-value statistics against references, and on data whose distribution is known.
+//! The extreme-value statistics compared with references, and on data whose distribution is known.
 
 mod data;
 mod decisions;

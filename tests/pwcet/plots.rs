@@ -1,4 +1,4 @@
-//! What an analysis hands to a report: series of plots, and JSON.
+//! The data that an analysis gives a report: series of plots, and JSON.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn analysed(count: usize, options: &Options) -> (Sample, Analysis) {
     (sample, analysis)
 }
 
-/// Of points with bands, the share that holds the truth.
+/// Returns the share of points with bands that contain the truth.
 fn held(points: &[Banded], truth: impl Fn(f64) -> f64) -> f64 {
     let holds = points.iter().filter(|point| point.band.contains(truth(point.threshold)));
     holds.count() as f64 / points.len() as f64
@@ -40,8 +40,8 @@ fn series_are_short_and_show_what_is_known() {
         analysis.autocorrelation.correlations.len(),
     ];
     assert!(lengths.iter().all(|length| (20..=200).contains(length)), "{lengths:?}");
-    // all thresholds are of the same distribution: mean excess is (alpha + xi u) / (1 - xi), and xi is xi; most bands hold it,
-    // but neighbours are of the same points
+    // all thresholds are of the same distribution: mean excess is (alpha + xi u) / (1 - xi), and xi
+    // is xi; most bands contain it, but adjacent ones share points
     let mean = |u: f64| (TRUTH.alpha + TRUTH.xi * (u - 1000.0)) / (1.0 - TRUTH.xi);
     assert!(held(&plots.mean_residual_life, mean) > 0.8);
     assert!(held(&plots.xi_stability, |_| TRUTH.xi) > 0.8);
@@ -113,7 +113,7 @@ fn without_a_bootstrap_there_are_no_verdicts_of_it() {
     assert!(analysis.tail.xi.profile.lower.is_some());
 }
 
-/// Names of fields that are null somewhere.
+/// Collects the names of fields that are null somewhere.
 fn nulls(value: &Value, name: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Null => {
@@ -125,7 +125,7 @@ fn nulls(value: &Value, name: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// A number that is infinite or none would be null in JSON: only what may be missing is.
+/// Checks that only optional fields are null in JSON, as an infinite number or NaN would be.
 pub fn is_finite(analysis: &Analysis) {
     let mut found = BTreeSet::new();
     let json = serde_json::to_value(analysis).expect("JSON");
@@ -145,11 +145,11 @@ pub fn is_finite(analysis: &Analysis) {
         "standard_errors",
         "upper",
     ];
-    // a BDS statistic may have no variance, and the threshold that would help may not exist
+    // a BDS statistic may have no variance, and a threshold that would help may not exist
     let elsewhere = ["statistic", "threshold"];
     let allowed = |name: &String| optional.contains(&name.as_str()) || elsewhere.contains(&name.as_str());
     assert!(found.iter().all(allowed), "{found:?}");
-    // p_value is null without a bootstrap only
+    // p_value is null only without a bootstrap
     let bds = &json["bds"]["tests"];
     assert!(bds.as_array().expect("tests").iter().all(|test| test["p_value"].is_number()), "{bds}");
     assert!(json["threshold"]["threshold"].is_number() && json["tail"]["threshold"].is_number());
@@ -170,11 +170,11 @@ fn a_threshold_asked_for_lies_between_the_steps_of_times() {
         assert_eq!(analysis.tail.threshold, taken);
         is_finite(&analysis);
     }
-    // one odd value is no step
+    // a single odd value does not change the step
     let mut odd = sample.values().to_vec();
     odd[3] = 5001.0;
     assert_eq!(Sample::new(odd).expect("a sample").ties().resolution, 5.0);
-    // what has no ties stays
+    // a threshold does not change if there are no ties
     let free = Sample::new(source.gpd(TRUTH, 300)).expect("a sample");
     assert_eq!(free.between_steps(50.0), 50.0);
 }

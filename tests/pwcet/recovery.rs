@@ -45,7 +45,7 @@ fn every_method_finds_the_parameters() {
             assert!((scale / 50.0 - 1.0).abs() < 0.01, "{method:?} {xi}: {scale}");
             if method == Method::MaximumLikelihood {
                 let errors = StandardErrors::of(truth, count).expect("regular");
-                // 200 repeats know a spread to a twentieth
+                // 200 repetitions determine a spread to a twentieth
                 assert!((spread / errors.xi - 1.0).abs() < 0.16, "{xi}: {spread} is not {errors:?}");
                 assert!(
                     (scale_spread / errors.alpha - 1.0).abs() < 0.16,
@@ -85,7 +85,7 @@ fn intervals_cover_the_truth_as_often_as_they_say() {
         }
         let limits = binomial(repeats as usize, 0.9);
         assert!(covered[..3].iter().all(|covered| limits.contains(covered)), "{xi}: {covered:?} {limits:?}");
-        // percentiles are second best at this size: the shape's bias counts twice
+        // percentiles are less accurate at this size: the shape's bias counts twice
         let limits = *binomial(repeats as usize, 0.86).start()..=*limits.end();
         assert!(covered[3..].iter().all(|covered| limits.contains(covered)), "{xi}: {covered:?} {limits:?}");
     }
@@ -245,7 +245,8 @@ fn the_extremal_index_of_a_moving_maximum_is_known() {
             thetas.push(index.theta);
             runs.push(exceedances.runs(5).theta);
         }
-        // at this height large values still meet by chance: 5 * 0.03 of them for the runs estimator
+        // at this height large values still coincide by chance: 5 * 0.03 of them for the runs
+        // estimator
         let (mean, _) = mean_and_error(&thetas);
         assert!((mean - theta).abs() < 0.06, "{a}: {mean}");
         let (mean, _) = mean_and_error(&runs);
@@ -274,10 +275,12 @@ fn an_autoregressive_series_has_its_correlations_and_the_tail_of_a_normal_variab
     }
     let (mean, error) = mean_and_error(&first);
     assert!((mean - correlation).abs() < 3.3 * error / 10.0 + 4.0 * correlation / 3000.0, "{mean}");
-    // large values meet at this height, more often than those of independent times and less than in clusters of two
+    // large values coincide at this height, more often than those of independent times and less
+    // than in clusters of two
     let (theta, _) = mean_and_error(&index);
     assert!((0.6..0.95).contains(&theta), "{theta}");
-    // 150 dependent excesses are worth at least theta of them: an interval of 90 percent is one of 80 or more
+    // 150 dependent excesses are worth at least theta of them: an interval of 90 percent is one of
+    // 80 or more
     assert!(covered >= *binomial(repeats, 0.8).start(), "{covered}");
 }
 
@@ -296,7 +299,7 @@ fn percentiles_of_many_excesses_are_those_of_standard_errors() {
         (alpha.upper, gpd.alpha, errors.alpha),
     ] {
         let away = (limit.expect("a limit") - estimate) / error;
-        // 600 replicates know it to 0.09, and bias is about 0.1
+        // 600 replicates determine it to 0.09, and bias is about 0.1
         assert!((away - 1.645).abs() < 0.4, "{away}");
     }
 }

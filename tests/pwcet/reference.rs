@@ -1,11 +1,13 @@
-//! Against statsmodels, scipy, arch, lmoments3 and pyextremes (`scripts/pwcet-reference.py` makes the numbers), and R's evd
-//! (`scripts/pwcet-reference.R`).
+//! Comparison with statsmodels, scipy, arch, lmoments3 and pyextremes (`scripts/pwcet-reference.py`
+//! generates the numbers), and R's evd (`scripts/pwcet-reference.R`).
 //!
-//! Deviations that are no errors:
-//! - scipy's `genextreme` has the shape c = -xi, and so has lmoments3; the script turns the sign.
-//! - statsmodels' KPSS p-values are those of the table, `p_table` here; `p_value` is compared with scipy's limit
-//!   distribution of Cramér and von Mises, which is that of a level, and with arch's, which are simulated.
-//! - lmoments3 finds the shape of a GEV from a rational approximation with an error of 1e-6, here it is the root.
+//! Deviations that are not errors:
+//! - scipy's `genextreme` has the shape c = -xi, and so has lmoments3; the script changes the sign.
+//! - statsmodels' KPSS p-values are those of the table, `p_table` here; `p_value` is compared with
+//!   scipy's limit distribution of Cramér and von Mises, which is that of a level, and with arch's,
+//!   which are simulated.
+//! - lmoments3 finds the shape of a GEV from a rational approximation with an error of 1e-6, here
+//!   it is the root.
 //! - `kstest` has no p-values for fitted parameters, so only its statistics are compared.
 
 use std::fs;
@@ -25,7 +27,7 @@ use warpbound::{base::Watch, pwcet::Sample};
 
 const SETS: [&str; 5] = ["heavy", "bounded", "dependent", "drifting", "tied"];
 
-/// A set, and what others say of it.
+/// A data set, and the results of other programs for it.
 struct Set {
     name: &'static str,
     sample: Sample,
@@ -47,7 +49,7 @@ fn sets() -> impl Iterator<Item = Set> {
 }
 
 impl Set {
-    /// Compares with the number at a pointer into what others say, to a relative tolerance.
+    /// Compares with the number at a pointer into the other results, to a relative tolerance.
     fn agrees(&self, at: &str, ours: f64, tolerance: f64) {
         let theirs = number(&self.says, at);
         let allowed = tolerance * theirs.abs().max(1e-3);
@@ -163,7 +165,8 @@ fn fits_of_excesses_are_those_of_scipy_and_lmoments3() {
     }
 }
 
-/// R's evd, by another optimiser: `scripts/pwcet-reference.R`. It has the extremal index, too.
+/// R's evd, with another optimiser: `scripts/pwcet-reference.R`. It includes the extremal index,
+/// too.
 #[test]
 fn fits_and_clusters_are_those_of_evd() {
     let evd: Value = serde_json::from_str(&text("evd.json")).expect("JSON");
@@ -257,7 +260,7 @@ fn distributions_are_those_of_scipy() {
         let gpd = Gpd { xi: number(point, "/xi"), alpha: 3.0 };
         let (time, p) = (number(point, "/time"), number(point, "/probability"));
         close(gpd.exceeded_with(p), time, 1e-12, point);
-        // beside an end point the last bits of a time are worth more
+        // near an end point the last bits of a time have a larger effect
         close(gpd.sf(time), number(point, "/sf"), 1e-7, point);
     }
     for point in says["gev"].as_array().expect("points") {

@@ -1,4 +1,4 @@
-//! How often tests reject what they should keep, and what they should reject.
+//! The rates at which tests reject what they should keep, and what they should reject.
 
 use warpbound::base::Watch;
 use warpbound::pwcet::Sample;
@@ -54,7 +54,7 @@ fn kpss_finds_drift_and_trend() {
             }
         }
     }
-    // of 20 walks, around a level and around a line
+    // of 20 random walks, around a level and around a line
     assert!(found >= 36, "{found}");
 }
 
@@ -71,11 +71,11 @@ fn bds_keeps_independent_times_and_finds_hidden_dependence() {
         }
         together += usize::from(!found.passed);
     }
-    // at 500 points the test rejects a little more than it says (Kanzler 1999, table 2)
+    // at 500 points the test rejects slightly more often than stated (Kanzler 1999, table 2)
     let limits = *binomial(REPEATS, 0.05).start()..=*binomial(REPEATS, 0.07).end();
     assert!(rejected.iter().all(|count| limits.contains(count)), "{rejected:?} {limits:?}");
     assert!(limits.contains(&together), "{together} {limits:?}");
-    // noise whose size depends on the value before: no correlation, but no independence
+    // noise whose size depends on the previous value: no correlation, but no independence
     let (mut hidden, mut seen) = (0, 0);
     for _ in 0..20 {
         let mut value = 0.0_f64;

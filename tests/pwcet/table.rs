@@ -1,4 +1,4 @@
-//! The table of `ad_table`: how it was made.
+//! The generation of the table of `ad_table`.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

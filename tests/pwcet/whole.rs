@@ -1,4 +1,4 @@
-//! The whole analysis.
+//! The complete analysis.
 
 use std::time::Instant;
 

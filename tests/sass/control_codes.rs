@@ -1,4 +1,4 @@
-//! Control codes against the dependences that they stand for.
+//! Control codes compared with the dependences that they represent.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,9 @@ fn machine_code() -> impl Iterator<Item = Shipped> {
     })
 }
 
-/// NVIDIA's assembler covers every dependence that is met, and by stall counts it gives results of the integer and single precision
-/// units six cycles, which is what the tuning guide for Pascal says of dependent instructions.
+/// NVIDIA's assembler covers every dependence that occurs, and by stall counts it gives results of
+/// the integer and single precision units six cycles, which is what the tuning guide for Pascal
+/// states for dependent instructions.
 #[test]
 fn codes_of_the_kernels_cover_every_dependence() {
     let (mut launches, mut covered) = (0, 0);
@@ -53,7 +54,8 @@ fn codes_of_the_kernels_cover_every_dependence() {
     }
 }
 
-/// Codes that wait for nothing, or release nothing, leave dependences open, and the first is named.
+/// Codes that wait for nothing, or release nothing, leave dependences uncovered, and the first is
+/// named.
 #[test]
 fn codes_that_say_nothing_are_found_out() {
     let isa = isa();

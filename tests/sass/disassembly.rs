@@ -7,13 +7,14 @@ use warpbound::sass::{Encoding, Module, Refused, instruction_at, text};
 
 use crate::shipped::{encoding, root};
 
-/// FNV-1a, as the script that wrote the digests computes it.
+/// Returns the FNV-1a hash, as computed by the script that wrote the digests.
 fn digest(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |value, byte| (value ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// The text of NVIDIA's disassembler for the machine code of all kernels (`scripts/compare-disassembly.py --digests`).
+/// The text of NVIDIA's disassembler for the machine code of all kernels
+/// (`scripts/compare-disassembly.py --digests`).
 #[test]
 fn every_instruction_of_the_kernels_reads_as_nvidias_disassembler_prints_it() {
     let encoding = encoding();
@@ -27,7 +28,7 @@ fn every_instruction_of_the_kernels_reads_as_nvidias_disassembler_prints_it() {
             .kernels()
             .iter()
             .flat_map(|kernel| module.build(kernel, &encoding).listing)
-            // the script leaves out the blanks behind infinities
+            // the script omits the blanks after infinities
             .map(|line| line.text.unwrap_or_default().replace(" ,", ",").trim_end().to_owned())
             .collect();
         assert_eq!(lines.len().to_string(), count, "{path}");
@@ -38,8 +39,9 @@ fn every_instruction_of_the_kernels_reads_as_nvidias_disassembler_prints_it() {
     assert!(files >= 44 && instructions > 12_000, "{files} files, {instructions} instructions");
 }
 
-/// Each modifier bit and each choice of each form (`scripts/compare-modifiers.py --write`): what is read at all is read as
-/// NVIDIA's disassembler reads it, whether a kernel of the repository has it or not.
+/// Each modifier bit and each choice of each form (`scripts/compare-modifiers.py --write`): every
+/// word that is accepted is decoded as NVIDIA's disassembler prints it, whether a kernel of the
+/// repository contains it or not.
 #[test]
 fn every_modifier_reads_as_nvidias_disassembler_prints_it_or_is_refused() {
     let encoding = encoding();
@@ -51,7 +53,7 @@ fn every_modifier_reads_as_nvidias_disassembler_prints_it_or_is_refused() {
             Err(_) => refused += 1,
             Ok(decoded) => {
                 let ours = text(&decoded, 8, 0, |_| "TARGET".to_owned());
-                // the script leaves out the blanks behind infinities
+                // the script omits the blanks after infinities
                 assert_eq!(ours.replace(" ,", ",").trim_end(), expected, "{word}");
                 assert!(!expected.contains("INVALID") && !expected.contains('?'), "{word}: {expected}");
                 equal += 1;
@@ -61,7 +63,8 @@ fn every_modifier_reads_as_nvidias_disassembler_prints_it_or_is_refused() {
     assert!(equal > 2000 && refused > 100, "{equal} equal, {refused} refused");
 }
 
-/// F2F has four fields in three bits: the half of a source of 16 bits, rounding to an integral number, and the direction.
+/// F2F has four fields in three bits: the half of a source of 16 bits, rounding to an integral
+/// number, and the direction.
 #[test]
 fn f2f_rounds_and_takes_halves() {
     let encoding = encoding();
@@ -86,7 +89,7 @@ fn f2f_rounds_and_takes_halves() {
     }
 }
 
-/// What is decoded is encoded to the same word, and a word that says more than the table knows is none.
+/// A decoded word is encoded to the same word, and a word with unknown bits is rejected.
 #[test]
 fn words_survive_decoding_and_encoding() {
     let encoding = encoding();
@@ -109,7 +112,7 @@ fn words_survive_decoding_and_encoding() {
                 decoded += 1;
             }
             Err(Refused::Bits(_, bits)) => {
-                // without those bits it is one, or at least says less that is unknown
+                // without those bits it is valid, or has at least fewer unknown bits
                 assert!(bits != 0 || encoding.nearest(word).is_some());
                 refused += 1;
             }

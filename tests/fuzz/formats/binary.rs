@@ -1,4 +1,4 @@
-//! The binary, for formats that are read in the command line only.
+//! The binary, for formats that only the command line reads.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,7 +12,7 @@ fn command(dir: &Path, args: &[&str]) -> Output {
     command.output().expect("the binary runs")
 }
 
-/// A folder that no other trial has, empty.
+/// Returns an empty folder that no other trial has.
 pub fn scratch(name: &str) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -28,9 +28,9 @@ pub fn succeeds(dir: &Path, args: &[&str]) {
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Runs a command that may refuse what it is given, and says why then.
+/// Runs a command that may reject its input, and must then give the reason.
 pub fn answers(dir: &Path, args: &[&str]) -> Taken {
-    // a limit of the time, and of the memory that is asked for
+    // limits of time, and of requested memory
     let limits = ["--time-limit", "5", "--max-memory", "256M"];
     let output = command(dir, &[args, &limits].concat());
     let said = String::from_utf8_lossy(&output.stderr);
@@ -38,7 +38,7 @@ pub fn answers(dir: &Path, args: &[&str]) -> Taken {
     match output.status.code() {
         Some(0 | 3) => Taken::Accepted,
         Some(1) => {
-            // a table of results says itself what is wrong with single kernels
+            // a table of results itself reports the errors of single kernels
             assert!(said.contains("error: ") || !output.stdout.is_empty(), "{args:?} says nothing: {said}");
             Taken::Refused
         }

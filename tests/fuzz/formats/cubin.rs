@@ -10,7 +10,7 @@ use crate::shipped;
 
 pub const FORMAT: Format = Format { name: "cubin", seeds, take, mutants: 200 };
 
-/// Kernels of a file that are run.
+/// The number of kernels of a file that are run.
 const KERNELS: usize = 2;
 
 fn seeds() -> Vec<Vec<u8>> {

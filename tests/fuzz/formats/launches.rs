@@ -22,12 +22,12 @@ pub const LAUNCH: Format = Format { name: "launch", seeds: launches, take: take_
 pub const PROGRAM: Format = Format { name: "program", seeds: programs, take: take_program, mutants: 200 };
 pub const PLAN: Format = Format { name: "plan", seeds: plans, take: take_plan, mutants: 500 };
 
-/// The largest module that is read: mutants name all of them.
+/// The largest size of a module that is read, because mutants name all of them.
 const MOST_MODULE: u64 = 16 << 10;
-/// The launches of a program that are gone through.
+/// The largest number of launches of a program that are processed.
 const MOST_LAUNCHES: u64 = 40;
 
-/// A file of the kernels by its name.
+/// Returns the path of a file of the kernels by its name.
 fn path_of(name: &str) -> Option<PathBuf> {
     static FILES: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
     let all = FILES.get_or_init(|| {
@@ -39,7 +39,7 @@ fn path_of(name: &str) -> Option<PathBuf> {
     all.get(name).cloned()
 }
 
-/// A kernel of a module.
+/// Returns a kernel of a module.
 fn kernel(module: &str, entry: &str) -> Result<Program, Diagnostics> {
     static KNOWN: Mutex<BTreeMap<String, Arc<Module>>> = Mutex::new(BTreeMap::new());
     let known = KNOWN.lock().unwrap().get(module).cloned();
@@ -70,7 +70,7 @@ fn written(value: &dyn erased_serde::Serialize) -> String {
     text.unwrap_or_else(|error| panic!("what was read cannot be written: {error:?}"))
 }
 
-/// Whether a file is a program and no launch.
+/// Returns whether a file is a program and not a launch.
 fn is_program(text: &[u8]) -> bool {
     String::from_utf8_lossy(text).contains("Program(")
 }

@@ -1,4 +1,4 @@
-//! Machine files, and configurations of GPGPU-Sim, which become machines.
+//! Machine files, and configurations of GPGPU-Sim, which are converted to machines.
 
 use warpbound::base::Watch;
 use warpbound::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
@@ -14,7 +14,7 @@ fn machines() -> Vec<Vec<u8>> {
     files("configs", &[".ron"], 64 << 10)
 }
 
-/// Latencies of machine code, as a `trace.config` has them.
+/// Latencies of machine code, as in a `trace.config`.
 const TRACES: &str = "-trace_opcode_latency_initiation_int 2,2\n-trace_opcode_latency_initiation_sp 2,1\n\
     -trace_opcode_latency_initiation_dp 64,64\n-trace_opcode_latency_initiation_sfu 21,8\n\
     -trace_opcode_latency_initiation_tensor 32,32\n-specialized_unit_1 1,4,4,4,4,BRA\n\
@@ -27,10 +27,10 @@ fn configs() -> Vec<Vec<u8>> {
     [found, with_traces, vec![TRACES.as_bytes().to_vec()]].concat()
 }
 
-/// Machines may extend those of the repository.
+/// Returns a base machine of the repository, which machines may extend.
 fn base(name: &str) -> Result<SourceText, Diagnostics> {
     let path = shipped::root().join(format!("configs/{name}.ron"));
-    // a name that is a path elsewhere is none of these
+    // a name that is a path elsewhere is not accepted
     match path.is_file() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
         true => Ok(shipped::source(&path)),
         false => Err(Diagnostic::general(name, "no such machine").into()),
@@ -79,7 +79,7 @@ fn take_config(input: &[u8], watch: &Watch) -> Taken {
             run::suite(&machine, watch);
             Taken::Accepted
         }
-        // what follows from several options, or from the base, has no place in the file
+        // errors that concern several options, or the base, have no position in the file
         Err(problems) => refused(&imported.of_options(problems, &text)),
     }
 }

@@ -1,4 +1,4 @@
-//! The formats: good files of each, and all that can be done with a file.
+//! The formats: valid files of each, and all operations on a file.
 
 mod binary;
 mod cubin;
@@ -13,12 +13,12 @@ mod written;
 use warpbound::base::Watch;
 use warpbound::diag::{Diagnostics, SourceText};
 
-/// What became of an input.
+/// The result of reading an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It was read, and what it says was run as far as there was time.
+    /// It was read, and was run as far as the time allowed.
     Accepted,
-    /// An error said what is wrong with it.
+    /// An error reported what is wrong with it.
     Refused,
 }
 
@@ -26,11 +26,11 @@ pub enum Taken {
 #[derive(Clone, Copy)]
 pub struct Format {
     pub name: &'static str,
-    /// Good files.
+    /// Returns valid files.
     seeds: fn() -> Vec<Vec<u8>>,
-    /// Does with an input all that can be done. It panics if something is wrong with what comes of it.
+    /// Performs all operations on an input. Panics if a result is wrong.
     pub take: fn(&[u8], &Watch) -> Taken,
-    /// How many mutants the test tries.
+    /// The number of mutants that the test tries.
     pub mutants: u64,
 }
 
@@ -42,7 +42,7 @@ impl Format {
     }
 }
 
-/// All of them.
+/// All formats.
 pub const ALL: [Format; 14] = [
     ptx::FORMAT,
     cubin::FORMAT,
@@ -60,19 +60,19 @@ pub const ALL: [Format; 14] = [
     written::CHECKPOINT,
 ];
 
-/// The one of this name.
+/// Returns the format of this name.
 pub fn named(name: &str) -> Format {
     let all = ALL.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let found = ALL.iter().find(|format| format.name == name);
     *found.unwrap_or_else(|| panic!("no format `{name}`: {all}"))
 }
 
-/// The text of a file as the command line would have it; what is not UTF-8 it refuses before.
+/// Returns the text of a file as the command line passes it on; it rejects invalid UTF-8 earlier.
 fn source(name: &str, input: &[u8]) -> SourceText {
     SourceText::new(name, String::from_utf8_lossy(input))
 }
 
-/// Looks at errors: each says what is wrong with what file, in words of the user's.
+/// Checks errors: each names the file and the problem, in terms that the user knows.
 fn refused(problems: &Diagnostics) -> Taken {
     assert!(!problems.is_empty(), "refused without an error");
     for problem in problems.list() {
@@ -85,7 +85,7 @@ fn refused(problems: &Diagnostics) -> Taken {
     Taken::Refused
 }
 
-/// The same for a text: an error of reading it has a line of it.
+/// Does the same for a text: an error of reading it must have a line of it.
 fn refused_at(problems: &Diagnostics, source: &SourceText) -> Taken {
     let lines = source.text().split('\n').count() as u32;
     for problem in problems.list().iter().filter(|problem| problem.file == source.name()) {
@@ -94,8 +94,8 @@ fn refused_at(problems: &Diagnostics, source: &SourceText) -> Taken {
     refused(problems)
 }
 
-/// The good files in a folder and the folders below it whose names have one of these endings and whose length is at most
-/// `most` bytes.
+/// Returns the valid files in a folder and the folders below it whose names have one of these
+/// endings and whose length is at most `most` bytes.
 fn files(folder: &str, endings: &[&str], most: u64) -> Vec<Vec<u8>> {
     let mut folders = vec![crate::shipped::root().join(folder)];
     let mut found = Vec::new();

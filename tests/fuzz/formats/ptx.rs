@@ -11,7 +11,7 @@ use crate::shipped;
 
 pub const FORMAT: Format = Format { name: "ptx", seeds, take, mutants: 300 };
 
-/// Kernels of a file that are run.
+/// The number of kernels of a file that are run.
 const KERNELS: usize = 3;
 
 fn seeds() -> Vec<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! Runs what was accepted, a little.
+//! Short runs of accepted inputs.
 
 use std::sync::OnceLock;
 
@@ -15,12 +15,12 @@ use warpbound::sim::PolicySetup;
 use super::refused;
 use crate::shipped;
 
-/// Warp instructions of a block.
+/// The largest number of warp instructions of a block.
 const FUEL: u64 = 1 << 11;
-/// Launches with more blocks are read and not run.
+/// The largest number of blocks of a launch that is run; larger ones are only read.
 const MOST_BLOCKS: u32 = 64;
 
-/// Machines of both engines, with all that memory has and without.
+/// Returns machines for both engines, with all memory features and without.
 fn machines() -> &'static [Machine] {
     static MACHINES: OnceLock<Vec<Machine>> = OnceLock::new();
     MACHINES.get_or_init(|| {
@@ -30,13 +30,13 @@ fn machines() -> &'static [Machine] {
     })
 }
 
-/// A machine that an input chooses by chance.
+/// Returns a machine that is selected by the input's hash.
 pub fn some_machine(input: &[u8]) -> &'static Machine {
     let all = machines();
     &all[(Fnv1a::of(input) % all.len() as u64) as usize]
 }
 
-/// A kernel of PTX or machine code with a launch that fits its parameters.
+/// Runs a kernel of PTX or machine code with a launch that fits its parameters.
 pub fn program(program: Program, input: &[u8], watch: &Watch) {
     let text = template::launch_file(&program, "kernel.ptx");
     let source = SourceText::new("launch.ron", text.as_str());
@@ -51,12 +51,12 @@ pub fn program(program: Program, input: &[u8], watch: &Watch) {
     }
 }
 
-/// A workload on a machine: it runs and is judged, or there is an error.
+/// Runs and judges a workload on a machine; an error is accepted.
 pub fn workload(workload: &Workload, machine: &Machine, watch: &Watch) {
     under(workload, machine, &[PolicySetup::Gto, PolicySetup::TwoLevel], watch);
 }
 
-/// The same under these policies.
+/// Does the same as [`workload`], under these policies.
 pub fn under(workload: &Workload, machine: &Machine, policies: &[PolicySetup], watch: &Watch) {
     if workload.blocks() > MOST_BLOCKS {
         return;
@@ -90,7 +90,7 @@ pub fn under(workload: &Workload, machine: &Machine, policies: &[PolicySetup], w
     }
 }
 
-/// A machine runs small kernels.
+/// Runs small kernels on a machine.
 pub fn suite(machine: &Machine, watch: &Watch) {
     static KERNELS: OnceLock<Vec<Workload>> = OnceLock::new();
     let kernels = KERNELS.get_or_init(|| {

@@ -31,7 +31,7 @@ fn kernel() -> Workload {
     Workload { name: "k".to_owned(), kind: WorkloadKind::Micro(Box::new(kernel)) }
 }
 
-/// The schedules of several policies, and one with several blocks.
+/// Returns the schedules of several policies, and one with several blocks.
 fn replays() -> Vec<Vec<u8>> {
     let workload = kernel();
     let table = TimingTable::new(workload.program(), machine()).unwrap_or_else(|error| panic!("{error}"));

@@ -12,7 +12,7 @@ use crate::shipped;
 pub const TRACE: Format = Format { name: "trace", seeds: traces, take: take_trace, mutants: 300 };
 pub const LIST: Format = Format { name: "list", seeds: lists, take: take_list, mutants: 500 };
 
-/// What the tool itself writes for small kernels.
+/// Returns the traces that the tool itself writes for small kernels.
 fn exported() -> Vec<(String, Vec<u8>)> {
     let dir = binary::scratch("fuzz-exported");
     let mut found = Vec::new();

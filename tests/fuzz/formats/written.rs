@@ -1,4 +1,4 @@
-//! What commands write for themselves and each other: times, results, checkpoints.
+//! The files that commands write for themselves and each other: times, results, checkpoints.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ pub const RESULTS: Format = Format { name: "results", seeds: results, take: take
 pub const CHECKPOINT: Format =
     Format { name: "checkpoint", seeds: checkpoints, take: take_checkpoint, mutants: 60 };
 
-/// Between the parts of an input that is several files.
+/// The separator of the parts of an input that represents several files.
 const BETWEEN: &[u8] = b"\n=====\n";
 
 fn times() -> Vec<Vec<u8>> {
@@ -49,7 +49,7 @@ fn take_times(input: &[u8], _: &Watch) -> Taken {
 
 const PLAN: &str = "Sweep(kernels: [Vary(\"four_warps\", {\"block\": [32, 64]})], machines: [\"ecrts25-orin\"], policies: [\"gto\", \"lrr\"])";
 
-/// Manifest and lines of a small sweep, and the same without checksums.
+/// Returns the manifest and the lines of a small sweep, and the same without checksums.
 fn results() -> Vec<Vec<u8>> {
     let dir = binary::scratch("fuzz-sweep");
     fs::write(dir.join("plan.ron"), PLAN).unwrap();
@@ -59,7 +59,7 @@ fn results() -> Vec<Vec<u8>> {
     vec![[&manifest, BETWEEN, &lines].concat()]
 }
 
-/// A line of results with the checksum that it should have.
+/// Returns a line of results with the correct checksum.
 fn sealed(line: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(line);
     let record = text
@@ -69,7 +69,7 @@ fn sealed(line: &[u8]) -> Vec<u8> {
     format!("{open},\"checksum\":\"{:016x}\"}}", Fnv1a::of(record.as_bytes())).into_bytes()
 }
 
-/// A manifest with the checksum that it should have, if it is one at all.
+/// Returns a manifest with the correct checksum, if it is a manifest at all.
 fn sealed_manifest(text: &[u8]) -> Vec<u8> {
     let Ok(mut value) = serde_json::from_slice::<serde_json::Value>(text) else { return text.to_vec() };
     let Ok(manifest) = serde_json::from_value::<Manifest>(value.clone()) else { return text.to_vec() };
@@ -85,7 +85,7 @@ fn take_results(input: &[u8], _: &Watch) -> Taken {
     fs::write(dir.join("plan.ron"), PLAN).unwrap();
     let at = input.windows(BETWEEN.len()).position(|part| part == BETWEEN).unwrap_or(input.len());
     let (manifest, lines) = (&input[..at], input.get(at + BETWEEN.len()..).unwrap_or_default());
-    // mostly with the checksums that belong to it, so that something looks at the rest
+    // mostly with the correct checksums, so that the rest is read
     let (manifest, lines) = match Fnv1a::of(input) % 4 {
         0 => (manifest.to_vec(), lines.to_vec()),
         _ => {
@@ -113,7 +113,7 @@ fn application(dir: &Path) {
     fs::write(dir.join("app.ron"), APPLICATION).unwrap();
 }
 
-/// What a checkpoint is of, and what is packed in it.
+/// Returns checkpoints: the identity of the application, and the uncompressed contents.
 fn checkpoints() -> Vec<Vec<u8>> {
     let dir = binary::scratch("fuzz-application");
     application(&dir);

@@ -469,10 +469,10 @@ fn sums_round_after_each_product_and_saturate_at_the_end() {
     assert_eq!(uniform(half, [0x3c00_3c00, 0x3c00_3c00, 0x4b80_0000]), 0x4b80_0000);
     // subnormal halves count: 16 times 2^-24 * 2^-24
     assert_eq!(f32::from_bits(uniform(half, [0x0001_0001, 0x0001_0001, 0])), 2f32.powi(-44));
-    // 2^127 * 2^100 exceeds single precision, but 2^-126 * 2^-126 is negligible in the sum that it
-    // is added to
+    // infinity times zero
     assert_eq!(uniform(half, [0x7c00_7c00, 0, 0]), 0x7fff_ffff);
-    // 2^127 * 2^100 is no single, but less than one next to the sum that it is added to
+    // 2^127 * 2^127 exceeds single precision, and 2^-126 * 2^-126 is negligible next to the 1 that
+    // it is added to
     let brain = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
     assert_eq!(uniform(brain, [0x7f00_7f00, 0x7f00_7f00, 0]), 0x7f80_0000);
     assert_eq!(uniform(brain, [0x0080_0080, 0x0080_0080, 0x3f80_0000]), 0x3f80_0000);

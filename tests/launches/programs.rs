@@ -192,7 +192,7 @@ fn variables_persist_and_modules_share_memory() {
             Launch(entry: "tick", grid: (1, 1, 1), block: (1, 1, 1), args: [Ptr("x", "4 * i"), U32("i * i")]),
             Repeat("i == 1", [ Write(to: Ptr("step"), elem: U32, len: 1, init: Fill(1000)) ]),
         ]),
-        // the second module adds the count of the first, by address and by copy
+        // what one module counted, the other adds, by address and by copy
         Launch(module: "other.ptx", entry: "take", grid: (1, 1, 1), block: (1, 1, 1), args: [Ptr("count")]),
         Copy(from: Ptr("x", 4), to: Ptr("y", 8), bytes: 8),
         Copy(from: Ptr("total"), to: Ptr("y"), bytes: 4),

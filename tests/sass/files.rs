@@ -1,4 +1,5 @@
-//! Cubins and what holds them: good ones, damaged ones, those for others.
+//! Cubins and the files that contain them: valid files, damaged files, files for other
+//! architectures.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -25,7 +26,8 @@ fn kernels_parameters_and_limits_are_read() {
     assert!(kernel.functions.iter().any(|(at, name)| *at == 0x8a0 && name.contains("div_rn")));
 }
 
-/// Kernels of a module share constant memory: each has the same, with the compiler's constants of all.
+/// The kernels of a module share constant memory: each has the same bytes, which include the
+/// compiler's constants of all kernels.
 #[test]
 fn constants_of_all_kernels_of_a_module_have_their_own_place() {
     let encoding = encoding();
@@ -53,13 +55,13 @@ fn damaged_files_give_a_message() {
         assert!(!fails(&good[..length]).is_empty());
     }
     let mut other = good.clone();
-    // another machine, another architecture
+    // another machine type, then another architecture
     other[0x12] = 62;
     assert!(fails(&other).contains("machine 62"), "{}", fails(&other));
     let mut other = good;
     other[0x30] = 86;
     assert!(fails(&other).contains("sm_86") && fails(&other).contains("sm_61"), "{}", fails(&other));
-    // CUDA 13 writes ABI version 8, whose flags name the architecture in their second byte
+    // CUDA 13 writes ABI version 8, whose flags contain the architecture in their second byte
     for (flags, name) in [(0x0600_4b04_u32, "sm_75"), (0x0600_5a04, "sm_90"), (0x0600_7802, "sm_120")] {
         other[8] = 8;
         other[0x30..0x34].copy_from_slice(&flags.to_le_bytes());
@@ -69,7 +71,7 @@ fn damaged_files_give_a_message() {
     assert_eq!(Module::read("x.cubin", &other, &encoding).unwrap().target(), 61);
 }
 
-/// Nothing panics and nothing takes memory without end, whatever the bytes are.
+/// Whatever the bytes are, nothing panics and nothing allocates memory without a limit.
 #[test]
 fn mutated_files_are_survived() {
     let encoding = encoding();
@@ -106,7 +108,7 @@ fn mutated_files_are_survived() {
     );
 }
 
-/// A fat binary: a header, then entries with headers of their own.
+/// Returns a fat binary: a header, then entries with headers of their own.
 fn fat(entries: &[(u16, u32, bool, &[u8])]) -> Vec<u8> {
     let mut body = Vec::new();
     for &(kind, target, compressed, payload) in entries {

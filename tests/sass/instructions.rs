@@ -1,4 +1,4 @@
-//! What instructions do, against the arithmetic they stand for.
+//! The effect of instructions, compared with the arithmetic that they represent.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -11,7 +11,8 @@ use warpbound::sass::Module;
 
 use crate::shipped::{encoding, isa, launch_files, load_by, root};
 
-/// Paths of machine code have one step for each instruction of the machine, whatever it is made of.
+/// Paths of machine code have one step for each machine instruction, however many operations it is
+/// lowered to.
 #[test]
 fn an_instruction_of_the_machine_takes_one_step() {
     let isa = isa();
@@ -32,7 +33,7 @@ fn an_instruction_of_the_machine_takes_one_step() {
     }
 }
 
-/// Row by row or lane by lane: the same bytes and the same paths.
+/// Execution row by row and execution lane by lane give the same bytes and the same paths.
 #[test]
 fn machine_code_runs_the_same_lane_by_lane() {
     let isa = isa();
@@ -63,8 +64,8 @@ fn machine_code_runs_the_same_lane_by_lane() {
     }
 }
 
-/// Every operand that an instruction of the machine reads or writes is one that it is timed by, and registers of the
-/// lowering's own are none.
+/// Every operand that a machine instruction reads or writes takes part in its timing, and the
+/// registers that the lowering adds do not.
 #[test]
 fn timing_sees_the_registers_of_the_machine() {
     let encoding = encoding();
@@ -80,7 +81,7 @@ fn timing_sees_the_registers_of_the_machine() {
         if let Sem::Load { .. } = instr.sem
             && instr.memory.is_some_and(|memory| memory.loads_global())
         {
-            // a pair of registers is its address
+            // the address is a pair of registers
             assert_eq!(instr.srcs.as_slice().iter().filter(|reg| name(reg).starts_with('R')).count(), 2);
             loads += 1;
         }
@@ -88,7 +89,8 @@ fn timing_sees_the_registers_of_the_machine() {
     assert!(loads >= 2);
 }
 
-/// What compilers write for the upper half of a signed product, by the formula of its parts.
+/// The sequence that compilers emit for the upper half of a signed product, by the formula of its
+/// parts.
 #[test]
 fn products_of_words_come_out_of_products_of_halves() {
     use warpbound::program::sem::{Addend, Xmad, XmadFlags};
@@ -137,7 +139,8 @@ fn products_of_words_come_out_of_products_of_halves() {
     (0..100_000).for_each(|_| check(random.random(), random.random()));
 }
 
-/// A branch to an address in a register goes where the compiler's table says, lanes that go elsewhere after one another.
+/// A branch to an address in a register goes to the target in the compiler's table; lanes with
+/// different targets run one group after another.
 #[test]
 fn branches_through_tables_go_where_those_of_ptx_go() {
     let isa = isa();
@@ -164,7 +167,7 @@ fn branches_through_tables_go_where_those_of_ptx_go() {
     assert_eq!(places.len(), 4);
 }
 
-/// A trap ends the run with its place.
+/// A trap ends the run with an error that contains its location.
 #[test]
 fn a_trap_is_an_error_of_the_kernel() {
     let encoding = encoding();
@@ -180,7 +183,8 @@ fn a_trap_is_an_error_of_the_kernel() {
     assert!(error.contains("`BPT.TRAP`") && error.contains("warp 1, lanes 0xfffffe00"), "{error}");
 }
 
-/// Bits of every kind: zeros, infinities, NaNs, numbers at the ends of formats and integers at theirs, and others.
+/// Returns bits of every kind: zeros, infinities, NaNs, the extreme values of floating-point
+/// formats and of integers, and others.
 fn any_bits(random: &mut ChaCha8Rng) -> u64 {
     const SINGLES: [u32; 20] = [
         0,
@@ -217,8 +221,9 @@ fn any_bits(random: &mut ChaCha8Rng) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Halves of registers, signs on sources, roundings to integral numbers, carries through differences, wide fields: what
-/// NVIDIA's assembler makes of PTX leaves the bytes that the PTX leaves.
+/// Halves of registers, signs on sources, roundings to integral numbers, carries through
+/// differences, wide fields: the machine code that NVIDIA's assembler makes of PTX computes the
+/// same bytes as the PTX.
 #[test]
 fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
     const THREADS: usize = 128;
@@ -261,7 +266,8 @@ fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
         };
         let program = match code.program(entry, &encoding) {
             Ok(program) => program,
-            // where carries are in the way of each other they are kept in a register meanwhile, which is refused by name
+            // where two carries are live at once, one is kept in a register meanwhile; the
+            // instructions for this are refused by name
             Err(problems) => {
                 let is_carry = |message: &str| message.contains("P2R") || message.contains("R2P");
                 assert!(problems.list().iter().all(|problem| is_carry(&problem.message)), "{problems}");
@@ -279,7 +285,7 @@ fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
                     format!("{:#x}", u64::from_le_bytes(bytes[thread * 8..][..8].try_into().unwrap()))
                 })
                 .collect();
-            // which NaN a negated NaN is, nothing says
+            // it is unspecified which NaN the negation of a NaN gives
             assert!(
                 machine == ptx || is_nan(*machine) && is_nan(*ptx),
                 "{entry}, result {result} of {sources:?}: machine code {machine:#x}, PTX {ptx:#x}"
@@ -291,7 +297,7 @@ fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
     assert_eq!(refused, ["values7", "values8"]);
 }
 
-/// What is printed right but is not known to compute is refused by its name.
+/// Modifiers that are printed correctly but whose semantics are unknown are refused by name.
 #[test]
 fn modifiers_without_known_semantics_are_refused_by_name() {
     let encoding = encoding();

@@ -1,4 +1,4 @@
-//! Machine code: what words say, what files hold, what instructions do.
+//! Machine code: the decoding of words, the contents of files, the effect of instructions.
 
 #[path = "../support/shipped.rs"]
 mod shipped;

@@ -1,4 +1,5 @@
-//! Machines with bank conflicts, and accesses to shared memory with addresses of the test's choice.
+//! Machines with bank conflicts, and accesses to shared memory with addresses that the test
+//! chooses.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use warpbound::base::WARP_SIZE;
@@ -9,13 +10,13 @@ use warpbound::program::TimingTable;
 use crate::exec_support::kernel;
 use crate::shipped::machine_with;
 
-/// The default machine under a rule.
+/// Returns the default machine with a given rule for shared memory.
 pub fn with_rule(rule: &str) -> Machine {
     machine_with("ecrts25-orin", &[&format!("shared_memory.rule={rule}")])
 }
 
-/// One load from shared memory by the lanes of `mask`, `bits` per lane at `address(lane)`:
-/// transactions, and cycles from its start to its result.
+/// Simulates one load from shared memory by the lanes of `mask`, `bits` per lane at
+/// `address(lane)`. Returns the number of transactions and the cycles from its start to its result.
 pub fn access(machine: &Machine, bits: u32, mask: u32, address: impl Fn(u32) -> u32) -> (u32, u64) {
     let load = match bits {
         128 => "ld.shared.v4.u32 {%r10, %r11, %r12, %r13}",

@@ -1,6 +1,6 @@
-//! The definitions of `warpbound::model`, sections 1 to 12, written down as naively as possible: everything of
-//! one warp in vectors, absolute time, backward searches, phases by marking every cycle, bounds as
-//! double sums over instructions. Nothing is shared with `bound` but durations and paths.
+//! The definitions of `warpbound::model`, sections 1 to 12, in the simplest possible form: all
+//! state of a warp in vectors, absolute time, backward searches, phases by marking every cycle,
+//! bounds as double sums over instructions. It shares only durations and paths with `bound`.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -9,22 +9,22 @@ use warpbound::machine::Hazards;
 use warpbound::path::{BlockPaths, WarpPath};
 use warpbound::program::{Flow, TimingTable};
 
-/// An instruction that issues, with everything that timing needs.
+/// An instruction that issues, with everything that its timing depends on.
 #[derive(Clone, Debug)]
 pub struct Ins {
-    /// Index of the step in the path.
+    /// The index of the step in the path.
     pub index: usize,
     pub unit: usize,
     pub init: u64,
     pub lat: u64,
-    /// Registers that must be available, pseudo-registers of asynchronous copies included.
+    /// The registers that must be available, including the pseudo-registers of asynchronous copies.
     pub waits: Vec<RegId>,
-    /// Registers written, pseudo-registers of asynchronous copies included.
+    /// The registers that it writes, including the pseudo-registers of asynchronous copies.
     pub writes: Vec<RegId>,
     pub barrier: bool,
 }
 
-/// When it issues, starts and is done.
+/// The cycles in which an instruction issues, starts and is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     pub issue: u64,
@@ -32,7 +32,7 @@ pub struct Times {
     pub done: u64,
 }
 
-/// The instructions of a path that issue.
+/// Returns the instructions of a path that issue.
 pub fn instructions(table: &TimingTable, path: &WarpPath) -> Vec<Ins> {
     let mut list = Vec::new();
     for (index, &step) in path.steps().iter().enumerate() {
@@ -64,8 +64,8 @@ pub fn instructions(table: &TimingTable, path: &WarpPath) -> Vec<Ins> {
     list
 }
 
-/// A lone warp: each instruction as early as `warpbound::model` allows. A barrier releases the
-/// warp at its own `done`.
+/// Returns the times of a warp that runs alone: each instruction issues as early as
+/// `warpbound::model` allows. A barrier releases the warp at its own `done`.
 pub fn alone(code: &[Ins]) -> Vec<Times> {
     let mut times: Vec<Times> = Vec::new();
     for (k, ins) in code.iter().enumerate() {
@@ -87,7 +87,7 @@ pub fn alone(code: &[Ins]) -> Vec<Times> {
     times
 }
 
-/// For each cycle up to the last `done`, whether some unit initiates an instruction.
+/// Returns, for each cycle up to the last `done`, whether some unit initiates an instruction.
 pub fn initiating(code: &[Ins], times: &[Times]) -> Vec<bool> {
     let mut busy = vec![false; end(times) as usize];
     for (ins, at) in code.iter().zip(times) {
@@ -98,7 +98,7 @@ pub fn initiating(code: &[Ins], times: &[Times]) -> Vec<bool> {
     busy
 }
 
-/// Phases as (is exec, start, end).
+/// Returns the phases as (is exec, start, end).
 pub fn phases(busy: &[bool]) -> Vec<(bool, u64, u64)> {
     let mut phases: Vec<(bool, u64, u64)> = Vec::new();
     for (cycle, &exec) in (0..).zip(busy) {
@@ -110,22 +110,22 @@ pub fn phases(busy: &[bool]) -> Vec<(bool, u64, u64)> {
     phases
 }
 
-/// The latest `done`.
+/// Returns the latest `done`.
 pub fn end(times: &[Times]) -> u64 {
     times.iter().map(|at| at.done).max().unwrap_or(0)
 }
 
-/// C(w) of one section.
+/// Returns C(w) of one section.
 pub fn isolated(section: &[Ins]) -> u64 {
     end(&alone(section))
 }
 
-/// E(w) of one section.
+/// Returns E(w) of one section.
 pub fn exec(section: &[Ins]) -> u64 {
     initiating(section, &alone(section)).iter().filter(|&&busy| busy).count() as u64
 }
 
-/// The sections of every warp, `[section][warp]`, empty where a warp has no more.
+/// Returns the sections of every warp, `[section][warp]`, empty where a warp has no more sections.
 pub fn sections(table: &TimingTable, paths: &BlockPaths) -> Vec<Vec<Vec<Ins>>> {
     let per_warp: Vec<Vec<Vec<Ins>>> = paths
         .warps
@@ -148,7 +148,7 @@ pub fn sections(table: &TimingTable, paths: &BlockPaths) -> Vec<Vec<Vec<Ins>>> {
         .collect()
 }
 
-/// GUB of one section.
+/// Returns the GUB of one section.
 pub fn gub(warps: &[Vec<Ins>]) -> u64 {
     (0..warps.len())
         .map(|w| {
@@ -159,7 +159,7 @@ pub fn gub(warps: &[Vec<Ins>]) -> u64 {
         .unwrap_or(0)
 }
 
-/// IWB of one section.
+/// Returns the IWB of one section.
 pub fn iwb(warps: &[Vec<Ins>]) -> u64 {
     (0..warps.len())
         .map(|w| {

@@ -1,4 +1,4 @@
-//! Small kernels for the tests of the analyser and the bounds: written down, or random.
+//! Small kernels for the tests of the analyser and the bounds: written by hand, or random.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -11,7 +11,7 @@ use warpbound::machine::{Machine, MachineSpec};
 use warpbound::path::{AsyncRing, BarrierUse, BlockPaths, MemoryUse, Step, WarpPath};
 use warpbound::program::{Area, Flow, Instr, MemoryOp, Program, RegKind, Register, Sem, TimingTable};
 
-/// A block of warps on a machine.
+/// A block of warps with its machine's timing.
 pub struct Kernel {
     pub program: Program,
     pub paths: BlockPaths,
@@ -23,7 +23,8 @@ pub fn machine(text: &str) -> Machine {
     Machine::new(&MachineSpec::parse(&source).expect("a machine"), &source).expect("a valid machine")
 }
 
-/// Units `(name, init, lat)`, each with an op class of its name. `more` are further settings.
+/// Returns the text of a machine with the units `(name, init, lat)` and an op class of the same
+/// name for each. `more` holds further settings.
 pub fn machine_text(units: &[(&str, u64, u64)], more: &str) -> String {
     let defined: Vec<String> =
         units.iter().map(|(name, init, lat)| format!("\"{name}\": Unit(init: {init}, lat: {lat})")).collect();
@@ -36,8 +37,8 @@ pub fn machine_text(units: &[(&str, u64, u64)], more: &str) -> String {
     )
 }
 
-/// Grows a program and the paths through it. Every warp runs its own stretch of the program,
-/// unless it is told to repeat steps of another.
+/// Builds a program and the paths through it. Every warp runs its own part of the program, unless
+/// its steps repeat those of another.
 #[derive(Default)]
 pub struct Builder {
     program: Program,
@@ -45,7 +46,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// With this many registers.
+    /// Returns a builder whose program has this number of registers.
     pub fn new(regs: usize) -> Self {
         let mut builder = Self::default();
         builder.program.file = "test".to_owned();
@@ -73,7 +74,7 @@ impl Builder {
         Pc::from_index(self.program.instrs.len() - 1)
     }
 
-    /// Lets the instruction added last take its class from the space that its step names.
+    /// Makes the class of the last added instruction depend on the space that its step accesses.
     pub fn by_space(&mut self, classes: [&str; 5]) {
         let classes = classes.map(|class| self.program.classes.intern(class));
         let last = self.program.instrs.last_mut().expect("an instruction");
@@ -92,7 +93,7 @@ impl Builder {
         self.paths.warps.push(path);
     }
 
-    /// Adds a warp whose path breaks the invariant that its last step ends the warp.
+    /// Adds a warp whose path violates the invariant that its last step ends the warp.
     pub fn unended_warp(&mut self, steps: &[Step]) {
         let mut path = WarpPath::new();
         for &step in steps {
@@ -107,9 +108,9 @@ impl Builder {
     }
 }
 
-/// A block from text, one string per warp: instructions separated by `;`, each an op class and its
-/// registers as in `.warp` files (`f2 r3, r0`, `_` for none), `N*` in front repeats it. `bar` is a
-/// barrier; the end of the warp is added.
+/// Returns a block from text, one string per warp: instructions separated by `;`, each an op class
+/// and its registers as in `.warp` files (`f2 r3, r0`, `_` for none); a prefix `N*` repeats it.
+/// `bar` is a barrier; the end of the warp is added.
 pub fn kernel(machine_text: &str, warps: &[String]) -> Kernel {
     let mut builder = Builder::new(64);
     for code in warps {
@@ -142,25 +143,26 @@ pub fn texts(warps: &[&str]) -> Vec<String> {
     warps.iter().map(|&warp| warp.to_owned()).collect()
 }
 
-/// How large random kernels get.
+/// The maximum size of random kernels.
 #[derive(Clone, Copy)]
 pub struct Size {
     pub warps: usize,
     pub sections: usize,
-    /// Instructions of one section.
+    /// The number of instructions of one section.
     pub section: usize,
     pub max_init: u64,
     pub max_lat: u64,
 }
 
-/// A random block: heterogeneous and equal warps, units shared by ops of different timing, generic
-/// accesses, hazards with and without WAW, asynchronous copies, barriers on their own or a shared
-/// unit, warps that finish early, exits that issue or not.
+/// Returns a random block: heterogeneous and equal warps, units shared by ops of different timing,
+/// generic accesses, hazards with and without WAW, asynchronous copies, barriers on their own or a
+/// shared unit, warps that finish early, exits that issue or not.
 pub fn random(seed: u64, size: Size) -> Kernel {
     random_on(seed, size, 1)
 }
 
-/// The same on so many sub-cores, with units of which about half are shared.
+/// Returns a random block as [`random`] does, for this number of sub-cores, with about half of the
+/// units shared.
 pub fn random_on(seed: u64, size: Size, sub_cores: usize) -> Kernel {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let rng = &mut rng;
@@ -184,7 +186,7 @@ pub fn random_on(seed: u64, size: Size, sub_cores: usize) -> Kernel {
         for section in 0..sections {
             let start = steps.len();
             if section > 1 && rng.random_ratio(1, 3) {
-                // the same section again, as in a loop; its barrier included
+                // repeats the previous section with its barrier, as a loop does
                 steps.extend_from_within(previous.clone());
             } else {
                 for _ in 0..rng.random_range(0..=size.section) {
@@ -220,7 +222,8 @@ fn random_machine(
         .iter()
         .map(|name| {
             let (init, lat) = (time(size.max_init, 1), time(size.max_lat, 0));
-            // of an even init: where there is one sub-core, nothing more is drawn
+            // derived from `init`, so that a machine with one sub-core uses no further random
+            // number
             let shared = sub_cores > 1 && init % 2 == 0;
             format!("\"{name}\": Unit(init: {init}, lat: {lat}, shared: {shared})")
         })

@@ -1,5 +1,6 @@
-//! The credits of LWB written down as naively as possible: every pair of instructions is looked at,
-//! what may be queued is kept as a list, what is inside a long wait is run by itself.
+//! The credits of LWB in the simplest possible form: every pair of instructions is examined, the
+//! work that may be queued is kept as a list, and the instructions inside a long wait are simulated
+//! separately.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -8,7 +9,7 @@ use warpbound::program::TimingTable;
 
 use super::bound_formulas::{Ins, alone, end, sections};
 
-/// Plain D, the largest total on a unit with a queue, and which units have one.
+/// Returns the plain D, the largest total on a unit with a queue, and which units have one.
 fn program(table: &TimingTable) -> (u64, u64, Vec<bool>) {
     let ops: Vec<_> = table
         .instrs()
@@ -24,15 +25,15 @@ fn program(table: &TimingTable) -> (u64, u64, Vec<bool>) {
     (longest(false), longest(true), queues)
 }
 
-/// The last writer before `at` of a register, in the same section.
+/// Returns the last instruction before `at` in the same section that writes a register.
 fn writer(code: &[Ins], at: usize, reg: warpbound::base::RegId) -> Option<usize> {
     (0..at).rev().find(|&p| code[p].writes.contains(&reg))
 }
 
-/// By section, warp and unit: the most initiation work that may be queued.
+/// Returns the most initiation work that may be queued, by section, warp and unit.
 fn queued(blocks: &[Vec<Vec<Ins>>], queues: &[bool]) -> Vec<Vec<Vec<u64>>> {
     let warps = blocks.first().map_or(0, Vec::len);
-    // per warp: (section, index, unit, init) that may be queued
+    // per warp: (section, index, unit, init) of the instructions that may be queued
     let mut left: Vec<Vec<(usize, usize, usize, u64)>> = vec![Vec::new(); warps];
     let mut most = Vec::new();
     for (s, section) in blocks.iter().enumerate() {
@@ -60,7 +61,7 @@ fn queued(blocks: &[Vec<Vec<Ins>>], queues: &[bool]) -> Vec<Vec<Vec<u64>>> {
     most
 }
 
-/// P of the instructions in between, and whether there are any.
+/// Returns P of the instructions strictly between `l` and `k`, or `None` if there are none.
 fn inside(code: &[Ins], l: usize, k: usize, queues: &[bool]) -> Option<u64> {
     let mut done = vec![0u64; code.len()];
     let mut free = vec![0u64; queues.len()];
@@ -88,7 +89,7 @@ fn waits_for(code: &[Ins], i: usize, p: usize) -> bool {
     code[i].waits.iter().any(|&reg| writer(code, i, reg) == Some(p))
 }
 
-/// The long waits (l, k) of a warp's section.
+/// Returns the long waits (l, k) of a warp's section.
 fn long_waits(code: &[Ins], queues: &[bool], d: u64) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for k in 1..code.len() {
@@ -101,9 +102,9 @@ fn long_waits(code: &[Ins], queues: &[bool], d: u64) -> Vec<(usize, usize)> {
     found
 }
 
-/// The credits of each warp by section, given S of each warp: `interference[section][warp]`.
-/// In later sections it takes registers of earlier ones to be available, which may find more than
-/// can be known.
+/// Returns the credits of each warp by section, given S of each warp:
+/// `interference[section][warp]`. In later sections, the registers of earlier sections count as
+/// available, so more long waits may be found than the analysis can prove.
 pub fn credits(table: &TimingTable, paths: &BlockPaths, interference: &[Vec<u64>]) -> Vec<Vec<u64>> {
     let (d, queued_total, queues) = program(table);
     let blocks = sections(table, paths);

@@ -1,4 +1,4 @@
-//! RBB written down as naively as possible, from its formula, over lists of instructions.
+//! RBB in the simplest possible form: its formula, computed over lists of instructions.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -7,18 +7,19 @@ use warpbound::base::UnitId;
 use super::bound_formulas::{Ins, alone, end};
 use super::launch_schedules::Launch;
 
-/// Formulas that are not RBB, and do not hold.
+/// RBB and formulas that differ from it and are no bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
     /// RBB itself.
     Rbb,
-    /// D in place of H.
+    /// Uses D in place of H.
     SurplusForPeak,
-    /// Without X: work of other sub-cores counts once.
+    /// Omits X, so that the work of other sub-cores counts once.
     CountOnce,
-    /// On several SMs without W: what is left on one of them when the last block is placed.
+    /// On several SMs, omits W, the work that is left on one of them when the last block is placed.
     WithoutLastWave,
-    /// C - S of the whole launch's longest warp, once: the places wait at the same time.
+    /// Adds the largest C - S of a block once, as if the blocks in all CTA slots waited at the same
+    /// time.
     OneWait,
 }
 
@@ -33,12 +34,12 @@ pub struct Terms {
     pub repeats: Vec<i128>,
     pub left: i128,
     pub alone: i128,
-    /// By class of warp ids.
+    /// The work by sub-core, that is, by the warp's ID modulo the number of sub-cores.
     pub loads: Vec<i128>,
     pub classes: Vec<usize>,
 }
 
-/// A warp cut at its barriers.
+/// Returns a warp's instructions, cut at its barriers.
 fn sections(code: &[Ins]) -> Vec<&[Ins]> {
     let mut list: Vec<&[Ins]> = code.split_inclusive(|ins| ins.barrier).collect();
     list.retain(|section| !section.is_empty());
@@ -49,8 +50,8 @@ fn inits(code: &[Ins]) -> i128 {
     code.iter().map(|ins| i128::from(ins.init)).sum()
 }
 
-/// Inits on a unit of what comes before `end`, after the last instruction there that something of its own
-/// section waits for.
+/// Returns the sum of the inits on a unit of the instructions before `end`, from after the last one
+/// there that an instruction of the same section waits for.
 fn carried(code: &[Ins], end: usize, unit: usize) -> i128 {
     let mut from = 0;
     for (k, ins) in code[..end].iter().enumerate() {
@@ -68,7 +69,7 @@ fn carried(code: &[Ins], end: usize, unit: usize) -> i128 {
 pub fn terms(launch: &Launch, block: usize) -> Terms {
     let cores = launch.sub_cores.count();
     let shared = |unit: usize| launch.sub_cores.is_shared(UnitId::from_index(unit));
-    // units on which something can wait for its initiation
+    // units on which an instruction can wait for its initiation
     let queued: Vec<usize> = (0..launch.units).filter(|&unit| !shared(unit) && launch.queues[unit]).collect();
     let warps = &launch.code[block];
     let cut: Vec<Vec<&[Ins]>> = warps.iter().map(|code| sections(code)).collect();
@@ -106,7 +107,7 @@ pub fn terms(launch: &Launch, block: usize) -> Terms {
         terms.stages += 1;
         terms.left = terms.left.max(if cores > 1 { left.into_iter().max().unwrap_or(0) } else { 0 });
         terms.loads.iter_mut().zip(&loads).for_each(|(sum, load)| *sum += load);
-        // what is on private units alone
+        // only the work on private units counts
         let on_shared = (loads.iter().sum::<i128>() - work) / (cores as i128 - 1).max(1);
         loads.sort_unstable();
         loads.pop();
@@ -123,7 +124,7 @@ fn largest(mut list: Vec<i128>, most: usize) -> i128 {
     list.into_iter().take(most).sum()
 }
 
-/// The value of a variant.
+/// Returns the value of a variant.
 pub fn value(launch: &Launch, variant: Variant) -> u64 {
     let mut blocks: Vec<Terms> = (0..launch.code.len()).map(|block| terms(launch, block)).collect();
     for block in &mut blocks {

@@ -1,5 +1,6 @@
-//! One SM, cycle by cycle, for any work-conserving choice: a deliberately simple reference for the
-//! claims of `bound`. `warpbound::model` read literally; nothing shared with the engine.
+//! A simulator of one SM that goes cycle by cycle and accepts any work-conserving choice: a
+//! deliberately simple reference for the claims of `bound`. It follows `warpbound::model` literally
+//! and shares no code with the engine.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -11,7 +12,7 @@ use warpbound::program::TimingTable;
 
 use super::bound_formulas::{Ins, instructions};
 
-/// One warp's progress.
+/// The progress of a warp.
 #[derive(Clone)]
 struct Warp {
     next: usize,
@@ -29,15 +30,15 @@ pub struct Sm {
     now: u64,
     warps: Vec<Warp>,
     free: [u64; 64],
-    /// Issues of warps that finished in the present section.
+    /// The cycles of the last issues of the warps that finished in the current section.
     finished_in_section: Vec<usize>,
     already_finished: Vec<bool>,
 }
 
-/// The warp chosen at each issue, with its cycle.
+/// The warp chosen at each issue, with the cycle of the issue.
 pub type Decisions = Vec<(u64, usize)>;
 
-/// The instructions of each warp of a block.
+/// Returns the instructions of each warp of a block.
 pub fn code(table: &TimingTable, paths: &BlockPaths) -> Vec<Vec<Ins>> {
     paths.warps.iter().map(|path| instructions(table, path)).collect()
 }
@@ -66,7 +67,7 @@ impl Sm {
         self.warps[warp].next == code[warp].len() && !self.warps[warp].waiting
     }
 
-    /// Lets warps pass the barrier if all that have not finished are there.
+    /// Releases the warps at the barrier if all that have not finished have arrived.
     fn release(&mut self, code: &[Vec<Ins>]) {
         loop {
             for warp in 0..code.len() {
@@ -94,7 +95,8 @@ impl Sm {
         }
     }
 
-    /// Moves on to the next cycle in which some warp is ready; says which are, none at the end.
+    /// Advances to the next cycle in which some warp is ready and returns the ready warps, or an
+    /// empty list at the end.
     pub fn ready(&mut self, code: &[Vec<Ins>]) -> Vec<usize> {
         self.release(code);
         let mut soonest = u64::MAX;
@@ -118,7 +120,7 @@ impl Sm {
         (0..code.len()).filter(|&w| at[w] <= self.now).collect()
     }
 
-    /// Issues the next instruction of a ready warp in the present cycle.
+    /// Issues the next instruction of a ready warp in the current cycle.
     pub fn issue(&mut self, code: &[Vec<Ins>], warp: usize) {
         let state = &mut self.warps[warp];
         let ins = &code[warp][state.next];
@@ -137,7 +139,7 @@ impl Sm {
         self.now += 1;
     }
 
-    /// The latest `done` of each warp so far.
+    /// Returns the latest `done` of each warp so far.
     pub fn finishes(&self) -> Vec<u64> {
         self.warps.iter().map(|warp| warp.finish).collect()
     }
@@ -151,7 +153,7 @@ impl Sm {
     }
 }
 
-/// Runs a block to its end under a choice among ready warps, given the cycle and the warps.
+/// Runs a block to its end; `choose` selects one of the ready warps, given the cycle and the warps.
 pub fn run(code: &[Vec<Ins>], mut choose: impl FnMut(u64, &[usize]) -> usize) -> Sm {
     let mut sm = Sm::new(code);
     loop {
@@ -164,7 +166,7 @@ pub fn run(code: &[Vec<Ins>], mut choose: impl FnMut(u64, &[usize]) -> usize) ->
     }
 }
 
-/// Loose round robin.
+/// Runs a block under loose round robin.
 pub fn lrr(code: &[Vec<Ins>]) -> Sm {
     let mut next = 0;
     run(code, |_, ready| {
@@ -174,7 +176,7 @@ pub fn lrr(code: &[Vec<Ins>]) -> Sm {
     })
 }
 
-/// Greedy then oldest.
+/// Runs a block under greedy-then-oldest.
 pub fn gto(code: &[Vec<Ins>]) -> Sm {
     let mut last = None;
     run(code, |_, ready| {
@@ -184,8 +186,9 @@ pub fn gto(code: &[Vec<Ins>]) -> Sm {
     })
 }
 
-/// The smallest and largest makespan over all work-conserving schedules, and the decisions of a
-/// largest one. Plain recursion: for blocks of a dozen instructions or two warps.
+/// Returns the smallest and the largest makespan over all work-conserving schedules, and the
+/// decisions of a largest one. It is a plain recursion, for blocks of about a dozen instructions or
+/// two warps.
 pub fn extremes(code: &[Vec<Ins>]) -> (u64, u64, Decisions) {
     fn descend(
         code: &[Vec<Ins>],

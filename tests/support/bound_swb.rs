@@ -1,5 +1,5 @@
-//! SWB written down as naively as possible: guaranteed distances over the whole path of a warp by
-//! longest paths from every producer, runs as lists, backlogs over all ends of a run.
+//! SWB in the simplest possible form: guaranteed distances over the whole path of a warp by longest
+//! paths from every producer, runs as lists, backlogs over all ends of a run.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -8,7 +8,7 @@ use warpbound::program::TimingTable;
 
 use super::bound_formulas::{Ins, instructions, isolated};
 
-/// Units on which some instruction of the program can find a queue.
+/// Returns for each unit whether some instruction of the program can find a queue there.
 fn queues(table: &TimingTable) -> Vec<bool> {
     let mut queues = vec![false; table.units()];
     for instr in table.instrs() {
@@ -19,7 +19,8 @@ fn queues(table: &TimingTable) -> Vec<bool> {
     queues
 }
 
-/// Whether p, of the whole path, is surely done one cycle after instruction `last` issued.
+/// Returns whether instruction `p` of the whole path is guaranteed to be done one cycle after
+/// instruction `last` issues.
 fn surely_done(code: &[Ins], queues: &[bool], p: usize, last: usize) -> bool {
     const NEVER: i64 = i64::MIN / 2;
     let mut issue = vec![NEVER; last + 1];
@@ -47,7 +48,7 @@ fn surely_done(code: &[Ins], queues: &[bool], p: usize, last: usize) -> bool {
     issue[last] + 1 >= total(p)
 }
 
-/// The sure runs of a warp, by section.
+/// Returns the sure runs of a warp, by section.
 fn runs(code: &[Ins], queues: &[bool], cut: bool) -> Vec<Vec<Vec<Ins>>> {
     let mut sections: Vec<Vec<Vec<Ins>>> = vec![Vec::new()];
     for (k, ins) in code.iter().enumerate() {
@@ -69,12 +70,12 @@ fn runs(code: &[Ins], queues: &[bool], cut: bool) -> Vec<Vec<Vec<Ins>>> {
     sections
 }
 
-/// The SWB of each section.
+/// Returns the SWB of each section.
 pub fn swb(table: &TimingTable, paths: &BlockPaths) -> Vec<u64> {
     by_runs(table, paths, true)
 }
 
-/// What it would be if every instruction were sure: not a bound.
+/// Returns the value that SWB would have if every instruction were sure, which is not a bound.
 pub fn uncut(table: &TimingTable, paths: &BlockPaths) -> Vec<u64> {
     by_runs(table, paths, false)
 }

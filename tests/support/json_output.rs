@@ -1,15 +1,15 @@
-//! What the command line prints as JSON, held against the schema of its command.
+//! The validation of the command line's JSON output against the schema of its command.
 //!
-//! The validator knows the keywords that occur in `schemas/` and no others; it is stricter than the standard in
-//! that a property which the schema does not name is an error.
+//! The validator supports only the keywords that occur in `schemas/`. It is stricter than the
+//! standard: a property that the schema does not name is an error.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
 
-/// Reads the one object of a command. Where there is one result its fields stand beside those of the object, so
-/// that tests of single results can name them shortly.
+/// Reads the JSON object that a command prints. If it has exactly one result, the fields of the
+/// result are also added to the object itself, so that tests of single results can use short paths.
 pub fn read(stdout: &[u8]) -> Value {
     let object: Value = serde_json::from_slice(stdout).expect("one JSON object on stdout");
     check(&object);
@@ -22,7 +22,7 @@ pub fn read(stdout: &[u8]) -> Value {
     flat
 }
 
-/// Holds an object against the schema of its command.
+/// Panics if an object does not conform to the schema of its command.
 fn check(object: &Value) {
     let command = object["command"].as_str().expect("the command is named");
     let failed = object["results"] == Value::Array(Vec::new()) && object["errors"].is_array();
@@ -55,13 +55,14 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Parts of a schema that hold for the same value as it.
+    /// Returns the subschemas that apply to the same value as the schema.
     fn branches(schema: &'a Value) -> impl Iterator<Item = &'a Value> {
         let lists = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key)?.as_array());
         lists.flatten()
     }
 
-    /// The properties that some part of a schema names; nothing if any may be there.
+    /// Returns the properties that some part of a schema names, or `None` if any property is
+    /// allowed.
     fn named(&self, schema: &'a Value) -> Option<BTreeSet<&'a str>> {
         let of = self.resolved(schema);
         if of == &Value::Bool(true) || of.get("additionalProperties").is_some_and(|more| more != false) {
@@ -69,14 +70,14 @@ impl<'a> Validator<'a> {
         }
         let says_something = |key: &&str| of.get(key).is_some() || schema.get(key).is_some();
         if !["type", "allOf", "anyOf", "oneOf", "properties"].iter().any(says_something) {
-            return None; // anything fits
+            return None; // any value is valid
         }
         if of.get("patternProperties").is_some() {
-            return None; // that is for what holds the values
+            return None; // its values are checked where their properties are
         }
         let own = of.get("properties").and_then(Value::as_object);
         let mut names: BTreeSet<&str> = own.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-        // what stands beside a reference counts too
+        // the properties next to a reference count too
         let beside = schema.get("properties").and_then(Value::as_object);
         names.extend(beside.into_iter().flatten().map(|(name, _)| name.as_str()));
         for branch in Self::branches(of).chain(Self::branches(schema)) {

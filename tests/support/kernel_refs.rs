@@ -1,8 +1,10 @@
-//! What each shipped kernel must leave in memory, written from what the kernel is for and not from how it does it, with
-//! the standard library only. Independent of the crate on purpose: this is the other opinion on the functional results.
+//! The expected memory contents after each shipped kernel, written from the purpose of the kernel
+//! and not from its algorithm, with the standard library only. They are independent of the crate on
+//! purpose, as a second implementation of the functional results.
 //!
-//! Float kernels are compared exactly wherever the order of additions and the fused multiply-adds are fixed by the
-//! kernel's PTX; those with approximate special functions have a tolerance, which says where it comes from.
+//! Float kernels are compared exactly wherever the kernel's PTX fixes the order of additions and
+//! the fused multiply-adds. Kernels with approximate special functions have a tolerance; a comment
+//! there derives it.
 #![allow(dead_code)]
 
 #[path = "micro_refs.rs"]
@@ -35,36 +37,37 @@ pub enum Scalar {
 
 /// A launch as the reference sees it.
 pub struct RefIo<'a> {
-    /// blocks in x, y, z
+    /// The number of blocks in x, y, z.
     pub grid: [u32; 3],
-    /// threads of a block in x, y, z
+    /// The number of threads of a block in x, y, z.
     pub block: [u32; 3],
-    /// bytes
+    /// The dynamic shared memory in bytes.
     pub dynamic_shared: u32,
-    /// the scalar arguments, in order
+    /// The scalar arguments, in order.
     pub scalars: &'a [Scalar],
-    /// the buffer arguments, in order, little endian; before the launch, and after `reference` what is expected
+    /// The buffer arguments, in order, little endian: the contents before the launch, and the
+    /// expected contents after `reference`.
     pub buffers: &'a mut [Vec<u8>],
 }
 
-/// How a buffer must be compared.
+/// The rule by which a buffer is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Match {
-    /// byte for byte
+    /// Byte for byte.
     Exact,
-    /// as 32-bit floats: `|got - expected| <= abs + rel * |expected|`
+    /// As 32-bit floats: `|got - expected| <= abs + rel * |expected|`.
     F32 { rel: f32, abs: f32 },
 }
 
-/// Computes the expected buffers in place; `None` if the entry is unknown. Panics if the launch does not have the
-/// arguments or the shape that the entry asks for.
+/// Computes the expected buffers in place. Returns `None` if the entry is unknown. Panics if the
+/// launch does not have the arguments or the shape that the entry requires.
 pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
     let mut matches = vec![Match::Exact; io.buffers.len()];
     match entry {
         "vecadd" => vecadd(io),
         "saxpy" => saxpy(io),
         "image_turn" => {
-            // the kernel mixes four texels at once, the reference two and two
+            // the kernel mixes four texels at once, the reference two at a time
             matches[1] = Match::F32 { rel: 0.0, abs: 1e-6 };
             image_turn(io);
         }
@@ -94,10 +97,11 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
         "atomics_mix" => atomics_mix(io),
         "blackscholes" => {
             blackscholes(io);
-            // Special functions are good to 2 units in the last place, the logarithm to 2^-22 absolute. Divided by the
-            // smallest v*sqrt(t), 0.15, that makes 2e-6 in d1 near 0, where the distribution is steep, and less than
-            // 3e-6 in a probability. A price adds two of them, times at most 30 and 100: 4e-4. Measured with correctly
-            // rounded special functions: 1.2e-5.
+            // Special functions are accurate to 2 units in the last place, the logarithm to 2^-22
+            // absolute. Divided by the smallest v*sqrt(t), 0.15, this gives 2e-6 in d1 near 0,
+            // where the distribution is steep, and less than 3e-6 in a probability. A price adds
+            // two of them, times at most 30 and 100: 4e-4. Measured with correctly rounded special
+            // functions: 1.2e-5.
             matches[3] = Match::F32 { rel: 1e-5, abs: 5e-4 };
             matches[4] = matches[3];
         }
@@ -171,7 +175,7 @@ impl RefIo<'_> {
         self.grid.iter().map(|&n| n as usize).product()
     }
 
-    /// threads of a one-dimensional launch
+    /// Returns the number of threads of a one-dimensional launch.
     fn threads(&self) -> usize {
         self.blocks() * self.block_threads()
     }
@@ -194,8 +198,9 @@ fn saxpy(io: &mut RefIo) {
     io.put_f32s(1, &y);
 }
 
-/// Texels of buffer 0, 64 to a row, of which 60 belong to the image, mixed as the CUDA C++ Programming Guide says;
-/// scalars are the size and the cosine and sine of the turn.
+/// Rotates an image: the texels of buffer 0, 64 to a row, of which 60 belong to the image, are
+/// mixed as the CUDA C++ Programming Guide specifies. The scalars are the size and the cosine and
+/// sine of the angle.
 fn image_turn(io: &mut RefIo) {
     let (width, height, cosine, sine) = (io.size(0), io.size(1), io.float(2), io.float(3));
     let (image, mut out) = (io.f32s(0), io.f32s(1));
@@ -203,7 +208,7 @@ fn image_turn(io: &mut RefIo) {
         let inside = (0..60).contains(&x) && (0..44).contains(&y);
         if inside { f64::from(image[(64 * y + x) as usize]) } else { 0.0 }
     };
-    // lower index and weight of the upper one
+    // the lower index, and the weight of the upper one
     let between = |x: f32| {
         let at = f64::from(x) - 0.5;
         (at.floor() as i64, ((at - at.floor()) * 256.0).round() / 256.0)
@@ -327,7 +332,7 @@ fn imatmul_ktiled(io: &mut RefIo) {
     io.put_i32s(2, &c);
 }
 
-/// c = a * b, each element by one chain of fused multiply-adds in order of k
+/// Computes c = a * b, each element by one chain of fused multiply-adds in order of k.
 fn sgemm(a: &[f32], b: &[f32], c: &mut [f32], rows: usize, cols: usize, depth: usize) {
     for row in 0..rows {
         let sums = &mut c[row * cols..(row + 1) * cols];
@@ -354,7 +359,7 @@ fn sgemm_prefetch(io: &mut RefIo) {
     io.put_f32s(2, &c);
 }
 
-/// What a half stands for.
+/// Returns the value of a half-precision number.
 fn half(bits: u16) -> f32 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f32::from(bits & 0x3ff) / 1024.0);
     let magnitude = match exponent {
@@ -375,7 +380,8 @@ fn hgemm(io: &mut RefIo) {
     io.put_f32s(2, &c);
 }
 
-/// `owner(i, threads of a block, blocks)` is the block that adds element i
+/// Adds the integers of each block; `owner(i, threads of a block, blocks)` is the block that adds
+/// element i.
 fn reduce_int(io: &mut RefIo, owner: fn(usize, usize, usize) -> usize) {
     let (values, mut sums) = (io.i32s(0), io.i32s(1));
     let (threads, blocks) = (io.block_threads(), io.blocks());
@@ -388,7 +394,8 @@ fn reduce_int(io: &mut RefIo, owner: fn(usize, usize, usize) -> usize) {
     io.put_i32s(1, &sums);
 }
 
-/// Sum of a power of two of floats as a tree: the upper half is added to the lower, again and again.
+/// Returns the sum of a power of two of floats as a tree: the upper half is added to the lower half
+/// until one is left.
 fn tree_sum(mut values: Vec<f32>) -> f32 {
     while values.len() > 1 {
         let upper = values.split_off(values.len() / 2);
@@ -469,7 +476,8 @@ fn bitonic_step(io: &mut RefIo) {
     io.put_i32s(0, &data);
 }
 
-/// A step of bitonic sort: partners at this distance, alternate sequences of this length in alternate directions.
+/// Performs a step of bitonic sort: partners at this distance, sequences of this length in
+/// alternating directions.
 fn exchange(data: &mut [i32], distance: usize, sequence: usize) {
     for low in (0..data.len()).filter(|i| i & distance == 0) {
         let high = low | distance;
@@ -524,7 +532,8 @@ fn atomics_mix(io: &mut RefIo) {
     io.put_i32s(0, &g);
 }
 
-/// Black and Scholes in double precision, with the same polynomial for the normal distribution.
+/// The Black-Scholes formula in double precision, with the same polynomial for the normal
+/// distribution as the kernel.
 fn blackscholes(io: &mut RefIo) {
     fn cumulative_normal(d: f64) -> f64 {
         let k = 1.0 / (1.0 + 0.2316419 * d.abs());
@@ -603,7 +612,8 @@ mod kernel_refs_tests {
         assert_eq!(run("scan_padded", 1, 2, &[], &buffers)[1], i32_bytes([0, 1, 3, 6]));
     }
 
-    /// The whole network of steps sorts, so the single step compares the right pairs in the right direction.
+    /// The whole network of steps sorts, so a single step compares the right pairs in the right
+    /// direction.
     #[test]
     fn bitonic_steps_sort() {
         let n = 64u32;

@@ -1,6 +1,6 @@
-//! Launches with several resident blocks, cycle by cycle, for any work-conserving choice: a deliberately simple
-//! reference for the claims of `bound`, on one SM or several, with sub-cores. Nothing is shared with the engine or
-//! with `explore`.
+//! A simulator of launches with several resident blocks that goes cycle by cycle and accepts any
+//! work-conserving choice: a deliberately simple reference for the claims of `bound`, on one SM or
+//! several, with sub-cores. It shares no code with the engine or with `explore`.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -12,15 +12,16 @@ use warpbound::program::TimingTable;
 
 use super::bound_formulas::{Ins, instructions};
 
-/// A launch and where it runs.
+/// A launch and the resources that it runs on.
 pub struct Launch {
-    /// By block and warp.
+    /// The instructions by block and warp.
     pub code: Vec<Vec<Vec<Ins>>>,
     pub places: usize,
     pub sms: usize,
     pub sub_cores: SubCores,
     pub units: usize,
-    /// By unit: whether some instruction of the program, or bank conflicts, can occupy it for longer than a cycle.
+    /// By unit: whether some instruction of the program, or a bank conflict, can occupy it for
+    /// longer than a cycle.
     pub queues: Vec<bool>,
     registers: usize,
 }
@@ -28,10 +29,10 @@ pub struct Launch {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Warp {
     next: usize,
-    /// Cycles until its next instruction can issue.
+    /// The number of cycles until the next instruction can issue.
     ready: u64,
     waiting: bool,
-    /// Cycles until the barrier it waits at is done.
+    /// The number of cycles until the barrier at which it waits is done.
     barrier: u64,
     finished: bool,
     available: Vec<u64>,
@@ -41,29 +42,30 @@ struct Warp {
 struct Resident {
     block: usize,
     warps: Vec<Warp>,
-    /// Cycles until all that it has issued is done.
+    /// The number of cycles until all issued instructions are done.
     done: u64,
-    /// Cycles until one after the last issue of a warp that has finished.
+    /// The number of cycles until the cycle after the last issue of the warps that have finished.
     after_finished: u64,
-    /// Cycles until the barrier that everybody is at lets go.
+    /// The number of cycles until the barrier that all warps have reached releases them.
     release: Option<u64>,
 }
 
-/// The state at a decision, all times relative to now.
+/// The state at a decision; all times are relative to the current cycle.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
-    /// By SM and place.
+    /// The resident blocks, by SM and CTA slot.
     places: Vec<Vec<Option<Resident>>>,
-    /// By SM, sub-core and unit; shared units are used in sub-core 0.
+    /// The number of cycles until a unit is free, by SM, sub-core and unit; shared units use the
+    /// entry of sub-core 0.
     free: Vec<u64>,
     placed: usize,
     last_served: usize,
-    /// SM and sub-core that decide.
+    /// The sub-core that decides next, counted over all SMs.
     turn: usize,
     done: u64,
 }
 
-/// A place and a warp of the deciding SM.
+/// A CTA slot and a warp of the deciding SM.
 pub type Choice = (usize, usize);
 
 impl Launch {
@@ -107,7 +109,7 @@ impl Launch {
         state
     }
 
-    /// Releases, ends and placements, until nothing changes.
+    /// Performs releases, block ends and placements until nothing changes.
     fn settle(&self, state: &mut State) {
         loop {
             let mut changed = false;
@@ -129,7 +131,7 @@ impl Launch {
                     changed = true;
                 }
             }
-            // round robin over the SMs, again and again
+            // round robin over the SMs until no block can be placed
             loop {
                 let mut placed = false;
                 let after = state.last_served + 1;
@@ -170,7 +172,7 @@ impl Launch {
         state.placed == self.code.len() && state.places.iter().flatten().all(Option::is_none)
     }
 
-    /// What the deciding sub-core can issue now.
+    /// Returns the warps of the deciding sub-core that can issue now.
     fn choices(&self, state: &State) -> Vec<Choice> {
         let (sm, core) = (state.turn / self.sub_cores.count(), state.turn % self.sub_cores.count());
         let mut choices = Vec::new();
@@ -216,7 +218,8 @@ impl Launch {
         state.turn += 1;
     }
 
-    /// Moves to the next state in which somebody can issue, or to the end. Gives the cycles to there.
+    /// Advances to the next state in which some sub-core can issue, or to the end. Returns the
+    /// number of cycles that pass.
     fn next_decision(&self, state: &mut State) -> u64 {
         let mut elapsed = 0;
         loop {
@@ -230,7 +233,7 @@ impl Launch {
                 state.turn += 1;
             }
             state.turn = 0;
-            // cycle by cycle, but for those in which nothing can happen
+            // skips the cycles in which nothing can happen
             let quiet = state.places.iter().flatten().flatten().map(Resident::quiet_for).min();
             let cycles = quiet.expect("blocks are left").max(1);
             elapsed += cycles;
@@ -255,7 +258,7 @@ impl Launch {
         }
     }
 
-    /// The makespan under a scheduler that chooses one of what is ready.
+    /// Returns the makespan under a scheduler that chooses one of the ready warps.
     pub fn run(&self, mut choose: impl FnMut(&[Choice]) -> usize) -> u64 {
         let mut state = self.start();
         let mut now = 0;
@@ -269,7 +272,8 @@ impl Launch {
         }
     }
 
-    /// The largest makespan over all work-conserving schedules; `None` beyond so many states.
+    /// Returns the largest makespan over all work-conserving schedules, or `None` if there are more
+    /// than this number of states.
     pub fn worst(&self, states: usize) -> Option<u64> {
         self.longest(self.start(), &mut HashMap::new(), states)
     }
@@ -296,7 +300,8 @@ impl Launch {
         Some(elapsed + longest)
     }
 
-    /// Registers that nobody waits for any more may have any time.
+    /// Resets the times of registers for which no instruction waits any more, so that equal states
+    /// compare equal.
     fn forget(&self, state: &mut State) {
         for resident in state.places.iter_mut().flatten().flatten() {
             for (code, warp) in self.code[resident.block].iter().zip(&mut resident.warps) {
@@ -311,7 +316,7 @@ impl Launch {
 }
 
 impl Warp {
-    /// Looks at the next instruction, which can issue in `from` cycles at the earliest.
+    /// Updates `ready` for the next instruction, which can issue in `from` cycles at the earliest.
     fn prepare(&mut self, code: &[Ins], from: u64) {
         match code.get(self.next) {
             Some(ins) => {
@@ -326,7 +331,7 @@ impl Warp {
 }
 
 impl Resident {
-    /// If every warp that has not finished is at the barrier, when they may go.
+    /// Schedules the release of the barrier if every warp that has not finished has arrived.
     fn meet(&mut self) {
         let all_there = self.warps.iter().all(|warp| warp.waiting || warp.finished);
         let latest = self.warps.iter().filter(|warp| warp.waiting).map(|warp| warp.barrier).max();
@@ -335,7 +340,7 @@ impl Resident {
         }
     }
 
-    /// Cycles until something can happen in it.
+    /// Returns the number of cycles until something can happen in the block.
     fn quiet_for(&self) -> u64 {
         let ready = self.warps.iter().filter(|warp| !warp.finished && !warp.waiting).map(|warp| warp.ready);
         let over = self.warps.iter().all(|warp| warp.finished).then_some(self.done);

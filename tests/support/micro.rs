@@ -1,4 +1,4 @@
-//! The micro kernels on the machine of Jeanmougin et al., ECRTS 2025, with some switches on.
+//! The micro kernels on the machine of Jeanmougin et al., ECRTS 2025, with some features enabled.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use warpbound::check::Workload;
@@ -8,7 +8,7 @@ use warpbound::trace::{Issue, Recorder};
 
 use crate::{runs, shipped};
 
-/// A kernel by name, and `ecrts25-orin` with settings `PATH=VALUE`.
+/// Returns a kernel by name, and `ecrts25-orin` with settings `PATH=VALUE`.
 pub fn setup(kernel: &str, settings: &[&str]) -> (Workload, Machine) {
     let shipped = shipped::launch(kernel);
     let workload = runs::workload(kernel, shipped.program, shipped.launch);
@@ -24,13 +24,13 @@ pub fn cycles(kernel: &str, settings: &[&str]) -> u64 {
     summary(kernel, settings).makespan.get()
 }
 
-/// Cycles, and what happened in the memory.
+/// Returns the makespan in cycles and the memory statistics.
 pub fn memory(kernel: &str, settings: &[&str]) -> (u64, MemoryStats) {
     let summary = summary(kernel, settings);
     (summary.makespan.get(), summary.memory.expect("the memory was simulated"))
 }
 
-/// Every instruction of a kernel of one warp.
+/// Returns the issues of all instructions of a kernel with one warp, in order of their index.
 pub fn issues(kernel: &str, settings: &[&str]) -> Vec<Issue> {
     let (workload, machine) = setup(kernel, settings);
     let mut recorder = Recorder::new();

@@ -1,8 +1,8 @@
-//! What the kernels of `kernels/micro` must leave in memory.
+//! The expected memory contents after the kernels of `kernels/micro`.
 
 use super::RefIo;
 
-/// Computes the expected buffers in place; `None` if the entry is unknown.
+/// Computes the expected buffers in place. Returns `None` if the entry is unknown.
 pub fn reference(entry: &str, io: &mut RefIo) -> Option<()> {
     match entry {
         "coalesce" => {
@@ -16,7 +16,7 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<()> {
         "chain" => fill(io, 0, |i| i << 16),
         "icache_loop" => {
             let rounds = io.int(0);
-            // every round flips the low 29 bits
+            // every iteration flips the low 29 bits
             fill(io, 0, |i| if rounds % 2 == 1 { i ^ ((1 << 29) - 1) } else { i });
         }
         "fma_one_bank" | "fma_spread" => fill(io, 0, |i| (i as f32 + 8.0).to_bits()),
@@ -53,7 +53,7 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<()> {
     Some(())
 }
 
-/// Thread i leaves `value(i)` in element i of a buffer.
+/// Sets element i of a buffer to `value(i)`, the result of thread i.
 fn fill(io: &mut RefIo, buffer: usize, value: impl Fn(u32) -> u32) {
     let len = io.buffers[buffer].len() / 4;
     assert_eq!(len as u32, io.grid[0] * io.block[0], "an element for each thread");

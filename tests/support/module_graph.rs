@@ -1,9 +1,9 @@
-//! Which module of `src/` uses which, read from the text of the sources.
+//! The dependences between the modules of `src/`, read from the text of the sources.
 //!
-//! Every path that begins with `crate`, `super` or `self`, in a `use` or anywhere else, and every `use` of a
-//! child is followed to the module that defines what it names: through re-exports and private imports too,
-//! so that `super::Thing` leads to the file of `Thing` and not to the `mod.rs` that passes it on. Tests
-//! (`#[cfg(test)]`), comments and strings do not count.
+//! Every path that begins with `crate`, `super` or `self`, in a `use` or anywhere else, and every
+//! `use` of a child is resolved to the module that defines the named item. Re-exports and private
+//! imports are followed, so that `super::Thing` leads to the file of `Thing` and not to the
+//! `mod.rs` that re-exports it. Tests (`#[cfg(test)]`), comments and strings do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,14 +11,14 @@ use std::path::Path;
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
-/// A module by its path from the root of the crate: `["machine", "used"]`.
+/// The path of a module from the root of the crate: `["machine", "used"]`.
 pub type ModulePath = Vec<String>;
 
-/// Something that a module names.
+/// An item that a module names.
 #[derive(Clone, Debug)]
 struct Named {
     line: usize,
-    /// From the root of the crate.
+    /// The path from the root of the crate.
     path: Vec<String>,
 }
 
@@ -26,29 +26,29 @@ struct Named {
 struct Module {
     file: String,
     named: Vec<Named>,
-    /// What its `use` declarations call by a name of this module.
+    /// The items that its `use` declarations import, by the name that they have in this module.
     aliases: BTreeMap<String, Vec<String>>,
-    /// Modules of which it imports everything.
+    /// The modules from which it imports everything.
     globs: Vec<Vec<String>>,
-    /// Words that follow `fn`, `struct`, `enum` and so on.
+    /// The words that follow `fn`, `struct`, `enum` and similar keywords.
     defined: BTreeSet<String>,
 }
 
-/// One use of a module by another.
+/// A use of a module by another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Use {
     pub from: ModulePath,
     pub to: ModulePath,
-    /// `file:line: path`.
+    /// The location as `file:line: path`.
     pub place: String,
 }
 
-/// Modules of one folder that use each other in a circle.
+/// Modules of one folder that depend on each other in a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circle {
     pub folder: String,
     pub modules: Vec<String>,
-    /// Where they do.
+    /// The locations of the uses.
     pub places: Vec<String>,
 }
 
@@ -57,14 +57,15 @@ pub struct Circle {
 pub struct Modules(BTreeMap<ModulePath, Module>);
 
 impl Modules {
-    /// Reads every module below a folder; files directly in it, such as `lib.rs`, belong to none.
+    /// Reads every module below a folder. Files directly in it, such as `lib.rs`, belong to no
+    /// module.
     pub fn read(root: &Path) -> Self {
         let mut texts = Vec::new();
         collect(root, &mut Vec::new(), &mut texts);
         Self::of(&texts)
     }
 
-    /// Of files, each with its path from the root and its text.
+    /// Reads the modules from files, each given by its path from the root and its text.
     pub fn of(texts: &[(String, String)]) -> Self {
         let paths: BTreeSet<ModulePath> = texts.iter().filter_map(|(file, _)| module_of(file)).collect();
         let mut modules = BTreeMap::new();
@@ -81,7 +82,7 @@ impl Modules {
         Self(modules)
     }
 
-    /// Every use of one module by another.
+    /// Returns every use of one module by another.
     pub fn uses(&self) -> BTreeSet<Use> {
         let mut uses = BTreeSet::new();
         for (from, module) in &self.0 {
@@ -96,13 +97,14 @@ impl Modules {
         uses
     }
 
-    /// The circles among the modules of each folder: of modules of which each uses the next, whatever lies
-    /// in them, and the last the first. `is_looked_at` is asked with the first folder, the layer.
+    /// Returns the cycles among the modules of each folder: sets of modules that use each other in
+    /// a cycle, where a use by or of anything inside a module counts as its own. `is_looked_at`
+    /// receives the first folder, the layer, and decides whether it is checked.
     pub fn circles(&self, is_looked_at: impl Fn(&str) -> bool) -> Vec<Circle> {
         let mut folders: BTreeMap<ModulePath, Vec<(String, String, String)>> = BTreeMap::new();
         for Use { from, to, place } in self.uses() {
             let common = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
-            // layers have a rule of their own, and what is above or below is no sibling
+            // layers have a rule of their own, and a module's parents and children are no siblings
             if common > 0
                 && let (Some(one), Some(other)) = (from.get(common), to.get(common))
                 && is_looked_at(&from[0])
@@ -130,7 +132,7 @@ impl Modules {
         circles
     }
 
-    /// The module that defines what a path names.
+    /// Returns the module that defines the item that a path names.
     fn definer(&self, path: &[String], depth: usize) -> ModulePath {
         let mut here = Vec::new();
         for (index, segment) in path.iter().enumerate() {
@@ -175,14 +177,16 @@ fn collect(dir: &Path, inside: &mut Vec<String>, found: &mut Vec<(String, String
     }
 }
 
-/// `machine/used/mod.rs` is `machine::used`; what lies in the root is nobody's.
+/// Returns the module of a file: `machine/used/mod.rs` is `machine::used`; a file in the root
+/// belongs to no module.
 fn module_of(file: &str) -> Option<ModulePath> {
     let path = file.strip_suffix(".rs")?;
     let path = path.strip_suffix("/mod").unwrap_or(path);
     (file.contains('/')).then(|| path.split('/').map(str::to_owned).collect())
 }
 
-/// Words, `::`, and every other character that is not white space, with their lines.
+/// Returns the tokens with their lines: words, `::`, and every other character that is not white
+/// space.
 fn tokens(text: &str) -> Vec<(usize, String)> {
     let chars: Vec<char> = text.chars().collect();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -204,7 +208,7 @@ fn tokens(text: &str) -> Vec<(usize, String)> {
             }
             at += end.len();
         } else if c == '\'' {
-            // a character, or a lifetime
+            // a character literal or a lifetime
             if chars.get(at + 1) == Some(&'\\') {
                 at += 3;
                 while chars.get(at).is_some_and(|&c| c != '\'') {
@@ -232,7 +236,8 @@ fn tokens(text: &str) -> Vec<(usize, String)> {
     tokens
 }
 
-/// How many hashes a raw string begins with, if these characters, behind an `r`, begin one.
+/// Returns the number of hashes at the start of a raw string, if these characters, after an `r`,
+/// begin one.
 fn raw_hashes(chars: &[char]) -> Option<usize> {
     let hashes = chars.iter().take_while(|&&c| c == '#').count();
     (chars.get(hashes) == Some(&'"')).then_some(hashes)
@@ -243,7 +248,7 @@ struct Reader<'a> {
     at: usize,
     path: &'a ModulePath,
     all: &'a BTreeSet<ModulePath>,
-    /// Modules that are there for tests only.
+    /// The modules that exist for tests only.
     tests: Vec<ModulePath>,
 }
 
@@ -259,7 +264,7 @@ impl Reader<'_> {
     fn module(&mut self) -> Module {
         let mut module = Module::default();
         let mut depth = 0;
-        // inline modules that are open, by the depth of their braces
+        // the depths of the braces of the open inline modules
         let mut inline: Vec<usize> = Vec::new();
         while self.at < self.tokens.len() {
             if self.are(&["#", "[", "cfg", "(", "test", ")", "]"]) {
@@ -267,7 +272,7 @@ impl Reader<'_> {
                 continue;
             }
             let before = self.at.checked_sub(1).map_or("", |at| self.tokens[at].1.as_str());
-            // `pub(in crate::layer)` says who may see something, and uses nothing
+            // the path in `pub(in crate::layer)` limits the visibility and is no use
             let names_readers = before == "in" && self.at > 1 && self.tokens[self.at - 2].1 == "(";
             let continues = before == "::" || names_readers;
             match self.token(0) {
@@ -302,7 +307,7 @@ impl Reader<'_> {
         module
     }
 
-    /// Past the item that a `#[cfg(test)]` stands before.
+    /// Skips the item after a `#[cfg(test)]`.
     fn skip_test(&mut self) {
         self.at += 7;
         while self.token(0) == "#" {
@@ -331,7 +336,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A path or, where a `use` declares it, several in braces.
+    /// Reads a path or, in a `use` declaration, a tree of paths in braces.
     fn tree(&mut self, before: &[String], inline: usize, declared: bool, module: &mut Module) {
         let mut path = before.to_vec();
         loop {
@@ -362,7 +367,8 @@ impl Reader<'_> {
                     self.at += 1;
                 }
             }
-            // generics of a path in an expression end it: what follows them is no module's
+            // generics end a path in an expression: what follows them belongs to a type and not to
+            // a module
             if self.token(0) == "::" && self.token(1) != "<" {
                 self.at += 1;
                 continue;
@@ -384,7 +390,7 @@ impl Reader<'_> {
         }
     }
 
-    /// From the root; `None` for another crate's.
+    /// Returns the path from the root, or `None` if it belongs to another crate.
     fn absolute(&self, path: &[String], inline: usize) -> Option<Vec<String>> {
         let (mut base, mut inline) = (self.path.clone(), inline);
         let mut rest = path;

@@ -1,9 +1,9 @@
 //! A reference simulator that goes cycle by cycle, written from the rules in `warpbound::model`
-//! alone, not from the engine.
+//! alone and not from the engine.
 //!
-//! Deliberately simple: no event queue, no bit tricks, nothing carried from one cycle to the next
-//! that could be looked up again. It shares with the engine the types of its input and nothing
-//! else; it does not even use the timing table. The policies are in `per_cycle_rules.rs`.
+//! It is deliberately simple: it has no event queue and no bit operations, and keeps nothing from
+//! one cycle to the next that it can look up again. It shares only the types of its input with the
+//! engine; it does not even use the timing table. The policies are in `per_cycle_rules.rs`.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 #[path = "per_cycle_rules.rs"]
@@ -26,11 +26,11 @@ pub enum Rule {
     Srr,
     Gsrr,
     Oldest,
-    /// With this many active warps.
+    /// Two-level scheduling with this number of active warps.
     TwoLevel(usize),
     RunToBarrier,
     Random(u64),
-    /// (block, cycle from the start of the block, warp), as they shall issue.
+    /// The issues as (block, cycle from the start of the block, warp).
     Replay(Vec<(usize, u64, usize)>),
 }
 
@@ -46,23 +46,23 @@ pub struct Issued {
     pub done: u64,
 }
 
-/// How it went.
+/// The result of a simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub issues: Vec<Issued>,
     pub makespan: u64,
-    /// Idle cycles by sub-core: not my turn, unit full, scoreboard, barrier, fetch, drain.
+    /// The idle cycles by sub-core: not its turn, unit full, scoreboard, barrier, fetch, drain.
     pub stalls: Vec<[u64; 6]>,
-    /// By block, in launch order.
+    /// The blocks, in launch order.
     pub blocks: Vec<Ran>,
 }
 
-/// How a block went.
+/// The times of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
     pub start: u64,
     pub end: u64,
-    /// Per warp: largest `done`, from the start of the block.
+    /// The largest `done` of each warp, from the start of the block.
     pub finish: Vec<u64>,
 }
 
@@ -72,13 +72,14 @@ struct Warp {
     warp: usize,
     next: usize,
     avail: Vec<u64>,
-    /// Registers whose last writer is a load from global memory.
+    /// For each register, whether its last writer is a load from global memory.
     from_global: Vec<bool>,
     ring: [u64; 32],
-    /// By barrier of control codes: when each instruction that signalled it is through by itself, and whether it is a
-    /// load from global memory.
+    /// By barrier of control codes: the cycle in which each instruction that signalled it
+    /// completes, regardless of the instructions before it, and whether it is a load from global
+    /// memory.
     signalled: [Vec<(u64, bool)>; 6],
-    /// When the stall count of its last instruction is over.
+    /// The cycle in which the stall count of its last instruction ends.
     stalled_until: u64,
     at_barrier: bool,
     finished: bool,
@@ -86,7 +87,7 @@ struct Warp {
     last_done: u64,
 }
 
-/// A warp that came to a barrier.
+/// The arrival of a warp at a barrier.
 struct Arrival {
     slot: usize,
     waits: bool,
@@ -97,15 +98,15 @@ struct Arrival {
 struct Block {
     block: usize,
     start: u64,
-    /// Per barrier: for how many (0: all), and who came.
+    /// For each barrier: the number of warps that it expects (0: all), and the arrivals.
     barriers: Vec<(u8, Vec<Arrival>)>,
-    /// Complete barriers: when to release whom.
+    /// The complete barriers: the cycle of the release and the slots of the warps that it releases.
     releases: Vec<(u64, Vec<usize>)>,
-    /// Last issues of the warps that finished since the last barrier of all.
+    /// The last issues of the warps that finished since the last barrier of all warps.
     finished_in_section: Vec<u64>,
 }
 
-/// What a policy remembers.
+/// The state of a policy.
 struct Memory {
     last: Option<(usize, usize)>,
     last_slot: Option<usize>,
@@ -114,7 +115,7 @@ struct Memory {
     turn_of: Option<(usize, usize)>,
     active: Vec<(usize, usize)>,
     pending: VecDeque<(usize, usize)>,
-    /// Who issued last, if it would rather have another one issue.
+    /// The warp that issued last, if its instruction gives precedence to other warps.
     yielding: Option<(usize, usize)>,
     rng: ChaCha8Rng,
 }
@@ -124,17 +125,17 @@ struct Sim<'a> {
     machine: &'a Machine,
     blocks: &'a [BlockPaths],
     rule: &'a Rule,
-    /// Timing of each instruction, and per space where that matters.
+    /// The timing of each instruction, and its timing by space where this makes a difference.
     timing: Vec<(OpTiming, Option<[OpTiming; 5]>)>,
-    /// One set of units per sub-core; shared units are used in the first.
+    /// The cycle in which each unit is free, by sub-core; shared units use the entry of the first.
     free: Vec<Vec<u64>>,
-    /// Likewise: when what was issued to them starts.
+    /// The start cycles of the instructions issued to each unit, indexed likewise.
     starts: Vec<Vec<Vec<u64>>>,
     t: u64,
-    /// Place after place, `warps` slots each.
+    /// The warps, `warps` slots for each CTA slot.
     slots: Vec<Option<Warp>>,
     places: Vec<Option<Block>>,
-    /// By sub-core.
+    /// The state of the policy, by sub-core.
     memory: Vec<Memory>,
     outcome: Outcome,
 }
@@ -176,7 +177,7 @@ pub fn simulate(
     };
     let mut launched = 0;
     loop {
-        // blocks end and others take their place; one without work ends at once
+        // blocks end and others replace them; a block without work ends at once
         loop {
             sim.release_barriers();
             let ended = sim.end_blocks();
@@ -222,13 +223,13 @@ impl Sim<'_> {
         self.blocks[0].warps.len()
     }
 
-    /// The slots whose warps live on a sub-core.
+    /// Returns the slots whose warps belong to a sub-core.
     fn slots_of(&self, sub_core: usize) -> Vec<usize> {
         let n = self.memory.len();
         (0..self.slots.len()).filter(|slot| slot % n == sub_core).collect()
     }
 
-    /// The steps of a warp that issue.
+    /// Returns the steps of a warp that issue.
     fn steps(&self, block: usize, warp: usize) -> &[Step] {
         let steps = self.blocks[block].warps[warp].steps();
         let ends = !self.machine.exit_issues() && steps.last().is_some_and(|step| step.ends_warp());
@@ -308,7 +309,7 @@ impl Sim<'_> {
         }
     }
 
-    /// Moves a barrier for which everybody has come to the releases.
+    /// Moves a barrier at which all expected warps have arrived to the releases.
     fn complete(&mut self, place: usize) -> bool {
         let warps = self.warps();
         let unfinished: Vec<usize> = (place * warps..(place + 1) * warps)
@@ -339,7 +340,7 @@ impl Sim<'_> {
         false
     }
 
-    /// Lets the warps of one complete barrier go.
+    /// Releases the warps of one complete barrier.
     fn release(&mut self, place: usize) -> bool {
         let block = self.places[place].as_mut().expect("the caller looked");
         let Some(due) = block.releases.iter().position(|(at, _)| *at <= self.t) else {
@@ -362,7 +363,7 @@ impl Sim<'_> {
 
     // ---- ready and issue ----
 
-    /// Has instructions left and is not held back by a barrier.
+    /// Returns whether a warp has instructions left and does not wait at a barrier.
     fn eligible(&self, slot: usize) -> bool {
         self.slots[slot].as_ref().is_some_and(|warp| !warp.finished && !warp.at_barrier)
     }
@@ -375,7 +376,7 @@ impl Sim<'_> {
         self.eligible(slot) && self.waits_until(slot, false) <= self.t
     }
 
-    /// Whether the queue of the next instruction's unit takes another one.
+    /// Returns whether the queue of the next instruction's unit has room.
     fn has_room(&self, slot: usize) -> bool {
         let Some(limit) = self.machine.pipeline().and_then(|pipeline| pipeline.queue) else { return true };
         let warp = self.slots[slot].as_ref().expect("an eligible warp is there");
@@ -388,7 +389,7 @@ impl Sim<'_> {
         starts.iter().filter(|&&start| start > self.t).count() < limit as usize
     }
 
-    /// The sub-core in which the unit of an instruction is, and the instruction's timing.
+    /// Returns the sub-core that contains the unit of an instruction, and the instruction's timing.
     fn unit_of(&self, step: Step, sub_core: usize) -> (usize, OpTiming) {
         let (plain, by_space) = self.timing[step.pc().index()];
         let timing = by_space.map_or(plain, |by| by[step.memory().space.index()]);
@@ -396,8 +397,8 @@ impl Sim<'_> {
         (if shared { 0 } else { sub_core }, timing)
     }
 
-    /// When the last register that the next instruction needs is available; only those that a
-    /// load from global memory wrote, if asked for.
+    /// Returns the cycle in which the last register that the next instruction needs is available.
+    /// With `only_global`, only registers written by a load from global memory count.
     fn waits_until(&self, slot: usize, only_global: bool) -> u64 {
         let warp = self.slots[slot].as_ref().expect("an eligible warp is there");
         let Some(step) = self.next_step(warp) else { return 0 };
@@ -411,7 +412,7 @@ impl Sim<'_> {
                     Some((drained, left)) if usize::from(drained) == barrier => usize::from(left),
                     _ => continue,
                 };
-                // in order: one is through when all before it are
+                // completion is in order: an instruction is complete when all before it are
                 let awaited = &signalled[..signalled.len().saturating_sub(left)];
                 let loads = awaited.iter().rposition(|&(_, global)| global).map_or(0, |last| last + 1);
                 let asked = if only_global { &awaited[..loads] } else { awaited };
@@ -437,7 +438,7 @@ impl Sim<'_> {
         until
     }
 
-    /// The control codes of an instruction, where they count.
+    /// Returns the control codes of an instruction, if the machine follows them.
     fn coded(&self, step: Step) -> Option<Coded> {
         if self.machine.dependences() != Dependences::ControlCodes {
             return None;
@@ -465,7 +466,7 @@ impl Sim<'_> {
         let warp = self.slots[slot].as_mut().expect("a ready warp is there");
         self.memory[sub_core].yielding = None;
         if let Some(Coded { control, .. }) = coded {
-            // an instruction reads its sources while it initiates
+            // an instruction reads its sources during its initiation
             let global = global || instr.flow == Flow::AsyncCopy;
             for (barrier, at, global) in [
                 (control.read_barrier, start + timing.init.get(), false),

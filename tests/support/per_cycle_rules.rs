@@ -1,5 +1,4 @@
-//! The policies of the per-cycle reference: asked in every cycle, whatever happens in it, once for
-//! each sub-core.
+//! The policies of the per-cycle reference. Each is applied in every cycle, once for each sub-core.
 
 use rand::Rng;
 
@@ -15,7 +14,8 @@ impl Sim<'_> {
         (0..self.slots.len()).find(|&slot| self.slots[slot].is_some() && self.id(slot) == id)
     }
 
-    /// Every slot of a sub-core, beginning with this one or the next of them.
+    /// Returns every slot of a sub-core in cyclic order, beginning with `from` or the next slot
+    /// after it.
     fn around(&self, sub_core: usize, from: usize) -> Vec<usize> {
         let n = self.slots.len();
         let own = self.slots_of(sub_core);
@@ -92,7 +92,8 @@ impl Sim<'_> {
     fn greedy_round_robin(&mut self, core: usize, ready: &[usize]) -> Option<usize> {
         let n = self.slots.len();
         let turn = self.memory[core].turn % n;
-        // the turn is a warp's; another warp in its slot does not inherit it once it was used
+        // the turn belongs to a warp; once used, it is not inherited by another warp in the same
+        // slot
         let same = self.slots[turn].is_some() && Some(self.id(turn)) == self.memory[core].turn_of;
         if self.memory[core].issued_in_turn && same && ready.contains(&turn) {
             return Some(turn);
@@ -139,8 +140,8 @@ impl Sim<'_> {
         chosen
     }
 
-    /// A register or copy group that the next instruction needs comes from global memory and is
-    /// not there yet.
+    /// Returns whether a register or copy group that the next instruction needs comes from global
+    /// memory and is not yet available.
     fn waits_for_global(&self, slot: usize) -> bool {
         self.eligible(slot) && self.waits_until(slot, true) > self.t
     }

@@ -1,6 +1,6 @@
-//! Micro kernels for tests: built by hand ([`KernelBuilder`]) or drawn ([`random_kernel`]).
+//! Micro kernels for tests: built by hand ([`KernelBuilder`]) or random ([`random_kernel`]).
 //!
-//! Everything is made from an explicit seed; the same seed and shape give the same kernel.
+//! Everything is derived from an explicit seed; the same seed and shape give the same kernel.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use warpbound::program::{
     Area, Coded, Control, Flow, Instr, MachineCode, MemoryOp, Program, RegKind, RegList, Register, Sem,
 };
 
-/// A kernel with the machine it is for and the paths of its block.
+/// A kernel with its machine and the paths of its block.
 pub struct RandomKernel {
     pub program: Program,
     pub machine: Machine,
@@ -30,16 +30,17 @@ pub struct RandomLaunch {
     pub blocks: Vec<BlockPaths>,
 }
 
-/// What a random kernel may contain. What it does contain is drawn.
+/// The features that a random kernel may have. Which of them it has is random.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// 1 to this many warps.
+    /// The largest number of warps; the smallest is 1.
     pub max_warps: usize,
-    /// 0 to this many instructions per warp, barriers and `ret` not counted.
+    /// The largest number of instructions per warp, not counting barriers and `ret`; the smallest
+    /// is 0.
     pub max_instructions: usize,
     /// Barriers of all warps; some warps may have fewer of them.
     pub barriers: bool,
-    /// Named barriers of some warps, arrivals without waiting.
+    /// Named barriers of some warps, and arrivals without waiting.
     pub partial_barriers: bool,
     /// Machines that check write-after-write hazards.
     pub waw: bool,
@@ -47,18 +48,19 @@ pub struct Shape {
     pub exit_issues: bool,
     /// Global loads, generic accesses with timing by space, asynchronous copies and waits.
     pub memory: bool,
-    /// 1 to this many sub-cores; with several, units are shared or not at random.
+    /// The largest number of sub-cores; the smallest is 1. With several, units are shared at
+    /// random.
     pub sub_cores: usize,
-    /// Machines with a pipeline of which nothing is switched on, but perhaps queues.
+    /// Machines with a pipeline in which nothing is enabled, except possibly queues.
     pub pipeline: bool,
-    /// Machines whose units' queues hold 1 to this many; without end if it is 0.
+    /// The largest capacity of the units' queues, whose smallest is 1; with 0 they are unlimited.
     pub queues: usize,
     /// Machines that follow control codes, which every instruction has.
     pub codes: bool,
 }
 
 impl Shape {
-    /// Whatever the engine supports.
+    /// Everything that the engine supports.
     pub const EVERYTHING: Self = Self {
         max_warps: 8,
         max_instructions: 14,
@@ -73,7 +75,7 @@ impl Shape {
         codes: false,
     };
 
-    /// The paper model with barriers: what bounds apply to.
+    /// The paper model with barriers, to which bounds apply.
     pub const PAPER: Self =
         Self { partial_barriers: false, waw: false, exit_issues: false, memory: false, ..Self::EVERYTHING };
 }
@@ -85,7 +87,8 @@ pub fn machine(ron: &str) -> Machine {
     Machine::new(&spec, &source).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The RON text of a paper machine: units with (init, lat), op classes named like them.
+/// Returns the RON text of a paper machine: units with (init, lat), and op classes of the same
+/// names.
 pub fn paper_machine(units: &[(&str, u64, u64)]) -> String {
     let (mut listed, mut ops) = (String::new(), String::new());
     for (name, init, lat) in units {
@@ -95,7 +98,7 @@ pub fn paper_machine(units: &[(&str, u64, u64)]) -> String {
     format!("Machine(name: \"test\", units: {{ {listed} }}, ops: {{ {ops} }})")
 }
 
-/// Builds straight-line code, warp by warp.
+/// A builder of straight-line code, warp by warp.
 pub struct KernelBuilder {
     program: Program,
     blocks: Vec<BlockPaths>,
@@ -108,20 +111,20 @@ impl Default for KernelBuilder {
 }
 
 impl KernelBuilder {
-    /// Of one block, without warps yet.
+    /// Returns a builder of one block without warps.
     pub fn new() -> Self {
         let program = Program { name: "test".into(), file: "test".into(), ..Program::default() };
         Self { program, blocks: vec![BlockPaths::default()] }
     }
 
-    /// Opens the next block.
+    /// Begins the next block.
     pub fn block(&mut self) -> &mut Self {
         let block = BlockId::from_index(self.blocks.len());
         self.blocks.push(BlockPaths { block, ..BlockPaths::default() });
         self
     }
 
-    /// Opens the next warp of the block.
+    /// Begins the next warp of the block.
     pub fn warp(&mut self) -> &mut Self {
         self.current().warps.push(Default::default());
         self
@@ -140,7 +143,7 @@ impl KernelBuilder {
         step: impl FnOnce(Pc) -> Step,
     ) {
         let pc = Pc::from_index(self.program.instrs.len());
-        // as the front end of micro kernels reads names
+        // by the name of the class, as in the front end of micro kernels
         let memory = class.ends_with(".global").then_some(MemoryOp::Unaddressed(Area::Global));
         let class = self.program.classes.intern(class);
         for reg in srcs.iter().chain(&dst) {
@@ -165,13 +168,13 @@ impl KernelBuilder {
         warp.push(step(pc), LaneMask::ALL);
     }
 
-    /// An instruction.
+    /// Adds an instruction.
     pub fn op(&mut self, class: &str, dst: Option<u16>, srcs: &[u16]) -> &mut Self {
         self.push(class, dst, srcs, Flow::Plain, Step::plain);
         self
     }
 
-    /// An access whose class depends on the space it goes to.
+    /// Adds an access whose class depends on its space.
     pub fn generic(&mut self, classes: [&str; 5], space: Space, dst: Option<u16>, srcs: &[u16]) -> &mut Self {
         let used = MemoryUse { space, extra_transactions: 1 };
         self.push(classes[0], dst, srcs, Flow::Plain, |pc| Step::with(pc, used));
@@ -182,14 +185,14 @@ impl KernelBuilder {
         self
     }
 
-    /// A barrier of all warps.
+    /// Adds a barrier of all warps.
     pub fn bar(&mut self) -> &mut Self {
         let used = BarrierUse { id: 0, warps: 0 };
         self.push("barrier", None, &[], Flow::Barrier, |pc| Step::with(pc, used));
         self
     }
 
-    /// A barrier of some warps.
+    /// Adds a barrier of some warps.
     pub fn partial_bar(&mut self, id: u8, warps: u8, waits: bool) -> &mut Self {
         self.current().partial_barriers = true;
         let flow = if waits { Flow::Barrier } else { Flow::Arrive };
@@ -197,32 +200,32 @@ impl KernelBuilder {
         self
     }
 
-    /// An asynchronous copy of the warp's n-th group.
+    /// Adds an asynchronous copy of the warp's group number `group`.
     pub fn async_copy(&mut self, class: &str, group: u64, srcs: &[u16]) -> &mut Self {
         let ring = AsyncRing::of_group(group);
         self.push(class, None, srcs, Flow::AsyncCopy, |pc| Step::with(pc, ring));
         self
     }
 
-    /// A wait for the warp's n-th group.
+    /// Adds a wait for the warp's group number `group`.
     pub fn async_wait(&mut self, class: &str, group: u64) -> &mut Self {
         let ring = AsyncRing::of_group(group);
         self.push(class, None, &[], Flow::AsyncWait, |pc| Step::with(pc, ring));
         self
     }
 
-    /// Ends the warp. The class is looked up only where `ret` issues.
+    /// Ends the warp. The class matters only where `ret` issues.
     pub fn ret(&mut self, class: &str) -> &mut Self {
         self.push(class, None, &[], Flow::Exit, |pc| Step::plain(pc).ending_warp());
         self
     }
 
-    /// The blocks, on a machine given as RON.
+    /// Returns the blocks, on a machine given as RON.
     pub fn build_launch(self, ron: &str) -> RandomLaunch {
         RandomLaunch { program: self.program, machine: machine(ron), blocks: self.blocks }
     }
 
-    /// The only block, on a machine given as RON.
+    /// Returns the only block, on a machine given as RON.
     pub fn build(self, ron: &str) -> RandomKernel {
         let RandomLaunch { program, machine, mut blocks } = self.build_launch(ron);
         assert_eq!(blocks.len(), 1);
@@ -230,26 +233,26 @@ impl KernelBuilder {
     }
 }
 
-/// A random kernel of one block.
+/// Returns a random kernel of one block.
 pub fn random_kernel(seed: u64, shape: &Shape) -> RandomKernel {
     let RandomLaunch { program, machine, mut blocks } = random_launch(seed, shape, 1);
     RandomKernel { program, machine, paths: blocks.remove(0) }
 }
 
-/// The machine of [`random_launch`], as RON.
+/// Returns the machine of [`random_launch`], as RON.
 pub fn machine_text(seed: u64, shape: &Shape) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     Draw { rng: &mut rng, shape, units: 0, regs: 0, long: 1 }.machine()
 }
 
-/// A random launch of this many blocks, each with code of its own.
+/// Returns a random launch of this number of blocks, each with its own code.
 pub fn random_launch(seed: u64, shape: &Shape, blocks: usize) -> RandomLaunch {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut draw = Draw { rng: &mut rng, shape, units: 0, regs: 0, long: 1 };
     let ron = draw.machine();
     draw.regs = draw.between(1, 7) as u16;
     let warps = draw.between(1, shape.max_warps);
-    // one kernel in eight has long warps, for queues and ring wrap-around
+    // one kernel in eight has long warps, to test queues and the wrap-around of rings
     draw.long = if draw.one_in(8) { 4 } else { 1 };
     let mut builder = KernelBuilder::new();
     for block in 0..blocks {
@@ -260,7 +263,7 @@ pub fn random_launch(seed: u64, shape: &Shape, blocks: usize) -> RandomLaunch {
     }
     let mut launch = builder.build_launch(&ron);
     if shape.codes {
-        // draws of their own: kernels are the same without them
+        // a separate generator, so that kernels are the same with and without control codes
         let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xc0de);
         let instructions = (0..launch.program.instrs.len()).map(|_| coded(&mut rng)).collect();
         launch.program.machine_code = Some(MachineCode { first_line: 1, instructions });
@@ -268,7 +271,7 @@ pub fn random_launch(seed: u64, shape: &Shape, blocks: usize) -> RandomLaunch {
     launch
 }
 
-/// Control codes of an instruction, which need not make sense.
+/// Returns random control codes for an instruction; they need not be useful.
 fn coded(rng: &mut ChaCha8Rng) -> Coded {
     let mut some = |n: u32| rng.random_ratio(1, n);
     let (writes, reads, waits, stays, long, drains) = (some(3), some(5), some(3), !some(3), some(4), some(8));
@@ -278,7 +281,7 @@ fn coded(rng: &mut ChaCha8Rng) -> Coded {
         control: Control {
             stall: if long { below(16) } else { below(3) },
             stay: stays,
-            // two barriers, so that several instructions meet at one
+            // few barriers, so that several instructions use the same one
             write_barrier: writes.then(|| below(2)),
             read_barrier: reads.then(|| below(3)),
             wait: if waits { below(8) } else { 0 },
@@ -290,7 +293,7 @@ fn coded(rng: &mut ChaCha8Rng) -> Coded {
     }
 }
 
-/// The choices of one kernel.
+/// The random choices for one kernel.
 struct Draw<'a> {
     rng: &'a mut ChaCha8Rng,
     shape: &'a Shape,
@@ -299,9 +302,9 @@ struct Draw<'a> {
     long: usize,
 }
 
-/// A point all warps pass in the same order, so that no kernel deadlocks.
+/// A synchronization point that all warps pass in the same order, so that no kernel deadlocks.
 enum Meeting {
-    /// Every warp before its last meeting takes part.
+    /// All warps that have not passed their last meeting take part.
     All,
     /// These warps take part, and wait or only arrive.
     Some { id: u8, members: Vec<Option<bool>> },
@@ -321,15 +324,16 @@ impl Draw<'_> {
         let (mut units, mut ops) = (String::new(), String::new());
         for unit in 0..self.units {
             let (init, lat) = self.timing();
-            // where there is one sub-core, nothing more is drawn: kernels stay what they were
+            // machines with one sub-core use no further random number, so that their kernels stay
+            // the same
             let shared = self.shape.sub_cores > 1 && self.one_in(2);
             let _ = write!(units, "\"u{unit}\": Unit(init: {init}, lat: {lat}, shared: {shared}), ");
             let _ = write!(ops, "\"f{unit}\": \"u{unit}\", ");
-            // an op with timing of its own on the same unit
+            // an op with its own timing on the same unit
             let (init, lat) = self.timing();
             let _ = write!(ops, "\"g{unit}\": Op(unit: \"u{unit}\", init: {init}, lat: {lat}), ");
         }
-        // now and then far beyond the reach of any wheel of buckets
+        // sometimes a latency far beyond the range of any timing wheel
         if self.one_in(16) {
             let _ = write!(ops, "\"far\": Op(unit: \"u0\", init: 3, lat: {}), ", self.between(900, 2500));
         } else {
@@ -356,7 +360,7 @@ impl Draw<'_> {
         )
     }
 
-    /// Initiation 1 to 20 and latency 0 to 30, small ones often.
+    /// Returns a random initiation of 1 to 20 and a latency of 0 to 30, often small ones.
     fn timing(&mut self) -> (usize, usize) {
         let init = if self.one_in(2) { self.between(1, 3) } else { self.between(1, 20) };
         let lat = if self.one_in(2) { self.between(0, 6) } else { self.between(0, 30) };
@@ -372,7 +376,7 @@ impl Draw<'_> {
             for (index, meeting) in meetings.iter().enumerate() {
                 self.instructions(builder, meetings.len() + 1, &mut groups);
                 match meeting {
-                    // a warp may leave early, and then only passes barriers that count on it
+                    // a warp may end early; it then passes only barriers that need it
                     Meeting::All if index < left_after || later_partial(&meetings[index..], warp) => {
                         builder.bar();
                     }
@@ -395,7 +399,7 @@ impl Draw<'_> {
             meetings.extend((0..self.between(1, 3)).map(|_| Meeting::All));
         }
         if self.shape.partial_barriers && warps > 1 && self.one_in(3) {
-            // each id once: arrivals for a barrier must not be counted to the one before
+            // each ID occurs once: an arrival at a barrier must not count for the previous one
             for id in 1..=self.between(1, 3) as u8 {
                 let mut members: Vec<Option<bool>> =
                     (0..warps).map(|_| self.one_in(2).then(|| !self.one_in(3))).collect();
@@ -407,7 +411,7 @@ impl Draw<'_> {
         meetings
     }
 
-    /// A stretch of code, a `parts`-th of the warp's.
+    /// Adds a sequence of instructions, a `parts`-th of the warp's.
     fn instructions(&mut self, builder: &mut KernelBuilder, parts: usize, groups: &mut u64) {
         let count = self.between(0, self.shape.max_instructions * self.long) / parts;
         for _ in 0..count {
@@ -453,7 +457,7 @@ impl Draw<'_> {
     }
 }
 
-/// Whether a warp still has a partial barrier to pass.
+/// Returns whether a warp still has a partial barrier to pass.
 fn later_partial(meetings: &[Meeting], warp: usize) -> bool {
     meetings.iter().any(|m| matches!(m, Meeting::Some { members, .. } if members[warp].is_some()))
 }

@@ -1,4 +1,4 @@
-//! The launches of `tests/data/reference` (its README says what the columns mean).
+//! The launches of `tests/data/reference` (its README documents the columns).
 
 #![allow(dead_code, reason = "each test uses its part")]
 
@@ -15,7 +15,7 @@ pub fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The fields of a line; the last may be quoted.
+/// Returns the fields of a line; the last may be quoted.
 pub fn fields(line: &str, count: usize) -> Vec<String> {
     line.splitn(count, ',').map(|field| field.trim_matches('"').to_owned()).collect()
 }
@@ -106,23 +106,23 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Its program, from its PTX file.
+    /// Returns its program, from its PTX file.
     pub fn program(&self) -> Program {
         program(&self.ptx, &self.entry, read(&format!("tests/data/reference/{}", self.ptx)))
     }
 }
 
-/// A launch by name.
+/// Returns a launch by name.
 pub fn launch(name: &str) -> Reference {
     launches().into_iter().find(|launch| launch.name == name).unwrap()
 }
 
-/// Every launch.
+/// Returns every launch.
 pub fn launches() -> Vec<Reference> {
     of_file("tests/data/reference/launches.csv")
 }
 
-/// Those of many blocks, for a whole GPU.
+/// Returns the launches with many blocks, for a whole GPU.
 pub fn launches_of_many_blocks() -> Vec<Reference> {
     of_file("tests/data/reference/stock_launches.csv")
 }

@@ -1,15 +1,16 @@
-//! What the kernels of `betts` must leave in memory: a merge of bitonic sort, eigenvalues, a histogram of 64 bins.
-//! Eigenvalues come from Jacobi's rotations of the whole matrix in double precision, not from counting signs.
+//! The expected memory contents after the kernels of `betts`: a merge of bitonic sort, eigenvalues,
+//! a histogram of 64 bins. Eigenvalues are computed by Jacobi rotations of the whole matrix in
+//! double precision, not by counting signs.
 
 use std::ops::Range;
 
 use super::{Match, RefIo, exchange};
 
-/// Rounding of the kernels' counts, as a shift of the eigenvalues: some units in the last place of the largest element,
-/// below 4.
+/// The rounding error of the kernels' counts, as a shift of the eigenvalues: some units in the last
+/// place of the largest element, which is below 4.
 const COUNTING: f32 = 4e-6;
 
-/// As [`super::reference`].
+/// Computes the expected buffers as [`super::reference`] does.
 pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
     let mut matches = vec![Match::Exact; io.buffers.len()];
     match entry {
@@ -17,8 +18,8 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
         "eigen_intervals" => eigen_intervals(io),
         "eigen_single" => {
             eigen_single(io);
-            // Half the width of the last interval: `relative` of its larger end, which is at most the eigenvalue and
-            // the width, or `least`.
+            // Half the width of the last interval, which is `relative` times its larger end or
+            // `least`; the larger end is at most the sum of the eigenvalue and the width.
             let (relative, least) = (io.float(1), io.float(2));
             let rel = relative / 2.0 / (1.0 - relative);
             matches[4] = Match::F32 { rel, abs: least / 2.0 + COUNTING };
@@ -44,7 +45,7 @@ fn bitonic_merge(io: &mut RefIo) {
     io.put_i32s(0, &data);
 }
 
-/// Eigenvalues of a symmetric matrix, ascending, by cyclic rotations (Jacobi, 1846).
+/// Returns the eigenvalues of a symmetric matrix, ascending, by cyclic rotations (Jacobi, 1846).
 fn eigenvalues(mut a: Vec<Vec<f64>>) -> Vec<f64> {
     let n = a.len();
     let beside = |a: &[Vec<f64>]| -> f64 {
@@ -75,7 +76,7 @@ fn eigenvalues(mut a: Vec<Vec<f64>>) -> Vec<f64> {
     values
 }
 
-/// Those of the tridiagonal matrix in buffers 0 and 1; scalar 0 is its size.
+/// Returns the eigenvalues of the tridiagonal matrix in buffers 0 and 1; scalar 0 is its size.
 fn of_matrix(io: &RefIo) -> Vec<f64> {
     let (n, diagonal, beside) = (io.size(0), io.f32s(0), io.f32s(1));
     let element = |i: usize, j: usize| match i.abs_diff(j) {
@@ -86,12 +87,13 @@ fn of_matrix(io: &RefIo) -> Vec<f64> {
     eigenvalues((0..n).map(|i| (0..n).map(|j| element(i, j)).collect()).collect())
 }
 
-/// How many of them are below.
+/// Returns the number of values below `x`.
 fn below(values: &[f64], x: f32) -> usize {
     values.partition_point(|value| *value < f64::from(x))
 }
 
-/// The parts of an interval with the eigenvalues of these numbers, after up to so many halvings, each with its own.
+/// Returns the parts of an interval that contain the eigenvalues with the indices `of`, after at
+/// most this number of halvings; each part comes with the indices of its own eigenvalues.
 fn parts(
     values: &[f64],
     (left, right): (f32, f32),

@@ -1,9 +1,10 @@
-//! What the kernels on dense matrices must leave in memory: `lud`, `gaussian`, `matvec` and `backprop`. All but the
-//! sigmoid of `layer_forward` are compared byte by byte.
+//! The expected memory contents after the kernels on dense matrices: `lud`, `gaussian`, `matvec`
+//! and `backprop`. All except the sigmoid of `layer_forward` are compared byte by byte.
 
 use super::{Match, RefIo, tree_sum};
 
-/// Computes the expected buffers in place, and changes how they are compared; `None` if the entry is unknown.
+/// Computes the expected buffers in place, and changes how they are compared. Returns `None` if the
+/// entry is unknown.
 pub fn reference(entry: &str, io: &mut RefIo, matches: &mut [Match]) -> Option<()> {
     match entry {
         "lud_diagonal" => lud_diagonal(io),
@@ -17,9 +18,9 @@ pub fn reference(entry: &str, io: &mut RefIo, matches: &mut [Match]) -> Option<(
         "column_stats" => column_stats(io),
         "layer_forward" => {
             layer_forward(io);
-            // The weighted sum s is exact. The exponent is off by half a unit in the last place of s * log2(e), less
-            // than 2^-20 for |s| up to 10, the exponential by 2^-22: 1.2e-6 together; the sigmoid by less than that,
-            // and two roundings.
+            // The weighted sum s is exact. The exponent has an error of half a unit in the last
+            // place of s * log2(e), less than 2^-20 for |s| up to 10, the exponential of 2^-22:
+            // 1.2e-6 together. The error of the sigmoid is less than that, plus two roundings.
             matches[3] = Match::F32 { rel: 2e-6, abs: 0.0 };
         }
         "output_delta" => output_delta(io),
@@ -46,7 +47,7 @@ fn lud_diagonal(io: &mut RefIo) {
     io.put_f32s(0, &a);
 }
 
-/// Substitution, element by element.
+/// Performs the substitution, element by element.
 fn lud_perimeter(io: &mut RefIo) {
     let (mut a, n, first) = (io.f32s(0), io.size(0), TILE * io.size(1));
     let beyond = first + TILE..first + TILE + TILE * io.blocks();
@@ -125,7 +126,8 @@ fn gemv_rows(io: &mut RefIo) {
     io.put_f32s(2, &y);
 }
 
-/// `add` folded over the rows of each of several slices, then the slices in order.
+/// Returns `add` folded over the rows of each of several slices, then the sum of the slices in
+/// order.
 fn over_slices(rows: usize, slices: usize, add: impl Fn(f32, usize) -> f32) -> f32 {
     let of_slice = |slice| (slice..rows).step_by(slices).fold(0.0, &add);
     (1..slices).fold(of_slice(0), |sum, slice| sum + of_slice(slice))

@@ -1,8 +1,9 @@
-//! What the kernels of `digits` must leave in memory, in double precision and byte by byte.
+//! The expected memory contents after the kernels of `digits`, in double precision and byte by
+//! byte.
 
 use super::{RefIo, Scalar};
 
-/// Computes the expected buffers in place; `None` if the entry is unknown.
+/// Computes the expected buffers in place. Returns `None` if the entry is unknown.
 pub fn reference(entry: &str, io: &mut RefIo) -> Option<()> {
     match entry {
         "digits_layer" => digits_layer(io),
@@ -43,13 +44,15 @@ fn digits_unpack(io: &mut RefIo) {
     io.buffers[1] = bytes(&out);
 }
 
-/// Bilinear interpolation at the centres of the pixels, in floating point; numbers of 14ths and 196ths are exact in it.
+/// Interpolates bilinearly at the centres of the pixels. Coordinates in 14ths of a small pixel and
+/// weights in 196ths are integers, which are exact in floating point.
 fn digits_enlarge(io: &mut RefIo) {
     let (images, mut out) = (io.buffers[0].clone(), f64s(&io.buffers[1]));
     let number = io.block[0] as usize;
-    // pixel centres in small pixels from the centre of the first, in 14ths
+    // the distance of a pixel's centre from the centre of the first small pixel, in 14ths of a
+    // small pixel
     let centre = |at: usize| ((at as f64 + 0.5) * 4.0 - 7.0).clamp(0.0, 98.0);
-    // how much of a pixel there is at this distance
+    // the weight of a small pixel at this distance
     let share = |at: f64, pixel: usize| (14.0 - (at - 14.0 * pixel as f64).abs()).max(0.0);
     for (at, out) in out.iter_mut().enumerate() {
         let (image, pixel) = (&images[64 * (at % number)..], at / number);

@@ -1,9 +1,9 @@
-//! What the kernels on graphs and sparse matrices must leave in memory: `bfs`, `sssp` and `spmv_csr`. All of them are
-//! compared byte by byte.
+//! The expected memory contents after the kernels on graphs and sparse matrices: `bfs`, `sssp` and
+//! `spmv_csr`. All of them are compared byte by byte.
 
 use super::{RefIo, tree_sum};
 
-/// Computes the expected buffers in place; `None` if the entry is unknown.
+/// Computes the expected buffers in place. Returns `None` if the entry is unknown.
 pub fn reference(entry: &str, io: &mut RefIo) -> Option<()> {
     match entry {
         "bfs_expand" => bfs_expand(io),
@@ -20,7 +20,7 @@ fn contains(set: &[u32], v: usize) -> bool {
     set[v / 32] >> (v % 32) & 1 == 1
 }
 
-/// The entries of each row, from where rows start.
+/// Returns the range of entries of each row, from the starts of the rows.
 fn row_entries(starts: &[i32], rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     starts.windows(2).take(rows).map(|ends| ends[0] as usize..ends[1] as usize)
 }
@@ -58,7 +58,7 @@ fn sssp_relax(io: &mut RefIo) {
     for (v, edges) in row_entries(&starts, io.size(0)).enumerate().filter(|(v, _)| from[*v] < limit) {
         for edge in edges {
             let (target, offer) = (targets[edge] as usize, from[v] + lengths[edge]);
-            // what is no nearer than `from` says is not offered, whatever `to` says
+            // a distance that is not below the one in `from` is not written, whatever `to` contains
             if offer < from[target] {
                 to[target] = to[target].min(offer);
             }
@@ -67,7 +67,7 @@ fn sssp_relax(io: &mut RefIo) {
     io.put_i32s(4, &to);
 }
 
-/// Each row by so many lanes, whose sums are added as a tree.
+/// Computes each row with this number of lanes, whose sums are added as a tree.
 fn spmv(io: &mut RefIo, lanes: usize) {
     let (starts, column, value) = (io.i32s(0), io.i32s(1), io.f32s(2));
     let (x, mut y) = (io.f32s(3), io.f32s(4));

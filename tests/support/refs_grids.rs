@@ -1,9 +1,9 @@
-//! What the kernels on grids must leave in memory: `hotspot`, `stencil3d`, `gridpath`, `align`, `diffusion` and `voronoi`.
-//! All of them are compared byte by byte.
+//! The expected memory contents after the kernels on grids: `hotspot`, `stencil3d`, `gridpath`,
+//! `align`, `diffusion` and `voronoi`. All of them are compared byte by byte.
 
 use super::{RefIo, tree_sum};
 
-/// Computes the expected buffers in place; `None` if the entry is unknown.
+/// Computes the expected buffers in place. Returns `None` if the entry is unknown.
 pub fn reference(entry: &str, io: &mut RefIo) -> Option<()> {
     match entry {
         "hotspot" => hotspot(io),
@@ -19,7 +19,7 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<()> {
     Some(())
 }
 
-/// A grid of cells, row by row; beyond its rim it goes on as it ends there.
+/// A grid of cells, row by row; beyond the border, the cells of the border repeat.
 struct Grid {
     cells: Vec<f32>,
     width: usize,
@@ -47,13 +47,14 @@ impl Grid {
         self.at((x + 1).min(self.width - 1), y)
     }
 
-    /// A grid of the same size, cell by cell.
+    /// Returns the cells of a grid of the same size, computed cell by cell.
     fn map(&self, cell: impl Fn(usize, usize) -> f32) -> Vec<f32> {
         (0..self.cells.len()).map(|i| cell(i % self.width, i / self.width)).collect()
     }
 }
 
-/// Whole plates, one after the other: tiles and halos are the kernel's business.
+/// Computes whole plates, one step after another; the tiles and halos of the kernel do not occur
+/// here.
 fn hotspot(io: &mut RefIo) {
     let (width, height, steps) = (io.size(0), io.size(1), io.size(6));
     let [across, down, air, ambient] = [2, 3, 4, 5].map(|scalar| io.float(scalar));
@@ -110,7 +111,7 @@ fn align(io: &mut RefIo) {
         let (tile_row, tile_column) = (first + block, diagonal - first - block);
         for i in tile_row * side..((tile_row + 1) * side).min(rows) {
             for j in tile_column * side..((tile_column + 1) * side).min(columns) {
-                // before the first letter of one sequence, all letters of the other are left over
+                // before the first letter of one sequence, all letters of the other are gaps
                 let score = |i: i64, j: i64| match (i, j) {
                     (-1, _) => -gap * (j + 1),
                     (_, -1) => -gap * (i + 1),
@@ -167,7 +168,7 @@ fn diffusion_step(io: &mut RefIo) {
     io.put_f32s(2, &after);
 }
 
-/// The colour of the nearest point, the first of equals.
+/// Sets each pixel to the colour of the nearest point, the first of equally near ones.
 fn voronoi(io: &mut RefIo) {
     let (width, pixels, count) = (io.size(0), io.size(1), io.size(2));
     let (points, colours, mut image) = (io.i32s(0), io.u32s(1), io.u32s(2));

@@ -1,11 +1,13 @@
-//! What the shipped kernels of machine learning must compute: clustering, nearest points, the layers of a network.
+//! The expected results of the shipped kernels of machine learning: clustering, nearest points, the
+//! layers of a network.
 //!
-//! Exact, but for exponentials, divisions and reciprocal square roots that are approximate, which are computed in double
-//! precision here. The instructions are good to 2 units in the last place; how far that reaches stands at each tolerance.
+//! The comparison is exact, except for exponentials, divisions and reciprocal square roots, which
+//! are approximate in the kernels and computed in double precision here. The instructions are
+//! accurate to 2 units in the last place; a comment at each tolerance derives the resulting error.
 
 use super::{Match, RefIo, half, sgemm};
 
-/// As [`super::reference`].
+/// Computes the expected buffers as [`super::reference`] does.
 pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
     let mut matches = vec![Match::Exact; io.buffers.len()];
     // the last buffer is the result
@@ -16,26 +18,28 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
         "nearest_point" => nearest_point(io),
         "nearest_merge" => nearest_merge(io),
         "softmax_warp" | "softmax_block" => {
-            // The product with log2(e) is at most 24 and rounds to 2^-20, which is that much of the exponential, too;
-            // sums of positive numbers and the division add less than 16 units.
+            // The product with log2(e) is at most 24 and rounds to 2^-20, which is also the
+            // relative error of the exponential; sums of positive numbers and the division add less
+            // than 16 units.
             tolerance(4e-6, 0.0);
             softmax(io, io.size(io.scalars.len() - 1));
         }
         "layernorm_passes" | "layernorm_welford" => {
-            // Values are at most 6, sums of a thread have at most 7 terms and the tree over the block 7 levels: means
-            // are good to 16 * 6 * 2^-24, and results, at most 2 deviations of 1.15 times 1.5, to not much more.
+            // Values are at most 6, the sum of a thread has at most 7 terms and the tree over the
+            // block 7 levels: means are accurate to 16 * 6 * 2^-24, and results, at most 2
+            // deviations of 1.15 times 1.5, are only a little less accurate.
             tolerance(0.0, 1e-5);
             layernorm(io);
         }
         "attention" => {
-            // Scores are at most 16, see softmax; results are means of numbers in [-1, 1].
+            // Scores are at most 16 (see softmax); results are means of numbers in [-1, 1].
             tolerance(0.0, 1e-5);
             attention(io);
         }
         "wmma_gemm" => wmma_gemm(io),
         "bias_relu" => bias_relu(io),
         "bias_gelu" => {
-            // The exponent is at most 17 and good to 2^-19 or so; results are at most 5.
+            // The exponent is at most 17 and accurate to about 2^-19; results are at most 5.
             tolerance(4e-6, 1e-7);
             bias_gelu(io);
         }
@@ -45,12 +49,12 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
     Some(matches)
 }
 
-/// Squared distance as the kernels round it.
+/// Returns the squared distance, rounded as in the kernels.
 fn squared(dx: f32, dy: f32) -> f32 {
     dx.mul_add(dx, dy * dy)
 }
 
-/// The first of the smallest.
+/// Returns the first of the smallest values, with its index.
 fn first_least(distances: impl Iterator<Item = f32>) -> (usize, f32) {
     distances.enumerate().fold(
         (0, f32::INFINITY),
@@ -107,7 +111,7 @@ fn nearest_merge(io: &mut RefIo) {
     io.put_f32s(2, &[f32::from_bits((least >> 32) as u32).sqrt()]);
 }
 
-/// Exponentials of the distances to the largest, and their sum.
+/// Returns the exponentials of the differences from the largest value, and their sum.
 fn exponentials(row: &[f64]) -> (Vec<f64>, f64) {
     let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = row.iter().map(|v| (v - largest).exp()).collect();

@@ -1,15 +1,17 @@
-//! What the shipped kernels of simulation must compute: particle filters, bodies that attract each other, Monte Carlo.
+//! The expected results of the shipped kernels of simulation: particle filters, bodies that attract
+//! each other, Monte Carlo.
 
 use super::{Match, RefIo};
 
-/// As [`super::reference`].
+/// Computes the expected buffers as [`super::reference`] does.
 pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
     let mut matches = vec![Match::Exact; io.buffers.len()];
     match entry {
         "particle_step" => particle_step(io),
         "nbody_forces" => {
-            // Of 300 bodies in a cube of side 1, a pull is at most 38 and on average 3 or so: their sum rounds to
-            // 1000 * 2^-24 at most times a few. Reciprocal roots are good to 2 units in the last place, cubes to 6.
+            // Of 300 bodies in a cube of side 1, a pull is at most 38 and on average about 3: the
+            // rounding error of their sum is at most a few times 1000 * 2^-24. Reciprocal roots are
+            // accurate to 2 units in the last place, cubes to 6.
             matches[1] = Match::F32 { rel: 1e-6, abs: 3e-4 };
             nbody_forces(io);
         }
@@ -144,7 +146,7 @@ fn montecarlo_barrier(io: &mut RefIo) {
 mod tests {
     use super::philox;
 
-    /// Known answers of Salmon et al.'s library Random123.
+    /// Known answers of the library Random123 by Salmon et al.
     #[test]
     fn philox_draws_what_it_is_known_to_draw() {
         let zeros = [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8];

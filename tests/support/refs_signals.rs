@@ -1,16 +1,17 @@
-//! What the shipped kernels of signal and image processing must compute: Fourier transforms, convolutions.
+//! The expected results of the shipped kernels of signal and image processing: Fourier transforms,
+//! convolutions.
 
 use std::f64::consts::PI;
 
 use super::{Match, RefIo};
 
-/// As [`super::reference`].
+/// Computes the expected buffers as [`super::reference`] does.
 pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
     let mut matches = vec![Match::Exact; io.buffers.len()];
     match entry {
         "fft_radix2" | "fft_radix4" => {
-            // Sines and cosines of the special function unit are good to 2^-20.9, in 9 stages at most, of numbers whose
-            // magnitude is about 26 and hardly ever 80.
+            // Sines and cosines of the special function unit are accurate to 2^-20.9, in at most 9
+            // stages, of numbers whose magnitude is about 26 and rarely 80.
             matches[2] = Match::F32 { rel: 0.0, abs: 2e-4 };
             matches[3] = matches[2];
             let n = if entry == "fft_radix2" { 2 } else { 4 } * io.block_threads();
@@ -37,16 +38,16 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
     Some(matches)
 }
 
-/// The filter of one dimension that the kernels come with.
+/// The one-dimensional filter that the kernels come with.
 const BINOMIAL: [f32; 5] = [1.0 / 16.0, 4.0 / 16.0, 6.0 / 16.0, 4.0 / 16.0, 1.0 / 16.0];
 
-/// That of two dimensions.
+/// Returns the two-dimensional filter that the kernels come with.
 fn blur() -> Vec<f32> {
     BINOMIAL.iter().flat_map(|down| BINOMIAL.map(|right| down * right)).collect()
 }
 
-/// An image of this width and height under a filter with so many columns, row by row: one chain of fused multiply-adds
-/// for each pixel, and zeros outside of the image.
+/// Returns an image of this width and height under a filter with this number of columns, row by
+/// row: one chain of fused multiply-adds for each pixel, and zeros outside the image.
 pub fn convolved(image: &[f32], [width, height]: [usize; 2], filter: &[f32], columns: usize) -> Vec<f32> {
     let (half_width, half_height) = (columns / 2, filter.len() / columns / 2);
     let pixel = |x: usize, y: usize| {
@@ -62,7 +63,7 @@ pub fn convolved(image: &[f32], [width, height]: [usize; 2], filter: &[f32], col
     (0..width * height).map(at).collect()
 }
 
-/// The discrete Fourier transform by its definition, with this sign in the exponent.
+/// Returns the discrete Fourier transform by its definition, with this sign in the exponent.
 pub fn transformed(values: &[[f64; 2]], sign: f64) -> Vec<[f64; 2]> {
     let n = values.len();
     let roots: Vec<[f64; 2]> = (0..n)

@@ -1,10 +1,11 @@
-//! What the shipped kernels that sort and look up must compute: B+trees, radix sort, odd-even merge sort.
+//! The expected results of the shipped kernels that sort and look up: B+trees, radix sort, odd-even
+//! merge sort.
 
 use std::collections::BTreeMap;
 
 use super::{Match, RefIo};
 
-/// As [`super::reference`].
+/// Computes the expected buffers as [`super::reference`] does.
 pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
     match entry {
         "btree_lane" | "btree_group" => lookups(io),
@@ -76,8 +77,8 @@ fn radix_scatter(io: &mut RefIo) {
     io.put_u32s(3, &sorted_values);
 }
 
-/// Knuth's formulation of a step of Batcher's method ("The Art of Computer Programming", volume 3, 5.2.2), for the
-/// merges of `2 * half` elements each.
+/// Performs a step of Batcher's method in Knuth's formulation ("The Art of Computer Programming",
+/// volume 3, 5.2.2), for merges of `2 * half` elements each.
 fn oddeven_step(io: &mut RefIo) {
     let mut data = io.i32s(0);
     let (distance, half) = (io.size(0), io.size(1));

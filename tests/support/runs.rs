@@ -1,4 +1,4 @@
-//! Launches that run on a machine.
+//! Helpers that run launches on a machine.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use warpbound::base::Watch;
@@ -16,7 +16,7 @@ pub fn workload(name: &str, program: Program, launch: Launch) -> Workload {
     Workload { name: name.to_owned(), kind }
 }
 
-/// Every bound and the self-check, under gto and lrr.
+/// Evaluates every bound and the self-check, under gto and lrr.
 pub fn judged(workload: &Workload, machine: &Machine, race_memory: Option<usize>) -> Vec<Checked> {
     let plan = Plan {
         workload,
@@ -38,7 +38,7 @@ fn resident(workload: &Workload, machine: &Machine) -> u32 {
     machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks())
 }
 
-/// With as many blocks at a time as there is room for.
+/// Runs a launch with the largest number of resident blocks.
 pub fn run(
     workload: &Workload,
     machine: &Machine,
@@ -50,7 +50,7 @@ pub fn run(
     let mut source = workload.source(Options::of(machine, 1 << 26), &watch).unwrap();
     let resident = resident(workload, machine);
     let summary = simulate(&mut source, &table, machine, policy, resident, observer, |_, _| {}).unwrap();
-    // two instructions that issue in a cycle take one slot
+    // a machine that issues two instructions in a cycle uses one slot for both
     if machine.pipeline().is_none_or(|pipeline| pipeline.issue.per_warp == 1) {
         let slots = summary.issues + summary.stalls.total().get();
         let all = summary.makespan.get() * (machine.sub_cores().count() * machine.sms()) as u64;
@@ -59,7 +59,7 @@ pub fn run(
     summary
 }
 
-/// On several threads, with what became of each block.
+/// Runs a launch on several threads and returns the times of each block, too.
 pub fn run_on(
     threads: usize,
     workload: &Workload,
@@ -69,7 +69,7 @@ pub fn run_on(
     observed_on(threads, workload, machine, policy, &mut ())
 }
 
-/// As [`run_on`], with an observer.
+/// Runs a launch as [`run_on`] does, with an observer.
 pub fn observed_on(
     threads: usize,
     workload: &Workload,

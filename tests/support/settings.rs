@@ -1,7 +1,8 @@
-//! Machines drawn at random: an embedded one with some settings changed.
+//! Random machines: an embedded machine with some settings changed.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-/// Settings that may be drawn, and for which machines: of all, of those with memory behind the SM, of those with an L1.
+/// The settings that may be drawn for all machines; then those for machines with memory beyond the
+/// SM, and those for machines with an L1.
 const OF_ALL: &[&str] = &[
     "sub_cores=1",
     "sub_cores=2",
@@ -95,7 +96,7 @@ const OF_L1: &[&str] = &[
     "memory.l1.cache.write=Evict",
 ];
 
-/// Settings that may be drawn for machines of the paper model.
+/// The settings that may be drawn for machines of the paper model.
 const OF_PAPER: &[&str] = &[
     "sub_cores=1",
     "sub_cores=2",
@@ -118,8 +119,8 @@ const OF_PAPER: &[&str] = &[
     "units.int.shared=true",
 ];
 
-/// A machine with a pipeline: its name and settings that may or may not go together. `draw` gives a number below
-/// another one.
+/// Returns a machine with a pipeline: its name and settings, which may be incompatible. `draw`
+/// returns a number below its argument.
 pub fn pipeline(draw: &mut impl FnMut(usize) -> usize) -> (&'static str, Vec<&'static str>) {
     let base = [
         "accelsim-sm1",
@@ -138,7 +139,7 @@ pub fn pipeline(draw: &mut impl FnMut(usize) -> usize) -> (&'static str, Vec<&'s
     (base, settings)
 }
 
-/// As [`pipeline`], a machine of the paper model.
+/// Returns a machine of the paper model, as [`pipeline`] does.
 pub fn paper(draw: &mut impl FnMut(usize) -> usize) -> (&'static str, Vec<&'static str>) {
     let base = ["ecrts25-orin", "ecrts25-orin-4sub", "ecrts25-orin-banks", "jetson-tx2"][draw(4)];
     let settings = (0..draw(5)).map(|_| OF_PAPER[draw(OF_PAPER.len())]).collect();

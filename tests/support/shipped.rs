@@ -11,7 +11,7 @@ use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::ptx::Module;
 use warpbound::sass;
 
-/// A launch file with everything it names.
+/// A launch file with everything that it refers to.
 pub struct Shipped {
     pub name: String,
     pub spec: LaunchSpec,
@@ -32,23 +32,24 @@ pub fn isa() -> IsaTable {
     IsaTable::parse(&source(&root().join("isa/ptx.ron"))).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An embedded machine by name.
+/// Returns an embedded machine by name.
 pub fn machine(name: &str) -> Machine {
     machine_with(name, &[])
 }
 
-/// An embedded machine with settings `PATH=VALUE`.
+/// Returns an embedded machine with settings `PATH=VALUE`.
 pub fn machine_with(name: &str, settings: &[&str]) -> Machine {
     let settings: Vec<Setting> = settings.iter().map(|s| Setting::parse(s).unwrap()).collect();
     make(&source(&root().join(format!("configs/{name}.ron"))), &settings)
 }
 
-/// The machine of a text, which may extend an embedded one.
+/// Returns the machine of a text, which may extend an embedded one.
 pub fn machine_of(text: String) -> Machine {
     make(&SourceText::new("test.ron", text), &[])
 }
 
-/// As [`machine_with`], unless these settings do not go together.
+/// Returns an embedded machine as [`machine_with`] does, or the diagnostics if the settings are
+/// incompatible.
 pub fn try_machine_with(name: &str, settings: &[&str]) -> Result<Machine, Diagnostics> {
     let settings: Vec<Setting> = settings.iter().map(|s| Setting::parse(s).unwrap()).collect();
     try_make(&source(&root().join(format!("configs/{name}.ron"))), &settings)
@@ -64,13 +65,15 @@ fn try_make(source_text: &SourceText, settings: &[Setting]) -> Result<Machine, D
     spec.and_then(|spec| Machine::new(&spec, source_text))
 }
 
-/// The launch files below `kernels/`, sorted; the one of 10^8 instructions is left out, and so are those of `reproduce betts`
-/// and `reproduce diagxtrm` with many blocks ([`launches_in_waves`]) and programs of several launches.
+/// Returns the launch files below `kernels/`, sorted. It omits the one with 10^8 instructions,
+/// those of `reproduce betts` and `reproduce diagxtrm` with many blocks ([`launches_in_waves`]) and
+/// programs of several launches.
 pub fn launch_files() -> Vec<PathBuf> {
     launches_that(|stem| !stem.ends_with("_large") && !stem.ends_with("_waves"))
 }
 
-/// Those of `reproduce betts` and `reproduce diagxtrm` with more blocks than their machines hold.
+/// Returns the launch files of `reproduce betts` and `reproduce diagxtrm` with more blocks than
+/// their machines hold.
 pub fn launches_in_waves() -> Vec<PathBuf> {
     launches_that(|stem| stem.ends_with("_waves"))
 }
@@ -90,12 +93,12 @@ fn launches_that(is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     files
 }
 
-/// The encoding of the machine code that comes with the kernels.
+/// Returns the encoding of the machine code that is shipped with the kernels.
 pub fn encoding() -> sass::Encoding {
     sass::Encoding::parse(&source(&root().join("isa/pascal.ron"))).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A launch below `kernels/` by name.
+/// Returns a launch below `kernels/` by name.
 pub fn launch(name: &str) -> Shipped {
     let mut files = launch_files().into_iter().chain(launches_in_waves());
     let file = files.find(|file| file.file_stem().is_some_and(|stem| stem == name));
@@ -107,7 +110,8 @@ pub fn load(file: &Path, isa: &IsaTable, seed: u64) -> Shipped {
     load_by(file, isa, seed, "ptx")
 }
 
-/// The same with the code of this ending, `ptx`, `nvrtc.ptx` or `sm_61.cubin`.
+/// Reads a launch file as [`load`] does, with the code file of this ending: `ptx`, `nvrtc.ptx` or
+/// `sm_61.cubin`.
 pub fn load_by(file: &Path, isa: &IsaTable, seed: u64, ending: &str) -> Shipped {
     let launch_source = source(file);
     let mut spec = LaunchSpec::parse(&launch_source).unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,4 @@
-//! A browser, spoken to as the W3C's WebDriver has it: JSON over HTTP on this machine.
+//! A browser that is controlled by the W3C's WebDriver protocol: JSON over HTTP on this machine.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Whatever a browser does takes no longer.
+/// The timeout of every operation of the browser.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Chromium with a window, and the ChromeDriver that steers it; both end with it.
+/// Chromium with a window, and the ChromeDriver that controls it; dropping the value ends both.
 pub struct Browser {
     driver: Child,
     port: u16,
@@ -19,7 +19,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts both; `profile` is a fresh folder.
+    /// Starts both; `profile` is an empty folder.
     pub fn start(profile: &Path) -> Self {
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
@@ -36,7 +36,7 @@ impl Browser {
                 break port.trim().trim_end_matches('.').parse().unwrap();
             }
         };
-        // it goes on talking, and must not be kept from it
+        // the driver keeps writing, and would block if its output were not read
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
         let mut browser = Self { driver, port, session: String::new() };
         let data = format!("--user-data-dir={}", profile.display());
@@ -62,7 +62,7 @@ impl Browser {
             }}}),
         );
         browser.session = answer["sessionId"].as_str().expect("a session").to_owned();
-        // what the browser begins with is no page of ours
+        // the browser's start page is not part of the test
         browser.post("url", json!({"url": "about:blank"}));
         browser.painted();
         let _ = (browser.console(), browser.requests());
@@ -109,17 +109,17 @@ impl Browser {
         self.post("url", json!({"url": format!("file://{}", path.display())}));
     }
 
-    /// The value of a script, which says `return`.
+    /// Returns the value of a script, which contains a `return`.
     pub fn script(&self, script: &str) -> Value {
         self.post("execute/sync", json!({"script": script, "args": []}))
     }
 
-    /// The number that a script returns.
+    /// Returns the number that a script returns.
     pub fn number(&self, script: &str) -> f64 {
         self.script(script).as_f64().unwrap_or_else(|| panic!("{script} gives no number"))
     }
 
-    /// The text that a script returns.
+    /// Returns the text that a script returns.
     pub fn text(&self, script: &str) -> String {
         self.script(script).as_str().unwrap_or_else(|| panic!("{script} gives no text")).to_owned()
     }
@@ -135,13 +135,14 @@ impl Browser {
         self.post(&format!("element/{element}/click"), json!({}));
     }
 
-    /// Types into it.
+    /// Types into the first element that matches.
     pub fn keys(&self, css: &str, keys: &str) {
         let element = self.element(css);
         self.post(&format!("element/{element}/value"), json!({"text": keys}));
     }
 
-    /// Moves the pointer through places in the window, pressed or not, and waits for the page to paint.
+    /// Moves the pointer through points in the window, pressed or not, and waits for the page to
+    /// paint.
     pub fn pointer(&self, places: &[(f64, f64)], pressed: bool) {
         let mut actions = Vec::new();
         for (index, (x, y)) in places.iter().enumerate() {
@@ -159,14 +160,14 @@ impl Browser {
         self.painted();
     }
 
-    /// Turns the wheel at a place in the window.
+    /// Turns the mouse wheel at a point in the window.
     pub fn wheel(&self, (x, y): (f64, f64), by: i32) {
         let turn = json!({"type": "scroll", "x": x.round() as i64, "y": y.round() as i64, "deltaX": 0, "deltaY": by, "duration": 0});
         self.post("actions", json!({"actions": [{"type": "wheel", "id": "wheel", "actions": [turn]}]}));
         self.painted();
     }
 
-    /// Waits until what was asked for has been painted.
+    /// Waits until the requested changes have been painted.
     pub fn painted(&self) {
         let script =
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(1)));";
@@ -179,7 +180,7 @@ impl Browser {
         self.painted();
     }
 
-    /// Saves what is to be seen.
+    /// Saves a screenshot.
     pub fn screenshot(&self, path: &Path) {
         let png = self.call("GET", &format!("/session/{}/screenshot", self.session), &Value::Null);
         std::fs::write(path, base64(png.as_str().unwrap())).unwrap();
@@ -191,13 +192,13 @@ impl Browser {
         std::fs::write(path, base64(pdf.as_str().unwrap())).unwrap();
     }
 
-    /// What the console says since this was asked last.
+    /// Returns the messages on the console since the last call.
     pub fn console(&self) -> Vec<String> {
         let entries = self.post("se/log", json!({"type": "browser"}));
         entries.as_array().unwrap().iter().map(Value::to_string).collect()
     }
 
-    /// The addresses of all requests since this was asked last.
+    /// Returns the addresses of all requests since the last call.
     pub fn requests(&self) -> Vec<String> {
         let entries = self.post("se/log", json!({"type": "performance"}));
         let messages = entries.as_array().unwrap().iter().map(|entry| {
@@ -213,13 +214,13 @@ impl Drop for Browser {
         if !std::thread::panicking() {
             self.call("DELETE", &format!("/session/{}", self.session), &Value::Null);
         }
-        // a browser whose driver is gone ends as well
+        // the browser ends with its driver
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
 }
 
-/// The bytes of base64.
+/// Returns the bytes that base64 text encodes.
 fn base64(text: &str) -> Vec<u8> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut value = [0xff; 256];

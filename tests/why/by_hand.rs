@@ -1,4 +1,4 @@
-//! Paths that can be found with pencil and paper.
+//! Critical paths that can be found with pencil and paper.
 
 use warpbound::sim::PolicySetup;
 use warpbound::why::{Executed, Explanation, Kind};
@@ -6,7 +6,8 @@ use warpbound::why::{Executed, Explanation, Kind};
 use crate::random::explained;
 use crate::random_kernels::{KernelBuilder, RandomLaunch, paper_machine};
 
-/// Kind, warp and index of the instruction, cycles; the warp and index of whoever waited.
+/// A link: its kind, the warp and index of its instruction, its cycles, and the warp and index of
+/// the instruction that waited.
 type Row = (Kind, Option<(u16, u32)>, u64, Option<(u16, u32)>);
 
 fn rows(found: &Explanation) -> Vec<Row> {
@@ -22,8 +23,9 @@ fn path(builder: KernelBuilder, units: &[(&str, u64, u64)], setup: &PolicySetup)
     rows(&explained(&launch, setup, 1).0)
 }
 
-/// Jeanmougin et al., ECRTS 2025, figure 3: two warps of `red r0; blue r1; blue r2; green r3, r0`. The last result is
-/// that of w1's green; it reads r0 of w1's red, which could have gone at once, had w0 not had the slot three times.
+/// Jeanmougin et al., ECRTS 2025, figure 3: two warps of `red r0; blue r1; blue r2; green r3, r0`.
+/// The last result is that of w1's green. It reads r0 of w1's red, which could have issued at once
+/// if w0 had not used the slot three times.
 #[test]
 fn figure_3_of_the_paper() {
     let mut builder = KernelBuilder::new();
@@ -45,9 +47,9 @@ fn figure_3_of_the_paper() {
     );
 }
 
-/// w0 comes to the barrier at once, w1 after a result of 1 + 9 cycles. It issues the barrier at 10, which takes a cycle;
-/// both may go on at 11. gto is greedy, so w1, which issued last, goes first; w0 at 12, and its result of 1 + 5 cycles is
-/// the last.
+/// w0 arrives at the barrier at once, w1 after a result of 1 + 9 cycles. w1 issues the barrier at
+/// 12, which takes a cycle; both warps can continue at 13. gto is greedy, so w1, which issued last,
+/// goes first; w0 issues at 14, and its result of 1 + 5 cycles is the last.
 #[test]
 fn a_barrier_hangs_on_its_last_arrival() {
     let mut builder = KernelBuilder::new();
@@ -71,7 +73,8 @@ fn a_barrier_hangs_on_its_last_arrival() {
     );
 }
 
-/// Three instructions of 4 cycles for one unit, issued at 0, 1 and 2: the third waits for the other two.
+/// Three instructions occupy one unit for 4 cycles each and issue at 0, 1 and 2: the third waits
+/// for the other two.
 #[test]
 fn a_unit_is_busy_with_others() {
     let mut builder = KernelBuilder::new();
@@ -91,8 +94,8 @@ fn a_unit_is_busy_with_others() {
     );
 }
 
-/// Under srr w1 is ready for its second instruction at 2 but has to wait for the turn of w0, whose load takes 10: w0 issues at
-/// 10, w1 at 11. Under gto it need not.
+/// Under srr, w1 is ready for its second instruction at 2 but has to wait for the turn of w0, whose
+/// load takes 10 cycles: w0 issues at 10, w1 at 11. Under gto, w1 does not wait.
 #[test]
 fn strict_turns_leave_slots_idle() {
     let builder = || {
@@ -125,7 +128,8 @@ fn strict_turns_leave_slots_idle() {
     );
 }
 
-/// A warp that ends lets the others go: w0 waits at a barrier that w1, which has 3 instructions, never comes to.
+/// The end of a warp releases the others: w0 waits at a barrier that w1, which has 3 instructions,
+/// never reaches.
 #[test]
 fn the_end_of_a_warp_opens_a_barrier() {
     let mut builder = KernelBuilder::new();
@@ -146,7 +150,7 @@ fn the_end_of_a_warp_opens_a_barrier() {
     );
 }
 
-/// Blocks one after the other: the path goes through all of them.
+/// Blocks run one after another, and the path goes through all of them.
 #[test]
 fn blocks_hang_on_those_before_them() {
     let mut builder = KernelBuilder::new();

@@ -1,4 +1,4 @@
-//! Real kernels, on machines of both engines.
+//! Critical paths of real kernels, on machines of both engines.
 
 use warpbound::machine::Machine;
 use warpbound::program::TimingTable;
@@ -60,7 +60,8 @@ fn the_detailed_engine_is_partitioned_as_well() {
     }
 }
 
-/// A block that reads memory far away waits for it; with an instruction cache that is too small it waits for that.
+/// A block that reads from a slow memory waits for it; with an instruction cache that is too small,
+/// it waits for fetches.
 #[test]
 fn what_costs_most_is_named() {
     let far = shipped::machine_with("accelsim-ecrts-dram", &[]);
@@ -73,6 +74,6 @@ fn what_costs_most_is_named() {
     let launching =
         shipped::machine_with("ecrts25-orin", &["pipeline.launch.start=20", "pipeline.launch.end=30"]);
     let found = explained("reduce_shfl", &launching, &PolicySetup::Gto);
-    // each of the four blocks starts by itself, and the launch ends once
+    // each of the four blocks is launched separately, and the launch ends once
     assert_eq!(cycles(&found, Kind::Launch), 4 * 20 + 30, "{:?}", found.spent);
 }

@@ -1,4 +1,5 @@
-//! The critical path of a run: by hand, and link by link against the events of random runs.
+//! The critical path of a run: computed by hand, and checked link by link against the events of
+//! random runs.
 
 #[path = "../support/random_kernels.rs"]
 mod random_kernels;

@@ -31,7 +31,7 @@ pub fn explained(launch: &RandomLaunch, setup: &PolicySetup, resident: u32) -> (
     (found, observer.0, summary.makespan.get())
 }
 
-/// What a path says, whatever the machine.
+/// Checks what holds for the path on every machine.
 pub fn adds_up(found: &Explanation, makespan: u64) {
     let mut at = 0;
     for link in &found.links {
@@ -129,7 +129,7 @@ fn the_pipeline_with_nothing_on_is_explained_as_the_paper_model() {
     });
 }
 
-/// Both engines tell the same events, so that the path is the same too.
+/// Both engines emit the same events, so the path is the same too.
 #[test]
 fn both_engines_have_the_same_path() {
     for seed in 40_000..40_200 {
@@ -180,7 +180,7 @@ fn what_is_kept_has_a_limit() {
     };
     let most = launch.blocks.iter().map(|block| block.warp_instructions() as usize).max().unwrap();
     let all = launch.blocks.iter().map(|block| block.warp_instructions() as usize).sum();
-    // one block at a time: what was explained is forgotten
+    // with one block at a time, events that have been explained are dropped
     assert_eq!(under(most, 1), Ok(true));
     assert_eq!(under(all, 6), Ok(true));
     assert_eq!(under(most / 2, 6), Err(Unexplained::TooLong { limit: most / 2 }));

@@ -1,4 +1,4 @@
-//! Whether a path is what it claims to be, decided from the list of events alone and in the simplest way.
+//! The check that a path is critical, based on the list of events alone and in the simplest form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,8 +79,10 @@ impl<'a> Events<'a> {
         regs
     }
 
-    /// The instructions of its warp that an instruction needs, and when they are as far as that: the last writers before it
-    /// with their results; or all that signal the barriers it waits for, but the last few if it says so.
+    /// Returns the instructions of the same warp on which an instruction depends, each with the
+    /// cycle in which the dependence is satisfied: the last writers of its registers with their
+    /// `done`; or, with control codes, all that signal the barriers for which it waits, except the
+    /// last few if its codes allow this.
     fn producers(&self, issue: &Issue) -> Vec<(u64, &Issue)> {
         let name = (u64::from(issue.block.get()), issue.warp.get());
         if let Some(barriers) = self.table.barriers() {
@@ -109,7 +111,8 @@ impl<'a> Events<'a> {
         matches!(self.table.instr(issue.step.pc()).flow, Flow::Barrier | Flow::Arrive)
     }
 
-    /// The release that let a warp go before this instruction, if it waited at a barrier.
+    /// Returns the release of the barrier at which a warp waited before this instruction, if it
+    /// did.
     fn release_before(&self, issue: &Issue) -> Option<&Release> {
         let before = issue.index.checked_sub(1)?;
         let before = &self.issues[&(u64::from(issue.block.get()), issue.warp.get(), before)];
@@ -134,7 +137,7 @@ impl<'a> Events<'a> {
             && issue.issue < release.at
     }
 
-    /// The first cycle in which nothing but the policy keeps an instruction.
+    /// Returns the first cycle in which only the policy can delay an instruction.
     fn ready(&self, issue: &Issue) -> u64 {
         let block = u64::from(issue.block.get());
         let before =
@@ -147,13 +150,13 @@ impl<'a> Events<'a> {
         self.producers(issue).iter().map(|producer| producer.0).chain([begins]).max().unwrap()
     }
 
-    /// When the warp may issue again after an instruction.
+    /// Returns the cycle in which the warp may issue again after an instruction.
     fn after(&self, issue: &Issue) -> u64 {
         issue.issue.get() + u64::from(self.table.instr(issue.step.pc()).codes.stall.max(1))
     }
 
-    /// Whether an instruction was ready when this link ended because of what it was; without a link, that
-    /// it was ready from the beginning of the run.
+    /// Checks that the end of the link `before` made an instruction ready; without a link, that it
+    /// was ready at the start of the run.
     fn made_ready(&self, before: Option<&Link>, issue: &Issue) -> Result<(), String> {
         let at = before.map_or(0, |link| link.to.get());
         if self.ready(issue) != at {
@@ -170,11 +173,11 @@ impl<'a> Events<'a> {
         };
         let mate = of.block == issue.block && of.warp == issue.warp;
         let fine = match self.release_before(issue) {
-            // a block that ended
+            // the end of a block
             _ if issue.index == 0 => ends_with_result && self.ends[&u64::from(of.block.get())] == at,
             _ if before.kind == Kind::Issue && mate => of.index + 1 == issue.index,
             Some(release) if release.at.get() == at => {
-                // an arrival that was done, or the end of a warp, possibly by way of another release
+                // a completed arrival, or the end of a warp, possibly through another release
                 let releases = self.releases.iter().filter(|r| r.block == release.block && r.at.get() == at);
                 let mut arrived = { releases }.map(|release| self.has_barrier(release, of));
                 let mate_of_block = of.block == issue.block;
@@ -192,7 +195,7 @@ impl<'a> Events<'a> {
         !self.issues.contains_key(&(u64::from(issue.block.get()), issue.warp.get(), issue.index + 1))
     }
 
-    /// Whether, in these cycles, the sub-core of an instruction issued another one in each, or none in any.
+    /// Returns how many instructions the sub-core of an instruction issued during a link.
     fn issued_meanwhile(&self, link: &Link, issue: &Issue) -> usize {
         let on = |other: &&Issue| {
             other.sub_core == issue.sub_core && other.issue >= link.from && other.issue < link.to
@@ -200,7 +203,7 @@ impl<'a> Events<'a> {
         self.issues.values().filter(on).count()
     }
 
-    /// The instruction before one in its unit, by order of issue.
+    /// Returns the instruction before another one in its unit, by order of issue.
     fn ahead(&self, issue: &Issue) -> Option<&Issue> {
         let sub_cores = self.table.sub_cores();
         let instance =
@@ -212,7 +215,7 @@ impl<'a> Events<'a> {
         before.max_by_key(|other| (other.issue, other.sub_core))
     }
 
-    /// Whether what begins with `link` was held up by `before` and by nothing shorter.
+    /// Checks that `link` is of its kind and that it begins exactly where `before` allowed it to.
     fn follows(&self, before: Option<&Link>, link: &Link) -> Result<(), String> {
         let of = self.issue(link.of.as_ref().ok_or("a link of no instruction")?);
         let (from, to) = (link.from.get(), link.to.get());
@@ -227,7 +230,8 @@ impl<'a> Events<'a> {
                 if continues { Ok(()) } else { self.made_ready(before, of) }
             }
             Kind::Issue => {
-                // a barrier lets warps go a cycle after the last issue of one that has ended, whatever its stall count
+                // a barrier releases warps a cycle after the last issue of a warp that has ended,
+                // whatever its stall count
                 let ends = to == from + 1 && self.is_last_of_warp(of);
                 is(of.issue.get() == from && (to == self.after(of) || ends), "an issue")?;
                 if continues { Ok(()) } else { self.made_ready(before, of) }
@@ -261,7 +265,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Every link of the path, and that they are a path: from the beginning to the last result.
+    /// Checks every link, and that they form a path from the start of the run to the last result.
     pub fn verify(&self, found: &Explanation, makespan: u64) -> Result<(), String> {
         if found.more_links > 0 {
             return Err("not all links were kept".to_owned());

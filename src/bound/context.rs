@@ -60,8 +60,8 @@ pub enum Order {
     /// The run has not ended, and its accesses are judged at its end (`check::Unsettled` holds the
     /// verdicts back until then).
     AtTheEnd,
-    /// Races were not looked for. The verdict is about the paths of one order, and the reader must
-    /// be told so.
+    /// The run did not search for races. The verdict is about the paths of one order, and the output
+    /// must state this.
     NotLookedFor,
     /// The paths depend on the order, or timing omits something that decides them; the string is
     /// the reason.

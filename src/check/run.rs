@@ -45,8 +45,8 @@ pub(super) fn observe_after<'a>(
     Ok((checked, source))
 }
 
-/// Does the same as [`observe`], with a source of the caller, who knows at its end which
-/// dependences on the order of accesses were found.
+/// Does the same as [`observe`], with a source that the caller provides. The verdicts stay unsettled
+/// until the caller adds the dependences on the order of accesses that its source found.
 ///
 /// # Errors
 /// As [`check`](super::check()).

@@ -48,8 +48,8 @@ pub struct Estimates {
     /// [`BlockWaves::hybrid`](super::BlockWaves::hybrid); `None` if the block scheduler was not
     /// observed.
     pub blocks: Option<Estimate>,
-    /// The same with the path of a block instead of that of a warp, see [`super::sections`], or the
-    /// reason why it does not exist.
+    /// The estimates that use the path of a block instead of that of a warp, see
+    /// [`super::sections`], or the reason why they do not exist.
     pub sections: Result<BySections, NoSections>,
     /// The transitions of the graph that no warp took, which no estimate accounts for.
     pub unobserved: Vec<usize>,

@@ -1,6 +1,6 @@
 //! P-values of the Anderson-Darling statistic of a generalized Pareto fit.
 //!
-//! If parameters are fitted, the distribution of the statistic depends on the shape, and hardly on
+//! If parameters are fitted, the distribution of the statistic depends on the shape, and barely on
 //! the number of points (V. Choulakian and M. A. Stephens, "Goodness-of-Fit Tests for the
 //! Generalized Pareto Distribution", Technometrics 43, 2001). The table was computed by this
 //! program: 100,000 samples of 500 points per row, each fitted by maximum likelihood; the test

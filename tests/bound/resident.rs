@@ -90,7 +90,8 @@ fn formula_by_hand_of_more_blocks_than_places() {
     let units = [("a", 1, 6), ("f", 5, 0), ("g", 5, 0), ("h", 1, 1)];
     let text = format!(".blocks 2\n{long}.blocks 2\n{short}");
     let (launch, table) = micro(&text, &units, "");
-    // S = 28; H: 6 + 6 + 1 + 1 = 14; D - H / 3: 2 - 2 = 0, or 1 - 1 / 3 = 2 / 3; 28 + (14 + 2) / 3 = 33.3
+    // S = 28; H: 6 + 6 + 1 + 1 = 14; D - H / 3: 2 - 2 = 0, or 1 - 1 / 3 = 2 / 3;
+    // 28 + (14 + 2) / 3 = 33.3
     assert_eq!(rbb(&table, &launch.blocks, 3, 1), 33);
     // R = 2: 2 - 3 = -1, or 1 - 1 / 2 = 1 / 2; 28 + (14 + 1) / 2 = 35.5
     assert_eq!(rbb(&table, &launch.blocks, 2, 1), 35);
@@ -266,7 +267,8 @@ fn no_policy_exceeds_it_on_random_launches() {
     assert!(runs == 24_000 && tight > 300 && one_wait > 1000, "{runs} {tight} {one_wait}");
 }
 
-/// The same on the detailed engine with nothing switched on, and on several SMs.
+/// The detailed engine with no feature enabled does not exceed the bound either, nor do launches on
+/// several SMs.
 #[test]
 fn several_sms_do_not_exceed_it() {
     let shape = Shape { pipeline: true, ..SHAPE };

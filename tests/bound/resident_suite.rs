@@ -89,8 +89,8 @@ fn it_holds_on_several_sms() {
     assert_eq!([two, two_by_two], [[39.9, 35.2], [37.0, 31.4]]);
 }
 
-/// With one block at a time the bounds of blocks apply, and RBB is omitted; a user who names it is
-/// told why.
+/// With one block at a time the bounds of blocks apply, and RBB is omitted; if the user requests it,
+/// the output contains the reason.
 #[test]
 fn one_block_at_a_time_is_left_to_the_others() {
     let workload = launches().remove(0);

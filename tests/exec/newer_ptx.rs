@@ -185,7 +185,8 @@ fn narrow_floats_go_through_registers() {
     let [a, b] = [1.5f32, -0.75].map(f32::to_bits);
     let got = words(body, &[a, b, 0, 0, 0, 0, 0, 0]);
     let single = |x: f32| x.to_bits();
-    // 1.5 * 1.5 + 1.5 is 3.75, 0.75 * 0.75 - 0.75 is -0.1875; in e4m3 1.5 is 3c, -0.75 b4, in e5m2 3e and ba
+    // 1.5 * 1.5 + 1.5 is 3.75, 0.75 * 0.75 - 0.75 is -0.1875; in e4m3 1.5 is 3c and -0.75 is b4,
+    // in e5m2 they are 3e and ba
     let expected =
         [0x3fc0_bf40, 0x4070_be40, 0x3e00_ba00, 0x3eba_3cb4, a, single(2.25), single(3.0), single(-1.5)];
     assert_eq!(got, expected);

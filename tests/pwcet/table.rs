@@ -10,7 +10,8 @@ use warpbound::pwcet::gpd_fit::Method;
 const XIS: [f64; 13] = [-0.5, -0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0];
 const PS: [f64; 13] = [0.99, 0.95, 0.9, 0.75, 0.5, 0.25, 0.1, 0.05, 0.025, 0.01, 0.005, 0.002, 0.001];
 
-/// Prints the rows of `ad_table`; `cargo test --release --test pwcet -- --ignored --nocapture anderson_darling_table`.
+/// Prints the rows of `ad_table`; run it with
+/// `cargo test --release --test pwcet -- --ignored --nocapture anderson_darling_table`.
 #[test]
 #[ignore = "a minute: makes the table again"]
 fn anderson_darling_table() {

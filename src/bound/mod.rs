@@ -54,6 +54,8 @@ mod context;
 mod contract;
 #[doc = include_str!("failed.md")]
 pub mod failed {}
+#[cfg(test)]
+mod for_tests;
 mod gub;
 mod iwb;
 mod long_waits;

@@ -426,3 +426,32 @@ fn ends_section(table: &TimingTable, step: Step) -> bool {
 pub fn analyse_block(table: &TimingTable, paths: &BlockPaths) -> BlockAnalysis {
     Analyser::new(table).block(paths)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound::for_tests::{barrier, block, plain, table};
+
+    #[test]
+    fn a_section_that_is_assembled_again_has_nothing_of_before() {
+        let table = table(&[plain(1, 10, &[0], &[]), plain(1, 0, &[], &[0])]);
+        let first_section = |instrs: &[u32]| analyse_block(&table, &block(&[instrs])).sections.remove(0);
+        let (one, other) = (first_section(&[1, 2]), first_section(&[1]));
+        let mut section = SectionAnalysis::default();
+        section.assemble([(&one, WarpId::new(0)), (&one, WarpId::new(0))]);
+        section.assemble([(&other, WarpId::new(0))]);
+        assert_eq!(section, other);
+    }
+
+    /// Warps with equal steps are analysed once, whether a barrier or the end of the warps ends the section.
+    #[test]
+    fn warps_with_equal_steps_share_what_is_found_of_them() {
+        let table = table(&[plain(1, 10, &[0], &[]), barrier(), plain(1, 0, &[], &[0])]);
+        let analysis = analyse_block(&table, &block(&[&[1, 2, 3], &[1, 2, 3]]));
+        assert_eq!(analysis.sections.len(), 2);
+        for section in &analysis.sections {
+            assert!(Arc::ptr_eq(&section.runs[0], &section.runs[1]));
+            assert!(Arc::ptr_eq(&section.long_waits[0], &section.long_waits[1]));
+        }
+    }
+}

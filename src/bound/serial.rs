@@ -87,3 +87,22 @@ impl Serial {
         (Cycles::new(self.last_end - self.begin), Cycles::new(self.latest_done - self.begin))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::bound::analyse_block;
+    use crate::bound::for_tests::{barrier, block, plain, table};
+
+    #[test]
+    fn a_section_begins_with_nothing_in_flight() {
+        let table = table(&[plain(1, 10, &[0], &[]), barrier(), plain(4, 3, &[], &[0])]);
+        let analysis = analyse_block(&table, &block(&[&[1, 2, 3]]));
+        let times = analysis.sections.iter().map(|section| {
+            let warp = section.warps()[0];
+            (warp.serial.get(), warp.serial_end.get())
+        });
+        // the first instruction and the barrier initiate in 2 cycles, and all is done after 11; the section behind the
+        // barrier takes the initiation and the latency of its only instruction
+        assert_eq!(times.collect::<Vec<_>>(), [(2, 11), (4, 7)]);
+    }
+}

@@ -84,3 +84,22 @@ impl Turns {
         Cycles::new(end)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::base::{Cycles, WarpId};
+    use crate::bound::Analyser;
+    use crate::bound::for_tests::{block, plain, table};
+
+    #[test]
+    fn warp_0_has_the_first_turn_of_every_block() {
+        let table = table(&[plain(1, 0, &[], &[]), plain(1, 10, &[], &[])]);
+        let mut analyser = Analyser::new(&table).in_turns();
+        // the second block is analysed after a block whose last instruction was warp 0's
+        for _ in 0..2 {
+            let analysis = analyser.block(&block(&[&[1, 1], &[2]]));
+            // warp 1 issues in cycle 1 and is done 11 cycles later
+            assert_eq!(analysis.sections[0].in_turns(WarpId::new(1)), Some(Cycles::new(12)));
+        }
+    }
+}

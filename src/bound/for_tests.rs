@@ -1,0 +1,59 @@
+//! Small programs for the unit tests of this layer: tables of instructions on one unit, and blocks that execute them.
+
+use crate::base::{Cycles, LaneMask, Pc, RegId, UnitId};
+use crate::machine::OpTiming;
+use crate::path::{BlockPaths, Step, WarpPath};
+use crate::program::{Codes, Flow, RegList, TimedInstr, TimingTable};
+
+/// The instruction with which warps end, the first one of every table. It takes no issue slot where it ends a warp.
+pub(super) const EXIT: u32 = 0;
+
+/// A table with an exit and these instructions, which have the numbers from 1 on.
+pub(super) fn table(instrs: &[TimedInstr]) -> TimingTable {
+    let exit = timed(Flow::Exit, (1, 0), &[], &[]);
+    TimingTable::of_instrs([std::slice::from_ref(&exit), instrs].concat(), 1, 4)
+}
+
+/// An instruction with this initiation and latency, in cycles, which writes and reads these registers of 0 to 3.
+pub(super) fn plain(init: u64, lat: u64, dsts: &[u16], srcs: &[u16]) -> TimedInstr {
+    timed(Flow::Plain, (init, lat), dsts, srcs)
+}
+
+/// A barrier of all warps, which takes one cycle.
+pub(super) fn barrier() -> TimedInstr {
+    timed(Flow::Barrier, (1, 0), &[], &[])
+}
+
+fn timed(flow: Flow, (init, lat): (u64, u64), dsts: &[u16], srcs: &[u16]) -> TimedInstr {
+    TimedInstr {
+        op: OpTiming { unit: UnitId::new(0), init: Cycles::new(init), lat: Cycles::new(lat) },
+        by_space: None,
+        srcs: srcs.iter().copied().map(RegId::new).collect(),
+        dsts: dsts.iter().copied().map(RegId::new).collect(),
+        results: RegList::new(),
+        codes: Codes::default(),
+        flow,
+        loads_global: false,
+        access: None,
+        operands: RegList::new(),
+        unscored: false,
+        banks: None,
+        moves_lines: false,
+    }
+}
+
+/// The steps that execute these instructions.
+pub(super) fn steps(instrs: &[u32]) -> Vec<Step> {
+    instrs.iter().map(|&number| Step::plain(Pc::new(number))).collect()
+}
+
+/// A block whose warps execute these instructions and end.
+pub(super) fn block(warps: &[&[u32]]) -> BlockPaths {
+    let path = |instrs: &&[u32]| {
+        let mut path = WarpPath::new();
+        path.extend(&steps(instrs), LaneMask::ALL);
+        path.push(Step::plain(Pc::new(EXIT)).ending_warp(), LaneMask::ALL);
+        path
+    };
+    BlockPaths { warps: warps.iter().map(path).collect(), ..BlockPaths::default() }
+}

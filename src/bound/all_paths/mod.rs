@@ -7,6 +7,8 @@ mod measure;
 mod resident;
 mod split;
 mod surplus;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

@@ -123,7 +123,6 @@ impl Countdowns {
             self.fu_state.fill(Countdown::default());
             self.reg_state.fill(Countdown::default());
             self.longest_fu = Countdown::default();
-            self.release = Countdown::default();
             self.longest = Countdown::default();
             self.elapsed = Cycle::ZERO;
         }

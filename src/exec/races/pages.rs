@@ -47,3 +47,15 @@ impl Budget {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_may_take_all_the_memory_that_there_is_for_them() {
+        let mut pages: Pages<[u8; 16]> = Pages::new(3, 32);
+        let there = [0, 1, 2, 1].map(|index| pages.page(index, || [0; 16]).is_some());
+        assert_eq!(there, [true, true, false, true]);
+    }
+}

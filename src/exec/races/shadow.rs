@@ -361,3 +361,28 @@ impl Cells<'_> {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two warps access two words four times, in every way: what is remembered of each word, and whether a race is
+    /// possible, is what it is for a word by itself.
+    #[test]
+    fn words_in_a_row_are_remembered_as_each_by_itself() {
+        let deeds = [Deed::Reads, Deed::Writes, Deed::Rewrites];
+        let by = |warp: usize| deeds.map(|deed| (Cell::new(warp, 7), deed));
+        let accesses = [by(0), by(1)].concat();
+        for number in 0..accesses.len().pow(4) {
+            let (mut reader, mut writer) = (Cell::default(), Cell::default());
+            let (mut readers, mut writers) = ([Cell::default(); 2], [Cell::default(); 2]);
+            for digit in 0..4 {
+                let (own, deed) = accesses[number / accesses.len().pow(digit) % accesses.len()];
+                let alone = remember(&mut reader, &mut writer, own, deed, false);
+                let mut cells = Cells { readers: &mut readers, writers: &mut writers, place: WORD };
+                assert_eq!(cells.remember(own, deed, false), alone, "{number}: {deed:?}");
+                assert_eq!((readers, writers), ([reader; 2], [writer; 2]), "{number}: {deed:?}");
+            }
+        }
+    }
+}

@@ -466,3 +466,7 @@ pub(super) fn for_runs(span: &Span, lanes: LaneMask, size: u64, mut each: impl F
         each(offset(first), offset(until - 1) + size - offset(first));
     }
 }
+
+#[cfg(test)]
+#[path = "watch_tests.rs"]
+mod tests;

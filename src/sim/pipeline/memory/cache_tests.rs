@@ -156,6 +156,16 @@ fn requests_merge_into_a_fetch_up_to_its_limit() {
 }
 
 #[test]
+fn a_load_waits_for_a_fetch_that_brings_all_that_it_wants() {
+    let mut cache = Cache::new(&SMALL, 0);
+    assert_eq!(cache.access(read(5, 0b0011)), Access::Miss);
+    assert_eq!(cache.access(read(5, 0b0001)), Access::Merged, "the fetch brings more");
+    let mut cache = Cache::new(&SMALL, 0);
+    assert_eq!([0b0001, 0b0010].map(|sector| cache.access(read(5, sector))), [Access::Miss; 2]);
+    assert_eq!(cache.access(read(5, 0b0011)), Access::Miss, "no fetch brings both");
+}
+
+#[test]
 fn fetches_lines_and_the_miss_queue_are_limited() {
     let mut cache = Cache::new(&CacheSettings { mshrs: 2, ..SMALL }, 0);
     assert_eq!(cache.access(read(0, 1)), Access::Miss);

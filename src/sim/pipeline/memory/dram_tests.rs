@@ -103,6 +103,13 @@ fn the_bus_turns_around() {
 }
 
 #[test]
+fn a_row_stays_open_until_the_burst_that_reads_it_is_over() {
+    // read in tick 24, precharged after a burst of 4 ticks, activated after tRP
+    let quick = Settings { ras: 0, rc: 0, rtpl: 0, ..settings() };
+    assert_eq!(done(&quick, &[(Read, 0), (Read, 1024)]), [48, 24 + 4 + 24 + 48]);
+}
+
+#[test]
 fn large_requests_take_several_bursts() {
     let mut dram = Dram::new(&settings());
     dram.push(Request::new(0, 0b1111, Read, Token::None), 0, 0);

@@ -1,20 +1,22 @@
-//! Small programs for the unit tests of this layer: tables of instructions on one unit, and blocks that execute them.
+//! Small programs for the unit tests of this layer: tables of instructions on one unit, and blocks
+//! that execute them.
 
 use crate::base::{Cycles, LaneMask, Pc, RegId, UnitId};
 use crate::machine::OpTiming;
 use crate::path::{BlockPaths, Step, WarpPath};
 use crate::program::{Codes, Flow, RegList, TimedInstr, TimingTable};
 
-/// The instruction with which warps end, the first one of every table. It takes no issue slot where it ends a warp.
+/// The exit, the first instruction of every table. It takes no issue slot where it ends a warp.
 pub(super) const EXIT: u32 = 0;
 
-/// A table with an exit and these instructions, which have the numbers from 1 on.
+/// A table with the exit and these instructions, which are numbered from 1 on.
 pub(super) fn table(instrs: &[TimedInstr]) -> TimingTable {
     let exit = timed(Flow::Exit, (1, 0), &[], &[]);
     TimingTable::of_instrs([std::slice::from_ref(&exit), instrs].concat(), 1, 4)
 }
 
-/// An instruction with this initiation and latency, in cycles, which writes and reads these registers of 0 to 3.
+/// An instruction with this initiation and latency in cycles that writes the registers `dsts` and
+/// reads the registers `srcs`, which are numbered from 0 to 3.
 pub(super) fn plain(init: u64, lat: u64, dsts: &[u16], srcs: &[u16]) -> TimedInstr {
     timed(Flow::Plain, (init, lat), dsts, srcs)
 }
@@ -47,7 +49,7 @@ pub(super) fn steps(instrs: &[u32]) -> Vec<Step> {
     instrs.iter().map(|&number| Step::plain(Pc::new(number))).collect()
 }
 
-/// A block whose warps execute these instructions and end.
+/// A block whose warps execute these instructions and then the exit.
 pub(super) fn block(warps: &[&[u32]]) -> BlockPaths {
     let path = |instrs: &&[u32]| {
         let mut path = WarpPath::new();

@@ -443,7 +443,8 @@ mod tests {
         assert_eq!(section, other);
     }
 
-    /// Warps with equal steps are analysed once, whether a barrier or the end of the warps ends the section.
+    /// Warps with equal steps are analysed once, whether a barrier or the end of the warps ends the
+    /// section.
     #[test]
     fn warps_with_equal_steps_share_what_is_found_of_them() {
         let table = table(&[plain(1, 10, &[0], &[]), barrier(), plain(1, 0, &[], &[0])]);

@@ -101,8 +101,8 @@ mod tests {
             let warp = section.warps()[0];
             (warp.serial.get(), warp.serial_end.get())
         });
-        // the first instruction and the barrier initiate in 2 cycles, and all is done after 11; the section behind the
-        // barrier takes the initiation and the latency of its only instruction
+        // the first instruction and the barrier initiate in 2 cycles, and all is done after 11; the
+        // section after the barrier takes the initiation and the latency of its only instruction
         assert_eq!(times.collect::<Vec<_>>(), [(2, 11), (4, 7)]);
     }
 }

@@ -29,8 +29,8 @@ pub(super) trait Measure {
 /// amount is therefore valid (a state that is at least that value stays so).
 pub(super) type Growth = i128;
 
-/// Returns an instant or a sum after it has grown by this amount, which is never negative:
-/// [`Measure::growth`] of unsigned numbers is a checked difference.
+/// Returns an instant or a sum after it has grown. Its growth is never negative, since
+/// [`Measure::growth`] of unsigned states is a checked difference.
 pub(super) fn grown(instant: u64, by: Growth) -> u64 {
     instant.saturating_add(u64::try_from(by).unwrap_or(u64::MAX))
 }

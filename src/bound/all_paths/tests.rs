@@ -1,4 +1,4 @@
-//! The bound over all paths of small sets, against values by hand.
+//! Tests of the bound over all paths of small sets, against values computed by hand.
 
 use super::*;
 use crate::base::Pc;
@@ -7,7 +7,8 @@ use crate::path::{PathPart, Sides, Step};
 
 /// An instruction that takes one cycle.
 const SHORT: u32 = 1;
-/// An instruction whose result is there 11 cycles after its issue, in the register that [`SHORT`] writes too.
+/// An instruction whose result is available 11 cycles after its issue, in the register that
+/// [`SHORT`] writes too.
 const LONG: u32 = 2;
 /// An instruction that reads that register and takes one cycle.
 const USE: u32 = 3;

@@ -366,8 +366,8 @@ impl Cells<'_> {
 mod tests {
     use super::*;
 
-    /// Two warps access two words four times, in every way: what is remembered of each word, and whether a race is
-    /// possible, is what it is for a word by itself.
+    /// Compares two words that are accessed together with a single word, for every sequence of four
+    /// accesses by two warps: the cells are the same, and so is whether a race is possible.
     #[test]
     fn words_in_a_row_are_remembered_as_each_by_itself() {
         let deeds = [Deed::Reads, Deed::Writes, Deed::Rewrites];

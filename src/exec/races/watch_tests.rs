@@ -1,4 +1,4 @@
-//! Tests of where the watch looks.
+//! Tests of which bytes the watch takes an access to touch.
 
 use super::*;
 use crate::exec::rows::Row;
@@ -12,7 +12,7 @@ fn watch(order: BlockOrder) -> Watch {
     Watch::new(&Program::default(), order, 1 << 20, extents, Vec::new(), &VaryingWords::new())
 }
 
-/// The first lanes of a warp access a word each at these addresses.
+/// Lets the first lanes of a warp access one word each, at these addresses.
 fn access(watch: &mut Watch, (warp, pc): (usize, u32), space: Space, addresses: &[u64], deed: Deed) {
     let lanes = LaneMask::first(addresses.len());
     let row = Row(std::array::from_fn(|lane| addresses.get(lane).copied().unwrap_or(0)));
@@ -20,7 +20,7 @@ fn access(watch: &mut Watch, (warp, pc): (usize, u32), space: Space, addresses: 
     watch.span(By { warp, pc: Pc::new(pc) }, (space, span.low), &span, lanes, 4, deed);
 }
 
-/// The addresses of the races that were found.
+/// Returns the addresses of the races that were found.
 fn raced(watch: &Watch) -> Vec<u64> {
     assert!(!watch.incomplete);
     watch.found.iter().map(|found| found.address).collect()

@@ -14,7 +14,9 @@ use super::stack::SimtStack;
 use crate::base::{Pc, RegId};
 use crate::isa::Space;
 use crate::path::{MemoryUse, Step};
-use crate::program::sem::{Carry, MbarrierOp, Operand, PredSrc, Special, Xmad};
+use crate::program::sem::{
+    Carry, MbarrierOp, Operand, PredSrc, Special, Xmad, exchange, lanewise, memory, no_effect,
+};
 use crate::program::{Guard, Instr, Program, Sem};
 
 /// A decoded instruction. The meaning of `d`, `a`, `b` and `c` depends on the kind; they are rows
@@ -401,6 +403,8 @@ fn stands_apart(instr: &Instr) -> bool {
         | Sem::Trap { .. }
         | Sem::Barrier(_) => true,
         Sem::Mbarrier(barrier) => matches!(barrier.op, MbarrierOp::Wait { .. }),
-        sem => sem.registers().specials.contains(&Special::Clock),
+        lanewise!() | exchange!() | memory!() | no_effect!() | Sem::Matrix(_) | Sem::Branch { .. } => {
+            instr.sem.registers().specials.contains(&Special::Clock)
+        }
     }
 }

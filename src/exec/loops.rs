@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::Pc;
 use crate::path::Step;
+use crate::program::sem::straight;
 use crate::program::{Program, Sem};
 
 /// The number of last steps that are searched.
@@ -29,7 +30,9 @@ fn branches_to(program: &Program, from: Pc, to: Pc) -> bool {
     match program.instrs.get(from.index()).map(|instr| &instr.sem) {
         Some(Sem::Branch { target, .. }) => *target == to,
         Some(Sem::BranchTable { targets, .. }) => targets.contains(&to),
-        _ => false,
+        Some(straight!() | Sem::Call(_) | Sem::CallPointer(_)) | None => false,
+        Some(Sem::OpenRegion { .. } | Sem::CloseRegion { .. }) => false,
+        Some(Sem::Return | Sem::Exit | Sem::Trap { .. }) => false,
     }
 }
 

@@ -47,7 +47,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::machine::{Banks, Machine, Reconvergence, SharedMemory};
 use crate::path::{BlockPaths, BlockSource, Footprint, Step};
 use crate::program::launch::Launch;
-use crate::program::sem::ValueTy;
+use crate::program::sem::{ValueTy, exchange, jump, lanewise};
 use crate::program::{Instr, Program, Sem};
 
 pub use device::Device;
@@ -355,7 +355,11 @@ fn check_program(program: &Program, problems: &mut Diagnostics) {
             Sem::Convert(convert) if packed(&convert.from) => {
                 Some("a conversion of packed halves".to_owned())
             }
-            _ => None,
+            lanewise!() | exchange!() | jump!() => None,
+            Sem::Atomic(_) | Sem::Fetch(_) | Sem::ImageQuery(_) => None,
+            Sem::AsyncCopy { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } => None,
+            Sem::Nop | Sem::Sleep { .. } | Sem::Matrix(_) | Sem::Barrier(_) | Sem::Mbarrier(_) => None,
+            Sem::Call(_) | Sem::CallPointer(_) => None,
         };
         if let Some(what) = wrong {
             let mut problem = Diagnostic::general(&program.file, format!("{what} cannot be executed"));

@@ -18,7 +18,9 @@ use crate::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use crate::path::{BarrierUse, Step};
 use crate::program::Sem;
 use crate::program::layout::resolve_generic;
-use crate::program::sem::{Carry, Compare, CompareInto, MbarrierOp, PredOp, Region, ValueTy};
+use crate::program::sem::{
+    Carry, Compare, CompareInto, MbarrierOp, PredOp, Region, ValueTy, exchange, lanewise, memory, no_effect,
+};
 
 /// The result of an executed instruction, for the block.
 pub(super) struct Executed {
@@ -110,7 +112,17 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
             }
             warp.stack.advance();
         }
-        _ => {
+        // calls and traps get here if no lane is enabled, and [`branch`] executes branches
+        lanewise!()
+        | exchange!()
+        | memory!()
+        | no_effect!()
+        | Sem::Matrix(_)
+        | Sem::Mbarrier(_)
+        | Sem::Branch { .. }
+        | Sem::Call(_)
+        | Sem::CallPointer(_)
+        | Sem::Trap { .. } => {
             done.step = data(warp, context, code, pc, enabled)?;
             warp.stack.advance();
         }

@@ -6,7 +6,7 @@
 //! only post-dominator is that node has no reconvergence point.
 
 use super::graph::FlowGraph;
-use super::sem::Sem;
+use super::sem::{Sem, straight};
 use super::{Flow, Instr, Program};
 use crate::base::Pc;
 
@@ -44,7 +44,8 @@ impl Successors {
             Sem::None if instr.flow == Flow::Exit => {
                 return Self { falls_through: false, leaves: true, ..Self::next() };
             }
-            _ => (Vec::new(), true),
+            straight!() | Sem::Call(_) | Sem::CallPointer(_) => (Vec::new(), true),
+            Sem::OpenRegion { .. } | Sem::CloseRegion { .. } | Sem::Trap { .. } => (Vec::new(), true),
         };
         let calls = matches!(instr.sem, Sem::Call(_) | Sem::CallPointer(_));
         Self { falls_through: guarded || ends, targets, leaves: false, calls }

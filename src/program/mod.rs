@@ -321,7 +321,9 @@ impl Instr {
             Sem::Sleep { time } => {
                 (*time != sem::Operand::Imm(0)).then_some("sleeps for a time that the hardware chooses")
             }
-            _ => None,
+            Sem::None | Sem::Traced(_) | Sem::Nop | Sem::Matrix(_) | Sem::Barrier(_) => None,
+            sem::lanewise!() | sem::exchange!() | sem::memory!() => None,
+            sem::jump!() | Sem::Call(_) | Sem::CallPointer(_) => None,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! points in time.
 
 use super::codes::{Barriers, Codes};
-use super::sem::Operand;
+use super::sem::{Operand, exchange, jump, lanewise};
 use super::{Access, Flow, Instr, MemoryOp, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
@@ -338,7 +338,26 @@ fn without_address(instr: &Instr) -> RegList {
             let needed = |reg: &RegId| Some(*reg) != access.atomic;
             return instr.srcs.as_slice().iter().copied().filter(needed).collect();
         }
-        _ => return instr.srcs.clone(),
+        Sem::Load { .. }
+        | Sem::Store { .. }
+        | Sem::Fetch(_)
+        | Sem::Surface(_)
+        | Sem::ImageQuery(_)
+        | Sem::AsyncCopy { .. }
+        | Sem::AsyncCommit
+        | Sem::AsyncWait { .. }
+        | Sem::Matrix(_)
+        | Sem::Barrier(_)
+        | Sem::Mbarrier(_)
+        | Sem::Call(_)
+        | Sem::CallPointer(_)
+        | Sem::None
+        | Sem::Traced(None)
+        | Sem::Nop
+        | Sem::Sleep { .. }
+        | lanewise!()
+        | exchange!()
+        | jump!() => return instr.srcs.clone(),
     };
     let is = |operand: &Operand, reg: RegId| matches!(operand, Operand::Reg(r) if *r == reg);
     let needed = |reg: &RegId| {

@@ -13,7 +13,7 @@
 //! return are varying.
 
 use super::cfg::{Cfg, Successors};
-use super::sem::{ArgLocation, Sem, Special};
+use super::sem::{ArgLocation, Sem, Special, jump, lanewise, no_effect, straight};
 use super::{Instr, Program};
 use crate::base::{RegId, WARP_SIZE};
 use crate::isa::Space;
@@ -97,7 +97,7 @@ impl Uniformity {
             Sem::CallPointer(call) => {
                 call.results.iter().filter_map(|(place, _)| place.as_ref()).for_each(write)
             }
-            _ => {}
+            straight!() | jump!() => {}
         }
     }
 
@@ -163,7 +163,18 @@ impl Uniformity {
             | Sem::Shuffle(_)
             | Sem::Call(_)
             | Sem::CallPointer(_) => true,
-            _ => self.reads_varying(instr),
+            Sem::Load { space: Space::Param | Space::Const | Space::Global | Space::Shared, .. }
+            | Sem::Store { .. }
+            | Sem::Fetch(_)
+            | Sem::Surface(_)
+            | Sem::ImageQuery(_)
+            | Sem::AsyncCopy { .. }
+            | Sem::AsyncCommit
+            | Sem::AsyncWait { .. }
+            | Sem::WarpSync { .. }
+            | lanewise!()
+            | no_effect!()
+            | jump!() => self.reads_varying(instr),
         }
     }
 }

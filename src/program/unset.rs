@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::cfg::{Cfg, Successors};
-use super::sem::{ArgLocation, PredSrc, Sem};
+use super::sem::{ArgLocation, PredSrc, Sem, jump, straight};
 use super::{Guard, Instr, Program};
 use crate::base::{Pc, RegId};
 
@@ -89,7 +89,7 @@ fn each_written(instr: &Instr, mut take: impl FnMut(RegId)) {
         Sem::CallPointer(call) => {
             call.results.iter().filter_map(|(place, _)| register((*place)?)).for_each(take);
         }
-        _ => {}
+        straight!() | jump!() => {}
     }
 }
 

@@ -9,7 +9,7 @@
 use super::Program;
 use super::cfg::{BasicBlock, Cfg, Successors};
 use super::graph::{DivergentEdge, FlowGraph, Irreducible, LoopTree, divergent_edges, published_edges};
-use super::sem::Sem;
+use super::sem::{Sem, jump, straight};
 use super::uniform::Uniformity;
 use crate::base::Pc;
 use crate::diag::Diagnostic;
@@ -207,7 +207,7 @@ fn lanes(program: &Program, functions: &[FunctionCfg]) -> FlowGraph {
             let callees: Vec<usize> = match &call.sem {
                 Sem::Call(call) => at(call.target).into_iter().collect(),
                 Sem::CallPointer(_) => (1..functions.len()).collect(),
-                _ => continue,
+                straight!() | jump!() => continue,
             };
             let (from, behind) = (caller.first + index, caller.first + index + 1);
             if call.guard.is_none() && !callees.is_empty() {

@@ -9,7 +9,7 @@ use super::values::Values;
 use crate::base::{LaneMask, Pc};
 use crate::isa::Space;
 use crate::path::{MemoryUse, Step};
-use crate::program::sem::{Address, Matrix, Operand, PredOp, Special};
+use crate::program::sem::{Address, Matrix, Operand, PredOp, PredSrc, Special, exchange, jump, lanewise};
 use crate::program::{Program, Sem};
 
 /// The possible steps of an execution, for timing.
@@ -79,7 +79,7 @@ impl Effects {
                         let targets = Targets::new(&values.warp, context, pc, place, size, "load");
                         targets.in_constant_buffers(known, context)
                     }
-                    _ => LaneMask::empty(),
+                    Space::Const | Space::Shared | Space::Local => LaneMask::empty(),
                 };
                 let mut unknown = enabled;
                 if !known.is_empty() {
@@ -136,13 +136,7 @@ impl Effects {
                 let step = step::data(&mut values.warp, context, code, pc, enabled)?;
                 places(values, step, enabled)
             }
-            Sem::Shuffle(_)
-            | Sem::Vote { .. }
-            | Sem::Match { .. }
-            | Sem::Reduce { .. }
-            | Sem::ReduceFloat { .. }
-            | Sem::ActiveMask { .. }
-            | Sem::WarpSync { .. } => {
+            exchange!() => {
                 let known = values.unknown_of(instr.srcs.as_slice()).is_empty();
                 // a shuffle also reads lanes that are elsewhere, with their values at that time,
                 // which are unknown
@@ -162,33 +156,37 @@ impl Effects {
                 let message = "a sleep takes a time that the hardware chooses, so there is no bound on it";
                 Err(fault::at(program, pc, message.to_owned(), ""))
             }
-            Sem::Select { p, a, b, .. } => {
-                let chosen = values.pred(*p);
-                let of =
-                    |operand: &Operand| operand.reg().map_or(LaneMask::empty(), |reg| values.unknown(reg));
-                let unknown =
-                    (chosen.may - chosen.must) | of(a) & chosen.may | of(b) & (LaneMask::ALL - chosen.must);
-                let step = step::data(&mut values.warp, context, code, pc, enabled)?;
-                places(values, step, unknown)
-            }
             Sem::PredLogic { op: op @ (PredOp::And | PredOp::Or), a, b, .. } => {
                 let (a, b) = (values.pred(*a), values.pred(*b));
-                let unknown = match op {
-                    PredOp::And => (a.may & b.may) - (a.must & b.must),
-                    _ => (a.may | b.may) - (a.must | b.must),
-                };
                 // the value in known lanes must not depend on unknown values
-                let holds = if *op == PredOp::And { a.must & b.must } else { a.must | b.must };
+                let (may, holds) = if *op == PredOp::And {
+                    (a.may & b.may, a.must & b.must)
+                } else {
+                    (a.may | b.may, a.must | b.must)
+                };
                 instr.dsts.as_slice().iter().for_each(|&dst| values.warp.set_pred(dst, holds, enabled));
-                places(values, Step::plain(pc), unknown)
+                places(values, Step::plain(pc), may - holds)
             }
-            _ => {
-                let unknown = values.unknown_of(instr.srcs.as_slice());
+            lanewise!() | Sem::Nop | Sem::Sleep { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } => {
+                let unknown = match &instr.sem {
+                    Sem::Select { p, a, b, .. } => unknown_selection(values, *p, *a, *b),
+                    _ => values.unknown_of(instr.srcs.as_slice()),
+                };
                 let step = step::data(&mut values.warp, context, code, pc, enabled)?;
                 places(values, step, unknown)
+            }
+            Sem::None | Sem::Traced(_) | Sem::Barrier(_) | Sem::Call(_) | Sem::CallPointer(_) | jump!() => {
+                unreachable!("the walk handles these itself")
             }
         }
     }
+}
+
+/// Returns the lanes in which the result of a selection is unknown.
+fn unknown_selection(values: &Values, p: PredSrc, a: Operand, b: Operand) -> LaneMask {
+    let chosen = values.pred(p);
+    let of = |operand: Operand| operand.reg().map_or(LaneMask::empty(), |reg| values.unknown(reg));
+    (chosen.may - chosen.must) | of(a) & chosen.may | of(b) & (LaneMask::ALL - chosen.must)
 }
 
 /// Returns the lanes whose address is unknown.

@@ -10,7 +10,7 @@ use super::walker::{Begin, Walked, Walker};
 use crate::base::{LaneMask, Pc, Watch};
 use crate::path::{BarrierUse, PathPart, Step};
 use crate::program::Sem;
-use crate::program::sem::{Barrier, BarrierKind};
+use crate::program::sem::{Barrier, BarrierKind, exchange, lanewise, memory};
 
 /// The largest depth of nested walks. Each is a branch whose sides may both be taken.
 const DEEPEST: usize = 6000;
@@ -131,7 +131,13 @@ impl Walker<'_, '_> {
                     out.paths.push(Step::plain(pc));
                     pc = next;
                 }
-                _ => {
+                lanewise!()
+                | exchange!()
+                | memory!()
+                | Sem::Nop
+                | Sem::Sleep { .. }
+                | Sem::Matrix(_)
+                | Sem::Mbarrier(_) => {
                     let lanes = (state.may, state.must);
                     let executions =
                         self.effects.execute(&mut state.values, self.context, self.code, pc, lanes)?;

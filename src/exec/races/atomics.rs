@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use super::decide::{Deciding, path_depends};
 use crate::base::Pc;
-use crate::program::sem::{ArgLocation, AtomOp, Operand, ValueTy};
+use crate::program::sem::{
+    ArgLocation, AtomOp, Operand, ValueTy, exchange, jump, lanewise, no_effect, straight,
+};
 use crate::program::{Program, Sem};
 
 /// The properties of the atomic operations of a program, by pc.
@@ -33,7 +35,8 @@ impl Atomics {
         // a value that a function returns in a register may be used by any caller
         let handed_back = |instr: &crate::program::Instr| match &instr.sem {
             Sem::Call(call) => call.give_back.iter().map(|transfer| transfer.from).collect(),
-            _ => Vec::new(),
+            // `by_pointer` says that there are such calls
+            Sem::CallPointer(_) | straight!() | jump!() => Vec::new(),
         };
         let handed_back: Vec<ArgLocation> = program.instrs.iter().flat_map(handed_back).collect();
         let by_pointer = program.instrs.iter().any(|instr| matches!(instr.sem, Sem::CallPointer(_)));
@@ -41,7 +44,10 @@ impl Atomics {
             let to_memory = match &instr.sem {
                 Sem::Store { .. } | Sem::Surface(_) | Sem::Atomic(_) => true,
                 Sem::Matrix(matrix) => matrix.stores(),
-                _ => false,
+                Sem::Load { .. } | Sem::Fetch(_) | Sem::ImageQuery(_) => false,
+                Sem::AsyncCopy { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } => false,
+                Sem::Barrier(_) | Sem::Mbarrier(_) | Sem::Call(_) | Sem::CallPointer(_) => false,
+                lanewise!() | exchange!() | no_effect!() | jump!() => false,
             };
             to_memory || by_pointer || path_depends(instr, Operand::Reg(reg))
         });

@@ -1,7 +1,7 @@
 //! The registers that determine the path of a warp or the addresses that it accesses.
 
 use crate::base::RegId;
-use crate::program::sem::Operand;
+use crate::program::sem::{Operand, exchange, lanewise, no_effect};
 use crate::program::{Instr, Program, Sem};
 
 /// Returns whether this source of an instruction determines where a warp continues, whether it
@@ -23,7 +23,10 @@ pub(super) fn path_depends(instr: &Instr, source: Operand) -> bool {
             Sem::Surface(access) => {
                 [access.surface].iter().chain(&access.coords).chain(&access.layer).any(|&o| is_base(o))
             }
-            _ => false,
+            Sem::ImageQuery(_) | Sem::AsyncCommit | Sem::AsyncWait { .. } => false,
+            Sem::OpenRegion { .. } | Sem::CloseRegion { .. } => false,
+            Sem::Return | Sem::Exit | Sem::Trap { .. } => false,
+            lanewise!() | exchange!() | no_effect!() => false,
         }
 }
 

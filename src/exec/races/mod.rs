@@ -51,6 +51,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::Pc;
 use crate::isa::Space;
+use crate::program::sem::{exchange, jump, lanewise, no_effect};
 use crate::program::{Program, Sem};
 pub(super) use atomics::wraps;
 use shadow::Cell;
@@ -243,6 +244,13 @@ fn kind_of(sem: &Sem) -> AccessKind {
         Sem::Atomic(_) | Sem::Mbarrier(_) => AccessKind::Atomic,
         Sem::AsyncCopy { .. } => AccessKind::AsyncCopy,
         Sem::Matrix(matrix) if matrix.stores() => AccessKind::Store,
-        _ => AccessKind::Load,
+        Sem::Load { .. } | Sem::Fetch(_) | Sem::Surface(_) | Sem::ImageQuery(_) | Sem::Matrix(_) => {
+            AccessKind::Load
+        }
+        // these access no memory that is watched
+        Sem::AsyncCommit | Sem::AsyncWait { .. } | Sem::Barrier(_) => AccessKind::Load,
+        lanewise!() | exchange!() | no_effect!() | jump!() => AccessKind::Load,
+        // a call passes arguments in local memory
+        Sem::Call(_) | Sem::CallPointer(_) => AccessKind::Load,
     }
 }

@@ -7,7 +7,7 @@
 
 use super::Extent;
 use crate::isa::Space;
-use crate::program::sem::{Address, Matrix, Operand, ValueTy};
+use crate::program::sem::{Address, Matrix, Operand, ValueTy, exchange, jump, lanewise, no_effect};
 use crate::program::{Instr, Program, Sem};
 
 /// A set of regions, one bit each; all of them if they cannot be determined.
@@ -33,11 +33,18 @@ pub(in crate::exec) fn unwritten(program: &Program, params: &[u8], regions: &[Ex
             Sem::Matrix(matrix) => match matrix.as_ref() {
                 Matrix::Store { to, .. } => pointers.target(to.space, &to.addr),
                 Matrix::StoreRows { to, .. } => pointers.target(to.space, &to.addr),
-                _ => continue,
+                Matrix::Multiply(_)
+                | Matrix::Load { .. }
+                | Matrix::LoadRows { .. }
+                | Matrix::Transpose { .. } => continue,
             },
             // the handle of a surface does not show its buffer
             Sem::Surface(access) if access.is_store() => ALL,
-            _ => continue,
+            Sem::Surface(_) | Sem::Load { .. } | Sem::Fetch(_) | Sem::ImageQuery(_) => continue,
+            // copies and barrier objects write shared memory
+            Sem::AsyncCopy { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } | Sem::Mbarrier(_) => continue,
+            Sem::Barrier(_) | Sem::Call(_) | Sem::CallPointer(_) => continue,
+            lanewise!() | exchange!() | no_effect!() | jump!() => continue,
         };
         written |= target;
     }
@@ -90,7 +97,25 @@ impl<'a> Pointers<'a> {
                 _ => 0,
             },
             Sem::Mov { src: Operand::Imm(value), .. } => self.region(*value),
-            _ => instr.srcs.as_slice().iter().fold(0, |found, reg| found | self.of[reg.index()]),
+            // a result may point to where a source points
+            lanewise!()
+            | exchange!()
+            | no_effect!()
+            | jump!()
+            | Sem::Store { .. }
+            | Sem::Fetch(_)
+            | Sem::Surface(_)
+            | Sem::ImageQuery(_)
+            | Sem::AsyncCopy { .. }
+            | Sem::AsyncCommit
+            | Sem::AsyncWait { .. }
+            | Sem::Matrix(_)
+            | Sem::Barrier(_)
+            | Sem::Mbarrier(_)
+            | Sem::Call(_)
+            | Sem::CallPointer(_) => {
+                instr.srcs.as_slice().iter().fold(0, |found, reg| found | self.of[reg.index()])
+            }
         }
     }
 

@@ -22,7 +22,9 @@ use super::rows::ROW_BYTES;
 use super::{BlockOrder, Deed, Extent, Region, Source};
 use crate::base::{Pc, RegId};
 use crate::isa::Space;
-use crate::program::sem::{ArgLocation, AtomOp, Operand, Special, ValueTy};
+use crate::program::sem::{
+    ArgLocation, AtomOp, Operand, Special, ValueTy, exchange, jump, lanewise, no_effect, straight,
+};
 use crate::program::{Instr, Program, Sem};
 
 /// The number of rows of a page.
@@ -365,7 +367,10 @@ impl Uses {
                 Sem::Store { .. } | Sem::Atomic(_) => true,
                 Sem::Surface(access) => access.is_store(),
                 Sem::Matrix(matrix) => matrix.stores(),
-                _ => false,
+                Sem::Load { .. } | Sem::Fetch(_) | Sem::ImageQuery(_) => false,
+                Sem::AsyncCopy { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } => false,
+                Sem::Barrier(_) | Sem::Mbarrier(_) | Sem::Call(_) | Sem::CallPointer(_) => false,
+                lanewise!() | exchange!() | no_effect!() | jump!() => false,
             },
             copies: matches!(instr.sem, Sem::AsyncCopy { .. }),
             sums: adds_floats(instr),
@@ -392,7 +397,7 @@ fn handed_back(instr: &Instr) -> Vec<(Option<RegId>, RegId)> {
         Sem::CallPointer(call) => {
             call.results.iter().filter_map(|(place, _)| Some((None, register((*place)?)?))).collect()
         }
-        _ => Vec::new(),
+        straight!() | jump!() => Vec::new(),
     }
 }
 

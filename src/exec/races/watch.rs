@@ -11,7 +11,7 @@ use super::varying::{Varying, VaryingWords};
 use super::{BlockOrder, By, Deed, Extent, Region};
 use crate::base::{LaneMask, Pc, WARP_SIZE, WarpMask};
 use crate::isa::Space;
-use crate::program::sem::BarrierKind;
+use crate::program::sem::{BarrierKind, exchange, jump, lanewise, memory, no_effect};
 use crate::program::{Program, Sem};
 
 /// The largest number of warps of a block.
@@ -118,7 +118,8 @@ impl Watch {
         let partial = |sem: &Sem| match sem {
             Sem::Barrier(barrier) => barrier.threads.is_some() || barrier.kind == BarrierKind::Arrive,
             Sem::Mbarrier(_) => true,
-            _ => false,
+            lanewise!() | exchange!() | memory!() | no_effect!() | jump!() => false,
+            Sem::Matrix(_) | Sem::Call(_) | Sem::CallPointer(_) => false,
         };
         let regions = [shared, globals, buffers].map(|extent| Watched {
             extent,

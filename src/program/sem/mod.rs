@@ -7,6 +7,7 @@
 //! [`super::layout`]).
 
 mod atomic;
+mod groups;
 mod image;
 mod matrix;
 mod mbarrier;
@@ -16,6 +17,7 @@ mod small;
 mod video;
 
 pub use atomic::{Atomic, AtomicPart};
+pub(crate) use groups::{exchange, jump, lanewise, memory, no_effect, straight};
 pub use image::*;
 pub use matrix::{
     Fragment, Matrix, MatrixBlock, MatrixRole, MatrixRows, MatrixTy, Product, RegisterFragment,
@@ -504,7 +506,9 @@ impl Sem {
             Self::Traced(access) => access.map(|access| (access.space, usize::from(access.bytes))),
             Self::Fetch(_) => Some((Space::Global, 128)),
             Self::Surface(access) => Some((Space::Global, access.size())),
-            _ => None,
+            Self::ImageQuery(_) | Self::AsyncCopy { .. } | Self::AsyncCommit | Self::AsyncWait { .. } => None,
+            Self::None | Self::Nop | Self::Sleep { .. } | Self::Barrier(_) | Self::Mbarrier(_) => None,
+            lanewise!() | exchange!() | jump!() | Self::Call(_) | Self::CallPointer(_) => None,
         }
     }
 }

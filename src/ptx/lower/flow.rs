@@ -3,7 +3,7 @@
 use crate::base::Pc;
 use crate::program::Program;
 use crate::program::cfg::{Cfg, Successors};
-use crate::program::sem::Sem;
+use crate::program::sem::{Sem, straight};
 
 /// Analyses the function that begins at `first` and ends with the program, and sets the
 /// reconvergence points of its divergent branches.
@@ -17,7 +17,9 @@ pub(super) fn connect(program: &mut Program, first: usize) -> Cfg {
         match &mut instr.sem {
             Sem::Branch { reconverge, .. } if guarded => *reconverge = join,
             Sem::BranchTable { reconverge, .. } => *reconverge = join,
-            _ => {}
+            straight!() | Sem::Branch { .. } | Sem::Call(_) | Sem::CallPointer(_) => {}
+            Sem::OpenRegion { .. } | Sem::CloseRegion { .. } => {}
+            Sem::Return | Sem::Exit | Sem::Trap { .. } => {}
         }
     }
     cfg

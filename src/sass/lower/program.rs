@@ -6,7 +6,7 @@ use crate::base::{OpClass, Pc};
 use crate::isa::Space;
 use crate::path::Step;
 use crate::program::layout::{Segment, WINDOW_SIZE, function_address};
-use crate::program::sem::Sem;
+use crate::program::sem::{Sem, straight};
 use crate::program::{ClassTable, Coded, Control, Function, Instr, MachineCode, Param, ParamType, Program};
 use crate::sass::control::instruction_at;
 use crate::sass::cubin::{Cubin, Kernel};
@@ -225,7 +225,8 @@ fn connect(
                 call.function = called.iter().position(|&target| target == call.target).unwrap_or(0) as u32;
                 call.target = place(call.target);
             }
-            _ => {}
+            straight!() | Sem::CallPointer(_) | Sem::CloseRegion { .. } => {}
+            Sem::Return | Sem::Exit | Sem::Trap { .. } => {}
         }
     }
     let function = |(number, target): (usize, &Pc)| {

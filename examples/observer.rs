@@ -10,7 +10,7 @@ use warpbound::machine::{Machine, MachineSpec};
 use warpbound::micro::MicroKernel;
 use warpbound::program::TimingTable;
 use warpbound::sim::{Engine, PaperMachine, PolicySetup};
-use warpbound::trace::{Idle, Issue, Observer, StallReason};
+use warpbound::trace::{Event, Issue, Needs, Observer, StallReason};
 
 const MACHINE: &str = r#"Machine(
     name: "example",
@@ -46,10 +46,8 @@ impl<'m> Chart<'m> {
         row.extend(std::iter::repeat_n(' ', (column + 1).saturating_sub(row.len())));
         row.replace_range(column..=column, mark.encode_utf8(&mut [0; 4]));
     }
-}
 
-impl Observer for Chart<'_> {
-    fn issued(&mut self, issue: &Issue) {
+    fn initiated(&mut self, issue: &Issue) {
         // `.` from issue to the start on the unit, then the unit's first letter while it initiates
         let unit = &self.machine.units()[issue.unit.index()];
         let mark = unit.name.chars().next().unwrap_or('?');
@@ -60,9 +58,19 @@ impl Observer for Chart<'_> {
             self.draw(issue.slot, cycle, mark);
         }
     }
+}
 
-    fn idled(&mut self, idle: &Idle) {
-        *self.idle.entry(idle.reason.name()).or_default() += idle.cycles();
+impl Observer for Chart<'_> {
+    fn needs(&self) -> Needs {
+        Needs::EVENTS
+    }
+
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::Issued(issue) => self.initiated(issue),
+            Event::Idled(idle) => *self.idle.entry(idle.reason.name()).or_default() += idle.cycles(),
+            _ => {}
+        }
     }
 }
 

@@ -42,7 +42,7 @@ use crate::machine::{Machine, MachineSpec, OpSpec, SchedulerKind};
 use crate::program::launch::{Launch, LaunchSpec};
 use crate::ptx::Module;
 use crate::sim::PolicySetup;
-use crate::trace::{Issue, Observer};
+use crate::trace::{Event, Needs, Observer};
 
 /// The variants, from the full machine to the paper model.
 pub const VARIANTS: [&str; 6] =
@@ -266,8 +266,14 @@ fn lone_load(machine: &Machine, isa: &IsaTable) -> Result<u64, Diagnostics> {
 struct Issues(Vec<Cycle>);
 
 impl Observer for Issues {
-    fn issued(&mut self, issue: &Issue) {
-        self.0.push(issue.issue);
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
+    }
+
+    fn on(&mut self, event: &Event) {
+        if let Event::Issued(issue) = event {
+            self.0.push(issue.issue);
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::machine::{Machine, MachineSpec, SchedulerKind};
 use crate::micro;
 use crate::sim::PolicySetup;
 use crate::sim::policy::Schedule;
-use crate::trace::{BlockStart, Issue, Observer};
+use crate::trace::{Event, Issue, Needs, Observer};
 
 /// The inputs of a run that violated a bound.
 pub struct Inputs<'a> {
@@ -194,15 +194,28 @@ impl ScheduleRecorder {
 }
 
 impl Observer for ScheduleRecorder {
-    fn block_started(&mut self, start: &BlockStart) {
-        self.starts.insert(start.block, start.at);
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
     }
 
-    fn issued(&mut self, issue: &Issue) {
-        if self.issues.len() < MAX_ISSUES {
-            self.issues.push(*issue);
-        } else {
-            self.overflowed = true;
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::BlockStarted(start) => {
+                self.starts.insert(start.block, start.at);
+            }
+            Event::Issued(issue) => {
+                if self.issues.len() < MAX_ISSUES {
+                    self.issues.push(*issue);
+                } else {
+                    self.overflowed = true;
+                }
+            }
+            Event::Sm(_)
+            | Event::Idled(_)
+            | Event::BarrierReleased(_)
+            | Event::WarpFinished(_)
+            | Event::BlockEnded { .. }
+            | Event::Sampled(_) => {}
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::base::{Cycles, Pc, RegId};
 use crate::program::{MachineCode, Program};
-use crate::trace::{Issue, Observer};
+use crate::trace::{Event, Issue, Needs, Observer};
 
 /// The number of signals kept per barrier: `DEPBAR.LE` can leave no more in flight.
 const KEPT: usize = 64;
@@ -73,14 +73,25 @@ impl<'p> Early<'p> {
 }
 
 impl Observer for Early<'_> {
-    fn is_active(&self) -> bool {
-        self.code.is_some()
+    fn needs(&self) -> Needs {
+        if self.code.is_some() { Needs::IN_ORDER } else { Needs::NOTHING }
     }
 
-    fn wants_order(&self) -> bool {
-        self.is_active()
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::Sm(sm) => self.on_sm(*sm),
+            Event::Issued(issue) => self.issued(issue),
+            Event::BlockStarted(_)
+            | Event::Idled(_)
+            | Event::BarrierReleased(_)
+            | Event::WarpFinished(_)
+            | Event::BlockEnded { .. }
+            | Event::Sampled(_) => {}
+        }
     }
+}
 
+impl Early<'_> {
     fn on_sm(&mut self, sm: usize) {
         self.sm = sm;
     }

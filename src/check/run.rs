@@ -14,7 +14,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::TimingTable;
 use crate::sim::{Left, PolicySetup, SimError, simulate_after};
-use crate::trace::{Idle, Observer, StallReason};
+use crate::trace::{Event, Needs, Observer, StallReason};
 
 /// Runs one policy with an observer and judges it. Also returns the functional run, for its final
 /// buffers.
@@ -173,16 +173,14 @@ struct PassedOver<'a> {
 }
 
 impl Observer for PassedOver<'_> {
-    fn wants_order(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        if self.watched { Needs::EVENTS } else { Needs::NOTHING }
     }
 
-    fn is_active(&self) -> bool {
-        self.watched
-    }
-
-    fn idled(&mut self, idle: &Idle) {
-        self.seen.set(self.seen.get() || idle.reason == StallReason::NotMyTurn);
+    fn on(&mut self, event: &Event) {
+        if let Event::Idled(idle) = event {
+            self.seen.set(self.seen.get() || idle.reason == StallReason::NotMyTurn);
+        }
     }
 }
 

@@ -36,7 +36,7 @@ use crate::path::BlockPaths;
 use crate::program::TimingTable;
 use crate::sim::policy::{Policy, ReplayError, View};
 use crate::sim::{Engine, PaperMachine, PolicySetup};
-use crate::trace::{Issue, Observer};
+use crate::trace::{Event, Issue, Needs, Observer};
 
 /// A makespan that is known exactly, or that lies between two proved limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,8 +231,14 @@ impl Policy for Follow {
 struct Order(Vec<usize>);
 
 impl Observer for Order {
-    fn issued(&mut self, issue: &Issue) {
-        self.0.push(issue.warp.index());
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
+    }
+
+    fn on(&mut self, event: &Event) {
+        if let Event::Issued(issue) = event {
+            self.0.push(issue.warp.index());
+        }
     }
 }
 
@@ -287,8 +293,14 @@ pub fn witness_schedule(
     #[derive(Default)]
     struct Issues(Vec<Issue>);
     impl Observer for Issues {
-        fn issued(&mut self, issue: &Issue) {
-            self.0.push(Issue { block: BlockId::new(0), ..*issue });
+        fn needs(&self) -> Needs {
+            Needs::IN_ORDER
+        }
+
+        fn on(&mut self, event: &Event) {
+            if let Event::Issued(issue) = event {
+                self.0.push(Issue { block: BlockId::new(0), ..*issue });
+            }
         }
     }
     let mut issues = Issues::default();

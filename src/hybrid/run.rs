@@ -5,8 +5,8 @@ use super::observed::{Fault, Observed, Observer};
 use super::sections::Sections;
 use super::trace::Event;
 use super::waves::Places;
-use crate::base::{BlockId, Cycle};
-use crate::trace::{self, BlockStart, Ipoints, Issue, Passed, PassedSink, Release, WarpFinish};
+use crate::base::Cycle;
+use crate::trace::{self, Ipoints, Needs, Passed, PassedSink};
 
 /// Observes one run of a kernel. [`Observed::then`] combines its result with that of other runs.
 pub struct Run<'a>(Ipoints<'a, Feed<'a>>);
@@ -72,22 +72,11 @@ impl PassedSink for Feed<'_> {
 }
 
 impl trace::Observer for Run<'_> {
-    fn on_sm(&mut self, sm: usize) {
-        self.0.on_sm(sm);
+    fn needs(&self) -> Needs {
+        self.0.needs()
     }
-    fn block_started(&mut self, start: &BlockStart) {
-        self.0.block_started(start);
-    }
-    fn issued(&mut self, issue: &Issue) {
-        self.0.issued(issue);
-    }
-    fn barrier_released(&mut self, release: &Release) {
-        self.0.barrier_released(release);
-    }
-    fn warp_finished(&mut self, finish: &WarpFinish) {
-        self.0.warp_finished(finish);
-    }
-    fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        self.0.block_ended(block, end);
+
+    fn on(&mut self, event: &trace::Event) {
+        self.0.on(event);
     }
 }

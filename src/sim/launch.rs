@@ -83,9 +83,10 @@ fn on_engine(
         return pipeline::launch(&mut supply, on, left, pipeline, observer, on_block);
     }
     let machine = PaperMachine::of(on.machine).map_err(RunError::from)?;
-    if observer.is_active() {
-        paper::launch(&mut supply, on.table, machine, on.policy, &mut Listening(observer), on_block)
-    } else {
-        paper::launch(&mut supply, on.table, machine, on.policy, &mut (), on_block)
+    match Listening::new(observer) {
+        Some(mut observer) => {
+            paper::launch(&mut supply, on.table, machine, on.policy, &mut observer, on_block)
+        }
+        None => paper::launch(&mut supply, on.table, machine, on.policy, &mut (), on_block),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Issue, Observer};
+use super::{Event, Issue, Needs, Observer};
 use crate::base::Pc;
 use crate::program::TimingTable;
 
@@ -65,10 +65,25 @@ impl<'a> BankProfile<'a> {
 }
 
 impl Observer for BankProfile<'_> {
-    fn wants_order(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::EVENTS
     }
 
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::Issued(issue) => self.issued(issue),
+            Event::Sm(_)
+            | Event::BlockStarted(_)
+            | Event::Idled(_)
+            | Event::BarrierReleased(_)
+            | Event::WarpFinished(_)
+            | Event::BlockEnded { .. }
+            | Event::Sampled(_) => {}
+        }
+    }
+}
+
+impl BankProfile<'_> {
     fn issued(&mut self, issue: &Issue) {
         if let Some((transactions, without)) = self.table.bank_transactions(issue.step) {
             self.by_pc[issue.step.pc().index()].add(&BankUse {

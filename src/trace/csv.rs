@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::{Issue, Listing, Observer, UnitInstances};
+use super::{Event, Issue, Listing, Needs, Observer, UnitInstances};
 use crate::diag::printable;
 
 /// Writes a header and lines of the form `block,warp,index,pc,issue,start,done,unit,line,text`.
@@ -37,6 +37,25 @@ impl<'a> CsvTrace<'a> {
 }
 
 impl Observer for CsvTrace<'_> {
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
+    }
+
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::Issued(issue) => self.issued(issue),
+            Event::Sm(_)
+            | Event::BlockStarted(_)
+            | Event::Idled(_)
+            | Event::BarrierReleased(_)
+            | Event::WarpFinished(_)
+            | Event::BlockEnded { .. }
+            | Event::Sampled(_) => {}
+        }
+    }
+}
+
+impl CsvTrace<'_> {
     fn issued(&mut self, issue: &Issue) {
         if self.written.is_err() {
             return;

@@ -1,6 +1,6 @@
 //! A digest of a whole run as one number, for golden tests.
 
-use super::{Issue, Observer};
+use super::{Event, Issue, Needs, Observer};
 use crate::base::Fnv1a;
 
 /// An FNV-1a hash over every issue: block, warp, index, pc, unit, issue, start and done, each as
@@ -29,6 +29,25 @@ impl Digest {
 }
 
 impl Observer for Digest {
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
+    }
+
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::Issued(issue) => self.issued(issue),
+            Event::Sm(_)
+            | Event::BlockStarted(_)
+            | Event::Idled(_)
+            | Event::BarrierReleased(_)
+            | Event::WarpFinished(_)
+            | Event::BlockEnded { .. }
+            | Event::Sampled(_) => {}
+        }
+    }
+}
+
+impl Digest {
     fn issued(&mut self, issue: &Issue) {
         for value in [
             u64::from(issue.block.get()),

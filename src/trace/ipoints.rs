@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, Write};
 
-use super::{BlockStart, Issue, Observer, Release, WarpFinish};
+use super::{BlockStart, Event, Issue, Needs, Observer, Release, WarpFinish};
 use crate::base::{BlockId, Cycle, Pc};
 
 /// The instructions that have an ipoint before them, with the caller's numbers of the ipoints.
@@ -118,6 +118,24 @@ impl<'a, S: PassedSink> Ipoints<'a, S> {
 }
 
 impl<S: PassedSink> Observer for Ipoints<'_, S> {
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
+    }
+
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::Sm(sm) => self.on_sm(*sm),
+            Event::BlockStarted(start) => self.block_started(start),
+            Event::Issued(issue) => self.issued(issue),
+            Event::BarrierReleased(release) => self.barrier_released(release),
+            Event::WarpFinished(finish) => self.warp_finished(finish),
+            Event::BlockEnded { block, end } => self.block_ended(*block, *end),
+            Event::Idled(_) | Event::Sampled(_) => {}
+        }
+    }
+}
+
+impl<S: PassedSink> Ipoints<'_, S> {
     fn on_sm(&mut self, sm: usize) {
         self.sm = sm;
         if self.ends.len() <= sm {
@@ -207,20 +225,12 @@ impl PassedSink for Lines<'_> {
 }
 
 impl Observer for IpointTrace<'_> {
-    fn on_sm(&mut self, sm: usize) {
-        self.0.on_sm(sm);
+    fn needs(&self) -> Needs {
+        self.0.needs()
     }
-    fn block_started(&mut self, start: &BlockStart) {
-        self.0.block_started(start);
-    }
-    fn issued(&mut self, issue: &Issue) {
-        self.0.issued(issue);
-    }
-    fn warp_finished(&mut self, finish: &WarpFinish) {
-        self.0.warp_finished(finish);
-    }
-    fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        self.0.block_ended(block, end);
+
+    fn on(&mut self, event: &Event) {
+        self.0.on(event);
     }
 }
 
@@ -249,19 +259,19 @@ mod tests {
             done: Cycle::new(done),
             issues,
         };
-        trace.block_started(&start(0, 0));
-        trace.issued(&issue(0, 0));
-        trace.warp_finished(&finish(0, 9, 1));
-        trace.warp_finished(&finish(5, 9, 0));
-        trace.issued(&issue(1, 4));
-        trace.warp_finished(&finish(1, 7, 1));
-        trace.block_started(&start(0, 9));
-        trace.issued(&issue(0, 9));
-        trace.on_sm(2);
-        trace.issued(&issue(0, 3));
-        trace.warp_finished(&finish(0, 5, 1));
-        trace.on_sm(0);
-        trace.warp_finished(&finish(0, 30, 1));
+        trace.on(&Event::BlockStarted(start(0, 0)));
+        trace.on(&Event::Issued(issue(0, 0)));
+        trace.on(&Event::WarpFinished(finish(0, 9, 1)));
+        trace.on(&Event::WarpFinished(finish(5, 9, 0)));
+        trace.on(&Event::Issued(issue(1, 4)));
+        trace.on(&Event::WarpFinished(finish(1, 7, 1)));
+        trace.on(&Event::BlockStarted(start(0, 9)));
+        trace.on(&Event::Issued(issue(0, 9)));
+        trace.on(&Event::Sm(2));
+        trace.on(&Event::Issued(issue(0, 3)));
+        trace.on(&Event::WarpFinished(finish(0, 5, 1)));
+        trace.on(&Event::Sm(0));
+        trace.on(&Event::WarpFinished(finish(0, 30, 1)));
         trace.finish().unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),

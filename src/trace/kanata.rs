@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, Write};
 
-use super::{Issue, Listing, Observer, UnitInstances};
+use super::{Event, Issue, Listing, Needs, Observer, UnitInstances};
 use crate::base::Cycle;
 use crate::diag::is_active;
 
@@ -133,6 +133,25 @@ fn plain(text: &str) -> String {
 }
 
 impl Observer for KanataTrace<'_> {
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
+    }
+
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::Issued(issue) => self.issued(issue),
+            Event::Sm(_)
+            | Event::BlockStarted(_)
+            | Event::Idled(_)
+            | Event::BarrierReleased(_)
+            | Event::WarpFinished(_)
+            | Event::BlockEnded { .. }
+            | Event::Sampled(_) => {}
+        }
+    }
+}
+
+impl KanataTrace<'_> {
     fn issued(&mut self, issue: &Issue) {
         self.advance(issue.issue);
         self.move_to(issue.issue);

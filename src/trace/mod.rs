@@ -31,7 +31,7 @@ pub use listing::Listing;
 pub use memory::{CacheSample, CacheStats, Counted, DramSample, DramStats, FetchSample, Sample};
 pub use perfetto::PerfettoTrace;
 pub use profile::{LostCycles, StallProfile};
-pub use recorder::{Event, Recorder};
+pub use recorder::Recorder;
 pub use stall::{StallReason, Stalls};
 pub use summary::{FinishOrder, UnitUse};
 
@@ -42,71 +42,78 @@ use crate::path::Step;
 ///
 /// Events are emitted in the order of the cycles in which they were *decided*: an instruction when
 /// it issues, although its `done` is later; a warp when its last instruction has issued.
+///
+/// An observer has no method with a default, so that one that passes events on cannot lose any.
 pub trait Observer {
-    /// Returns whether the observer needs any event. If not, the engine skips the work that only
-    /// observers need.
-    fn is_active(&self) -> bool {
-        true
-    }
+    /// Returns what the observer needs. It does not change during a run.
+    fn needs(&self) -> Needs;
 
-    /// Returns whether the observer needs [`Observer::sampled`], which requires a check of every
-    /// counter in each cycle.
-    fn wants_samples(&self) -> bool {
-        false
-    }
+    /// Receives an event.
+    fn on(&mut self, event: &Event);
+}
 
-    /// Returns whether the events of several SMs have to be emitted cycle by cycle. Otherwise they
-    /// may be emitted SM by SM, for many cycles at a time, which costs less; the order on each SM
-    /// is the same.
-    fn wants_order(&self) -> bool {
-        true
-    }
+/// What an observer needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Whether it needs any event. If not, the engine skips the work that only observers need.
+    pub events: bool,
+    /// Whether it needs [`Event::Sampled`], which requires a check of every counter in each cycle.
+    pub samples: bool,
+    /// Whether the events of several SMs have to be emitted cycle by cycle; within a cycle, those
+    /// of SM 0 precede those of SM 1, and so on. Otherwise they may be emitted SM by SM, for many
+    /// cycles at a time, which costs less; the order on each SM is the same.
+    pub order: bool,
+}
 
-    /// Announces the SM of the following events. It is called only if there are several SMs; within
-    /// a cycle, the events of SM 0 precede those of SM 1, and so on.
-    fn on_sm(&mut self, sm: usize) {
-        let _ = sm;
-    }
+impl Needs {
+    /// No event.
+    pub const NOTHING: Self = Self { events: false, samples: false, order: false };
+    /// The events of each SM in their order, without samples.
+    pub const EVENTS: Self = Self { events: true, ..Self::NOTHING };
+    /// The events of all SMs in their order, without samples.
+    pub const IN_ORDER: Self = Self { order: true, ..Self::EVENTS };
+    /// The events of all SMs in their order, with samples.
+    pub const SAMPLES: Self = Self { samples: true, ..Self::IN_ORDER };
 
-    /// Receives a block that became resident.
-    fn block_started(&mut self, start: &BlockStart) {
-        let _ = start;
+    /// Returns the needs of two observers together.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            events: self.events || other.events,
+            samples: self.samples || other.samples,
+            order: self.order || other.order,
+        }
     }
+}
 
-    /// Receives an instruction that issued.
-    fn issued(&mut self, issue: &Issue) {
-        let _ = issue;
-    }
-
-    /// Receives an interval in which an issue slot stayed empty for one reason. The intervals of a
-    /// sub-core are disjoint and ascend, and together with its issues they fill the time up to the
-    /// makespan.
-    fn idled(&mut self, idle: &Idle) {
-        let _ = idle;
-    }
-
-    /// Receives a barrier that released its warps.
-    fn barrier_released(&mut self, release: &Release) {
-        let _ = release;
-    }
-
-    /// Receives a warp that has no instruction left.
-    fn warp_finished(&mut self, finish: &WarpFinish) {
-        let _ = finish;
-    }
-
-    /// Receives a block whose last result is available.
-    fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        let _ = (block, end);
-    }
-
-    /// Receives counters of a part of the memory, or of fetch, that differ from the last sample of
-    /// that part. Samples are emitted at the end of a cycle by machines with a pipeline, if an
-    /// observer [requests](Self::wants_samples) them. The samples of a part ascend; those of
+/// An event of a simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The number of the SM of the following events. It is emitted only if there are several SMs.
+    Sm(usize),
+    /// A block became resident.
+    BlockStarted(BlockStart),
+    /// An instruction issued.
+    Issued(Issue),
+    /// An issue slot stayed empty for one reason. The intervals of a sub-core are disjoint and
+    /// ascend, and together with its issues they fill the time up to the makespan.
+    Idled(Idle),
+    /// A barrier released its warps.
+    BarrierReleased(Release),
+    /// A warp has no instruction left.
+    WarpFinished(WarpFinish),
+    /// The last result of a block is available.
+    BlockEnded {
+        /// The block.
+        block: BlockId,
+        /// The cycle in which the result is available.
+        end: Cycle,
+    },
+    /// The counters of a part of the memory, or of fetch, differ from the last sample of that part.
+    /// Samples are emitted at the end of a cycle by machines with a pipeline, if an observer
+    /// [needs](Needs::samples) them. The samples of a part ascend; those of
     /// [shared](Counted::is_shared) parts may precede events of an SM in earlier cycles.
-    fn sampled(&mut self, sample: &Sample) {
-        let _ = sample;
-    }
+    Sampled(Sample),
 }
 
 /// A block that became resident.
@@ -219,163 +226,60 @@ pub struct WarpFinish {
 }
 
 impl Observer for () {
-    fn is_active(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
     }
-    fn wants_order(&self) -> bool {
-        false
-    }
+    fn on(&mut self, _: &Event) {}
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
-    fn is_active(&self) -> bool {
-        (**self).is_active()
+    fn needs(&self) -> Needs {
+        (**self).needs()
     }
-    fn wants_samples(&self) -> bool {
-        (**self).wants_samples()
-    }
-    fn wants_order(&self) -> bool {
-        (**self).wants_order()
-    }
-    fn on_sm(&mut self, sm: usize) {
-        (**self).on_sm(sm);
-    }
-    fn block_started(&mut self, start: &BlockStart) {
-        (**self).block_started(start);
-    }
-    fn issued(&mut self, issue: &Issue) {
-        (**self).issued(issue);
-    }
-    fn idled(&mut self, idle: &Idle) {
-        (**self).idled(idle);
-    }
-    fn barrier_released(&mut self, release: &Release) {
-        (**self).barrier_released(release);
-    }
-    fn warp_finished(&mut self, finish: &WarpFinish) {
-        (**self).warp_finished(finish);
-    }
-    fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        (**self).block_ended(block, end);
-    }
-    fn sampled(&mut self, sample: &Sample) {
-        (**self).sampled(sample);
+    fn on(&mut self, event: &Event) {
+        (**self).on(event);
     }
 }
 
-/// An observer that is known to be active, so that no check is needed for every event.
-pub struct Listening<'o>(pub &'o mut dyn Observer);
+/// An observer that is known to need events, so that no check is needed for every event.
+pub struct Listening<'o> {
+    observer: &'o mut dyn Observer,
+    needs: Needs,
+}
+
+impl<'o> Listening<'o> {
+    /// Returns the observer if it needs events.
+    pub fn new(observer: &'o mut dyn Observer) -> Option<Self> {
+        let needs = observer.needs();
+        needs.events.then_some(Self { observer, needs })
+    }
+}
 
 impl Observer for Listening<'_> {
-    fn wants_samples(&self) -> bool {
-        self.0.wants_samples()
+    fn needs(&self) -> Needs {
+        Needs { events: true, ..self.needs }
     }
-    fn wants_order(&self) -> bool {
-        self.0.wants_order()
-    }
-    fn on_sm(&mut self, sm: usize) {
-        self.0.on_sm(sm);
-    }
-    fn block_started(&mut self, start: &BlockStart) {
-        self.0.block_started(start);
-    }
-    fn issued(&mut self, issue: &Issue) {
-        self.0.issued(issue);
-    }
-    fn idled(&mut self, idle: &Idle) {
-        self.0.idled(idle);
-    }
-    fn barrier_released(&mut self, release: &Release) {
-        self.0.barrier_released(release);
-    }
-    fn warp_finished(&mut self, finish: &WarpFinish) {
-        self.0.warp_finished(finish);
-    }
-    fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        self.0.block_ended(block, end);
-    }
-    fn sampled(&mut self, sample: &Sample) {
-        self.0.sampled(sample);
+    fn on(&mut self, event: &Event) {
+        self.observer.on(event);
     }
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    fn is_active(&self) -> bool {
-        self.0.is_active() || self.1.is_active()
+    fn needs(&self) -> Needs {
+        self.0.needs().or(self.1.needs())
     }
-    fn wants_samples(&self) -> bool {
-        self.0.wants_samples() || self.1.wants_samples()
-    }
-    fn wants_order(&self) -> bool {
-        self.0.wants_order() || self.1.wants_order()
-    }
-    fn on_sm(&mut self, sm: usize) {
-        self.0.on_sm(sm);
-        self.1.on_sm(sm);
-    }
-    fn block_started(&mut self, start: &BlockStart) {
-        self.0.block_started(start);
-        self.1.block_started(start);
-    }
-    fn issued(&mut self, issue: &Issue) {
-        self.0.issued(issue);
-        self.1.issued(issue);
-    }
-    fn idled(&mut self, idle: &Idle) {
-        self.0.idled(idle);
-        self.1.idled(idle);
-    }
-    fn barrier_released(&mut self, release: &Release) {
-        self.0.barrier_released(release);
-        self.1.barrier_released(release);
-    }
-    fn warp_finished(&mut self, finish: &WarpFinish) {
-        self.0.warp_finished(finish);
-        self.1.warp_finished(finish);
-    }
-    fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        self.0.block_ended(block, end);
-        self.1.block_ended(block, end);
-    }
-    fn sampled(&mut self, sample: &Sample) {
-        self.0.sampled(sample);
-        self.1.sampled(sample);
+    fn on(&mut self, event: &Event) {
+        self.0.on(event);
+        self.1.on(event);
     }
 }
 
 /// A list of observers that is built at run time; an empty one costs as little as `()`.
 impl Observer for Vec<&mut dyn Observer> {
-    fn is_active(&self) -> bool {
-        self.iter().any(|observer| observer.is_active())
+    fn needs(&self) -> Needs {
+        self.iter().map(|observer| observer.needs()).fold(Needs::NOTHING, Needs::or)
     }
-    fn wants_samples(&self) -> bool {
-        self.iter().any(|observer| observer.wants_samples())
-    }
-    fn wants_order(&self) -> bool {
-        self.iter().any(|observer| observer.wants_order())
-    }
-    fn on_sm(&mut self, sm: usize) {
-        self.iter_mut().for_each(|observer| observer.on_sm(sm));
-    }
-    fn block_started(&mut self, start: &BlockStart) {
-        self.iter_mut().for_each(|observer| observer.block_started(start));
-    }
-    fn issued(&mut self, issue: &Issue) {
-        self.iter_mut().for_each(|observer| observer.issued(issue));
-    }
-    fn idled(&mut self, idle: &Idle) {
-        self.iter_mut().for_each(|observer| observer.idled(idle));
-    }
-    fn barrier_released(&mut self, release: &Release) {
-        self.iter_mut().for_each(|observer| observer.barrier_released(release));
-    }
-    fn warp_finished(&mut self, finish: &WarpFinish) {
-        self.iter_mut().for_each(|observer| observer.warp_finished(finish));
-    }
-    fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        self.iter_mut().for_each(|observer| observer.block_ended(block, end));
-    }
-    fn sampled(&mut self, sample: &Sample) {
-        self.iter_mut().for_each(|observer| observer.sampled(sample));
+    fn on(&mut self, event: &Event) {
+        self.iter_mut().for_each(|observer| observer.on(event));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Idle, Issue, Observer, StallReason};
+use super::{Event, Idle, Issue, Needs, Observer, StallReason};
 use crate::base::{Cycle, Cycles, Pc, RegId};
 use crate::machine::Hazards;
 use crate::path::Step;
@@ -83,10 +83,25 @@ impl<'a> StallProfile<'a> {
 }
 
 impl Observer for StallProfile<'_> {
-    fn wants_order(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::EVENTS
     }
 
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::Sm(sm) => self.on_sm(*sm),
+            Event::Issued(issue) => self.issued(issue),
+            Event::Idled(idle) => self.idled(idle),
+            Event::BlockStarted(_)
+            | Event::BarrierReleased(_)
+            | Event::WarpFinished(_)
+            | Event::BlockEnded { .. }
+            | Event::Sampled(_) => {}
+        }
+    }
+}
+
+impl StallProfile<'_> {
     fn on_sm(&mut self, sm: usize) {
         self.sm = sm;
         if sm >= self.sms.len() {
@@ -131,7 +146,11 @@ impl Observer for StallProfile<'_> {
         let producer = match (idle.reason, idle.waiting) {
             (StallReason::Scoreboard, Some(waiting)) => self.producer(waiting.slot, waiting.step),
             (StallReason::Drain, _) => self.sms[self.sm].last.map(|(_, pc)| pc),
-            _ => None,
+            (StallReason::Scoreboard, None) => None,
+            (
+                StallReason::NotMyTurn | StallReason::UnitFull | StallReason::Barrier | StallReason::Fetch,
+                _,
+            ) => None,
         };
         let waiting = idle.waiting.map(|waiting| waiting.step.pc());
         let causes = &mut self.lost[waiting.map_or(self.table.instrs().len(), Pc::index)];

@@ -1,21 +1,8 @@
 //! A recorder that keeps all events in memory, for Gantt charts and tests.
 
-use super::{BlockStart, Idle, Issue, Observer, Release, WarpFinish};
-use crate::base::{BlockId, Cycle};
+use super::{Event, Idle, Issue, Needs, Observer};
 
-/// Any event that an observer receives, except for samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "one per method of Observer")]
-pub enum Event {
-    BlockStarted(BlockStart),
-    Issued(Issue),
-    Idled(Idle),
-    BarrierReleased(Release),
-    WarpFinished(WarpFinish),
-    BlockEnded { block: BlockId, end: Cycle },
-}
-
-/// Keeps every event. Its memory grows with the run, so it is meant for small runs.
+/// Keeps every event except for samples and the numbers of SMs. Its memory grows with the run, so it is meant for small runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorder {
     /// The events, in the order of [`Observer`].
@@ -46,22 +33,19 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn block_started(&mut self, start: &BlockStart) {
-        self.events.push(Event::BlockStarted(*start));
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
     }
-    fn issued(&mut self, issue: &Issue) {
-        self.events.push(Event::Issued(*issue));
-    }
-    fn idled(&mut self, idle: &Idle) {
-        self.events.push(Event::Idled(*idle));
-    }
-    fn barrier_released(&mut self, release: &Release) {
-        self.events.push(Event::BarrierReleased(*release));
-    }
-    fn warp_finished(&mut self, finish: &WarpFinish) {
-        self.events.push(Event::WarpFinished(*finish));
-    }
-    fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        self.events.push(Event::BlockEnded { block, end });
+
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::BlockStarted(_)
+            | Event::Issued(_)
+            | Event::Idled(_)
+            | Event::BarrierReleased(_)
+            | Event::WarpFinished(_)
+            | Event::BlockEnded { .. } => self.events.push(*event),
+            Event::Sm(_) | Event::Sampled(_) => {}
+        }
     }
 }

@@ -30,8 +30,8 @@ pub enum StallReason {
 }
 
 impl StallReason {
-    /// All reasons, by priority.
-    pub const ALL: [Self; 6] =
+    /// All reasons, by priority. [`StallReason::Drain`] is the last one.
+    pub const ALL: [Self; Self::Drain as usize + 1] =
         [Self::NotMyTurn, Self::UnitFull, Self::Scoreboard, Self::Barrier, Self::Fetch, Self::Drain];
 
     /// Returns the name in output.

@@ -1,6 +1,6 @@
 //! Small summaries: the utilisation of each unit, and the order in which warps finished.
 
-use super::{Issue, Observer, WarpFinish};
+use super::{Event, Needs, Observer, WarpFinish};
 use crate::base::{Cycles, UnitId};
 
 /// The number of cycles that each unit spent initiating, and the number of its instructions. With
@@ -29,14 +29,25 @@ impl UnitUse {
 }
 
 impl Observer for UnitUse {
-    fn wants_order(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::EVENTS
     }
 
-    fn issued(&mut self, issue: &Issue) {
-        if let Some((busy, count)) = self.units.get_mut(issue.unit.index()) {
-            *busy += issue.init_end - issue.start;
-            *count += 1;
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::Issued(issue) => {
+                if let Some((busy, count)) = self.units.get_mut(issue.unit.index()) {
+                    *busy += issue.init_end - issue.start;
+                    *count += 1;
+                }
+            }
+            Event::Sm(_)
+            | Event::BlockStarted(_)
+            | Event::Idled(_)
+            | Event::BarrierReleased(_)
+            | Event::WarpFinished(_)
+            | Event::BlockEnded { .. }
+            | Event::Sampled(_) => {}
         }
     }
 }
@@ -62,7 +73,20 @@ impl FinishOrder {
 }
 
 impl Observer for FinishOrder {
-    fn warp_finished(&mut self, finish: &WarpFinish) {
-        self.warps.push(*finish);
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
+    }
+
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::WarpFinished(finish) => self.warps.push(*finish),
+            Event::Sm(_)
+            | Event::BlockStarted(_)
+            | Event::Idled(_)
+            | Event::BarrierReleased(_)
+            | Event::Issued(_)
+            | Event::BlockEnded { .. }
+            | Event::Sampled(_) => {}
+        }
     }
 }

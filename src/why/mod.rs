@@ -70,7 +70,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::{BlockId, Cycle, Cycles, Pc, WarpId};
 use crate::machine::Machine;
 use crate::program::TimingTable;
-use crate::trace::{BlockStart, Idle, Issue, Observer, Release};
+use crate::trace::{BlockStart, Event, Idle, Issue, Needs, Observer, Release};
 use events::{Rules, Sm};
 use walk::Found;
 
@@ -333,6 +333,24 @@ impl<'a> Explainer<'a> {
 }
 
 impl Observer for Explainer<'_> {
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
+    }
+
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::Sm(sm) => self.on_sm(*sm),
+            Event::BlockStarted(start) => self.block_started(start),
+            Event::Issued(issue) => self.issued(issue),
+            Event::Idled(idle) => self.idled(idle),
+            Event::BarrierReleased(release) => self.barrier_released(release),
+            Event::BlockEnded { block, end } => self.block_ended(*block, *end),
+            Event::WarpFinished(_) | Event::Sampled(_) => {}
+        }
+    }
+}
+
+impl Explainer<'_> {
     fn on_sm(&mut self, sm: usize) {
         self.sm = sm;
         if sm >= self.sms.len() {

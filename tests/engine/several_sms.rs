@@ -8,10 +8,9 @@ use crate::shipped;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use runs::workload;
-use warpbound::base::{BlockId, Cycle};
 use warpbound::machine::Machine;
 use warpbound::sim::{BlockResult, PolicySetup, SimSummary};
-use warpbound::trace::{BlockStart, Idle, Issue, Observer, Recorder, Release, WarpFinish};
+use warpbound::trace::{Event, Needs, Observer, Recorder};
 
 fn machine(base: &str, sms: usize) -> Machine {
     shipped::machine_of(format!("Machine(name: \"test\", extends: \"{base}\", sms: {sms})"))
@@ -131,37 +130,20 @@ struct Events {
     together: bool,
 }
 
-impl Events {
-    fn heard(&mut self, what: impl FnOnce(&mut Recorder)) {
-        what(&mut self.recorder);
-        self.sms.push(self.sm);
-    }
-}
-
 impl Observer for Events {
-    fn wants_samples(&self) -> bool {
-        self.together
+    fn needs(&self) -> Needs {
+        if self.together { Needs::SAMPLES } else { Needs::IN_ORDER }
     }
-    fn on_sm(&mut self, sm: usize) {
-        self.sm = sm;
-    }
-    fn block_started(&mut self, start: &BlockStart) {
-        self.heard(|recorder| recorder.block_started(start));
-    }
-    fn issued(&mut self, issue: &Issue) {
-        self.heard(|recorder| recorder.issued(issue));
-    }
-    fn idled(&mut self, idle: &Idle) {
-        self.heard(|recorder| recorder.idled(idle));
-    }
-    fn barrier_released(&mut self, release: &Release) {
-        self.heard(|recorder| recorder.barrier_released(release));
-    }
-    fn warp_finished(&mut self, finish: &WarpFinish) {
-        self.heard(|recorder| recorder.warp_finished(finish));
-    }
-    fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        self.heard(|recorder| recorder.block_ended(block, end));
+
+    fn on(&mut self, event: &Event) {
+        let before = self.recorder.events.len();
+        self.recorder.on(event);
+        if let Event::Sm(sm) = event {
+            self.sm = *sm;
+        }
+        if self.recorder.events.len() > before {
+            self.sms.push(self.sm);
+        }
     }
 }
 

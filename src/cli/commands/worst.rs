@@ -25,7 +25,7 @@ use crate::report::output::Output;
 use crate::report::verdict;
 use crate::report::worst::{Launch, Sum, Summary, WorstReport, WorstResult};
 use crate::sim::policy::Schedule;
-use crate::trace::{Issue, Observer};
+use crate::trace::{Event, Issue, Needs, Observer};
 
 /// The result of a launch.
 struct Row {
@@ -262,7 +262,13 @@ impl Issues {
 }
 
 impl Observer for Issues {
-    fn issued(&mut self, issue: &Issue) {
-        self.all.push(Issue { block: self.block, ..*issue });
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
+    }
+
+    fn on(&mut self, event: &Event) {
+        if let Event::Issued(issue) = event {
+            self.all.push(Issue { block: self.block, ..*issue });
+        }
     }
 }

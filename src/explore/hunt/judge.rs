@@ -15,7 +15,7 @@ use crate::explore::worst_case::Worst;
 use crate::machine::{Features, Machine, MachineSpec, SchedulerKind, SubCores};
 use crate::path::Listed;
 use crate::sim::{Engine, PaperMachine, PolicySetup, simulate};
-use crate::trace::{BlockStart, Issue, Observer};
+use crate::trace::{Event, Issue, Needs, Observer};
 
 /// The schedules over which the worst case is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -247,11 +247,22 @@ impl Order {
 }
 
 impl Observer for Order {
-    fn block_started(&mut self, start: &BlockStart) {
-        self.1.insert(start.block, start.at);
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
     }
 
-    fn issued(&mut self, issue: &Issue) {
-        self.0.push(*issue);
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::BlockStarted(start) => {
+                self.1.insert(start.block, start.at);
+            }
+            Event::Issued(issue) => self.0.push(*issue),
+            Event::Sm(_)
+            | Event::Idled(_)
+            | Event::BarrierReleased(_)
+            | Event::WarpFinished(_)
+            | Event::BlockEnded { .. }
+            | Event::Sampled(_) => {}
+        }
     }
 }

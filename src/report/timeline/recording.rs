@@ -2,7 +2,7 @@
 
 use crate::base::Cycle;
 use crate::machine::Machine;
-use crate::trace::{BlockStart, Idle, Issue, Observer, Release, UnitInstances, WarpFinish};
+use crate::trace::{BlockStart, Event, Idle, Issue, Needs, Observer, Release, UnitInstances, WarpFinish};
 
 /// The most instructions and idle intervals together; each takes 32 bytes.
 const MOST: usize = 2_000_000;
@@ -152,6 +152,23 @@ impl Recording {
 }
 
 impl Observer for Recording {
+    fn needs(&self) -> Needs {
+        Needs::IN_ORDER
+    }
+
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::BlockStarted(start) => self.block_started(start),
+            Event::Issued(issue) => self.issued(issue),
+            Event::Idled(idle) => self.idled(idle),
+            Event::BarrierReleased(release) => self.barrier_released(release),
+            Event::WarpFinished(finish) => self.warp_finished(finish),
+            Event::Sm(_) | Event::BlockEnded { .. } | Event::Sampled(_) => {}
+        }
+    }
+}
+
+impl Recording {
     fn block_started(&mut self, start: &BlockStart) {
         for warp in 0..start.warps {
             let slot = start.first_slot + warp;

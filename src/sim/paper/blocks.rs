@@ -6,7 +6,7 @@ use crate::path::{BlockPaths, Step};
 use crate::sim::ops::issuing;
 use crate::sim::policy::{Placed, Policy};
 use crate::sim::result::BlockResult;
-use crate::trace::{Observer, Release};
+use crate::trace::{Event, Observer, Release};
 
 impl Sm<'_> {
     /// Sets the steps of the slots of resident blocks, whose paths are in `rooms` by CTA slot.
@@ -27,7 +27,7 @@ impl Sm<'_> {
         observer: &mut O,
     ) {
         let now = self.view.now.get();
-        observer.block_started(&self.blocks.place(place, paths, now, now));
+        observer.on(&Event::BlockStarted(self.blocks.place(place, paths, now, now)));
         let placed = self.blocks.begin(place);
         let needed = (placed.first_slot + paths.warps.len()) * self.regs;
         if self.avail.len() < needed {
@@ -83,8 +83,8 @@ impl Sm<'_> {
         self.blocks.left(slot, state.next, state.last_issue, now);
         let finish = self.blocks.over(slot, state.last_done, now);
         self.follow_blocks();
-        if observer.is_active() {
-            observer.warp_finished(&finish);
+        if observer.needs().events {
+            observer.on(&Event::WarpFinished(finish));
         }
     }
 
@@ -100,7 +100,7 @@ impl Sm<'_> {
     }
 
     fn release<O: Observer>(&mut self, release: &Release, steps: &SlotSteps<'_>, observer: &mut O) {
-        observer.barrier_released(release);
+        observer.on(&Event::BarrierReleased(*release));
         for slot in release.slots.slots() {
             match steps[slot].get(self.slots[slot].next as usize) {
                 Some(&next) => self.wake_at(slot, next, self.view.now.get()),

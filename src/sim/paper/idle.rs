@@ -4,7 +4,7 @@ use super::{SlotSteps, Sm};
 use crate::base::{Cycle, WarpMask};
 use crate::sim::error::Deadlock;
 use crate::sim::idle::{Stalled, waiting};
-use crate::trace::{Idle, Observer, StallReason, Waiting};
+use crate::trace::{Event, Idle, Observer, StallReason, Waiting};
 
 impl Sm<'_> {
     /// Accounts for the empty issue slots of a sub-core, whose warp slots are `own`, from the
@@ -29,16 +29,22 @@ impl Sm<'_> {
         let (reason, warps) = stalled.reason();
         let from = self.view.now;
         self.used[sub_core].stalls.add(reason, to - from);
-        if observer.is_active() {
+        if observer.needs().events {
             let waiting = self.first_ready(reason, warps, steps);
-            observer.idled(&Idle { from, to, sub_core: sub_core as u8, reason, waiting });
+            observer.on(&Event::Idled(Idle { from, to, sub_core: sub_core as u8, reason, waiting }));
         }
     }
 
     /// Returns the one of these warps that becomes ready first.
     fn first_ready(&self, reason: StallReason, warps: WarpMask, steps: &SlotSteps<'_>) -> Option<Waiting> {
-        let at_barrier = reason == StallReason::Barrier;
-        let ready_at = |&slot: &usize| if at_barrier { 0 } else { self.slots[slot].ready_at };
+        let ready_at = |&slot: &usize| match reason {
+            StallReason::Barrier => 0,
+            StallReason::NotMyTurn
+            | StallReason::UnitFull
+            | StallReason::Scoreboard
+            | StallReason::Fetch
+            | StallReason::Drain => self.slots[slot].ready_at,
+        };
         let slot = warps.slots().min_by_key(ready_at)?;
         waiting(&self.blocks, slot, reason, self.slots[slot].next, steps[slot])
     }

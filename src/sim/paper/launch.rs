@@ -11,7 +11,7 @@ use crate::sim::policy::{Gto, Lrr, Policy, PolicySetup, ReplayError};
 use crate::sim::result::{BlockResult, SimSummary, SubCoreResult};
 use crate::sim::supply::Supply;
 use crate::sim::supply::{Kept, OnBlock};
-use crate::trace::{Listening, Observer, Stalls};
+use crate::trace::{Event, Listening, Observer, Stalls};
 
 /// Evaluates an expression with the policies that a setup selects, one for each sub-core. It is
 /// compiled three times, because most runs use GTO or LRR on one sub-core.
@@ -75,7 +75,7 @@ fn launch_with<P: Policy, O: Observer>(
         sm.run(&steps, policies, observer)?;
         while let Some(place) = sm.take_ended(&mut result) {
             ended(policies, result.block)?;
-            observer.block_ended(result.block, sm.now());
+            observer.on(&Event::BlockEnded { block: result.block, end: sm.now() });
             on_block(&result, &rooms[place]);
         }
     }
@@ -143,10 +143,11 @@ impl<'a> Engine<'a> {
         observer: &mut dyn Observer,
     ) -> Result<BlockResult, RunError> {
         let machine = self.machine;
-        if observer.is_active() {
-            with_policies!(setup, machine, policies => self.run_block_with(paths, policies, &mut Listening(observer)))
-        } else {
-            with_policies!(setup, machine, policies => self.run_block_with(paths, policies, &mut ()))
+        match Listening::new(observer) {
+            Some(mut observer) => {
+                with_policies!(setup, machine, policies => self.run_block_with(paths, policies, &mut observer))
+            }
+            None => with_policies!(setup, machine, policies => self.run_block_with(paths, policies, &mut ())),
         }
     }
 
@@ -175,7 +176,7 @@ impl<'a> Engine<'a> {
         let mut result = BlockResult::default();
         self.sm.take_ended(&mut result);
         ended(policies, result.block)?;
-        observer.block_ended(result.block, self.sm.now());
+        observer.on(&Event::BlockEnded { block: result.block, end: self.sm.now() });
         total(self.sub_cores(), result.makespan);
         Ok(result)
     }

@@ -24,7 +24,7 @@ use crate::sim::ops::{Op, Ops};
 use crate::sim::policy::{Policy, ReplayError, View};
 use crate::sim::result::SubCoreResult;
 use crate::sim::wheel::Wheel;
-use crate::trace::{Issue, Observer};
+use crate::trace::{Event, Issue, Observer};
 
 /// The steps that each slot issues: the part of the warp's path that
 /// [`issuing`](crate::sim::ops::issuing) returns.
@@ -263,9 +263,9 @@ impl<'a> Sm<'a> {
         state.last_done = state.last_done.max(done);
         state.next += 1;
         self.used[sub_core].issues += 1;
-        if observer.is_active() {
+        if observer.needs().events {
             let (block, warp) = self.blocks.warp(slot);
-            observer.issued(&Issue {
+            observer.on(&Event::Issued(Issue {
                 block,
                 slot,
                 sub_core: sub_core as u8,
@@ -277,7 +277,7 @@ impl<'a> Sm<'a> {
                 start: Cycle::new(start),
                 init_end: Cycle::new(init_end),
                 done: Cycle::new(done),
-            });
+            }));
         }
         if self.barriers.is_some() {
             self.follow_codes(sub_core, slot, step, signals.then_some((init_end, done)));

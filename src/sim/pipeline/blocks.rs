@@ -5,7 +5,7 @@ use crate::base::{Cycle, WarpMask};
 use crate::path::Step;
 use crate::sim::policy::{AnyPolicy, Policy};
 use crate::sim::result::BlockResult;
-use crate::trace::Release;
+use crate::trace::{Event, Release};
 
 impl Sm<'_> {
     /// Makes the block whose paths are stored for this free CTA slot resident in the present cycle.
@@ -14,7 +14,7 @@ impl Sm<'_> {
         let begins = self.now + self.settings.launch.start;
         let start = self.blocks.place(place, &self.rooms[place], self.now, begins);
         if self.listening {
-            self.log.block_started(start);
+            self.log.add(Event::BlockStarted(start));
         }
         if begins == self.now {
             self.begin_block(place, policies);
@@ -80,7 +80,7 @@ impl Sm<'_> {
     fn release(&mut self, release: Release) {
         self.busy = true;
         if self.listening {
-            self.log.released(release);
+            self.log.add(Event::BarrierReleased(release));
         }
         self.schedulers.wake_slots(release.slots);
         self.finish_without_step(release.slots);
@@ -125,7 +125,7 @@ impl Sm<'_> {
             return;
         }
         if self.listening {
-            self.log.warp_finished(self.blocks.finish(slot, done));
+            self.log.add(Event::WarpFinished(self.blocks.finish(slot, done)));
         }
     }
 
@@ -153,7 +153,7 @@ impl Sm<'_> {
             self.active = !self.blocks.is_empty();
         }
         if self.listening {
-            self.log.block_ended(result.block, Cycle::new(self.now));
+            self.log.add(Event::BlockEnded { block: result.block, end: Cycle::new(self.now) });
         }
         Some(ended.place)
     }

@@ -12,7 +12,7 @@ use super::Sm;
 use super::memory::{Lower, Port, Share};
 use crate::sim::error::RunError;
 use crate::sim::policy::AnyPolicy;
-use crate::trace::Observer;
+use crate::trace::{Event, Observer};
 
 /// An SM with the policies of its sub-cores.
 pub(super) struct Core<'a> {
@@ -43,7 +43,7 @@ impl<'a> Core<'a> {
     /// first.
     pub fn tell(&mut self, several: bool, observer: &mut dyn Observer) {
         if several && !self.sm.log.is_empty() {
-            observer.on_sm(self.sm.index);
+            observer.on(&Event::Sm(self.sm.index));
         }
         self.sm.log.tell(observer);
     }

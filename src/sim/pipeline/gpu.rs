@@ -28,7 +28,7 @@ use crate::sim::policy::{Policy, PolicySetup};
 use crate::sim::result::{BlockResult, SimSummary};
 use crate::sim::supply::Supply;
 use crate::sim::supply::{Kept, On, OnBlock};
-use crate::trace::{Idle, Observer, StallReason};
+use crate::trace::{Event, Idle, Observer, StallReason};
 
 /// The number of cycles of the first window.
 const FIRST_WINDOW: u64 = 64;
@@ -67,8 +67,9 @@ fn launch_with<'a>(
     let layout = supply.layout();
     let sms = machine.sms();
     let footprint = supply.source().footprint();
-    let listening = observer.is_active();
-    let sampling = listening && observer.wants_samples();
+    let needs = observer.needs();
+    let listening = needs.events;
+    let sampling = listening && needs.samples;
     let maker = Maker {
         code,
         machine,
@@ -78,7 +79,7 @@ fn launch_with<'a>(
         slots: supply.slots().max(machine.limits().warps as usize).min(SLOTS),
         shared_bytes: footprint.shared_bytes * layout.places() as u64,
         listening,
-        keeps_order: listening && observer.wants_order(),
+        keeps_order: listening && needs.order,
         sampling,
     };
     let share = sms.div_ceil(threads.clamp(1, sms)).min(SHARE);
@@ -408,7 +409,7 @@ impl<'a> Gpu<'a> {
             lower
                 .samples()
                 .filter_map(|counted| told.news(counted, self.now))
-                .for_each(|news| observer.sampled(&news));
+                .for_each(|news| observer.on(&Event::Sampled(news)));
         }
     }
 
@@ -430,11 +431,11 @@ impl<'a> Gpu<'a> {
                 core.tell(several, observer);
             } else if self.listening && end > Cycle::ZERO {
                 if several {
-                    observer.on_sm(index);
+                    observer.on(&Event::Sm(index));
                 }
                 for sub_core in 0..sub_cores as u8 {
                     let (from, reason) = (Cycle::ZERO, StallReason::Drain);
-                    observer.idled(&Idle { sub_core, from, to: end, reason, waiting: None });
+                    observer.on(&Event::Idled(Idle { sub_core, from, to: end, reason, waiting: None }));
                 }
             }
         }

@@ -10,7 +10,7 @@ use crate::base::{Cycle, UnitId, WarpMask};
 use crate::program::{Access, Flow};
 use crate::sim::idle::{Stalled, waiting};
 use crate::sim::policy::{AnyPolicy, Policy, ReplayError};
-use crate::trace::{Idle, Issue};
+use crate::trace::{Event, Idle, Issue};
 
 impl Sm<'_> {
     /// Simulates the issue slots of those of these sub-cores that are awake in this cycle. A
@@ -284,7 +284,7 @@ impl Sm<'_> {
         if self.listening
             && let Some(idle) = idle
         {
-            self.log.idled(idle);
+            self.log.add(Event::Idled(idle));
         }
     }
 

@@ -7,18 +7,14 @@
 use std::ops::Range;
 
 use super::flight::Aside;
-use crate::base::{BlockId, Cycle};
-use crate::trace::{BlockStart, Idle, Issue, Observer, Release, Sample, WarpFinish};
+use crate::base::Cycle;
+use crate::trace::{Event, Issue, Observer};
 
 #[derive(Clone, Copy, Debug)]
-enum Entry {
-    BlockStarted(BlockStart),
-    Issued { issue: Issue, complete: bool },
-    Idled(Idle),
-    Released(Release),
-    WarpFinished(WarpFinish),
-    BlockEnded(BlockId, Cycle),
-    Sampled(Sample),
+struct Entry {
+    event: Event,
+    /// Whether all of it is known.
+    complete: bool,
 }
 
 /// The events that wait to be emitted. The log stays empty if no observer is attached.
@@ -59,7 +55,7 @@ impl Settled {
 
     /// Emits the events of a run.
     pub fn tell(&self, run: Range<usize>, observer: &mut dyn Observer) {
-        self.entries[run].iter().for_each(|entry| entry.tell(observer));
+        self.entries[run].iter().for_each(|entry| observer.on(&entry.event));
     }
 
     /// Emits all events.
@@ -74,64 +70,31 @@ impl Settled {
     }
 }
 
-impl Entry {
-    fn tell(&self, observer: &mut dyn Observer) {
-        match self {
-            Self::Issued { issue, .. } => observer.issued(issue),
-            Self::BlockStarted(start) => observer.block_started(start),
-            Self::Idled(idle) => observer.idled(idle),
-            Self::Released(release) => observer.barrier_released(release),
-            Self::WarpFinished(finish) => observer.warp_finished(finish),
-            Self::BlockEnded(block, end) => observer.block_ended(*block, *end),
-            Self::Sampled(sample) => observer.sampled(sample),
-        }
-    }
-}
-
 /// The number of emitted entries that are kept, because dropping them moves all later ones.
 const KEPT: usize = 256;
 
 impl Log {
-    pub fn block_started(&mut self, start: BlockStart) {
-        self.entries.push(Entry::BlockStarted(start));
+    /// Adds an event that is complete.
+    pub fn add(&mut self, event: Event) {
+        self.entries.push(Entry { event, complete: true });
     }
 
     /// Adds the event of an issue. Returns the number by which to refer to it when the instruction
     /// [completes](Self::completed).
     pub fn issued(&mut self, issue: Issue) -> u32 {
-        self.entries.push(Entry::Issued { issue, complete: false });
+        self.entries.push(Entry { event: Event::Issued(issue), complete: false });
         self.passed.wrapping_add(self.entries.len() as u32 - 1)
     }
 
     /// Records that an instruction is complete.
     pub fn completed(&mut self, flight: &Aside, done: u64) {
         let place = flight.entry.wrapping_sub(self.passed) as usize;
-        if let Some(Entry::Issued { issue, complete }) = self.entries.get_mut(place) {
+        if let Some(Entry { event: Event::Issued(issue), complete }) = self.entries.get_mut(place) {
             issue.start = Cycle::new(flight.start);
             issue.init_end = Cycle::new(flight.init_end);
             issue.done = Cycle::new(done);
             *complete = true;
         }
-    }
-
-    pub fn idled(&mut self, idle: Idle) {
-        self.entries.push(Entry::Idled(idle));
-    }
-
-    pub fn released(&mut self, release: Release) {
-        self.entries.push(Entry::Released(release));
-    }
-
-    pub fn warp_finished(&mut self, finish: WarpFinish) {
-        self.entries.push(Entry::WarpFinished(finish));
-    }
-
-    pub fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        self.entries.push(Entry::BlockEnded(block, end));
-    }
-
-    pub fn sampled(&mut self, sample: Sample) {
-        self.entries.push(Entry::Sampled(sample));
     }
 
     /// Returns whether no event waits.
@@ -142,7 +105,7 @@ impl Log {
     /// Emits all events that are settled.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
         self.settle();
-        self.entries[self.told..self.settled].iter().for_each(|entry| entry.tell(observer));
+        self.entries[self.told..self.settled].iter().for_each(|entry| observer.on(&entry.event));
         self.told = self.settled;
         self.forget_told();
     }
@@ -158,9 +121,8 @@ impl Log {
 
     /// Moves the end of the settled events forward to the first incomplete one.
     pub fn settle(&mut self) {
-        let unknown = |entry: &Entry| matches!(entry, Entry::Issued { complete: false, .. });
         let rest = &self.entries[self.settled..];
-        self.settled += rest.iter().position(unknown).unwrap_or(rest.len());
+        self.settled += rest.iter().position(|entry| !entry.complete).unwrap_or(rest.len());
     }
 
     /// Moves the settled events that have not been emitted into `empty`. The shorter one of the
@@ -201,16 +163,23 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::{Pc, UnitId, WarpId};
+    use crate::base::{BlockId, Pc, UnitId, WarpId};
     use crate::path::Step;
+    use crate::trace::Needs;
 
     /// The order in which instructions issued, and when they completed.
     #[derive(Default)]
     struct Heard(Vec<(u32, u64)>);
 
     impl Observer for Heard {
-        fn issued(&mut self, issue: &Issue) {
-            self.0.push((issue.index, issue.done.get()));
+        fn needs(&self) -> Needs {
+            Needs::IN_ORDER
+        }
+
+        fn on(&mut self, event: &Event) {
+            if let Event::Issued(issue) = event {
+                self.0.push((issue.index, issue.done.get()));
+            }
         }
     }
 
@@ -254,7 +223,7 @@ mod tests {
                     log.take_settled(&mut handed);
                     copied += handed.entries.len() - handed.told;
                     handed.runs.drain(..).for_each(|(_, run)| {
-                        handed.entries[run].iter().for_each(|entry| entry.tell(&mut heard));
+                        handed.entries[run].iter().for_each(|entry| heard.on(&entry.event));
                     });
                     handed.clear();
                 }

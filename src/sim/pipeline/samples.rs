@@ -2,7 +2,7 @@
 
 use super::Sm;
 use crate::base::Cycle;
-use crate::trace::{Counted, Sample};
+use crate::trace::{Counted, Event, Sample};
 
 /// The counter values of the last samples, part by part.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ impl Sm<'_> {
         let fetch = self.front_end.sample(self.blocks.live()).map(Counted::Fetch).into_iter();
         let caches = self.load_store.iter().flat_map(|unit| unit.samples());
         for news in fetch.chain(caches).filter_map(|counted| told.news(counted, self.now)) {
-            self.log.sampled(news);
+            self.log.add(Event::Sampled(news));
         }
     }
 }

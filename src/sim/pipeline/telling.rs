@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::cores::Core;
 use super::log::Settled;
-use crate::trace::Observer;
+use crate::trace::{Event, Observer};
 
 /// The events of a window that have not been emitted.
 #[derive(Debug)]
@@ -46,14 +46,14 @@ impl Telling {
             for (number, settled) in self.events.iter().enumerate().filter(|(_, settled)| !settled.is_empty())
             {
                 if several {
-                    observer.on_sm(number);
+                    observer.on(&Event::Sm(number));
                 }
                 settled.tell_all(observer);
             }
         }
         for (_, number, run) in self.order.drain(..) {
             if several {
-                observer.on_sm(number);
+                observer.on(&Event::Sm(number));
             }
             self.events[number].tell(run, observer);
         }

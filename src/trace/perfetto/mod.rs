@@ -32,7 +32,9 @@ use self::idle::IdleSlots;
 use self::json::{Events, Track};
 use self::unit_load::UnitLoad;
 use self::warps::Warps;
-use super::{BlockStart, Idle, Issue, Listing, Observer, Release, Sample, UnitInstances, WarpFinish};
+use super::{
+    BlockStart, Event, Idle, Issue, Listing, Needs, Observer, Release, Sample, UnitInstances, WarpFinish,
+};
 use crate::base::Cycle;
 
 /// The numbers of the processes; that of block n is `FIRST_BLOCK + n`.
@@ -104,10 +106,24 @@ fn idle_track(units: &UnitInstances) -> Track {
 }
 
 impl Observer for PerfettoTrace<'_> {
-    fn wants_samples(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs::SAMPLES
     }
 
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::BlockStarted(start) => self.block_started(start),
+            Event::Issued(issue) => self.issued(issue),
+            Event::Idled(idle) => self.idled(idle),
+            Event::BarrierReleased(release) => self.barrier_released(release),
+            Event::WarpFinished(finish) => self.warp_finished(finish),
+            Event::Sampled(sample) => self.sampled(sample),
+            Event::Sm(_) | Event::BlockEnded { .. } => {}
+        }
+    }
+}
+
+impl PerfettoTrace<'_> {
     fn block_started(&mut self, start: &BlockStart) {
         self.warps.block_started(start, &mut self.events);
     }

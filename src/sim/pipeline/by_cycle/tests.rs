@@ -15,13 +15,13 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::run;
-use crate::base::{BlockId, Cycle, Watch};
+use crate::base::Watch;
 use crate::exec::Options;
 use crate::machine::Machine;
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
 use crate::sim::{BlockResult, Left, PolicySetup, SimSummary, simulate_after};
-use crate::trace::{BlockStart, Event, Idle, Issue, Observer, Recorder, Release, WarpFinish};
+use crate::trace::{Event, Needs, Observer, Recorder};
 use warpbound::check::Workload;
 
 /// The events, by SM.
@@ -42,29 +42,15 @@ impl Events {
 }
 
 impl Observer for Events {
-    fn wants_samples(&self) -> bool {
-        self.samples
+    fn needs(&self) -> Needs {
+        if self.samples { Needs::SAMPLES } else { Needs::IN_ORDER }
     }
-    fn on_sm(&mut self, sm: usize) {
-        self.sm = sm;
-    }
-    fn block_started(&mut self, start: &BlockStart) {
-        self.recorder().block_started(start);
-    }
-    fn issued(&mut self, issue: &Issue) {
-        self.recorder().issued(issue);
-    }
-    fn idled(&mut self, idle: &Idle) {
-        self.recorder().idled(idle);
-    }
-    fn barrier_released(&mut self, release: &Release) {
-        self.recorder().barrier_released(release);
-    }
-    fn warp_finished(&mut self, finish: &WarpFinish) {
-        self.recorder().warp_finished(finish);
-    }
-    fn block_ended(&mut self, block: BlockId, end: Cycle) {
-        self.recorder().block_ended(block, end);
+
+    fn on(&mut self, event: &Event) {
+        match event {
+            Event::Sm(sm) => self.sm = *sm,
+            event => self.recorder().on(event),
+        }
     }
 }
 

@@ -54,7 +54,14 @@ pub(super) fn waiting(
     next: u32,
     steps: &[Step],
 ) -> Option<Waiting> {
-    let index = if reason == StallReason::Barrier { next.saturating_sub(1) } else { next };
+    let index = match reason {
+        StallReason::Barrier => next.saturating_sub(1),
+        StallReason::NotMyTurn
+        | StallReason::UnitFull
+        | StallReason::Scoreboard
+        | StallReason::Fetch
+        | StallReason::Drain => next,
+    };
     let step = *steps.get(index as usize)?;
     let (block, warp) = blocks.warp(slot);
     Some(Waiting { block, slot, warp, index, step })
@@ -76,17 +83,20 @@ mod tests {
                 at_barrier: set(3),
                 live: set(4),
             };
-            let expected = match (0..5).find(|&bit| bits >> bit & 1 == 1) {
-                Some(0) => StallReason::NotMyTurn,
-                Some(1) => StallReason::UnitFull,
-                Some(2) => StallReason::Scoreboard,
-                Some(3) => StallReason::Barrier,
-                Some(4) => StallReason::Fetch,
-                _ => StallReason::Drain,
+            let warps = |reason: StallReason| match reason {
+                StallReason::NotMyTurn => Some(stalled.ready),
+                StallReason::UnitFull => Some(stalled.no_room),
+                StallReason::Scoreboard => Some(stalled.awaiting),
+                StallReason::Barrier => Some(stalled.at_barrier),
+                StallReason::Fetch => Some(stalled.live),
+                // the reason if there is no warp
+                StallReason::Drain => None,
             };
-            let (reason, warps) = stalled.reason();
-            assert_eq!(reason, expected);
-            assert_eq!(warps.lowest(), (0..5).find(|&bit| bits >> bit & 1 == 1));
+            let holds_back = |&reason: &StallReason| warps(reason).is_none_or(|warps| !warps.is_empty());
+            let expected = StallReason::ALL.into_iter().find(holds_back);
+            let (reason, held_back) = stalled.reason();
+            assert_eq!(Some(reason), expected);
+            assert_eq!(held_back, warps(reason).unwrap_or(WarpMask::empty()));
         }
     }
 }

@@ -271,8 +271,9 @@ impl Walk<'_> {
                 StallReason::UnitFull => Kind::UnitFull,
                 StallReason::Scoreboard if gap.slot == Some(usize::from(slot)) => Kind::Held,
                 StallReason::Fetch => Kind::Fetch,
-                _ if self.rules.front_end => Kind::Fetch,
-                _ => Kind::Held,
+                StallReason::Scoreboard | StallReason::Barrier | StallReason::Drain => {
+                    if self.rules.front_end { Kind::Fetch } else { Kind::Held }
+                }
             };
             self.spend_on(gap.from.max(since), kind, number);
         }

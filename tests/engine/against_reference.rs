@@ -16,7 +16,7 @@ use warpbound::path::{BlockPaths, BlockSource, Listed};
 use warpbound::program::TimingTable;
 use warpbound::sim::policy::Schedule;
 use warpbound::sim::{PolicySetup, SubCoreResult, simulate};
-use warpbound::trace::{Event, Recorder, WarpFinish};
+use warpbound::trace::{Event, Recorder, StallReason, WarpFinish};
 
 fn engine(launch: &RandomLaunch, setup: &PolicySetup, resident: u32) -> (Outcome, Recorder) {
     let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
@@ -43,7 +43,7 @@ fn engine(launch: &RandomLaunch, setup: &PolicySetup, resident: u32) -> (Outcome
         done: issue.done.get(),
     });
     let of_reasons = |used: &SubCoreResult| {
-        let mut stalls = [0; 6];
+        let mut stalls = [0; StallReason::ALL.len()];
         used.stalls.iter().for_each(|(reason, cycles)| stalls[reason.index()] = cycles.get());
         stalls
     };
@@ -263,7 +263,7 @@ fn bounded_queues() {
     for seed in 600_000..600_200 {
         let shape = Shape { queues: 4, ..Shape::EVERYTHING };
         let (outcome, _) = engine(&random_launch(seed, &shape, 1), &PolicySetup::Gto, 1);
-        full += outcome.stalls[0][1];
+        full += outcome.stalls[0][StallReason::UnitFull.index()];
     }
     assert!(full > 1000, "queues were full in {full} cycles only");
 }
@@ -271,7 +271,7 @@ fn bounded_queues() {
 /// The random kernels cover the cases that they are meant to, which the tests above rely on.
 #[test]
 fn random_kernels_reach_every_reason_and_every_feature() {
-    let mut stalls = [0; 6];
+    let mut stalls = [0; StallReason::ALL.len()];
     let (mut releases, mut far, mut empty) = (0, 0, 0);
     for seed in 0..300 {
         let launch = random_launch(seed, &Shape::EVERYTHING, 1);
@@ -282,7 +282,13 @@ fn random_kernels_reach_every_reason_and_every_feature() {
         far += recorder.issues().filter(|issue| (issue.done - issue.issue).get() > 1024).count();
         empty += outcome.blocks[0].finish.iter().filter(|finish| **finish == 0).count();
     }
-    assert!([0, 2, 3, 5].iter().all(|&reason| stalls[reason] > 100), "{stalls:?}");
+    let common = |reason: StallReason| match reason {
+        StallReason::NotMyTurn | StallReason::Scoreboard | StallReason::Barrier | StallReason::Drain => true,
+        // these never occur in the paper model
+        StallReason::UnitFull | StallReason::Fetch => false,
+    };
+    let mut common = StallReason::ALL.into_iter().filter(|&reason| common(reason));
+    assert!(common.all(|reason| stalls[reason.index()] > 100), "{stalls:?}");
     assert!(releases > 100 && far > 20 && empty > 5, "{releases} releases, {far} far, {empty} empty warps");
 }
 

@@ -17,6 +17,7 @@ use warpbound::isa::Space;
 use warpbound::machine::{Dependences, Hazards, Machine, OpTiming};
 use warpbound::path::{BlockPaths, Step};
 use warpbound::program::{Coded, Flow, Program};
+use warpbound::trace::StallReason;
 
 /// A policy.
 #[derive(Clone, Debug)]
@@ -52,7 +53,7 @@ pub struct Outcome {
     pub issues: Vec<Issued>,
     pub makespan: u64,
     /// The idle cycles by sub-core: not its turn, unit full, scoreboard, barrier, fetch, drain.
-    pub stalls: Vec<[u64; 6]>,
+    pub stalls: Vec<[u64; StallReason::ALL.len()]>,
     /// The blocks, in launch order.
     pub blocks: Vec<Ran>,
 }
@@ -171,7 +172,7 @@ pub fn simulate(
         outcome: Outcome {
             issues: Vec::new(),
             makespan: 0,
-            stalls: vec![[0; 6]; sub_cores],
+            stalls: vec![[0; StallReason::ALL.len()]; sub_cores],
             blocks: vec![Ran::default(); blocks.len()],
         },
     };
@@ -512,16 +513,16 @@ impl Sim<'_> {
     fn attribute(&mut self, sub_core: usize) {
         let slots = self.slots_of(sub_core);
         let reason = if slots.iter().any(|&slot| self.ready(slot)) {
-            0
+            StallReason::NotMyTurn
         } else if slots.iter().any(|&slot| self.hazards_are_over(slot)) {
-            1
+            StallReason::UnitFull
         } else if slots.iter().any(|&slot| self.eligible(slot)) {
-            2
+            StallReason::Scoreboard
         } else if slots.iter().any(|&slot| self.slots[slot].as_ref().is_some_and(|warp| !warp.finished)) {
-            3
+            StallReason::Barrier
         } else {
-            5
+            StallReason::Drain
         };
-        self.outcome.stalls[sub_core][reason] += 1;
+        self.outcome.stalls[sub_core][reason.index()] += 1;
     }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::machine::written::memory::{
-    CacheSettings, Fixed, Jitter, LowerLevel, MemorySpec, Partitions, Replacement, Start,
+    CacheSettings, Fixed, Jitter, LowerLevel, MemorySpec, Partitions, Start,
 };
 use crate::machine::written::pipeline::{Issue, Launch, PipelineSpec, Placement};
 use crate::machine::written::{BankRule, MachineSpec, SharedMemorySpec, UnitSpec};
@@ -140,7 +140,7 @@ fn of_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) {
     // without an L2, the rows of DRAM, the clocks and the arbiters still keep their state
     let starts = if partitioned { start.copies() } else { *start != Start::Cold };
     idle(starts && l2.is_none(), "memory.start", "there is no L2 (memory.partitions.l2)");
-    let drawn = |cache: &CacheSettings| cache.replacement == Replacement::Random;
+    let drawn = |cache: &CacheSettings| cache.replacement.is_random();
     let caches = l1.iter().map(|l1| &l1.cache).chain(constant).chain(l2);
     let random = caches.into_iter().any(drawn) || !perfect && *jitter != Jitter::Off;
     idle(*seed != 0 && !random, "memory.seed", "nothing is random: no jitter, no random replacement");

@@ -30,7 +30,7 @@ impl MachineSpec {
     /// Returns the aspects of the machine that are random as it is written.
     pub fn random(&self) -> Vec<Random> {
         let memory = self.memory.as_ref();
-        let replaces = |cache: &CacheSettings| cache.replacement == Replacement::Random;
+        let replaces = |cache: &CacheSettings| cache.replacement.is_random();
         let is_there = |random: &Random| match random {
             Random::Replacement => memory.is_some_and(|memory| caches(memory).any(replaces)),
             Random::Jitter => memory.is_some_and(|memory| memory.jitter != Jitter::Off),
@@ -59,7 +59,7 @@ impl MachineSpec {
                 cache.replacement = match (has(Random::Replacement), cache.replacement) {
                     (true, _) => Replacement::Random,
                     (false, Replacement::Random) => Replacement::Lru,
-                    (false, other) => other,
+                    (false, other @ (Replacement::Lru | Replacement::Fifo)) => other,
                 };
             }
             if !has(Random::Jitter) {

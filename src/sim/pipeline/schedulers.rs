@@ -178,13 +178,17 @@ impl Schedulers {
 
     /// Wakes the sub-cores of these slots, whose instructions were fetched; the warps in `go_on`
     /// can issue them. If no fetched warp can issue, a sub-core need not be woken as long as its
-    /// reason precedes [`StallReason::Barrier`], because the fetch then does not change the reason.
+    /// reason precedes [`StallReason::Barrier`] in priority, because the fetch then does not change the reason.
     #[inline]
     pub fn wake_fetched(&mut self, slots: WarpMask, go_on: WarpMask) {
         for slot in slots.slots() {
             let sub_core = self.sub_core_of[slot];
             let idle = &self.subs[usize::from(sub_core)].idle;
-            if go_on.has(slot) || idle.is_none_or(|idle| idle.reason > StallReason::Scoreboard) {
+            let may_change = |idle: Idling| match idle.reason {
+                StallReason::NotMyTurn | StallReason::UnitFull | StallReason::Scoreboard => false,
+                StallReason::Barrier | StallReason::Fetch | StallReason::Drain => true,
+            };
+            if go_on.has(slot) || idle.is_none_or(may_change) {
                 self.awake |= 1u32.wrapping_shl(sub_core.into());
             }
         }
@@ -220,8 +224,13 @@ impl Schedulers {
             return None;
         }
         let ended = self.end_idle(sub_core, now);
-        if reason == StallReason::UnitFull {
-            self.without_room |= bit;
+        match reason {
+            StallReason::UnitFull => self.without_room |= bit,
+            StallReason::NotMyTurn
+            | StallReason::Scoreboard
+            | StallReason::Barrier
+            | StallReason::Fetch
+            | StallReason::Drain => {}
         }
         self.subs[sub_core].idle = Some(Idling { from: now, reason });
         Some(Change { ended, reason, warps })

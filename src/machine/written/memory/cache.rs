@@ -72,6 +72,16 @@ pub enum Replacement {
     Random,
 }
 
+impl Replacement {
+    /// Returns whether the victims depend on the memory's seed.
+    pub const fn is_random(self) -> bool {
+        match self {
+            Self::Lru | Self::Fifo => false,
+            Self::Random => true,
+        }
+    }
+}
+
 /// The effect of a store that hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WritePolicy {

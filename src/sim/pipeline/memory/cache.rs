@@ -335,20 +335,37 @@ impl Cache {
     /// Updates the replacement order when a line that is present is accessed.
     #[inline]
     fn touch(&mut self, place: usize, set: usize) {
-        if self.settings.replacement == Replacement::Lru {
-            self.lines.move_to_end(place, set);
+        match self.settings.replacement {
+            Replacement::Lru => self.lines.move_to_end(place, set),
+            Replacement::Fifo | Replacement::Random => {}
         }
     }
 
     /// Returns the victim of a set, or `None` if all ways wait for data.
     #[inline]
     fn victim(&mut self, set: usize) -> Option<usize> {
+        match self.settings.replacement {
+            Replacement::Lru | Replacement::Fifo => {
+                let first = self.lines.first(set);
+                if self.is_free(first) {
+                    return Some(first);
+                }
+                self.lines.in_order(set).find(|&place| self.is_free(place))
+            }
+            Replacement::Random => self.drawn_victim(set),
+        }
+    }
+
+    /// Returns whether a way does not wait for data.
+    #[inline]
+    fn is_free(&self, place: usize) -> bool {
+        self.lines.masks(place).reserved == 0
+    }
+
+    /// Returns a random victim of a set like [`Self::victim`], or the first empty way.
+    fn drawn_victim(&mut self, set: usize) -> Option<usize> {
         let lines = &self.lines;
         let is_free = |&place: &usize| lines.masks(place).reserved == 0;
-        if self.settings.replacement != Replacement::Random {
-            let first = lines.first(set);
-            return if is_free(&first) { Some(first) } else { lines.in_order(set).find(is_free) };
-        }
         let ways = self.settings.ways as usize;
         let mut free = (set * ways..(set + 1) * ways).filter(is_free);
         let count = free.clone().count() as u64;

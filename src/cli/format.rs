@@ -8,3 +8,13 @@ pub enum Format {
     /// JSON for scripts: one object and nothing else on stdout.
     Json,
 }
+
+impl Format {
+    /// Returns whether people read the output, so that drawings, excerpts and remarks may follow.
+    pub const fn is_for_people(self) -> bool {
+        match self {
+            Self::Text => true,
+            Self::Json => false,
+        }
+    }
+}

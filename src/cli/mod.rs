@@ -161,7 +161,7 @@ impl Args {
             Command::Hunt(hunt) => hunt.format,
             Command::Anomaly(anomaly) => anomaly.format,
             Command::Fermi(fermi) => fermi.format,
-            Command::Ablate(ablate) => ablate.format.of_problems(),
+            Command::Ablate(ablate) => ablate.format.of_reports(),
             Command::Sweep(sweep) => sweep.format,
             Command::Merge(merge) => merge.format,
             Command::Reproduce(reproduce) => reproduce.format,

@@ -63,7 +63,7 @@ pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format
     match outcome {
         Ok(ending) => {
             // in JSON the failures are part of the result
-            if format == Format::Text {
+            if format.is_for_people() {
                 complain(&ending.failures.to_string());
             }
             complain(&ending.late.to_string());

@@ -16,21 +16,80 @@ use crate::program::warp_cfg::Divergence;
 use crate::report::timeline::{self, About, Recording, TooLong};
 use crate::trace::{CsvTrace, IpointTrace, KanataTrace, Listing, Observer, PerfettoTrace, UnitInstances};
 
-/// Rejects files whose extension denotes no kind of trace.
-pub fn check_endings(paths: &[PathBuf]) -> Result<(), Diagnostics> {
-    let mut problems = Diagnostics::new();
-    let known = |path: &Path| {
-        is_recorded(path) || matches!(ending(path), "json" | "kanata" | "csv" | "replay" | "ipoints")
-    };
-    for path in paths.iter().filter(|path| !known(path)) {
-        problems.push(
-            Diagnostic::general(path.display().to_string(), "the ending names no kind of trace").hint(
-                ".html timeline, .svg figure, .json Perfetto, .kanata Konata, .csv table, .replay schedule, \
-                 .ipoints for hybrid",
-            ),
-        );
+/// A kind of trace, which the ending of a file names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceKind {
+    /// A page with a timeline.
+    Page,
+    /// A figure.
+    Figure,
+    /// A Perfetto trace.
+    Perfetto,
+    /// A Konata log.
+    Konata,
+    /// A table.
+    Table,
+    /// A schedule, which can be replayed.
+    Schedule,
+    /// The times at which warps of all SMs pass ipoints.
+    Ipoints,
+}
+
+impl TraceKind {
+    /// All kinds, in the order of the hint. [`TraceKind::Ipoints`] is the last one.
+    const ALL: [Self; Self::Ipoints as usize + 1] =
+        [Self::Page, Self::Figure, Self::Perfetto, Self::Konata, Self::Table, Self::Schedule, Self::Ipoints];
+
+    /// Returns the ending of files of this kind, and a description.
+    const fn ending(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Page => ("html", "timeline"),
+            Self::Figure => ("svg", "figure"),
+            Self::Perfetto => ("json", "Perfetto"),
+            Self::Konata => ("kanata", "Konata"),
+            Self::Table => ("csv", "table"),
+            Self::Schedule => ("replay", "schedule"),
+            Self::Ipoints => ("ipoints", "for hybrid"),
+        }
     }
-    problems.into_result(())
+
+    /// Returns the kind that the ending of a file names.
+    ///
+    /// # Errors
+    /// Returns an error if it names none.
+    pub fn of(path: &Path) -> Result<Self, Diagnostic> {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+        Self::ALL.into_iter().find(|kind| kind.ending().0 == ending).ok_or_else(|| {
+            let known = Self::ALL.map(|kind| format!(".{} {}", kind.ending().0, kind.ending().1));
+            Diagnostic::general(path.display().to_string(), "the ending names no kind of trace")
+                .hint(known.join(", "))
+        })
+    }
+
+    /// Returns whether a file of this kind is made after the run, from a recording of the whole
+    /// run.
+    pub const fn is_recorded(self) -> bool {
+        match self {
+            Self::Page | Self::Figure => true,
+            Self::Perfetto | Self::Konata | Self::Table | Self::Schedule | Self::Ipoints => false,
+        }
+    }
+}
+
+/// Returns the kinds of these trace files.
+///
+/// # Errors
+/// Returns an error for each file whose ending names no kind.
+pub fn kinds(paths: &[PathBuf]) -> Result<Vec<TraceKind>, Diagnostics> {
+    let mut problems = Diagnostics::new();
+    let mut kinds = Vec::new();
+    for path in paths {
+        match TraceKind::of(path) {
+            Ok(kind) => kinds.push(kind),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    problems.into_result(kinds)
 }
 
 /// Returns what traces state about the instructions of a kernel; empty if there is no trace.
@@ -41,30 +100,22 @@ pub fn listing(files: &[TraceFile], kernel: &LoadedKernel) -> Listing {
 }
 
 /// Returns the ipoints of a kernel, if a trace needs them.
-pub fn instrumented(paths: &[PathBuf], kernel: &LoadedKernel) -> Result<Option<Instrumented>, Diagnostic> {
-    let wanted = paths.iter().any(|path| ending(path) == "ipoints");
+pub fn instrumented(kinds: &[TraceKind], kernel: &LoadedKernel) -> Result<Option<Instrumented>, Diagnostic> {
+    let wanted = kinds.contains(&TraceKind::Ipoints);
     wanted.then(|| ipoints::instrumented(kernel, Divergence::Sides, Density::Blocks)).transpose()
-}
-
-/// Returns whether a file is made after the run, from a recording of the whole run.
-pub fn is_recorded(path: &Path) -> bool {
-    matches!(ending(path), "html" | "svg")
-}
-
-fn ending(path: &Path) -> &str {
-    path.extension().and_then(|ending| ending.to_str()).unwrap_or("")
 }
 
 /// A trace file that is being written.
 pub struct TraceFile<'a> {
     path: &'a Path,
+    kind: TraceKind,
     out: BufWriter<Part>,
 }
 
 impl<'a> TraceFile<'a> {
     /// Creates a file.
     pub fn create(path: &'a Path, outputs: &mut Outputs) -> Result<Self, Diagnostic> {
-        Ok(Self { path, out: BufWriter::new(outputs.file("--trace", path)?) })
+        Ok(Self { path, kind: TraceKind::of(path)?, out: BufWriter::new(outputs.file("--trace", path)?) })
     }
 
     /// Returns the observer that writes the file.
@@ -75,21 +126,24 @@ impl<'a> TraceFile<'a> {
         code: Option<&'w Instrumented>,
     ) -> Writer<'w> {
         let units = UnitInstances::new(machine);
-        if let (Some(code), "ipoints") = (code, ending(self.path)) {
-            return Writer::Ipoints(IpointTrace::new(&mut self.out, &code.map, &code.names));
-        }
-        match ending(self.path) {
-            "csv" => Writer::Csv(CsvTrace::new(&mut self.out, units, listing)),
-            "kanata" => Writer::Kanata(KanataTrace::new(&mut self.out, units, listing)),
-            "html" | "svg" => Writer::Later,
-            "replay" => Writer::Replay(ScheduleRecorder::default(), &mut self.out),
-            _ => Writer::Perfetto(Box::new(PerfettoTrace::new(&mut self.out, units, listing))),
+        match self.kind {
+            TraceKind::Table => Writer::Csv(CsvTrace::new(&mut self.out, units, listing)),
+            TraceKind::Konata => Writer::Kanata(KanataTrace::new(&mut self.out, units, listing)),
+            TraceKind::Page | TraceKind::Figure => Writer::Later,
+            TraceKind::Schedule => Writer::Replay(ScheduleRecorder::default(), &mut self.out),
+            TraceKind::Perfetto => {
+                Writer::Perfetto(Box::new(PerfettoTrace::new(&mut self.out, units, listing)))
+            }
+            TraceKind::Ipoints => {
+                let Some(code) = code else { unreachable!("`instrumented` looked at every kind") };
+                Writer::Ipoints(IpointTrace::new(&mut self.out, &code.map, &code.names))
+            }
         }
     }
 
     /// Writes a file that is made from a whole run; other files have been written during the run.
     pub fn fill(&mut self, recording: &Recording, about: &About<'_>) -> io::Result<()> {
-        if !is_recorded(self.path) {
+        if !self.kind.is_recorded() {
             return Ok(());
         }
         recording.whole().map_err(|TooLong { most }| {
@@ -98,12 +152,17 @@ impl<'a> TraceFile<'a> {
                 "the run has more than {most} instructions and idle intervals; {advice}"
             ))
         })?;
-        let text = match ending(self.path) {
-            "svg" => {
+        let text = match self.kind {
+            TraceKind::Figure => {
                 let advice = "a trace that ends in .html shows longer runs";
                 timeline::svg(recording, about).map_err(|why| io::Error::other(format!("{why}; {advice}")))?
             }
-            _ => timeline::page(recording, about).render(),
+            TraceKind::Page => timeline::page(recording, about).render(),
+            TraceKind::Perfetto
+            | TraceKind::Konata
+            | TraceKind::Table
+            | TraceKind::Schedule
+            | TraceKind::Ipoints => return Ok(()),
         };
         self.out.write_all(text.as_bytes())
     }

@@ -275,17 +275,11 @@ pub enum TableFormat {
 }
 
 impl TableFormat {
-    /// Returns the format of error messages.
-    pub fn of_problems(self) -> Format {
-        self.of_reports().unwrap_or(Format::Text)
-    }
-
-    /// Returns the equivalent format that every report supports, or `None` for CSV.
-    pub fn of_reports(self) -> Option<Format> {
+    /// Returns the format of reports and error messages; people read them beside a table in CSV.
+    pub fn of_reports(self) -> Format {
         match self {
-            Self::Text => Some(Format::Text),
-            Self::Json => Some(Format::Json),
-            Self::Csv => None,
+            Self::Text | Self::Csv => Format::Text,
+            Self::Json => Format::Json,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::Cycles;
 use crate::check::ablation::{MACHINES, Row, Variants, cycles};
-use crate::cli::args::{Ablate, Common, PtxLaunch, Races};
+use crate::cli::args::{Ablate, Common, PtxLaunch, Races, TableFormat};
 use crate::cli::assets;
 use crate::cli::failures::Batch;
 use crate::cli::format::Format;
@@ -30,11 +30,11 @@ pub fn run(args: &Ablate, session: &Session) -> Outcome {
         return Err(batch.failures.into_problems());
     }
     let mut ending = Ending::default();
-    match args.format.of_reports() {
-        None => ending.print(session, &table.csv()),
-        Some(format) => {
+    match args.format {
+        TableFormat::Csv => ending.print(session, &table.csv()),
+        TableFormat::Text | TableFormat::Json => {
             let output = Output::of_batch("ablate", Some(args.seed), vec![table], batch.report(session));
-            ending.report(session, format, &output);
+            ending.report(session, args.format.of_reports(), &output);
         }
     }
     ending.failures = batch.failures;

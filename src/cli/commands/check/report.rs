@@ -6,7 +6,6 @@ use crate::check::Verdict;
 use crate::cli::args::Check;
 use crate::cli::commands::{again, draw};
 use crate::cli::failures::Batch;
-use crate::cli::format::Format;
 use crate::cli::lists::{Lists, Setup};
 use crate::cli::load::Loaded;
 use crate::cli::output::Ending;
@@ -50,7 +49,7 @@ pub fn report<'a>(
 
 /// Draws the first block of a kernel, if requested.
 pub fn gantt(args: &Check, all: &[Judged], lists: &Lists, session: &Session, ending: &mut Ending) {
-    let one_as_text = args.kernels.len() == 1 && args.common.format == Format::Text;
+    let one_as_text = args.kernels.len() == 1 && args.common.format.is_for_people();
     if let ([Judged { what: Loaded::Kernel(kernel), runs }], true) = (all, args.gantt && one_as_text) {
         for Run { setup, .. } in runs {
             let heading = match lists.are_lists() {
@@ -90,7 +89,7 @@ pub fn again(
                 same()
             }
         };
-        if args.common.format == Format::Text {
+        if args.common.format.is_for_people() {
             let (kernel, policy) = (judged.what.name(), &run.checked().scheduler);
             let on = if lists.several_machines() {
                 format!(" on {}", run.setup.machine.name())

@@ -7,7 +7,6 @@ use crate::bound::{self, Bound, Scope};
 use crate::check::{Plan, Verdict, Workload, WorkloadKind, check, counterexample};
 use crate::cli::args;
 use crate::cli::files::Folder;
-use crate::cli::format::Format;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::policies;
 use crate::cli::resources;
@@ -81,7 +80,7 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
         let (Some(shown), Some(folder)) = (violation, &folder) else { continue };
         if let Err(problems) = write_folder(args, shown, &name(args, plan), folder) {
             ending.late.append(problems);
-        } else if args.format == Format::Text {
+        } else if args.format.is_for_people() {
             let line = format!("\nsetting {}, to see it again:\n  {}\n", plan.setting, shown.command);
             ending.print(session, &line);
         }

@@ -11,7 +11,6 @@ use crate::cli::args::Run;
 use crate::cli::commands::draw;
 use crate::cli::dumps::{Dump, Dumped, Names, OpenDump};
 use crate::cli::files::Outputs;
-use crate::cli::format::Format;
 use crate::cli::load::{self, LoadedKernel};
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
@@ -37,8 +36,8 @@ const MAX_BRANCHES: usize = 10;
 pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) -> Outcome {
     let (machine, _) = load::machine(&args.on.common, kernel)?;
     let policy = load::policy(&args.on.common, kernel, &machine)?;
-    trace_files::check_endings(&args.trace)?;
-    let ipoints = trace_files::instrumented(&args.trace, kernel)?;
+    let kinds = trace_files::kinds(&args.trace)?;
+    let ipoints = trace_files::instrumented(&kinds, kernel)?;
     let dumps = names(kernel).dumps(&args.dump)?;
     let inputs = load::inputs(&args.on.common, kernel, &policy);
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
@@ -73,7 +72,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     if machine.shared_memory().is_some() && !args.timings {
         more.push(&mut bank_profile);
     }
-    let records = args.trace.iter().any(|path| trace_files::is_recorded(path));
+    let records = kinds.iter().any(|kind| kind.is_recorded());
     let mut recording = records.then(|| FirstSm::new(Recording::new(&machine)));
     if let Some(recording) = &mut recording {
         more.push(recording);
@@ -125,7 +124,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     };
     let mut ending = Ending::default();
     ending.report(session, args.on.common.format, &output(args, result, &checked, session));
-    if args.gantt && args.on.common.format == Format::Text {
+    if args.gantt && args.on.common.format.is_for_people() {
         match draw::gantt(kernel, &machine, &policy, &args.on.common, &session.watch) {
             Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
             Err(problems) => ending.late.append(problems),

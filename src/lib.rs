@@ -1,187 +1,274 @@
 //! # warpbound: the architecture guide
 //!
-//! A cycle-level timing simulator of one GPU streaming multiprocessor (SM) that checks analytic
-//! execution-time bounds against every run. The command line is a thin layer over this library.
+//! warpbound is a cycle-level timing simulator of one GPU streaming multiprocessor (SM). It checks
+//! analytic bounds on execution times against every run that it simulates. The command line is a
+//! thin layer over this library.
+//!
+//! The [glossary](model::glossary) defines the terms, and the [execution model](model) defines what
+//! a simulated cycle is. `CONTRIBUTING.md` describes how to build, test and extend the code.
+//!
+//! ## Start here
+//!
+//! These eight files, read in this order, are the core of the program. Everything else adds a
+//! source of programs, a feature of machines, another analysis or another form of output.
+//!
+//! 1. `src/program/mod.rs`: [`program::Program`], a decoded kernel. Each instruction has an op
+//!    class, registers, and semantics that do not depend on the language it was written in.
+//! 2. `src/path/mod.rs`: [`path::WarpPath`], the sequence of instructions that a warp executed, and
+//!    [`path::BlockPaths`], the paths of a block's warps. Paths contain no times.
+//! 3. `src/exec/mod.rs`: [`exec::Executor`], which executes a launch functionally, block by block,
+//!    and produces the paths.
+//! 4. `src/program/timing.rs`: [`program::TimingTable`], which binds the op classes of a program to
+//!    the units of a [`machine::Machine`]: each instruction gets its unit, initiation interval and
+//!    latency.
+//! 5. `src/sim/paper/mod.rs`: the engine of the paper model, about 300 lines. Its `issue` computes
+//!    when an instruction starts and completes.
+//! 6. `src/bound/contract.rs`: [`bound::Bound`], the trait of every bound. `src/bound/iwb.rs` is a
+//!    short and proved example.
+//! 7. `src/check/judging.rs`: the comparison of simulated makespans with the values of bounds,
+//!    block by block.
+//! 8. `src/cli/commands/check/mod.rs`: the command `check`, which drives all of this.
+//!
+//! ### First walk: `warpbound check saxpy`
+//!
+//! 1. `src/main.rs` calls [`cli::main`]. It parses the arguments (`src/cli/args.rs`) and calls the
+//!    function of the command, here `run` in `src/cli/commands/check/mod.rs`.
+//! 2. `Prepared::new` in `src/cli/commands/check/judged.rs` loads the kernel through
+//!    `src/cli/load.rs`: it finds the launch file `kernels/saxpy/saxpy.ron`, parses the PTX module
+//!    that the file names, and makes a [`check::Workload`] of them. It also determines the machines
+//!    and policies.
+//! 3. [`check::judge_each`] (`src/check/each.rs`) makes a [`check::Plan`] per machine.
+//!    [`check::check_all`] (`src/check/replay.rs`) executes the kernel once for all machines and
+//!    policies that can share its paths.
+//! 4. For each block, the paths are replayed by [`sim::simulate`] and analysed by
+//!    [`bound::Analyser`]. Neither sees a result of the other.
+//! 5. `Judge::block` in `src/check/judging.rs` compares the makespan of the block with the value of
+//!    each bound. The totals are a [`check::Checked`], which has a [`check::Verdict`].
+//! 6. `src/report/check.rs` formats it as text or JSON, and `src/cli/output.rs` prints it and
+//!    determines the exit code.
+//!
+//! ### Second walk: a bound, from a path to a judged number
+//!
+//! 1. [`bound::Analyser`] (`src/bound/section.rs`) splits the paths of a block at barriers into
+//!    sections. For each section it analyses each warp as if the warp ran alone, by the algorithm
+//!    in `src/bound/algorithm.rs`, and records the load on each unit. The result is a
+//!    [`bound::SectionAnalysis`].
+//! 2. [`bound::Bound::warp_values`], for example that of [`bound::Iwb`], turns a section into one
+//!    value per warp. [`bound::Bound::add_section`] takes the maximum over the warps and adds it to
+//!    the [`bound::BoundReport`] of the block.
+//! 3. [`bound::Bound::applicable`] tests the premises of the bound on a [`bound::Context`], which
+//!    holds the facts about the machine, the policy and the run (`src/bound/context.rs`). Only a
+//!    bound whose premises hold gets a [`bound::Applicable`], and only that turns a value into a
+//!    [`bound::Guarantee`].
+//! 4. `Judge::block` in `src/check/judging.rs` enters the guarantee beside the makespan of the
+//!    block in a [`check::BlockTable`], and adds it to the [`check::BoundRow`] of the run.
+//! 5. `settled` in `src/check/order.rs` withdraws the verdict if the functional run found a memory
+//!    race on which the paths depend. [`check::BoundRow::verdict`] is the judged result.
+//!
+//! ### Third walk: an instruction, from PTX text to a cycle
+//!
+//! The example is `bfind.u32 %r2, %r1;`.
+//!
+//! 1. [`ptx::Module::parse`] reads the file: `src/ptx/lexer.rs` makes tokens of the text,
+//!    `src/ptx/parser/mod.rs` makes a syntax tree of the tokens, and `src/ptx/resolve/mod.rs`
+//!    resolves names.
+//! 2. [`ptx::Module::program`] lowers the kernel. `instruction` in `src/ptx/lower/mod.rs` passes
+//!    the instruction to the file of its family, here `src/ptx/lower/bits.rs`, which returns the
+//!    semantics: a [`program::Sem`] with [`program::sem::IntOp::Bfind`].
+//! 3. The table `isa/ptx.ron`, read by [`isa::IsaTable`], maps the opcode root `bfind` to the op
+//!    class `alu.bits`. Semantics and op class together are the [`program::Instr`].
+//! 4. [`exec::Executor`] executes the instruction for the 32 lanes of a warp: `execute` in
+//!    `src/exec/step.rs` calls `src/exec/arith/int.rs`, and `src/exec/arith/bits.rs` computes the
+//!    value. The executed instruction becomes a [`path::Step`] of the [`path::WarpPath`].
+//! 5. [`program::TimingTable::new`] looks `alu.bits` up in the machine. The machine in
+//!    `configs/ecrts25-orin.ron` maps its family `alu` to the unit `int`, `init` 1 and `lat` 0.
+//! 6. `Sm::issue` in `src/sim/paper/mod.rs` runs when the policy has chosen the warp. The
+//!    instruction starts in `max(now, cycle in which the unit is free)`, and its result is
+//!    available `init + lat` cycles later.
+//! 7. Observers get a [`trace::Issue`] with these cycles. Traces, statistics and critical paths are
+//!    all made from such events.
 //!
 //! ## How data flows
 //!
 //! ```text
-//!  ptx    ─┐                                     ┌─> sim    schedules the warps ──events──> trace
-//!  sass   ─┤                                     │                                            │
-//!  micro  ─┴─> Program ──exec──> BlockPaths ─────┤    (two engines: paper model, pipeline)    │
-//!  accelsim ─> Program, ───────> BlockPaths      │                                            │
-//!              (program)  once   (path)          ├─> bound  Algorithm 1, GUB, IWB, ..., RBB   │
-//!                                                │         │                                  v
-//!              TimingTable = Program + Machine ──┤  both ──> check: a verdict per bound ──> report ──> cli
-//!                                                └─> explore  every schedule of a block
+//!  ptx      ─┐                                    ┌─> sim ────┬─> events ──> trace, why
+//!  sass     ─┼─> Program ──> exec ──> BlockPaths ─┤           │
+//!  micro    ─┘                                    │           ├─> check ──> report ──> cli
+//!  accelsim ───> Program ───────────> BlockPaths ─┤           │
+//!                                                 ├─> bound ──┘
+//!  TimingTable = Program + Machine ───────────────┤
+//!                                                 └─> explore   (every schedule of a block)
 //! ```
 //!
-//! * A front end ([`ptx`], [`sass`] for machine code, [`micro`]) decodes a kernel into a [`program::Program`]: instructions
-//!   with op class, registers and language-neutral semantics ([`program::sem`]).
-//! * A trace of another tool ([`accelsim`]) gives both, the instructions that were executed and the paths: nothing is executed.
-//! * [`exec`] runs a launch functionally, once, 32 lanes at a time, and yields the
-//!   [`path::BlockPaths`] of one block after the other: what each warp executed, four bytes a
-//!   step. There is no time in it.
-//! * A program ([`program::sequence`]) is a sequence of launches over memory that persists
-//!   ([`exec::Device`]). It, or a list of traces, is an application ([`check::Application`]);
-//!   [`check::observe_application`] runs and judges its kernels one after the other.
-//! * [`program::TimingTable`] brings a program's op classes and a [`machine::Machine`] together:
-//!   unit, initiation interval and latency per instruction.
-//! * [`sim`] replays paths under a scheduling policy and tells observers ([`trace`]) what happened
-//!   when. [`bound`] reads the same paths and computes phases and bounds.
-//! * [`explore`] searches instead of simulating: the exact worst and best case over all schedules, long schedules of
-//!   blocks that are too large for that ([`explore::adversary`]), blocks and launches that break a bound ([`explore::hunt`]), anomalies ([`explore::anomaly`]), every block of
-//!   a small grammar ([`explore::grammar`]), and the Fermi model of Raravi and Andersson, 2010 ([`explore::fermi`]).
-//! * [`sweep`] runs the points of a plan, each as [`check`] would, with one functional run for all that can share it
-//!   ([`check::judge_each`], which the commands `check` and `compare` use too).
-//! * What holds for *every* input needs no run: [`exec::all_paths`] executes warps with loaded data unknown and gives
-//!   [`path::PathSet`]s instead of paths, and [`bound::all_paths`] bounds whatever path each warp takes.
-//! * [`hybrid`] is the other way to an execution time: it measures warps between points of the code in traces, from whatever
-//!   machine, and puts the times together along the control flow graph.
-//! * [`pwcet`] takes execution times, simulated or measured, and nothing else: tests, fits, and the times that runs exceed hardly ever.
-//! * [`why`] reads the events of a run and finds the critical path: what each cycle of its makespan hangs on.
-//! * [`check`] is the only place where a simulated makespan meets a bound. [`report`] turns results into
-//!   text and JSON, [`cli`] does all input and output.
+//! * A front end decodes a kernel into a [`program::Program`]: [`ptx`] for PTX, [`sass`] for
+//!   machine code, [`micro`] for small kernels in a notation of their own.
+//! * [`accelsim`] reads traces of Accel-Sim's tracer. A trace contains both the instructions and
+//!   the paths, so that nothing is executed.
+//! * [`exec`] executes a launch functionally, once, 32 lanes at a time. It produces the
+//!   [`path::BlockPaths`] of each block in launch order, four bytes per step, without any times.
+//! * A *program* ([`program::sequence`]) is a sequence of launches over memory that persists
+//!   ([`exec::Device`]). A program or a list of traces is an *application*
+//!   ([`check::Application`]), and [`check::observe_application`] runs and judges its kernels one
+//!   after the other.
+//! * [`sim`] replays paths under a scheduling policy and emits events to observers ([`trace`]).
+//!   [`bound`] reads the same paths and computes phases and bounds.
+//! * [`check`] is the only place where a simulated makespan meets a bound.
+//! * [`explore`] searches instead of simulating one schedule. It finds the exact worst and best
+//!   case of a block over all schedules, long schedules of larger blocks ([`explore::adversary`]),
+//!   blocks and launches that violate a bound ([`explore::hunt`]) and timing anomalies
+//!   ([`explore::anomaly`]). It enumerates the blocks of a small grammar ([`explore::grammar`]) and
+//!   implements the Fermi model of Raravi and Andersson, 2010 ([`explore::fermi`]).
+//! * [`exec::all_paths`] executes warps with all loaded data unknown, so that its
+//!   [`path::PathSet`]s cover every input. [`bound::all_paths`] computes the bound over all paths
+//!   of a set.
+//! * [`sweep`] defines plans, their points and their results. The points run through
+//!   [`check::judge_each`], which the commands `check` and `compare` use, too.
+//! * [`hybrid`] estimates execution times in another way: it measures the times of warps between
+//!   points of the code, in traces of any machine, and combines them along the control flow graph.
+//! * [`pwcet`] takes a sample of execution times, simulated or measured, and estimates which times
+//!   are exceeded with a small probability, by extreme-value statistics.
+//! * [`why`] reads the events of a run and finds its critical path, that is, the cause of each
+//!   cycle of the makespan.
+//! * [`report`] formats results as text and JSON. [`cli`] does all input and output.
 //!
 //! ## Invariants
 //!
 //! * **Independence.** `sim` and `bound` share the machine description and the instruction
-//!   sequence, never code that computes a point in time, and neither imports the other. That is
-//!   what makes the check a check. `tests/layers.rs` enforces it, with the layer order below.
-//! * **Determinism.** Same input, same bytes: integer time, explicit seeds (ChaCha8), no clock, no
-//!   environment, no iteration over hash maps where order shows.
-//! * **Two kinds of time.** [`base::Cycle`] is an instant, [`base::Cycles`] a duration; only the
-//!   sums that make sense compile.
-//! * **Parsed is not used.** A [`machine::MachineSpec`] is what people write, a
-//!   [`machine::Machine`] exists only validated, and so does each of its parts. Likewise launches and
-//!   micro kernels.
-//! * **Memory does not grow with the grid,** nor with the launches of a program. Blocks are streamed;
-//!   only makespan and bound values of each are kept.
-//! * **Every idle issue slot has one reason** ([`trace::StallReason`]); reasons and issues add up
-//!   to the makespan (with dual issue a cycle can have two issues).
-//! * **Front ends survive anything.** A bad input gives [`diag::Diagnostics`] with place, text and
-//!   hint, all problems of a file at once; a panic is a fault of ours.
+//!   sequence, but no code that computes a point in time, and neither imports the other. Without
+//!   this independence a comparison of the two would prove nothing. `tests/layers.rs` enforces it.
+//! * **Determinism.** The same input gives the same bytes on any number of threads. Times are
+//!   integers and seeds are explicit (ChaCha8). No result depends on a clock, on the environment or
+//!   on the order of a hash map.
+//! * **Two types of time.** [`base::Cycle`] is an instant and [`base::Cycles`] a duration. Only the
+//!   meaningful sums of them compile.
+//! * **Parsed values are not used directly.** A [`machine::MachineSpec`] is the content of a file;
+//!   a [`machine::Machine`] is always valid, and so is each of its parts. The same holds for
+//!   launches and micro kernels.
+//! * **Memory does not grow with the grid,** nor with the number of launches of a program. Blocks
+//!   are streamed; only the makespan and the bound values of each are kept.
+//! * **Every idle issue slot has exactly one reason** ([`trace::StallReason`]). On each sub-core
+//!   the idle cycles and the cycles with an issue add up to the makespan. With dual issue, a cycle
+//!   can have two issues.
+//! * **No input causes a panic.** Bad input gives [`diag::Diagnostics`], with a location, a message
+//!   and a hint for every error of a file at the same time.
 //!
 //! ## Layers
 //!
-//! An arrow may only point down, or to the right within a row.
+//! A module may import modules of lower rows, and modules further to the right in its own row.
 //!
 //! ```text
-//!  cli                          arguments, files, exit codes; the only layer that does IO
-//!  report   sweep               what each command prints: text and JSON of one struct; plans, points, results
-//!  check    explore  hybrid  pwcet  why  verdicts, counterexamples; all schedules, hunts, anomalies; estimates from traces, from times; critical paths
-//!  sim      bound               timing engine; phases and bounds        (never each other)
-//!  exec     trace               functional run; events and observers
-//!  ptx   sass   micro   accelsim   front ends
-//!  program  path  machine  isa  decoded kernels; paths; machines; op classes
-//!  base     diag                time, ids, masks; diagnostics
-//!  model                        documentation only: the rules, the bibliography
+//!  cli                                   arguments, files, exit codes; the only layer with I/O
+//!  report   sweep                        text and JSON of each command; plans, points and results
+//!  check  explore  hybrid  pwcet  why    verdicts; searches; estimates from traces and from times;
+//!                                        critical paths
+//!  sim      bound                        timing simulation; phases and bounds (never each other)
+//!  exec     trace                        functional execution; events and observers
+//!  ptx   sass   micro   accelsim         front ends
+//!  program  path  machine  isa           decoded kernels; paths; machines; op classes
+//!  base     diag                         time, ids, masks; diagnostics
+//!  model                                 documentation only: the model, the glossary, the papers
 //! ```
 //!
-//! `why` is so high because it needs what a front end decodes, what a machine says and what a trace tells, and so far
-//! from `sim` and `bound` that it may use neither: a path that is computed with the code that made the times explains nothing.
+//! `why` needs what a front end decodes, the machine description and the events of a trace. It may
+//! import neither `sim` nor `bound`: a critical path that is computed by the code that produced the
+//! times would not explain them.
 //!
-//! Within a layer the same holds without an order that is written down: the modules of a folder (files, and
-//! folders with all that is in them) use each other without a circle, whatever path or re-export they go by.
-//! A `mod.rs` may use its children, and they what it defines itself; what it only passes on is the child's.
-//! `tests/layers.rs` enforces both rules.
+//! Within a layer, the modules of a folder (files, and folders with everything in them) use each
+//! other without a cycle, whatever the path or re-export. A `mod.rs` may use its children, and they
+//! may use what it defines itself; what it only re-exports counts as the child's. `tests/layers.rs`
+//! enforces both rules.
 //!
 //! ## Where to look
 //!
-//! | you look for | it is in |
+//! ### The simulated machine
+//!
+//! | topic | location |
 //! |---|---|
-//! | the rules of issue, dispatch and write-back, exactly | [`model`]; the engine is [`sim`] |
+//! | the exact rules of issue, dispatch and write-back | [`model`] |
 //! | papers and other sources | [`model::bibliography`] |
-//! | a scheduling policy | `src/sim/policy/`, one file each |
-//! | the engine of the paper model, and which machines it takes | `src/sim/paper/`, [`sim::PaperMachine`] |
-//! | placement, barriers and the end of blocks, for both engines | `src/sim/blocks/` |
-//! | what the cycles of a makespan hang on | [`why`], which defines it; printed by `src/report/explain.rs` (`run --explain`), compared by `src/report/diff.rs` |
-//! | why an issue slot stays idle | [`trace::StallReason`], `src/sim/idle.rs` |
-//! | the SM as it is: fetch, operand collector, load/store unit | `src/sim/pipeline/`; simple and slow, for tests, `by_cycle/` there |
-//! | several SMs, cycle by cycle together, or each for itself for a while and on several threads | `src/sim/pipeline/gpu.rs`; `window.rs` there |
+//! | scheduling policies | `src/sim/policy/`, one file each |
+//! | the engine of the paper model; the machines that it accepts | `src/sim/paper/`; [`sim::PaperMachine`] |
+//! | placement, barriers and ends of blocks, for both engines | `src/sim/blocks/` |
+//! | the reason why an issue slot is idle | [`trace::StallReason`], `src/sim/idle.rs` |
+//! | the detailed engine: fetch, operand collector, load/store unit | `src/sim/pipeline/` |
+//! | its simple and slow reference, for tests | `src/sim/pipeline/by_cycle/` |
+//! | several SMs; many cycles at a time, on several threads | `src/sim/pipeline/gpu.rs`; `src/sim/pipeline/window.rs` |
 //! | caches, interconnect, DRAM | `src/sim/pipeline/memory/` |
-//! | what can be switched on, and its default | [`machine::pipeline`], [`machine::memory`], [`machine::SharedMemorySpec`] |
-//! | how a machine file becomes a machine | `src/machine/`: `written`, `layered`, `checked`, `used` |
-//! | how a configuration of GPGPU-Sim becomes one | `src/machine/gpgpusim/` |
-//! | what of that is beyond the paper model, and which bound accounts for it | `src/machine/used/features.rs`, `src/bound/claim.rs` |
-//! | what timing knows of a memory access | [`program::MemoryOp`], set by the front ends |
-//! | a plan, its run, the judging of it | `src/check/`: `plan.rs`, `run.rs`, `judging.rs`, `checked.rs` |
-//! | functional runs ahead of the simulation, on a thread | `src/check/ahead.rs` |
-//! | cycles against another simulator | `tests/engine/accelsim.rs` |
-//! | what each simplification costs | [`check::ablation`] |
-//! | one functional run for several machines and policies, of which one that fails takes nothing from the others | `src/check/replay.rs`; of an application `src/check/applications.rs`; of either `src/check/each.rs` |
-//! | lists of machines and policies on the command line | `src/cli/lists.rs`; batches on threads `src/cli/batch.rs` |
-//! | plans, their points, records and shards | [`sweep`]; the folder of results is `src/cli/files/results.rs`, as a by-product of `check` and `compare` `src/cli/commands/sweep/recording.rs` |
-//! | numbers of papers beside ours | `src/report/reproduce/` (published ones in `published.rs`, `betts.rs`, `diagxtrm/published.rs`, `pastis/published.rs`), `plans/` |
-//! | execution times from elsewhere; a campaign of runs that differ by chance | `src/cli/measurements.rs`; `src/cli/commands/pwcet/`, [`sweep::Draws`] |
-//! | the page of results, its plots | `src/report/results/`, `src/report/plot/` |
-//! | the timeline of a run, its scripts | `src/report/timeline/`, `assets/` in it; what all pages have is `src/report/html/` |
-//! | pages in a browser | `tests/browser.rs`, with Chromium |
-//! | Algorithm 1 of Jeanmougin et al., ECRTS 2025 | `src/bound/algorithm.rs` |
-//! | the facts about the machine that the proofs of the bounds use | [`bound::proofs`] |
-//! | the proofs of IWB, SWB, LWB, RBB | [`bound::proofs::iwb`], [`bound::proofs::swb`], [`bound::proofs::lwb`], [`bound::proofs::rbb`] |
-//! | the proofs of SRR and GSRR | [`bound::proofs::turns`] |
-//! | bounds that do not hold | [`bound::failed`] |
-//! | the transition system that is searched | `src/explore/model.rs`, of several blocks `src/explore/resident.rs` |
-//! | the worst schedule of a large block, slack and luck | [`explore::adversary`], `src/report/worst.rs` |
-//! | what warps may execute whatever the data are, and the bound over it | [`exec::all_paths`] makes sets of paths ([`path::PathSet`]), [`bound::all_paths`] bounds them, with the proof; put together in `src/check/every_path.rs` |
-//! | the hybrid analysis of Betts and Donaldson, ECRTS 2013 | [`hybrid`]; the format of its traces is `src/hybrid/trace.rs` |
-//! | where a warp passes which point of the code, as text and for `hybrid` | `src/trace/ipoints.rs`; the points of a kernel are `src/hybrid/instrumented.rs`, a run without a text is `src/hybrid/run.rs` |
-//! | how an instruction of machine code is encoded, printed, what it does | `isa/pascal.ron`, `src/sass/table/`, `src/sass/lower/`; checked as `docs/machine-code.md` says |
-//! | how a trace of Accel-Sim's tracer is read and written, what its opcodes are | `src/accelsim/`, `isa/traces/*.ron`; `docs/traces.md` |
-//! | which lines of memory and banks an access takes | `src/path/lines.rs`, `src/path/banks.rs`, for functional runs and traces |
-//! | what a PTX instruction does | `src/ptx/lower/` (to semantics), `src/exec/` (its execution) |
-//! | what a launch file may say, and how it becomes a launch | `src/program/launch/` |
-//! | textures and surfaces: what they are, how a fetch computes | [`program::image`], `src/exec/image/` |
-//! | programs of several launches: steps, loops | `src/program/sequence/` |
-//! | applications: what they are, their totals, their runs | `src/check/application.rs`, `tally.rs`, `one_policy.rs`, side by side `applications.rs` |
-//! | checkpoints: what is in them, the file, what it belongs to | `src/check/reached.rs`, `src/cli/checkpoint.rs`, `src/cli/checkpoint/identity.rs` |
-//! | guessed launches | [`program::params`], [`program::template`] |
-//! | options that replace parts of a launch | `src/cli/launches.rs` |
-//! | where in a RON file a value stands | `src/diag/place.rs` |
-//! | where the elements of a matrix are, how products round | [`program::sem::Fragment`], [`program::sem::Product`] |
-//! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack/` |
-//! | where warps can go, and which branches are uniform | [`program::warp_cfg`], [`program::uniform`]; loops, and the edges of divergence, [`program::graph`] |
-//! | what is in a trace, and how it is written | `src/trace/csv.rs`, `kanata.rs`, `perfetto/`; counters of the memory `src/sim/pipeline/samples.rs` |
-//! | latencies and their sources | `configs/*.ron` |
-//! | how a run is watched and ended early | [`base::Watch`], `src/cli/stop.rs`, `src/cli/progress.rs` |
-//! | files that are read and written | `src/cli/files/` |
-//! | which op class an opcode has | `isa/ptx.ron` |
-//! | what a command prints, as text and as JSON | [`report`], a file per command; the object around it is [`report::output`] |
-//! | JSON Schema files of that | `schemas/`, made from the types by `src/report/schemas.rs`; `tests/support/json_output.rs` holds output against them |
+//! | the settings of a machine, with their defaults | [`machine::pipeline`], [`machine::memory`], [`machine::SharedMemorySpec`] |
+//! | the way from a machine file to a [`machine::Machine`] | `src/machine/written/`, then `layered`, `checked` and `used` beside it |
+//! | the import of a GPGPU-Sim configuration | `src/machine/gpgpusim/` |
+//! | the features beyond the paper model; the bounds that account for each | `src/machine/used/features.rs`; `src/bound/claim.rs` |
+//! | latencies, with their sources | `configs/*.ron` |
+//! | comparison with another simulator | `tests/engine/accelsim.rs` |
 //!
-//! ## Words
+//! ### Kernels and their execution
 //!
-//! One word a thing, and no word for two things.
-//!
-//! | word | means |
+//! | topic | location |
 //! |---|---|
-//! | launch, block, warp, lane | as CUDA has them; a *program* is a sequence of launches |
-//! | application | several kernels in order that run as one: a program, or a list of traces |
-//! | checkpoint | a file with which another process goes on between two kernels of an application |
-//! | instruction, pc | one of a kernel's decoded program, and its number there |
-//! | op class | what an instruction is to the machine: chooses its unit, and nothing else |
-//! | step, path | an instruction that a warp executed; all of a warp's, in order |
-//! | section | the part of a path between two barriers of the whole block |
-//! | unit, instance | a functional unit of the machine; one of several, where sub-cores have one each |
-//! | `init`, `lat` | initiation interval: cycles a unit is taken; latency: cycles after those until the result is there |
-//! | issue, start, done | when an instruction leaves the scheduler, when its unit takes it, when its result is there |
-//! | issue slot | a cycle of a sub-core in which it may issue; each has issued something or has a stall reason |
-//! | warp slot | one of the 64 positions for warps on an SM; a warp keeps its own |
-//! | place | a position for a resident block on an SM |
-//! | resident | on an SM now; blocks wait in launch order until one of their size fits |
-//! | policy | who issues next: gto, lrr, ...; a *work-conserving* one issues whenever a warp is ready |
-//! | makespan | from the start of a block or launch to its end |
-//! | isolated, exec, idle | time of a warp alone: together, and in phases in which it issues or waits |
-//! | bound, premise, feature | a claim about makespans; what it needs to hold; something of a machine or kernel beyond the paper model |
-//! | gates, standing | whether a bound decides the exit code; what a bound rests on: published, proved or conjectured |
-//! | verdict, status | what became of a bound, with the reason; the same as one word |
-//! | ipoint, transition | a point of the code whose passing is in a trace ([`hybrid`]); a way from one to the next |
-//! | critical path, link | the chain of causes from the end of a run back to its beginning; one of them, with the cycles it took |
-//! | witness | a schedule, block or run that shows something |
-//! | transaction | one access of a bank or cache that an instruction's lanes share |
-//! | plan, point, job | what `sweep` runs; one combination of it; points that share a functional run |
-//! | stopped, complete | why a command ended early; whether everything was taken to its end |
+//! | the meaning of a PTX instruction; its execution | `src/ptx/lower/`; `src/exec/` |
+//! | the op class of an opcode | `isa/ptx.ron` |
+//! | machine code: encoding, text and meaning of instructions | `isa/pascal.ron`, `src/sass/table/`, `src/sass/lower/` |
+//! | how machine code is checked | `docs/machine-code.md` |
+//! | traces of Accel-Sim's tracer: reading, writing, opcodes | `src/accelsim/`, `isa/traces/*.ron`, `docs/traces.md` |
+//! | the launch file and the launch that it becomes | `src/program/launch/` |
+//! | guessed arguments of a launch | [`program::params`], [`program::template`] |
+//! | programs of several launches: steps and loops | `src/program/sequence/` |
+//! | the properties of a memory access that timing depends on | [`program::MemoryOp`], set by the front ends |
+//! | the memory lines and the banks of an access | `src/path/lines.rs`; `src/path/banks.rs` |
+//! | textures and surfaces | [`program::image`], `src/exec/image/` |
+//! | the elements of a matrix fragment; the rounding of products | [`program::sem::Fragment`], [`program::sem::Product`] |
+//! | reconvergence of diverged lanes | [`program::cfg`], `src/exec/stack/` |
+//! | the control flow of a warp; uniform branches | [`program::warp_cfg`]; [`program::uniform`] |
+//! | loops; the edges that represent divergence | [`program::graph`] |
+//!
+//! ### Checks and bounds
+//!
+//! | topic | location |
+//! |---|---|
+//! | a plan, its run, its judgement | `src/check/plan.rs`, `run.rs`, `judging.rs` and `checked.rs` beside it |
+//! | functional execution ahead of the simulation, on a thread | `src/check/ahead.rs` |
+//! | one functional run for several machines and policies | `src/check/replay.rs`, `src/check/applications.rs`, `src/check/each.rs` |
+//! | applications, their totals, their runs | `src/check/application.rs`, `tally.rs`, `one_policy.rs` beside it |
+//! | checkpoints: content; file; identity | `src/check/reached.rs`; `src/cli/checkpoint.rs`; `src/cli/checkpoint/identity.rs` |
+//! | the cost of each simplification of the paper model | [`check::ablation`] |
+//! | Algorithm 1 of Jeanmougin et al., ECRTS 2025 | `src/bound/algorithm.rs` |
+//! | the facts about the machine that all proofs use | [`bound::proofs`] |
+//! | the proofs of IWB, SWB, LWB and RBB | [`bound::proofs::iwb`], [`bound::proofs::swb`], [`bound::proofs::lwb`], [`bound::proofs::rbb`] |
+//! | the proofs of SRR and GSRR | [`bound::proofs::turns`] |
+//! | bounds that do not hold, with counterexamples | [`bound::failed`] |
+//! | the paths that are possible for any input; the bound over them | [`exec::all_paths`]; [`bound::all_paths`], `src/check/every_path.rs` |
+//!
+//! ### Searches and estimates
+//!
+//! | topic | location |
+//! |---|---|
+//! | the transition system of a block; of several resident blocks | `src/explore/model.rs`; `src/explore/resident.rs` |
+//! | the worst schedule of a large block, slack and luck | [`explore::adversary`], `src/report/worst.rs` |
+//! | the critical path of a run; its comparison with another's | [`why`], `src/report/explain.rs`; `src/report/diff.rs` |
+//! | the hybrid analysis of Betts and Donaldson, ECRTS 2013 | [`hybrid`]; its traces are `src/hybrid/trace.rs` |
+//! | instrumentation points of a kernel; when warps pass them | `src/hybrid/instrumented.rs`; `src/trace/ipoints.rs`, `src/hybrid/run.rs` |
+//! | measured times; campaigns of random runs | `src/cli/measurements.rs`; `src/cli/commands/pwcet/`, [`sweep::Draws`] |
+//! | plans, their points, records and shards | [`sweep`]; the folder of results is `src/cli/files/results.rs` |
+//! | a folder of results as a by-product of `check` and `compare` | `src/cli/commands/sweep/recording.rs` |
+//! | published numbers beside simulated ones | `src/report/reproduce/`, `plans/` |
+//!
+//! ### Input and output
+//!
+//! | topic | location |
+//! |---|---|
+//! | the options of a command; the command; what it prints | `src/cli/args/`; `src/cli/commands/`; [`report`], one file or folder each |
+//! | options that replace parts of a launch | `src/cli/launches.rs` |
+//! | lists of machines and policies; batches on threads | `src/cli/lists.rs`; `src/cli/batch.rs` |
+//! | the JSON object around every result | [`report::output`] |
+//! | JSON Schemas, made from the types; the test of output against them | `schemas/`, `src/report/schemas.rs`; `tests/support/json_output.rs` |
+//! | traces of a run as files | `src/trace/csv.rs`, `src/trace/kanata.rs`, `src/trace/perfetto/` |
+//! | counters of the memory in a trace | `src/sim/pipeline/samples.rs` |
+//! | the timeline of a run | `src/report/timeline/`, with scripts in `src/report/timeline/assets/` |
+//! | the page of results; plots; what all pages share | `src/report/results/`; `src/report/plot/`; `src/report/html/` |
+//! | tests of pages in Chromium | `tests/browser.rs` |
+//! | the location of a value in a RON file | `src/diag/place.rs` |
+//! | files that are read and written | `src/cli/files/` |
+//! | progress and cancellation | [`base::Watch`], `src/cli/stop.rs`, `src/cli/progress.rs` |
 
 // what tests inside have in common with those outside names the crate
 #[cfg(test)]

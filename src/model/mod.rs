@@ -10,7 +10,8 @@
 //! describe the SM in this way. Sections 8 to 10 describe memory, divergence and idle cycles,
 //! sections 11 to 13 the analysis and the bounds, and section 14 the conditions under which results
 //! are not meaningful. Sections 15 and 16 describe the other two models of this crate, and section
-//! 17 the effect of machine code. [`bibliography`] lists the papers.
+//! 17 the effect of machine code. [`glossary`] defines the terms, and [`bibliography`] lists the
+//! papers.
 //!
 //! All times are integers, in cycles. Intervals are half-open: `[a, b)` covers the cycles `a` to `b
 //! - 1`.
@@ -23,3 +24,5 @@
 
 #[doc = include_str!("bibliography.md")]
 pub mod bibliography {}
+#[doc = include_str!("../../docs/glossary.md")]
+pub mod glossary {}

@@ -1,35 +1,74 @@
-//! The options and arguments of the command line. The doc comments of fields are the text of
-//! `--help`.
+//! The options and arguments of the command line, one file per command or group of commands. The
+//! doc comments of fields are the text of `--help`.
 
+mod ablate;
+mod anomaly;
+mod cfg;
+mod check;
 mod common;
+mod compare;
+mod completions;
 mod diff;
-mod experiments;
+mod every_path;
+mod evidence;
+mod explore;
 mod export;
+mod family;
+mod fermi;
+mod hunt;
 mod hybrid;
-mod laboratory;
+mod import_config;
+mod inspect;
+mod list;
+mod man;
+mod merge;
 pub mod one_command;
+mod phases;
 mod ptx_launch;
 mod pwcet;
+mod report;
+mod reproduce;
+mod run;
+mod sweep;
+mod wcet;
+mod worst;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
-use super::format::Format;
-use super::resources;
 use super::terminal::Colour;
 
-pub use common::{Common, OneKernel, Races};
+pub use ablate::{Ablate, TableFormat};
+pub use anomaly::Anomaly;
+pub use cfg::{Cfg, Edges};
+pub use check::Check;
+pub use common::{Checkpoint, Common, LoopBounds, OneKernel, Races, Several, Writing};
+pub use compare::Compare;
+pub use completions::Completions;
 pub use diff::{Diff, QuotedRun};
-pub use experiments::{Merge, Report, Reproduce, Sweep, What};
+pub use every_path::Static;
+pub use evidence::Evidence;
+pub use explore::Explore;
 pub use export::{Export, Synthetic};
+pub use family::{Family, FamilyName};
+pub use fermi::Fermi;
+pub use hunt::Hunt;
 pub use hybrid::{Hybrid, IpointsAt};
-pub use laboratory::{
-    Ablate, Anomaly, Compare, Evidence, Explore, Family, FamilyName, Fermi, Hunt, TableFormat, Worst,
-};
+pub use import_config::ImportConfig;
+pub use inspect::Inspect;
+pub use list::List;
+pub use man::Man;
+pub use merge::Merge;
+pub use phases::Phases;
 pub use ptx_launch::{PtxLaunch, Shape};
 pub use pwcet::Pwcet;
+pub use report::Report;
+pub use reproduce::{Reproduce, What};
+pub use run::Run;
+pub use sweep::Sweep;
+pub use wcet::Wcet;
+pub use worst::Worst;
 
 /// Simulates one GPU streaming multiprocessor and checks execution-time bounds.
 #[derive(Debug, Parser)]
@@ -70,31 +109,6 @@ pub struct General {
     /// Without this option the states of a search take at most 1G.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, global = true)]
     pub max_memory: Option<u64>,
-}
-
-/// The option of commands that write files.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub struct Writing {
-    /// Replace files that exist already (never a file that the command reads)
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// The options of commands that another process can resume.
-#[derive(Debug, clap::Args)]
-pub struct Checkpoint {
-    /// Write a checkpoint to FILE between kernels, for --resume
-    ///
-    /// This is for programs and lists of traces. The file holds the measurements so far and the
-    /// contents of device memory. It is written when a kernel has ended, but only so often that
-    /// writing takes at most a twentieth of the time; a kernel that was in flight is repeated.
-    #[arg(long, value_name = "FILE")]
-    pub checkpoint: Option<PathBuf>,
-    /// Continue from the checkpoint if the file exists
-    ///
-    /// The output is the same as that of an uninterrupted run.
-    #[arg(long, requires = "checkpoint")]
-    pub resume: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -190,264 +204,6 @@ pub enum Command {
     Man(Man),
 }
 
-#[derive(Debug, clap::Args)]
-pub struct Check {
-    /// Kernels: names, files, or one .ptx with --entry --grid --block --arg
-    ///
-    /// Each is an embedded kernel, a .warp file, a launch or program .ron file, or a trace
-    /// (.traceg, kernelslist.g); `-` is stdin.
-    pub kernels: Vec<String>,
-    /// Bounds that decide the exit code [default: published and proved bounds]
-    #[arg(long, value_delimiter = ',', value_name = "NAME")]
-    pub bound: Vec<String>,
-    #[command(flatten)]
-    pub several: Several,
-    /// Write a folder to replay each violation into DIR
-    #[arg(long, value_name = "DIR")]
-    pub counterexamples: Option<PathBuf>,
-    #[command(flatten)]
-    pub writing: Writing,
-    #[command(flatten)]
-    pub checkpoint: Checkpoint,
-    /// Exit with 1 unless every run completed and a gating bound applied to it
-    #[arg(long)]
-    pub require_verdict: bool,
-    /// Also check the analyser against the simulator on every warp run alone
-    ///
-    /// With machine code, also check that its control codes cover its dependences.
-    #[arg(long)]
-    pub self_check: bool,
-    /// Draw the schedule of a small run
-    #[arg(long)]
-    pub gantt: bool,
-    #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub ptx: PtxLaunch,
-}
-
-/// The options of commands that run several kernels.
-#[derive(Debug, clap::Args)]
-pub struct Several {
-    /// Threads for several kernels; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<usize>,
-    /// Also write a folder of results into DIR, as `sweep` does
-    ///
-    /// It holds results.jsonl, results.csv and manifest.json.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-}
-
-impl Several {
-    /// Returns the number of threads to use for this number of kernels.
-    pub fn threads(&self, kernels: usize) -> usize {
-        self.jobs.unwrap_or_else(resources::threads).clamp(1, kernels.max(1))
-    }
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Run {
-    /// Write a trace; the extension of FILE selects its form (repeatable)
-    ///
-    /// The extensions are .html (timeline), .svg (figure), .json (Perfetto), .kanata (Konata),
-    /// .csv, .replay (schedule for --scheduler) and .ipoints (for `hybrid`). On a machine with
-    /// several SMs a trace covers SM 0; only .ipoints covers all of them. All times are in cycles
-    /// of the SM.
-    ///
-    /// .html: a page for any browser, with a timeline of the warps beside the source and its
-    /// stalls; up to two million instructions and idle intervals.
-    ///
-    /// .svg: a figure of a short run, up to 300 instructions in 600 cycles.
-    ///
-    /// .json: trace events for Perfetto, with one cycle shown as one microsecond: instructions by
-    /// unit and by warp, the state of each warp, cycles without an issue by sub-core and reason,
-    /// counters of the units and, on machines that have them, of fetch, caches and DRAM.
-    ///
-    /// .kanata: a log for Konata, one row per instruction: lane 0 has the stages Q (waits for its
-    /// unit), X (occupies it) and L (until the result is available), lane 1 the name of the unit.
-    ///
-    /// .csv: block,warp,index,pc,issue,start,done,unit,line,text, one instruction per line.
-    ///
-    /// .replay: the schedule, for --scheduler replay:FILE.
-    ///
-    /// .ipoints: `ipoint sm warp cycle`, one line whenever a warp enters a basic block (b0, b1, ..
-    /// as `cfg` numbers them) or ends (end); the warp is its slot on the SM.
-    #[arg(long, value_name = "FILE")]
-    pub trace: Vec<PathBuf>,
-    /// Write a buffer or module variable to FILE after the kernel (repeatable)
-    ///
-    /// The file holds raw little-endian bytes.
-    #[arg(long, value_name = "NAME=FILE")]
-    pub dump: Vec<String>,
-    #[command(flatten)]
-    pub writing: Writing,
-    #[command(flatten)]
-    pub checkpoint: Checkpoint,
-    /// Measure and report seconds; the output is then not reproducible
-    #[arg(long)]
-    pub timings: bool,
-    /// Draw the schedule of a small run
-    #[arg(long)]
-    pub gantt: bool,
-    /// Show the critical path: the cause of each cycle of the makespan
-    ///
-    /// With -v, every link of the path is listed.
-    #[arg(long, conflicts_with = "timings")]
-    pub explain: bool,
-    #[command(flatten)]
-    pub on: OneKernel,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Phases {
-    /// Index of the block to analyse, from 0
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub of_block: u32,
-    #[command(flatten)]
-    pub on: OneKernel,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Cfg {
-    /// Embedded kernel, launch .ron file, or .ptx with --entry --grid --block --arg
-    ///
-    /// `-` is stdin.
-    pub kernel: String,
-    /// Which edges represent divergence
-    #[arg(long, value_enum, default_value_t = Edges::Sides)]
-    pub edges: Edges,
-    /// Write the graph to FILE in the language of Graphviz
-    #[arg(long, value_name = "FILE")]
-    pub dot: Option<PathBuf>,
-    /// Write a drawing of the graph to FILE
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
-    #[command(flatten)]
-    pub writing: Writing,
-    #[command(flatten)]
-    pub ptx: PtxLaunch,
-    /// Seed of random buffer contents
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-    /// Form of the output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-/// The options that bound the iterations of loops.
-#[derive(Debug, clap::Args)]
-pub struct LoopBounds {
-    /// Bound the iterations of the loop at line LINE of the PTX (repeatable)
-    ///
-    /// N is the greatest number of times that a thread returns to the beginning of the loop after
-    /// it has entered it from outside. Loops whose trip count depends on data need such a bound;
-    /// the error without it names the loop. The result is wrong if N is too small; a run that
-    /// exceeds N is an error. The form FILE:LINE=N applies only to kernels of that source file.
-    #[arg(long, value_name = "LINE=N")]
-    pub loop_bound: Vec<String>,
-    /// Read such bounds from FILE, one LINE=N or FILE:LINE=N per line
-    ///
-    /// A # begins a comment.
-    #[arg(long, value_name = "FILE")]
-    pub annotations: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Static {
-    /// Kernels: names, files, or one .ptx with --entry --grid --block --arg
-    ///
-    /// Each is an embedded kernel or a .warp or launch .ron file [default: the embedded suite]
-    pub kernels: Vec<String>,
-    #[command(flatten)]
-    pub bounds: LoopBounds,
-    #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub ptx: PtxLaunch,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Wcet {
-    /// Kernels: names, launch files, or one .ptx with --entry --grid --block --arg
-    #[arg(required = true)]
-    pub kernels: Vec<String>,
-    /// Inputs to simulate
-    ///
-    /// The random data of each input are drawn from its own seed; the first is --seed, and each
-    /// further one is larger by one.
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub runs: u64,
-    #[command(flatten)]
-    pub bounds: LoopBounds,
-    /// Most states to visit in the exact search for the worst schedule of a block
-    ///
-    /// A state takes 50 to 150 bytes. A block that needs more states has no exact result.
-    #[arg(long, default_value_t = 20_000, value_name = "N")]
-    pub max_states: u64,
-    /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<usize>,
-    #[command(flatten)]
-    pub common: Common,
-    #[command(flatten)]
-    pub ptx: PtxLaunch,
-}
-
-/// The edges that represent divergence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Edges {
-    /// Edges from the ends of each side of a branch to its other sides
-    Sides,
-    /// The edges of figure 3 of Betts and Donaldson, ECRTS 2013
-    Published,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Inspect {
-    /// A kernel, module, trace or machine file, or an embedded name
-    ///
-    /// The file is a .ptx, .cubin or .warp file, a trace (.traceg, kernelslist.g), or a launch,
-    /// program or machine .ron file; `-` is stdin.
-    pub file: String,
-    /// List every instruction of machine code with its control codes
-    #[arg(long)]
-    pub disasm: bool,
-    /// Write a launch file for a kernel of a .ptx file to stdout, arguments guessed
-    #[arg(long)]
-    pub template: bool,
-    /// With --template: the kernel, needed if the file has several
-    ///
-    /// It is the name or a part of it, mangled or not.
-    #[arg(long, requires = "template")]
-    pub entry: Option<String>,
-    /// Form of the output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct ImportConfig {
-    /// gpgpusim.config, and files that override it, such as trace.config for traces
-    ///
-    /// If an option is given several times, the last one counts.
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<String>,
-    /// Name of the machine [default: that of the file; its folder for gpgpusim.config]
-    #[arg(long)]
-    pub name: Option<String>,
-    /// Form of the output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct List {
-    /// Form of the output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
 fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong = || "expected seconds, or a number with s, m or h".to_owned();
     let (number, unit) = match text.char_indices().next_back() {
@@ -471,21 +227,6 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
     };
     let number = number.trim().parse::<u64>().map_err(|_| wrong())?;
     number.checked_mul(1 << shift).ok_or_else(wrong)
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Completions {
-    /// The shell
-    #[arg(value_enum)]
-    pub shell: clap_complete::Shell,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Man {
-    /// Write a page for every command into DIR [default: one page on stdout]
-    pub dir: Option<PathBuf>,
-    #[command(flatten)]
-    pub writing: Writing,
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-//! The options of every command that simulates.
+//! The options that several commands share.
+
+use std::path::PathBuf;
 
 use super::PtxLaunch;
 use crate::cli::format::Format;
@@ -122,4 +124,67 @@ impl Common {
     pub fn runs_ahead(&self) -> bool {
         self.sm_threads != Some(1) && resources::threads() > 1
     }
+}
+
+/// The options of commands that run several kernels.
+#[derive(Debug, clap::Args)]
+pub struct Several {
+    /// Threads for several kernels; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Also write a folder of results into DIR, as `sweep` does
+    ///
+    /// It holds results.jsonl, results.csv and manifest.json.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+impl Several {
+    /// Returns the number of threads to use for this number of kernels.
+    pub fn threads(&self, kernels: usize) -> usize {
+        self.jobs.unwrap_or_else(resources::threads).clamp(1, kernels.max(1))
+    }
+}
+
+/// The option of commands that write files.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Writing {
+    /// Replace files that exist already (never a file that the command reads)
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// The options of commands that another process can resume.
+#[derive(Debug, clap::Args)]
+pub struct Checkpoint {
+    /// Write a checkpoint to FILE between kernels, for --resume
+    ///
+    /// This is for programs and lists of traces. The file holds the measurements so far and the
+    /// contents of device memory. It is written when a kernel has ended, but only so often that
+    /// writing takes at most a twentieth of the time; a kernel that was in flight is repeated.
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Continue from the checkpoint if the file exists
+    ///
+    /// The output is the same as that of an uninterrupted run.
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+}
+
+/// The options that bound the iterations of loops.
+#[derive(Debug, clap::Args)]
+pub struct LoopBounds {
+    /// Bound the iterations of the loop at line LINE of the PTX (repeatable)
+    ///
+    /// N is the greatest number of times that a thread returns to the beginning of the loop after
+    /// it has entered it from outside. Loops whose trip count depends on data need such a bound;
+    /// the error without it names the loop. The result is wrong if N is too small; a run that
+    /// exceeds N is an error. The form FILE:LINE=N applies only to kernels of that source file.
+    #[arg(long, value_name = "LINE=N")]
+    pub loop_bound: Vec<String>,
+    /// Read such bounds from FILE, one LINE=N or FILE:LINE=N per line
+    ///
+    /// A # begins a comment.
+    #[arg(long, value_name = "FILE")]
+    pub annotations: Option<PathBuf>,
 }

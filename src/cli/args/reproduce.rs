@@ -1,70 +1,10 @@
-//! The options of commands on plans and on the results of plans.
+//! The options of `reproduce`.
 
 use std::path::PathBuf;
 
 use super::Writing;
 use crate::cli::format::Format;
 use crate::report::reproduce::{PAPER, betts, diagxtrm, fermi, pastis};
-use crate::sweep::Shard;
-
-#[derive(Debug, clap::Args)]
-pub struct Sweep {
-    /// The plan: a .ron file, an embedded one (table3, table3-calls, table4), or `-`
-    ///
-    /// It lists kernels (the whole suite, names, files, and launch options that vary), machines,
-    /// settings of machines with their values, policies and seeds; every combination is a point.
-    /// File names are relative to the plan; `-` is stdin. docs/sweeps.md shows an example.
-    pub plan: String,
-    /// Folder for the results: manifest.json, results.jsonl, results.csv
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// Continue with the results that are in the folder; start if there are none
-    #[arg(long)]
-    pub resume: bool,
-    /// Simulate part I of N, in a folder of its own, for `merge`
-    #[arg(long, value_name = "I/N")]
-    pub shard: Option<Shard>,
-    /// Threads; the results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<usize>,
-    /// Form of the output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct Merge {
-    /// Folders that `sweep` or `merge` wrote, all of one plan
-    #[arg(required = true, value_name = "DIR")]
-    pub folders: Vec<PathBuf>,
-    /// Folder for the merged results; results of the same plan in it are kept
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// Form of the output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-#[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("written").required(true).multiple(true))]
-pub struct Report {
-    /// Folders of `sweep` or `merge`, results.jsonl files, or JSON output
-    ///
-    /// The JSON output is that of `check`, `static`, `wcet` or `run --explain` with `--format
-    /// json`.
-    #[arg(required = true, value_name = "RESULTS")]
-    pub results: Vec<PathBuf>,
-    /// Write a page with a summary, plots and tables to FILE
-    ///
-    /// It opens in any browser and needs no other file and no network.
-    #[arg(long, value_name = "FILE", group = "written")]
-    pub out: Option<PathBuf>,
-    /// Write each plot as an SVG file into DIR
-    #[arg(long, value_name = "DIR", group = "written")]
-    pub svg: Option<PathBuf>,
-    #[command(flatten)]
-    pub writing: Writing,
-}
 
 #[derive(Debug, clap::Args)]
 pub struct Reproduce {

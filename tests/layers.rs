@@ -6,6 +6,7 @@
 //!   other without a cycle.
 //! * The repository stands alone: no file names a page that a reader does not have.
 //! * Links to numbered sections of `warpbound::model` are valid.
+//! * The paths that the guide in `src/lib.rs` and `CONTRIBUTING.md` name exist.
 
 #[path = "support/module_graph.rs"]
 mod module_graph;
@@ -329,4 +330,47 @@ fn links_to_sections_of_the_model_lead_somewhere() {
         }
     }
     assert!(links > 5, "the scan finds nothing");
+}
+
+/// Returns the paths in backquotes that begin with a folder of the repository, without those that
+/// contain a placeholder in capitals.
+fn named_paths(text: &str) -> Vec<(usize, &str)> {
+    const FOLDERS: [&str; 11] = [
+        ".ci", "benches", "configs", "docs", "examples", "isa", "kernels", "plans", "schemas", "scripts",
+        "src",
+    ];
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for quoted in line.split('`').skip(1).step_by(2) {
+            let path = quoted.split([' ', ':']).next().unwrap();
+            let folder = path.split_once('/').map_or("", |(folder, _)| folder);
+            let placeholder = path.split(['/', '.', '-']).any(|part| {
+                part.len() > 1 && part.chars().all(|c| c.is_ascii_uppercase() || c == '_') && part != "README"
+            });
+            if (FOLDERS.contains(&folder) || folder == "tests") && !placeholder {
+                found.push((number + 1, path));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn paths_that_the_guides_name_exist() {
+    let mut wrong = Vec::new();
+    for (guide, least) in [("src/lib.rs", 100), ("CONTRIBUTING.md", 50)] {
+        let text = std::fs::read_to_string(root().join(guide)).unwrap();
+        let named = named_paths(&text);
+        assert!(named.len() >= least, "{guide}: the scan finds {} paths", named.len());
+        for (line, path) in named {
+            // of a pattern, the folder has to exist
+            let there = path.split_once('*').map_or(path, |(before, _)| before);
+            if !root().join(there.trim_end_matches(|c| c != '/' && there != path)).exists() {
+                wrong.push(format!("{guide}:{line}: {path}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "no such file or folder:\n{}", wrong.join("\n"));
+    let text = "`src/a.rs` and `x/y`, `src/b/NAME.rs`, `tests/c/*.ron`, `docs/d.md:3`";
+    assert_eq!(named_paths(text), [(1, "src/a.rs"), (1, "tests/c/*.ron"), (1, "docs/d.md")]);
 }

@@ -122,8 +122,8 @@ pub(super) struct LongWaitFinder {
     /// The registers whose value is not `There`.
     written: Vec<RegId>,
     count: u64,
-    /// By unit: the initiation work issued in the section or carried into it, and the part of it
-    /// that is known to have been initiated.
+    /// For each unit, the initiation work issued in the section or carried into it, and the part
+    /// of it that is known to have been initiated.
     work: Vec<(u64, u64)>,
     inside: Inside,
     found: LongWaits,

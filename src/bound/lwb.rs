@@ -64,7 +64,7 @@ impl Bound for Lwb {
     }
 
     fn summary(&self) -> &'static str {
-        "long-wait bound, proved: as iwb or swb, less the slots that others must use while a warp waits for the longest latency, and less what nobody waits for at barriers"
+        "long-wait bound, proved: as iwb or swb, less the slots that others must use while a warp waits for the longest latency, and less what no instruction waits for at barriers"
     }
 
     fn standing(&self) -> Standing {

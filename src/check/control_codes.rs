@@ -34,7 +34,7 @@ pub struct ControlCodes {
     uncovered: BTreeMap<(Pc, Pc, Hazard), RegId>,
     /// The number of times that a wait at a barrier released a register.
     covered: u64,
-    /// By op class of the earlier instruction: the smallest number of cycles, by stall counts,
+    /// For each op class of the earlier instruction, the smallest number of cycles, by stall counts,
     /// until its result is read, if both instructions have a fixed latency.
     least: BTreeMap<String, u32>,
 }

@@ -25,7 +25,7 @@ pub(super) struct Early<'p> {
     sm: usize,
     /// The warps by SM and slot.
     warps: BTreeMap<(usize, usize), Warp>,
-    /// By writer and reader: a register, and the largest number of cycles by which the codes allow
+    /// For each writer and reader, a register, and the largest number of cycles by which the codes allow
     /// the reader to issue too early.
     pairs: BTreeMap<(Pc, Pc), (RegId, Cycles)>,
     /// The number of reads that issued before the result was available.
@@ -35,10 +35,10 @@ pub(super) struct Early<'p> {
 /// The warp in a slot.
 #[derive(Default)]
 struct Warp {
-    /// By register: when its value becomes available, and the instruction that wrote it; `None` if
-    /// that was under a guard.
+    /// For each register, when its value becomes available, and the instruction that wrote it;
+    /// `None` if that was under a guard.
     written: Vec<Option<(u64, Pc)>>,
-    /// By barrier: when all its signals so far have completed, the latest first.
+    /// For each barrier, when all its signals so far have completed, the latest first.
     barriers: [VecDeque<u64>; 8],
     stalled_until: u64,
 }

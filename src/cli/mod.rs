@@ -132,7 +132,7 @@ fn start_logging(general: &args::General, session: &Session) {
         .try_init();
 }
 
-/// Installs a panic hook that marks a panic as an internal fault, so that nobody mistakes it for a
+/// Installs a panic hook that marks a panic as an internal fault, so that it is not mistaken for a
 /// result.
 fn install_panic_note() {
     let standard = std::panic::take_hook();

@@ -1,8 +1,8 @@
 //! The worst case of a launch whose blocks are resident together, over all work-conserving
 //! schedules.
 //!
-//! As for a block ([`mod@super::search`]), the search goes layer by layer over distinct states with
-//! all times relative to now; a layer consists of all states after the same number of issues. A
+//! The search goes layer by layer over distinct states with all times relative to now, as for a
+//! block ([`mod@super::search`]); a layer consists of all states after the same number of issues. A
 //! state also records which block is in which CTA slot. The makespan is the largest `done` of any
 //! issue, so it is sufficient to know for each state the latest cycle at which some schedule
 //! reaches it. The search covers one SM with any number of sub-cores, which decide one after the

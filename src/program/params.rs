@@ -33,11 +33,11 @@ pub struct Part {
 /// How a value is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Usage {
-    /// As a number.
+    /// The value is used as a number.
     Number(Number),
-    /// As an address.
+    /// The value is used as an address.
     Pointer(Pointee),
-    /// As the handle of a texture or surface.
+    /// The value is used as the handle of a texture or surface.
     Image(ImageUse),
 }
 

@@ -76,7 +76,8 @@ pub struct Analysis {
     pub autocorrelation: Autocorrelation,
     /// Extremal independence at the threshold.
     pub extremal_index: ExtremalIndex,
-    /// The same at thresholds that about 10, 5, 2 and 1 percent exceed, without intervals; not where ties leave none above.
+    /// The extremal index at thresholds that about 10, 5, 2 and 1 percent exceed, without intervals;
+    /// thresholds that no run exceeds because of ties are left out.
     pub extremal_indices: Vec<ExtremalIndex>,
     /// The threshold, and why.
     pub threshold: Choice,

@@ -10,9 +10,11 @@ use super::special::{chi_square_critical, chi_square_sf, mean};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Autocorrelation {
-    /// From lag 1 on; the sums of all lags are over the variance of the whole sample, as usual.
+    /// The correlations from lag 1 on. As usual, the sums of all lags are divided by the variance of the
+    /// whole sample.
     pub correlations: Vec<f64>,
-    /// Of independent points 95 percent are within this distance of 0: 1.96 / sqrt(n).
+    /// The distance from 0, 1.96 / sqrt(n), within which 95 percent of the correlations of independent
+    /// values are.
     pub band: f64,
     /// The tests, for several numbers of lags.
     pub ljung_box: Vec<LjungBox>,

@@ -18,7 +18,8 @@ pub const MIN_BLOCKS: usize = 10;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BlockMaxima {
-    /// Runs in a block. If nobody says otherwise, about the root of all, so that there are as many blocks.
+    /// The number of runs in a block. Unless it is given, it is about the square root of the number of
+    /// all runs, so that there are as many blocks as runs in a block.
     pub block: usize,
     /// How many whole blocks there are.
     pub blocks: usize,
@@ -39,9 +40,9 @@ pub struct BlockMaxima {
 pub struct BlockTime {
     /// The probability of a run.
     pub probability: Probability,
-    /// By the fit of maximum likelihood.
+    /// The time by the fit by maximum likelihood.
     pub maximum_likelihood: f64,
-    /// By the fit of L-moments.
+    /// The time by the fit by L-moments.
     pub l_moments: f64,
 }
 

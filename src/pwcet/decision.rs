@@ -12,7 +12,7 @@ use super::sample::Sample;
 use super::tail::Tail;
 use super::threshold::Choice;
 
-/// The number of exceedances with which the extremal index of independent times is hardly ever
+/// The number of exceedances with which the extremal index of independent times is rarely
 /// below [`ALONE`](super::extremal::ALONE).
 pub const ENOUGH: usize = 400;
 
@@ -113,7 +113,8 @@ pub enum Advice {
     },
     /// The tail has few distinct values or wide steps: measure with a finer clock.
     FinerClock,
-    /// The same where times are exact: runs have to differ in more, or be longer.
+    /// The tail has few distinct values or wide steps although times are exact: runs have to differ in
+    /// more respects, or be longer.
     MoreVariation,
 }
 

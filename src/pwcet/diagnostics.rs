@@ -36,9 +36,9 @@ pub struct Diagnostics {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct QuantilePair {
-    /// By the best fit.
+    /// The time by the best fit.
     pub fitted: f64,
-    /// In the sample.
+    /// The time in the sample.
     pub observed: f64,
 }
 

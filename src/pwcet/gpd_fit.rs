@@ -216,11 +216,11 @@ impl Excesses {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StandardErrors {
-    /// Of the shape.
+    /// The standard error of the shape.
     pub xi: f64,
-    /// Of the scale, in the unit of time.
+    /// The standard error of the scale, in the unit of time.
     pub alpha: f64,
-    /// Covariance of both.
+    /// The covariance of both.
     pub covariance: f64,
 }
 

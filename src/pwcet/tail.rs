@@ -49,9 +49,9 @@ pub struct Tail {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Intervals {
-    /// By profile likelihood.
+    /// The interval by profile likelihood.
     pub profile: Interval,
-    /// By the parametric bootstrap, percentiles. Without limits if nothing was bootstrapped.
+    /// The percentile interval of the parametric bootstrap; without limits if there was no bootstrap.
     pub bootstrap: Interval,
 }
 

@@ -112,11 +112,11 @@ struct OneWarp<'t> {
     steps: Vec<Step>,
     waits: Vec<usize>,
     writes: Vec<usize>,
-    /// By register: when it is available, or the length of the path that continues from that time.
+    /// For each register, when it is available, or the length of the path that continues from then.
     regs: Vec<u64>,
-    /// By unit: when it is free, or the length of the path that continues from a start on it.
+    /// For each unit, when it is free, or the length of the path that continues from a start on it.
     units: Vec<u64>,
-    /// By instruction: the number of cycles that it waits for registers when the warp is alone.
+    /// For each instruction, the number of cycles that it waits for registers if the warp is alone.
     gaps: Vec<u64>,
 }
 

@@ -75,7 +75,7 @@ impl MachineSpec {
         let one_sub_core = sub_cores.unwrap_or(1) == 1;
         for (name, UnitSpec { shared, init: _, lat: _, source: _ }) in units {
             let path = format!("units.{name}.shared");
-            idle(*shared && one_sub_core, &path, "there is one sub-core, nobody to share with");
+            idle(*shared && one_sub_core, &path, "there is one sub-core, and so no other to share with");
         }
         if let Some(pipeline) = pipeline {
             of_pipeline(pipeline, (one_sub_core, sms.unwrap_or(1) == 1), &mut idle);

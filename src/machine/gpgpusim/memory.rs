@@ -230,7 +230,7 @@ fn written(import: &mut Import<'_>, name: &'static str, text: &CacheText, port: 
             "Allocate"
         }
         _ => {
-            import.but(name, "a store that misses fetches its sector only when somebody reads it");
+            import.but(name, "a store that misses fetches its sector only when it is read");
             "Allocate"
         }
     };

@@ -236,7 +236,7 @@ mod tests {
                         stack.pop();
                     } else {
                         let top = stack.last_mut().expect("it is there");
-                        top.0 = around.expect("the end is nobody's join but the end's");
+                        top.0 = around.expect("the end is the join of no branch but itself");
                     }
                     if rng.random_bool(0.5) {
                         sides.reverse();

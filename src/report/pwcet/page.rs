@@ -39,7 +39,7 @@ impl PwcetResult {
             ),
         ]);
         Page {
-            title: "Times that runs exceed hardly ever".to_owned(),
+            title: "Times that runs exceed with a small probability".to_owned(),
             subtitle: self.measured.title(),
             sections,
             ..Page::default()

@@ -296,7 +296,7 @@ impl<'a> Cx<'a> {
             0x14 | 0x18 | 0x1c => Src::Special(Special::Nctaid(((at - 0x14) / 4) as u8)),
             // the end of the thread's local memory, since the stack grows downwards
             0x20 => Src::Imm(self.kernel.local_bytes),
-            _ => return refuse(format!("c[0x0][{at:#x}]: nobody knows what the driver puts there"), ""),
+            _ => return refuse(format!("c[0x0][{at:#x}]: it is not known what the driver puts there"), ""),
         })
     }
 

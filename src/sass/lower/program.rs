@@ -300,7 +300,7 @@ fn explained(encoding: &Encoding, refused: &Refused, word: Word) -> (String, Str
         }
         Refused::Bits(op, bits) => (
             format!(
-                "{word:#0width$x} is {} with bits {bits:#x} that nobody knows",
+                "{word:#0width$x} is {} with bits {bits:#x}, whose meaning is not known",
                 op.name,
                 width = digits + 2
             ),
@@ -308,7 +308,7 @@ fn explained(encoding: &Encoding, refused: &Refused, word: Word) -> (String, Str
         ),
         Refused::Number(op, what, number) => {
             let message = format!(
-                "{word:#0width$x} is {} with a number {number} in `{what}` that nobody knows",
+                "{word:#0width$x} is {} with a number {number} in `{what}`, whose meaning is not known",
                 op.name,
                 width = digits + 2
             );

@@ -35,7 +35,7 @@ pub(super) struct Instr {
     kind: u8,
     has_kind: bool,
     /// Whether its unit and times are constant, it does not go to the load/store unit, and it is
-    /// not a barrier or the like.
+    /// not a barrier or a similar instruction.
     pub ordinary: bool,
     /// Whether no bank is read by more operands than [`Reads`] can represent.
     pub counted: bool,

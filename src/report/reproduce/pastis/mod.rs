@@ -46,11 +46,11 @@ pub struct ProductRow {
     pub code: &'static str,
     /// Transactions of shared memory reads.
     pub shared_reads: u64,
-    /// The same on the board.
+    /// Transactions of shared memory reads on the board.
     pub shared_reads_published: u64,
     /// Transactions of shared memory writes.
     pub shared_writes: u64,
-    /// The same on the board.
+    /// Transactions of shared memory writes on the board.
     pub shared_writes_published: u64,
     /// Our cycles.
     pub cycles: u64,

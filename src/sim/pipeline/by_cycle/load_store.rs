@@ -74,7 +74,7 @@ pub(super) struct LoadStore {
 fn token(token: Token) -> usize {
     match token {
         Token::Flight(id) => id as usize,
-        other => panic!("nobody waits for {other:?}"),
+        other => panic!("no access waits for {other:?}"),
     }
 }
 

@@ -133,7 +133,7 @@ impl Compared {
         }
         assert_eq!(fast, (slow.summary.clone(), slow.blocks.clone(), left.clone()), "{what}");
         let unheard = simulated(1, &mut Events { sm: usize::MAX, ..Events::default() });
-        assert_eq!(unheard, (slow.summary.clone(), slow.blocks, left.clone()), "{what}, and nobody listens");
+        assert_eq!(unheard, (slow.summary.clone(), slow.blocks, left.clone()), "{what}, without an observer");
         self.runs += 1;
         self.events += slow.events.iter().map(|events: &Vec<Event>| events.len() as u64).sum::<u64>();
         self.cycles += slow.summary.makespan.get();

@@ -40,8 +40,8 @@
 //! 3. [`check::judge_each`] (`src/check/each.rs`) makes a [`check::Plan`] per machine.
 //!    [`check::check_all`] (`src/check/replay.rs`) executes the kernel once for all machines and
 //!    policies that can share its paths.
-//! 4. For each block, the paths are replayed by [`sim::simulate`] and analysed by
-//!    [`bound::Analyser`]. Neither sees a result of the other.
+//! 4. For each block, [`sim`] replays the paths under the policy, and [`bound::Analyser`] analyses
+//!    them. Neither sees a result of the other.
 //! 5. `Judge::block` in `src/check/judging.rs` compares the makespan of the block with the value of
 //!    each bound. The totals are a [`check::Checked`], which has a [`check::Verdict`].
 //! 6. `src/report/check.rs` formats it as text or JSON, and `src/cli/output.rs` prints it and
@@ -62,8 +62,9 @@
 //!    [`bound::Guarantee`].
 //! 4. `Judge::block` in `src/check/judging.rs` enters the guarantee beside the makespan of the
 //!    block in a [`check::BlockTable`], and adds it to the [`check::BoundRow`] of the run.
-//! 5. `settled` in `src/check/order.rs` withdraws the verdict if the functional run found a memory
-//!    race on which the paths depend. [`check::BoundRow::verdict`] is the judged result.
+//! 5. `settle` in `src/check/order.rs` withdraws the verdicts if the paths of the functional run
+//!    depend on timing, for example because of a memory race. [`check::BoundRow::verdict`] is the
+//!    judged result.
 //!
 //! ### Third walk: an instruction, from PTX text to a cycle
 //!

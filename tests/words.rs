@@ -272,13 +272,8 @@ const C: (&str, char) = (r#"raw " one"#, '\''); // URL: "x"
     let owned = |pairs: &[(usize, &str)]| -> Vec<(usize, String)> {
         pairs.iter().map(|&(line, text)| (line, text.to_owned())).collect()
     };
-    let comments = [
-        (1, "Of a file, whoever reads it.  By itself."),
-        (5, "last"),
-        (6, "One."),
-        (7, "two"),
-        (8, "URL: \"x\""),
-    ];
+    let comments =
+        [(1, "Of a file, whoever reads it.  By itself."), (5, "last"), (6, "One."), (7, "two URL: \"x\"")];
     assert_eq!(read.comments, owned(&comments));
     assert_eq!(read.openings, owned(&[(1, "Of a file,"), (4, "By itself."), (6, "One.")]));
     assert_eq!(read.strings, owned(&[(5, r#""a // b\" c""#), (8, "r#\"raw \" one\"#")]));

@@ -130,7 +130,8 @@
 //!   are exceeded with a small probability, by extreme-value statistics.
 //! * [`why`] reads the events of a run and finds its critical path, that is, the cause of each
 //!   cycle of the makespan.
-//! * [`report`] formats results as text and JSON. [`cli`] does all input and output.
+//! * [`load`] reads what names and files refer to: kernels, machines, policies.
+//! * [`report`] formats results as text and JSON. [`cli`] does all other input and output.
 //!
 //! ## Invariants
 //!
@@ -158,8 +159,9 @@
 //! A module may import modules of lower rows, and modules further to the right in its own row.
 //!
 //! ```text
-//!  cli                                   arguments, files, exit codes; the only layer with I/O
+//!  cli                                   arguments, output files, exit codes; the only layer that prints
 //!  report   sweep                        text and JSON of each command; plans, points and results
+//!  load                                  names and files to kernels, machines, policies
 //!  check  explore  hybrid  pwcet  why    verdicts; searches; estimates from traces and from times;
 //!                                        critical paths
 //!  sim      bound                        timing simulation; phases and bounds (never each other)
@@ -258,7 +260,7 @@
 //! | topic | location |
 //! |---|---|
 //! | the options of a command; the command; what it prints | `src/cli/args/`; `src/cli/commands/`; [`report`], one file or folder each |
-//! | options that replace parts of a launch | `src/cli/launches.rs` |
+//! | options that replace parts of a launch | `src/load/launches.rs`, `src/load/arguments.rs` |
 //! | lists of machines and policies; batches on threads | `src/cli/lists.rs`; `src/cli/batch.rs` |
 //! | the JSON object around every result | [`report::output`] |
 //! | JSON Schemas, made from the types; the test of output against them | `schemas/`, `src/report/schemas.rs`; `tests/support/json_output.rs` |
@@ -285,6 +287,7 @@ pub mod exec;
 pub mod explore;
 pub mod hybrid;
 pub mod isa;
+pub mod load;
 pub mod machine;
 pub mod micro;
 pub mod model;

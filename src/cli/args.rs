@@ -61,7 +61,7 @@ pub use list::List;
 pub use man::Man;
 pub use merge::Merge;
 pub use phases::Phases;
-pub use ptx_launch::{PtxLaunch, Shape};
+pub use ptx_launch::PtxLaunch;
 pub use pwcet::Pwcet;
 pub use report::Report;
 pub use reproduce::{Reproduce, What};

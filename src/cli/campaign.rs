@@ -7,16 +7,16 @@
 use std::sync::OnceLock;
 
 use super::args::{Common, PtxLaunch};
-use super::assets;
-use super::load;
 use super::resources;
 use super::session::Session;
 use crate::base::{Watch, in_order};
 use crate::bound::Bound;
 use crate::check::order::Seen;
 use crate::check::{Checked, Executed, Paths, Plan, observe};
+use crate::cli::load;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::hybrid::{Instrumented, Observed, Run};
+use crate::load::FROM_STDIN;
 use crate::machine::Machine;
 use crate::sim::PolicySetup;
 
@@ -57,7 +57,7 @@ impl Campaign<'_> {
         mut each: impl FnMut(u64, &Checked),
     ) -> Result<Observed, Diagnostics> {
         let runs = self.runs;
-        if runs > 1 && self.name == assets::FROM_STDIN {
+        if runs > 1 && self.name == FROM_STDIN {
             let problem =
                 Diagnostic::general("-", "the kernel is read anew for each run, and stdin but once");
             return Err(problem.hint("--runs 1, or a file").into());

@@ -19,12 +19,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::args;
-use super::files::{Outputs, Part, Parts, read};
+use super::files::{Outputs, Part, Parts};
 use super::output::Ending;
 use super::session::Session;
 use crate::base::Fnv1a;
 use crate::check::{Application, Begun, Of, Reached};
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::load::read;
 
 mod identity;
 

@@ -1,8 +1,8 @@
 //! The instrumentation of kernels with ipoints.
 
-use super::load::LoadedKernel;
 use crate::diag::Diagnostic;
 use crate::hybrid::{Density, Instrumented, NoGraph};
+use crate::load::LoadedKernel;
 use crate::program::warp_cfg::Divergence;
 
 /// Returns the ipoints of a kernel.

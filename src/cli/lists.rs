@@ -8,10 +8,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::args::Common;
-use super::assets;
-use super::load::{self, Loaded};
 use super::policies;
+use crate::cli::files::loader;
+use crate::cli::load;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::load::{FROM_STDIN, Loaded};
 use crate::machine::{Machine, MachineSpec, ParseSchedulerError, SchedulerKind};
 use crate::sim::PolicySetup;
 
@@ -42,7 +43,7 @@ impl Lists {
         let machines = common.machine.as_ref().map(|text| {
             let list = List::new("--machine", text, is_file(text));
             list.try_each(&mut problems, |name, wrong| {
-                let location = assets::find_machine(name, None).map_err(|found| wrong(&found))?;
+                let location = loader().find_machine(name, None).map_err(|found| wrong(&found))?;
                 let alone = Common { machine: Some(name.to_owned()), scheduler: None, ..common.clone() };
                 load::machine_at(&location, &alone).map(|_| name.to_owned())
             })
@@ -172,7 +173,7 @@ impl List {
             };
             let one = match word.strip_prefix("replay:").unwrap_or(word) {
                 "" => Err(here("a name is missing here".to_owned()).into()),
-                assets::FROM_STDIN => Err(here("stdin can be read once only".to_owned())
+                FROM_STDIN => Err(here("stdin can be read once only".to_owned())
                     .hint(format!("give {} alone, or write it to a file", self.option))
                     .into()),
                 _ => take(word, &placed),

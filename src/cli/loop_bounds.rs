@@ -5,9 +5,8 @@ use std::path::Path;
 
 use crate::base::Pc;
 use crate::cli::args::LoopBounds;
-use crate::cli::files::read;
-use crate::cli::load::LoadedKernel;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::load::{LoadedKernel, read};
 use crate::program::loop_bounds::{self, LoopBound};
 use crate::program::warp_cfg::{Divergence, WarpCfg};
 

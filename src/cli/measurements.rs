@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::assets::{self, FROM_STDIN};
-use super::files::read;
 use super::files::results::lines_of;
+use crate::cli::files::{CommandLine, loader};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest};
+use crate::load::{FROM_STDIN, Files, read};
 
 /// The largest file that is read, in bytes.
 const BYTES: u64 = 1 << 30;
@@ -46,7 +46,7 @@ pub fn is_measured(name: &str) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     name == FROM_STDIN
         || path.join(LINES).is_file()
-        || path.is_dir() && assets::find_kernel(name).is_err()
+        || path.is_dir() && loader().find_kernel(name).is_err()
         || ending.is_some_and(|ending| known.contains(&ending))
 }
 
@@ -57,7 +57,7 @@ impl Measurements {
     /// Every value that is not a measurement, with its place.
     pub fn read(name: &str, column: Option<&str>) -> Result<Self, Diagnostics> {
         if name == FROM_STDIN {
-            return Self::parse(read::STDIN, &read::stdin(BYTES)?, column);
+            return Self::parse(read::STDIN, &CommandLine.stdin(BYTES)?, column);
         }
         let path = Path::new(name);
         let (path, column) = match path.is_dir() {

@@ -1,12 +1,11 @@
-//! The command line: arguments, files and exit codes. This is the only layer that does I/O.
+//! The command line: arguments, output files and exit codes. This is the only layer that prints.
 //!
-//! `args` declares the options; the files of `commands` run one command each. `load` turns names
-//! and options into a kernel, a machine and a policy; `output` prints results and errors and
+//! `args` declares the options; the files of `commands` run one command each. `load` passes names
+//! and options to the loader of the library; `output` prints results and errors and
 //! determines the exit code.
 
 mod applications;
 mod args;
-mod assets;
 mod batch;
 mod campaign;
 mod checkpoint;
@@ -16,12 +15,10 @@ mod failures;
 mod files;
 mod format;
 mod ipoints;
-mod launches;
 mod lists;
 mod load;
 mod loop_bounds;
 mod measurements;
-mod modules;
 mod output;
 mod policies;
 mod progress;
@@ -31,7 +28,6 @@ mod stop;
 mod suite;
 mod terminal;
 mod trace_files;
-mod traces;
 mod usage;
 mod worst_cases;
 
@@ -70,8 +66,8 @@ pub fn main() -> ExitCode {
     let session = Session::new(&args.general, Arc::new(without));
     // machine code has no launch of its own; the launch files beside it are used instead
     match &mut args.command {
-        Command::Check(check) => check.kernels = modules::expanded(&check.kernels, &check.ptx),
-        Command::Compare(compare) => compare.kernels = modules::expanded(&compare.kernels, &compare.ptx),
+        Command::Check(check) => check.kernels = load::expanded(&check.kernels, &check.ptx),
+        Command::Compare(compare) => compare.kernels = load::expanded(&compare.kernels, &compare.ptx),
         _ => {}
     }
     start_logging(&args.general, &session);

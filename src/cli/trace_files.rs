@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::files::{Outputs, Part};
 use super::ipoints;
-use super::load::LoadedKernel;
 use crate::base::Pc;
 use crate::check::counterexample::ScheduleRecorder;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::hybrid::{Density, Instrumented};
+use crate::load::LoadedKernel;
 use crate::machine::Machine;
 use crate::program::Instr;
 use crate::program::warp_cfg::Divergence;

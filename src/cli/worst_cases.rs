@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 
 use super::args::{Common, PtxLaunch};
-use super::load::{self, LoadedKernel};
 use super::resources;
 use super::session::Session;
 use crate::base::{Cycles, Pc};
 use crate::bound::{Applicable, BoundValue, Context, Order, Schedules};
 use crate::check::every_path::{EveryPath, every_path};
+use crate::cli::load;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::explore::explore;
 use crate::explore::search::Limits;
+use crate::load::LoadedKernel;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;

@@ -101,8 +101,7 @@ fn compare(name: &str, launch: &Workload, trace: &Workload, machine: &Machine) {
 }
 
 fn launches() -> Vec<Shipped> {
-    let isa = shipped::isa();
-    shipped::launch_files().into_iter().map(|file| shipped::load(&file, &isa, 0)).collect()
+    shipped::launch_files().into_iter().map(|file| shipped::load(&file, 0)).collect()
 }
 
 #[test]

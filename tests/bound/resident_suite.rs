@@ -12,8 +12,7 @@ use warpbound::sim::PolicySetup;
 
 /// Returns the suite's launches of more than one block.
 fn launches() -> Vec<Workload> {
-    let isa = shipped::isa();
-    let all = shipped::launch_files().into_iter().map(|file| shipped::load(&file, &isa, 0));
+    let all = shipped::launch_files().into_iter().map(|file| shipped::load(&file, 0));
     let several = all.filter(|shipped| shipped.spec.suite && shipped.launch.blocks() > 1);
     several.map(|shipped| runs::workload(&shipped.name, shipped.program, shipped.launch)).collect()
 }

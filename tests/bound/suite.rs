@@ -2,7 +2,7 @@
 
 use crate::shipped;
 
-use shipped::{Shipped, isa, launch_files, load, machine};
+use shipped::{Shipped, launch_files, load, machine};
 use warpbound::bound::{Analyser, Bound, BoundReport, Gub, Iwb, Lwb, Swb};
 use warpbound::exec::{Executor, Options};
 use warpbound::path::{BlockPaths, BlockSource};
@@ -32,8 +32,7 @@ fn bounds(shipped: &Shipped) -> [u64; 4] {
 
 #[test]
 fn lwb_is_below_iwb_nearly_everywhere() {
-    let isa = isa();
-    let launches = launch_files().into_iter().map(|file| load(&file, &isa, 0));
+    let launches = launch_files().into_iter().map(|file| load(&file, 0));
     let suite: Vec<(String, [u64; 4])> = launches
         .filter(|shipped| shipped.spec.suite)
         .map(|shipped| (shipped.name.clone(), bounds(&shipped)))

@@ -6,7 +6,7 @@ use crate::shipped;
 
 use std::fmt::Write;
 
-use shipped::{isa, launch_files, load, machine, root};
+use shipped::{launch_files, load, machine, root};
 use warpbound::exec::{Executor, Options};
 use warpbound::machine::SchedulerKind;
 use warpbound::program::TimingTable;
@@ -16,11 +16,10 @@ use warpbound::trace::Digest;
 const FILE: &str = "tests/data/golden.csv";
 
 fn digests() -> String {
-    let isa = isa();
     let machines = [machine("ecrts25-orin"), machine("accelsim-ecrts")];
     let mut text = "launch,machine,policy,makespan,issues,digest\n".to_owned();
     for file in launch_files() {
-        let shipped = load(&file, &isa, 0);
+        let shipped = load(&file, 0);
         for machine in &machines {
             let table = TimingTable::new(&shipped.program, machine).unwrap();
             let needs = shipped.launch.needs(&shipped.program);

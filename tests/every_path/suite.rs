@@ -14,7 +14,7 @@ use warpbound::program::TimingTable;
 use warpbound::program::warp_cfg::{Divergence, WarpCfg};
 
 use crate::runs;
-use crate::shipped::{Shipped, isa, launch_files, load_by, machine, machine_of};
+use crate::shipped::{Shipped, launch_files, load_by, machine, machine_of};
 
 const STEPS: u64 = 1 << 26;
 
@@ -104,14 +104,14 @@ fn observed_bounds(shipped: &Shipped) -> HashMap<Pc, u64> {
 /// loops need bounds, those observed in a run are used.
 #[test]
 fn paths_of_all_launches_are_in_their_sets() {
-    let (isa, machine) = (isa(), machine("ecrts25-orin"));
+    let machine = machine("ecrts25-orin");
     let (mut launches, mut of_one_path, mut bounded) = (0, 0, Vec::new());
     for compiler in ["ptx", "nvrtc.ptx"] {
         for file in launch_files() {
             if compiler != "ptx" && file.parent().is_some_and(|folder| folder.ends_with("micro")) {
                 continue;
             }
-            let shipped = load_by(&file, &isa, 0, compiler);
+            let shipped = load_by(&file, 0, compiler);
             // the larger launches of the same kernels
             if shipped.name.ends_with("_grid") {
                 continue;
@@ -166,10 +166,9 @@ fn blocks_that_are_resident_together_are_bounded_as_rbb_does() {
         "extends: \"ecrts25-orin\", sms: 2, limits: Limits(blocks: 1), pipeline: Pipeline()",
     ]
     .map(|text| machine_of(format!("Machine(name: \"test\", {text})")));
-    let isa = isa();
     let (mut launches, mut equal) = (0, 0);
     for file in launch_files() {
-        let shipped = load_by(&file, &isa, 0, "ptx");
+        let shipped = load_by(&file, 0, "ptx");
         if !shipped.spec.suite || shipped.launch.blocks() == 1 {
             continue;
         }

@@ -7,10 +7,9 @@ use crate::shipped;
 use std::path::Path;
 
 use kernel_refs::{Match, RefIo, Scalar, reference};
-use shipped::{Shipped, isa, launch_files, launches_in_waves, load_by};
+use shipped::{Shipped, launch_files, launches_in_waves, load_by};
 use warpbound::exec::races::BlockOrder;
 use warpbound::exec::{Executor, Options};
-use warpbound::isa::IsaTable;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::launch::ArgSpec;
 
@@ -61,8 +60,8 @@ fn difference(got: &[u8], expected: &[u8], how: Match) -> Option<String> {
 }
 
 /// Returns the faults of a launch on the inputs of a seed.
-fn check(file: &Path, isa: &IsaTable, ending: &str, seed: u64) -> Vec<String> {
-    let Shipped { spec, program, launch, .. } = load_by(file, isa, seed, ending);
+fn check(file: &Path, ending: &str, seed: u64) -> Vec<String> {
+    let Shipped { spec, program, launch, .. } = load_by(file, seed, ending);
 
     let mut expected: Vec<Vec<u8>> = launch.buffers.iter().map(|buffer| buffer.bytes.clone()).collect();
     let scalars: Vec<Scalar> = spec.args.iter().flat_map(scalars).collect();
@@ -110,7 +109,6 @@ fn check(file: &Path, isa: &IsaTable, ending: &str, seed: u64) -> Vec<String> {
 
 #[test]
 fn every_launch_leaves_what_its_reference_computes() {
-    let isa = isa();
     let files = launch_files();
     assert!(files.len() >= 40, "only {} launches found", files.len());
     let wrong: Vec<String> = ["ptx", "nvrtc.ptx"]
@@ -121,7 +119,7 @@ fn every_launch_leaves_what_its_reference_computes() {
             *ending == "ptx" || !file.parent().is_some_and(|folder| folder.ends_with("micro"))
         })
         .flat_map(|(file, ending)| {
-            let wrong = check(file, &isa, ending, 1).into_iter();
+            let wrong = check(file, ending, 1).into_iter();
             wrong.map(move |what| format!("{}, {ending}: {what}", file.display()))
         })
         .collect();
@@ -132,7 +130,6 @@ fn every_launch_leaves_what_its_reference_computes() {
 /// machines, and textures.
 #[test]
 fn machine_code_leaves_what_its_reference_computes() {
-    let isa = isa();
     let has_cubin = |file: &&std::path::PathBuf| {
         let text = std::fs::read_to_string(file).unwrap();
         let module = text.split("module: \"").nth(1).and_then(|rest| rest.split(".ptx").next()).unwrap();
@@ -144,7 +141,7 @@ fn machine_code_leaves_what_its_reference_computes() {
     let wrong: Vec<String> = files
         .into_iter()
         .flat_map(|file| {
-            let wrong = check(file, &isa, "sm_61.cubin", 1).into_iter();
+            let wrong = check(file, "sm_61.cubin", 1).into_iter();
             wrong.map(move |what| format!("{}: {what}", file.display()))
         })
         .collect();
@@ -154,11 +151,10 @@ fn machine_code_leaves_what_its_reference_computes() {
 /// The launches with many blocks that `reproduce betts` and `reproduce diagxtrm` time, once.
 #[test]
 fn launches_in_waves_leave_what_their_references_compute() {
-    let isa = isa();
     let files = launches_in_waves();
     assert_eq!(files.len(), 15);
     for file in &files {
-        let wrong = check(file, &isa, "ptx", 1);
+        let wrong = check(file, "ptx", 1);
         assert!(wrong.is_empty(), "{}: {wrong:?}", file.display());
     }
 }
@@ -167,7 +163,6 @@ fn launches_in_waves_leave_what_their_references_compute() {
 /// kernels depends on them.
 #[test]
 fn launches_of_betts_hold_on_other_inputs() {
-    let isa = isa();
     let files: Vec<_> = launch_files()
         .into_iter()
         .filter(|file| file.parent().is_some_and(|folder| folder.ends_with("betts")))
@@ -178,7 +173,7 @@ fn launches_of_betts_hold_on_other_inputs() {
         .flat_map(|file| ["ptx", "nvrtc.ptx"].map(|ending| (file, ending)))
         .flat_map(|(file, ending)| [0, 2, 3].map(|seed| (file, ending, seed)))
     {
-        let wrong = check(file, &isa, ending, seed);
+        let wrong = check(file, ending, seed);
         assert!(wrong.is_empty(), "{}, {ending}, seed {seed}: {wrong:?}", file.display());
     }
 }

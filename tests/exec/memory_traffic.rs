@@ -115,7 +115,6 @@ fn local_memory_of_warps_and_blocks_is_apart() {
 
 #[test]
 fn groups_and_steps_go_together_on_every_shipped_launch() {
-    let isa = shipped::isa();
     let cached = shipped::machine_with(
         "ecrts25-orin",
         &["pipeline.load_store.transaction=32", "memory.constant.sets=16"],
@@ -127,7 +126,7 @@ fn groups_and_steps_go_together_on_every_shipped_launch() {
     {
         let constants = *constants;
         assert_eq!(Options::of(machine, 1).constants, constants);
-        let shipped = shipped::load(file, &isa, 0);
+        let shipped = shipped::load(file, 0);
         let table = TimingTable::new(&shipped.program, machine).unwrap();
         let run = |traffic| {
             let options = Options { traffic, constants, ..Options::default() };

@@ -9,7 +9,7 @@ use crate::exec_support;
 use crate::shipped;
 
 use exec_support::{Outcome, STORE, kernel};
-use shipped::{isa, launch_files, load};
+use shipped::{launch_files, load};
 use warpbound::base::{LaneMask, Pc};
 use warpbound::exec::stack::SimtStack;
 use warpbound::exec::{Executor, Options};
@@ -194,10 +194,9 @@ fn run(program: &Program, launch: &Launch, reconvergence: Reconvergence) -> (Vec
 
 #[test]
 fn every_shipped_launch_is_the_same_under_both() {
-    let isa = isa();
     let mut diverging = 0;
     for file in launch_files() {
-        let shipped = load(&file, &isa, 1);
+        let shipped = load(&file, 1);
         let (paths, buffers) = run(&shipped.program, &shipped.launch, Reconvergence::PostDominator);
         let (pascal_paths, pascal_buffers) = run(&shipped.program, &shipped.launch, PASCAL);
         assert!(paths == pascal_paths, "{}: paths differ", shipped.name);

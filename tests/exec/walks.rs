@@ -4,7 +4,7 @@ use warpbound::exec::{Executor, Options};
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::warp_cfg::{Divergence, WarpCfg};
 
-use crate::shipped::{Shipped, isa, launch_files, load_by};
+use crate::shipped::{Shipped, launch_files, load_by};
 
 #[derive(Default, Debug, PartialEq, Eq)]
 struct Seen {
@@ -54,7 +54,6 @@ fn walks(shipped: &Shipped, divergence: Divergence, seen: &mut Seen) -> Result<(
 
 #[test]
 fn paths_of_all_launches_are_walks() {
-    let isa = isa();
     let (mut seen, mut published_fails) = (Seen::default(), Vec::new());
     for compiler in ["ptx", "nvrtc.ptx"] {
         for file in launch_files() {
@@ -62,7 +61,7 @@ fn paths_of_all_launches_are_walks() {
             if compiler != "ptx" && file.parent().is_some_and(|folder| folder.ends_with("micro")) {
                 continue;
             }
-            let shipped = load_by(&file, &isa, 0, compiler);
+            let shipped = load_by(&file, 0, compiler);
             walks(&shipped, Divergence::Sides, &mut seen).unwrap_or_else(|problem| panic!("{problem}"));
             if walks(&shipped, Divergence::Published, &mut Seen::default()).is_err() {
                 published_fails.push(format!("{} ({compiler})", shipped.name));

@@ -240,10 +240,9 @@ fn by_name(program: &Program, instr: &Instr) -> Option<MemoryOp> {
 
 #[test]
 fn shipped_kernels_agree_with_the_names_of_their_classes() {
-    let isa = shipped::isa();
     let mut accesses = 0;
     for file in shipped::launch_files() {
-        let program = shipped::load(&file, &isa, 0).program;
+        let program = shipped::load(&file, 0).program;
         for instr in &program.instrs {
             assert_eq!(instr.memory, by_name(&program, instr), "{}:{}", program.file, instr.line);
             accesses += u32::from(instr.memory.is_some());

@@ -8,7 +8,7 @@ use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::{Control, Program};
 use warpbound::sass::Module;
 
-use crate::shipped::{Shipped, encoding, isa, launch_files, load_by, root};
+use crate::shipped::{Shipped, encoding, launch_files, load_by, root};
 
 fn followed(shipped: &Shipped, program: &Program) -> ControlCodes {
     let mut executor = Executor::new(program, &shipped.launch, Options::default()).unwrap();
@@ -20,12 +20,11 @@ fn followed(shipped: &Shipped, program: &Program) -> ControlCodes {
 }
 
 fn machine_code() -> impl Iterator<Item = Shipped> {
-    let isa = isa();
     launch_files().into_iter().filter_map(move |file| {
         let text = std::fs::read_to_string(&file).unwrap();
         let module = text.split("module: \"").nth(1)?.split(".ptx").next()?.to_owned();
         let there = file.with_file_name(format!("{module}.sm_61.cubin")).exists();
-        (there && module != "texture").then(|| load_by(&file, &isa, 1, "sm_61.cubin"))
+        (there && module != "texture").then(|| load_by(&file, 1, "sm_61.cubin"))
     })
 }
 
@@ -58,9 +57,8 @@ fn codes_of_the_kernels_cover_every_dependence() {
 /// named.
 #[test]
 fn codes_that_say_nothing_are_found_out() {
-    let isa = isa();
     let file = launch_files().into_iter().find(|file| file.ends_with("vecadd.ron")).unwrap();
-    let shipped = load_by(&file, &isa, 1, "sm_61.cubin");
+    let shipped = load_by(&file, 1, "sm_61.cubin");
     type Change = fn(&mut Control);
     let changes: [Change; 2] = [|control| control.wait = 0, |control| control.write_barrier = None];
     for change in changes {

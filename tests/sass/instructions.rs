@@ -15,9 +15,8 @@ use crate::shipped::{encoding, isa, launch_files, load_by, root};
 /// lowered to.
 #[test]
 fn an_instruction_of_the_machine_takes_one_step() {
-    let isa = isa();
     let file = launch_files().into_iter().find(|file| file.ends_with("layernorm_welford.ron")).unwrap();
-    let shipped = load_by(&file, &isa, 1, "sm_61.cubin");
+    let shipped = load_by(&file, 1, "sm_61.cubin");
     let (program, launch) = (&shipped.program, &shipped.launch);
     assert!(program.instrs.iter().any(|instr| instr.folded), "nothing is folded, so nothing is tested");
     assert_eq!(program.count(), program.machine_code.as_ref().unwrap().instructions.len());
@@ -36,7 +35,6 @@ fn an_instruction_of_the_machine_takes_one_step() {
 /// Execution row by row and execution lane by lane give the same bytes and the same paths.
 #[test]
 fn machine_code_runs_the_same_lane_by_lane() {
-    let isa = isa();
     for name in [
         "fft_radix4.ron",
         "montecarlo_pi.ron",
@@ -48,7 +46,7 @@ fn machine_code_runs_the_same_lane_by_lane() {
         let Some(file) = launch_files().into_iter().find(|file| file.ends_with(name)) else {
             panic!("no {name}")
         };
-        let shipped = load_by(&file, &isa, 2, "sm_61.cubin");
+        let shipped = load_by(&file, 2, "sm_61.cubin");
         let run = |vectors| {
             let options = Options { vectors, ..Options::default() };
             let mut executor = Executor::new(&shipped.program, &shipped.launch, options).unwrap();
@@ -143,10 +141,9 @@ fn products_of_words_come_out_of_products_of_halves() {
 /// different targets run one group after another.
 #[test]
 fn branches_through_tables_go_where_those_of_ptx_go() {
-    let isa = isa();
     let file = root().join("tests/data/sass/table.ron");
     let run = |ending| {
-        let shipped = load_by(&file, &isa, 1, ending);
+        let shipped = load_by(&file, 1, ending);
         let mut executor = Executor::new(&shipped.program, &shipped.launch, Options::default()).unwrap();
         let mut paths = BlockPaths::default();
         while executor.next_block(&mut paths).unwrap() {}

@@ -1,5 +1,7 @@
 //! The options that describe the launch of a module's kernel, or override a launch file.
 
+use crate::load::{LaunchOptions, OptionNames};
+
 /// The options of a launch: a bare .ptx file needs them all; otherwise they override the launch
 /// file.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -55,19 +57,24 @@ pub struct PtxLaunch {
 }
 
 impl PtxLaunch {
-    /// Returns whether any of these options was given.
-    pub fn is_given(&self) -> bool {
-        self.says_a_launch() || self.launch.is_some() || !self.constant.is_empty() || self.compiler.is_some()
-    }
-
-    /// Returns whether an option was given that overrides an entry of a launch file.
-    pub fn says_a_launch(&self) -> bool {
-        self.entry.is_some()
-            || self.grid.is_some()
-            || self.block.is_some()
-            || !self.arg.is_empty()
-            || self.dynamic_shared.is_some()
-            || self.registers.is_some()
+    /// Returns these options with a seed, for the loader.
+    pub fn options(&self, seed: u64) -> LaunchOptions {
+        let extents = |Shape(x, y, z): Shape| [x, y, z];
+        LaunchOptions {
+            entry: self.entry.clone(),
+            grid: self.grid.map(extents),
+            block: self.block.map(extents),
+            args: self.arg.clone(),
+            dynamic_shared: self.dynamic_shared,
+            registers: self.registers,
+            compiler: self.compiler.clone(),
+            launch: self.launch,
+            constants: self.constant.clone(),
+            conservative_predicates: self.conservative_predicates,
+            unknown_op: self.unknown_op.clone(),
+            seed,
+            names: OptionNames { prefix: "--", together: "command line" },
+        }
     }
 
     /// Sets an option by its name in plans: `block`, `let n` or `arg n`, for example.
@@ -106,24 +113,6 @@ impl PtxLaunch {
             }
         }
         Ok(())
-    }
-
-    /// Returns the file to load for a module that a launch or program names: that of the chosen
-    /// compiler.
-    pub fn module(&self, file: &str) -> String {
-        match &self.compiler {
-            // an architecture stands for machine code
-            Some(name) => {
-                let ending = if name.starts_with("sm_") { "cubin" } else { "ptx" };
-                format!("{}.{name}.{ending}", file.strip_suffix(".ptx").unwrap_or(file))
-            }
-            None => file.to_owned(),
-        }
-    }
-
-    /// Returns the name of a launch or program in reports.
-    pub fn name_of(&self, stem: &str) -> String {
-        self.compiler.as_ref().map_or_else(|| stem.to_owned(), |compiler| format!("{stem}@{compiler}"))
     }
 
     /// Returns these options as arguments, for a printed command that repeats a run.

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cli::applications::LoadedApplication;
 use crate::cli::args::{Common, PtxLaunch};
 use crate::diag::Diagnostics;
+use crate::load::LoadedApplication;
 use crate::machine::Machine;
 use crate::report::output::TOOL_VERSION;
 use crate::sim::PolicySetup;

@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::base::Cycles;
 use crate::check::ablation::{MACHINES, Row, Variants, cycles};
 use crate::cli::args::{Ablate, Common, PtxLaunch, Races, TableFormat};
-use crate::cli::assets;
 use crate::cli::failures::Batch;
+use crate::cli::files::loader;
 use crate::cli::format::Format;
-use crate::cli::load::{self, LoadedKernel};
+use crate::cli::load;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::policies;
 use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
 use crate::diag::Diagnostics;
+use crate::load::{LoadedKernel, ptx_isa};
 use crate::machine::Machine;
 use crate::report::ablation::Ablation;
 use crate::report::output::Output;
@@ -43,9 +44,9 @@ pub fn run(args: &Ablate, session: &Session) -> Outcome {
 
 /// Returns the table over the kernels of a batch.
 pub fn ablation(args: &Ablate, session: &Session, batch: &mut Batch) -> Result<Ablation, Diagnostics> {
-    let location = assets::find_machine(&args.machine, None)?;
+    let location = loader().find_machine(&args.machine, None)?;
     let (machine, spec) = load::machine_at(&location, &common(args))?;
-    let variants = Variants::new(&spec, &location.text()?, &assets::ptx_isa()?)?;
+    let variants = Variants::new(&spec, &location.text()?, &ptx_isa()?)?;
     let policy = policies::setup(machine.scheduler())?;
     let mut kernels = Vec::new();
     while let Some((_, name)) = batch.begin(session) {

@@ -10,12 +10,10 @@ use crate::check::{
     judge_each,
 };
 use crate::cli::args::Compare;
-use crate::cli::assets;
-use crate::cli::assets::Location;
 use crate::cli::batch::{Blocks, each_kernel};
 use crate::cli::failures::Batch;
+use crate::cli::files::loader;
 use crate::cli::lists::{Lists, Setup, policies_of};
-use crate::cli::load::{self, Loaded};
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::resources;
 use crate::cli::session::Session;
@@ -23,6 +21,7 @@ use crate::cli::suite::suite_kernels;
 use crate::diag::Diagnostics;
 use crate::explore::explore;
 use crate::explore::search::Limits;
+use crate::load::{Loaded, Location};
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::{Program, TimingTable};
@@ -38,7 +37,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
     let lists = Lists::new(&args.common)?;
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     // located only once, because stdin cannot be read again
-    let locations: Vec<_> = names.iter().map(|name| assets::find_kernel(name)).collect();
+    let locations: Vec<_> = names.iter().map(|name| loader().find_kernel(name)).collect();
     let prepare = |index: usize, watch: &Watch| {
         Prepared::new(&names[index], locations[index].clone()?, args, &lists, watch)
     };
@@ -144,7 +143,7 @@ impl Prepared {
         lists: &Lists,
         watch: &Watch,
     ) -> Result<Self, Diagnostics> {
-        let what = load::any_at(name, location, &args.ptx, args.common.seed, watch)?;
+        let what = loader().load_at(name, location, &args.ptx.options(args.common.seed), watch)?;
         let setups = lists.setups(&args.common, &what, &POLICIES)?;
         Ok(Self { what, setups })
     }

@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use super::run::explain;
 use crate::cli::args::{Diff, QuotedRun};
-use crate::cli::files::read;
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::load::read;
 use crate::report::diff::DiffResult;
 use crate::report::explain::Explained;
 use crate::report::output::{Output, SCHEMA};

@@ -5,13 +5,14 @@ use crate::check::every_path::{EveryPath, every_path, keeps_bounds};
 use crate::check::{Plan, Verdict, check};
 use crate::cli::args::Static;
 use crate::cli::failures::Batch;
-use crate::cli::load::{self, Loaded};
+use crate::cli::load;
 use crate::cli::loop_bounds::ByLine;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
 use crate::diag::Diagnostics;
 use crate::exec::Options;
+use crate::load::Loaded;
 use crate::report::every_path::{OfRun, StaticReport, StaticResult};
 use crate::report::output::Output;
 

@@ -9,15 +9,14 @@ use super::again::shell_word;
 use crate::accelsim::{Launched, Opcodes, Synthetic, Writer};
 use crate::base::{Pc, Watch};
 use crate::check::{WorkloadKind, WorkloadSource, execute_sequence};
-use crate::cli::applications::LoadedApplication;
 use crate::cli::args::{self, Export};
-use crate::cli::assets;
 use crate::cli::files::{Draft, Folder, Outputs};
-use crate::cli::load::{self, Loaded, LoadedKernel};
+use crate::cli::load;
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::exec::{Executor, Options};
+use crate::load::{Loaded, LoadedApplication, LoadedKernel, opcodes};
 use crate::path::{BlockPaths, BlockSource, Footprint};
 use crate::program::Program;
 use crate::program::launch::Launch;
@@ -41,8 +40,7 @@ pub fn run(args: &Export, session: &Session) -> Outcome {
     let options = Options { banks: None, traffic: false, constants: false, lanes: true, ..options };
     let folder = Folder::prepare("--out", &args.out, args.writing.force, &session.parts)?;
     let outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
-    let mut files =
-        Files { opcodes: assets::opcodes()?, ..Files::new(args.out.clone(), folder, outputs, session)? };
+    let mut files = Files { opcodes: opcodes()?, ..Files::new(args.out.clone(), folder, outputs, session)? };
     match &loaded {
         Loaded::Kernel(kernel) => one(kernel, options, session, &mut files)?,
         Loaded::Application(program) => several(program, options, session, &mut files)?,

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use crate::base::Cycles;
 use crate::cli::args::Fermi;
-use crate::cli::assets::Location;
+use crate::cli::files::loader;
 use crate::cli::output::{self, Outcome};
 use crate::cli::resources;
 use crate::cli::session::Session;
@@ -25,7 +25,7 @@ const MAX_CELLS: usize = 1_000;
 /// Runs the command.
 pub fn run(args: &Fermi, session: &Session) -> Outcome {
     let machine = match &args.machine {
-        Some(path) => FermiMachine::parse(&Location::Disk(path.clone()).text()?)?,
+        Some(path) => FermiMachine::parse(&loader().file(path.clone()).text()?)?,
         None => FermiMachine::published(),
     };
     let fairness = if args.no_fairness { Fairness::Unrestricted } else { Fairness::SubBlock };

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use crate::cli::args::ImportConfig;
-use crate::cli::assets;
-use crate::cli::load;
+use crate::cli::files::loader;
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostics, SourceText, to_ron};
@@ -23,13 +22,13 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     let mut problems = Diagnostics::new();
     let mut sources = Vec::new();
     for file in &args.files {
-        match assets::relative(file, None).text_up_to(MOST_BYTES) {
+        match loader().file(file).text_up_to(MOST_BYTES) {
             Ok(source) => sources.push(source),
             Err(problem) => problems.append(problem),
         }
     }
     let sources = problems.into_result(sources)?;
-    let (base, _) = load::written_machine(&assets::find_machine(BASE, None)?)?;
+    let (base, _) = loader().machine_spec(&loader().find_machine(BASE, None)?)?;
     let mut imported = gpgpusim::import(&sources, base)?;
     let name = args.name.clone().unwrap_or_else(|| name_of(&args.files));
     imported.spec.name = Some(name.clone());

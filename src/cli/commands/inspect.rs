@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
-use crate::cli::args::{Inspect, PtxLaunch};
-use crate::cli::assets::{self, Location};
-use crate::cli::files::read;
+use crate::cli::args::Inspect;
+use crate::cli::files::loader;
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
-use crate::cli::{applications, modules, traces};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
-use crate::machine::{Machine, MachineSpec};
+use crate::load::{
+    LaunchOptions, Location, encoding, is_machine_code, is_program, load_program, ptx_isa, read, traces,
+};
+use crate::machine::Machine;
 use crate::micro::MicroKernel;
 use crate::program::launch::{LaunchSpec, ShapeSpec};
 use crate::program::sequence::Action;
@@ -26,7 +27,7 @@ use crate::sass;
 /// Runs the command.
 pub fn run(args: &Inspect, session: &Session) -> Outcome {
     let location = find(&args.file)?;
-    if modules::is_machine_code(&location) {
+    if is_machine_code(&location) {
         return machine_code(args, &location, session);
     }
     if let Some(is) = traced(&location, session)? {
@@ -46,9 +47,7 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
         "warp" => Contents::Micro(micro(&location, &source)?),
         // launches and machines are both RON, and differ in the first word
         _ if is_machine(&source) => Contents::Machine(machine(&location, &source)?),
-        "ron" if applications::is_program(&source) => {
-            Contents::Program(program(&args.file, location.clone(), source)?)
-        }
+        "ron" if is_program(&source) => Contents::Program(program(&args.file, location.clone(), source)?),
         "ron" => Contents::Launch(launch(&location, &source)?),
         other => {
             let problem = Diagnostic::general(
@@ -67,7 +66,7 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
 /// Reads a trace or a list of traces.
 fn traced(location: &Location, session: &Session) -> Result<Option<Contents>, Diagnostics> {
     let read =
-        |file: &Location| Ok(TraceFile::new(&traces::read(file, &PtxLaunch::default(), &session.watch)?));
+        |file: &Location| Ok(TraceFile::new(&traces::read(file, &LaunchOptions::default(), &session.watch)?));
     match location.extension().as_str() {
         "traceg" => Ok(Some(Contents::Trace(read(location)?))),
         "g" => {
@@ -93,7 +92,7 @@ fn traced(location: &Location, session: &Session) -> Result<Option<Contents>, Di
 /// Inspects a file of machine code.
 fn machine_code(args: &Inspect, location: &Location, session: &Session) -> Outcome {
     let bytes = location.bytes(read::PTX_BYTES)?;
-    let encoding = assets::encoding()?;
+    let encoding = encoding()?;
     if args.template {
         let problem = Diagnostic::general(location.shown(), "a template is made from PTX, which has types");
         return Err(problem.hint("name the .ptx file that it was made from").into());
@@ -106,7 +105,7 @@ fn machine_code(args: &Inspect, location: &Location, session: &Session) -> Outco
 
 /// Finds an embedded kernel, an embedded machine, or a file.
 fn find(name: &str) -> Result<Location, Diagnostics> {
-    assets::find_kernel(name).or_else(|as_kernel| assets::find_machine(name, None).map_err(|_| as_kernel))
+    loader().find_kernel(name).or_else(|as_kernel| loader().find_machine(name, None).map_err(|_| as_kernel))
 }
 
 fn is_machine(source: &SourceText) -> bool {
@@ -115,12 +114,11 @@ fn is_machine(source: &SourceText) -> bool {
 }
 
 fn ptx(source: &SourceText) -> Result<PtxFile, Diagnostics> {
-    Ok(PtxFile::new(&Module::parse(source)?.inspect(&assets::ptx_isa()?)))
+    Ok(PtxFile::new(&Module::parse(source)?.inspect(&ptx_isa()?)))
 }
 
 fn machine(location: &Location, source: &SourceText) -> Result<MachineFile, Diagnostics> {
-    let load = |name: &str| assets::find_machine(name, Some(location))?.text();
-    let spec = MachineSpec::parse_with_bases(source, &load)?;
+    let spec = loader().machine_spec_of(source, location)?;
     Ok(MachineFile::new(Machine::new(&spec, source)?, spec.idle_settings()))
 }
 
@@ -161,7 +159,7 @@ fn ron(value: &dyn erased_serde::Serialize) -> String {
 
 /// Returns the report of a program: its launches, step by step.
 fn program(name: &str, location: Location, source: SourceText) -> Result<ProgramFile, Diagnostics> {
-    let program = applications::load(name, location, source, &PtxLaunch::default(), 0)?;
+    let program = load_program(name, location, source, &LaunchOptions::default())?;
     let sequence = program.program()?;
     let mut counts = vec![0u64; sequence.statements.len()];
     for action in sequence.actions() {
@@ -195,9 +193,9 @@ fn template(args: &Inspect, location: &Location, source: &SourceText, session: &
     }
     let entry = match &args.entry {
         Some(entry) => entry.clone(),
-        None => modules::Module::read(location, &PtxLaunch::default(), 0)?.only_kernel()?,
+        None => crate::load::Module::read(location, &LaunchOptions::default(), 0)?.only_kernel("--entry")?,
     };
-    let program = Module::parse(source)?.program(&entry, &assets::ptx_isa()?)?;
+    let program = Module::parse(source)?.program(&entry, &ptx_isa()?)?;
     output::text(session, &template::launch_file(&program, &location.shown()))
 }
 

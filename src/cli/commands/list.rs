@@ -1,12 +1,11 @@
 //! `warpbound list`: lists what is embedded.
 
 use crate::bound;
-use crate::cli::applications;
 use crate::cli::args::List;
-use crate::cli::assets;
 use crate::cli::output::{self, Outcome};
 use crate::cli::session::Session;
 use crate::diag::Diagnostics;
+use crate::load::{EmbeddedFolder, Loader, is_program};
 use crate::machine::{MachineSpec, SchedulerKind};
 use crate::program::launch::LaunchSpec;
 use crate::program::sequence::SequenceSpec;
@@ -21,9 +20,9 @@ pub fn run(args: &List, session: &Session) -> Outcome {
 
 fn collect() -> Result<Listing, Diagnostics> {
     let mut kernels = Vec::new();
-    for (name, location) in assets::kernels() {
+    for (name, location) in Loader::embedded(EmbeddedFolder::Kernels) {
         let source = location.text()?;
-        let (suite, doc) = if location.extension() == "ron" && applications::is_program(&source) {
+        let (suite, doc) = if location.extension() == "ron" && is_program(&source) {
             (false, SequenceSpec::parse(&source)?.doc)
         } else if location.extension() == "ron" {
             let spec = LaunchSpec::parse(&source)?;
@@ -34,12 +33,12 @@ fn collect() -> Result<Listing, Diagnostics> {
         kernels.push(Kernel { name, file: location.shown(), suite, doc });
     }
     let mut machines = Vec::new();
-    for (name, location) in assets::machines() {
+    for (name, location) in Loader::embedded(EmbeddedFolder::Configs) {
         let spec = MachineSpec::parse(&location.text()?)?;
         machines.push(Named { name, doc: spec.doc.unwrap_or_default() });
     }
     let mut plans = Vec::new();
-    for (name, location) in assets::plans() {
+    for (name, location) in Loader::embedded(EmbeddedFolder::Plans) {
         let spec = SweepSpec::parse(&location.text()?)?;
         plans.push(Named { name, doc: spec.doc });
     }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::part::{Part, Parts};
 use crate::base::Fnv1a;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::load::read;
 use crate::sweep::{Manifest, MergeError, csv_heading, csv_of_json, merge};
 
 const MANIFEST: &str = "manifest.json";
@@ -332,7 +333,7 @@ fn read_sealed(dir: &Path) -> Result<(Manifest, bool), Diagnostic> {
         manifest: Manifest,
         checksum: Option<String>,
     }
-    let text = super::read::bytes(&dir.join(MANIFEST), super::read::TEXT_BYTES)?;
+    let text = read::bytes(&dir.join(MANIFEST), read::TEXT_BYTES)?;
     let Read { manifest, checksum } = serde_json::from_slice(&text).map_err(|error| {
         problem(dir, format!("manifest.json is none: {error}"))
             .hint("`warpbound sweep` and `merge` write folders of results")

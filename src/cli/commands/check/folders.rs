@@ -5,13 +5,13 @@ use super::{Judged, Prepared, Run};
 use crate::base::Watch;
 use crate::check::{Checked, counterexample};
 use crate::cli::args::Check;
-use crate::cli::assets::Location;
 use crate::cli::commands::again::shell_word;
 use crate::cli::files::Folder;
 use crate::cli::lists::Lists;
-use crate::cli::load::{self, Loaded, LoadedKernel};
+use crate::cli::load;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::load::{Loaded, LoadedKernel, Location};
 
 /// The folder for counterexamples, if one was requested.
 pub struct Folders {

@@ -4,15 +4,16 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::base::Watch;
 use crate::check::{self, ApplicationChecked, Checked, Judging, Of, Reached, judge_application, judge_each};
-use crate::cli::applications::LoadedApplication;
+use crate::cli::applications;
 use crate::cli::args::Check;
-use crate::cli::assets::Location;
 use crate::cli::checkpoint::{self, Checkpoint, Identity, Opened};
 use crate::cli::commands::sweep::Own;
+use crate::cli::files::loader;
 use crate::cli::lists::{Lists, Setup, policies_of};
-use crate::cli::load::{self, Loaded, LoadedKernel};
+use crate::cli::load;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::load::{Loaded, LoadedApplication, LoadedKernel, Location, launch_of};
 use crate::machine::{Machine, SchedulerKind};
 use crate::sim::PolicySetup;
 
@@ -88,9 +89,9 @@ impl Prepared {
         lists: &Lists,
         watch: &Watch,
     ) -> Result<Self, Diagnostics> {
-        let what = load::any_at(name, location, &args.ptx, args.common.seed, watch)?;
+        let what = loader().load_at(name, location, &args.ptx.options(args.common.seed), watch)?;
         if let (Loaded::Application(program), true) = (&what, args.gantt) {
-            return Err(program.needs_one("--gantt"));
+            return Err(applications::needs_one(program, "--gantt"));
         }
         let of_suite = [SchedulerKind::Gto, SchedulerKind::Lrr];
         let otherwise = if args.kernels.is_empty() { &of_suite[..] } else { &[] };
@@ -212,7 +213,7 @@ fn witness(
     judging: &Judging,
     problems: &mut Diagnostics,
 ) -> Option<Box<(LoadedKernel, Checked)>> {
-    let kernel = match load::launch_of(program.clone(), launch) {
+    let kernel = match launch_of(program.clone(), launch) {
         Ok(kernel) => kernel,
         Err(wrong) => {
             problems.append(wrong);

@@ -14,10 +14,10 @@ use crate::base::Watch;
 use crate::bound::{self, Bound};
 use crate::check::Judging;
 use crate::cli::args::Check;
-use crate::cli::assets;
 use crate::cli::batch::{Blocks, each_kernel};
 use crate::cli::checkpoint;
 use crate::cli::failures::Batch;
+use crate::cli::files::loader;
 use crate::cli::lists::Lists;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::resources;
@@ -35,7 +35,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
         return Err(checkpoint::of_one(path, &format!("{} kernels are named", names.len())).into());
     }
     // located only once, because stdin cannot be read again
-    let locations: Vec<_> = names.iter().map(|name| assets::find_kernel(name)).collect();
+    let locations: Vec<_> = names.iter().map(|name| loader().find_kernel(name)).collect();
     let prepare = |index: usize, watch: &Watch| {
         let location = locations[index].clone()?;
         Prepared::new(&names[index], location, args, &lists, watch)

@@ -9,11 +9,12 @@ use crate::bound::{self, Analyser, Bound, BoundReport, Context, Guarantee, Iwb, 
 use crate::check::Verdict;
 use crate::cli::args::Explore;
 use crate::cli::files::{Outputs, Part};
-use crate::cli::load::{self, LoadedKernel};
+use crate::cli::load;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::explore::{Exploration, witness_schedule};
+use crate::load::LoadedKernel;
 use crate::path::BlockPaths;
 use crate::program::TimingTable;
 use crate::report::explore::{ExploreResult, Schedules};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::check::order::IN_A_TRACE;
 use crate::cli::args::{Edges, Hybrid, IpointsAt};
 use crate::cli::campaign::Campaign;
-use crate::cli::files::{Outputs, Part, read};
+use crate::cli::files::{Outputs, Part};
 use crate::cli::ipoints::instrumented;
 use crate::cli::load;
 use crate::cli::output::{Ending, Outcome};
@@ -19,6 +19,7 @@ use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::hybrid::{
     Density, Estimates, Ipg, Layout, Observed, Program, WrittenGraph, default_limits, estimate, read_traces,
 };
+use crate::load::read;
 use crate::program::warp_cfg::Divergence;
 use crate::report::hybrid::{About, HybridResult, Source};
 use crate::report::output::Output;

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use crate::base::Watch;
 use crate::bound::Standing;
 use crate::cli::args::Pwcet;
-use crate::cli::assets;
 use crate::cli::commands::sweep::{About, Doing, Planned, Said};
 use crate::cli::files::results::Results;
-use crate::cli::load::{self, DEFAULT_MACHINE, Loaded};
+use crate::cli::load;
 use crate::cli::measurements::Measurements;
 use crate::cli::output::Ending;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::load::{DEFAULT_MACHINE, FROM_STDIN, Loaded};
 use crate::machine::{Machine, MachineSpec, SchedulerKind};
 use crate::program::launch::Buffer;
 use crate::report::output::Origin;
@@ -46,7 +46,7 @@ impl Campaign {
     /// Prepares the campaign of a command line: `runs` runs, of which the first has the number
     /// `from`.
     pub fn new(args: &Pwcet, from: u64, runs: u64, watch: &Watch) -> Result<Self, Diagnostics> {
-        if args.what == assets::FROM_STDIN {
+        if args.what == FROM_STDIN {
             let problem = Diagnostic::general("-", "a campaign reads its kernel anew for each run");
             return Err(problem.hint("name a file").into());
         }

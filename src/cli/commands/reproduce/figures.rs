@@ -4,7 +4,7 @@ use super::Done;
 use crate::base::Watch;
 use crate::bound::analyse_alone;
 use crate::cli::args::PtxLaunch;
-use crate::cli::assets;
+use crate::cli::files::loader;
 use crate::cli::load;
 use crate::cli::policies;
 use crate::cli::resources;
@@ -13,6 +13,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::explore::anomaly::phases::{self, PhaseSearch};
 use crate::explore::fermi::{Fairness, FermiMachine, TemplateKernel, explore};
+use crate::load::LoadedKernel;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::report::output::Batch;
@@ -43,7 +44,7 @@ pub fn fig3() -> Result<Done, Diagnostics> {
 
 /// The worked example.
 struct Example {
-    kernel: load::LoadedKernel,
+    kernel: LoadedKernel,
     machine: Machine,
     paths: BlockPaths,
 }
@@ -51,7 +52,7 @@ struct Example {
 impl Example {
     fn new() -> Result<Self, Diagnostics> {
         let kernel = load::kernel(KERNEL, &PtxLaunch::default(), 0, &Watch::new())?;
-        let (spec, source) = load::written_machine(&assets::find_machine(MACHINE, None)?)?;
+        let (spec, source) = loader().machine_spec(&loader().find_machine(MACHINE, None)?)?;
         let machine = Machine::new(&spec, &source)?;
         let mut paths = BlockPaths::default();
         let options = Options::of(&machine, resources::MAX_INSTRUCTIONS);

@@ -5,12 +5,12 @@ use super::Done;
 use crate::base::Pc;
 use crate::bound;
 use crate::check::{ApplicationChecked, Plan, observe, observe_application};
-use crate::cli::applications::LoadedApplication;
+use crate::cli::applications;
 use crate::cli::args::{Common, PtxLaunch};
-use crate::cli::files::read;
-use crate::cli::load::{self, DEFAULT_MACHINE, Loaded};
+use crate::cli::load;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::load::{DEFAULT_MACHINE, Loaded, LoadedApplication, read};
 use crate::machine::SchedulerKind;
 use crate::program::{Area, MemoryOp};
 use crate::report::output::{Batch, Origin};
@@ -149,9 +149,9 @@ fn simulated(
     session: &Session,
 ) -> Result<Option<(ApplicationChecked, Vec<u8>)>, Diagnostics> {
     let (machine, _) = load::machine_of_application(common)?;
-    let policy = program.policy(&machine)?;
+    let policy = applications::policy(program, &machine)?;
     let bounds = if judged { bound::all() } else { Vec::new() };
-    let plan = program.plan(&machine, &bounds, &[], common, false, &session.watch);
+    let plan = applications::plan(program, &machine, &bounds, &[], common, false, &session.watch);
     session.progress.begin(format!("{} on {}", program.name, machine.name()), None, "blocks");
     let (checked, device) = observe_application(&plan, &policy, &mut (), None, &mut |_, ()| {})
         .map_err(|failed| program.with_excerpts(failed.problems))?;

@@ -2,10 +2,10 @@
 
 use super::Done;
 use crate::cli::args::{Ablate, Reproduce, TableFormat};
-use crate::cli::assets;
 use crate::cli::commands::ablate::ablation;
 use crate::cli::commands::sweep::{Doing, Planned};
 use crate::cli::failures::Batch;
+use crate::cli::files::loader;
 use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
@@ -16,7 +16,7 @@ use crate::sweep::SweepSpec;
 
 /// Reproduces a table over the records of its plan.
 pub fn of_plan(paper: Paper, args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
-    let location = assets::find_plan(paper.plan())?;
+    let location = loader().find_plan(paper.plan())?;
     let planned = match &args.compiler {
         None => Planned::read(&location)?,
         Some(compiler) => {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::report::output;
 use crate::bound;
 use crate::check::{Of, observe_application};
-use crate::cli::applications::LoadedApplication;
+use crate::cli::applications;
 use crate::cli::args::Run;
 use crate::cli::checkpoint::{Checkpoint, Identity};
 use crate::cli::dumps::{Dumped, Names, OpenDump};
@@ -15,6 +15,7 @@ use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
 use crate::diag::Diagnostic;
 use crate::exec::Device;
+use crate::load::LoadedApplication;
 use crate::report::check::CheckResult;
 use crate::report::run::{self as report, Details, RunResult, Seconds};
 use crate::trace::UnitUse;
@@ -22,13 +23,13 @@ use crate::trace::UnitUse;
 /// Runs the command.
 pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcome {
     if !args.trace.is_empty() {
-        return Err(program.needs_one("--trace"));
+        return Err(applications::needs_one(program, "--trace"));
     }
     if args.gantt {
-        return Err(program.needs_one("--gantt"));
+        return Err(applications::needs_one(program, "--gantt"));
     }
     if args.explain {
-        return Err(program.needs_one("--explain"));
+        return Err(applications::needs_one(program, "--explain"));
     }
     let dumps = names(program).dumps(&args.dump)?;
     let inputs = load::inputs_of_application(&args.on.common, program);
@@ -38,9 +39,9 @@ pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcom
     let dumps = dumps?;
     let common = &args.on.common;
     let (machine, _) = load::machine_of_application(common)?;
-    let policy = program.policy(&machine)?;
+    let policy = applications::policy(program, &machine)?;
     let bounds = bound::all();
-    let plan = program.plan(&machine, &bounds, &[], common, false, &session.watch);
+    let plan = applications::plan(program, &machine, &bounds, &[], common, false, &session.watch);
     let mut units = UnitUse::new(machine.units().len());
     let policies = std::slice::from_ref(&policy);
     let on = [(&machine, policies)];

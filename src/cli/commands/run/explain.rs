@@ -2,10 +2,12 @@
 
 use crate::base::Fnv1a;
 use crate::check::{Checked, Plan, observe};
+use crate::cli::applications;
 use crate::cli::args::Run;
-use crate::cli::load::{self, Loaded, LoadedKernel};
+use crate::cli::load;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::load::{Loaded, LoadedKernel};
 use crate::machine::Machine;
 use crate::report::explain::{About, Explained};
 use crate::trace::UnitUse;
@@ -66,7 +68,7 @@ pub fn explain(args: &Run, given: &str, session: &Session) -> Result<Explained, 
     let common = &args.on.common;
     let kernel = match load::any(&args.on.kernel, &args.on.ptx, common.seed, &session.watch)? {
         Loaded::Kernel(kernel) => *kernel,
-        Loaded::Application(program) => return Err(program.takes_one()),
+        Loaded::Application(program) => return Err(applications::takes_one(&program)),
     };
     let (machine, _) = load::machine(common, &kernel)?;
     let policy = load::policy(common, &kernel, &machine)?;

@@ -7,9 +7,10 @@ mod report;
 
 use crate::cli::args::Run;
 use crate::cli::checkpoint;
-use crate::cli::load::{self, Loaded};
+use crate::cli::load;
 use crate::cli::output::Outcome;
 use crate::cli::session::Session;
+use crate::load::Loaded;
 
 /// Runs the command.
 pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::base::{Fnv1a, Watch};
 use crate::cli::args::PtxLaunch;
-use crate::cli::assets::{self, Location};
-use crate::cli::files::read;
-use crate::cli::load::{self, Loaded};
-use crate::cli::policies;
+use crate::cli::files::loader;
+use crate::cli::load;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
+use crate::load::{Loaded, Location, read};
 use crate::machine::{Machine, MachineSpec, Random, SchedulerKind, Setting};
 use crate::sim::PolicySetup;
 use crate::sweep::{self, Assignment, Axis, Draws, Input, Inputs, Point, Points};
@@ -49,12 +48,12 @@ impl Found {
         };
         found.read("the plan".to_owned()).write(text.as_bytes());
         for kind in points.policies() {
-            match policies::setup_beside(kind, Some(plan)) {
+            match loader().policy(kind, Some(plan)) {
                 Ok(policy) => found.policies.push(policy),
                 Err(wrong) => problems.append(wrong),
             }
             if let SchedulerKind::Replay(file) = kind
-                && let Ok(schedule) = assets::find_schedule(file, Some(plan))
+                && let Ok(schedule) = loader().find_schedule(file, Some(plan))
             {
                 // an error of reading has already been reported
                 let bytes = schedule.bytes(read::SCHEDULE_BYTES).unwrap_or_default();
@@ -62,7 +61,7 @@ impl Found {
             }
         }
         for (name, axes) in points.kernels() {
-            let location = match assets::find_kernel_beside(name, plan) {
+            let location = match loader().find_kernel_beside(name, plan) {
                 Ok(location) => location,
                 Err(wrong) => {
                     problems.append(at(source, &[name], wrong));
@@ -113,7 +112,7 @@ impl Found {
             }
         }
         for name in points.machines() {
-            match assets::find_machine(name, Some(plan)).and_then(|found| load::written_machine(&found)) {
+            match loader().find_machine(name, Some(plan)).and_then(|found| loader().machine_spec(&found)) {
                 Ok((spec, code)) => {
                     let settings = points.settings().iter().flat_map(|axis| {
                         axis.values.iter().map(move |value| (axis.name.as_str(), value.as_str()))
@@ -157,7 +156,7 @@ impl Found {
     fn load(&self, name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
         // not stopped by the command's cancellation, so that completed points stay valid while a
         // long trace is read
-        load::any_at(name, self.kernels[name].clone(), options, seed, &Watch::new())
+        loader().load_at(name, self.kernels[name].clone(), &options.options(seed), &Watch::new())
     }
 }
 

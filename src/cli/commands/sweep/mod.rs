@@ -11,7 +11,7 @@ pub use recording::{Own, Said};
 
 use crate::bound::Bound;
 use crate::cli::args::Sweep;
-use crate::cli::assets;
+use crate::cli::files::loader;
 use crate::cli::files::results::Results;
 use crate::cli::format::Format;
 use crate::cli::output::{Ending, Outcome};
@@ -23,7 +23,7 @@ use crate::sweep::Summary;
 
 /// Runs the command.
 pub fn run(args: &Sweep, session: &Session) -> Outcome {
-    let planned = Planned::read(&assets::find_plan(&args.plan)?)?;
+    let planned = Planned::read(&loader().find_plan(&args.plan)?)?;
     let Planned { points, bounds, .. } = &planned;
     let mut results = Results::open(&args.out, planned.manifest(args.shard), args.resume, &session.parts)?;
     session.keep(format!("the points that are done are in {}; --resume goes on", args.out.display()));

@@ -4,11 +4,12 @@ use super::inputs::Found;
 use crate::base::{Fnv1a, in_order};
 use crate::bound::{self, Bound};
 use crate::check::Judging;
-use crate::cli::assets::Location;
+use crate::cli::files::loader;
 use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
+use crate::load::Location;
 use crate::report::output::TOOL_VERSION;
 use crate::sweep::{Columns, FORMAT, Input, Inputs, Manifest, Points, Record, Shard, SweepSpec, run_job};
 
@@ -51,7 +52,7 @@ impl Planned {
     /// Returns the plan that is equivalent to a command line. Its file names are relative to the
     /// working directory.
     pub fn of_command(spec: SweepSpec, command: &str) -> Result<Self, Diagnostics> {
-        let location = Location::Disk(command.into());
+        let location = loader().file(command);
         let text = to_ron(command, &spec, ron::extensions::Extensions::empty())?;
         Self::new(spec, &location, &SourceText::new(command, text))
     }

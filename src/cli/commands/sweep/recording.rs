@@ -8,13 +8,12 @@ use super::planned::Planned;
 use crate::check::Run;
 use crate::cli::args::{Common, PtxLaunch, Races};
 use crate::cli::files::results::Results;
-use crate::cli::launches;
 use crate::cli::lists::{Lists, Setup};
-use crate::cli::load::{DEFAULT_MACHINE, Loaded};
 use crate::cli::output::Ending;
 use crate::cli::resources::MAX_INSTRUCTIONS;
 use crate::cli::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::load::{DEFAULT_MACHINE, Loaded, which_and_value};
 use crate::machine::SchedulerKind;
 use crate::sweep::{KernelSpec, Record, SweepSpec, ValueSpec, records};
 
@@ -157,7 +156,7 @@ fn launch_options(launch: &PtxLaunch) -> Result<Vec<(String, Vec<ValueSpec>)>, D
                 Some((name, value)) => (format!("let {}", name.trim()), value),
                 None => ("let".to_owned(), value),
             },
-            "arg" => match launches::which_and_value(value) {
+            "arg" => match which_and_value(value) {
                 Some((which, value)) => (format!("arg {which}"), value),
                 None => {
                     let problem = Diagnostic::general(

@@ -1,10 +1,9 @@
 //! The code of kernels: PTX or machine code, behind one type.
 
-use std::path::{Path, PathBuf};
-
-use super::args::PtxLaunch;
-use super::assets::{self, Location};
-use super::files::read;
+use super::embedded;
+use super::location::Location;
+use super::options::LaunchOptions;
+use super::read;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::isa::IsaTable;
 use crate::program::Program;
@@ -13,12 +12,14 @@ use crate::ptx;
 use crate::sass::{self, Encoding};
 
 /// A module with what is needed to lower its kernels.
+#[derive(Debug)]
 pub struct Module {
     /// The text: PTX, or the disassembly.
     pub code: SourceText,
     language: Language,
 }
 
+#[derive(Debug)]
 enum Language {
     Ptx { module: Box<ptx::Module>, isa: IsaTable },
     Machine { module: sass::Module, encoding: Box<Encoding> },
@@ -26,8 +27,15 @@ enum Language {
 
 impl Module {
     /// Reads a module; its variables in global memory start at `globals_start`, after those of
-    /// other modules.
-    pub fn read(location: &Location, options: &PtxLaunch, globals_start: u64) -> Result<Self, Diagnostics> {
+    /// other modules. Only the compiler of the options is used.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is invalid.
+    pub fn read(
+        location: &Location,
+        options: &LaunchOptions,
+        globals_start: u64,
+    ) -> Result<Self, Diagnostics> {
         let hinted = |problems| of_compiler(problems, location, options);
         if is_machine_code(location) {
             let bytes = location.bytes(read::PTX_BYTES).map_err(|problem| hinted(problem.into()))?;
@@ -35,17 +43,20 @@ impl Module {
         }
         let code = location.text().map_err(hinted)?;
         let module = ptx::Module::parse_behind(&code, globals_start)?;
-        Ok(Self { code, language: Language::Ptx { module: Box::new(module), isa: assets::ptx_isa()? } })
+        Ok(Self { code, language: Language::Ptx { module: Box::new(module), isa: embedded::ptx_isa()? } })
     }
 
     fn machine(name: &str, bytes: &[u8], globals_start: u64) -> Result<Self, Diagnostics> {
-        let encoding = assets::encoding()?;
+        let encoding = embedded::encoding()?;
         let module = sass::Module::read_behind(name, bytes, &encoding, globals_start)?;
         let code = SourceText::new(name, module.listing(&encoding));
         Ok(Self { code, language: Language::Machine { module, encoding: Box::new(encoding) } })
     }
 
     /// Lowers a kernel.
+    ///
+    /// # Errors
+    /// If there is no such kernel, or if it has an instruction that is not supported.
     pub fn program(&self, entry: &str) -> Result<Program, Diagnostics> {
         match &self.language {
             Language::Ptx { module, isa } => module.program(entry, isa),
@@ -70,8 +81,11 @@ impl Module {
         }
     }
 
-    /// Returns the name of the only kernel, or an error if there is none or more than one.
-    pub fn only_kernel(&self) -> Result<String, Diagnostics> {
+    /// Returns the name of the only kernel.
+    ///
+    /// # Errors
+    /// If there is none or more than one; `option` is the name of the option that names one.
+    pub fn only_kernel(&self, option: &str) -> Result<String, Diagnostics> {
         let file = self.code.name();
         match self.entries().as_slice() {
             [only] => Ok((*only).to_owned()),
@@ -80,7 +94,7 @@ impl Module {
                 Err(problem.hint("in PTX a kernel is a `.visible .entry NAME(...) { ... }`").into())
             }
             entries => {
-                let message = format!("the file has {} kernels: name one with --entry", entries.len());
+                let message = format!("the file has {} kernels: name one with {option}", entries.len());
                 let names: Vec<String> =
                     entries.iter().map(|name| crate::program::names::shown(name)).collect();
                 Err(Diagnostic::general(file, message).hint(names.join(", ")).into())
@@ -96,49 +110,39 @@ pub fn is_machine_code(location: &Location) -> bool {
 
 /// Returns the launches in the folder of a machine code file whose module it can replace, as
 /// `LAUNCH@ARCHITECTURE`. A launch is included if the file has its kernel.
+///
+/// # Errors
+/// If the file is invalid or its folder cannot be read.
 pub fn launches_beside(cubin: &Location) -> Result<Vec<String>, Diagnostics> {
-    let Some(path) = cubin.on_disk() else { return Ok(Vec::new()) };
-    let entries = Module::read(cubin, &PtxLaunch::default(), 0)?;
+    if cubin.path().is_none() {
+        return Ok(Vec::new());
+    }
+    let entries = Module::read(cubin, &LaunchOptions::default(), 0)?;
     let stem = cubin.stem();
     let Some((module, architecture)) = stem.rsplit_once('.') else { return Ok(Vec::new()) };
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut found = Vec::new();
-    let files = std::fs::read_dir(folder)
-        .map_err(|error| Diagnostic::general(folder.display().to_string(), error.to_string()))?;
-    let mut files: Vec<_> = files
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "ron"))
-        .collect();
-    files.sort();
+    let siblings = cubin.siblings()?;
+    let is_ron = |file: &&Location| {
+        file.path().and_then(|path| path.extension()).is_some_and(|ending| ending == "ron")
+    };
+    let mut files: Vec<&Location> = siblings.iter().filter(is_ron).collect();
+    files.sort_by(|a, b| a.path().cmp(&b.path()));
     for file in files {
         // other files of the folder are skipped, even if they are invalid
-        let location = Location::Disk(file.clone());
-        let Ok(source) = location.text() else { continue };
+        let Ok(source) = file.text() else { continue };
         let Ok(spec) = LaunchSpec::parse(&source) else { continue };
-        if spec.module == format!("{module}.ptx") && entries.entries().contains(&spec.entry.as_str()) {
-            found.push(format!("{}@{architecture}", file.display()));
+        if spec.module == format!("{module}.ptx")
+            && entries.entries().contains(&spec.entry.as_str())
+            && let Some(path) = file.path()
+        {
+            found.push(format!("{}@{architecture}", path.display()));
         }
     }
     Ok(found)
 }
 
-/// Replaces the names of machine code files by the launches found beside them.
-pub fn expanded(names: &[String], options: &PtxLaunch) -> Vec<String> {
-    let with_launches = |name: &String| {
-        let location = Location::Disk(PathBuf::from(name));
-        let own = vec![name.clone()];
-        if !is_machine_code(&location) || options.grid.is_some() || options.block.is_some() {
-            return own;
-        }
-        // an invalid file is reported where it is loaded
-        launches_beside(&location).ok().filter(|found| !found.is_empty()).unwrap_or(own)
-    };
-    names.iter().flat_map(with_launches).collect()
-}
-
-/// Adds the file that `--compiler` selects as a hint to the errors of a module.
-fn of_compiler(problems: Diagnostics, module: &Location, options: &PtxLaunch) -> Diagnostics {
+/// Adds the file that the option `compiler` selects as a hint to the errors of a module.
+fn of_compiler(problems: Diagnostics, module: &Location, options: &LaunchOptions) -> Diagnostics {
     let Some(compiler) = &options.compiler else { return problems };
     let hint = format!("what `{compiler}` makes of the module would be {}", module.shown());
     problems.map(|problem| problem.hint(hint.clone()))

@@ -1,4 +1,4 @@
-//! Reading of regular files and stdin, up to a limit; gzip and xz files are decompressed.
+//! Reading of regular files, up to a limit, and decompression of gzip and xz files.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
@@ -18,7 +18,7 @@ pub const DATA_BYTES: u64 = 4 << 30;
 /// The largest dictionary of an xz file, in KiB; `xz -9` uses one of half this size.
 const XZ_MEMORY_KIB: u32 = 128 << 10;
 
-/// The name of stdin in messages.
+/// The name of standard input in messages.
 pub const STDIN: &str = "stdin";
 
 /// Reads the bytes of a regular file of at most `limit` bytes.
@@ -27,7 +27,7 @@ pub const STDIN: &str = "stdin";
 /// If the file cannot be read, is larger, or is a directory, device or pipe.
 pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     let problem = |message: String| Diagnostic::general(path.display().to_string(), message);
-    let unreadable = |error: io::Error| problem(format!("cannot read the file: {error}"));
+    let unreadable = |error: io::Error| unreadable(path, &error);
     // checked before the file is opened, because opening a pipe waits for a writer
     let there = fs::metadata(path).map_err(unreadable)?;
     if there.is_dir() {
@@ -47,9 +47,15 @@ pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     }
     let size = there.len().max(bytes.len() as u64);
     if size > limit {
-        return Err(problem(format!("the file has {size} bytes; at most {limit} are read")));
+        return Err(too_large(path, size, limit));
     }
     Ok(bytes)
+}
+
+/// Returns the error for a file that has more bytes than are read.
+pub(super) fn too_large(path: &Path, size: u64, limit: u64) -> Diagnostic {
+    let message = format!("the file has {size} bytes; at most {limit} are read");
+    Diagnostic::general(path.display().to_string(), message)
 }
 
 /// Reads the bytes of a text file, decompressed if it is compressed; neither form may be larger
@@ -61,20 +67,32 @@ pub fn text(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     unpacked(bytes(path, limit)?, limit, &path.display().to_string())
 }
 
-/// Opens a file as a stream that decompresses while it is read, with memory that does not depend on
-/// the size of the file.
+/// Opens a regular file of any size as a stream of its bytes as they are.
 ///
 /// # Errors
-/// As for [`bytes`], but for any size. Errors of decompression are errors of the stream.
-pub fn stream(path: &Path) -> Result<Box<dyn Read + Send>, Diagnostic> {
-    let problem = |message: String| Diagnostic::general(path.display().to_string(), message);
-    let unreadable = |error: io::Error| problem(format!("cannot read the file: {error}"));
-    let there = fs::metadata(path).map_err(unreadable)?;
+/// If the file cannot be opened, or is a directory, device or pipe.
+pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, Diagnostic> {
+    let there = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if !there.is_file() {
-        return Err(problem("this is no regular file".to_owned()).hint("a trace is read more than once"));
+        let problem = Diagnostic::general(path.display().to_string(), "this is no regular file");
+        return Err(problem.hint("a trace is read more than once"));
     }
-    let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(unreadable)?);
-    Ok(match file.fill_buf().map_err(unreadable)? {
+    Ok(Box::new(File::open(path).map_err(|error| unreadable(path, &error))?))
+}
+
+/// Returns the error for a file that cannot be read.
+pub(super) fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
+    Diagnostic::general(path.display().to_string(), format!("cannot read the file: {error}"))
+}
+
+/// Returns a stream that decompresses a gzip or xz file while it is read, with memory that does not
+/// depend on the size of the file; other bytes pass unchanged.
+///
+/// # Errors
+/// If the first bytes cannot be read. Errors of decompression are errors of the stream.
+pub(super) fn unpacking(file: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    Ok(match file.fill_buf()? {
         [0x1f, 0x8b, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
             Box::new(lzma_rust2::XzReader::new_mem_limit(file, true, XZ_MEMORY_KIB))
@@ -83,50 +101,12 @@ pub fn stream(path: &Path) -> Result<Box<dyn Read + Send>, Diagnostic> {
     })
 }
 
-/// Passes a regular file to `take` piece by piece, without decompressing it.
-///
-/// # Errors
-/// If the file cannot be read.
-pub fn each_piece(path: &Path, take: &mut dyn FnMut(&[u8])) -> Result<(), Diagnostic> {
-    let unreadable = |error: io::Error| {
-        Diagnostic::general(path.display().to_string(), format!("cannot read the file: {error}"))
-    };
-    let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(unreadable)?);
-    loop {
-        let piece = file.fill_buf().map_err(unreadable)?;
-        if piece.is_empty() {
-            return Ok(());
-        }
-        take(piece);
-        let read = piece.len();
-        file.consume(read);
-    }
-}
-
-/// Reads stdin, decompressed if it is compressed.
-///
-/// # Errors
-/// As for [`text`], or if stdin is empty.
-pub fn stdin(limit: u64) -> Result<Vec<u8>, Diagnostic> {
-    let problem = |message: String| Diagnostic::general(STDIN, message);
-    let mut bytes = Vec::new();
-    io::stdin()
-        .lock()
-        .take(limit + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| problem(format!("cannot read: {error}")))?;
-    if bytes.is_empty() {
-        return Err(problem("there is nothing on it".to_owned()).hint("`-` can be named once only"));
-    }
-    if bytes.len() as u64 > limit {
-        return Err(problem(format!("more than {limit} bytes; no more are read")));
-    }
-    unpacked(bytes, limit, STDIN)
-}
-
 /// Decompresses the contents of a gzip or xz file, recognised by its first bytes; returns other
-/// bytes unchanged.
-fn unpacked(bytes: Vec<u8>, limit: u64, name: &str) -> Result<Vec<u8>, Diagnostic> {
+/// bytes unchanged. `name` is the name of the file in messages.
+///
+/// # Errors
+/// If the file cannot be decompressed, or to more than `limit` bytes.
+pub fn unpacked(bytes: Vec<u8>, limit: u64, name: &str) -> Result<Vec<u8>, Diagnostic> {
     let mut inside = Vec::new();
     let (kind, result) = match bytes.as_slice() {
         [0x1f, 0x8b, ..] => {

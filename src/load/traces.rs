@@ -1,41 +1,39 @@
-//! Traces and lists of traces on disk.
+//! Traces and lists of traces.
 
 use std::io::Read;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::args::PtxLaunch;
-use super::assets::{self, Location};
-use super::files::read;
+use super::embedded;
+use super::location::Location;
+use super::options::LaunchOptions;
 use crate::accelsim::{KernelsList, Listed, Open, Taking, TraceFile, TracedKernel};
-use crate::base::{Fnv1a, Watch};
+use crate::base::Watch;
 use crate::check::{Workload, WorkloadKind};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::program::names;
 
-/// A trace on disk.
+/// The location of a trace, which is read more than once.
 #[derive(Debug)]
-struct OnDisk(PathBuf);
+struct Located(Location);
 
-impl Open for OnDisk {
+impl Open for Located {
     fn open(&self) -> Result<Box<dyn Read + Send>, Diagnostic> {
-        read::stream(&self.0)
+        self.0.stream()
     }
 }
 
-/// Reads a trace from beginning to end. Reading stops early if `watch` requests it.
-pub fn read(file: &Location, options: &PtxLaunch, watch: &Watch) -> Result<TracedKernel, Diagnostics> {
-    let Some(path) = file.on_disk() else {
-        let problem =
-            Diagnostic::general(file.shown(), "a trace is read more than once, and comes from a file");
-        return Err(problem.into());
-    };
-    let file = TraceFile { name: file.shown(), open: Arc::new(OnDisk(path.to_owned())) };
+/// Reads a trace from beginning to end. Reading stops early if `watch` requests it. Only those of
+/// the options that concern traces are used. Unknown opcodes are logged as warnings.
+///
+/// # Errors
+/// If the trace is invalid or not one of the caller's files, or if reading was stopped.
+pub fn read(file: &Location, options: &LaunchOptions, watch: &Watch) -> Result<TracedKernel, Diagnostics> {
+    let file = TraceFile { name: file.shown(), open: Arc::new(Located(file.clone())) };
     let taking = Taking {
         conservative_predicates: options.conservative_predicates,
         unknown: options.unknown_op.clone().unwrap_or(Taking::default().unknown),
     };
-    let kernel = TracedKernel::read(file, &assets::opcodes()?, &taking, Some(watch))?;
+    let kernel = TracedKernel::read(file, &embedded::opcodes()?, &taking, Some(watch))?;
     if !kernel.summary.unknown.is_empty() {
         // a table of several results has no room for notes
         let notes = kernel.program.notes.iter().filter(|note| note.contains("not known"));
@@ -53,9 +51,9 @@ fn name_of(file: &Location, kernel: &TracedKernel) -> String {
 }
 
 /// Returns a trace as a workload, and its instructions as text.
-pub fn workload(
+pub(super) fn workload(
     file: &Location,
-    options: &PtxLaunch,
+    options: &LaunchOptions,
     watch: &Watch,
 ) -> Result<(Workload, SourceText), Diagnostics> {
     after_copies(file, options, (Vec::new(), Vec::new()), watch)
@@ -68,7 +66,7 @@ type Copies = Vec<(u64, u64)>;
 /// the previous kernel.
 fn after_copies(
     file: &Location,
-    options: &PtxLaunch,
+    options: &LaunchOptions,
     copies: (Copies, Copies),
     watch: &Watch,
 ) -> Result<(Workload, SourceText), Diagnostics> {
@@ -80,10 +78,10 @@ fn after_copies(
 }
 
 /// Returns the same as [`workload`] for a kernel that a list names.
-pub fn listed(
+pub(super) fn listed(
     list: &Location,
     kernel: &Listed,
-    options: &PtxLaunch,
+    options: &LaunchOptions,
     watch: &Watch,
 ) -> Result<(Workload, SourceText), Diagnostics> {
     let copies = (kernel.copies.clone(), kernel.since.clone());
@@ -93,28 +91,21 @@ pub fn listed(
     })
 }
 
-/// Returns the names and digests of files of any size.
-pub fn digests(files: &[PathBuf]) -> Result<Vec<(String, u64)>, Diagnostic> {
-    let of_file = |path: &PathBuf| {
-        let mut digest = Fnv1a::default();
-        read::each_piece(path, &mut |bytes| digest.write(bytes))?;
-        Ok((path.display().to_string(), digest.finish()))
-    };
-    files.iter().map(of_file).collect()
-}
-
-/// Reads a list of traces.
+/// Reads a list of traces, and returns it with its text.
+///
+/// # Errors
+/// If the file cannot be read or is invalid.
 pub fn list(location: &Location) -> Result<(KernelsList, SourceText), Diagnostics> {
     let source = location.text()?;
     Ok((KernelsList::parse(&source)?, source))
 }
 
-/// Returns the selected kernel of a list: by `--launch N`, by `LIST@N`, or because it is the only
+/// Returns the selected kernel of a list: by its number, by `LIST@N`, or because it is the only
 /// one. Returns `None` if all are selected.
-pub fn chosen(
+pub(super) fn chosen(
     list: &KernelsList,
     source: &SourceText,
-    options: &PtxLaunch,
+    options: &LaunchOptions,
 ) -> Result<Option<Listed>, Diagnostics> {
     let count = list.kernels.len();
     let named = options.compiler.as_deref().and_then(|number| number.parse().ok());
@@ -124,7 +115,8 @@ pub fn chosen(
     let none = || {
         let kernels = if count == 1 { "kernel" } else { "kernels" };
         let message = format!("{} has {count} {kernels}", source.name());
-        Diagnostic::general(format!("--launch {number}"), message).hint("the first has the number 0")
+        Diagnostic::general(format!("{} {number}", options.name("launch")), message)
+            .hint("the first has the number 0")
     };
     Ok(Some(found.cloned().ok_or_else(none)?))
 }

@@ -4,36 +4,27 @@
 //!
 //!     cargo run --example latencies
 
-use warpbound::base::Cycles;
+use warpbound::base::{Cycles, Watch};
 use warpbound::bound::{Analyser, Bound, Gub, Iwb, Lwb};
-use warpbound::diag::{Diagnostic, Diagnostics, SourceText};
+use warpbound::check::WorkloadKind;
+use warpbound::diag::{Diagnostic, Diagnostics};
 use warpbound::exec::{Executor, Options};
-use warpbound::isa::IsaTable;
-use warpbound::machine::{Machine, MachineSpec};
+use warpbound::load::{LaunchOptions, Loader};
+use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::TimingTable;
-use warpbound::program::launch::{Launch, LaunchSpec};
-use warpbound::ptx::Module;
 use warpbound::sim::{Engine, PaperMachine, PolicySetup};
-
-const PTX: &str = include_str!("../kernels/sgemm_naive/sgemm_naive.ptx");
-const LAUNCH: &str = include_str!("../kernels/sgemm_naive/sgemm_naive.ron");
-const CLASSES: &str = include_str!("../isa/ptx.ron");
-const MACHINE: &str = include_str!("../configs/ecrts25-orin.ron");
 
 fn main() -> Result<(), Diagnostics> {
     // the kernel and its launch
-    let isa = IsaTable::parse(&SourceText::new("ptx.ron", CLASSES))?;
-    let source = SourceText::new("sgemm_naive.ron", LAUNCH);
-    let spec = LaunchSpec::parse(&source)?;
-    let module = Module::parse(&SourceText::new("sgemm_naive.ptx", PTX))?;
-    let program = module.program(&spec.entry, &isa)?;
-    let no_files = |name: &str, _| Err(format!("{name}: this launch reads no files"));
-    let launch = Launch::new(&spec, &program, 0, &source, &no_files)?;
+    let loader = Loader::disk();
+    let kernel = loader.kernel("sgemm_naive", &LaunchOptions::default(), &Watch::new())?;
+    let WorkloadKind::Launch { program, launch } = kernel.workload.kind else {
+        return Err(Diagnostic::general("sgemm_naive", "this is no launch").into());
+    };
 
     // what its warps do, block by block
-    let source = SourceText::new("ecrts25-orin.ron", MACHINE);
-    let machine_spec = MachineSpec::parse(&source)?;
+    let (machine_spec, source) = loader.machine_spec(&loader.find_machine("ecrts25-orin", None)?)?;
     let machine = Machine::new(&machine_spec, &source)?;
     let mut executor = Executor::new(&program, &launch, Options::of(&machine, 1 << 20))?;
     let mut blocks = Vec::new();

@@ -81,7 +81,8 @@ pub(super) fn replace_args(
     problems.into_result(())
 }
 
-/// Splits an argument `WHICH=VALUE`; returns `None` for a plain value, which has no `=` after its first word.
+/// Splits an argument `WHICH=VALUE`; returns `None` for a plain value, which has no `=` after its
+/// first word.
 pub fn which_and_value(text: &str) -> Option<(&str, &str)> {
     let (which, value) = text.split_once('=')?;
     let word = which.trim();

@@ -6,6 +6,7 @@ mod images;
 mod json_output;
 #[path = "../support/kernel_refs.rs"]
 mod kernel_refs;
+mod loading;
 mod options;
 mod program_results;
 mod programs;

@@ -314,6 +314,7 @@ impl Code {
                 ),
                 _ => None,
             },
+            // whatever has no decoded form is interpreted
             _ => None,
         };
         if found.is_none() {

@@ -233,6 +233,7 @@ impl<'a> Flow<'a> {
                 fetch.dsts.iter().flatten().for_each(|dst| self.mark_as(&[reg(dst)], fetch.ty));
                 self.mark(&fetch.coords, fetch.float, !fetch.float);
             }
+            // no type is known: the user states what this guesses wrongly
             _ => {}
         }
     }

@@ -23,25 +23,27 @@ use crate::base::Watch;
 /// The largest number of replicates of a bootstrap.
 pub const MOST_BOOTSTRAPS: usize = 1_000_000;
 
-/// What an analysis is asked for.
+/// The options of an analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Options {
-    /// A test rejects below this p-value. The paper's is 0.01.
+    /// The p-value below which a test rejects. The paper uses 0.01.
     pub significance: f64,
-    /// Intervals hold the true value with this probability.
+    /// The probability with which a confidence interval contains the true value.
     pub level: f64,
-    /// How the threshold is chosen.
+    /// The rule by which the threshold is chosen.
     pub threshold: Rule,
-    /// Runs in a block, for block maxima; none: about the root of all.
+    /// The number of runs in a block, for block maxima; without it, about the square root of the
+    /// number of all runs.
     pub block: Option<usize>,
-    /// Replicates of each bootstrap, at most [`MOST_BOOTSTRAPS`]; 0 for none.
+    /// The number of replicates of each bootstrap, at most [`MOST_BOOTSTRAPS`]; 0 for no bootstrap.
     pub bootstraps: usize,
     /// The seed of the random numbers (ChaCha8).
     pub seed: u64,
-    /// Probabilities at which the pWCET is wanted.
+    /// The exceedance probabilities for which the pWCET is computed.
     pub probabilities: Vec<Probability>,
-    /// Whether times are exact, as simulated cycles are: then a finer clock would show the same times.
+    /// Whether times are exact, as simulated cycles are. A finer clock would then show the same
+    /// times.
     pub exact_clock: bool,
 }
 
@@ -64,48 +66,48 @@ impl Default for Options {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Analysis {
-    /// What was asked for.
+    /// The options of the analysis.
     pub options: Options,
     /// The sample in numbers.
     pub sample: Summary,
-    /// Stationarity: KPSS.
+    /// The tests of stationarity (KPSS).
     pub kpss: Stationarity,
-    /// Independence: BDS.
+    /// The tests of independence (BDS).
     pub bds: Bds,
-    /// Autocorrelation, and Ljung-Box.
+    /// The autocorrelation, with the Ljung-Box tests.
     pub autocorrelation: Autocorrelation,
-    /// Extremal independence at the threshold.
+    /// The extremal index at the threshold, which measures extremal independence.
     pub extremal_index: ExtremalIndex,
     /// The extremal index at thresholds that about 10, 5, 2 and 1 percent exceed, without intervals;
     /// thresholds that no run exceeds because of ties are left out.
     pub extremal_indices: Vec<ExtremalIndex>,
-    /// The threshold, and why.
+    /// The threshold and how it was chosen.
     pub threshold: Choice,
-    /// The fits above it.
+    /// The fits to the times above the threshold.
     pub tail: Tail,
-    /// Block maxima, for comparison; none if there are too few blocks.
+    /// The analysis of block maxima, for comparison; none if there are too few blocks.
     pub block_maxima: Option<BlockMaxima>,
-    /// Times against probabilities.
+    /// The pWCET curve: times and their exceedance probabilities.
     pub pwcet: Pwcet,
-    /// Whether all of this applies.
+    /// The decision whether the estimates are reliable.
     pub decision: Decision,
-    /// Series for plots.
+    /// The series of the diagnostic plots.
     pub diagnostics: Diagnostics,
 }
 
-/// A sample in numbers, in its unit of time.
+/// The summary of a sample, in its unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// How many measurements.
+    /// The number of measurements.
     pub measurements: usize,
-    /// The shortest.
+    /// The shortest time.
     pub minimum: f64,
-    /// The mean.
+    /// The mean time.
     pub mean: f64,
-    /// The standard deviation, with n - 1.
+    /// The standard deviation, with the divisor n - 1.
     pub standard_deviation: f64,
-    /// The longest: the high-water mark.
+    /// The longest time, which is the high-water mark.
     pub maximum: f64,
     /// Values that occur more than once.
     pub ties: Ties,

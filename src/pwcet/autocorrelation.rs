@@ -6,7 +6,7 @@ use super::critical::{CriticalValue, at_significances};
 use super::sample::Sample;
 use super::special::{chi_square_critical, chi_square_sf, mean};
 
-/// Correlations of a sample with itself, later.
+/// The correlations of a sample with itself, shifted by a lag.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Autocorrelation {
@@ -26,15 +26,15 @@ pub struct Autocorrelation {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LjungBox {
-    /// How many correlations.
+    /// The number of correlations.
     pub lags: usize,
-    /// The statistic, chi-square with that many degrees of freedom.
+    /// The statistic, which has a chi-square distribution with that many degrees of freedom.
     pub statistic: f64,
-    /// Its critical values.
+    /// The critical values of the statistic.
     pub critical_values: [CriticalValue; 3],
     /// The p-value.
     pub p_value: f64,
-    /// Whether no correlation is kept at the significance asked for.
+    /// Whether the hypothesis of no correlation is kept at the significance of the analysis.
     pub passed: bool,
 }
 

@@ -25,35 +25,36 @@ pub const EPSILONS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
 /// (Kanzler 1999, section 5).
 const NEIGHBOURS: f64 = 10.0;
 
-/// The tests.
+/// The tests of independence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bds {
-    /// One for each distance and embedding dimension.
+    /// The tests, one for each distance and embedding dimension.
     pub tests: Vec<BdsTest>,
-    /// Critical values of the size of each statistic, of both signs.
+    /// The critical values of the absolute value of each statistic.
     pub critical_values: [CriticalValue; 3],
     /// The p-value that decides: all tests that count, together, by the mean of tan(pi (1/2 - p)), which is a Cauchy variable
     /// however much tests depend on each other (Y. Liu and J. Xie, "Cauchy Combination Test", JASA 115, 2020). The paper
     /// does not say which distance and dimension its p_BDS is of.
     pub p_value: f64,
-    /// Whether independence is kept at the significance asked for.
+    /// Whether the hypothesis of independence is kept at the significance of the analysis.
     pub passed: bool,
 }
 
-/// One test.
+/// The test for one distance and embedding dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BdsTest {
     /// The distance below which points are close, in standard deviations of the sample.
     pub epsilon: f64,
-    /// The embedding dimension: how many points a history has.
+    /// The embedding dimension, which is the number of points of a history.
     pub dimension: usize,
-    /// The statistic. None if it has no variance: all points, or none, are close.
+    /// The statistic; none if it has no variance because all points are close, or none are.
     pub statistic: Option<f64>,
     /// Whether histories have enough others close to them for the test to count.
     pub enough_neighbours: bool,
-    /// The p-value, of both sides. Without a statistic 1: nothing speaks against independence.
+    /// The two-sided p-value. It is 1 without a statistic, because nothing contradicts
+    /// independence.
     pub p_value: f64,
 }
 

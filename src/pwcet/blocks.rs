@@ -21,13 +21,13 @@ pub struct BlockMaxima {
     /// The number of runs in a block. Unless it is given, it is about the square root of the number of
     /// all runs, so that there are as many blocks as runs in a block.
     pub block: usize,
-    /// How many whole blocks there are.
+    /// The number of complete blocks.
     pub blocks: usize,
     /// The fit by maximum likelihood.
     pub maximum_likelihood: Gev,
     /// The fit by L-moments.
     pub l_moments: Gev,
-    /// Times that runs exceed, in the order in which probabilities were asked for.
+    /// The times that runs exceed, in the order of the requested probabilities.
     pub times: Vec<BlockTime>,
     /// The shape's percentile interval, from a parametric bootstrap of the fit by L-moments.
     pub xi: Interval,
@@ -38,7 +38,7 @@ pub struct BlockMaxima {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BlockTime {
-    /// The probability of a run.
+    /// The exceedance probability of one run.
     pub probability: Probability,
     /// The time by the fit by maximum likelihood.
     pub maximum_likelihood: f64,

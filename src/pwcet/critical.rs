@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-/// The statistic from which on a test rejects at a significance.
+/// The value of a statistic from which on a test rejects at a significance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CriticalValue {
-    /// The probability that a sample of which all is true has a statistic beyond it.
+    /// The probability that a sample for which the hypothesis is true has a statistic beyond it.
     pub significance: f64,
     /// The statistic.
     pub statistic: f64,

@@ -21,16 +21,18 @@ pub const MOST_NEEDED: f64 = 1e12;
 /// The probability at which the paper measures accuracy (equation 3).
 pub const ACCURACY_AT: f64 = 1e-9;
 
-/// How well a sample supports a time at a probability.
+/// The degree to which a sample supports a time at a probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Support {
     /// At least one run in the sample is expected to take longer.
     Observed,
-    /// None is; the fit says how the tail goes on, and the interval is narrow.
+    /// No run in the sample is expected to take longer; the time is extrapolated by the fit, and
+    /// its interval is narrow.
     Extrapolated,
-    /// The upper limit of the interval is more than [`SUPPORTED`] above the time, or there is none: a warning.
+    /// The upper limit of the interval is more than [`SUPPORTED`] above the time, or does not
+    /// exist. This causes a warning.
     Unsupported,
 }
 
@@ -38,9 +40,9 @@ pub enum Support {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Point {
-    /// The probability of a run.
+    /// The exceedance probability of one run.
     pub probability: Probability,
-    /// The time by the best fit; up to the threshold that of the sample.
+    /// The time by the best fit; up to the threshold, the time in the sample.
     pub time: f64,
     /// The time by the exponential tail.
     pub exponential: f64,
@@ -48,9 +50,10 @@ pub struct Point {
     /// errors are, what the share of runs above the threshold is uncertain by (binomial, by the delta method: S. Coles 2001,
     /// section 4.3.3).
     pub intervals: Option<Intervals>,
-    /// How well the sample supports it.
+    /// The degree to which the sample supports the time.
     pub support: Support,
-    /// How many powers of ten the probability is below 1 / measurements; 0 if it is not.
+    /// The number of powers of ten by which the probability is below 1 / measurements; 0 if it is
+    /// not below.
     pub decades_beyond: f64,
     /// About how many measurements would support it, as an interval narrows with the root of their number; none if these do,
     /// the interval has no upper limit, or it is more than [`MOST_NEEDED`].
@@ -80,7 +83,8 @@ impl Point {
 const PER_DECADE: f64 = 4.0;
 const MOST_POINTS: f64 = 120.0;
 
-/// The paper's accuracy (equation 3): by which part of it the time at 10^-9 is above the largest measurement.
+/// The paper's accuracy (equation 3): the fraction of the largest measurement by which the time at
+/// 10^-9 exceeds it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Accuracy {
@@ -104,9 +108,10 @@ pub struct Accuracy {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Pwcet {
-    /// In the order in which probabilities were asked for.
+    /// The points in the order of the requested probabilities.
     pub points: Vec<Point>,
-    /// For a plot, from the threshold's probability to the smallest that was asked for, in equal ratios.
+    /// The points for a plot, from the threshold's probability to the smallest requested one, in
+    /// equal ratios.
     pub curve: Vec<Point>,
     /// The time that no run exceeds by the best fit, if xi < 0; and its intervals' is not known better than the shape.
     pub end_point: Option<f64>,

@@ -20,13 +20,14 @@ pub const ENOUGH: usize = 400;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Decision {
-    /// The questions that were asked, in order, up to the one that decided.
+    /// The questions in order, up to the one that decided.
     pub steps: Vec<Step>,
     /// Whether the pWCET estimates are reliable.
     pub reliable: bool,
-    /// How much the tests speak for it.
+    /// The confidence that the tests give to it.
     pub confidence: Confidence,
-    /// What would help. Empty if all questions were answered with yes.
+    /// Advice on how to improve the measurements. It is empty if the answer to all questions is
+    /// yes.
     pub advice: Vec<Advice>,
 }
 
@@ -34,9 +35,9 @@ pub struct Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Step {
-    /// What was asked.
+    /// The question.
     pub question: Question,
-    /// Whether the answer was yes.
+    /// Whether the answer is yes.
     pub yes: bool,
 }
 
@@ -47,7 +48,7 @@ pub struct Step {
 pub enum Question {
     /// Does KPSS keep a level? If not, the measurements are not of one distribution, and nothing applies.
     Stationary,
-    /// Does BDS keep independence? If so, there is no need of the next question.
+    /// Does BDS keep independence? If so, the next question is not needed.
     Independent,
     /// Is the extremal index at least [`ALONE`](super::extremal::ALONE)? If not, nothing applies.
     ExtremallyIndependent,
@@ -72,41 +73,43 @@ pub struct Confidence {
     pub as_in_paper: f64,
 }
 
-/// What would help.
+/// Advice on how to improve the measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Advice {
-    /// Without so many first measurements the rest is stationary: leave them out (a warm-up), and measure as many again.
+    /// The sample is stationary without this number of first measurements. Leave them out (a
+    /// warm-up), and measure as many again.
     DropFirst(usize),
     /// No part from some point to the end is stationary: what changed while measuring has to be found; more measurements of the
     /// same would show the drift more clearly.
     FindDrift,
     /// Keep one measurement of so many, so that correlation has faded, and measure so many in all to have as many as now.
     Thin {
-        /// One of so many.
+        /// The number of measurements of which one is kept.
         every: usize,
-        /// Measurements in all.
+        /// The total number of measurements.
         measurements: usize,
     },
     /// Keep the largest of each cluster, and measure so many in all to have as many clusters as there are exceedances now.
     Decluster {
-        /// Exceedances at most so far apart are one cluster.
+        /// The largest distance of two exceedances in one cluster.
         run_length: usize,
-        /// Clusters now.
+        /// The present number of clusters.
         clusters: usize,
-        /// Measurements in all.
+        /// The total number of measurements.
         measurements: usize,
     },
     /// The interval of the extremal index reaches 1: with so many measurements in all there would be [`ENOUGH`] exceedances, and
     /// its standard error, about the root of their number, 0.05.
     MoreExceedances {
-        /// Measurements in all.
+        /// The total number of measurements.
         measurements: usize,
     },
     /// A higher threshold has to be tried.
     HigherThreshold {
-        /// One that [`Rule::Automatic`](super::threshold::Rule::Automatic) keeps; none if there is none.
+        /// A threshold that [`Rule::Automatic`](super::threshold::Rule::Automatic) keeps; none if
+        /// there is none.
         threshold: Option<f64>,
         /// Measurements in all for as many exceedances as now by a tenth of the share of runs: ten times as many as now.
         measurements: usize,

@@ -32,7 +32,7 @@ pub struct Diagnostics {
     pub exceedance: Vec<Exceeded>,
 }
 
-/// Two times of the same probability.
+/// Two times with the same probability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct QuantilePair {
@@ -42,7 +42,7 @@ pub struct QuantilePair {
     pub observed: f64,
 }
 
-/// How many runs took longer than a time.
+/// The share of runs that took longer than a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Exceeded {

@@ -8,11 +8,11 @@ use super::probability::Probability;
 /// The p-value below which runs contradict a time and its probability.
 pub const CONTRADICTED: f64 = 0.001;
 
-/// How many of other runs took longer than a time that a run exceeds with a probability.
+/// The number of further runs that took longer than the time with an exceedance probability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Exceeded {
-    /// The probability of a run.
+    /// The exceedance probability of one run.
     pub probability: Probability,
     /// The runs that took longer than the time by the curve.
     #[serde(flatten)]
@@ -23,19 +23,21 @@ pub struct Exceeded {
     pub by_upper_limit: Option<Longer>,
 }
 
-/// Runs that took longer than a time.
+/// The runs that took longer than a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Longer {
     /// The time.
     pub time: f64,
-    /// How many runs are expected to take longer.
+    /// The number of runs that are expected to take longer.
     pub expected: f64,
-    /// How many did.
+    /// The number of runs that took longer.
     pub runs: u64,
-    /// How likely it is that so many do, or more, if runs are independent and the probability is no larger.
+    /// The probability of at least so many such runs, if runs are independent and the exceedance
+    /// probability is not larger.
     pub p_value: f64,
-    /// Whether that is less than [`CONTRADICTED`]: the time is too short for its probability.
+    /// Whether the p-value is less than [`CONTRADICTED`], which means that the time is too short
+    /// for its probability.
     pub contradicted: bool,
 }
 

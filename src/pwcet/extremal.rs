@@ -25,21 +25,21 @@ const RUN_LENGTHS: [usize; 4] = [1, 2, 5, 10];
 pub struct ExtremalIndex {
     /// The threshold, in the unit of time.
     pub threshold: f64,
-    /// How many values are above it.
+    /// The number of values above it.
     pub exceedances: usize,
     /// The intervals estimator: C. A. T. Ferro and J. Segers, "Inference for clusters of extreme values", J. R. Stat. Soc. B 65,
     /// 2003, equation 5.
     pub theta: f64,
     /// Its percentile interval, by their bootstrap of clusters (section 4). Without limits if nothing was bootstrapped.
     pub interval: Interval,
-    /// What theta has to be at least: [`ALONE`].
+    /// The value that theta has to reach: [`ALONE`].
     pub critical: f64,
-    /// Whether it is.
+    /// Whether theta reaches it.
     pub passed: bool,
     /// The runs estimator, for several lengths: R. L. Smith and I. Weissman, "Estimating the Extremal Index", J. R. Stat. Soc.
     /// B 56, 1994.
     pub runs: Vec<Runs>,
-    /// How many clusters there are by the intervals estimator.
+    /// The number of clusters by the intervals estimator.
     pub clusters: usize,
     /// The distance that keeps two exceedances in one cluster: the largest within a cluster by the intervals estimator.
     pub run_length: usize,
@@ -49,9 +49,9 @@ pub struct ExtremalIndex {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Runs {
-    /// A cluster ends where so many values are not above the threshold.
+    /// The number of consecutive values below the threshold that ends a cluster.
     pub run_length: usize,
-    /// Clusters / exceedances.
+    /// The number of clusters divided by the number of exceedances.
     pub theta: f64,
 }
 

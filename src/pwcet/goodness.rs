@@ -8,7 +8,7 @@ use super::distances::{Distances, by_table};
 use super::gpd::Gpd;
 use super::gpd_fit::Excesses;
 
-/// A test whether a fitted distribution could have made its points.
+/// A test whether points can come from the distribution that was fitted to them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FitTest {
@@ -30,9 +30,9 @@ pub struct FitTest {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FitTests {
-    /// Kolmogorov and Smirnov.
+    /// The test of Kolmogorov and Smirnov.
     pub kolmogorov_smirnov: FitTest,
-    /// Anderson and Darling.
+    /// The test of Anderson and Darling.
     pub anderson_darling: FitTest,
 }
 

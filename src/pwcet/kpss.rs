@@ -12,14 +12,14 @@ use super::kpss_limit::{Bridge, exceedance};
 use super::sample::Sample;
 use super::special::mean;
 
-/// What a series is stationary around.
+/// The function of time around which a series is stationary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Regression {
-    /// A constant; eta_mu in the paper.
+    /// A constant level; eta_mu in the paper.
     Level,
-    /// A line; eta_tau in the paper.
+    /// A linear trend; eta_tau in the paper.
     Trend,
 }
 
@@ -37,23 +37,23 @@ pub enum Bandwidth {
     Automatic,
 }
 
-/// Between which a p-value is; both are the same where it is known.
+/// An interval that contains a p-value; both limits are equal if the p-value is known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bounds {
-    /// It is at least this.
+    /// The lower limit.
     pub lower: f64,
-    /// It is at most this.
+    /// The upper limit.
     pub upper: f64,
 }
 
-/// One test.
+/// A test of stationarity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Kpss {
-    /// What the series is stationary around if it is.
+    /// The function of time around which the series is stationary under the hypothesis.
     pub regression: Regression,
-    /// How the number of lags was chosen.
+    /// The rule by which the number of lags was chosen.
     pub bandwidth: Bandwidth,
     /// The number of lags.
     pub lags: usize,
@@ -61,11 +61,11 @@ pub struct Kpss {
     pub statistic: f64,
     /// Its critical values at 10, 5, 2.5 and 1 percent: table 1 of Kwiatkowski et al.
     pub critical_values: [CriticalValue; 4],
-    /// Where the p-value is by that table, which ends at 0.01 and 0.1.
+    /// The interval of the p-value by that table, which ends at 0.01 and 0.1.
     pub p_table: Bounds,
-    /// The p-value from the statistic's limit distribution, which has no such ends, to 5 digits after the point.
+    /// The p-value from the limit distribution of the statistic, rounded to 5 decimal places.
     pub p_value: f64,
-    /// Whether stationarity is kept at the significance asked for.
+    /// Whether the hypothesis of stationarity is kept at the significance of the analysis.
     pub passed: bool,
 }
 
@@ -73,9 +73,9 @@ pub struct Kpss {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Stationarity {
-    /// Every regression with every bandwidth.
+    /// The tests of every regression with every bandwidth.
     pub tests: Vec<Kpss>,
-    /// The one that decides: level, automatic bandwidth.
+    /// The test that decides: level, automatic bandwidth.
     pub decisive: Kpss,
 }
 

@@ -38,11 +38,11 @@ pub struct Sample {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ties {
-    /// Distinct values.
+    /// The number of distinct values.
     pub distinct: usize,
-    /// Points that share their value with another one.
+    /// The number of points that share their value with another point.
     pub tied: usize,
-    /// How often the most frequent value occurs.
+    /// The number of occurrences of the most frequent value.
     pub largest: usize,
     /// The step of the measurements, 1 or more for whole cycles: the smallest distance of two distinct values, or where each
     /// occurs twice on average, so that they fill their steps, the distance that a tenth of those are not above. A few odd values

@@ -13,25 +13,25 @@ use super::special::chi_square_sf;
 use super::threshold::TailTies;
 use crate::base::Watch;
 
-/// The tail of a sample: the fit that is used, and others beside it.
+/// The tail of a sample: the fit that is used, and other fits for comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Tail {
-    /// Where it begins, in the unit of time.
+    /// The threshold at which the tail begins, in the unit of time.
     pub threshold: f64,
-    /// How many values are above.
+    /// The number of values above the threshold.
     pub exceedances: usize,
-    /// Their share of all values: P(C > threshold).
+    /// The share of these values: P(C > threshold).
     pub rate: f64,
-    /// The best fit, by maximum likelihood; intervals and the pWCET are of this one.
+    /// The best fit, by maximum likelihood, from which intervals and the pWCET are computed.
     pub best: Gpd,
-    /// Its standard errors; none if xi <= -1/2.
+    /// The standard errors of the best fit; none if xi <= -1/2.
     pub standard_errors: Option<StandardErrors>,
-    /// Intervals of its shape.
+    /// The intervals of its shape.
     pub xi: Intervals,
-    /// Intervals of its scale, in the unit of time.
+    /// The intervals of its scale, in the unit of time.
     pub alpha: Intervals,
-    /// Whether it fits.
+    /// The tests of the fit.
     pub tests: FitTests,
     /// The fit by probability-weighted moments.
     pub probability_weighted_moments: Gpd,
@@ -39,13 +39,14 @@ pub struct Tail {
     pub l_moments: Gpd,
     /// The exponential tail, xi = 0, which the paper calls the Gumbel case.
     pub exponential: Exponential,
-    /// The fit to the largest value of each cluster; none where all come alone or there are too few clusters.
+    /// The fit to the largest value of each cluster; none if every cluster has one value, or if
+    /// there are too few clusters.
     pub declustered: Option<Declustered>,
-    /// What ties do to it.
+    /// The effect of ties on the tail.
     pub ties: TailTies,
 }
 
-/// Two intervals of the same.
+/// Two confidence intervals of the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Intervals {
@@ -55,17 +56,17 @@ pub struct Intervals {
     pub bootstrap: Interval,
 }
 
-/// The tail without a shape.
+/// The exponential tail, which has no shape parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Exponential {
     /// The fit by maximum likelihood: xi is 0, and alpha the mean excess.
     pub gpd: Gpd,
-    /// Whether it fits.
+    /// The tests of the fit.
     pub tests: FitTests,
     /// Twice the log-likelihood that the best fit gains: chi-square with 1 degree of freedom if xi is 0.
     pub likelihood_ratio: f64,
-    /// The p-value of that: a small one speaks against xi = 0.
+    /// The p-value of the likelihood ratio; a small one contradicts xi = 0.
     pub p_value: f64,
 }
 
@@ -73,9 +74,9 @@ pub struct Exponential {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Declustered {
-    /// Exceedances at most so far apart are one cluster.
+    /// The largest distance of two exceedances in one cluster.
     pub run_length: usize,
-    /// How many clusters.
+    /// The number of clusters.
     pub clusters: usize,
     /// The fit by maximum likelihood.
     pub gpd: Gpd,

@@ -19,7 +19,7 @@ pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
 const FEW_DISTINCT: usize = 20;
 const WIDE_STEP: f64 = 0.25;
 
-/// How the threshold is chosen.
+/// The rule by which the threshold is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -32,9 +32,9 @@ pub enum Rule {
     /// at most [`FALSE_DISCOVERY_RATE`] (ForwardStop, M. G. G'Sell et al. 2016).
     #[default]
     Automatic,
-    /// This time; where times are tied, moved by at most half a step to lie between steps.
+    /// The given time; if times are tied, it is moved by at most half a step to lie between steps.
     At(f64),
-    /// What so many values exceed.
+    /// The threshold that so many values exceed.
     Exceedances(usize),
 }
 
@@ -42,9 +42,9 @@ pub enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Candidate {
-    /// In the unit of time.
+    /// The threshold, in the unit of time.
     pub threshold: f64,
-    /// How many values are above it.
+    /// The number of values above it.
     pub exceedances: usize,
     /// The fit to all of them by maximum likelihood.
     pub gpd: Gpd,
@@ -58,19 +58,19 @@ pub struct Candidate {
     pub forward_stop: f64,
 }
 
-/// The chosen threshold, and why.
+/// The chosen threshold, and how it was chosen.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Choice {
-    /// How it was chosen.
+    /// The rule by which it was chosen.
     pub rule: Rule,
-    /// In the unit of time.
+    /// The threshold, in the unit of time.
     pub threshold: f64,
-    /// How many values are above it.
+    /// The number of values above it.
     pub exceedances: usize,
-    /// All that were tried, from the lowest on.
+    /// All thresholds that were tried, in ascending order.
     pub candidates: Vec<Candidate>,
-    /// How many of these, from the lowest on, the criterion rejects.
+    /// The number of these, from the lowest on, that the criterion rejects.
     pub rejected: usize,
 }
 
@@ -87,15 +87,16 @@ impl Choice {
     }
 }
 
-/// What ties do to a tail.
+/// The effect of ties on a tail.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TailTies {
-    /// Distinct values above the threshold.
+    /// The number of distinct values above the threshold.
     pub distinct: usize,
-    /// The step in which times are measured over the scale alpha.
+    /// The step in which times are measured, divided by the scale alpha.
     pub step_over_alpha: f64,
-    /// Whether there are so few values, or steps so wide, that a continuous distribution is a doubtful model.
+    /// Whether a continuous distribution is a doubtful model because there are so few values, or
+    /// steps so wide.
     pub doubtful: bool,
 }
 

@@ -6,7 +6,7 @@
 
 use warpbound::base::Watch;
 use warpbound::bound;
-use warpbound::check::{Plan, Workload, WorkloadKind, check};
+use warpbound::check::{Plan, RunOptions, Workload, WorkloadKind, check};
 use warpbound::diag::{Diagnostics, SourceText};
 use warpbound::machine::{Machine, MachineSpec};
 use warpbound::micro::MicroKernel;
@@ -36,18 +36,12 @@ fn main() -> Result<(), Diagnostics> {
     let machine = Machine::new(&MachineSpec::parse(&source)?, &source)?;
     let kernel = MicroKernel::parse("example", &SourceText::new("kernel.warp", KERNEL))?;
     let workload = Workload { name: "example".to_owned(), kind: WorkloadKind::Micro(Box::new(kernel)) };
+    let (bounds, watch) = (bound::all(), Watch::new());
     let plan = Plan {
         workload: &workload,
         machine: &machine,
         policies: &[PolicySetup::Gto, PolicySetup::Lrr],
-        bounds: &bound::all(),
-        gating: &[],
-        max_instructions_per_block: 1 << 20,
-        threads: 1,
-        ahead: false,
-        self_check: true,
-        watch: &Watch::new(),
-        race_memory: None,
+        options: RunOptions::new(1 << 20, &watch).judged_by(&bounds, &[]).self_check(true),
     };
     for run in check(&plan)? {
         println!("{}: {} cycles, {}", run.scheduler, run.makespan, run.verdict().name());

@@ -5,7 +5,7 @@
 
 use warpbound::base::Watch;
 use warpbound::bound;
-use warpbound::check::{Plan, check};
+use warpbound::check::{Plan, RunOptions, check};
 use warpbound::diag::Diagnostics;
 use warpbound::load::{LaunchOptions, Loader};
 use warpbound::sim::PolicySetup;
@@ -15,20 +15,10 @@ fn main() -> Result<(), Diagnostics> {
     let (loader, watch) = (Loader::disk(), Watch::new());
     let kernel = loader.kernel(&name, &LaunchOptions::default(), &watch)?;
     let machine = loader.machine("ecrts25-orin")?;
-    let plan = Plan {
-        workload: &kernel.workload,
-        machine: &machine,
-        policies: &[PolicySetup::Gto],
-        bounds: &bound::all(),
-        gating: &[],
-        max_instructions_per_block: 1 << 28,
-        threads: 1,
-        ahead: false,
-        self_check: false,
-        watch: &watch,
-        race_memory: Some(1 << 30),
-    };
-    for run in check(&plan).map_err(|failed| failed.problems.with_excerpts(&kernel.code))? {
+    let bounds = bound::all();
+    let options = RunOptions::new(1 << 28, &watch).judged_by(&bounds, &[]).race_memory(Some(1 << 30));
+    let (workload, policies) = (&kernel.workload, &[PolicySetup::Gto][..]);
+    for run in check(&Plan { workload, machine: &machine, policies, options })? {
         println!("{} under {}: {} cycles", kernel.workload.name, run.scheduler, run.makespan);
         for bound in run.judged() {
             let value = bound.value.as_ref().map_or_else(|_| "-".to_owned(), ToString::to_string);

@@ -109,8 +109,8 @@
 //!   [`path::BlockPaths`] of each block in launch order, four bytes per step, without any times.
 //! * A *program* ([`program::sequence`]) is a sequence of launches over memory that persists
 //!   ([`exec::Device`]). A program or a list of traces is an *application*
-//!   ([`check::Application`]), and [`check::observe_application`] runs and judges its kernels one
-//!   after the other.
+//!   ([`check::Application`]), and [`check::judge_from`] runs and judges its kernels one after the
+//!   other.
 //! * [`sim`] replays paths under a scheduling policy and emits events to observers ([`trace`]).
 //!   [`bound`] reads the same paths and computes phases and bounds.
 //! * [`check`] is the only place where a simulated makespan meets a bound.
@@ -231,7 +231,7 @@
 //! | a plan, its run, its judgement | `src/check/plan.rs`, `run.rs`, `judging.rs` and `checked.rs` beside it |
 //! | functional execution ahead of the simulation, on a thread | `src/check/ahead.rs` |
 //! | one functional run for several machines and policies | `src/check/replay.rs`, `src/check/applications.rs`, `src/check/each.rs` |
-//! | applications, their totals, their runs | `src/check/application.rs`, `tally.rs`, `one_policy.rs` beside it |
+//! | applications, their totals, their runs | `src/check/application.rs`, `tally.rs`, `applications.rs` beside it |
 //! | checkpoints: content; file; identity | `src/check/reached.rs`; `src/cli/checkpoint.rs`; `src/cli/checkpoint/identity.rs` |
 //! | the cost of each simplification of the paper model | [`check::ablation`] |
 //! | Algorithm 1 of Jeanmougin et al., ECRTS 2025 | `src/bound/algorithm.rs` |

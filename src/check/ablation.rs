@@ -31,8 +31,9 @@
 //! accesses are not coalesced (two transposes and atomics, 195 to 240 %; no other kernel of the
 //! suite is above 150 %).
 
+use super::options::RunOptions;
 use super::plan::Plan;
-use super::run::observe;
+use super::replay::observe;
 use super::workload::{Workload, WorkloadKind};
 use crate::base::{Cycle, Cycles, Watch};
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
@@ -257,7 +258,8 @@ fn lone_load(machine: &Machine, isa: &IsaTable) -> Result<u64, Diagnostics> {
     let policy = PolicySetup::new(&SchedulerKind::Gto, |_| unreachable!("gto replays nothing"))?;
     let mut issues = Issues(Vec::new());
     let watch = Watch::new();
-    let plan = plan(&workload, machine, std::slice::from_ref(&policy), 1 << 10, &watch);
+    let (policies, options) = (std::slice::from_ref(&policy), RunOptions::new(1 << 10, &watch));
+    let plan = Plan { workload: &workload, machine, policies, options };
     observe(&plan, &policy, &mut issues)?;
     Ok((issues.0[LOAD + 1] - issues.0[LOAD]).get())
 }
@@ -277,28 +279,6 @@ impl Observer for Issues {
     }
 }
 
-fn plan<'a>(
-    workload: &'a Workload,
-    machine: &'a Machine,
-    policies: &'a [PolicySetup],
-    max_instructions_per_block: u64,
-    watch: &'a Watch,
-) -> Plan<'a> {
-    Plan {
-        workload,
-        machine,
-        policies,
-        bounds: &[],
-        gating: &[],
-        max_instructions_per_block,
-        threads: 1,
-        ahead: false,
-        self_check: false,
-        watch,
-        race_memory: None,
-    }
-}
-
 /// Returns the cycles of a kernel on one variant, or `None` if the run was stopped early.
 ///
 /// # Errors
@@ -310,8 +290,9 @@ pub fn cycles(
     max_instructions_per_block: u64,
     watch: &Watch,
 ) -> Result<Option<Cycles>, Diagnostics> {
-    let plan = plan(workload, machine, std::slice::from_ref(policy), max_instructions_per_block, watch);
-    let (checked, _) = observe(&plan, policy, &mut ())?;
+    let options = RunOptions::new(max_instructions_per_block, watch);
+    let plan = Plan { workload, machine, policies: std::slice::from_ref(policy), options };
+    let checked = observe(&plan, policy, &mut ())?;
     Ok(checked.is_complete().then_some(checked.makespan))
 }
 

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
+use super::options::RunOptions;
 use super::plan::Plan;
 use super::workload::{Workload, WorkloadKind};
-use crate::base::Watch;
-use crate::bound::Bound;
 use crate::machine::Machine;
 use crate::program::sequence::{Action, LaunchAction, Sequence};
 use crate::sim::PolicySetup;
@@ -122,33 +121,16 @@ impl Application {
 }
 
 /// The plan of a check of an application; compare [`Plan`].
-pub struct ApplicationPlan<'a> {
+#[derive(Clone, Copy)]
+pub(super) struct ApplicationPlan<'a> {
     /// The name of the application in reports.
     pub name: &'a str,
     /// The application.
     pub application: &'a Application,
     /// The machine.
     pub machine: &'a Machine,
-    /// The bounds.
-    pub bounds: &'a [Box<dyn Bound>],
-    /// The names of the bounds that determine the verdict; empty for all.
-    pub gating: &'a [String],
-    /// The largest number of instructions that the functional run executes per block.
-    pub max_instructions_per_block: u64,
-    /// The number of threads for machines with several SMs.
-    pub threads: usize,
-    /// The number of threads for kernels that are independent of each other, which are those of a
-    /// list of traces.
-    pub jobs: usize,
-    /// Whether blocks are executed on a separate thread.
-    pub ahead: bool,
-    /// Whether to compare the analyser with the simulator on every warp alone.
-    pub self_check: bool,
-    /// The number of bytes for the detector of races within a launch, which a verdict requires;
-    /// `None` disables the detector.
-    pub race_memory: Option<usize>,
-    /// Is notified of every block that is complete, and can stop the run.
-    pub watch: &'a Watch,
+    /// How the runs are executed, and what is judged.
+    pub options: RunOptions<'a>,
 }
 
 impl<'a> ApplicationPlan<'a> {
@@ -165,18 +147,9 @@ impl<'a> ApplicationPlan<'a> {
     where
         'a: 'p,
     {
-        Plan {
-            workload,
-            machine: self.machine,
-            policies,
-            bounds: self.bounds,
-            gating: self.gating,
-            max_instructions_per_block: self.max_instructions_per_block,
-            threads: self.threads,
-            ahead: self.ahead,
-            self_check: self.self_check,
-            race_memory: self.race_memory,
-            watch: self.watch,
-        }
+        let independent = self.application.program().is_none() && !self.machine.memory().start.is_left();
+        // kernels that are simulated side by side keep all threads busy
+        let ahead = self.options.ahead && (self.options.jobs == 1 || !independent);
+        Plan { workload, machine: self.machine, policies, options: self.options.ahead(ahead) }
     }
 }

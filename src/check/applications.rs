@@ -9,43 +9,40 @@
 use std::sync::Arc;
 
 use super::application::{Application, ApplicationPlan, Traced};
-use super::one_policy::observe_application;
+use super::each::Run;
 use super::plan::Plan;
 use super::reached::{Begun, Reached, groups, launches_on};
-use super::replay::{self, Executes, check_after, check_all, check_executed};
+use super::replay::{self, Executes, check_all, check_all_after, check_executed};
 use super::steps::{After, copied, in_launch, start};
-use super::tally::{ApplicationChecked, ApplicationFailed, Tally};
+use super::tally::{Judged, Tally};
 use super::workload::{Workload, WorkloadSource};
 use crate::base::{Watch, in_order};
 use crate::diag::Diagnostics;
 use crate::exec::{Device, Executor, Options};
 use crate::program::sequence::{Action, Kernel, LaunchAction, Sequence};
 use crate::sim::{Left, PolicySetup};
-
-/// The results of a plan, one per policy.
-type Ran = Vec<Result<ApplicationChecked, ApplicationFailed>>;
+use crate::trace::Observer;
 
 /// Runs one application according to each of these plans, under the policies given with it. The
-/// results are in the order of the plans. If `begun` is given, resumes at that point. Calls `keep`
-/// after every launch that all runs have completed.
-pub(super) fn check_applications(
-    plans: &[(&ApplicationPlan, &[PolicySetup])],
+/// results are in the order of the plans. The observer sees all runs. If `begun` is given, resumes
+/// at that point. Calls `keep` with the observer after every launch that all runs have completed.
+/// Also returns the memory at the end of a program.
+pub(super) fn check_application<O: Observer>(
+    plans: &[(ApplicationPlan, &[PolicySetup])],
+    observer: &mut O,
     begun: Option<Begun>,
-    keep: &mut dyn FnMut(&Reached),
-) -> Vec<Ran> {
-    if let [(plan @ ApplicationPlan { application: Application::Program(_), .. }, [policy])] = plans {
-        let ran = observe_application(plan, policy, &mut (), begun, &mut |reached, ()| keep(reached));
-        return vec![vec![ran.map(|(checked, _)| checked)]];
-    }
+    keep: &mut dyn FnMut(&Reached, &O),
+) -> (Vec<Vec<Run>>, Option<Device>) {
     let Begun { group: first, mut launches, mut device, runs, left } = begun.unwrap_or_default();
     let mut so_far = runs.into_iter().zip(left);
     let mut all: Vec<Runs> =
-        plans.iter().map(|plan| Runs::new(*plan, so_far.next().unwrap_or_default())).collect();
-    let Some((ApplicationPlan { application, .. }, _)) = plans.first() else { return Vec::new() };
+        plans.iter().map(|plan| Runs::new(plan, so_far.next().unwrap_or_default())).collect();
+    let Some((ApplicationPlan { application, .. }, _)) = plans.first() else { return (Vec::new(), None) };
     let by_options = groups(application, plans.iter().map(|(plan, _)| plan.machine));
     let every = application.launches();
+    let mut at_end = None;
     for (group, members) in by_options.iter().enumerate().skip(first) {
-        let mut through = |all: &[Runs], launches: u64, device: Option<&Device>| {
+        let mut through = |all: &[Runs], launches: u64, device: Option<&Device>, observer: &O| {
             // results of runs that failed or were stopped are not kept: resuming in another process
             // would repeat the failure
             let together = all.iter().enumerate().all(|(index, runs)| {
@@ -56,25 +53,28 @@ pub(super) fn check_applications(
                 let runs = all.iter().map(|runs| runs.tallies.iter().map(Tally::so_far).collect()).collect();
                 let left = all.iter().map(|runs| runs.tallies.iter().map(|tally| &tally.left).collect());
                 let (groups, left) = (by_options.len(), left.collect());
-                keep(&Reached { group, groups, launches, runs, left, device });
+                keep(&Reached { group, groups, launches, runs, left, device }, observer);
             }
         };
         let from = (std::mem::take(&mut launches), device.take());
         let ended = match application {
             Application::Program(sequence) => {
-                every_launch(&mut all, members, sequence, from, &mut |all, launches, device| {
-                    through(all, launches, Some(device));
-                })
+                every_launch(&mut all, members, sequence, from, observer, &mut through)
             }
-            Application::Traces(_) => {
-                every_trace(&mut all, members, from.0, &mut |all, launches| through(all, launches, None));
-                Ok(())
+            Application::Traces(traces) => {
+                every_trace(&mut all, members, traces, from.0, observer, &mut through);
+                Ok(None)
             }
         };
+        let ended = ended.map(|device| at_end = device);
         members.iter().for_each(|&index| all[index].end(&ended));
     }
-    all.into_iter().map(Runs::finish).collect()
+    (all.into_iter().map(Runs::finish).collect(), at_end)
 }
+
+/// Is called with the runs, the number of launches that are complete, the memory, and the observer
+/// after every launch.
+type Through<'t, O> = dyn FnMut(&[Runs], u64, Option<&Device>, &O) + 't;
 
 /// The runs of one plan.
 struct Runs<'p> {
@@ -89,8 +89,8 @@ struct Runs<'p> {
 
 impl<'p> Runs<'p> {
     fn new(
-        (plan, policies): (&'p ApplicationPlan<'p>, &[PolicySetup]),
-        (checked, left): (Vec<Option<ApplicationChecked>>, Vec<Left>),
+        (plan, policies): &'p (ApplicationPlan<'p>, &[PolicySetup]),
+        (checked, left): (Vec<Option<Judged>>, Vec<Left>),
     ) -> Self {
         let mut so_far = checked.into_iter().zip(left);
         let mut tally = || {
@@ -156,11 +156,10 @@ impl<'p> Runs<'p> {
         }
     }
 
-    fn finish(mut self) -> Ran {
+    fn finish(mut self) -> Vec<Run> {
         self.end(&Ok(()));
         let ended = self.tallies.into_iter().zip(self.ended);
-        let result = |(tally, ended): (Tally, Option<_>)| tally.end(self.plan, ended.unwrap_or(Ok(())));
-        ended.map(|run| result(run).map(|(checked, ())| checked)).collect()
+        ended.map(|(tally, ended)| tally.end(self.plan, ended.unwrap_or(Ok(())))).collect()
     }
 }
 
@@ -168,29 +167,62 @@ fn go_on(all: &[Runs], members: &[usize]) -> bool {
     members.iter().any(|&index| !all[index].under_way.is_empty())
 }
 
-/// Runs the traces of a list in order, as long as some run is in progress.
-fn every_trace(all: &mut [Runs], members: &[usize], launches: u64, through: &mut dyn FnMut(&[Runs], u64)) {
-    let Some(plan) = members.first().map(|&index| all[index].plan) else { return };
-    let Application::Traces(traces) = plan.application else { return };
-    let plans: Vec<(&ApplicationPlan, Vec<PolicySetup>)> =
-        members.iter().map(|&index| (all[index].plan, all[index].policies())).collect();
-    if plans.iter().any(|(plan, _)| plan.machine.memory().start.is_left()) {
-        return one_after_the_other(all, members, traces, launches, through);
+/// Runs the traces of a list in order, as long as some run is in progress. They run in parallel if
+/// none depends on the state in which the one before it leaves a machine, and nobody observes them.
+fn every_trace<O: Observer>(
+    all: &mut [Runs],
+    members: &[usize],
+    traces: &[Traced],
+    launches: u64,
+    observer: &mut O,
+    through: &mut Through<'_, O>,
+) {
+    let Some(options) = members.first().map(|&index| all[index].plan.options) else { return };
+    let is_left = members.iter().any(|&index| all[index].plan.machine.memory().start.is_left());
+    if options.jobs > 1 && !is_left && !observer.needs().events {
+        return side_by_side(all, members, traces, launches, &mut |all, launches| {
+            through(all, launches, None, observer);
+        });
     }
-    let work = |index: usize| {
+    for (index, Traced { workload, .. }) in traces.iter().enumerate().skip(launches as usize) {
         // the first trace is started in any case: a result without a completed block is a result as
         // well
-        if plan.watch.is_stopped() && index as u64 > launches {
+        if options.watch.is_stopped() && index as u64 > launches {
+            return;
+        }
+        one(all, members, (index, workload), &Clone::clone, &mut |plans, left| {
+            check_all_after(plans, left, observer)
+        });
+        if !go_on(all, members) {
+            return;
+        }
+        through(all, index as u64 + 1, None, observer);
+    }
+}
+
+/// Runs the traces of a list, which are independent of each other, on several threads.
+fn side_by_side(
+    all: &mut [Runs],
+    members: &[usize],
+    traces: &[Traced],
+    launches: u64,
+    through: &mut dyn FnMut(&[Runs], u64),
+) {
+    let plans: Vec<(&ApplicationPlan, Vec<PolicySetup>)> =
+        members.iter().map(|&index| (all[index].plan, all[index].policies())).collect();
+    let Some(options) = plans.first().map(|(plan, _)| plan.options) else { return };
+    let work = |index: usize| {
+        if options.watch.is_stopped() && index as u64 > launches {
             return None;
         }
         let workload = &traces[index].workload;
         let plans: Vec<Plan> =
             plans.iter().map(|(plan, policies)| plan.of_launch(workload, policies)).collect();
-        Some(check_all(&plans.iter().collect::<Vec<_>>()))
+        Some(check_all(&plans.iter().collect::<Vec<_>>(), &mut ()))
     };
     let mut next = launches as usize;
     // an error ends the loop, because no run is in progress any more
-    let _ = in_order(next..traces.len(), plan.jobs, work, |ran| {
+    let _ = in_order(next..traces.len(), options.jobs, work, |ran| {
         let ran = ran.ok_or(())?;
         for (&index, ran) in members.iter().zip(ran) {
             all[index].add(next, ran.into_iter().enumerate(), &Clone::clone);
@@ -202,28 +234,6 @@ fn every_trace(all: &mut [Runs], members: &[usize], launches: u64, through: &mut
         through(all, next as u64);
         Ok(())
     });
-}
-
-/// Does the same as [`every_trace`] for machines on which a kernel finds the state that the kernel
-/// before it has left.
-fn one_after_the_other(
-    all: &mut [Runs],
-    members: &[usize],
-    traces: &[Traced],
-    launches: u64,
-    through: &mut dyn FnMut(&[Runs], u64),
-) {
-    for (index, Traced { workload, .. }) in traces.iter().enumerate().skip(launches as usize) {
-        let stopped = members.iter().any(|&member| all[member].plan.watch.is_stopped());
-        if stopped && index as u64 > launches {
-            return;
-        }
-        one(all, members, (index, workload), &Clone::clone, &mut check_after);
-        if !go_on(all, members) {
-            return;
-        }
-        through(all, index as u64 + 1);
-    }
 }
 
 /// Runs the plans of one kernel, each with the machine state that earlier kernels have left, by
@@ -256,31 +266,33 @@ fn one(
     }
 }
 
-/// Runs the launches of a program in order, as long as some run is in progress.
-fn every_launch(
+/// Runs the launches of a program in order, as long as some run is in progress. Returns the memory
+/// at the end, if some run came to it.
+fn every_launch<O: Observer>(
     all: &mut [Runs],
     members: &[usize],
     sequence: &Arc<Sequence>,
     (launches, device): (u64, Option<Device>),
-    through: &mut dyn FnMut(&[Runs], u64, &Device),
-) -> Result<(), Diagnostics> {
+    observer: &mut O,
+    through: &mut Through<'_, O>,
+) -> Result<Option<Device>, Diagnostics> {
     let mut device = device.map_or_else(|| start(sequence), Ok)?;
     for action in After::launches(sequence.actions(), launches) {
         device = match action.map_err(|wrong| wrong.problems)? {
             Action::Launch(step) => {
                 tracing::debug!(launch = step.number, "running");
-                match launch(all, members, sequence, &step, device) {
+                match launch(all, members, sequence, &step, device, observer) {
                     Some(after) => {
-                        through(all, step.number + 1, &after);
+                        through(all, step.number + 1, Some(&after), observer);
                         after
                     }
-                    None => break,
+                    None => return Ok(None),
                 }
             }
             other => copied(device, &other)?,
         };
     }
-    Ok(())
+    Ok(Some(device))
 }
 
 /// Runs one launch for all runs in progress. Returns the memory that it leaves, or `None` if no run
@@ -291,31 +303,35 @@ fn launch(
     sequence: &Arc<Sequence>,
     step: &LaunchAction,
     device: Device,
+    observer: &mut dyn Observer,
 ) -> Option<Device> {
     let first = members.iter().map(|&index| &all[index]).find(|runs| !runs.under_way.is_empty())?.plan;
     let workload = first.workload(sequence, step);
-    let mut executes = Executed { sequence, step, watch: first.watch, device, after: None };
+    let watch = first.options.watch;
+    let mut executes = OnMemory { sequence, step, watch, before: Some(device), after: None };
     let told = |problems: &Diagnostics| in_launch(problems.clone(), sequence, step);
     one(all, members, (step.statement, &workload), &told, &mut |plans, left| {
-        check_executed(plans, left, &mut executes)
+        check_executed(plans, left, &mut executes, observer)
     });
     executes.after.filter(|_| go_on(all, members))
 }
 
 /// A launch, with the memory that earlier launches leave.
-struct Executed<'s> {
+struct OnMemory<'s> {
     sequence: &'s Sequence,
     step: &'s LaunchAction,
     watch: &'s Watch,
-    device: Device,
+    before: Option<Device>,
     /// The memory after the launch, once it has been executed.
     after: Option<Device>,
 }
 
-impl<'s> Executes<'s> for Executed<'s> {
-    fn begin(&mut self, options: Options) -> Result<WorkloadSource<'s>, Diagnostics> {
+impl<'s> Executes<'s> for OnMemory<'s> {
+    fn begin(&mut self, options: Options, only: bool) -> Result<WorkloadSource<'s>, Diagnostics> {
         let Kernel { module, program } = self.sequence.kernel(self.step);
-        let executor = Executor::on(self.device.clone(), *module, program, &self.step.launch, options)?;
+        let before = if only { self.before.take() } else { self.before.clone() };
+        let device = before.expect("no run was announced as the only one");
+        let executor = Executor::on(device, *module, program, &self.step.launch, options)?;
         Ok(WorkloadSource::Launch(Box::new(executor.watched(self.watch))))
     }
 

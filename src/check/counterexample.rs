@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::checked::Checked;
+use super::options::RunOptions;
 use super::plan::Plan;
-use super::run::observe;
+use super::replay::observe;
 use super::workload::{Workload, WorkloadKind};
 use crate::base::{BlockId, Cycle, Watch};
 use crate::diag::{Diagnostic, Diagnostics, to_ron};
@@ -154,21 +155,10 @@ fn readme(inputs: &Inputs, command: &str) -> String {
 /// Records the schedule of the run as a replay file; `None` if it is too long.
 fn record(inputs: &Inputs) -> Result<Option<String>, Diagnostics> {
     let policies = std::slice::from_ref(inputs.policy);
-    let plan = Plan {
-        workload: inputs.workload,
-        machine: inputs.machine,
-        policies,
-        bounds: &[],
-        gating: &[],
-        max_instructions_per_block: inputs.max_instructions_per_block,
-        threads: 1,
-        ahead: false,
-        self_check: false,
-        watch: inputs.watch,
-        race_memory: None,
-    };
+    let options = RunOptions::new(inputs.max_instructions_per_block, inputs.watch);
+    let plan = Plan { workload: inputs.workload, machine: inputs.machine, policies, options };
     let mut recorder = ScheduleRecorder::default();
-    let (again, _) = observe(&plan, inputs.policy, &mut recorder)?;
+    let again = observe(&plan, inputs.policy, &mut recorder)?;
     if !again.is_complete() {
         let problem =
             Diagnostic::general(inputs.workload.name.clone(), "ended before its schedule was recorded");

@@ -1,5 +1,5 @@
-//! A functional run whose paths are kept, to be timed later, or not at all if an earlier run had
-//! the same paths.
+//! A functional run whose paths are kept, to be timed later and more than once, or not at all if an
+//! earlier run had the same paths.
 //!
 //! Timing depends on data only through the paths of warps, the lines that they access, and the
 //! memory footprint of the launch. Runs of one kernel with the same paths on one machine under one
@@ -11,20 +11,46 @@ use super::plan::Plan;
 use super::run::observe_source;
 use super::workload::WorkloadSource;
 use super::{Checked, Failed};
+use crate::base::Watch;
 use crate::diag::Diagnostics;
-use crate::path::{BlockPaths, BlockSource, Footprint};
+use crate::path::{BlockPaths, BlockSource, Footprint, Listed, WarpPath};
 use crate::sim::PolicySetup;
 use crate::trace::Observer;
 
-/// The largest number of bytes of a run that are kept; the blocks beyond are executed while they
-/// are timed.
-const MOST_BYTES: usize = 1 << 26;
+/// The largest number of bytes of paths that are kept of a run.
+const MOST_BYTES: usize = 128 << 20;
 
 /// Everything that timing depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
     blocks: Vec<BlockPaths>,
     footprint: Footprint,
+}
+
+impl Paths {
+    /// Returns the blocks as a source, from the first one.
+    pub(super) fn replay(&self) -> Replayed<'_> {
+        Replayed { blocks: Listed::new(&self.blocks), footprint: &self.footprint }
+    }
+}
+
+/// The blocks of kept paths as a source.
+pub(super) struct Replayed<'k> {
+    blocks: Listed<'k>,
+    footprint: &'k Footprint,
+}
+
+impl BlockSource for Replayed<'_> {
+    type Error = Diagnostics;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
+        let Ok(there) = self.blocks.next_block(paths);
+        Ok(there)
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.footprint.clone()
+    }
 }
 
 /// A functional run, executed to its end if its paths can be kept.
@@ -44,16 +70,20 @@ impl<'a> Executed<'a> {
     /// Returns an error if the launch cannot start. [`Self::observe`] returns errors that occur
     /// later.
     pub fn new(plan: &Plan<'a>) -> Result<Self, Diagnostics> {
-        let mut source = plan.workload.source(plan.options()?, plan.watch)?;
-        let paths = Paths { blocks: Vec::new(), footprint: source.footprint() };
+        let watch = plan.options.watch;
+        Ok(Self::of(plan.workload.source(plan.exec_options()?, watch)?, watch))
+    }
+
+    /// Executes a functional run until it ends, is too large to be kept, or is stopped.
+    pub(super) fn of(mut source: WorkloadSource<'a>, watch: &Watch) -> Self {
+        let (mut blocks, footprint) = (Vec::new(), source.footprint());
         let (mut is_whole, mut failed, mut bytes) = (false, None, 0);
-        let mut executed = paths;
-        while bytes <= MOST_BYTES && !plan.watch.is_stopped() {
+        while bytes <= MOST_BYTES && !watch.is_stopped() {
             let mut block = BlockPaths::default();
             match source.next_block(&mut block) {
                 Ok(true) => {
-                    bytes += block.warps.iter().map(|warp| warp.size_bytes()).sum::<usize>();
-                    executed.blocks.push(block);
+                    bytes += block.warps.iter().map(WarpPath::size_bytes).sum::<usize>();
+                    blocks.push(block);
                 }
                 Ok(false) => {
                     is_whole = true;
@@ -65,12 +95,17 @@ impl<'a> Executed<'a> {
                 }
             }
         }
-        Ok(Self { source, paths: executed, is_whole, failed, given: 0 })
+        Self { source, paths: Paths { blocks, footprint }, is_whole, failed, given: 0 }
     }
 
     /// Returns the paths of the whole run, if they were kept.
     pub fn paths(&self) -> Option<&Paths> {
         self.is_whole.then_some(&self.paths)
+    }
+
+    /// Returns the run and its paths, if all of them were kept.
+    pub(super) fn into_whole(self) -> Option<(WorkloadSource<'a>, Paths)> {
+        self.is_whole.then_some((self.source, self.paths))
     }
 
     /// Returns what is known about the order of accesses so far; of the whole run if its paths were

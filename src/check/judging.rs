@@ -36,7 +36,7 @@ pub(super) struct Analysed {
 impl Analysed {
     /// Analyses a block for the requested bounds; `asked` has one entry per bound of the plan.
     pub fn new(plan: &Plan, asked: &[bool], analyser: &mut Analyser, paths: &BlockPaths) -> Self {
-        let mut reports = vec![BoundReport::default(); plan.bounds.len()];
+        let mut reports = vec![BoundReport::default(); plan.options.bounds.len()];
         let mut share = BlockShare::default();
         if !asked.contains(&true) {
             // without bounds, only the rows of the warps of a single block are reported
@@ -45,13 +45,13 @@ impl Analysed {
         }
         let about = |scope: Scope| {
             let asked = asked.iter().enumerate().filter(|(_, asked)| **asked).map(|(index, _)| index);
-            asked.filter(|&index| plan.bounds[index].scope() == scope).collect::<Vec<usize>>()
+            asked.filter(|&index| plan.options.bounds[index].scope() == scope).collect::<Vec<usize>>()
         };
         let (of_block, of_launch) = (about(Scope::Block), !about(Scope::Launch).is_empty());
         let mut warps = vec![WarpTotals::default(); paths.warps.len()];
         analyser.for_each_section(paths, |section| {
             for &index in &of_block {
-                plan.bounds[index].add_section(&mut reports[index], section);
+                plan.options.bounds[index].add_section(&mut reports[index], section);
             }
             if of_launch {
                 share.add_section(section);
@@ -93,10 +93,11 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     pub fn new(plan: &'a Plan, policy: &'a PolicySetup, resident: u32) -> Self {
-        let named = |bound: &dyn Bound| plan.gating.iter().any(|gating| gating == bound.name());
+        let named = |bound: &dyn Bound| plan.options.gating.iter().any(|gating| gating == bound.name());
         // a conjecture does not affect the verdict unless the user names it
-        let gates = |bound: &dyn Bound| named(bound) || plan.gating.is_empty() && bound.standing().gates();
-        let bounds = plan.bounds.iter().map(|bound| BoundRow {
+        let gates =
+            |bound: &dyn Bound| named(bound) || plan.options.gating.is_empty() && bound.standing().gates();
+        let bounds = plan.options.bounds.iter().map(|bound| BoundRow {
             name: bound.name(),
             value: Ok(Guarantee::OF_NOTHING),
             violated: false,
@@ -113,7 +114,7 @@ impl<'a> Judge<'a> {
             makespan: Cycles::ZERO,
             warps: Vec::new(),
             bounds: bounds.collect(),
-            blocks: BlockTable::new(plan.bounds.len()),
+            blocks: BlockTable::new(plan.options.bounds.len()),
             launch_blocks: plan.workload.blocks(),
             issues: 0,
             stalls: Stalls::default(),
@@ -131,7 +132,7 @@ impl<'a> Judge<'a> {
         };
         let shares = LaunchShares::new(residency(plan.workload, plan.machine, resident));
         let early = Early::new(plan.workload.program(), plan.checks_control_codes());
-        let applicable = vec![None; plan.bounds.len()];
+        let applicable = vec![None; plan.options.bounds.len()];
         Self { plan, policy, resident, shares, applicable, total, codes: ControlCodes::default(), early }
     }
 
@@ -150,7 +151,7 @@ impl<'a> Judge<'a> {
     /// Returns for each bound whether it may apply to some block.
     pub fn may_apply(&self) -> Vec<bool> {
         let context = self.context(false, false);
-        self.plan.bounds.iter().map(|bound| bound.applicable(&context).is_ok()).collect()
+        self.plan.options.bounds.iter().map(|bound| bound.applicable(&context).is_ok()).collect()
     }
 
     /// Returns the result, with the notes that a reader needs.
@@ -188,8 +189,8 @@ impl<'a> Judge<'a> {
         total.issues += result.issues;
         total.warp_instructions += paths.warp_instructions();
         total.thread_instructions += paths.thread_instructions;
-        let mut values = Vec::with_capacity(self.plan.bounds.len());
-        let reports = self.plan.bounds.iter().zip(&analysed.reports);
+        let mut values = Vec::with_capacity(self.plan.options.bounds.len());
+        let reports = self.plan.options.bounds.iter().zip(&analysed.reports);
         let rows = total.bounds.iter_mut().zip(&mut self.applicable);
         for ((bound, report), (row, applies)) in reports.zip(rows) {
             match bound.applicable(&context) {
@@ -239,7 +240,7 @@ impl<'a> Judge<'a> {
         if !self.total.is_complete() {
             return;
         }
-        let rows = self.plan.bounds.iter().zip(&mut self.total.bounds).zip(&self.applicable);
+        let rows = self.plan.options.bounds.iter().zip(&mut self.total.bounds).zip(&self.applicable);
         for ((bound, row), applicable) in rows.filter(|((_, row), _)| !row.of_blocks && row.value.is_ok()) {
             let Some(applicable) = applicable else { continue };
             let value = applicable.guarantees(bound.of_launch(&self.shares));
@@ -252,6 +253,7 @@ impl<'a> Judge<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::judge::Verdict;
+    use super::super::options::RunOptions;
     use super::super::workload::{Workload, WorkloadKind};
     use super::*;
     use crate::base::Watch;
@@ -312,19 +314,9 @@ mod tests {
             Machine::new(&MachineSpec::parse(&source).expect("it is RON"), &source).expect("it is valid");
         let workload = Workload { name: "k".into(), kind: WorkloadKind::Micro(Box::new(kernel.clone())) };
         let watch = Watch::new();
-        let plan = Plan {
-            workload: &workload,
-            machine: &machine,
-            policies: &[PolicySetup::Gto],
-            bounds: &[Box::new(TwoCycles)],
-            gating: &[],
-            max_instructions_per_block: 100,
-            threads: 1,
-            ahead: false,
-            self_check: false,
-            race_memory: None,
-            watch: &watch,
-        };
+        let bounds: [Box<dyn Bound>; 1] = [Box::new(TwoCycles)];
+        let options = RunOptions::new(100, &watch).judged_by(&bounds, &[]);
+        let plan = Plan { workload: &workload, machine: &machine, policies: &[PolicySetup::Gto], options };
         let mut source = Partial(kernel.source(), partial);
         let checked = super::super::observe_source(&plan, &PolicySetup::Gto, &mut source, &mut ());
         checked.expect("it runs").0.bounds.remove(0)

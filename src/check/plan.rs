@@ -1,15 +1,15 @@
-//! The plan of a check: what to run, and what to judge.
+//! The plan of a check: what to run, and how.
 
+use super::options::RunOptions;
 use super::workload::Workload;
-use crate::base::Watch;
-use crate::bound::Bound;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::exec::races::BlockOrder;
 use crate::machine::Machine;
 use crate::sim::PolicySetup;
 
-/// The plan of a check: what to run, and what to judge.
+/// The plan of a check: what to run, and how.
+#[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The kernel.
     pub workload: &'a Workload,
@@ -17,47 +17,31 @@ pub struct Plan<'a> {
     pub machine: &'a Machine,
     /// The policies; all of them replay the same functional run.
     pub policies: &'a [PolicySetup],
-    /// The bounds.
-    pub bounds: &'a [Box<dyn Bound>],
-    /// The names of the bounds that determine the verdict; empty for all.
-    pub gating: &'a [String],
-    /// The largest number of instructions that the functional run executes per block.
-    pub max_instructions_per_block: u64,
-    /// The number of threads for machines with several SMs; it does not change any result.
-    pub threads: usize,
-    /// Whether blocks are executed on a separate thread while earlier ones are simulated. This does
-    /// not change any result either.
-    pub ahead: bool,
-    /// Whether to compare the analyser with the simulator on every warp alone.
-    pub self_check: bool,
-    /// Is notified of every block that a policy has completed, and can stop the run.
-    pub watch: &'a Watch,
-    /// The number of bytes that the race detector may use to record accesses whose order matters;
-    /// without it no verdict is final. `None` trusts the kernel and disables the detector.
-    pub race_memory: Option<usize>,
+    /// How the runs are executed, and what is judged.
+    pub options: RunOptions<'a>,
 }
 
 impl Plan<'_> {
     /// Returns whether control codes are compared with the dependences that they represent.
     pub fn checks_control_codes(&self) -> bool {
-        self.self_check && self.workload.program().machine_code.is_some()
+        self.options.self_check && self.workload.program().machine_code.is_some()
     }
 
     /// Returns the options of the functional run.
     ///
     /// # Errors
     /// Returns an error for a block that is larger than an SM.
-    pub fn options(&self) -> Result<Options, Diagnostics> {
+    pub fn exec_options(&self) -> Result<Options, Diagnostics> {
         let side_by_side = resident_blocks(self)? > 1 || self.machine.sms() > 1 && self.workload.blocks() > 1;
         let order = if side_by_side { BlockOrder::SideBySide } else { BlockOrder::OneByOne };
-        let options = Options::of(self.machine, self.max_instructions_per_block);
-        Ok(options.watching(self.race_memory, order))
+        let options = Options::of(self.machine, self.options.max_instructions_per_block);
+        Ok(options.watching(self.options.race_memory, order))
     }
 
     /// Returns whether functional execution runs ahead of the simulation. With a single block there
     /// is nothing to gain.
     pub fn runs_ahead(&self) -> bool {
-        self.ahead && self.workload.blocks() > 1
+        self.options.ahead && self.workload.blocks() > 1
     }
 }
 

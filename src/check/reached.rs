@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::application::Application;
 use super::steps::start;
-use super::tally::ApplicationChecked;
+use super::tally::Judged;
 use crate::bound::Bound;
 use crate::exec::{Device, Options};
 use crate::machine::Machine;
@@ -32,7 +32,7 @@ pub struct Reached<'r> {
     /// The number of launches that the runs of the group in progress have completed.
     pub launches: u64,
     /// The results so far, by machine and policy; `None` if there are none.
-    pub runs: Vec<Vec<Option<&'r ApplicationChecked>>>,
+    pub runs: Vec<Vec<Option<&'r Judged>>>,
     /// The state of caches and DRAM that the launches have left, by machine and policy.
     pub left: Vec<Vec<&'r Left>>,
     /// The memory after the last of these launches; `None` for a list of traces.
@@ -46,7 +46,7 @@ pub struct Reached<'r> {
 pub struct Begun {
     pub(super) group: usize,
     pub(super) launches: u64,
-    pub(super) runs: Vec<Vec<Option<ApplicationChecked>>>,
+    pub(super) runs: Vec<Vec<Option<Judged>>>,
     pub(super) left: Vec<Vec<Left>>,
     #[serde(skip)]
     pub(super) device: Option<Device>,
@@ -181,7 +181,7 @@ impl Begun {
                 if leaves != (*left != Left::default()) || !left.fits(machine) {
                     return Err("what the launches left is not of this machine".to_owned());
                 }
-                if run.as_ref().map_or(0, |run| run.launches.len() as u64) != through {
+                if run.as_ref().map_or(0, |run| run.launches().len() as u64) != through {
                     return Err("a run has not come as far as the others".to_owned());
                 }
                 let Some(run) = run else { continue };
@@ -194,7 +194,7 @@ impl Begun {
 
 /// Checks that this can be the result of a run of launches by these statements.
 fn fits(
-    run: &ApplicationChecked,
+    run: &Judged,
     statements: &[usize],
     machine: &Machine,
     policy: &PolicySetup,
@@ -206,12 +206,13 @@ fn fits(
         && total.sub_cores.len() == machine.sms() * machine.sub_cores().count()
         && total.launch_blocks == u32::try_from(statements.len()).unwrap_or(u32::MAX)
         && total.bounds.iter().map(|row| row.name).eq(bounds.iter().map(|bound| bound.name()));
-    let by_statement = run.launches.iter().map(|launch| launch.statement as usize);
-    let in_order = run.launches.len() <= statements.len()
-        && by_statement.eq(statements.iter().copied().take(run.launches.len()));
-    if !as_planned
+    let by_statement = run.launches().iter().map(|launch| launch.statement as usize);
+    let in_order = run.launches().len() <= statements.len()
+        && by_statement.eq(statements.iter().copied().take(run.launches().len()));
+    if run.launches.is_none()
+        || !as_planned
         || !in_order
-        || total.blocks.len() != run.launches.len()
+        || total.blocks.len() != run.launches().len()
         || !total.blocks.is_whole(bounds.len())
     {
         return Err("the results are those of other runs".to_owned());
@@ -225,7 +226,7 @@ fn fits(
         }
     }
     let mut instructions = 0;
-    run.launches.iter().try_for_each(|launch| add(&mut instructions, launch.warp_instructions))?;
+    run.launches().iter().try_for_each(|launch| add(&mut instructions, launch.warp_instructions))?;
     let slots = makespans * total.sub_cores.len() as u64;
     let idle = |stalls: &Stalls, most: u64| stalls.total().get() <= most;
     let adds_up = (makespans, instructions) == (total.makespan.get(), total.warp_instructions)

@@ -8,6 +8,7 @@
 
 use super::ahead::ahead;
 use super::checked::{Checked, Failed, Unsettled};
+use super::executed::Executed;
 use super::judging::{Analysed, Judge, analyser};
 use super::order::{Seen, settled};
 use super::plan::{Plan, resident_blocks};
@@ -17,13 +18,10 @@ use crate::base::{Cycles, Watch};
 use crate::bound::{Analyser, Scope};
 use crate::diag::Diagnostics;
 use crate::exec::Options;
-use crate::path::{BlockPaths, BlockSource, Footprint, Listed, WarpPath};
+use crate::path::{BlockPaths, BlockSource};
 use crate::program::TimingTable;
 use crate::sim::{Engine, Left, PaperMachine, PolicySetup, SimError};
-use crate::trace::StallReason;
-
-/// The largest number of bytes of paths that are kept for replay.
-const KEPT: usize = 128 << 20;
+use crate::trace::{Observer, StallReason};
 
 /// The results of a plan, by policy. The results judged before a policy failed are those of its own
 /// run.
@@ -34,8 +32,8 @@ pub type OfPolicy = Result<Checked, Failed>;
 
 /// Starts functional runs of a launch, as many as are needed.
 pub(super) trait Executes<'e> {
-    /// Starts a new run.
-    fn begin(&mut self, options: Options) -> Result<WorkloadSource<'e>, Diagnostics>;
+    /// Starts a new run. `only` tells that no other run is started.
+    fn begin(&mut self, options: Options, only: bool) -> Result<WorkloadSource<'e>, Diagnostics>;
 
     /// Takes back a run that has reached the end of the launch.
     fn end(&mut self, source: WorkloadSource<'e>);
@@ -46,7 +44,7 @@ pub(super) trait Executes<'e> {
 struct Anew<'w>(&'w Workload, &'w Watch);
 
 impl<'w> Executes<'w> for Anew<'w> {
-    fn begin(&mut self, options: Options) -> Result<WorkloadSource<'w>, Diagnostics> {
+    fn begin(&mut self, options: Options, _only: bool) -> Result<WorkloadSource<'w>, Diagnostics> {
         self.0.source(options, self.1)
     }
 
@@ -61,7 +59,7 @@ impl<'w> Executes<'w> for Anew<'w> {
 /// error is that of the first policy that has one, with the results judged before it.
 pub fn check(plan: &Plan) -> Result<Vec<Checked>, Failed> {
     let mut before = Vec::new();
-    for ran in check_all(&[plan]).pop().expect("a result for each plan") {
+    for ran in check_all(&[plan], &mut ()).pop().expect("a result for each plan") {
         match ran {
             Ok(checked) => before.push(checked),
             Err(failed) => return Err(failed.after(before)),
@@ -73,32 +71,47 @@ pub fn check(plan: &Plan) -> Result<Vec<Checked>, Failed> {
 /// Runs plans of one workload, such as the same launch on several machines. Each runs as in
 /// [`check`], but the kernel is executed once for all machines that need the same data recorded,
 /// and a policy that fails does not affect the others. The results are in the order of the plans.
-pub fn check_all(plans: &[&Plan]) -> Vec<Ran> {
-    let Some(first) = plans.first() else { return Vec::new() };
-    check_executed(plans, &mut nothing_left(plans), &mut Anew(first.workload, first.watch))
+/// The observer sees all runs, one after the other.
+pub(super) fn check_all(plans: &[&Plan], observer: &mut dyn Observer) -> Vec<Ran> {
+    check_all_after(plans, &mut nothing_left(plans), observer)
+}
+
+/// Runs one policy with an observer and judges it.
+///
+/// # Errors
+/// As [`check`](super::check()).
+pub fn observe(plan: &Plan, policy: &PolicySetup, observer: &mut dyn Observer) -> Result<Checked, Failed> {
+    let plan = [&Plan { policies: std::slice::from_ref(policy), ..*plan }];
+    let mut ran = check_all(&plan, observer);
+    ran.pop().and_then(|mut ran| ran.pop()).expect("a result of the policy")
 }
 
 /// Does the same as [`check_all`], on machines that earlier launches have left in the states
 /// `left`, by plan and policy.
-pub(super) fn check_after(plans: &[&Plan], left: &mut [Vec<Left>]) -> Vec<Ran> {
+pub(super) fn check_all_after(
+    plans: &[&Plan],
+    left: &mut [Vec<Left>],
+    observer: &mut dyn Observer,
+) -> Vec<Ran> {
     let Some(first) = plans.first() else { return Vec::new() };
-    check_executed(plans, left, &mut Anew(first.workload, first.watch))
+    check_executed(plans, left, &mut Anew(first.workload, first.options.watch), observer)
 }
 
 fn nothing_left(plans: &[&Plan]) -> Vec<Vec<Left>> {
     plans.iter().map(|plan| vec![Left::default(); plan.policies.len()]).collect()
 }
 
-/// Does the same as [`check_after`], with functional runs of the caller.
+/// Does the same as [`check_all_after`], with functional runs of the caller.
 pub(super) fn check_executed<'e>(
     plans: &[&Plan],
     left: &mut [Vec<Left>],
     executes: &mut dyn Executes<'e>,
+    observer: &mut dyn Observer,
 ) -> Vec<Ran> {
     let mut results: Vec<Option<Ran>> = plans.iter().map(|_| None).collect();
     let mut groups: Vec<Group> = Vec::new();
     for (index, plan) in plans.iter().enumerate() {
-        match Group::of(plan) {
+        match Group::of(plan, observer.needs().events) {
             Err(problems) => results[index] = Some(none_ran(plan, &problems)),
             Ok(new) => {
                 let known = groups.iter().position(|group| group.is_like(&new));
@@ -110,15 +123,16 @@ pub(super) fn check_executed<'e>(
             }
         }
     }
+    let only = groups.len() == 1;
     for group in groups {
         let members: Vec<&Plan> = group.members.iter().map(|&index| plans[index]).collect();
         let ran = if group.one_by_one {
             // the engine of the paper model leaves no machine state
-            block_by_block(&members, group.options, executes)
+            block_by_block(&members, (group.options, only), executes)
         } else {
             let mut of_members: Vec<Vec<Left>> =
                 group.members.iter().map(|&index| std::mem::take(&mut left[index])).collect();
-            let ran = launch_by_launch(&members, &mut of_members, group.options, executes);
+            let ran = launch_by_launch(&members, &mut of_members, (group.options, only), executes, observer);
             group.members.iter().zip(of_members).for_each(|(&index, of_member)| left[index] = of_member);
             ran
         };
@@ -135,15 +149,16 @@ fn none_ran(plan: &Plan, problems: &Diagnostics) -> Ran {
 /// Plans that share a functional run.
 struct Group {
     options: Options,
-    /// Whether a block starts when the one before it has ended, on the engine of the paper model.
+    /// Whether a block starts when the one before it has ended, on the engine of the paper model,
+    /// and nobody observes the run.
     one_by_one: bool,
     members: Vec<usize>,
 }
 
 impl Group {
-    fn of(plan: &Plan) -> Result<Self, Diagnostics> {
-        let one_by_one = resident_blocks(plan)? <= 1 && plan.machine.pipeline().is_none();
-        Ok(Self { options: plan.options()?, one_by_one, members: Vec::new() })
+    fn of(plan: &Plan, observed: bool) -> Result<Self, Diagnostics> {
+        let one_by_one = resident_blocks(plan)? <= 1 && plan.machine.pipeline().is_none() && !observed;
+        Ok(Self { options: plan.exec_options()?, one_by_one, members: Vec::new() })
     }
 
     fn is_like(&self, other: &Self) -> bool {
@@ -152,7 +167,11 @@ impl Group {
 }
 
 /// Executes each block once and replays it under every plan.
-fn block_by_block<'e>(plans: &[&Plan], options: Options, executes: &mut dyn Executes<'e>) -> Vec<Ran> {
+fn block_by_block<'e>(
+    plans: &[&Plan],
+    (options, only): (Options, bool),
+    executes: &mut dyn Executes<'e>,
+) -> Vec<Ran> {
     let first = plans[0];
     let program = first.workload.program();
     let tables: Vec<_> = plans.iter().map(|plan| TimingTable::new(program, plan.machine)).collect();
@@ -161,13 +180,13 @@ fn block_by_block<'e>(plans: &[&Plan], options: Options, executes: &mut dyn Exec
         .zip(&tables)
         .map(|(plan, table)| Replays::new(plan, table.as_ref().map_err(Clone::clone)?))
         .collect();
-    let mut source = match executes.begin(options) {
+    let mut source = match executes.begin(options, only) {
         Ok(source) => source,
         Err(problems) => return plans.iter().map(|plan| none_ran(plan, &problems)).collect(),
     };
     let ended = ahead(&mut source, first.runs_ahead(), |blocks| {
         let mut paths = BlockPaths::default();
-        while !first.watch.is_stopped() && runs.iter().flatten().any(Replays::go_on) {
+        while !first.options.watch.is_stopped() && runs.iter().flatten().any(Replays::go_on) {
             if !blocks.next_block(&mut paths)? {
                 return Ok(true);
             }
@@ -206,7 +225,7 @@ impl<'p> Replays<'p> {
             table,
             engine: Engine::new(table, PaperMachine::of(plan.machine)?),
             analyser: analyser(plan, table),
-            asked: plan.bounds.iter().map(|bound| bound.scope() == Scope::Block).collect(),
+            asked: plan.options.bounds.iter().map(|bound| bound.scope() == Scope::Block).collect(),
             judges: plan.policies.iter().map(|policy| (Judge::new(plan, policy, 1), None)).collect(),
         })
     }
@@ -223,7 +242,8 @@ impl<'p> Replays<'p> {
         }
         let Self { plan, table, engine, analyser, asked, judges } = self;
         let analysed = Analysed::new(plan, asked, analyser, paths);
-        let checked = if plan.self_check { super::self_check(table, plan.machine, paths) } else { Ok(0) };
+        let checked =
+            if plan.options.self_check { super::self_check(table, plan.machine, paths) } else { Ok(0) };
         for (judge, failed) in judges.iter_mut().filter(|(_, failed)| failed.is_none()) {
             let ran = checked.clone().and_then(|checked| {
                 let ran = if plan.checks_control_codes() {
@@ -247,7 +267,7 @@ impl<'p> Replays<'p> {
             judge.total.self_checked_warps += checked;
             let passed_over = engine.stalls().get(StallReason::NotMyTurn) > Cycles::ZERO;
             judge.block(&result, paths, &analysed, passed_over);
-            plan.watch.advance(1);
+            plan.options.watch.advance(1);
         }
     }
 
@@ -269,21 +289,30 @@ impl<'p> Replays<'p> {
 fn launch_by_launch<'e>(
     plans: &[&Plan],
     left: &mut [Vec<Left>],
-    options: Options,
+    (options, only): (Options, bool),
     executes: &mut dyn Executes<'e>,
+    observer: &mut dyn Observer,
 ) -> Vec<Ran> {
     let replays: usize = plans.iter().map(|plan| plan.policies.len()).sum();
-    let kept = if replays > 1 { Kept::of(plans[0], options, executes) } else { None };
+    // an execution that fails is repeated, so that the error occurs in its proper place
+    let kept = if replays > 1 { executes.begin(options, false).ok() } else { None };
+    let kept = kept.and_then(|source| Executed::of(source, plans[0].options.watch).into_whole());
+    let kept = kept.map(|(source, paths)| {
+        let seen = source.seen();
+        executes.end(source);
+        (paths, seen)
+    });
     let mut run = |plan: &Plan, policy: &PolicySetup, left: &mut Left| {
         let program = plan.workload.program();
         let (ran, seen) = match &kept {
-            Some(kept) => {
-                (observe_source_after(left, plan, policy, &mut kept.source(), &mut ()), kept.seen.clone())
+            Some((paths, seen)) => {
+                let ran = observe_source_after(left, plan, policy, &mut paths.replay(), observer);
+                (ran, seen.clone())
             }
             None => {
-                let mut source = executes.begin(options)?;
+                let mut source = executes.begin(options, only && replays == 1)?;
                 let ran = ahead(&mut source, plan.runs_ahead(), |blocks| {
-                    observe_source_after(left, plan, policy, blocks, &mut ())
+                    observe_source_after(left, plan, policy, blocks, observer)
                 });
                 let seen = source.seen();
                 if ran.as_ref().is_ok_and(Unsettled::is_complete) {
@@ -298,59 +327,4 @@ fn launch_by_launch<'e>(
         plan.policies.iter().zip(left).map(|(policy, left)| run(plan, policy, left)).collect()
     };
     plans.iter().zip(left).map(&mut of_plan).collect()
-}
-
-/// All blocks of a launch.
-struct Kept {
-    blocks: Vec<BlockPaths>,
-    seen: Seen,
-    footprint: Footprint,
-}
-
-impl Kept {
-    /// Executes a launch and keeps its blocks. Returns `None` if they are too large or if the
-    /// execution fails. In the latter case the error occurs again, in its proper place, when the
-    /// launch is executed for a replay.
-    fn of<'e>(plan: &Plan, options: Options, executes: &mut dyn Executes<'e>) -> Option<Self> {
-        let mut source = executes.begin(options).ok()?;
-        let mut blocks = Vec::new();
-        let mut bytes = 0;
-        loop {
-            let mut paths = BlockPaths::default();
-            if plan.watch.is_stopped() || bytes > KEPT {
-                return None;
-            }
-            if !source.next_block(&mut paths).ok()? {
-                break;
-            }
-            bytes += paths.warps.iter().map(WarpPath::size_bytes).sum::<usize>();
-            blocks.push(paths);
-        }
-        let kept = Self { blocks, seen: source.seen(), footprint: source.footprint() };
-        executes.end(source);
-        Some(kept)
-    }
-
-    fn source(&self) -> Replayed<'_> {
-        Replayed { blocks: Listed::new(&self.blocks), footprint: &self.footprint }
-    }
-}
-
-/// The kept blocks as a source, from the first one.
-struct Replayed<'k> {
-    blocks: Listed<'k>,
-    footprint: &'k Footprint,
-}
-
-impl BlockSource for Replayed<'_> {
-    type Error = Diagnostics;
-
-    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
-        let Ok(there) = self.blocks.next_block(paths);
-        Ok(there)
-    }
-
-    fn footprint(&self) -> Footprint {
-        self.footprint.clone()
-    }
 }

@@ -2,13 +2,11 @@
 
 use std::cell::Cell;
 
-use super::ahead::ahead;
-use super::checked::{Checked, Failed, Unsettled};
+use super::checked::{Failed, Unsettled};
 use super::early::Early;
 use super::judging::{Analysed, Judge, analyser};
-use super::order::settled;
 use super::plan::{Plan, resident_blocks};
-use super::workload::{WorkloadKind, WorkloadSource};
+use super::workload::WorkloadKind;
 use crate::base::{Cycles, Watch};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::path::{BlockPaths, BlockSource, Footprint};
@@ -16,37 +14,8 @@ use crate::program::TimingTable;
 use crate::sim::{Left, PolicySetup, SimError, simulate_after};
 use crate::trace::{Event, Needs, Observer, StallReason};
 
-/// Runs one policy with an observer and judges it. Also returns the functional run, for its final
-/// buffers.
-///
-/// # Errors
-/// As [`check`](super::check()).
-pub fn observe<'a>(
-    plan: &Plan<'a>,
-    policy: &PolicySetup,
-    observer: &mut dyn Observer,
-) -> Result<(Checked, WorkloadSource<'a>), Failed> {
-    observe_after(&mut Left::default(), plan, policy, observer)
-}
-
-/// Does the same as [`observe`], on a machine whose caches and DRAM earlier launches have left in
-/// the state `left`; see [`simulate_after`].
-pub(super) fn observe_after<'a>(
-    left: &mut Left,
-    plan: &Plan<'a>,
-    policy: &PolicySetup,
-    observer: &mut dyn Observer,
-) -> Result<(Checked, WorkloadSource<'a>), Failed> {
-    let mut source = plan.workload.source(plan.options()?, plan.watch)?;
-    let ended = ahead(&mut source, plan.runs_ahead(), |blocks| {
-        observe_source_after(left, plan, policy, blocks, observer)
-    });
-    let checked = settled(ended, &source.seen(), plan.workload.program())?;
-    Ok((checked, source))
-}
-
-/// Does the same as [`observe`], with a source that the caller provides. The verdicts stay unsettled
-/// until the caller adds the dependences on the order of accesses that its source found.
+/// Does the same as [`super::observe`], with a source of the caller, who knows at its end which
+/// dependences on the order of accesses were found.
 ///
 /// # Errors
 /// As [`check`](super::check()).
@@ -82,8 +51,8 @@ pub(super) fn observe_source_after(
     let mut latest = Cycles::ZERO;
     let summary = match simulate_after(
         left,
-        plan.threads,
-        &mut Watched { source, watch: plan.watch },
+        plan.options.threads,
+        &mut Watched { source, watch: plan.options.watch },
         &table,
         plan.machine,
         policy,
@@ -91,7 +60,7 @@ pub(super) fn observe_source_after(
         &mut observer,
         |result, paths| {
             // the analyser covers the paper model only
-            if plan.self_check && failed.is_none() && plan.machine.pipeline().is_none() {
+            if plan.options.self_check && failed.is_none() && plan.machine.pipeline().is_none() {
                 match super::self_check(&table, plan.machine, paths) {
                     Ok(checked) => judge.total.self_checked_warps += checked,
                     Err(problem) => failed = Some(problem),
@@ -100,7 +69,7 @@ pub(super) fn observe_source_after(
             let analysed = Analysed::new(plan, &asked, &mut analyser, paths);
             judge.block(result, paths, &analysed, passed_over.take());
             latest = latest.max((result.start + result.makespan).since_start());
-            plan.watch.advance(1);
+            plan.options.watch.advance(1);
         },
     ) {
         Ok(summary) => summary,
@@ -131,7 +100,7 @@ fn machine_notes(plan: &Plan) -> Vec<String> {
     if plan.machine.sms() > 1 {
         notes.push("traces and drawings are those of SM 0 only".to_owned());
     }
-    if plan.self_check && plan.machine.pipeline().is_some() {
+    if plan.options.self_check && plan.machine.pipeline().is_some() {
         notes.push("no self-check: the analyser knows lone warps of the paper model only".to_owned());
     }
     let load_store = plan.machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some());

@@ -7,36 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use super::application::ApplicationPlan;
 use super::checked::{Checked, Failed};
+use super::each::Run;
 use super::judge::{BlockTable, BoundRow};
 use crate::base::{BlockId, Cycles};
 use crate::bound::Guarantee;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::sim::Left;
 
-/// An application that ended with an error.
-#[derive(Debug)]
-pub struct ApplicationFailed {
-    /// The error.
-    pub problems: Diagnostics,
-    /// The launches before the error, if there were any. Violations in them or in the launch that
-    /// failed stay valid.
-    pub judged: Option<Box<ApplicationChecked>>,
-}
-
-impl From<Diagnostics> for ApplicationFailed {
-    fn from(problems: Diagnostics) -> Self {
-        Self { problems, judged: None }
-    }
-}
-
-/// The judged run of an application under one policy.
+/// The judged run of a launch or an application under one policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ApplicationChecked {
-    /// The result over all launches, with sums where possible. Its blocks are the launches that
-    /// were simulated to their end.
+pub struct Judged {
+    /// The result of the launch, or that over all launches of an application, with sums where
+    /// possible. The blocks of an application are the launches that were simulated to their end.
     pub total: Checked,
-    /// One row per launch.
-    pub launches: Vec<LaunchRow>,
+    /// One row per launch of an application; `None` if what ran is no application.
+    pub launches: Option<Vec<LaunchRow>>,
 }
 
 /// The data kept about a launch besides its makespan and bounds.
@@ -76,11 +61,16 @@ pub struct StatementBound {
     pub violated: bool,
 }
 
-impl ApplicationChecked {
+impl Judged {
+    /// Returns a row per launch of an application that was simulated to its end.
+    pub fn launches(&self) -> &[LaunchRow] {
+        self.launches.as_deref().unwrap_or_default()
+    }
+
     /// Returns the statements that launched a kernel, in the order of the file.
     pub fn statements(&self) -> Vec<StatementRow> {
         let mut rows: Vec<Option<StatementRow>> = Vec::new();
-        for (row, (_, makespan, values)) in self.launches.iter().zip(self.total.blocks.iter()) {
+        for (row, (_, makespan, values)) in self.launches().iter().zip(self.total.blocks.iter()) {
             let statement = row.statement as usize;
             if rows.len() <= statement {
                 rows.resize(statement + 1, None);
@@ -117,8 +107,10 @@ impl ApplicationChecked {
         }
     }
 
-    /// Returns the number of the first launch that exceeds a bound which determines the verdict.
+    /// Returns the number of the first launch of an application that exceeds a bound which
+    /// determines the verdict.
     pub fn first_violation(&self) -> Option<u64> {
+        self.launches.as_ref()?;
         let violated = |(makespan, values): (Cycles, &mut dyn Iterator<Item = Option<Cycles>>)| {
             let mut rows = self.total.bounds.iter().zip(values);
             rows.any(|(bound, value)| bound.gates && value.is_some_and(|value| makespan > value))
@@ -131,24 +123,24 @@ impl ApplicationChecked {
 /// The run of an application in progress, launch by launch.
 #[derive(Default)]
 pub struct Tally {
-    checked: Option<ApplicationChecked>,
+    checked: Option<Judged>,
     /// The state of caches and DRAM that the launches so far have left on the machine.
     pub left: Left,
 }
 
 impl Tally {
     /// Returns the result of the launches so far, or `None` if there were none.
-    pub fn so_far(&self) -> Option<&ApplicationChecked> {
+    pub fn so_far(&self) -> Option<&Judged> {
         self.checked.as_ref()
     }
 
     /// Returns the number of launches that were simulated to their end.
     pub fn launches(&self) -> u64 {
-        self.checked.as_ref().map_or(0, |all| all.launches.len() as u64)
+        self.checked.as_ref().map_or(0, |all| all.launches().len() as u64)
     }
 
     /// Resumes a run after these results.
-    pub fn from(checked: Option<ApplicationChecked>, left: Left) -> Self {
+    pub fn from(checked: Option<Judged>, left: Left) -> Self {
         Self { checked, left }
     }
 
@@ -161,7 +153,7 @@ impl Tally {
             return false;
         }
         let row = LaunchRow { statement: statement as u32, warp_instructions: checked.warp_instructions };
-        all.launches.push(row);
+        all.launches.get_or_insert_default().push(row);
         add(&mut all.total, checked);
         true
     }
@@ -173,32 +165,23 @@ impl Tally {
         }
     }
 
-    fn begun(&mut self, plan: &ApplicationPlan, like: &Checked) -> &mut ApplicationChecked {
-        let begin = || ApplicationChecked { total: empty(like, plan), launches: Vec::new() };
+    fn begun(&mut self, plan: &ApplicationPlan, like: &Checked) -> &mut Judged {
+        let begin = || Judged { total: empty(like, plan), launches: Some(Vec::new()) };
         self.checked.get_or_insert_with(begin)
     }
 
-    /// Returns the result of a run that ended with `ended`, together with the value that the run
-    /// returned.
-    pub fn end<T>(
-        self,
-        plan: &ApplicationPlan,
-        ended: Result<T, Diagnostics>,
-    ) -> Result<(ApplicationChecked, T), ApplicationFailed> {
+    /// Returns the run, which ended with `ended`.
+    pub fn end(self, plan: &ApplicationPlan, ended: Result<(), Diagnostics>) -> Run {
         let Self { checked: mut all, .. } = self;
-        if let Some(ApplicationChecked { total, .. }) = all.as_mut().filter(|all| all.launches.is_empty()) {
+        if let Some(Judged { total, .. }) = all.as_mut().filter(|all| all.launches().is_empty()) {
             // a bound that no launch was compared with does not count as holding
             let open = total.bounds.iter_mut().filter(|row| !row.violated);
             open.for_each(|row| row.withdraw("no launch was simulated to its end"));
         }
-        match ended {
-            Ok(left) => {
-                // a valid application launches at least one kernel
-                let none = || Diagnostics::from(Diagnostic::general(plan.name, "nothing launches a kernel"));
-                Ok((all.ok_or_else(none)?, left))
-            }
-            Err(problems) => Err(ApplicationFailed { problems, judged: all.map(Box::new) }),
-        }
+        // a valid application launches at least one kernel
+        let none = || Diagnostics::from(Diagnostic::general(plan.name, "nothing launches a kernel"));
+        let problems = ended.err().or_else(|| all.is_none().then(none));
+        Run { judged: all, problems }
     }
 }
 
@@ -209,7 +192,7 @@ fn empty(like: &Checked, plan: &ApplicationPlan) -> Checked {
         makespan: Cycles::ZERO,
         warps: Vec::new(),
         bounds: like.bounds.iter().map(zero).collect(),
-        blocks: BlockTable::new(plan.bounds.len()),
+        blocks: BlockTable::new(plan.options.bounds.len()),
         launch_blocks: u32::try_from(plan.application.launches()).unwrap_or(u32::MAX),
         issues: 0,
         stalls: Default::default(),

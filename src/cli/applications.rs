@@ -1,11 +1,7 @@
-//! Applications on the command line: their policies and plans, and the errors of commands that take
-//! one launch.
+//! Applications on the command line: their policies, and the errors of commands that take one
+//! launch.
 
-use super::args::Common;
 use super::policies;
-use crate::base::Watch;
-use crate::bound::Bound;
-use crate::check::ApplicationPlan;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::load::LoadedApplication;
 use crate::machine::{Machine, SchedulerKind};
@@ -37,31 +33,5 @@ pub fn policy(application: &LoadedApplication, machine: &Machine) -> Result<Poli
     match machine.scheduler() {
         SchedulerKind::Replay(_) => Err(needs_one(application, "a schedule to replay")),
         kind => policies::setup(kind),
-    }
-}
-
-/// Returns the plan for a run of the application.
-pub fn plan<'a>(
-    application: &'a LoadedApplication,
-    machine: &'a Machine,
-    bounds: &'a [Box<dyn Bound>],
-    gating: &'a [String],
-    common: &Common,
-    self_check: bool,
-    watch: &'a Watch,
-) -> ApplicationPlan<'a> {
-    ApplicationPlan {
-        name: &application.name,
-        application: &application.application,
-        machine,
-        bounds,
-        gating,
-        max_instructions_per_block: common.fuel(),
-        threads: common.threads(),
-        jobs: 1,
-        ahead: common.runs_ahead(),
-        self_check,
-        race_memory: common.race_memory(),
-        watch,
     }
 }

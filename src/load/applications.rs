@@ -11,7 +11,7 @@ use super::read;
 use super::{launches, traces};
 use crate::accelsim::KernelsList;
 use crate::base::{Fnv1a, Watch};
-use crate::check::{Application, Traced, Workload, WorkloadKind};
+use crate::check::{Application, Subject, Traced, Workload, WorkloadKind};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts, to_ron};
 use crate::program::expr::Expr;
 use crate::program::sequence::{Sequence, SequenceSpec};
@@ -164,6 +164,11 @@ fn set_constants(
 }
 
 impl LoadedApplication {
+    /// Returns the application as the subject of a verdict.
+    pub fn subject(&self) -> Subject<'_> {
+        Subject::Application { name: &self.name, application: &self.application }
+    }
+
     /// Returns one of its launches as a workload, and the code of that launch.
     pub(super) fn launch(&self, number: u64) -> Result<(Workload, SourceText), Diagnostics> {
         let found = match &self.application {

@@ -118,7 +118,7 @@ impl Loaded {
     pub fn subject(&self) -> Subject<'_> {
         match self {
             Self::Kernel(kernel) => Subject::Launch(&kernel.workload),
-            Self::Application(of) => Subject::Application { name: &of.name, application: &of.application },
+            Self::Application(of) => of.subject(),
         }
     }
 

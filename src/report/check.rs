@@ -10,7 +10,7 @@ use super::program::Launches;
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{self, Bound, Status};
-use crate::check::{Application, ApplicationChecked, BoundRow, Checked};
+use crate::check::{Application, BoundRow, Checked, Judged};
 use crate::exec::races::{self, AccessKind};
 use crate::machine::Machine;
 
@@ -219,7 +219,7 @@ impl<'a> CheckResult<'a> {
         name: &str,
         application: &'a Application,
         machine: &Machine,
-        checked: &'a ApplicationChecked,
+        checked: &'a Judged,
     ) -> Self {
         Self {
             blocks: Blocks(None),

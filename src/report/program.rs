@@ -5,7 +5,7 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{Bound, Status, values};
-use crate::check::{Application, ApplicationChecked, BoundRow, StatementRow, Verdict};
+use crate::check::{Application, BoundRow, Judged, StatementRow, Verdict};
 use crate::program::names;
 
 /// The launches of an application, in addition to its totals.
@@ -78,7 +78,7 @@ pub struct LaunchResult<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Each<'a> {
     application: &'a Application,
-    checked: &'a ApplicationChecked,
+    checked: &'a Judged,
 }
 
 impl<'a> Each<'a> {
@@ -88,7 +88,7 @@ impl<'a> Each<'a> {
             Ok(value) => value.into(),
             Err(_) => value.to_string().into(),
         };
-        let rows = checked.launches.iter().zip(checked.total.blocks.iter());
+        let rows = checked.launches().iter().zip(checked.total.blocks.iter());
         application.each().zip(rows).map(move |(launched, (row, (_, makespan, values)))| {
             let statement = application.statement(launched.statement);
             LaunchResult {
@@ -111,7 +111,7 @@ impl<'a> Each<'a> {
 
 impl Serialize for Each<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.checked.launches.len()))?;
+        let mut list = serializer.serialize_seq(Some(self.checked.launches().len()))?;
         self.iter().try_for_each(|launch| list.serialize_element(&launch))?;
         list.end()
     }
@@ -124,14 +124,14 @@ fn judged(rows: &[BoundRow]) -> impl Iterator<Item = Option<&BoundRow>> {
 
 impl<'a> Launches<'a> {
     /// Returns the launches of a judged application.
-    pub fn new(application: &'a Application, checked: &'a ApplicationChecked) -> Self {
+    pub fn new(application: &'a Application, checked: &'a Judged) -> Self {
         let steps = checked.statements().iter().map(|row| Step::new(application, checked, row)).collect();
         Self { steps, launches: Each { application, checked }, all: application.launches() }
     }
 }
 
 impl Step {
-    fn new(application: &Application, checked: &ApplicationChecked, row: &StatementRow) -> Self {
+    fn new(application: &Application, checked: &Judged, row: &StatementRow) -> Self {
         let statement = application.statement(row.statement);
         let pairs = || judged(&checked.total.bounds).zip(&row.bounds);
         let verdict = |bound: &crate::check::StatementBound| match bound.value {
@@ -163,7 +163,7 @@ impl Step {
 impl Launches<'_> {
     /// Returns the number of launches that completed.
     pub fn done(&self) -> usize {
-        self.launches.checked.launches.len()
+        self.launches.checked.launches().len()
     }
 
     /// Returns the number of launches as text, with the number completed if some are missing.

@@ -110,7 +110,7 @@ impl Record {
         let end = columns.names.len() - AFTER.len();
         if let Some(run) = run {
             cells.extend(run.cells(error.is_some()));
-            let total = run.judged.total();
+            let total = &run.judged.total;
             cells.push(match total.races_not_looked_for {
                 None => Cell::Number(total.races.len() as u64),
                 Some(_) => Cell::Text(NOT_LOOKED_FOR.to_owned()),
@@ -164,10 +164,10 @@ impl Measured<'_> {
     /// Returns the cells from `machine_digest` to the stalls. For a run that failed, only the
     /// verdict is included.
     fn cells(&self, failed: bool) -> Vec<Cell> {
-        let checked = self.judged.total();
+        let checked = &self.judged.total;
         let whole = |cell: Cell| if failed { Cell::Empty } else { cell };
         let number = |number: u64| whole(Cell::Number(number));
-        let (launches, blocks) = if matches!(self.judged, Judged::Application(_)) {
+        let (launches, blocks) = if self.judged.launches.is_some() {
             (Some(u64::from(checked.launch_blocks)), None)
         } else {
             (Some(1), Some(u64::from(checked.launch_blocks)))

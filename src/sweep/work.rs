@@ -2,7 +2,7 @@
 
 use super::points::{Assignment, Job, Point, Points};
 use super::record::{Columns, Measured, Record};
-use crate::check::{Application, Judging, Run, Subject, Workload, judge_each};
+use crate::check::{Application, Run, RunOptions, Subject, Workload, judge_each};
 use crate::diag::Diagnostics;
 use crate::machine::Machine;
 use crate::sim::PolicySetup;
@@ -54,7 +54,7 @@ pub fn run_job(
     job: &Job,
     columns: &Columns,
     inputs: &impl Inputs,
-    judging: &Judging,
+    options: &RunOptions,
 ) -> Option<Vec<Record>> {
     let policies = inputs.policies();
     let numbers = points.numbers(job);
@@ -67,7 +67,7 @@ pub fn run_job(
         Err(problems) => machines.iter().map(|_| all_failed(problems)).collect(),
         Ok(loaded) => {
             let on: Vec<_> = machines.iter().flatten().map(|machine| (machine, policies)).collect();
-            let mut ran = judge_each(loaded.subject(), &on, judging).into_iter();
+            let mut ran = judge_each(loaded.subject(), &on, options).into_iter();
             let of_one = |machine: &Result<Machine, Diagnostics>| match machine {
                 Ok(_) => ran.next().expect("runs for each machine"),
                 Err(problems) => all_failed(problems),
@@ -75,7 +75,7 @@ pub fn run_job(
             machines.iter().map(of_one).collect()
         }
     };
-    if judging.watch.is_stopped() {
+    if options.watch.is_stopped() {
         return None;
     }
     let digests = machines.iter().map(|machine| machine.as_ref().map_or(0, Machine::digest));

@@ -6,7 +6,7 @@ use crate::shipped;
 
 use warpbound::base::Watch;
 use warpbound::bound::{self, Standing};
-use warpbound::check::{Checked, Plan, Verdict, Workload, check};
+use warpbound::check::{Checked, Plan, RunOptions, Verdict, Workload, check};
 use warpbound::machine::Machine;
 use warpbound::sim::PolicySetup;
 
@@ -19,20 +19,10 @@ fn launches() -> Vec<Workload> {
 
 fn judged(workload: &Workload, machine: &Machine, gating: &[String]) -> Vec<Checked> {
     let policies = [PolicySetup::Gto, PolicySetup::Lrr];
-    check(&Plan {
-        workload,
-        machine,
-        policies: &policies,
-        bounds: &bound::all(),
-        gating,
-        max_instructions_per_block: 1 << 26,
-        threads: 1,
-        ahead: false,
-        self_check: false,
-        race_memory: None,
-        watch: &Watch::new(),
-    })
-    .unwrap_or_else(|error| panic!("{}", error.problems))
+    let (bounds, watch) = (bound::all(), Watch::new());
+    let options = RunOptions::new(1 << 26, &watch).judged_by(&bounds, gating);
+    check(&Plan { workload, machine, policies: &policies, options })
+        .unwrap_or_else(|error| panic!("{}", error.problems))
 }
 
 /// Returns the mean overestimation of RBB over the launches under gto and lrr, in percent with one

@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use random_kernels::{Shape, machine, machine_text, random_launch};
 use warpbound::base::{Pc, Watch};
-use warpbound::check::{Checked, Plan, Workload, WorkloadKind, check, observe};
+use warpbound::check::{Checked, Plan, RunOptions, Workload, WorkloadKind, check, observe};
 use warpbound::machine::{Machine, SchedulerKind};
 use warpbound::micro::MicroKernel;
 use warpbound::program::Flow;
@@ -94,26 +94,15 @@ fn compare(workload: &Workload, machine: &Machine, policies: &[PolicySetup], wha
     if machine.limits().occupancy(&workload.needs()).is_err() {
         return false;
     }
-    let plan = Plan {
-        workload,
-        machine,
-        policies,
-        bounds: &[],
-        gating: &[],
-        max_instructions_per_block: 1 << 26,
-        threads: 1,
-        ahead: false,
-        self_check: false,
-        race_memory: None,
-        watch: &Watch::new(),
-    };
+    let watch = Watch::new();
+    let plan = Plan { workload, machine, policies, options: RunOptions::new(1 << 26, &watch) };
     let checked = check(&plan).unwrap_or_else(|failed| panic!("{what}: {}", failed.problems));
     assert_eq!(checked.len(), policies.len());
     for (checked, policy) in checked.iter().zip(policies) {
         let run = runs::run(workload, machine, policy, &mut ());
         assert_eq!(result(checked), run, "{what}: `check` and a simulation by itself, under {policy}");
         let watched = observe(&plan, policy, &mut Recorder::new());
-        let (watched, _) = watched.unwrap_or_else(|failed| panic!("{what}: {}", failed.problems));
+        let watched = watched.unwrap_or_else(|failed| panic!("{what}: {}", failed.problems));
         assert_eq!(result(&watched), run, "{what}: `run` with somebody who listens, under {policy}");
     }
     true

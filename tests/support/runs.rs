@@ -3,7 +3,7 @@
 
 use warpbound::base::Watch;
 use warpbound::bound;
-use warpbound::check::{Checked, Plan, Workload, WorkloadKind, check};
+use warpbound::check::{Checked, Plan, RunOptions, Workload, WorkloadKind, check};
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::program::launch::Launch;
@@ -18,19 +18,10 @@ pub fn workload(name: &str, program: Program, launch: Launch) -> Workload {
 
 /// Evaluates every bound and the self-check, under gto and lrr.
 pub fn judged(workload: &Workload, machine: &Machine, race_memory: Option<usize>) -> Vec<Checked> {
-    let plan = Plan {
-        workload,
-        machine,
-        policies: &[PolicySetup::Gto, PolicySetup::Lrr],
-        bounds: &bound::all(),
-        gating: &[],
-        max_instructions_per_block: 1 << 22,
-        threads: 1,
-        ahead: false,
-        self_check: true,
-        race_memory,
-        watch: &Watch::new(),
-    };
+    let (bounds, watch) = (bound::all(), Watch::new());
+    let options =
+        RunOptions::new(1 << 22, &watch).judged_by(&bounds, &[]).race_memory(race_memory).self_check(true);
+    let plan = Plan { workload, machine, policies: &[PolicySetup::Gto, PolicySetup::Lrr], options };
     check(&plan).unwrap_or_else(|failed| panic!("{}", failed.problems))
 }
 

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use super::PtxLaunch;
+use crate::base::Watch;
+use crate::check::RunOptions;
 use crate::cli::format::Format;
 use crate::cli::resources::{self, MAX_INSTRUCTIONS};
 use crate::exec::Options;
@@ -113,6 +115,15 @@ impl Common {
     /// `--max-instructions`.
     pub fn fuel(&self) -> u64 {
         resources::fuel(self.max_instructions)
+    }
+
+    /// Returns the options of a run that judges no bound. It looks for races if `--races` asks for
+    /// it.
+    pub fn run_options<'a>(&self, watch: &'a Watch) -> RunOptions<'a> {
+        RunOptions::new(self.fuel(), watch)
+            .threads(self.threads())
+            .ahead(self.runs_ahead())
+            .race_memory(self.race_memory())
     }
 
     /// Returns the number of threads for a machine with several SMs.

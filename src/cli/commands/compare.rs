@@ -1,19 +1,17 @@
 //! `warpbound compare`: compares every bound with simulated and explored times, one line per kernel
 //! and machine.
 
-use super::sweep::{Own, Said};
+use super::prepared::Prepared;
+use super::sweep::Said;
 use crate::base::{Cycles, Watch};
 use crate::bound::{self, Context, Order, Schedules};
 use crate::check::order::Seen;
-use crate::check::{
-    Application, Checked, Judged as JudgedRun, Judging, Run, StatementRow, Traced, execute_sequence,
-    judge_each,
-};
+use crate::check::{Application, Checked, Run, StatementRow, Traced, execute_sequence};
 use crate::cli::args::Compare;
 use crate::cli::batch::{Blocks, each_kernel};
 use crate::cli::failures::Batch;
 use crate::cli::files::loader;
-use crate::cli::lists::{Lists, Setup, policies_of};
+use crate::cli::lists::{Lists, Setup};
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::resources;
 use crate::cli::session::Session;
@@ -21,7 +19,7 @@ use crate::cli::suite::suite_kernels;
 use crate::diag::Diagnostics;
 use crate::explore::explore;
 use crate::explore::search::Limits;
-use crate::load::{Loaded, Location};
+use crate::load::Loaded;
 use crate::machine::{Machine, SchedulerKind};
 use crate::path::{BlockPaths, BlockSource};
 use crate::program::{Program, TimingTable};
@@ -39,7 +37,9 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
     // located only once, because stdin cannot be read again
     let locations: Vec<_> = names.iter().map(|name| loader().find_kernel(name)).collect();
     let prepare = |index: usize, watch: &Watch| {
-        Prepared::new(&names[index], locations[index].clone()?, args, &lists, watch)
+        let location = locations[index].clone()?;
+        let what = loader().load_at(&names[index], location, &args.ptx.options(args.common.seed), watch)?;
+        Prepared::new(what, &args.common, &lists, &POLICIES)
     };
     let said = Said {
         command: "compare",
@@ -55,21 +55,12 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
     // the kernels of a list of traces are simulated in parallel if no other kernels are
     let jobs = if names.len() == 1 { args.several.jobs.unwrap_or_else(resources::threads) } else { 1 };
     let work = |index: usize, watch: &Watch, begin: Blocks| {
-        let judging = Judging {
-            bounds: &bounds,
-            gating: &[],
-            max_instructions_per_block: args.common.fuel(),
-            threads: args.common.threads(),
-            jobs,
-            ahead: threads == 1 && args.common.runs_ahead(),
-            race_memory: args.common.race_memory(),
-            self_check: false,
-            watch,
-        };
+        let options = args.common.run_options(watch).judged_by(&bounds, &[]).jobs(jobs);
+        let options = options.ahead(options.ahead && threads == 1);
         match prepare(index, watch) {
             Ok(prepared) => {
                 begin(prepared.blocks());
-                let runs = prepared.run(&judging);
+                let runs = prepared.run(&options);
                 let records = recording.as_ref().filter(|_| !watch.is_stopped());
                 let records = records.map(|recording| recording.of_kernel(index, &runs.concat()));
                 (Ok((prepared, runs)), records)
@@ -98,8 +89,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         };
         let label = batch.label(batch.name(index));
         for (setups, runs) in prepared.setups.iter().zip(runs) {
-            let violated =
-                |run: &Run| run.judged.as_ref().is_some_and(|of| of.total().verdict().is_violated());
+            let violated = |run: &Run| run.judged.as_ref().is_some_and(|of| of.total.verdict().is_violated());
             ending.violated |= runs.iter().any(violated);
             match row(&prepared.what, setups, runs, &label, args, session) {
                 Ok(Some(row)) => {
@@ -129,43 +119,6 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// A kernel or program, and the compared policies on each machine.
-struct Prepared {
-    what: Loaded,
-    setups: Vec<Vec<Setup>>,
-}
-
-impl Prepared {
-    fn new(
-        name: &str,
-        location: Location,
-        args: &Compare,
-        lists: &Lists,
-        watch: &Watch,
-    ) -> Result<Self, Diagnostics> {
-        let what = loader().load_at(name, location, &args.ptx.options(args.common.seed), watch)?;
-        let setups = lists.setups(&args.common, &what, &POLICIES)?;
-        Ok(Self { what, setups })
-    }
-
-    fn own(&self) -> Own {
-        Own::of(&self.what, &self.setups)
-    }
-
-    /// Returns the number of blocks to simulate, if known.
-    fn blocks(&self) -> Option<u64> {
-        self.what.blocks(self.setups.iter().flatten().count())
-    }
-
-    /// Performs the runs and returns them grouped by machine.
-    fn run(&self, judging: &Judging) -> Vec<Vec<Run>> {
-        let policies = policies_of(&self.setups);
-        let machines = self.setups.iter().filter_map(|runs| Some(&runs.first()?.machine));
-        let on: Vec<_> = machines.zip(policies.iter().map(Vec::as_slice)).collect();
-        judge_each(self.what.subject(), &on, judging)
-    }
-}
-
 /// Returns the line of a kernel on a machine, or `None` if the command was stopped before the
 /// simulation completed.
 fn row(
@@ -182,10 +135,10 @@ fn row(
         if let Some(problems) = run.problems {
             return Err(problems);
         }
-        if let Some(JudgedRun::Application(checked)) = &run.judged {
-            statements.push(checked.statements());
+        if let Some(judged) = run.judged {
+            statements.push(judged.statements());
+            all.push(judged.total);
         }
-        all.extend(run.judged.map(|judged| judged.total().clone()));
     }
     let Some(setup) = setups.first().filter(|_| all.iter().all(Checked::is_complete)) else {
         return Ok(None);

@@ -68,20 +68,11 @@ fn row(
         &session.watch,
     )
     .map_err(excerpts)?;
-    let checked = check(&Plan {
-        workload: &kernel.workload,
-        machine: &machine,
-        policies: std::slice::from_ref(&policy),
-        bounds: &bound::all(),
-        gating: &[],
-        max_instructions_per_block: args.common.fuel(),
-        threads: 1,
-        ahead: false,
-        self_check: false,
-        race_memory: args.common.race_memory(),
-        watch: &session.watch,
-    })
-    .map_err(|failed| excerpts(failed.problems))?;
+    let bounds = bound::all();
+    let options = args.common.run_options(&session.watch).judged_by(&bounds, &[]).threads(1).ahead(false);
+    let policies = std::slice::from_ref(&policy);
+    let checked = check(&Plan { workload: &kernel.workload, machine: &machine, policies, options })
+        .map_err(|failed| excerpts(failed.problems))?;
     let run = checked.into_iter().next().filter(crate::check::Checked::is_complete);
     let (Some(run), false) = (run, found == EveryPath::Stopped) else { return Ok(None) };
     let run = OfRun { policy: policy.kind(), checked: &run };

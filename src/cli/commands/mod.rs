@@ -23,6 +23,7 @@ pub mod list;
 pub mod man;
 pub mod merge;
 pub mod phases;
+mod prepared;
 pub mod pwcet;
 pub mod report;
 pub mod reproduce;

@@ -101,20 +101,9 @@ fn row(
     let bounds = bound::all();
     let policies = [policies::setup(&SchedulerKind::Gto)?, policies::setup(&SchedulerKind::Lrr)?];
     session.progress.begin(label, Some(u64::from(workload.blocks()) * policies.len() as u64), "blocks");
-    let checked = check(&Plan {
-        workload,
-        machine: &machine,
-        policies: &policies,
-        bounds: &bounds,
-        gating: &[],
-        max_instructions_per_block: args.common.fuel(),
-        threads: 1,
-        ahead: false,
-        self_check: false,
-        race_memory: args.common.race_memory(),
-        watch: &session.watch,
-    })
-    .map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    let options = args.common.run_options(&session.watch).judged_by(&bounds, &[]).threads(1).ahead(false);
+    let plan = Plan { workload, machine: &machine, policies: &policies, options };
+    let checked = check(&plan).map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
     if !checked.iter().all(Checked::is_complete) {
         return Ok(None);
     }

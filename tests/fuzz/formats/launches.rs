@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use warpbound::base::Watch;
 use warpbound::bound;
-use warpbound::check::{Application, Judging, Workload, WorkloadKind, judge_application};
+use warpbound::check::{Application, RunOptions, Subject, Workload, WorkloadKind, judge_each};
 use warpbound::diag::{Diagnostic, Diagnostics, SourceText, Texts, to_ron};
 use warpbound::program::Program;
 use warpbound::program::launch::{Launch, LaunchSpec};
@@ -134,19 +134,17 @@ fn take_program(input: &[u8], watch: &Watch) -> Taken {
         Ok(sequence) => {
             if sequence.launches <= MOST_LAUNCHES {
                 let application = Application::Program(Arc::new(sequence));
-                let judging = Judging {
-                    bounds: &bound::all(),
-                    gating: &[],
-                    max_instructions_per_block: 1 << 11,
-                    threads: 1,
-                    jobs: 1,
-                    ahead: false,
-                    race_memory: Some(1 << 22),
-                    self_check: true,
-                    watch,
-                };
+                let bounds = bound::all();
+                let options = RunOptions::new(1 << 11, watch)
+                    .judged_by(&bounds, &[])
+                    .race_memory(Some(1 << 22))
+                    .self_check(true);
                 let on = [(run::some_machine(input), &[PolicySetup::Lrr][..])];
-                judge_application("program", &application, &on, &judging, None, &mut |_| {});
+                judge_each(
+                    Subject::Application { name: "program", application: &application },
+                    &on,
+                    &options,
+                );
             }
             Taken::Accepted
         }

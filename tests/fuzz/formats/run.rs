@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use warpbound::base::{Fnv1a, Watch};
 use warpbound::bound;
-use warpbound::check::{Plan, Workload, WorkloadKind, check};
+use warpbound::check::{Plan, RunOptions, Workload, WorkloadKind, check};
 use warpbound::diag::SourceText;
 use warpbound::machine::Machine;
 use warpbound::program::Program;
@@ -61,19 +61,10 @@ pub fn under(workload: &Workload, machine: &Machine, policies: &[PolicySetup], w
     if workload.blocks() > MOST_BLOCKS {
         return;
     }
-    let plan = Plan {
-        workload,
-        machine,
-        policies,
-        bounds: &bound::all(),
-        gating: &[],
-        max_instructions_per_block: FUEL,
-        threads: 1,
-        ahead: false,
-        self_check: true,
-        race_memory: Some(1 << 22),
-        watch,
-    };
+    let bounds = bound::all();
+    let options =
+        RunOptions::new(FUEL, watch).judged_by(&bounds, &[]).race_memory(Some(1 << 22)).self_check(true);
+    let plan = Plan { workload, machine, policies, options };
     match check(&plan) {
         Ok(judged) => {
             for run in judged.iter().filter(|run| run.is_complete()) {

@@ -1,7 +1,8 @@
 //! The folders of counterexamples, which are reserved before the simulation starts and written
 //! after the results have been printed.
 
-use super::{Judged, Prepared, Run};
+use super::judged::prepare;
+use super::{Judged, Run};
 use crate::base::Watch;
 use crate::check::{Checked, counterexample};
 use crate::cli::args::Check;
@@ -37,9 +38,8 @@ impl Folders {
         let mut all = Vec::with_capacity(names.len());
         for (name, location) in names.iter().zip(locations) {
             let mut of_kernel = Vec::new();
-            let prepared = location
-                .clone()
-                .and_then(|location| Prepared::new(name, location, args, lists, &session.watch));
+            let prepared =
+                location.clone().and_then(|location| prepare(name, location, args, lists, &session.watch));
             if let Ok(prepared) = prepared {
                 for setup in prepared.setups.iter().flatten() {
                     let kernel = prepared.what.name();

@@ -5,14 +5,13 @@ mod judged;
 mod report;
 
 use folders::Folders;
-use judged::{Judged, Prepared, Ran, Run};
+use judged::{Judged, Run};
 
 use std::sync::{Mutex, PoisonError};
 
 use super::sweep::Said;
 use crate::base::Watch;
 use crate::bound::{self, Bound};
-use crate::check::Judging;
 use crate::cli::args::Check;
 use crate::cli::batch::{Blocks, each_kernel};
 use crate::cli::checkpoint;
@@ -38,7 +37,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     let locations: Vec<_> = names.iter().map(|name| loader().find_kernel(name)).collect();
     let prepare = |index: usize, watch: &Watch| {
         let location = locations[index].clone()?;
-        Prepared::new(&names[index], location, args, &lists, watch)
+        judged::prepare(&names[index], location, args, &lists, watch)
     };
     let folders = Folders::prepare(args, &lists, &names, &locations, session)?;
     let said = Said {
@@ -58,17 +57,13 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     let kept = Mutex::new(None);
     let work = |index: usize, watch: &Watch, begin: Blocks| {
         tracing::info!(kernel = %names[index], "checking");
-        let judging = Judging {
-            bounds: &bounds,
-            gating: &args.bound,
-            max_instructions_per_block: args.common.fuel(),
-            threads: args.common.threads(),
-            jobs,
-            ahead: threads == 1 && args.common.runs_ahead(),
-            race_memory: args.common.race_memory(),
-            self_check: args.self_check,
-            watch,
-        };
+        let options = args
+            .common
+            .run_options(watch)
+            .judged_by(&bounds, &args.bound)
+            .jobs(jobs)
+            .self_check(args.self_check);
+        let options = options.ahead(options.ahead && threads == 1);
         let prepared = match prepare(index, watch) {
             Ok(prepared) => prepared,
             Err(problems) => {
@@ -77,13 +72,13 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
             }
         };
         begin(prepared.blocks());
-        let runs = match prepared.run_from_checkpoint(&judging, args, session, &kept) {
+        let runs = match prepared.run_from_checkpoint(&options, args, session, &kept) {
             Ok(runs) => runs,
             Err(problems) => return (None, problems, None),
         };
         let records = recording.as_ref().filter(|_| !watch.is_stopped());
         let records = records.map(|recording| recording.of_kernel(index, &runs));
-        let (judged, problems) = prepared.judged(runs, &judging, &|run| folders.name(index, run));
+        let (judged, problems) = prepared.judged(runs, &options, &|run| folders.name(index, run));
         (judged, problems, records)
     };
     let mut ending = Ending::default();

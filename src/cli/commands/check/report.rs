@@ -1,7 +1,7 @@
 //! The output of `check`.
 
 use super::folders::Folders;
-use super::{Judged, Ran, Run};
+use super::{Judged, Run};
 use crate::check::Verdict;
 use crate::cli::args::Check;
 use crate::cli::commands::{again, draw};
@@ -25,11 +25,11 @@ pub fn report<'a>(
 ) -> CheckReport<'a> {
     let result = |(judged, run): (&'a Judged, &'a Run)| {
         let (name, machine) = (judged.what.name(), &run.setup.machine);
-        let mut result = match (&run.result, &judged.what) {
-            (Ran::Application(checked, _), Loaded::Application(found)) => {
-                CheckResult::of_application(name, &found.application, machine, checked)
+        let mut result = match &judged.what {
+            Loaded::Application(found) => {
+                CheckResult::of_application(name, &found.application, machine, &run.judged)
             }
-            _ => CheckResult::new(name, machine, run.checked()),
+            Loaded::Kernel(_) => CheckResult::new(name, machine, run.checked()),
         };
         if run.is_violated() {
             let same = || same_again(args, judged, run);

@@ -4,7 +4,7 @@ use super::again::shell_word;
 use super::check::check_bound_names;
 use crate::base::Watch;
 use crate::bound::{self, Bound, Scope};
-use crate::check::{Plan, Verdict, Workload, WorkloadKind, check, counterexample};
+use crate::check::{Plan, RunOptions, Verdict, Workload, WorkloadKind, check, counterexample};
 use crate::cli::args;
 use crate::cli::files::Folder;
 use crate::cli::output::{Ending, Outcome};
@@ -255,19 +255,9 @@ fn write_folder(args: &args::Hunt, shown: &Shown, name: &str, folder: &Folder) -
     let fuel = 1 << 20;
     // a violation is written even if the command was stopped
     let watch = Watch::new();
-    let runs = check(&Plan {
-        workload: &workload,
-        machine: &files.machine,
-        policies: std::slice::from_ref(policy),
-        bounds: &bound::all(),
-        gating,
-        max_instructions_per_block: fuel,
-        threads: 1,
-        ahead: false,
-        self_check: true,
-        race_memory: None,
-        watch: &watch,
-    })?;
+    let (bounds, policies) = (bound::all(), std::slice::from_ref(policy));
+    let options = RunOptions::new(fuel, &watch).judged_by(&bounds, gating).self_check(true);
+    let runs = check(&Plan { workload: &workload, machine: &files.machine, policies, options })?;
     let run = &runs[0];
     assert_eq!(
         (run.makespan.get(), run.verdict()),

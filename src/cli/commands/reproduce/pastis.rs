@@ -4,7 +4,7 @@
 use super::Done;
 use crate::base::Pc;
 use crate::bound;
-use crate::check::{ApplicationChecked, Plan, observe, observe_application};
+use crate::check::{Judged, Plan, judge_from, observe, only_run};
 use crate::cli::applications;
 use crate::cli::args::{Common, PtxLaunch};
 use crate::cli::load;
@@ -68,22 +68,12 @@ fn measured(name: &str, common: &Common, session: &Session) -> Result<Option<Cou
     let kernel = load::kernel(name, &PtxLaunch::default(), common.seed, &session.watch)?;
     let (machine, _) = load::machine(common, &kernel)?;
     let policy = load::policy(common, &kernel, &machine)?;
-    let plan = Plan {
-        workload: &kernel.workload,
-        machine: &machine,
-        policies: std::slice::from_ref(&policy),
-        bounds: &[],
-        gating: &[],
-        max_instructions_per_block: common.fuel(),
-        threads: common.threads(),
-        ahead: false,
-        self_check: false,
-        watch: &session.watch,
-        race_memory: None,
-    };
+    let policies = std::slice::from_ref(&policy);
+    let options = common.run_options(&session.watch).ahead(false).race_memory(None);
+    let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
     let table = load::timing(&kernel, &machine)?;
     let mut banks = BankProfile::new(&table);
-    let (checked, _) =
+    let checked =
         observe(&plan, &policy, &mut banks).map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
     if !checked.is_complete() {
         return Ok(None);
@@ -147,14 +137,15 @@ fn simulated(
     common: &Common,
     judged: bool,
     session: &Session,
-) -> Result<Option<(ApplicationChecked, Vec<u8>)>, Diagnostics> {
+) -> Result<Option<(Judged, Vec<u8>)>, Diagnostics> {
     let (machine, _) = load::machine_of_application(common)?;
     let policy = applications::policy(program, &machine)?;
     let bounds = if judged { bound::all() } else { Vec::new() };
-    let plan = applications::plan(program, &machine, &bounds, &[], common, false, &session.watch);
+    let options = common.run_options(&session.watch).judged_by(&bounds, &[]);
+    let on = [(&machine, std::slice::from_ref(&policy))];
     session.progress.begin(format!("{} on {}", program.name, machine.name()), None, "blocks");
-    let (checked, device) = observe_application(&plan, &policy, &mut (), None, &mut |_, ()| {})
-        .map_err(|failed| program.with_excerpts(failed.problems))?;
+    let (runs, device) = judge_from(program.subject(), &on, &options, &mut (), None, &mut |_, ()| {});
+    let checked = only_run(runs).map_err(|problems| program.with_excerpts(problems))?;
     if !checked.total.is_complete() {
         return Ok(None);
     }
@@ -162,6 +153,5 @@ fn simulated(
     let outputs = named.iter().find(|(name, _)| name == OUTPUTS);
     let (_, index) =
         outputs.ok_or_else(|| Diagnostic::general(NETWORK, format!("it has no buffer `{OUTPUTS}`")))?;
-    let left = device.map_or(Vec::new(), |device| device.buffer(*index).to_vec());
-    Ok(Some((checked, left)))
+    Ok(device.map(|device| (checked, device.buffer(*index).to_vec())))
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::report::output;
 use crate::bound;
-use crate::check::{Of, observe_application};
+use crate::check::{Of, Reached, judge_from, only_run};
 use crate::cli::applications;
 use crate::cli::args::Run;
 use crate::cli::checkpoint::{Checkpoint, Identity};
@@ -41,7 +41,7 @@ pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcom
     let (machine, _) = load::machine_of_application(common)?;
     let policy = applications::policy(program, &machine)?;
     let bounds = bound::all();
-    let plan = applications::plan(program, &machine, &bounds, &[], common, false, &session.watch);
+    let options = common.run_options(&session.watch).judged_by(&bounds, &[]);
     let mut units = UnitUse::new(machine.units().len());
     let policies = std::slice::from_ref(&policy);
     let on = [(&machine, policies)];
@@ -59,12 +59,13 @@ pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcom
     }
     session.progress.begin(&program.name, None, "blocks");
     let began = Instant::now();
-    let run = observe_application(&plan, &policy, &mut units, begun, &mut |reached, units| {
+    let mut keep = |reached: &Reached, units: &UnitUse| {
         if let Some(checkpoint) = &mut checkpoint {
             checkpoint.keep(&program.application, reached, units);
         }
-    });
-    let (checked, device) = run.map_err(|failed| program.with_excerpts(failed.problems))?;
+    };
+    let (runs, device) = judge_from(program.subject(), &on, &options, &mut units, begun, &mut keep);
+    let checked = only_run(runs).map_err(|problems| program.with_excerpts(problems))?;
     let seconds = began.elapsed().as_secs_f64();
     let details = || Details {
         units: report::units(&machine, &units, checked.total.makespan),

@@ -72,23 +72,13 @@ pub fn explain(args: &Run, given: &str, session: &Session) -> Result<Explained, 
     };
     let (machine, _) = load::machine(common, &kernel)?;
     let policy = load::policy(common, &kernel, &machine)?;
-    let plan = Plan {
-        workload: &kernel.workload,
-        machine: &machine,
-        policies: std::slice::from_ref(&policy),
-        bounds: &[],
-        gating: &[],
-        max_instructions_per_block: common.fuel(),
-        threads: common.threads(),
-        ahead: common.runs_ahead(),
-        self_check: false,
-        watch: &session.watch,
-        race_memory: None,
-    };
+    let policies = std::slice::from_ref(&policy);
+    let options = common.run_options(&session.watch).race_memory(None);
+    let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
     session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(&kernel, &machine)?;
     let mut observer = (UnitUse::new(machine.units().len()), Explainer::new(&table, &machine, 0));
-    let (checked, _) = observe(&plan, &policy, &mut observer)
+    let checked = observe(&plan, &policy, &mut observer)
         .map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
     let (units, explainer) = observer;
     if !checked.is_complete() {

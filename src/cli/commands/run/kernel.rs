@@ -44,26 +44,15 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
     let (mut traces, dumps) = create(args, dumps, &mut outputs)?;
     let bounds = bound::all();
-    let fuel = args.on.common.fuel();
-    let plan = Plan {
-        workload: &kernel.workload,
-        machine: &machine,
-        policies: std::slice::from_ref(&policy),
-        bounds: &bounds,
-        gating: &[],
-        max_instructions_per_block: fuel,
-        threads: args.on.common.threads(),
-        ahead: args.on.common.runs_ahead(),
-        self_check: false,
-        watch: &session.watch,
-        race_memory: args.on.common.race_memory(),
-    };
+    let policies = std::slice::from_ref(&policy);
+    let options = args.on.common.run_options(&session.watch).judged_by(&bounds, &[]);
+    let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
     session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(kernel, &machine)?;
     let mut profile = StallProfile::new(&table);
     let mut units = UnitUse::new(machine.units().len());
     let began = Instant::now();
-    let options = Options { divergence: !args.timings, ..plan.options()? };
+    let options = Options { divergence: !args.timings, ..plan.exec_options()? };
     let source = kernel.workload.source(options, &session.watch)?;
     let mut source = TimedSource { source, spent: began.elapsed() };
     let mut bank_profile = BankProfile::new(&table);

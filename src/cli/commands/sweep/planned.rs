@@ -3,7 +3,7 @@
 use super::inputs::Found;
 use crate::base::{Fnv1a, in_order};
 use crate::bound::{self, Bound};
-use crate::check::Judging;
+use crate::check::RunOptions;
 use crate::cli::files::loader;
 use crate::cli::resources;
 use crate::cli::session::Session;
@@ -114,20 +114,12 @@ impl Planned {
         session.progress.begin(doing.what, Some(jobs.clone().map(|job| self.size(job)).sum()), "points");
         // progress counts points, not blocks
         let watch = session.watch.beside();
-        let judging = Judging {
-            bounds: &self.bounds,
-            gating: &self.spec.bounds,
-            max_instructions_per_block: resources::fuel(
-                self.spec.max_instructions.unwrap_or(resources::MAX_INSTRUCTIONS),
-            ),
-            threads: 1,
-            jobs: 1,
-            ahead: false,
-            race_memory: self.spec.races.then_some(RACE_MEMORY),
-            self_check: doing.self_check,
-            watch: &watch,
-        };
-        let work = |job| run_job(&self.points, &self.points.job(job), &self.columns, &self.found, &judging);
+        let most = self.spec.max_instructions.unwrap_or(resources::MAX_INSTRUCTIONS);
+        let options = RunOptions::new(resources::fuel(most), &watch)
+            .judged_by(&self.bounds, &self.spec.bounds)
+            .race_memory(self.spec.races.then_some(RACE_MEMORY))
+            .self_check(doing.self_check);
+        let work = |job| run_job(&self.points, &self.points.job(job), &self.columns, &self.found, &options);
         // no further job is started after a stop request
         let wanted = jobs.take_while(|_| !session.watch.is_stopped());
         let threads = doing.threads.unwrap_or_else(resources::threads).clamp(1, MOST_THREADS);

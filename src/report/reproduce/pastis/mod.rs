@@ -10,7 +10,7 @@ mod text;
 use serde::Serialize;
 
 use crate::base::Cycles;
-use crate::check::{ApplicationChecked, StatementBound, StatementRow, overestimation};
+use crate::check::{Judged, StatementBound, StatementRow, overestimation};
 use crate::report::Fraction;
 use crate::report::output::Origin;
 use crate::report::reproduce::figure::Statement;
@@ -208,9 +208,9 @@ impl NetworkRun {
         code: &'static str,
         outputs: &[f64],
         images: &Images,
-        figures: &ApplicationChecked,
-        to_barriers: &ApplicationChecked,
-        judged: &ApplicationChecked,
+        figures: &Judged,
+        to_barriers: &Judged,
+        judged: &Judged,
     ) -> Self {
         let classes = classes(outputs, images.labels.len());
         let differ = |a: &[usize], b: &[usize]| a.iter().zip(b).filter(|(a, b)| a != b).count();
@@ -230,13 +230,9 @@ impl NetworkRun {
 type Layer<'a> = ((&'a StatementRow, &'a StatementRow), &'a StatementRow);
 
 /// Returns the layers, which are the last launches of a program.
-fn layers(
-    figures: &ApplicationChecked,
-    to_barriers: &ApplicationChecked,
-    judged: &ApplicationChecked,
-) -> Vec<LayerRow> {
+fn layers(figures: &Judged, to_barriers: &Judged, judged: &Judged) -> Vec<LayerRow> {
     let bound = judged.total.bounds.iter().position(|bound| bound.name == BOUND);
-    let [figures, to_barriers, judged] = [figures, to_barriers, judged].map(ApplicationChecked::statements);
+    let [figures, to_barriers, judged] = [figures, to_barriers, judged].map(Judged::statements);
     let before = judged.len().saturating_sub(SIZES.len() - 1);
     let row = |(sizes, ((on_figures, to_barrier), on_judged)): (&[u32], Layer)| {
         let lwb = bound.and_then(|bound| on_judged.bounds[bound].value);

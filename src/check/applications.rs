@@ -9,12 +9,11 @@
 use std::sync::Arc;
 
 use super::application::{Application, ApplicationPlan, Traced};
-use super::each::Run;
 use super::plan::Plan;
 use super::reached::{Begun, Reached, groups, launches_on};
 use super::replay::{self, Executes, check_all, check_all_after, check_executed};
 use super::steps::{After, copied, in_launch, start};
-use super::tally::{Judged, Tally};
+use super::tally::{Judged, Run, Tally};
 use super::workload::{Workload, WorkloadSource};
 use crate::base::{Watch, in_order};
 use crate::diag::Diagnostics;
@@ -168,7 +167,7 @@ fn go_on(all: &[Runs], members: &[usize]) -> bool {
 }
 
 /// Runs the traces of a list in order, as long as some run is in progress. They run in parallel if
-/// none depends on the state in which the one before it leaves a machine, and nobody observes them.
+/// none depends on the state in which the one before it leaves a machine, and no observer is there.
 fn every_trace<O: Observer>(
     all: &mut [Runs],
     members: &[usize],

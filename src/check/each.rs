@@ -4,12 +4,11 @@
 
 use super::application::{Application, ApplicationPlan};
 use super::applications::check_application;
-use super::checked::{Checked, Failed};
 use super::options::RunOptions;
 use super::plan::Plan;
 use super::reached::{Begun, Reached};
 use super::replay::check_all;
-use super::tally::Judged;
+use super::tally::{Judged, Run};
 use super::workload::Workload;
 use crate::diag::Diagnostics;
 use crate::exec::Device;
@@ -29,30 +28,6 @@ pub enum Subject<'a> {
         /// The kernels.
         application: &'a Application,
     },
-}
-
-/// A run as far as it got, and the error that ended it, if any.
-#[derive(Clone, Debug, Default)]
-pub struct Run {
-    /// The results that were judged, if there are any.
-    pub judged: Option<Judged>,
-    /// The reason why the run is incomplete, if it is.
-    pub problems: Option<Diagnostics>,
-}
-
-impl Run {
-    /// Creates a run that failed before it began.
-    pub fn failed(problems: Diagnostics) -> Self {
-        Self { judged: None, problems: Some(problems) }
-    }
-
-    fn of_launch(ran: Result<Checked, Failed>) -> Self {
-        let (checked, problems) = match ran {
-            Ok(checked) => (Some(checked), None),
-            Err(Failed { problems, mut judged }) => (judged.pop(), Some(problems)),
-        };
-        Self { judged: checked.map(|total| Judged { total, launches: None }), problems }
-    }
 }
 
 /// Runs the subject on each of these machines under the policies given with it. The results are in

@@ -150,7 +150,7 @@ fn none_ran(plan: &Plan, problems: &Diagnostics) -> Ran {
 struct Group {
     options: Options,
     /// Whether a block starts when the one before it has ended, on the engine of the paper model,
-    /// and nobody observes the run.
+    /// and no observer is there.
     one_by_one: bool,
     members: Vec<usize>,
 }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::application::ApplicationPlan;
 use super::checked::{Checked, Failed};
-use super::each::Run;
 use super::judge::{BlockTable, BoundRow};
 use crate::base::{BlockId, Cycles};
 use crate::bound::Guarantee;
@@ -59,6 +58,31 @@ pub struct StatementBound {
     pub value: Option<Cycles>,
     /// Whether one of the launches exceeds it.
     pub violated: bool,
+}
+
+/// A run as far as it got, and the error that ended it, if any.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// The results that were judged, if there are any.
+    pub judged: Option<Judged>,
+    /// The reason why the run is incomplete, if it is.
+    pub problems: Option<Diagnostics>,
+}
+
+impl Run {
+    /// Creates a run that failed before it began.
+    pub fn failed(problems: Diagnostics) -> Self {
+        Self { judged: None, problems: Some(problems) }
+    }
+
+    /// Creates the run of one launch from its outcome.
+    pub(super) fn of_launch(ran: Result<Checked, Failed>) -> Self {
+        let (checked, problems) = match ran {
+            Ok(checked) => (Some(checked), None),
+            Err(Failed { problems, mut judged }) => (judged.pop(), Some(problems)),
+        };
+        Self { judged: checked.map(|total| Judged { total, launches: None }), problems }
+    }
 }
 
 impl Judged {

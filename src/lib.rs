@@ -33,13 +33,13 @@
 //!
 //! 1. `src/main.rs` calls [`cli::main`]. It parses the arguments (`src/cli/args.rs`) and calls the
 //!    function of the command, here `run` in `src/cli/commands/check/mod.rs`.
-//! 2. `Prepared::new` in `src/cli/commands/check/judged.rs` loads the kernel through
+//! 2. `prepare` in `src/cli/commands/check/judged.rs` loads the kernel through
 //!    `src/cli/load.rs`: it finds the launch file `kernels/saxpy/saxpy.ron`, parses the PTX module
 //!    that the file names, and makes a [`check::Workload`] of them. It also determines the machines
 //!    and policies.
-//! 3. [`check::judge_each`] (`src/check/each.rs`) makes a [`check::Plan`] per machine.
-//!    [`check::check_all`] (`src/check/replay.rs`) executes the kernel once for all machines and
-//!    policies that can share its paths.
+//! 3. [`check::judge_each`] (`src/check/each.rs`) makes a [`check::Plan`] per machine. `check_all`
+//!    in `src/check/replay.rs` executes the kernel once for all machines and policies that can share
+//!    its paths.
 //! 4. For each block, [`sim`] replays the paths under the policy, and [`bound::Analyser`] analyses
 //!    them. Neither sees a result of the other.
 //! 5. `Judge::block` in `src/check/judging.rs` compares the makespan of the block with the value of

@@ -3,12 +3,11 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use warpbound::diag::SourceText;
-use warpbound::isa::IsaTable;
+use warpbound::load::ptx_isa;
 use warpbound::ptx::Module;
 
 fn parse(criterion: &mut Criterion) {
-    let table = SourceText::new("isa/ptx.ron", include_str!("../isa/ptx.ron"));
-    let isa = IsaTable::parse(&table).expect("the shipped ISA table is right");
+    let isa = ptx_isa().expect("the shipped ISA table is right");
     let mut group = criterion.benchmark_group("parse");
     for (name, text) in [
         ("sgemm_dbuf", include_str!("../kernels/sgemm_dbuf/sgemm_dbuf.ptx")),

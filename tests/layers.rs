@@ -8,6 +8,8 @@
 //! * Links to numbered sections of `warpbound::model` are valid.
 //! * The paths that the guide in `src/lib.rs` and `CONTRIBUTING.md` name exist.
 
+#[path = "support/files.rs"]
+mod files;
 #[path = "support/module_graph.rs"]
 mod module_graph;
 
@@ -53,17 +55,6 @@ fn allowed(from: &str, to: &str) -> bool {
     !NEVER.contains(&(from, to)) && (from == to || b.0 > a.0 || (b.0 == a.0 && b.1 > a.1))
 }
 
-fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 /// Returns the layers that a source names, with the line.
 fn named_layers(text: &str) -> Vec<(usize, String)> {
     let mut named = Vec::new();
@@ -92,8 +83,7 @@ fn named_layers(text: &str) -> Vec<(usize, String)> {
 #[test]
 fn arrows_point_down_or_right() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    sources(&root, &mut files);
+    let files = files::below("src", "rs");
     let mut wrong = Vec::new();
     let mut seen = BTreeSet::new();
     for file in &files {
@@ -343,9 +333,9 @@ fn links_to_sections_of_the_model_lead_somewhere() {
 /// Returns the paths in backquotes that begin with a folder of the repository, without those that
 /// contain a placeholder in capitals.
 fn named_paths(text: &str) -> Vec<(usize, &str)> {
-    const FOLDERS: [&str; 11] = [
+    const FOLDERS: [&str; 12] = [
         ".ci", "benches", "configs", "docs", "examples", "isa", "kernels", "plans", "schemas", "scripts",
-        "src",
+        "src", "tests",
     ];
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -355,7 +345,7 @@ fn named_paths(text: &str) -> Vec<(usize, &str)> {
             let placeholder = path.split(['/', '.', '-']).any(|part| {
                 part.len() > 1 && part.chars().all(|c| c.is_ascii_uppercase() || c == '_') && part != "README"
             });
-            if (FOLDERS.contains(&folder) || folder == "tests") && !placeholder {
+            if FOLDERS.contains(&folder) && !placeholder {
                 found.push((number + 1, path));
             }
         }

@@ -4,7 +4,10 @@
 //! words that the glossary lists under "Words to avoid", and no documentation comment in `src`
 //! begins with one of the fragments that are listed there.
 
-use std::path::{Path, PathBuf};
+#[path = "support/files.rs"]
+mod files;
+
+use std::path::Path;
 
 /// A piece of text for people, and where it is.
 struct Prose {
@@ -104,24 +107,6 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the files below a folder whose names end in this way.
-fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![root().join(folder)];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|has| has == ending) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
 fn name(path: &Path) -> String {
     path.strip_prefix(root()).unwrap().to_string_lossy().into_owned()
 }
@@ -150,7 +135,7 @@ fn paragraphs(text: &str) -> Vec<(usize, String)> {
 fn prose() -> Vec<Prose> {
     let mut all = Vec::new();
     for folder in ["src", "tests", "benches", "examples"] {
-        for path in files(folder, "rs") {
+        for path in files::below(folder, "rs") {
             let read = Read::of(&std::fs::read_to_string(&path).unwrap());
             let strings = if folder == "src" { read.strings } else { Vec::new() };
             let texts = read.comments.into_iter().chain(strings);
@@ -158,7 +143,7 @@ fn prose() -> Vec<Prose> {
         }
     }
     let others = ["README.md", "CONTRIBUTING.md", "configs/README.md", "kernels/README.md"];
-    let pages = [files("src", "md"), files("docs", "md")].concat().into_iter();
+    let pages = [files::below("src", "md"), files::below("docs", "md")].concat().into_iter();
     for path in pages.chain(others.map(|page| root().join(page))) {
         let file = name(&path);
         if file == "docs/commands.md" || file == "src/model/bibliography.md" {
@@ -236,7 +221,7 @@ fn documentation_does_not_begin_with_fragments() {
     let banned = banned_openings(&text);
     assert!(banned.len() >= 8 && banned.contains(&"For which"), "{banned:?}");
     let mut wrong = Vec::new();
-    for path in files("src", "rs") {
+    for path in files::below("src", "rs") {
         let openings = Read::of(&std::fs::read_to_string(&path).unwrap()).openings;
         for (line, opening) in openings {
             if banned.iter().any(|start| opening.strip_prefix(start).is_some_and(|r| r.starts_with(' '))) {

@@ -239,12 +239,12 @@ impl Reader<'_> {
         warps: u64,
     ) -> Result<MemoryUse, Wrong> {
         let Access { space, bytes, atomic, store, warp: (block, warp) } = access;
-        let nobody_asks = match space {
+        let is_ignored = match space {
             Space::Generic => false,
             Space::Shared => self.wanted.banks.is_none(),
             space => !self.wanted.traffic || !space.has_lines(self.wanted.constants),
         };
-        if nobody_asks {
+        if is_ignored {
             return Ok(MemoryUse { space, extra_transactions: 0 });
         }
         words.addresses(lanes, self.addresses)?;

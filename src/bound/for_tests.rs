@@ -4,7 +4,7 @@
 use crate::base::{Cycles, LaneMask, Pc, RegId, UnitId};
 use crate::machine::OpTiming;
 use crate::path::{BlockPaths, Step, WarpPath};
-use crate::program::{Codes, Flow, RegList, TimedInstr, TimingTable};
+use crate::program::{Flow, TimedInstr, TimingTable};
 
 /// The exit, the first instruction of every table. It takes no issue slot where it ends a warp.
 pub(super) const EXIT: u32 = 0;
@@ -27,21 +27,9 @@ pub(super) fn barrier() -> TimedInstr {
 }
 
 fn timed(flow: Flow, (init, lat): (u64, u64), dsts: &[u16], srcs: &[u16]) -> TimedInstr {
-    TimedInstr {
-        op: OpTiming { unit: UnitId::new(0), init: Cycles::new(init), lat: Cycles::new(lat) },
-        by_space: None,
-        srcs: srcs.iter().copied().map(RegId::new).collect(),
-        dsts: dsts.iter().copied().map(RegId::new).collect(),
-        results: RegList::new(),
-        codes: Codes::default(),
-        flow,
-        loads_global: false,
-        access: None,
-        operands: RegList::new(),
-        unscored: false,
-        banks: None,
-        moves_lines: false,
-    }
+    let op = OpTiming { unit: UnitId::new(0), init: Cycles::new(init), lat: Cycles::new(lat) };
+    let registers = |list: &[u16]| list.iter().copied().map(RegId::new).collect();
+    TimedInstr::bare(flow, op, registers(dsts), registers(srcs))
 }
 
 /// The steps that execute these instructions.

@@ -43,7 +43,7 @@ use crate::machine::{Machine, MachineSpec, OpSpec, SchedulerKind};
 use crate::program::launch::{Launch, LaunchSpec};
 use crate::ptx::Module;
 use crate::sim::PolicySetup;
-use crate::trace::{Event, Needs, Observer};
+use crate::trace::Recorder;
 
 /// The variants, from the full machine to the paper model.
 pub const VARIANTS: [&str; 6] =
@@ -256,27 +256,13 @@ fn lone_load(machine: &Machine, isa: &IsaTable) -> Result<u64, Diagnostics> {
     let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
     let workload = Workload { name: "probe".to_owned(), kind };
     let policy = PolicySetup::new(&SchedulerKind::Gto, |_| unreachable!("gto replays nothing"))?;
-    let mut issues = Issues(Vec::new());
+    let mut recorder = Recorder::new();
     let watch = Watch::new();
     let (policies, options) = (std::slice::from_ref(&policy), RunOptions::new(1 << 10, &watch));
     let plan = Plan { workload: &workload, machine, policies, options };
-    observe(&plan, &policy, &mut issues)?;
-    Ok((issues.0[LOAD + 1] - issues.0[LOAD]).get())
-}
-
-/// Records when instructions issue.
-struct Issues(Vec<Cycle>);
-
-impl Observer for Issues {
-    fn needs(&self) -> Needs {
-        Needs::IN_ORDER
-    }
-
-    fn on(&mut self, event: &Event) {
-        if let Event::Issued(issue) = event {
-            self.0.push(issue.issue);
-        }
-    }
+    observe(&plan, &mut recorder)?;
+    let issued: Vec<Cycle> = recorder.issues().map(|issue| issue.issue).collect();
+    Ok((issued[LOAD + 1] - issued[LOAD]).get())
 }
 
 /// Returns the cycles of a kernel on one variant, or `None` if the run was stopped early.
@@ -292,7 +278,7 @@ pub fn cycles(
 ) -> Result<Option<Cycles>, Diagnostics> {
     let options = RunOptions::new(max_instructions_per_block, watch);
     let plan = Plan { workload, machine, policies: std::slice::from_ref(policy), options };
-    let checked = observe(&plan, policy, &mut ())?;
+    let checked = observe(&plan, &mut ())?;
     Ok(checked.is_complete().then_some(checked.makespan))
 }
 

@@ -147,9 +147,6 @@ impl<'a> ApplicationPlan<'a> {
     where
         'a: 'p,
     {
-        let independent = self.application.program().is_none() && !self.machine.memory().start.is_left();
-        // kernels that are simulated side by side keep all threads busy
-        let ahead = self.options.ahead && (self.options.jobs == 1 || !independent);
-        Plan { workload, machine: self.machine, policies, options: self.options.ahead(ahead) }
+        Plan { workload, machine: self.machine, policies, options: self.options }
     }
 }

@@ -215,8 +215,12 @@ fn side_by_side(
             return None;
         }
         let workload = &traces[index].workload;
-        let plans: Vec<Plan> =
-            plans.iter().map(|(plan, policies)| plan.of_launch(workload, policies)).collect();
+        // kernels that are simulated side by side keep all threads busy
+        let plans: Vec<Plan> = plans
+            .iter()
+            .map(|(plan, policies)| plan.of_launch(workload, policies))
+            .map(|plan| Plan { options: plan.options.ahead(false), ..plan })
+            .collect();
         Some(check_all(&plans.iter().collect::<Vec<_>>(), &mut ()))
     };
     let mut next = launches as usize;

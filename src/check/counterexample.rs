@@ -158,7 +158,7 @@ fn record(inputs: &Inputs) -> Result<Option<String>, Diagnostics> {
     let options = RunOptions::new(inputs.max_instructions_per_block, inputs.watch);
     let plan = Plan { workload: inputs.workload, machine: inputs.machine, policies, options };
     let mut recorder = ScheduleRecorder::default();
-    let again = observe(&plan, inputs.policy, &mut recorder)?;
+    let again = observe(&plan, &mut recorder)?;
     if !again.is_complete() {
         let problem =
             Diagnostic::general(inputs.workload.name.clone(), "ended before its schedule was recorded");

@@ -66,6 +66,11 @@ impl<'a> RunOptions<'a> {
         Self { ahead, ..self }
     }
 
+    /// Executes blocks ahead only if this number of threads, which runs are made on, is one.
+    pub fn ahead_unless_parallel(self, threads: usize) -> Self {
+        Self { ahead: self.ahead && threads == 1, ..self }
+    }
+
     /// Sets whether the analyser is compared with the simulator on every warp alone.
     pub fn self_check(self, self_check: bool) -> Self {
         Self { self_check, ..self }

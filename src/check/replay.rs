@@ -25,10 +25,10 @@ use crate::trace::{Observer, StallReason};
 
 /// The results of a plan, by policy. The results judged before a policy failed are those of its own
 /// run.
-pub type Ran = Vec<OfPolicy>;
+pub(super) type Ran = Vec<OfPolicy>;
 
 /// The result of one policy.
-pub type OfPolicy = Result<Checked, Failed>;
+pub(super) type OfPolicy = Result<Checked, Failed>;
 
 /// Starts functional runs of a launch, as many as are needed.
 pub(super) trait Executes<'e> {
@@ -80,9 +80,8 @@ pub(super) fn check_all(plans: &[&Plan], observer: &mut dyn Observer) -> Vec<Ran
 ///
 /// # Errors
 /// As [`check`](super::check()).
-pub fn observe(plan: &Plan, policy: &PolicySetup, observer: &mut dyn Observer) -> Result<Checked, Failed> {
-    let plan = [&Plan { policies: std::slice::from_ref(policy), ..*plan }];
-    let mut ran = check_all(&plan, observer);
+pub fn observe(plan: &Plan, observer: &mut dyn Observer) -> Result<Checked, Failed> {
+    let mut ran = check_all(&[plan], observer);
     ran.pop().and_then(|mut ran| ran.pop()).expect("a result of the policy")
 }
 

@@ -107,12 +107,12 @@ impl Campaign<'_> {
         let common = self.common;
         let seed = common.seed + number;
         let kernel = load::kernel(self.name, self.ptx, seed, watch)?;
-        let options = common.run_options(watch).judged_by(self.bounds, &[]);
+        let options = common.run_options(watch).judged_by(self.bounds, &[]).ahead_unless_parallel(threads);
         let plan = Plan {
             workload: &kernel.workload,
             machine: self.machine,
             policies: std::slice::from_ref(self.policy),
-            options: options.ahead(options.ahead && threads == 1),
+            options,
         };
         let mut run = Run::new(self.code, self.given);
         let failed = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
@@ -127,7 +127,7 @@ impl Campaign<'_> {
         }
         let ended = match &mut executed {
             Some(executed) => executed.observe(&plan, self.policy, &mut run),
-            None => observe(&plan, self.policy, &mut run),
+            None => observe(&plan, &mut run),
         };
         let checked = ended.map_err(|why| failed(why.problems))?;
         if !checked.is_complete() {

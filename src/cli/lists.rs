@@ -115,11 +115,6 @@ impl Lists {
     }
 }
 
-/// Returns the policies of the runs on each machine.
-pub fn policies_of(setups: &[Vec<Setup>]) -> Vec<Vec<PolicySetup>> {
-    setups.iter().map(|runs| runs.iter().map(|run| run.policy.clone()).collect()).collect()
-}
-
 /// Returns the names of a list, or a single `None` if there is no list.
 fn each(list: Option<&[String]>) -> Vec<Option<String>> {
     list.map_or_else(|| vec![None], |list| list.iter().cloned().map(Some).collect())

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use super::applications;
 use super::args::{Common, PtxLaunch};
 use super::files::loader;
+use super::policies;
 use super::session::Session;
 use crate::base::Watch;
 use crate::check::order::Seen;
@@ -88,7 +89,7 @@ fn machine_location(common: &Common, kernel: &LoadedKernel) -> Result<Location, 
 /// Returns every file on disk that a run reads; files that cannot be determined are left out.
 pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> Vec<PathBuf> {
     let mut found = kernel.inputs.clone();
-    found.extend(machine_inputs(common, machine_location(common, kernel)));
+    found.extend(machine_inputs(common, || machine_location(common, kernel)));
     if let SchedulerKind::Replay(file) = policy.kind() {
         found.push(PathBuf::from(file));
     }
@@ -98,18 +99,18 @@ pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> V
 /// Returns the same for a program; see [`inputs`].
 pub fn inputs_of_application(common: &Common, program: &LoadedApplication) -> Vec<PathBuf> {
     let mut found = program.inputs.clone();
-    found.extend(machine_inputs(common, location_for_program(common)));
+    found.extend(machine_inputs(common, || location_for_program(common)));
     found
 }
 
 /// Returns the file of a machine and those that it extends.
-fn machine_inputs(common: &Common, location: Result<Location, Diagnostics>) -> Vec<PathBuf> {
-    match location {
-        // stdin is not a file, and cannot be read a second time
-        Ok(location) if common.machine.as_deref() != Some(FROM_STDIN) => loader().machine_inputs(&location),
-        // errors of the file are reported where the machine is loaded
-        _ => Vec::new(),
+fn machine_inputs(common: &Common, find: impl FnOnce() -> Result<Location, Diagnostics>) -> Vec<PathBuf> {
+    // stdin is not a file, and cannot be read a second time
+    if common.machine.as_deref() == Some(FROM_STDIN) {
+        return Vec::new();
     }
+    // errors of the file are reported where the machine is loaded
+    find().map_or_else(|_| Vec::new(), |location| loader().machine_inputs(&location))
 }
 
 /// Returns the machine for a program: that of the option, or else the default; the settings are
@@ -188,7 +189,7 @@ fn blame_options(common: &Common, problems: Diagnostics) -> Diagnostics {
 pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
     let set = common.set.iter().any(|setting| setting.trim_start().starts_with("scheduler"));
     match common.scheduler.is_some() || set {
-        true => loader().policy(machine.scheduler(), None),
+        true => policies::setup(machine.scheduler()),
         false => loader().policy_for(kernel, machine),
     }
 }

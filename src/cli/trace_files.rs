@@ -57,7 +57,7 @@ impl TraceKind {
     ///
     /// # Errors
     /// Returns an error if it names none.
-    pub fn of(path: &Path) -> Result<Self, Diagnostic> {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
         Self::ALL.into_iter().find(|kind| kind.ending().0 == ending).ok_or_else(|| {
             let known = Self::ALL.map(|kind| format!(".{} {}", kind.ending().0, kind.ending().1));
@@ -114,8 +114,8 @@ pub struct TraceFile<'a> {
 
 impl<'a> TraceFile<'a> {
     /// Creates a file.
-    pub fn create(path: &'a Path, outputs: &mut Outputs) -> Result<Self, Diagnostic> {
-        Ok(Self { path, kind: TraceKind::of(path)?, out: BufWriter::new(outputs.file("--trace", path)?) })
+    pub fn create(path: &'a Path, kind: TraceKind, outputs: &mut Outputs) -> Result<Self, Diagnostic> {
+        Ok(Self { path, kind, out: BufWriter::new(outputs.file("--trace", path)?) })
     }
 
     /// Returns the observer that writes the file.
@@ -143,21 +143,24 @@ impl<'a> TraceFile<'a> {
 
     /// Writes a file that is made from a whole run; other files have been written during the run.
     pub fn fill(&mut self, recording: &Recording, about: &About<'_>) -> io::Result<()> {
-        if !self.kind.is_recorded() {
-            return Ok(());
-        }
-        recording.whole().map_err(|TooLong { most }| {
-            let advice = "a trace that ends in .json is written as the run goes, and opens in Perfetto";
-            io::Error::other(format!(
-                "the run has more than {most} instructions and idle intervals; {advice}"
-            ))
-        })?;
+        let whole = || {
+            recording.whole().map_err(|TooLong { most }| {
+                let advice = "a trace that ends in .json is written as the run goes, and opens in Perfetto";
+                io::Error::other(format!(
+                    "the run has more than {most} instructions and idle intervals; {advice}"
+                ))
+            })
+        };
         let text = match self.kind {
             TraceKind::Figure => {
+                whole()?;
                 let advice = "a trace that ends in .html shows longer runs";
                 timeline::svg(recording, about).map_err(|why| io::Error::other(format!("{why}; {advice}")))?
             }
-            TraceKind::Page => timeline::page(recording, about).render(),
+            TraceKind::Page => {
+                whole()?;
+                timeline::page(recording, about).render()
+            }
             TraceKind::Perfetto
             | TraceKind::Konata
             | TraceKind::Table

@@ -36,7 +36,7 @@ use crate::path::BlockPaths;
 use crate::program::TimingTable;
 use crate::sim::policy::{Policy, ReplayError, View};
 use crate::sim::{Engine, PaperMachine, PolicySetup};
-use crate::trace::{Event, Issue, Needs, Observer};
+use crate::trace::{Issue, Observer, Recorder};
 
 /// A makespan that is known exactly, or that lies between two proved limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,9 +135,9 @@ fn stand_in(
     let mut engine = Engine::new(table, machine);
     let mut runs: Vec<(Cycles, Vec<usize>)> = policies
         .filter_map(|policy| {
-            let mut order = Order::default();
-            let result = engine.run_block(paths, &policy, &mut order).ok()?;
-            Some((result.makespan, order.0))
+            let mut recorder = Recorder::new();
+            let result = engine.run_block(paths, &policy, &mut recorder).ok()?;
+            Some((result.makespan, recorder.issues().map(|issue| issue.warp.index()).collect()))
         })
         .collect();
     // the first of equal runs is kept, so that the witness does not depend on the sort
@@ -226,22 +226,6 @@ impl Policy for Follow {
     }
 }
 
-/// Records which warp issued.
-#[derive(Default)]
-struct Order(Vec<usize>);
-
-impl Observer for Order {
-    fn needs(&self) -> Needs {
-        Needs::IN_ORDER
-    }
-
-    fn on(&mut self, event: &Event) {
-        if let Event::Issued(issue) = event {
-            self.0.push(issue.warp.index());
-        }
-    }
-}
-
 /// An interval of latencies of one unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Varied {
@@ -290,22 +274,11 @@ pub fn witness_schedule(
     paths: &BlockPaths,
     witness: &[usize],
 ) -> Option<String> {
-    #[derive(Default)]
-    struct Issues(Vec<Issue>);
-    impl Observer for Issues {
-        fn needs(&self) -> Needs {
-            Needs::IN_ORDER
-        }
-
-        fn on(&mut self, event: &Event) {
-            if let Event::Issued(issue) = event {
-                self.0.push(Issue { block: BlockId::new(0), ..*issue });
-            }
-        }
-    }
-    let mut issues = Issues::default();
-    replay(table, machine, paths, witness, &mut issues)?;
-    Some(crate::sim::policy::Schedule::text(&issues.0, |_| Cycle::ZERO))
+    let mut recorder = Recorder::new();
+    replay(table, machine, paths, witness, &mut recorder)?;
+    let issues: Vec<Issue> =
+        recorder.issues().map(|issue| Issue { block: BlockId::new(0), ..*issue }).collect();
+    Some(crate::sim::policy::Schedule::text(&issues, |_| Cycle::ZERO))
 }
 
 #[cfg(test)]

@@ -183,7 +183,7 @@ impl LoadedApplication {
         };
         found.ok_or_else(|| {
             let message = format!("`{}` has {}", self.name, self.kernels());
-            Diagnostic::general(format!("{}launch {number}", self.names.prefix), message)
+            Diagnostic::general(format!("{} {number}", self.names.of("launch")), message)
                 .hint("the first has the number 0")
                 .into()
         })

@@ -1,6 +1,8 @@
 //! The files of the repository that are embedded in the library, so that it works anywhere.
 
+use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use include_dir::{Dir, File, include_dir};
 
@@ -38,6 +40,15 @@ impl EmbeddedFolder {
         }
     }
 
+    /// Returns the kind of its files in messages.
+    pub(super) fn kind(self) -> &'static str {
+        match self {
+            Self::Kernels => "kernel",
+            Self::Configs => "machine",
+            Self::Plans => "plan",
+        }
+    }
+
     /// Returns the extensions of the files that have names.
     fn endings(self) -> &'static [&'static str] {
         match self {
@@ -59,25 +70,25 @@ impl EmbeddedFolder {
         self.dir().get_file(path).map(File::contents)
     }
 
+    /// Returns the paths of the files that have names.
+    fn paths(self) -> impl Iterator<Item = &'static Path> {
+        fn files(dir: &'static Dir<'static>) -> Box<dyn Iterator<Item = &'static Path>> {
+            Box::new(dir.files().map(File::path).chain(dir.dirs().flat_map(files)))
+        }
+        let has_name = move |ending: &OsStr| self.endings().iter().any(|known| ending == *known);
+        files(self.dir()).filter(move |path| path.extension().is_some_and(has_name))
+    }
+
     /// Returns the path of the file with this name, if there is one.
     pub fn find(self, name: &str) -> Option<String> {
-        fn find(dir: &'static Dir<'static>, name: &str, endings: &[&str]) -> Option<String> {
-            let has_name =
-                |path: &Path| path.file_stem().is_some_and(|stem| stem == name) && has_ending(path, endings);
-            let here = dir.files().map(File::path).find(|path| has_name(path));
-            let found = here.map(|path| path.to_string_lossy().into_owned());
-            found.or_else(|| dir.dirs().find_map(|inner| find(inner, name, endings)))
-        }
-        find(self.dir(), name, self.endings())
+        let found = self.paths().find(|path| path.file_stem().is_some_and(|stem| stem == name));
+        found.map(|path| path.to_string_lossy().into_owned())
     }
 
     /// Returns the name and path of every file that has a name, sorted by name.
     pub fn list(self) -> Vec<(String, String)> {
-        fn files(dir: &'static Dir<'static>) -> Box<dyn Iterator<Item = &'static Path>> {
-            Box::new(dir.files().map(File::path).chain(dir.dirs().flat_map(files)))
-        }
-        let named = files(self.dir()).filter(|path| has_ending(path, self.endings()));
-        let mut found: Vec<(String, String)> = named
+        let mut found: Vec<(String, String)> = self
+            .paths()
             .filter_map(|path| {
                 let stem = path.file_stem()?.to_string_lossy().into_owned();
                 Some((stem, path.to_string_lossy().into_owned()))
@@ -86,10 +97,6 @@ impl EmbeddedFolder {
         found.sort_by(|a, b| a.0.cmp(&b.0));
         found
     }
-}
-
-fn has_ending(path: &Path, endings: &[&str]) -> bool {
-    path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known))
 }
 
 /// Returns the table of op classes of PTX.
@@ -108,11 +115,17 @@ pub fn encoding() -> Result<Encoding, Diagnostics> {
     Encoding::parse(&SourceText::new("isa/pascal.ron", PASCAL))
 }
 
-/// Returns the opcodes of machine code, as traces name them, for each generation.
+/// Returns the opcodes of machine code, as traces name them, for each generation. The tables are
+/// constant, and read when they are first needed.
 ///
 /// # Errors
 /// If a table is invalid, which is a fault of this library.
-pub fn opcodes() -> Result<Vec<Opcodes>, Diagnostics> {
+pub fn opcodes() -> Result<&'static [Opcodes], Diagnostics> {
+    static TABLES: LazyLock<Result<Vec<Opcodes>, Diagnostics>> = LazyLock::new(read_opcodes);
+    TABLES.as_deref().map_err(Clone::clone)
+}
+
+fn read_opcodes() -> Result<Vec<Opcodes>, Diagnostics> {
     let source = |name: &str| {
         let path = format!("{name}.ron");
         let text = OPCODES.get_file(&path).and_then(|file| file.contents_utf8());

@@ -38,7 +38,7 @@ pub(super) fn from_file(
     spec.module = options.module(&written);
     let module = location.beside(&spec.module);
     module_is_there(&module, &source, &written)?;
-    fitted(spec, location, &module, Texts::new(source), options)
+    fitted(spec, location, (&module, None), Texts::new(source), options)
 }
 
 /// Checks that the module that a file names exists; the error is placed at the name.
@@ -80,9 +80,12 @@ pub(super) fn from_options(
         }
     }
     problems.into_result(())?;
-    let entry = match &options.entry {
-        Some(entry) => entry.clone(),
-        None => Module::read(location, options, 0)?.only_kernel(&options.name("entry"))?,
+    let (entry, known) = match &options.entry {
+        Some(entry) => (entry.clone(), None),
+        None => {
+            let module = Module::read(location, options, 0)?;
+            (module.only_kernel(&options.name("entry"))?, Some(module))
+        }
     };
     let one = || (Expr::from(1), Expr::from(1), Expr::from(1));
     let spec = LaunchSpec {
@@ -103,13 +106,14 @@ pub(super) fn from_options(
     let option = options.name("arg");
     let said: String = options.args.iter().map(|arg| format!("{option} {arg}\n")).collect();
     let texts = Texts::new(SourceText::new(options.names.together, said));
-    fitted(spec, location, location, texts, options)
+    fitted(spec, location, (location, known), texts, options)
 }
 
+/// Applies the options to a launch. Its module is read from its location unless it is known.
 fn fitted(
     mut spec: LaunchSpec,
     location: &Location,
-    module: &Location,
+    (module, known): (&Location, Option<Module>),
     mut texts: Texts,
     options: &LaunchOptions,
 ) -> Result<FittedLaunch, Diagnostics> {
@@ -126,7 +130,7 @@ fn fitted(
     if let Some(entry) = &options.entry {
         spec.entry.clone_from(entry);
     }
-    let read_module = Module::read(module, options, 0)?;
+    let read_module = known.map_or_else(|| Module::read(module, options, 0), Ok)?;
     let program = read_module.program(&spec.entry)?;
     let code = read_module.code;
     spec.entry.clone_from(&program.name);

@@ -87,19 +87,14 @@ impl Loader {
         if KERNEL_FILES.contains(&file.extension().as_str()) || name.contains(['/', '\\']) {
             return Ok(file);
         }
-        if let Some(path) = EmbeddedFolder::Kernels.find(name) {
-            return Ok(Location::Embedded(EmbeddedFolder::Kernels, path));
+        let hint = |near: Option<&str>, _: &[&str]| {
+            match near {
+            Some(near) => format!("did you mean `{near}`? `warpbound list` shows them all"),
+            None => "`warpbound list` shows the embedded kernels; a file is named with its ending (.warp, .ron, .ptx)"
+                .to_owned(),
         }
-        let known = EmbeddedFolder::Kernels.list();
-        let near = closest(name, known.iter().map(|(name, _)| name.as_str()));
-        let hint = near.map_or_else(
-            || {
-                "`warpbound list` shows the embedded kernels; a file is named with its ending (.warp, .ron, .ptx)"
-                    .to_owned()
-            },
-            |near| format!("did you mean `{near}`? `warpbound list` shows them all"),
-        );
-        Err(Diagnostic::general(name, "no embedded kernel of this name").hint(hint).into())
+        };
+        find_embedded(EmbeddedFolder::Kernels, name, hint)
     }
 
     /// Finds a kernel that a file names: an embedded one, or by a path relative to the file.
@@ -128,7 +123,7 @@ impl Loader {
     /// # Errors
     /// If nothing embedded has this name, or if standard input cannot be read.
     pub fn find_plan(&self, name: &str) -> Result<Location, Diagnostics> {
-        self.ron_or_embedded("plan", name, None, EmbeddedFolder::Plans)
+        self.ron_or_embedded(name, None, EmbeddedFolder::Plans)
     }
 
     /// Finds a machine by embedded name or path; a path is relative to `beside`, if that is given.
@@ -136,7 +131,7 @@ impl Loader {
     /// # Errors
     /// If nothing embedded has this name, or if standard input cannot be read.
     pub fn find_machine(&self, name: &str, beside: Option<&Location>) -> Result<Location, Diagnostics> {
-        self.ron_or_embedded("machine", name, beside, EmbeddedFolder::Configs)
+        self.ron_or_embedded(name, beside, EmbeddedFolder::Configs)
     }
 
     /// Finds the file of a schedule to replay; its path is relative to `beside`, if that is given.
@@ -154,7 +149,6 @@ impl Loader {
     /// its name, or standard input.
     fn ron_or_embedded(
         &self,
-        kind: &str,
         name: &str,
         beside: Option<&Location>,
         folder: EmbeddedFolder,
@@ -166,17 +160,28 @@ impl Loader {
         if file.extension() == "ron" || name.contains(['/', '\\']) {
             return Ok(file);
         }
-        if let Some(path) = folder.find(name) {
-            return Ok(Location::Embedded(folder, path));
-        }
-        let known = folder.list();
-        let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-        let hint = closest(name, names.iter().copied()).map_or_else(
-            || format!("embedded: {}", names.join(", ")),
-            |near| format!("did you mean `{near}`?"),
-        );
-        Err(Diagnostic::general(name, format!("no embedded {kind} of this name")).hint(hint).into())
+        find_embedded(folder, name, |near, names| match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("embedded: {}", names.join(", ")),
+        })
     }
+}
+
+/// Finds an embedded file by its name. `hint` makes the hint of the error from the name that is
+/// closest, if one is close, and all names.
+fn find_embedded(
+    folder: EmbeddedFolder,
+    name: &str,
+    hint: impl FnOnce(Option<&str>, &[&str]) -> String,
+) -> Result<Location, Diagnostics> {
+    if let Some(path) = folder.find(name) {
+        return Ok(Location::Embedded(folder, path));
+    }
+    let known = folder.list();
+    let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+    let hint = hint(closest(name, names.iter().copied()), &names);
+    let message = format!("no embedded {} of this name", folder.kind());
+    Err(Diagnostic::general(name, message).hint(hint).into())
 }
 
 /// Returns the extension of files with such contents, or an empty string if it cannot be

@@ -51,7 +51,22 @@ impl Loader {
         source: &SourceText,
         location: &Location,
     ) -> Result<MachineSpec, Diagnostics> {
-        let base = |name: &str| self.find_machine(name, Some(location))?.text();
+        self.parse_noting(source, location, &|_| ())
+    }
+
+    /// Parses a machine file with all that it extends, and calls `note` with the location of each
+    /// file that it extends.
+    fn parse_noting(
+        &self,
+        source: &SourceText,
+        location: &Location,
+        note: &dyn Fn(&Location),
+    ) -> Result<MachineSpec, Diagnostics> {
+        let base = |name: &str| {
+            let base = self.find_machine(name, Some(location))?;
+            note(&base);
+            base.text()
+        };
         MachineSpec::parse_with_bases(source, &base)
     }
 
@@ -72,12 +87,8 @@ impl Loader {
         // an embedded machine extends only embedded ones, and standard input cannot be read again
         let Some(path) = location.path() else { return Vec::new() };
         let found = RefCell::new(vec![path.to_owned()]);
-        let base = |name: &str| {
-            let base = self.find_machine(name, Some(location))?;
-            found.borrow_mut().extend(base.path().map(PathBuf::from));
-            base.text()
-        };
-        let _ = location.text().and_then(|source| MachineSpec::parse_with_bases(&source, &base));
+        let note = |base: &Location| found.borrow_mut().extend(base.path().map(PathBuf::from));
+        let _ = location.text().and_then(|source| self.parse_noting(&source, location, &note));
         found.into_inner()
     }
 

@@ -121,20 +121,17 @@ pub fn launches_beside(cubin: &Location) -> Result<Vec<String>, Diagnostics> {
     let stem = cubin.stem();
     let Some((module, architecture)) = stem.rsplit_once('.') else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    let siblings = cubin.siblings()?;
-    let is_ron = |file: &&Location| {
-        file.path().and_then(|path| path.extension()).is_some_and(|ending| ending == "ron")
-    };
-    let mut files: Vec<&Location> = siblings.iter().filter(is_ron).collect();
+    let mut files = cubin.siblings()?;
     files.sort_by(|a, b| a.path().cmp(&b.path()));
-    for file in files {
+    for file in &files {
+        let Some(path) = file.path().filter(|path| path.extension().is_some_and(|ending| ending == "ron"))
+        else {
+            continue;
+        };
         // other files of the folder are skipped, even if they are invalid
         let Ok(source) = file.text() else { continue };
         let Ok(spec) = LaunchSpec::parse(&source) else { continue };
-        if spec.module == format!("{module}.ptx")
-            && entries.entries().contains(&spec.entry.as_str())
-            && let Some(path) = file.path()
-        {
+        if spec.module == format!("{module}.ptx") && entries.entries().contains(&spec.entry.as_str()) {
             found.push(format!("{}@{architecture}", path.display()));
         }
     }

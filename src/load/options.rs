@@ -53,10 +53,17 @@ impl Default for OptionNames {
     }
 }
 
+impl OptionNames {
+    /// Returns the name of an option in messages; `option` is its name in plans, such as `grid`.
+    pub(super) fn of(self, option: &str) -> String {
+        format!("{}{option}", self.prefix)
+    }
+}
+
 impl LaunchOptions {
     /// Returns the name of an option in messages; `option` is its name in plans, such as `grid`.
     pub(super) fn name(&self, option: &str) -> String {
-        format!("{}{option}", self.names.prefix)
+        self.names.of(option)
     }
 
     /// Returns the names of options that describe a launch, as the start of a list.

@@ -33,7 +33,7 @@ pub fn read(file: &Location, options: &LaunchOptions, watch: &Watch) -> Result<T
         conservative_predicates: options.conservative_predicates,
         unknown: options.unknown_op.clone().unwrap_or(Taking::default().unknown),
     };
-    let kernel = TracedKernel::read(file, &embedded::opcodes()?, &taking, Some(watch))?;
+    let kernel = TracedKernel::read(file, embedded::opcodes()?, &taking, Some(watch))?;
     if !kernel.summary.unknown.is_empty() {
         // a table of several results has no room for notes
         let notes = kernel.program.notes.iter().filter(|note| note.contains("not known"));

@@ -5,7 +5,7 @@
 //! points in time.
 
 use super::codes::{Barriers, Codes};
-use super::sem::{Operand, exchange, jump, lanewise};
+use super::sem::{Operand, exchange, jump, lanewise, no_effect};
 use super::{Access, Flow, Instr, MemoryOp, Program, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
@@ -351,10 +351,7 @@ fn without_address(instr: &Instr) -> RegList {
         | Sem::Mbarrier(_)
         | Sem::Call(_)
         | Sem::CallPointer(_)
-        | Sem::None
-        | Sem::Traced(None)
-        | Sem::Nop
-        | Sem::Sleep { .. }
+        | no_effect!()
         | lanewise!()
         | exchange!()
         | jump!() => return instr.srcs.clone(),
@@ -398,6 +395,26 @@ fn number(name: &str, index: usize) -> usize {
 }
 
 impl TimedInstr {
+    /// Creates an instruction that belongs to no program, for [`TimingTable::of_instrs`].
+    #[inline]
+    pub fn bare(flow: Flow, op: OpTiming, dsts: RegList, srcs: RegList) -> Self {
+        Self {
+            op,
+            by_space: None,
+            srcs,
+            dsts,
+            results: RegList::new(),
+            codes: Codes::default(),
+            flow,
+            loads_global: false,
+            access: None,
+            operands: RegList::new(),
+            unscored: false,
+            banks: None,
+            moves_lines: false,
+        }
+    }
+
     /// Returns the timing of accesses to shared memory.
     fn in_shared_memory(&mut self) -> &mut OpTiming {
         match &mut self.by_space {

@@ -13,7 +13,7 @@
 //! return are varying.
 
 use super::cfg::{Cfg, Successors};
-use super::sem::{ArgLocation, Sem, Special, jump, lanewise, no_effect, straight};
+use super::sem::{Sem, Special, jump, lanewise, no_effect};
 use super::{Instr, Program};
 use crate::base::{RegId, WARP_SIZE};
 use crate::isa::Space;
@@ -36,7 +36,7 @@ impl Uniformity {
             found.write_all(instr);
         }
         for instr in &program.instrs {
-            found.write_handed_back(instr);
+            instr.sem.each_handed_back(|reg| found.varying[reg.index()] = true);
         }
         let mut spread = vec![false; cfg.blocks.len()];
         loop {
@@ -84,21 +84,6 @@ impl Uniformity {
 
     fn write_all(&mut self, instr: &Instr) {
         instr.dsts.as_slice().iter().for_each(|reg| self.varying[reg.index()] = true);
-    }
-
-    fn write_handed_back(&mut self, instr: &Instr) {
-        let mut write = |place: &ArgLocation| {
-            if let ArgLocation::Reg(reg) = place {
-                self.varying[reg.index()] = true;
-            }
-        };
-        match &instr.sem {
-            Sem::Call(call) => call.give_back.iter().for_each(|transfer| write(&transfer.to)),
-            Sem::CallPointer(call) => {
-                call.results.iter().filter_map(|(place, _)| place.as_ref()).for_each(write)
-            }
-            straight!() | jump!() => {}
-        }
     }
 
     fn reads_varying(&self, instr: &Instr) -> bool {

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::cfg::{Cfg, Successors};
-use super::sem::{ArgLocation, PredSrc, Sem, jump, straight};
+use super::sem::{ArgLocation, PredSrc, Sem};
 use super::{Guard, Instr, Program};
 use crate::base::{Pc, RegId};
 
@@ -48,7 +48,7 @@ type Write = (Pc, Option<Guard>);
 pub fn unset_reads(program: &Program) -> Vec<(Pc, RegId)> {
     let mut starts = vec![(Pc::new(0), Vec::new())];
     starts.extend(program.functions.iter().map(|function| {
-        let place = |(place, _): &(ArgLocation, u32)| register(*place);
+        let place = |(place, _): &(ArgLocation, u32)| place.reg();
         (function.first, function.params.iter().filter_map(place).collect())
     }));
     starts.sort_by_key(|(first, _)| *first);
@@ -72,25 +72,10 @@ pub fn unset_reads(program: &Program) -> Vec<(Pc, RegId)> {
     found
 }
 
-fn register(place: ArgLocation) -> Option<RegId> {
-    match place {
-        ArgLocation::Reg(reg) => Some(reg),
-        ArgLocation::Local(_) | ArgLocation::Frame(_) | ArgLocation::Imm(_) => None,
-    }
-}
-
 /// Calls `take` for each register that has a value after an instruction.
 fn each_written(instr: &Instr, mut take: impl FnMut(RegId)) {
     instr.dsts.as_slice().iter().for_each(|&reg| take(reg));
-    match &instr.sem {
-        Sem::Call(call) => {
-            call.give_back.iter().filter_map(|transfer| register(transfer.to)).for_each(take);
-        }
-        Sem::CallPointer(call) => {
-            call.results.iter().filter_map(|(place, _)| register((*place)?)).for_each(take);
-        }
-        straight!() | jump!() => {}
-    }
+    instr.sem.each_handed_back(take);
 }
 
 /// Calls `take` for each register that an instruction reads, with the lanes that read it.

@@ -81,17 +81,19 @@ pub enum Advice {
     /// The sample is stationary without this number of first measurements. Leave them out (a
     /// warm-up), and measure as many again.
     DropFirst(usize),
-    /// No part from some point to the end is stationary: what changed while measuring has to be found; more measurements of the
-    /// same would show the drift more clearly.
+    /// No part from any point to the end is stationary. The cause of the change during the
+    /// measurement has to be found; more measurements of the same kind show the drift more clearly.
     FindDrift,
-    /// Keep one measurement of so many, so that correlation has faded, and measure so many in all to have as many as now.
+    /// Keep one measurement of every `every`, so that they are no longer correlated, and take
+    /// `measurements` in total to have as many as now.
     Thin {
         /// The number of measurements of which one is kept.
         every: usize,
         /// The total number of measurements.
         measurements: usize,
     },
-    /// Keep the largest of each cluster, and measure so many in all to have as many clusters as there are exceedances now.
+    /// Keep the largest measurement of each cluster, and take `measurements` in total to have as many
+    /// clusters as there are exceedances now.
     Decluster {
         /// The largest distance of two exceedances in one cluster.
         run_length: usize,
@@ -100,8 +102,9 @@ pub enum Advice {
         /// The total number of measurements.
         measurements: usize,
     },
-    /// The interval of the extremal index reaches 1: with so many measurements in all there would be [`ENOUGH`] exceedances, and
-    /// its standard error, about the root of their number, 0.05.
+    /// The interval of the extremal index includes 1. With `measurements` in total there would be
+    /// [`ENOUGH`] exceedances, and its standard error would be 0.05: it is about the reciprocal of
+    /// the square root of their number.
     MoreExceedances {
         /// The total number of measurements.
         measurements: usize,
@@ -111,7 +114,8 @@ pub enum Advice {
         /// A threshold that [`Rule::Automatic`](super::threshold::Rule::Automatic) keeps; none if
         /// there is none.
         threshold: Option<f64>,
-        /// Measurements in all for as many exceedances as now by a tenth of the share of runs: ten times as many as now.
+        /// The total number of measurements in which a tenth of the present share of runs gives as
+        /// many exceedances as now: ten times the present number.
         measurements: usize,
     },
     /// The tail has few distinct values or wide steps: measure with a finer clock.

@@ -34,7 +34,7 @@ pub enum Rule {
     Automatic,
     /// The given time; if times are tied, it is moved by at most half a step to lie between steps.
     At(f64),
-    /// The threshold that so many values exceed.
+    /// The threshold that this number of values exceeds.
     Exceedances(usize),
 }
 

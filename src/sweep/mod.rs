@@ -28,4 +28,4 @@ pub use points::{Assignment, Axis, Job, Point, Points};
 pub use record::{Cell, Columns, Record, csv_heading, csv_of_json};
 pub use spec::{KernelSpec, SweepSpec, ValueSpec};
 pub use summary::{BoundSummary, Failure, Summary};
-pub use work::{Inputs, Loaded, records, run_job};
+pub use work::{Inputs, records, run_job};

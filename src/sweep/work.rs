@@ -2,8 +2,9 @@
 
 use super::points::{Assignment, Job, Point, Points};
 use super::record::{Columns, Measured, Record};
-use crate::check::{Application, Run, RunOptions, Subject, Workload, judge_each};
+use crate::check::{Run, RunOptions, judge_each};
 use crate::diag::Diagnostics;
+use crate::load::Loaded;
 use crate::machine::Machine;
 use crate::sim::PolicySetup;
 
@@ -23,29 +24,6 @@ pub trait Inputs: Sync {
 
     /// Returns the policies of the plan, in its order.
     fn policies(&self) -> &[PolicySetup];
-}
-
-/// The workload of a point.
-#[derive(Clone, Debug)]
-pub enum Loaded {
-    /// One launch.
-    Launch(Box<Workload>),
-    /// Several kernels, one after the other.
-    Application {
-        /// The name of the application in reports.
-        name: String,
-        /// The kernels.
-        application: Application,
-    },
-}
-
-impl Loaded {
-    fn subject(&self) -> Subject<'_> {
-        match self {
-            Self::Launch(workload) => Subject::Launch(workload),
-            Self::Application { name, application } => Subject::Application { name, application },
-        }
-    }
 }
 
 /// Returns the records of a job, in the order of its points; `None` if the job was stopped.

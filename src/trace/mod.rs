@@ -241,26 +241,23 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
 }
 
-/// An observer that is known to need events, so that no check is needed for every event.
-pub struct Listening<'o> {
-    observer: &'o mut dyn Observer,
-    needs: Needs,
-}
+/// An observer that is known to need events, so that no check is needed for every event. It is for
+/// the engine of the paper model, which has one SM and no samples.
+pub(crate) struct Listening<'o>(&'o mut dyn Observer);
 
 impl<'o> Listening<'o> {
     /// Returns the observer if it needs events.
     pub fn new(observer: &'o mut dyn Observer) -> Option<Self> {
-        let needs = observer.needs();
-        needs.events.then_some(Self { observer, needs })
+        observer.needs().events.then_some(Self(observer))
     }
 }
 
 impl Observer for Listening<'_> {
     fn needs(&self) -> Needs {
-        Needs { events: true, ..self.needs }
+        Needs::EVENTS
     }
     fn on(&mut self, event: &Event) {
-        self.observer.on(event);
+        self.0.on(event);
     }
 }
 

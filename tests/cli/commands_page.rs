@@ -18,8 +18,8 @@ fn help(command: &[&str]) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// The names of the commands, in the order of the help.
-fn commands(help: &str) -> Vec<&str> {
+/// Returns the names of the commands in the help of the program, in order.
+pub fn commands(help: &str) -> Vec<&str> {
     let rows = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let rows = rows.take_while(|line| !line.is_empty());
     let names = rows.filter_map(|row| row.strip_prefix("  ")?.split(' ').next());

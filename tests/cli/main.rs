@@ -13,6 +13,8 @@ mod ends;
 mod every_path;
 mod explain;
 mod fermi;
+#[path = "../support/files.rs"]
+mod files;
 mod hunt;
 mod hybrid;
 mod import_config;

@@ -201,13 +201,7 @@ fn every_kernel_of_a_batch_gets_a_folder_of_its_own() {
 #[test]
 fn completions_and_manual_know_every_command() {
     let help = stdout(&warpbound(&["--help"]));
-    let list = help.split("Commands:").nth(1).and_then(|rest| rest.split("\nOptions:").next()).unwrap();
-    let commands: Vec<&str> = list
-        .lines()
-        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help")
-        .collect();
+    let commands = crate::commands_page::commands(&help);
     assert!(commands.len() >= 15, "{commands:?}");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let text = stdout(&warpbound(&["completions", shell]));

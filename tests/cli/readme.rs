@@ -11,6 +11,8 @@ use warpbound::micro::MicroKernel;
 use warpbound::program::launch::LaunchSpec;
 use warpbound::sweep::SweepSpec;
 
+use super::commands_page;
+use super::files::below;
 use super::support::{in_dir, scratch, stderr, stdout, warpbound};
 
 fn root() -> &'static Path {
@@ -22,21 +24,11 @@ fn text(page: &str) -> String {
     std::fs::read_to_string(root().join(page)).unwrap()
 }
 
-/// The README and the pages of the book.
+/// Returns the README and the pages of the book, as paths from the root of the repository.
 fn pages() -> Vec<String> {
-    let mut pages = vec!["README.md".to_owned()];
-    let mut folders = vec!["docs".to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(root().join(&folder)).unwrap() {
-            let entry = entry.unwrap();
-            let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
-            if entry.file_type().unwrap().is_dir() {
-                folders.push(path);
-            } else if path.ends_with(".md") {
-                pages.push(path);
-            }
-        }
-    }
+    let name = |path: PathBuf| path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+    let mut pages: Vec<String> = below("docs", "md").into_iter().map(name).collect();
+    pages.push("README.md".to_owned());
     pages.sort();
     pages
 }
@@ -181,13 +173,7 @@ fn tables_are_complete() {
         .map(|cell| cell.split(' ').next().unwrap().trim_end_matches(',').to_owned())
         .collect();
     let help = stdout(&warpbound(&["--help"]));
-    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
-    let known: BTreeSet<String> = listed
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')))
-        .map(|line| line.split_whitespace().next().unwrap().to_owned())
-        .filter(|name| name != "help")
-        .collect();
+    let known: BTreeSet<String> = commands_page::commands(&help).into_iter().map(str::to_owned).collect();
     assert_eq!(commands, known);
 
     let bounds = "docs/bounds.md";

@@ -7,7 +7,7 @@ use warpbound::diag::{Diagnostics, SourceText};
 use warpbound::exec::divergence::Divergence;
 use warpbound::exec::races::{BlockOrder, TimeDependences};
 use warpbound::exec::{Executor, Options, Vectors};
-use warpbound::isa::IsaTable;
+use warpbound::load::ptx_isa;
 use warpbound::machine::{Banks, Reconvergence};
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::Program;
@@ -125,9 +125,7 @@ impl Kernel {
     }
 
     fn run_with(&self, vectors: Vectors) -> Result<Outcome, Diagnostics> {
-        let isa_file = concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron");
-        let isa_text = std::fs::read_to_string(isa_file).unwrap();
-        let isa = IsaTable::parse(&SourceText::new("ptx.ron", isa_text)).unwrap();
+        let isa = ptx_isa().unwrap();
         let text = self.text();
         let module = Module::parse(&SourceText::new("k.ptx", text.as_str()))?;
         let program = module.program("k", &isa)?;

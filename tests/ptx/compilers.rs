@@ -12,7 +12,7 @@ use std::path::Path;
 
 use warpbound::diag::SourceText;
 use warpbound::exec::{Executor, Options};
-use warpbound::isa::IsaTable;
+use warpbound::load::ptx_isa;
 use warpbound::machine::Reconvergence;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::launch::{Launch, LaunchSpec};
@@ -26,8 +26,7 @@ fn run(build: &str, launch: &str) -> Vec<Vec<u8>> {
 }
 
 fn run_with(build: &str, launch: &str, options: Options) -> Vec<Vec<u8>> {
-    let table = SourceText::new("isa/ptx.ron", include_str!("../../isa/ptx.ron"));
-    let isa = IsaTable::parse(&table).unwrap();
+    let isa = ptx_isa().unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/files/ptx/compiled/{build}.ptx"));
     let source = SourceText::new(build, std::fs::read_to_string(path).unwrap());
     let text = SourceText::new("launch", launch);
@@ -251,9 +250,8 @@ fn parameters_have_addresses() {
             ld.param.u64 %d2, [out];
             st.u32 [%d2], %r1;
         }";
-    let table = SourceText::new("isa/ptx.ron", include_str!("../../isa/ptx.ron"));
     let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap_or_else(|e| panic!("{e}"));
-    let program = module.program("k", &IsaTable::parse(&table).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let program = module.program("k", &ptx_isa().unwrap()).unwrap_or_else(|e| panic!("{e}"));
     let text = SourceText::new(
         "launch",
         "Launch(module: \"\", entry: \"k\", grid: (1, 1, 1), block: (1, 1, 1), args: [

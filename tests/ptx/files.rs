@@ -2,7 +2,7 @@
 //! With `WARPBOUND_BLESS=1` the expectations are rewritten; review the difference.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use warpbound::diag::SourceText;
 use warpbound::isa::IsaTable;
@@ -10,28 +10,10 @@ use warpbound::program::layout::Segment;
 use warpbound::program::{Flow, Program};
 use warpbound::ptx::Module;
 
+use crate::repository::below;
+
 fn isa() -> IsaTable {
-    let table = SourceText::new("isa/ptx.ron", include_str!("../../isa/ptx.ron"));
-    IsaTable::parse(&table).expect("the shipped ISA table is right")
-}
-
-fn folder(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-/// Returns every `.ptx` file below a folder, sorted.
-fn ptx_files(path: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let Ok(entries) = std::fs::read_dir(path) else { return found };
-    for entry in entries.flatten().map(|entry| entry.path()) {
-        if entry.is_dir() {
-            found.extend(ptx_files(&entry));
-        } else if entry.extension().is_some_and(|ending| ending == "ptx") {
-            found.push(entry);
-        }
-    }
-    found.sort();
-    found
+    warpbound::load::ptx_isa().expect("the shipped ISA table is right")
 }
 
 fn read(path: &Path) -> SourceText {
@@ -135,7 +117,7 @@ fn short(debug: &str) -> String {
 #[test]
 fn files_become_what_is_expected() {
     let bless = std::env::var_os("WARPBOUND_BLESS").is_some();
-    let files = ptx_files(&folder("tests/files/ptx"));
+    let files = below("tests/files/ptx", "ptx");
     assert!(files.len() >= 7, "{files:?}");
     let mut wrong = Vec::new();
     for path in files.iter().filter(|path| path.parent().is_some_and(|p| p.ends_with("ptx"))) {
@@ -154,8 +136,8 @@ fn files_become_what_is_expected() {
 #[test]
 fn compiled_kernels_are_supported() {
     let isa = isa();
-    let mut files = ptx_files(&folder("kernels"));
-    files.extend(ptx_files(&folder("tests/files/ptx/compiled")));
+    let mut files = below("kernels", "ptx");
+    files.extend(below("tests/files/ptx/compiled", "ptx"));
     assert!(files.len() >= 20, "only {} files", files.len());
     for path in files {
         let source = read(&path);

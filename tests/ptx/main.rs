@@ -1,5 +1,7 @@
 //! PTX: the output of compilers, the contents of files, and inputs that must not cause a crash.
 
+#[path = "../support/files.rs"]
+mod repository;
 #[path = "../support/shipped.rs"]
 mod shipped;
 

@@ -14,8 +14,7 @@ const VARIABLES: &str = include_str!("../files/ptx/variables.ptx");
 const COMPILED: &str = include_str!("../files/ptx/compiled/nvrtc_warps.ptx");
 
 fn isa() -> IsaTable {
-    let table = SourceText::new("isa/ptx.ron", include_str!("../../isa/ptx.ron"));
-    IsaTable::parse(&table).expect("the shipped ISA table is right")
+    warpbound::load::ptx_isa().expect("the shipped ISA table is right")
 }
 
 /// Does everything that can be done with a text. Returns whether it parses.

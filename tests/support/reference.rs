@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use warpbound::diag::SourceText;
-use warpbound::isa::IsaTable;
+use warpbound::load::ptx_isa;
 use warpbound::program::Program;
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
 use warpbound::ptx::Module;
@@ -89,7 +89,7 @@ pub fn arguments(text: &str) -> (Vec<Arg>, Vec<Buffer>) {
 }
 
 pub fn program(file: &str, entry: &str, text: String) -> Program {
-    let isa = IsaTable::parse(&SourceText::new("isa/ptx.ron", read("isa/ptx.ron"))).unwrap();
+    let isa = ptx_isa().unwrap();
     let source = SourceText::new(file, text);
     let module = Module::parse(&source).unwrap_or_else(|error| panic!("{error}"));
     module.program(entry, &isa).unwrap_or_else(|error| panic!("{error}"))

@@ -127,12 +127,12 @@ impl Common {
     }
 
     /// Returns the number of threads for a machine with several SMs.
-    pub fn threads(&self) -> usize {
+    fn threads(&self) -> usize {
         self.sm_threads.unwrap_or_else(resources::threads).max(1)
     }
 
     /// Returns whether functional execution has a thread of its own.
-    pub fn runs_ahead(&self) -> bool {
+    fn runs_ahead(&self) -> bool {
         self.sm_threads != Some(1) && resources::threads() > 1
     }
 }
@@ -154,6 +154,13 @@ impl Several {
     /// Returns the number of threads to use for this number of kernels.
     pub fn threads(&self, kernels: usize) -> usize {
         self.jobs.unwrap_or_else(resources::threads).clamp(1, kernels.max(1))
+    }
+
+    /// Returns the options of runs of this number of kernels, as [`Common::run_options`] does.
+    pub fn run_options<'a>(&self, common: &Common, kernels: usize, watch: &'a Watch) -> RunOptions<'a> {
+        // the kernels of a list of traces are simulated in parallel if no other kernels are
+        let jobs = if kernels == 1 { self.jobs.unwrap_or_else(resources::threads) } else { 1 };
+        common.run_options(watch).jobs(jobs).ahead_unless_parallel(self.threads(kernels))
     }
 }
 

@@ -52,17 +52,14 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         || (0..names.len()).filter_map(|index| Some(prepare(index, &session.watch).ok()?.own())).collect();
     let recording = said.recording(args.several.out.as_deref(), &lists, (session, false), own)?;
     let threads = args.several.threads(names.len());
-    // the kernels of a list of traces are simulated in parallel if no other kernels are
-    let jobs = if names.len() == 1 { args.several.jobs.unwrap_or_else(resources::threads) } else { 1 };
     let work = |index: usize, watch: &Watch, begin: Blocks| {
-        let options = args.common.run_options(watch).judged_by(&bounds, &[]).jobs(jobs);
-        let options = options.ahead(options.ahead && threads == 1);
+        let options = args.several.run_options(&args.common, names.len(), watch).judged_by(&bounds, &[]);
         match prepare(index, watch) {
             Ok(prepared) => {
                 begin(prepared.blocks());
                 let runs = prepared.run(&options);
                 let records = recording.as_ref().filter(|_| !watch.is_stopped());
-                let records = records.map(|recording| recording.of_kernel(index, &runs.concat()));
+                let records = records.map(|recording| recording.of_kernel(index, &runs));
                 (Ok((prepared, runs)), records)
             }
             Err(problems) => {

@@ -12,7 +12,6 @@ use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
 use crate::diag::Diagnostics;
 use crate::exec::Options;
-use crate::load::Loaded;
 use crate::report::every_path::{OfRun, StaticReport, StaticResult};
 use crate::report::output::Output;
 
@@ -52,10 +51,8 @@ fn row(
 ) -> Result<Option<(StaticResult, Verdict)>, Diagnostics> {
     let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.watch)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
-    let loaded = Loaded::Kernel(Box::new(kernel));
-    let policy = load::policy_of(&args.common, &loaded, &machine)?;
-    let Loaded::Kernel(kernel) = &loaded else { unreachable!("made above") };
-    let (given, resolved) = bounds.of(kernel)?;
+    let policy = load::policy(&args.common, &kernel, &machine)?;
+    let (given, resolved) = bounds.of(&kernel)?;
     let excerpts = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
     let options = Options::of(&machine, args.common.fuel());
     keeps_bounds(&kernel.workload, options, &resolved, &session.watch).map_err(excerpts)?;

@@ -40,7 +40,7 @@ pub fn run(args: &Export, session: &Session) -> Outcome {
     let options = Options { banks: None, traffic: false, constants: false, lanes: true, ..options };
     let folder = Folder::prepare("--out", &args.out, args.writing.force, &session.parts)?;
     let outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
-    let mut files = Files { opcodes: opcodes()?, ..Files::new(args.out.clone(), folder, outputs, session)? };
+    let mut files = Files::new(args.out.clone(), folder, outputs, session)?;
     match &loaded {
         Loaded::Kernel(kernel) => one(kernel, options, session, &mut files)?,
         Loaded::Application(program) => several(program, options, session, &mut files)?,
@@ -74,7 +74,7 @@ struct Files<'a> {
     /// later.
     _folder: Folder,
     session: &'a Session,
-    opcodes: Vec<Opcodes>,
+    opcodes: &'static [Opcodes],
     list: String,
     kernels: u64,
     instructions: u64,
@@ -88,7 +88,7 @@ impl<'a> Files<'a> {
         session: &'a Session,
     ) -> Result<Self, Diagnostics> {
         let draft = folder.draft().map_err(|error| unwritten(&out, &error))?;
-        let (opcodes, list) = (Vec::new(), String::new());
+        let (opcodes, list) = (opcodes()?, String::new());
         Ok(Self { out, outputs, draft, _folder: folder, session, opcodes, list, kernels: 0, instructions: 0 })
     }
 

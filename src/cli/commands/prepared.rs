@@ -3,7 +3,7 @@
 use super::sweep::Own;
 use crate::check::{Run, RunOptions, judge_each};
 use crate::cli::args::Common;
-use crate::cli::lists::{Lists, Setup, policies_of};
+use crate::cli::lists::{Lists, Setup};
 use crate::diag::Diagnostics;
 use crate::load::Loaded;
 use crate::machine::{Machine, SchedulerKind};
@@ -45,11 +45,9 @@ impl Prepared {
     }
 
     /// Calls `judge` with every machine and the policies on it.
-    pub fn everywhere(
-        &self,
-        judge: impl FnOnce(&[(&Machine, &[PolicySetup])]) -> Vec<Vec<Run>>,
-    ) -> Vec<Vec<Run>> {
-        let policies = policies_of(&self.setups);
+    pub fn everywhere<R>(&self, judge: impl FnOnce(&[(&Machine, &[PolicySetup])]) -> R) -> R {
+        let of_machine = |runs: &Vec<Setup>| runs.iter().map(|run| run.policy.clone()).collect();
+        let policies: Vec<Vec<PolicySetup>> = self.setups.iter().map(of_machine).collect();
         let machines = self.setups.iter().filter_map(|runs| Some(&runs.first()?.machine));
         let on: Vec<_> = machines.zip(policies.iter().map(Vec::as_slice)).collect();
         judge(&on)

@@ -1,7 +1,7 @@
 //! `warpbound worst`: searches for the worst schedules, and compares them with makespans and
 //! bounds.
 
-use crate::base::{BlockId, Cycle};
+use crate::base::Cycle;
 use crate::bound::{self, Analyser, Bound, BoundReport, Lwb, Order, Standing};
 use crate::check::{BoundRow, Checked, Plan, Verdict, check};
 use crate::cli::args::Worst;
@@ -26,7 +26,7 @@ use crate::report::output::Output;
 use crate::report::verdict;
 use crate::report::worst::{Launch, Sum, Summary, WorstReport, WorstResult};
 use crate::sim::policy::Schedule;
-use crate::trace::{Event, Issue, Needs, Observer};
+use crate::trace::{Issue, Recorder};
 
 /// The result of a launch.
 struct Row {
@@ -204,7 +204,7 @@ fn of_blocks(
     if begun < kernel.workload.blocks() {
         return Ok(None);
     }
-    let text = Schedule::text(&issues.all, |_| Cycle::ZERO);
+    let text = Schedule::text(&issues.0, |_| Cycle::ZERO);
     Ok(Some((sum, text)))
 }
 
@@ -237,28 +237,14 @@ fn of_block(
 
 /// The issues of all blocks, each counted from the start of its block.
 #[derive(Default)]
-struct Issues {
-    all: Vec<Issue>,
-    block: BlockId,
-}
+struct Issues(Vec<Issue>);
 
 impl Issues {
     /// Records the schedule of a block.
     fn record(&mut self, table: &TimingTable, machine: &Machine, paths: &BlockPaths, found: &Found) {
-        self.block = paths.block;
-        let makespan = replay(table, machine, paths, &found.order, self);
+        let mut recorder = Recorder::new();
+        let makespan = replay(table, machine, paths, &found.order, &mut recorder);
         assert_eq!(makespan, Some(found.makespan), "a schedule that was found cannot be followed");
-    }
-}
-
-impl Observer for Issues {
-    fn needs(&self) -> Needs {
-        Needs::IN_ORDER
-    }
-
-    fn on(&mut self, event: &Event) {
-        if let Event::Issued(issue) = event {
-            self.all.push(Issue { block: self.block, ..*issue });
-        }
+        self.0.extend(recorder.issues().map(|issue| Issue { block: paths.block, ..*issue }));
     }
 }

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use super::decide::{Deciding, path_depends};
+use super::{AccessKind, kind_of};
 use crate::base::Pc;
-use crate::program::sem::{
-    ArgLocation, AtomOp, Operand, ValueTy, exchange, jump, lanewise, no_effect, straight,
-};
+use crate::program::sem::{ArgLocation, AtomOp, Operand, ValueTy, jump, straight};
 use crate::program::{Program, Sem};
 
 /// The properties of the atomic operations of a program, by pc.
@@ -41,14 +40,8 @@ impl Atomics {
         let handed_back: Vec<ArgLocation> = program.instrs.iter().flat_map(handed_back).collect();
         let by_pointer = program.instrs.iter().any(|instr| matches!(instr.sem, Sem::CallPointer(_)));
         let decides = Deciding::new(program, |instr, reg| {
-            let to_memory = match &instr.sem {
-                Sem::Store { .. } | Sem::Surface(_) | Sem::Atomic(_) => true,
-                Sem::Matrix(matrix) => matrix.stores(),
-                Sem::Load { .. } | Sem::Fetch(_) | Sem::ImageQuery(_) => false,
-                Sem::AsyncCopy { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } => false,
-                Sem::Barrier(_) | Sem::Mbarrier(_) | Sem::Call(_) | Sem::CallPointer(_) => false,
-                lanewise!() | exchange!() | no_effect!() | jump!() => false,
-            };
+            let to_memory = matches!(instr.sem, Sem::Atomic(_) | Sem::Surface(_))
+                || kind_of(&instr.sem) == AccessKind::Store;
             to_memory || by_pointer || path_depends(instr, Operand::Reg(reg))
         });
         let atomic = |sem: &Sem| match sem {

@@ -19,12 +19,10 @@ use std::collections::HashMap;
 use super::decide::{path_depends, sources};
 use super::pages::Pages;
 use super::rows::ROW_BYTES;
-use super::{BlockOrder, Deed, Extent, Region, Source};
+use super::{AccessKind, BlockOrder, Deed, Extent, Region, Source, kind_of};
 use crate::base::{Pc, RegId};
 use crate::isa::Space;
-use crate::program::sem::{
-    ArgLocation, AtomOp, Operand, Special, ValueTy, exchange, jump, lanewise, no_effect, straight,
-};
+use crate::program::sem::{AtomOp, Operand, Special, ValueTy, jump, straight};
 use crate::program::{Instr, Program, Sem};
 
 /// The number of rows of a page.
@@ -363,15 +361,7 @@ impl Uses {
         Self {
             dsts: instr.dsts.as_slice().to_vec(),
             deciding: sources(instr).filter(|&reg| path_depends(instr, Operand::Reg(reg))).collect(),
-            stores: match &instr.sem {
-                Sem::Store { .. } | Sem::Atomic(_) => true,
-                Sem::Surface(access) => access.is_store(),
-                Sem::Matrix(matrix) => matrix.stores(),
-                Sem::Load { .. } | Sem::Fetch(_) | Sem::ImageQuery(_) => false,
-                Sem::AsyncCopy { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } => false,
-                Sem::Barrier(_) | Sem::Mbarrier(_) | Sem::Call(_) | Sem::CallPointer(_) => false,
-                lanewise!() | exchange!() | no_effect!() | jump!() => false,
-            },
+            stores: matches!(instr.sem, Sem::Atomic(_)) || kind_of(&instr.sem) == AccessKind::Store,
             copies: matches!(instr.sem, Sem::AsyncCopy { .. }),
             sums: adds_floats(instr),
             loads_local: matches!(&instr.sem, Sem::Load { space, .. } if in_thread(*space)),
@@ -383,19 +373,14 @@ impl Uses {
 /// Returns the destinations of the results of a call, each with the register of the function that
 /// contains it, if it is in a register.
 fn handed_back(instr: &Instr) -> Vec<(Option<RegId>, RegId)> {
-    let register = |place: ArgLocation| match place {
-        ArgLocation::Reg(reg) => Some(reg),
-        _ => None,
-    };
     match &instr.sem {
         Sem::Call(call) => {
-            let to = |transfer: &crate::program::sem::Transfer| {
-                Some((register(transfer.from), register(transfer.to)?))
-            };
+            let to =
+                |transfer: &crate::program::sem::Transfer| Some((transfer.from.reg(), transfer.to.reg()?));
             call.give_back.iter().filter_map(to).collect()
         }
         Sem::CallPointer(call) => {
-            call.results.iter().filter_map(|(place, _)| Some((None, register((*place)?)?))).collect()
+            call.results.iter().filter_map(|(place, _)| Some((None, (*place)?.reg()?))).collect()
         }
         straight!() | jump!() => Vec::new(),
     }

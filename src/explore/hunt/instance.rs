@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::base::{BlockId, Cycles, LaneMask, Pc, RegId, UnitId};
 use crate::machine::{OpTiming, SubCores};
 use crate::path::{BarrierUse, BlockPaths, Step};
-use crate::program::{Codes, Flow, RegList, TimedInstr, TimingTable};
+use crate::program::{Flow, RegList, TimedInstr, TimingTable};
 
 /// The initiation interval and the latency of a unit, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,47 +213,17 @@ impl Subject {
 
 fn timed(instance: &Instance, ins: &Ins, first: usize, pc: usize) -> TimedInstr {
     let (unit, time) = instance.timing(ins.kind);
-    TimedInstr {
-        op: OpTiming {
-            unit: UnitId::from_index(unit),
-            init: Cycles::new(u64::from(time.init)),
-            lat: Cycles::new(u64::from(time.lat)),
-        },
-        by_space: None,
-        srcs: ins.reads.iter().flatten().map(|&read| RegId::from_index(first + usize::from(read))).collect(),
-        dsts: match ins.kind {
-            Kind::On(_) => RegList::from_iter([RegId::from_index(pc)]),
-            Kind::Barrier => RegList::new(),
-        },
-        results: RegList::new(),
-        codes: Codes::default(),
-        flow: match ins.kind {
-            Kind::On(_) => Flow::Plain,
-            Kind::Barrier => Flow::Barrier,
-        },
-        loads_global: false,
-        access: None,
-        operands: RegList::new(),
-        unscored: false,
-        banks: None,
-        moves_lines: false,
-    }
+    let (init, lat) = (Cycles::new(u64::from(time.init)), Cycles::new(u64::from(time.lat)));
+    let op = OpTiming { unit: UnitId::from_index(unit), init, lat };
+    let (flow, dsts) = match ins.kind {
+        Kind::On(_) => (Flow::Plain, RegList::from_iter([RegId::from_index(pc)])),
+        Kind::Barrier => (Flow::Barrier, RegList::new()),
+    };
+    let srcs = ins.reads.iter().flatten().map(|&read| RegId::from_index(first + usize::from(read)));
+    TimedInstr::bare(flow, op, dsts, srcs.collect())
 }
 
 fn exit() -> TimedInstr {
-    TimedInstr {
-        op: OpTiming { unit: UnitId::new(0), init: Cycles::ONE, lat: Cycles::ZERO },
-        by_space: None,
-        srcs: RegList::new(),
-        dsts: RegList::new(),
-        results: RegList::new(),
-        codes: Codes::default(),
-        flow: Flow::Exit,
-        loads_global: false,
-        access: None,
-        operands: RegList::new(),
-        unscored: false,
-        banks: None,
-        moves_lines: false,
-    }
+    let op = OpTiming { unit: UnitId::new(0), init: Cycles::ONE, lat: Cycles::ZERO };
+    TimedInstr::bare(Flow::Exit, op, RegList::new(), RegList::new())
 }

@@ -535,6 +535,31 @@ impl Operand {
     }
 }
 
+impl ArgLocation {
+    /// Returns the register, if it is one.
+    pub fn reg(self) -> Option<RegId> {
+        match self {
+            Self::Reg(reg) => Some(reg),
+            Self::Local(_) | Self::Frame(_) | Self::Imm(_) => None,
+        }
+    }
+}
+
+impl Sem {
+    /// Calls `take` for each register in which a call returns a result.
+    pub(crate) fn each_handed_back(&self, take: impl FnMut(RegId)) {
+        match self {
+            Self::Call(call) => {
+                call.give_back.iter().filter_map(|transfer| transfer.to.reg()).for_each(take);
+            }
+            Self::CallPointer(call) => {
+                call.results.iter().filter_map(|(place, _)| (*place)?.reg()).for_each(take);
+            }
+            straight!() | jump!() => {}
+        }
+    }
+}
+
 impl PredSrc {
     /// Returns the predicate register, if it is not a constant.
     pub fn reg(self) -> Option<RegId> {

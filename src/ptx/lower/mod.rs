@@ -144,12 +144,7 @@ fn instruction<'a>(
 /// of operands.
 fn check_register_count(sem: &Sem) -> Res<()> {
     let fits = |places: &mut dyn Iterator<Item = ArgLocation>| {
-        let mut regs: Vec<_> = places
-            .filter_map(|place| match place {
-                ArgLocation::Reg(reg) => Some(reg),
-                ArgLocation::Local(_) | ArgLocation::Frame(_) | ArgLocation::Imm(_) => None,
-            })
-            .collect();
+        let mut regs: Vec<_> = places.filter_map(ArgLocation::reg).collect();
         regs.sort_unstable();
         regs.dedup();
         regs.len() <= RegList::MAX

@@ -11,7 +11,7 @@ use crate::report::style::Style;
 use crate::report::table::Table;
 
 /// A figure of a paper, or a formula, with our results.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FigureResult {
     /// The name of the figure.
@@ -96,18 +96,7 @@ impl FigureResult {
         section: &'static str,
         about: &'static str,
     ) -> Self {
-        let (quantities, stacks, statements) = (Vec::new(), Vec::new(), Vec::new());
-        Self {
-            figure,
-            paper,
-            section,
-            about,
-            quantities,
-            stacks,
-            statements,
-            notes: Vec::new(),
-            commands: Vec::new(),
-        }
+        Self { figure, paper, section, about, ..Self::default() }
     }
 
     /// Returns the figure as text for people.

@@ -83,9 +83,7 @@ impl Sm<'_> {
         self.blocks.left(slot, state.next, state.last_issue, now);
         let finish = self.blocks.over(slot, state.last_done, now);
         self.follow_blocks();
-        if observer.needs().events {
-            observer.on(&Event::WarpFinished(finish));
-        }
+        observer.on(&Event::WarpFinished(finish));
     }
 
     /// Releases the warps whose barriers are due. Returns whether a block has ended.

@@ -84,43 +84,42 @@ impl Prepared {
         args: &Check,
         session: &Session,
         kept: &Mutex<Option<Checkpoint>>,
-    ) -> Result<Vec<check::Run>, Diagnostics> {
-        let Some(path) = &args.checkpoint.checkpoint else { return Ok(self.run(options).concat()) };
+    ) -> Result<Vec<Vec<check::Run>>, Diagnostics> {
+        let Some(path) = &args.checkpoint.checkpoint else { return Ok(self.run(options)) };
         let Loaded::Application(found) = &self.what else {
             return Err(checkpoint::of_one(path, "this is one kernel").into());
         };
         let application = &found.application;
-        let mut opened = Ok(None);
-        let runs = self.everywhere(|on| {
+        let (runs, checkpoint) = self.everywhere(|on| {
             let said = (&args.common, &args.ptx);
             let of = Of { application, on, bounds: options.bounds };
-            let identity = Identity::new("check", found, on, said, &args.bound, args.self_check);
-            opened = identity.and_then(|identity| {
-                let inputs = load::inputs_of_application(&args.common, found);
-                Checkpoint::open(&args.checkpoint, args.writing.force, identity, &of, &inputs, session)
-            });
-            let Ok(Some(Opened { checkpoint, from })) = &mut opened else { return Vec::new() };
-            let begun = from.take().map(|(begun, ())| begun);
+            let identity = Identity::new("check", found, on, said, &args.bound, args.self_check)?;
+            let inputs = load::inputs_of_application(&args.common, found);
+            let opened =
+                Checkpoint::open(&args.checkpoint, args.writing.force, identity, &of, &inputs, session)?;
+            let Some(Opened { mut checkpoint, from }) = opened else { return Ok((Vec::new(), None)) };
+            let begun = from.map(|(begun, ())| begun);
             let mut keep = |reached: &Reached, (): &()| checkpoint.keep(application, reached, &());
-            judge_from(found.subject(), on, options, &mut (), begun, &mut keep).0
-        });
-        let checkpoint = opened?.map(|opened: Opened<()>| opened.checkpoint);
+            let (runs, _) = judge_from(found.subject(), on, options, &mut (), begun, &mut keep);
+            Ok::<_, Diagnostics>((runs, Some(checkpoint)))
+        })?;
         *kept.lock().unwrap_or_else(PoisonError::into_inner) = checkpoint;
-        Ok(runs.concat())
+        Ok(runs)
     }
 
     /// Returns the results of the runs, as far as they got, and the errors. `folder` returns the
     /// name of the folder for the run with an index, if one was requested.
     pub fn judged(
         self,
-        runs: Vec<check::Run>,
+        runs: Vec<Vec<check::Run>>,
         options: &RunOptions,
         folder: &dyn Fn(usize) -> Option<String>,
     ) -> (Option<Judged>, Diagnostics) {
         let Self { what, setups } = self;
         let mut problems = Diagnostics::new();
         let mut all = Vec::new();
-        for (index, (setup, run)) in setups.into_iter().flatten().zip(runs).enumerate() {
+        for (index, (setup, run)) in setups.into_iter().flatten().zip(runs.into_iter().flatten()).enumerate()
+        {
             let failed = run.problems.is_some();
             let mut found = run.problems.map(|found| what.with_excerpts(found)).unwrap_or_default();
             let witness = match (&run.judged, &what) {

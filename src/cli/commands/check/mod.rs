@@ -19,7 +19,6 @@ use crate::cli::failures::Batch;
 use crate::cli::files::loader;
 use crate::cli::lists::Lists;
 use crate::cli::output::{Ending, Outcome};
-use crate::cli::resources;
 use crate::cli::session::Session;
 use crate::cli::suite::suite_kernels;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -52,18 +51,11 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     let recording =
         said.recording(args.several.out.as_deref(), &lists, (session, args.checkpoint.resume), own)?;
     let threads = args.several.threads(names.len());
-    // the kernels of a list of traces are simulated in parallel if no other kernels are
-    let jobs = if names.len() == 1 { args.several.jobs.unwrap_or_else(resources::threads) } else { 1 };
     let kept = Mutex::new(None);
     let work = |index: usize, watch: &Watch, begin: Blocks| {
         tracing::info!(kernel = %names[index], "checking");
-        let options = args
-            .common
-            .run_options(watch)
-            .judged_by(&bounds, &args.bound)
-            .jobs(jobs)
-            .self_check(args.self_check);
-        let options = options.ahead(options.ahead && threads == 1);
+        let options = args.several.run_options(&args.common, names.len(), watch);
+        let options = options.judged_by(&bounds, &args.bound).self_check(args.self_check);
         let prepared = match prepare(index, watch) {
             Ok(prepared) => prepared,
             Err(problems) => {

@@ -78,8 +78,8 @@ pub fn explain(args: &Run, given: &str, session: &Session) -> Result<Explained, 
     session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(&kernel, &machine)?;
     let mut observer = (UnitUse::new(machine.units().len()), Explainer::new(&table, &machine, 0));
-    let checked = observe(&plan, &policy, &mut observer)
-        .map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    let checked =
+        observe(&plan, &mut observer).map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
     let (units, explainer) = observer;
     if !checked.is_complete() {
         let message = match session.stopped() {

@@ -1,5 +1,6 @@
 //! A run of one kernel: simulates it and shows where its cycles went.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::explain;
@@ -14,7 +15,7 @@ use crate::cli::files::Outputs;
 use crate::cli::load;
 use crate::cli::output::{Ending, Outcome};
 use crate::cli::session::Session;
-use crate::cli::trace_files::{self, Listener, TraceFile, Writer};
+use crate::cli::trace_files::{self, Listener, TraceFile, TraceKind, Writer};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::exec::Options;
 use crate::hybrid::Instrumented;
@@ -42,7 +43,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let dumps = names(kernel).dumps(&args.dump)?;
     let inputs = load::inputs(&args.on.common, kernel, &policy);
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
-    let (mut traces, dumps) = create(args, dumps, &mut outputs)?;
+    let (mut traces, dumps) = create((&args.trace, &kinds), dumps, &mut outputs)?;
     let bounds = bound::all();
     let policies = std::slice::from_ref(&policy);
     let options = args.on.common.run_options(&session.watch).judged_by(&bounds, &[]);
@@ -156,14 +157,14 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
 
 /// Creates the requested files.
 fn create<'a>(
-    args: &'a Run,
+    (paths, kinds): (&'a [PathBuf], &[TraceKind]),
     dumps: Vec<Dump>,
     outputs: &mut Outputs,
 ) -> Result<(Vec<TraceFile<'a>>, Vec<OpenDump>), Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut traces = Vec::new();
-    for path in &args.trace {
-        match TraceFile::create(path, outputs) {
+    for (path, &kind) in paths.iter().zip(kinds) {
+        match TraceFile::create(path, kind, outputs) {
             Ok(trace) => traces.push(trace),
             Err(problem) => problems.push(problem),
         }

@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, Diagnostics, SourceText};
 use crate::load::{Loaded, Location, read};
 use crate::machine::{Machine, MachineSpec, Random, SchedulerKind, Setting};
 use crate::sim::PolicySetup;
-use crate::sweep::{self, Assignment, Axis, Draws, Input, Inputs, Point, Points};
+use crate::sweep::{Assignment, Axis, Draws, Input, Inputs, Point, Points};
 
 /// The only setting of a plan that is not a path in a machine file.
 const MEM_LATENCY: &str = "mem_latency";
@@ -161,19 +161,14 @@ impl Found {
 }
 
 impl Inputs for Found {
-    fn subject(&self, kernel: &str, options: &[Assignment], seed: u64) -> Result<sweep::Loaded, Diagnostics> {
+    fn subject(&self, kernel: &str, options: &[Assignment], seed: u64) -> Result<Loaded, Diagnostics> {
         let mut launch = PtxLaunch::default();
         for (option, value) in options {
             launch
                 .set(option, value)
                 .map_err(|(message, hint)| Diagnostic::general(kernel, message).hint(hint))?;
         }
-        Ok(match self.load(kernel, &launch, seed)? {
-            Loaded::Kernel(kernel) => sweep::Loaded::Launch(Box::new(kernel.workload)),
-            Loaded::Application(found) => {
-                sweep::Loaded::Application { name: found.name, application: found.application }
-            }
-        })
+        self.load(kernel, &launch, seed)
     }
 
     fn machine(&self, point: &Point) -> Result<Machine, Diagnostics> {

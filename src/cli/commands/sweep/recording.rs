@@ -201,18 +201,19 @@ impl Recording {
         Ok(Self { dir: dir.to_owned(), planned, digests, written })
     }
 
-    /// Returns the records of the runs of a kernel, which is given by its index.
-    pub fn of_kernel(&self, kernel: usize, runs: &[Run]) -> Vec<Record> {
+    /// Returns the records of the runs of a kernel, grouped by machine. The kernel is given by its
+    /// index.
+    pub fn of_kernel(&self, kernel: usize, runs: &[Vec<Run>]) -> Vec<Record> {
         let policies = self.planned.points.policies().len();
         let digests = self.digests.iter().flat_map(|digest| std::iter::repeat_n(*digest, policies));
         let first = kernel as u64 * (self.digests.len() * policies) as u64;
-        records(&self.planned.points, first, &self.planned.columns, digests.zip(runs))
+        records(&self.planned.points, first, &self.planned.columns, digests.zip(runs.iter().flatten()))
     }
 
     /// Returns the records of a kernel without any run.
     pub fn of_failed(&self, kernel: usize, problems: &Diagnostics) -> Vec<Record> {
-        let runs =
-            vec![Run::failed(problems.clone()); self.digests.len() * self.planned.points.policies().len()];
+        let of_machine = vec![Run::failed(problems.clone()); self.planned.points.policies().len()];
+        let runs = vec![of_machine; self.digests.len()];
         self.of_kernel(kernel, &runs)
     }
 

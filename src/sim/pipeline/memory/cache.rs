@@ -347,27 +347,20 @@ impl Cache {
         match self.settings.replacement {
             Replacement::Lru | Replacement::Fifo => {
                 let first = self.lines.first(set);
-                if self.is_free(first) {
+                if self.lines.is_free(first) {
                     return Some(first);
                 }
-                self.lines.in_order(set).find(|&place| self.is_free(place))
+                self.lines.in_order(set).find(|&place| self.lines.is_free(place))
             }
             Replacement::Random => self.drawn_victim(set),
         }
     }
 
-    /// Returns whether a way does not wait for data.
-    #[inline]
-    fn is_free(&self, place: usize) -> bool {
-        self.lines.masks(place).reserved == 0
-    }
-
     /// Returns a random victim of a set like [`Self::victim`], or the first empty way.
     fn drawn_victim(&mut self, set: usize) -> Option<usize> {
         let lines = &self.lines;
-        let is_free = |&place: &usize| lines.masks(place).reserved == 0;
         let ways = self.settings.ways as usize;
-        let mut free = (set * ways..(set + 1) * ways).filter(is_free);
+        let mut free = (set * ways..(set + 1) * ways).filter(|&place| lines.is_free(place));
         let count = free.clone().count() as u64;
         let empty = free.clone().find(|&place| lines.at(place).is_none());
         // do not draw if there is no candidate, so that the number of attempts has no effect on the

@@ -169,6 +169,12 @@ impl Lines {
         self.lines[place].masks
     }
 
+    /// Returns whether a way does not wait for data.
+    #[inline(always)]
+    pub fn is_free(&self, place: usize) -> bool {
+        self.masks(place).reserved == 0
+    }
+
     /// Returns the sector masks of the line in a way, like [`Self::masks`], for modification.
     #[inline(always)]
     pub fn masks_mut(&mut self, place: usize) -> &mut Masks {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Formatting, lints, tests, documentation, the book. CI runs the same.
+# Checks formatting, lints, tests, documentation and the book. CI runs the same script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Tests need no optimisation across codegen units; leaving it out builds faster.
+# Tests need no optimisation across codegen units, and build faster without it.
 export CARGO_PROFILE_RELEASE_LTO=off
 
 step() { echo "== $*"; "$@"; }

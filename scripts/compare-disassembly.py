@@ -28,7 +28,7 @@ WARPBOUND = os.environ.get("WARPBOUND", str(ROOT / "target/release/warpbound"))
 
 
 def sections(path):
-    """The code of each kernel."""
+    """Returns the code of each kernel."""
     data = path.read_bytes()
     (start,) = struct.unpack_from("<Q", data, 0x28)
     count, names = struct.unpack_from("<HH", data, 0x3C)
@@ -41,12 +41,12 @@ def sections(path):
 
 
 def tidy(text):
-    """Without the blanks that its printer leaves, and with bare targets."""
+    """Removes the blanks that the printer inserts, and the decoration of branch targets."""
     return re.sub(r"\s+", " ", text).replace(" ,", ",").strip().rstrip(";").strip()
 
 
 def theirs(code):
-    """What NVIDIA's disassembler prints, by byte; nothing if it refuses any word."""
+    """Returns the text of NVIDIA's disassembler by byte offset; it is empty if the disassembler refuses any word."""
     with tempfile.NamedTemporaryFile(suffix=".bin") as file:
         file.write(code)
         file.flush()
@@ -57,14 +57,14 @@ def theirs(code):
 
 
 def ours(path):
-    """What we print of a file: by kernel and byte."""
+    """Returns the text of warpbound for a file, by kernel and byte offset."""
     out = subprocess.run([WARPBOUND, "inspect", str(path), "--disasm", "--format", "json"], capture_output=True, text=True)
     kernels = json.loads(out.stdout)["results"][0]["kernels"]
     return {kernel["name"]: {line["byte"]: tidy(line["text"] or "?") for line in kernel["disassembly"]} for kernel in kernels}
 
 
 def with_code(path, name, code):
-    """A copy of a file with other code of the same length for a kernel."""
+    """Returns a copy of a file in which a kernel has other code of the same length."""
     data = bytearray(path.read_bytes())
     for known, old in sections(path):
         if known == name:
@@ -74,7 +74,7 @@ def with_code(path, name, code):
 
 
 def digest(lines):
-    """FNV-1a of 64 bits."""
+    """Returns the 64-bit FNV-1a hash."""
     value = 0xCBF29CE484222325
     for byte in "\n".join(lines).encode():
         value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
@@ -93,7 +93,7 @@ def compare_kernels(write):
                 if mine[name].get(byte) != text:
                     differ += 1
                     print(f"{path.name} {name}+{byte:#x}: theirs `{text}`, ours `{mine[name].get(byte)}`")
-        # files with instructions that we do not know have none
+        # files with instructions that warpbound does not support have no digest
         if "?" not in {text for kernel in mine.values() for text in kernel.values()}:
             digests.append(f"{path.relative_to(ROOT)} {len(lines)} {digest(lines):016x}\n")
     print(f"{total} instructions, {differ} differ")
@@ -103,7 +103,7 @@ def compare_kernels(write):
 
 
 def compare_random(count, seed):
-    """Each word on its own, for theirs stops at the first it does not know."""
+    """Disassembles each word separately, since NVIDIA's disassembler stops at the first word that it does not support."""
     random.seed(seed)
     base = next(path for path in sorted((ROOT / "kernels").glob("*/*.cubin")) if "sgemm_naive" in path.name)
     name, own = next(sections(base))

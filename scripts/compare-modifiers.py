@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Compares every modifier bit of isa/pascal.ron with NVIDIA's disassembler, and makes the table of docs/machine-code.md.
 
-Each form of the table gives a word with neutral operands. From it come the words with each bit flipped, with each pair of
-bits outside of registers and numbers flipped, with each value of each choice, and random ones. Each is one of
+The script makes a word with neutral operands from each form of the table. From this word it makes further ones: with each
+bit flipped, with each pair of bits outside of registers and numbers flipped, with each value of each choice, and random ones.
+The result for each word is one of these:
 
-  equal    both print the same
-  refused  theirs prints something, ours says that it does not know the word
-  invalid  theirs prints INVALID or question marks, ours refuses
-  neither  both refuse
-  DIFFERS  ours prints something else than theirs, or something that theirs refuses
+  equal    both disassemblers print the same text
+  refused  NVIDIA's disassembler prints a text, and warpbound refuses the word
+  invalid  NVIDIA's disassembler prints INVALID or question marks, and warpbound refuses the word
+  neither  both refuse the word
+  DIFFERS  warpbound prints a text that differs from that of NVIDIA's disassembler, or a word that the latter refuses
 
---write writes tests/data/sass/modifiers.txt, the words of single bits and single choices that theirs prints in another way,
-with its text, which a test holds ours against. The disassembler comes with the Python package triton (3.4.0), or is what NVDISASM names;
-warpbound is target/release/warpbound, or what WARPBOUND names.
+--write writes tests/data/sass/modifiers.txt: the words of single bits and single choices for which the text of NVIDIA's
+disassembler changes, with this text. A test compares the text of warpbound with it. The disassembler is part of the Python
+package triton (3.4.0); NVDISASM names another one. warpbound is target/release/warpbound; WARPBOUND names another one.
 """
 
 import argparse
@@ -34,14 +35,14 @@ sys.path.insert(0, str(ROOT / "scripts"))
 shared = __import__("compare-disassembly")
 WORD_BITS = 64
 GUARD = 15 << 16
-# the bits from here on say which instruction it is
+# the bits from here on identify the instruction
 OPCODE = 56
-# how many words go to one run of a disassembler
+# the number of words in one run of a disassembler
 BATCH = 3000
 
 
 def put(field, value):
-    """A value in a field of several pieces, low bits first."""
+    """Places a value in a field of several pieces, low bits first."""
     word = 0
     for bit, width in field:
         word |= (value & (1 << width) - 1) << bit
@@ -50,7 +51,7 @@ def put(field, value):
 
 
 class Table:
-    """The forms of the table of encodings, as far as words are made from them."""
+    """The forms in the table of encodings, with the data that are needed to make words from them."""
 
     def __init__(self, text):
         self.choices = {found[1]: self.texts(found[2]) for found in re.finditer(r'^\s+"(\w+)": "([^"]+)"', text, re.M)}
@@ -132,7 +133,7 @@ class Table:
 
 
 def cases(table, seed):
-    """Of each form: what is done to its word, and the words; the first are those that the test keeps."""
+    """Returns for each form the changes of its word and the resulting words; the words that the test keeps come first."""
     chance = random.Random(seed)
     for name, form, word, choices, operands in table.forms():
         free = [bit for bit in range(WORD_BITS) if not operands >> bit & 1]
@@ -153,7 +154,7 @@ def cases(table, seed):
 
 
 def bundles(words):
-    """The code that holds words, three behind each word of control codes."""
+    """Returns code that contains the words, three after each word of control codes."""
     words = words + [shared.NOP] * (-len(words) % 3)
     groups = (words[at : at + 3] for at in range(0, len(words), 3))
     return b"".join(struct.pack("<4Q", 0x7F0 | 0x7F0 << 21 | 0x7F0 << 42, *group) for group in groups)
@@ -164,7 +165,7 @@ def place(index):
 
 
 def theirs(words):
-    """What NVIDIA's disassembler prints of each word. It names all that it does not know, and prints nothing then."""
+    """Returns the text of NVIDIA's disassembler for each word. If it does not support some words, it prints only their names."""
     texts = {}
     for start in range(0, len(words), BATCH):
         left = words[start : start + BATCH]
@@ -187,7 +188,7 @@ def theirs(words):
 
 
 def cubin(code):
-    """A cubin for sm_61 with one kernel and nothing else."""
+    """Returns a cubin for sm_61 that contains one kernel and nothing else."""
     names = ["", ".shstrtab", ".nv.info.k", ".text.k"]
     strings = b"\0".join(name.encode() for name in names) + b"\0"
     contents = [b"", strings, b"", code]
@@ -215,7 +216,7 @@ def ours(words):
 
 
 def bare(text):
-    """Targets depend on where a word stands."""
+    """Removes branch targets, which depend on the position of a word."""
     return re.sub(r"((?:BRA|SSY|PBK|PCNT|(?<!BPT\.)CAL|PRET)\b.*) `?\(?-?0x[0-9a-f]+\)?$", r"\1 TARGET", text)
 
 
@@ -250,7 +251,7 @@ def main():
     total = collections.Counter(kind(expected[word], mine[word]) for word in words)
     print(f"{len(words)} words: " + ", ".join(f"{total[what]} {what}" for what in KINDS))
     if args.write:
-        # a word with a bit that says nothing has the text of the word that it comes from
+        # a word with a bit that has no meaning has the text of the word from which it was made
         says = lambda word, single: expected[word] is not None and (word == single[0] or expected[word] != expected[single[0]])
         kept = sorted({word for _, single, _ in found for word in single if says(word, single)})
         WORDS.write_text("".join(f"{word:016x} {bare(expected[word])}\n" for word in kept))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Regenerates every kernels/NAME/NAME.nvrtc.ptx from its NAME.cu with NVIDIA's compiler (NVRTC).
 
-The files are committed: building and testing do not need NVRTC. It is a library without a driver or GPU, to be had as
-the Python package nvidia-cuda-nvrtc-cu12. One fixed version, so that the result is the same on every machine.
+The files are committed: building and testing do not need NVRTC. NVRTC is a library that needs no driver and no GPU;
+it is part of the Python package nvidia-cuda-nvrtc-cu12. The version is fixed, so that the result is the same on every
+machine.
 Arguments: names of kernels (default: all).
 """
 
@@ -21,7 +22,7 @@ DEFAULT_TARGET = 61
 
 
 def library():
-    """NVRTC of the Python package, in the version that the committed files are from."""
+    """Loads NVRTC from the Python package, in the version that generated the committed files."""
     package = importlib.util.find_spec("nvidia.cuda_nvrtc") if importlib.util.find_spec("nvidia") else None
     if package is None:
         sys.exit("compile-kernels-nvrtc: pip install nvidia-cuda-nvrtc-cu12==12.9.86")
@@ -34,7 +35,7 @@ def library():
 
 
 def text(nvrtc, program, size, get):
-    """A text that NVRTC has of a program."""
+    """Returns a text that NVRTC has for a program, such as its log or its PTX."""
     length = ctypes.c_size_t()
     getattr(nvrtc, size)(program, ctypes.byref(length))
     buffer = ctypes.create_string_buffer(length.value)
@@ -43,7 +44,7 @@ def text(nvrtc, program, size, get):
 
 
 def compiled(nvrtc, source):
-    """The PTX of a file."""
+    """Returns the PTX of a file."""
     target = TARGETS.get(source.stem, DEFAULT_TARGET)
     options = [f"--gpu-architecture=compute_{target}", "--std=c++17", f"--pre-include={PRELUDE}"]
     words = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
@@ -55,7 +56,7 @@ def compiled(nvrtc, source):
 
 
 def tidy(ptx, source):
-    """Without the compiler's comments and trailing blanks; a line says where the file comes from."""
+    """Removes the compiler's comments and trailing blanks, and adds a line that says where the file comes from."""
     lines = [line.rstrip() for line in ptx.rstrip("\0").splitlines()]
     dropped = re.compile(r"\s*//|\s*\.(file|loc)\b")
     kept = "\n".join(line for line in lines if not dropped.match(line))

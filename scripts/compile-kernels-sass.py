@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Regenerates every kernels/NAME/NAME.sm_61.cubin from its NAME.ptx with NVIDIA's assembler.
 
-The files are committed: building and testing need no assembler. It comes with the Python package triton (3.4.0, which
-carries ptxas 12.8); one fixed version, so that the result is the same on every machine. PTX for newer machines is left
-out. Arguments: names of kernels (default: all).
+The files are committed: building and testing need no assembler. The assembler is part of the Python package triton
+(3.4.0, which contains ptxas 12.8). The version is fixed, so that the result is the same on every machine. PTX for newer
+machines is left out. Arguments: names of kernels (default: all).
 """
 
 import importlib.util
@@ -15,12 +15,12 @@ from pathlib import Path
 VERSION = "V12.8.93"
 TARGET = "sm_61"
 ROOT = Path(__file__).resolve().parent.parent
-# their PTX needs a newer machine
+# kernels whose PTX needs a newer machine
 NEWER = {"sgemm_dbuf", "hgemm", "wmma_gemm"}
 
 
 def tool(name):
-    """A tool of the package, or what the environment names."""
+    """Returns the path of a tool: the one that the environment names, or that of the package."""
     given = os.environ.get(name.upper())
     if given:
         return given

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Tries mutants of good files for so many minutes: scripts/fuzz.sh MINUTES [FORMAT [FIRST]]
+# Tests the readers of all formats with mutated files for MINUTES minutes: scripts/fuzz.sh MINUTES [FORMAT [FIRST]]
 #
-# Without FORMAT every format of tests/fuzz has its share of the time. FIRST is the number of the first input; it is drawn if
-# nobody says. Prints for each format how many inputs there were, and how many of them were accepted, refused, or failed. A
-# failing input is written to target/fuzz/FORMAT-NUMBER; to try one again:
+# Without FORMAT every format of tests/fuzz has an equal share of the time. FIRST is the number of the first input; it is
+# random by default. The script prints for each format the number of inputs, and how many of them were accepted, refused, or
+# failed. A failing input is written to target/fuzz/FORMAT-NUMBER. This command runs one of them again:
 #
 #   WARPBOUND_FUZZ=ptx WARPBOUND_FUZZ_FILE=$PWD/target/fuzz/ptx-17 cargo test --test fuzz one_file -- --ignored
 #
-# When what it shows is mended, the file goes to tests/data/fuzz/FORMAT. CARGO says how cargo is called, MEMORY how many KiB
-# of address space a process may have.
+# When the fault is corrected, the file is added to tests/data/fuzz/FORMAT. CARGO is the command for cargo, and MEMORY the
+# limit of a process's address space in KiB.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,7 +38,7 @@ for format in $formats; do
         read -r next i a r f <"$out/$format.tally" || { cat "$out/$format.log"; exit 1; }
         inputs=$((inputs + i)) accepted=$((accepted + a)) refused=$((refused + r)) failed=$((failed + f))
         if [ "$code" -ne 0 ]; then
-            # the process ended in the middle of an input: that one failed, and the next one is tried
+            # the process ended while it read an input: this input failed, and the next one is tried
             mv "$out/$format.input" "$out/$format-$next"
             echo "$format input $next ($out/$format-$next): the process ended with $code: $(grep -v '^$' "$out/$format.log" | tail -n 1)"
             inputs=$((inputs + 1)) failed=$((failed + 1)) next=$((next + 1))

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The suite from PTX and from machine code: instructions, cycles, bounds. Prints the table of docs/machine-code.md.
+"""Runs the suite from PTX and from machine code and compares instructions, cycles and bounds.
+
+It prints the table of docs/machine-code.md.
 
 Results are compared buffer by buffer by `run --dump`; warpbound is target/release/warpbound, or what WARPBOUND names.
 """
@@ -25,7 +27,7 @@ def bound(result, name):
 
 
 def buffers(kernel, option):
-    """What a launch leaves in its buffers."""
+    """Returns the contents of the buffers after a launch."""
     spec = results("inspect", kernel)["results"][0]["launch"]
     named = [buffer["name"] for buffer in spec.get("buffers", [])]
     named += [arg["Buffer"]["name"] for arg in spec["args"] if isinstance(arg, dict) and "Buffer" in arg]

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Plants faults in the source, one at a time, and tells which of them no test finds.
+"""Plants faults in the source, one at a time, and reports those that no test finds.
 
     scripts/mutants.py 30                    # thirty faults, drawn with seed 1
-    scripts/mutants.py 30 --seed 2 --slow 0  # another thirty, against every test however long it takes
+    scripts/mutants.py 30 --seed 2 --slow 0  # another thirty, against every test, including slow ones
     scripts/mutants.py --only 217 340        # two faults by their number
     scripts/mutants.py --list                # every fault that can be planted, with its number
 
-A fault is a changed operator, comparison, number or method, or a statement that is left out. They are looked for in the
-functions of the folders of FOLDERS, outside of tests, comments and texts. A copy of the repository below target/mutants is
-given all drawn faults at once: a function with a fault has its body twice there, and the environment variable
-WARPBOUND_PLANTED says which of them is executed. So it is built once for all faults (mutant schemata: Untch, Offutt,
-Harrold, ISSTA 1993). The repository itself is not changed. Then the unit tests of the folder run with each fault, and the
-test suites, until a test fails:
+A fault is a changed operator, comparison, number or method, or a statement that is left out. Faults are planted in
+the functions of the folders of FOLDERS, outside of tests, comments and texts. A copy of the repository below
+target/mutants receives all drawn faults at once: a function with a fault has two bodies there, and the environment
+variable WARPBOUND_PLANTED says which of them is executed. So it is built once for all faults (mutant schemata: Untch,
+Offutt, Harrold, ISSTA 1993). The repository itself is not changed. Then the unit tests of the folder run with each
+fault, and the test suites, until a test fails:
 
   killed         a test failed, or ran into its time limit
   survived       every test passed: a test is missing, or the fault changes nothing
@@ -42,14 +42,14 @@ TREE = PLACE / "tree"
 RESULTS = PLACE / "results.txt"
 CHOICE = "WARPBOUND_PLANTED"
 
-# Where faults are planted, which unit tests know the folder, and the suites, the nearest first.
+# The folders in which faults are planted, the unit tests of each, and the test suites, the most closely related first.
 FOLDERS = {
     "src/bound": ("bound::", ["bound", "every_path", "engine", "accelsim", "exec"]),
     "src/exec/races": ("exec::", ["exec", "bound", "every_path", "engine", "accelsim"]),
     "src/sim/pipeline/memory": ("sim::pipeline", ["engine", "accelsim", "bound", "every_path", "exec"]),
 }
 
-# A pattern that is looked for in code, and what stands there instead.
+# A pattern in code, and its replacement.
 SWAPS = [
     (r" < ", " <= "),
     (r" <= ", " < "),
@@ -87,21 +87,21 @@ SWAPS = [
     (r"\.\.=", ".."),
 ]
 NUMBER = re.compile(r"(?<![\w.#'])(\d+)(?![\w.]|\.\d)")
-# A statement on one line that can go without leaving a value or a name behind.
+# A statement on one line that can be removed without leaving a value or a name undefined.
 STATEMENT = re.compile(r"(?<=[;{}])\s*\n *(?! |let |use |return|break|continue|const |debug_assert|assert|#|\})([^\n{}]*;)(?=\n)")
-# What is no code: comments, texts, characters.
+# The text that is not code: comments, strings, characters.
 NO_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|r(#*)".*?"\1|b?"(?:[^"\\]|\\.)*"|b?\'(?:[^\'\\\n]|\\[^\n]+?)\'', re.DOTALL
 )
 
 
 def blanked(text):
-    """The text with everything that is no code as blanks, so that offsets stay."""
+    """Returns the text with blanks in place of everything that is not code, so that offsets do not change."""
     return NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
 
 
 def closing(code, opening):
-    """The offset behind the brace that closes the one at this offset."""
+    """Returns the offset after the brace that closes the one at this offset."""
     depth = 0
     for at in range(opening, len(code)):
         depth += {"{": 1, "}": -1}.get(code[at], 0)
@@ -111,7 +111,7 @@ def closing(code, opening):
 
 
 def bodies(code):
-    """Where the bodies of functions begin and end that can have a fault: those of tests cannot, nor can constant ones."""
+    """Returns the extents of the bodies of functions that can have a fault; tests and constant functions cannot."""
     tests = []
     for found in re.finditer(r"#\[cfg\(test\)\]\s*(?:pub )?(?:mod|fn|impl)\b[^{;]*\{", code):
         tests.append((found.start(), closing(code, found.end() - 1)))
@@ -122,7 +122,7 @@ def bodies(code):
 
 
 def faults():
-    """Every fault: the file, the body that it is in, what it replaces, and what stands there instead."""
+    """Returns every fault: its file, the body that contains it, the text that it replaces, and the replacement."""
     found = []
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.rs")):
@@ -148,7 +148,7 @@ def faults():
 
 
 def shown(number, fault):
-    """A fault as text: its number, its place, the line before and after."""
+    """Returns a fault as text: its number, its place, and the line before and after the change."""
     path, _, (first, last), instead = fault
     text = (ROOT / path).read_text()
     start, end = text.rfind("\n", 0, first) + 1, text.find("\n", last)
@@ -158,7 +158,7 @@ def shown(number, fault):
 
 
 def copied():
-    """Brings the copy up to date, without touching what is the same, so that little is built anew."""
+    """Updates the copy. Files that are equal are not written, so that little has to be rebuilt."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
     wanted = {name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()}
     for name in wanted:
@@ -169,7 +169,7 @@ def copied():
 
 
 def written(name, content):
-    """Writes a file of the copy if it is another one now."""
+    """Writes a file of the copy if its contents have changed."""
     target = TREE / name
     if not target.exists() or target.read_bytes() != content:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -177,7 +177,7 @@ def written(name, content):
 
 
 def planted(chosen):
-    """Plants the faults in the copy: by number, where the body that has it lies in its file."""
+    """Plants the faults in the copy and returns, by number, the position of the changed body in its file."""
     places = {}
     by_file = {}
     for number, fault in chosen.items():
@@ -185,7 +185,7 @@ def planted(chosen):
     for path, by_body in by_file.items():
         text = (ROOT / path).read_text()
         out, at, mine = "", 0, []
-        # a function inside of another one is part of that one's body
+        # a nested function is part of the body of the outer one
         for start, end in sorted(by_body):
             if start < at:
                 mine += [(number, None) for number, _ in by_body[start, end]]
@@ -212,7 +212,7 @@ pub(crate) fn planted(number: usize) -> bool {{
 
 
 def cargo(command, *words):
-    """Runs cargo in the copy: its messages, and whether it went well."""
+    """Runs cargo in the copy and returns its messages and whether it succeeded."""
     line = [*command, *words, "--message-format=json"]
     environment = {**os.environ, "CARGO_TARGET_DIR": str(PLACE / "target")}
     done = subprocess.run(line, cwd=TREE, env=environment, capture_output=True, text=True)
@@ -223,7 +223,7 @@ def cargo(command, *words):
 
 
 def planted_where_it_builds(command, chosen):
-    """Plants those of the faults that the compiler takes: gives those, and those that it refuses."""
+    """Plants the faults that the compiler accepts; returns these, and those that it refuses."""
     chosen, refused = dict(chosen), {}
     while True:
         copied()
@@ -245,7 +245,7 @@ def planted_where_it_builds(command, chosen):
 
 
 def executables(command, names):
-    """Builds tests of the copy: the paths by name."""
+    """Builds tests of the copy and returns the paths of the executables by name."""
     words = [word for name in names for word in (["--lib"] if name == "lib" else ["--test", name])]
     messages, fine = cargo(command, "test", "--no-run", *words)
     if not fine:
@@ -255,14 +255,14 @@ def executables(command, names):
 
 
 def passed_on(process, lines):
-    """Passes on the lines of a process, and None at their end."""
+    """Forwards the lines of a process, and None at the end."""
     for line in process.stdout:
         lines.put(line)
     lines.put(None)
 
 
 def tested(executable, words, limit, fault=None):
-    """Runs tests one after the other until one fails: the one that failed, or None, and the seconds of each."""
+    """Runs tests one after the other until one fails; returns that test, or None, and the seconds of each test."""
     environment = {**os.environ, "CARGO_MANIFEST_DIR": str(TREE)} | ({CHOICE: str(fault)} if fault is not None else {})
     process = subprocess.Popen(
         ["nice", "-n", "15", executable, *words, "--test-threads=1"],
@@ -298,13 +298,13 @@ def tested(executable, words, limit, fault=None):
 
 
 def stages(path):
-    """What is run for a fault in a file: the executables, and the words that choose of their tests."""
+    """Returns the executables to run for a fault in a file, and the words that select their tests."""
     unit, suites = next(tests for folder, tests in FOLDERS.items() if path.is_relative_to(folder))
     return [("lib", [unit])] + [(suite, []) for suite in suites]
 
 
 def measured(which, executable, words, slow, limit):
-    """Runs tests without a fault: the words that skip those that take too long."""
+    """Runs tests without a fault and returns the words that skip those that take too long."""
     listed = subprocess.run([executable, *words, "--list"], capture_output=True, text=True, cwd=TREE).stdout
     names = [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
     rest, skipped, in_all = names, [], 0.0
@@ -322,7 +322,7 @@ def measured(which, executable, words, slow, limit):
 
 
 def said(text):
-    """Prints a result and keeps it."""
+    """Prints a result and stores it."""
     print(text, flush=True)
     with RESULTS.open("a") as out:
         out.write(text + "\n")
@@ -330,13 +330,13 @@ def said(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("count", nargs="?", type=int, default=30, help="how many faults to draw")
-    parser.add_argument("--seed", type=int, default=1, help="which ones")
+    parser.add_argument("count", nargs="?", type=int, default=30, help="the number of faults to draw")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of the random choice of faults")
     parser.add_argument("--only", type=int, nargs="+", metavar="NUMBER", help="these faults instead of drawn ones")
     parser.add_argument("--list", action="store_true", help="print every fault and plant none")
-    parser.add_argument("--slow", type=float, default=10, metavar="SECONDS", help="leave out longer tests; 0 leaves out none")
+    parser.add_argument("--slow", type=float, default=10, metavar="SECONDS", help="leave out tests that take longer; 0 leaves out none")
     parser.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="a test that takes longer is killed")
-    parser.add_argument("--cargo", default="cargo", help="how cargo is called")
+    parser.add_argument("--cargo", default="cargo", help="the command for cargo")
     options = parser.parse_args()
     everything = faults()
     if options.list:
@@ -351,7 +351,7 @@ def main():
     for number, fault in refused.items():
         said(f"does not build: {shown(number, fault)}")
 
-    # the unit tests first, which kill most: suites are built and run for what they leave
+    # the unit tests run first, since they kill most faults; suites are built and run for the faults that survive
     alive, killed = list(chosen), 0
     built, skips = {}, {}
     for stage in range(1 + max(len(suites) for _, suites in FOLDERS.values())):

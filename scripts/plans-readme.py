@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""plans/README.md, computed anew: tables 3 and 4 of Jeanmougin et al., ECRTS 2025, beside variants of ours.
+"""Generates plans/README.md: tables 3 and 4 of Jeanmougin et al., ECRTS 2025, beside variants of our own.
 
   scripts/plans-readme.py [WARPBOUND] > plans/README.md     (the program is by default target/release/warpbound)
 
-It runs the sweeps of the plans with both compilers (half a minute on two idle cores) and prints the whole page, every number of it
-computed or the paper's. Chance is drawn with a fixed seed, so that the output is the same each time. A sentence whose
-numbers no longer bear it out is an error, and the page must then be written anew.
+It runs the sweeps of the plans with both compilers (half a minute on two idle cores) and prints the whole page, of
+which every number is computed or taken from the paper. Random numbers have a fixed seed, so that the output is always
+the same. A sentence that the numbers no longer support is an error; the text of the page has to be changed then.
 """
 
 import json
@@ -22,7 +22,7 @@ LATENCIES = [400, 200, 100, 50, 25, 10, 5]
 POLICIES = ["lrr", "gto"]
 DRAWS, OF_RODINIA = 2000, 58
 LARGE = 256
-# kernels that one compiler moves far
+# kernels for which the two compilers differ much
 MOVED = ["transpose_naive", "diffusion_step"]
 PROGRAMS = {"naive": "sgemm_naive", "double buffering": "sgemm_dbuf"}
 WARPS = {32: "k1024_w32", 16: "k512_w16", 8: "k256_w8", 4: "k128_w4"}
@@ -40,7 +40,7 @@ def reproduced(name, *more):
 
 
 def records(plan):
-    """The records of a plan, those of points that failed left out."""
+    """Returns the records of a plan, without those of points that failed."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         called("sweep", plan, "--out", str(out), "--quiet")
@@ -59,7 +59,7 @@ def means(runs, policy):
 
 
 def threads(program, launch, known={}):
-    """Threads of a block of a launch: 32 times the warps of its first block."""
+    """Returns the threads of a block of a launch: 32 times the warps of its first block."""
     if (program, launch) not in known:
         text = called("phases", program, "--launch", str(launch), "--format", "json")
         known[program, launch] = 32 * len(json.loads(text)["results"][0]["warps"])
@@ -83,14 +83,14 @@ def numbers(table, wanted):
 
 
 def so(condition, sentence):
-    """A sentence of the page that the numbers must bear out."""
+    """Returns a sentence of the page, after checking that the numbers support it."""
     if not condition:
         sys.exit(f"no longer so, write it anew: {sentence}")
     return sentence
 
 
 def with_compiler(compiler):
-    """The records of table3 by another compiler."""
+    """Returns the records of table3 for another compiler."""
     return records_of(f"""Sweep(
         doc: "the suite by another compiler",
         kernels: [SuiteWith({{ "compiler": ["{compiler}"] }})],
@@ -101,7 +101,7 @@ def with_compiler(compiler):
 
 
 def records_of(text, files):
-    """The records of a plan that is written here, with files beside it."""
+    """Returns the records of a plan that is given as text, with files beside it."""
     with tempfile.TemporaryDirectory() as folder:
         for name, content in {"plan.ron": text, **files}.items():
             (Path(folder) / name).write_text(content)
@@ -113,7 +113,7 @@ def by_point(runs):
 
 
 def launch(program, warps, k):
-    """One block of a matrix product, as the embedded ones, with K of one's own."""
+    """Returns a launch of one block of a matrix product, like the embedded ones, with the given K."""
     shared = 8192 if program == "sgemm_naive" else 8192 + 256 * warps
     module = KERNELS / program / f"{program}.ptx"
     return f"""Launch(
@@ -130,7 +130,7 @@ def launch(program, warps, k):
 
 
 def with_k(k):
-    """Table 4 with the same K for each number of warps: overestimation by latency, policy, warps, program."""
+    """Returns table 4 with the same K for each number of warps: the overestimation by latency, policy, warps, program."""
     names = {(program, warps): f"{program}_{warps}.ron" for program in PROGRAMS.values() for warps in WARPS}
     files = {file: launch(program, warps, k) for (program, warps), file in names.items()}
     kernels = ", ".join(f'Kernel("{file}")' for file in files)
@@ -148,7 +148,7 @@ def with_k(k):
 
 
 def copying(ending):
-    """Instructions of the loop around the last load from global memory of the naive product, its branch included."""
+    """Returns the number of instructions in the loop around the last global load of the naive product, with its branch."""
     lines = [line.strip() for line in (KERNELS / "sgemm_naive" / f"sgemm_naive{ending}").read_text().splitlines()]
     load = max(index for index, line in enumerate(lines) if line.startswith("ld.global"))
     start = max(index for index in range(load) if lines[index].endswith(":"))

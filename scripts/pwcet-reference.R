@@ -1,6 +1,6 @@
 #!/usr/bin/env Rscript
-# What R's evd (2.3-6.1, Debian's r-cran-evd) says of the data sets of tests/pwcet: a second opinion on fits and on the
-# extremal index, which the packages of pwcet-reference.py do not have.
+# Computes reference values for the data sets of tests/pwcet with R's evd (2.3-6.1, Debian's r-cran-evd): fits, for
+# comparison, and the extremal index, which the packages of pwcet-reference.py do not have.
 #
 #     Rscript scripts/pwcet-reference.R tests/data/pwcet
 
@@ -16,7 +16,7 @@ for (name in c("heavy", "bounded", "dependent", "drifting", "tied")) {
     said <- readLines(file.path(folder, paste0(name, ".json")), warn = FALSE)
     found <- regmatches(said, regexpr('"threshold": [0-9.]+', said))
     u <- as.numeric(sub(".* ", "", found[1]))
-    # a tight optimum, from where the mean says
+    # a precise optimum, starting from the estimate by the mean
     tight <- list(reltol = 1e-14, maxit = 50000)
     gpd <- fpot(data, u, start = list(scale = mean(data[data > u] - u), shape = 0.01), std.err = FALSE,
                 method = "Nelder-Mead", control = tight)

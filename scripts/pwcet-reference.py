@@ -48,7 +48,7 @@ def sets():
 
 
 def polished(distribution, data, start):
-    """The parameters of maximum likelihood near `start`, and the log-likelihood."""
+    """Returns the maximum-likelihood parameters near `start`, and the log-likelihood."""
 
     def cost(parameters):
         value = -np.sum(distribution(parameters).logpdf(data))
@@ -72,7 +72,7 @@ def gev(parameters):
 
 
 def profile(data, best, maximum, estimate, of):
-    """The interval of `estimate` at 95 %; `of(value, xi)` is alpha."""
+    """Returns the 95 % interval of `estimate`; `of(value, xi)` is alpha."""
     drop = stats.chi2.ppf(0.95, 1) / 2
 
     def beyond(value):

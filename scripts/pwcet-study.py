@@ -61,7 +61,7 @@ def kernels(tool):
 
 
 def printed(tool, kernel, options, kept):
-    """What the command prints, from the file if that is there."""
+    """Returns the output of the command, from the file if it exists."""
     if kept and kept.exists():
         return kept.read_text()
     command = [tool, "pwcet", kernel, *options, "--format", "json"]
@@ -77,7 +77,7 @@ def printed(tool, kernel, options, kept):
 def result(tool, kernel, options, kept):
     text = printed(tool, kernel, options, kept)
     results = json.loads(text)["results"] if text.strip() else []
-    # times without a curve are there in numbers only
+    # times without a curve appear as numbers only
     return results[0] if results and "pwcet" in results[0] else None
 
 

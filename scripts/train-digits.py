@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 """Trains the network of kernels/digits and writes its weights, test images and reference outputs.
 
-A feed-forward network 784-128-64-10 with ReLU on all three layers (Adalbert et al., ERTS 2022, section V). Their images are
-MNIST's; here they are the 1797 handwritten digits of 8x8 pixels that the Python package scikit-learn carries (E. Alpaydin and
-C. Kaynak, Optical Recognition of Handwritten Digits, UCI, CC BY 4.0), made 28x28 by bilinear interpolation as the kernel
-`digits_enlarge` does it. 64 of them, drawn by a seed, are held out: nothing is trained, chosen or scaled with them.
+A feed-forward network 784-128-64-10 with ReLU on all three layers (Adalbert et al., ERTS 2022, section V). The paper
+uses the images of MNIST; this script uses the 1797 handwritten digits of 8x8 pixels that the Python package
+scikit-learn contains (E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI, CC BY 4.0), made
+28x28 by bilinear interpolation as the kernel `digits_enlarge` does it. 64 of them, drawn with a seed, are held out:
+they are not used to train, choose or scale anything.
 
-The files are committed: building and testing need no Python. numpy 2.4.6 and scikit-learn 1.9.1; another machine may
-round sums in another order, and then some weights differ by one. Written, little endian:
+The files are committed: building and testing need no Python. They were made with numpy 2.4.6 and scikit-learn 1.9.1;
+another machine may add in another order, and then some weights differ by one. The files are little endian:
 
     digits.weights{1,2,3}.bin   signed bytes, neurons x inputs; the weight is the byte times the layer's scale, which is
                                 a power of two and is printed
     digits.bias{1,2,3}.bin      doubles
     digits.images.bin           64 images of 8x8 bytes from 0 to 16
     digits.labels.bin           64 bytes: the digits that their writers meant
-    digits.outputs.bin          10 x 64 doubles: what numpy finds with the rounded weights; the class of an image is the
+    digits.outputs.bin          10 x 64 doubles: the outputs of numpy with the rounded weights; the class of an image is the
                                 row of the largest number in its column
 """
 
@@ -35,7 +36,7 @@ EPOCHS, BATCH, RATE, DECAY = 60, 32, 1e-3, 1e-4
 
 
 def enlarged(images):
-    """8x8 pixels from 0 to 16 as 28x28 from 0 to 1, a row for each image. The sums are whole numbers."""
+    """Enlarges 8x8 pixels from 0 to 16 to 28x28 from 0 to 1, a row for each image. The sums are whole numbers."""
     place = np.clip(4 * np.arange(28) - 5, 0, 98)
     low, part = place // 14, place % 14
     high = np.minimum(low + 1, 7)
@@ -45,7 +46,7 @@ def enlarged(images):
 
 
 def outputs(inputs, weights, biases):
-    """What each layer leaves, columns are images; the last layer also before its ReLU."""
+    """Returns the outputs of each layer, one column per image; for the last layer also those before its ReLU."""
     layers = [inputs.T]
     for matrix, bias in zip(weights, biases):
         summed = matrix @ layers[-1] + bias[:, None]
@@ -54,7 +55,7 @@ def outputs(inputs, weights, biases):
 
 
 def trained(inputs, labels, random):
-    """Weights and biases: cross entropy of the softmax of the last sums, Adam with a rate that falls to 0."""
+    """Trains weights and biases: cross entropy of the softmax of the last sums, Adam with a rate that falls to 0."""
     weights = [random.normal(0, np.sqrt(2 / n), (m, n)) for n, m in zip(SIZES, SIZES[1:])]
     biases = [np.zeros(m) for m in SIZES[1:]]
     parameters = weights + biases
@@ -100,7 +101,8 @@ def main():
         bytes_.append(np.rint(matrix / scale).astype(np.int8))
         rounded.append(bytes_[-1] * scale)
         print(f"layer {index + 1}: scale 2^{int(np.log2(scale))}")
-    # Softmax is blind to what is added to all sums alike. The last ReLU is not: without this an image could leave zeros only.
+    # Softmax does not change if a constant is added to all sums, but the last ReLU does: without this step all outputs of an
+    # image could be zero.
     _, summed = outputs(enlarged(images[train]), rounded, biases)
     biases[2] += 1 - summed.max(axis=0).min()
 

@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(128) attention(const float *__restr
       v_tile[i] = row < keys ? v[at] : 0.f;
     }
     __syncthreads();
-    // the scores of two keys for each lane; the first key of a tile is always seen by someone, but not by all
+    // the scores of two keys for each lane; the first key of a tile is visible to at least one query, but not always to all
     float score[2] = {0.f, 0.f};
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) {

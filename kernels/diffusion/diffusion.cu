@@ -1,6 +1,6 @@
 // Removes speckles from an image and keeps its edges: diffusion that is slow where the image changes by more than noise
-// explains. One round is three launches: how much noise there is, how easily each cell lets something through, and the
-// diffusion itself. Images have width x height cells, row by row; beyond the rim the image goes on as it ends there.
+// explains. One iteration is three launches: the amount of noise, the conductance of each cell, and the diffusion itself.
+// Images have width x height cells, row by row; cells beyond the rim have the values of the rim.
 
 // noise[0] = variance / mean^2 over the image. One block of 32 * 2^k threads.
 extern "C" __global__ void diffusion_noise(const float *__restrict__ image, float *noise, int cells) {

@@ -11,8 +11,8 @@ WB_INLINE void copy_tile(unsigned *shared, const unsigned *global, int words, in
   }
 }
 
-// With the warp-level matrix functions of CUDA C++: fragments whose layout nobody needs to know. Two of the rows that a
-// fragment of A takes together begin in the same bank.
+// This kernel uses the warp-level matrix functions of CUDA C++, whose fragments have an unspecified layout. Two of the rows
+// that a fragment of A loads together begin in the same bank.
 extern "C" __global__ void __launch_bounds__(128) hgemm_wmma(const unsigned *A, const unsigned *B, float *C, int K) {
   __shared__ __attribute__((aligned(32))) unsigned As[32 * 8], Bs[16 * 16];
   int warp = threadIdx.x / 32, N = 32 * gridDim.x;

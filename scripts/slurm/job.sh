@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# What the jobs run that submit.sh submits:
+# The jobs that submit.sh submits run this script:
 #   job.sh shard BINARY PLAN OUT SHARDS    one shard: a task of the array
 #   job.sh merge BINARY OUT SHARDS         the job after it
 #
-# They exit 0 if every point that is to be there is. That bounds are violated or that points failed are results and no
-# failures of a job.
+# A job exits with 0 if it has a result for every point. Violated bounds and failed points are results, and not failures of
+# the job.
 set -uo pipefail
 
-# How often a shard whose process is killed goes on by itself; where memory is too small it would be for ever.
+# How often a shard whose process is killed is restarted. Without a limit, a shard for which memory is too small would be
+# restarted for ever.
 most_restarts=3
 
 say() { echo "$(date +%FT%T) $name: $*"; }
@@ -17,11 +18,11 @@ give_up() {
     exit 1
 }
 
-# Runs warpbound with these arguments, and gives up unless all results are there, or ended by a signal: `code` is the
-# exit code. Text in the report has its quotes escaped, so that the pattern finds nothing in it.
+# Runs warpbound with these arguments and sets `code` to its exit code. Gives up unless all results are there or a signal
+# ended the command. Quotes in texts of the report are escaped, so that the pattern does not match them.
 run() {
     local file=$out/slurm/$name.json report
-    # one of an earlier run is not taken for that of this one
+    # the report of an earlier run must not be mistaken for that of this run
     rm -f -- "$file" || give_up "cannot write $file"
     "$binary" "$@" --format json >"$file"
     code=$?
@@ -34,7 +35,7 @@ run() {
     fi
     local wanted=${BASH_REMATCH[1]} points=${BASH_REMATCH[2]}
     say "$points of $wanted points, ${BASH_REMATCH[4]} violated, ${BASH_REMATCH[3]} failed (exit code $code)"
-    [ "$points" = "$wanted" ] || give_up 'points are missing; submit again to go on'
+    [ "$points" = "$wanted" ] || give_up 'points are missing; submit again to resume'
     case $code in
     0 | 3) ;; # 3: bounds are violated
     *) give_up 'could not write all there is; see above' ;;
@@ -50,8 +51,8 @@ shard() {
     if [ "$code" -gt 128 ]; then
         say "warpbound was ended by signal $((code - 128))"
         if [ "${SLURM_RESTART_COUNT:-0}" -lt "$most_restarts" ]; then
-            # not SLURM_JOB_ID: that of one of the tasks means all of them
-            scontrol requeue "${SLURM_ARRAY_JOB_ID}_$index" && say 'goes on when Slurm starts it again'
+            # not SLURM_JOB_ID: for one of the tasks it is the id of the whole array
+            scontrol requeue "${SLURM_ARRAY_JOB_ID}_$index" && say 'resumes when Slurm restarts it'
         fi
         exit "$code"
     fi
@@ -61,7 +62,7 @@ merge() {
     local shards=$3 folders=() index
     binary=$1 out=$2 name=merge
     for ((index = 1; index <= shards; index++)); do folders+=("$out/shards/$index-of-$shards"); done
-    # an older one would hide that this merge could not write it
+    # an older file would hide that this merge could not write it
     rm -f -- "$out/results.csv"
     run merge "${folders[@]}" --out "$out"
     [ "$code" -le 128 ] || give_up "warpbound was ended by signal $((code - 128))"

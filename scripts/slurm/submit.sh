@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A sweep as a Slurm job array, one task a shard, and a job that merges their results. README.md says more.
+# Submits a sweep as a Slurm job array, one task per shard, and a job that merges the results. See README.md.
 set -euo pipefail
 
 usage='usage: submit.sh PLAN.ron OUT SHARDS [sbatch options...]
@@ -11,13 +11,13 @@ fail() {
     exit 1
 }
 
-# A path that any working directory understands. Links stay: files that a plan names are relative to the plan.
+# Prints the absolute path of a file. Links are kept, since files that a plan names are relative to the plan.
 absolute() {
     local folder
     folder=$(cd -- "$(dirname -- "$1")" && pwd) && printf '%s/%s\n' "${folder%/}" "$(basename -- "$1")"
 }
 
-# A field of a manifest. The plan, which is in it too, is one line that begins with another name.
+# Prints a field of a manifest. The plan, which is in the manifest too, is one line that begins with another name.
 field() { sed -n "s/^  \"$2\": \"\\{0,1\\}\\([0-9a-f]*\\)\"\\{0,1\\},\$/\\1/p" "$1"; }
 
 if [ $# -lt 3 ]; then
@@ -46,7 +46,7 @@ binary=$(absolute "$binary")
 plan=$(absolute "$plan")
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 
-# What is wrong with the plan is said here and now, and not by every task when its turn has come.
+# Errors in the plan are reported now, and not by every task when it starts.
 probe=$(mktemp -d)
 trap 'rm -rf -- "$probe"' EXIT
 "$binary" sweep "$plan" --out "$probe/plan" --time-limit 0 >/dev/null 2>"$probe/said" || true
@@ -64,7 +64,7 @@ for there in "$out/manifest.json" "$out"/shards/*-of-"$shards"/manifest.json; do
         fail "$(dirname "$there") has results of another plan, or of other kernels or machines" 'choose another OUT'
 done
 
-# What follows the options of the user cannot be changed by them.
+# The options after those of the user cannot be changed by the user.
 submit() { sbatch --parsable --nodes=1 --ntasks=1 "$@"; }
 ours=(--chdir="$out/slurm" --open-mode=append)
 array=$(submit --job-name=warpbound-sweep "${options[@]}" "${ours[@]}" --requeue --array="1-$shards" \
@@ -82,5 +82,5 @@ job $array   the shards: $out/shards/I-of-$shards, $out/slurm/shard-I-of-$shards
 job $merge   merges them when all are done: $out/results.csv, $out/slurm/merge.log
 follow    squeue --jobs=$array,$merge
           tail -F $(printf %q "$out/slurm/merge.log")
-stop      scancel $array $merge; the same command again goes on with what is there
+stop      scancel $array $merge; the same submit.sh command resumes from the existing results
 END

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# submit.sh on a real Slurm, which this script starts on this machine and ends: slurmctld, slurmd and munged of its own,
-# with ports, keys and folders that no other one has. Needs root, and slurm-wlm and munge of Debian or Ubuntu.
+# Tests submit.sh on a real Slurm, which this script starts on this machine and ends: its own slurmctld, slurmd and munged,
+# with separate ports, keys and folders. Needs root, and slurm-wlm and munge of Debian or Ubuntu.
 #
 # A sweep in shards, of which one is killed by SIGKILL and one requeued in the middle, must give the bytes of a sweep in
 # one process. Shards that are incomplete must not be merged, violated bounds and failed points must be.
 #
-# usage: [WARPBOUND=/path/to/warpbound] test.sh [--keep]    exit code 0 if all of it holds
+# usage: [WARPBOUND=/path/to/warpbound] test.sh [--keep]    exits with 0 if every check succeeds
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 keep=${1-}
 shards=4
-# seconds that anything may take
+# the time limit of each step in seconds
 patience=600
 
 indented() { sed 's/^/         /'; }
@@ -28,7 +28,7 @@ done
 export WARPBOUND=${WARPBOUND:-$here/../../target/release/warpbound}
 command -v "$WARPBOUND" >/dev/null || fail "no \`$WARPBOUND\`: cargo build --release, or set WARPBOUND"
 
-# no setting and no Slurm but those of this script
+# only the settings and the Slurm of this script are used
 unset "${!SLURM_@}" "${!SBATCH_@}" "${!SCANCEL_@}" "${!SQUEUE_@}" "${!SINFO_@}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/warpbound-slurm.XXXXXX")
 export SLURM_CONF=$work/slurm.conf
@@ -36,7 +36,7 @@ daemons=()
 stop() {
     local code=$? pid
     trap - EXIT INT TERM
-    # jobs first: what they started ends with them
+    # jobs end first, and with them the processes that they started
     [ "${#daemons[@]}" -eq 0 ] || scancel --user=root 2>/dev/null || true
     for ((wait = 0; wait < 20; wait++)); do
         [[ ${#daemons[@]} -gt 0 && -n $(squeue --noheader 2>/dev/null) ]] || break
@@ -61,7 +61,7 @@ trap stop EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# until COMMAND... succeeds
+# waits until COMMAND... succeeds
 await() {
     local what=$1 begin=$SECONDS
     shift
@@ -143,7 +143,7 @@ await_end() {
 lines() { if [ -f "$1" ]; then wc -l <"$1"; else echo 0; fi; }
 has_lines() { [ "$(lines "$1")" -gt 0 ]; }
 
-# The process that sweeps into this folder.
+# Prints the id of the process that sweeps into this folder.
 sweeping() {
     local process
     for process in /proc/[0-9]*; do
@@ -164,8 +164,8 @@ same() {
     log "the same bytes as of one process: results.jsonl ($(lines "$1/results.jsonl") lines), results.csv, manifest.json"
 }
 
-# disturbed LATENCIES: the sweep of the suite with so many latencies, killed and requeued in the middle. Fails (1) if the
-# middle was missed. Called where `set -e` does not hold: what must succeed says so.
+# disturbed LATENCIES: sweeps the suite with LATENCIES latencies, and kills and requeues shards in the middle. Returns 1 if
+# a shard was already complete by then. It is called where `set -e` has no effect, so that errors are handled explicitly.
 disturbed() {
     local latencies=$1 folder="$work/a plan of $1"
     local plan=$folder/plan.ron alone=$folder/alone out="$folder/100% out" index before
@@ -212,7 +212,7 @@ END
     [ "$(field "$merge" JobState)" = COMPLETED ] || fail 'the merge failed'
     same "$alone" "$out"
 
-    log '== a cancelled shard: nothing is merged; submitted again, it goes on'
+    log '== a cancelled shard: nothing is merged; submitted again, it resumes'
     out="$folder/cancelled"
     submit "$plan" "$out" "$shards"
     await 'the first lines of shard 4' has_lines "$out/shards/4-of-$shards/results.jsonl"
@@ -221,7 +221,7 @@ END
     before=$(lines "$out/shards/4-of-$shards/results.jsonl")
     [ "$(field "$merge" JobState)" = CANCELLED ] || fail 'there was a merge'
     [[ ! -e $out/results.jsonl && ! -e $out/results.csv ]] || fail 'there are merged results'
-    # the other shards, before the same folders are used again
+    # the other shards end before the same folders are used again
     for index in 1 2 3; do await_end "${array}_$index"; done
     submit "$plan" "$out" "$shards"
     await_end "$merge"
@@ -235,7 +235,7 @@ END
     if "$here/job.sh" merge "$WARPBOUND" "$out" "$shards"; then fail 'it was merged as if it were'; fi
 }
 
-# Violated bounds and failed points are results.
+# Tests that violated bounds and failed points are results.
 results_of_all_kinds() {
     local folder=$work/verdicts
     mkdir "$folder"

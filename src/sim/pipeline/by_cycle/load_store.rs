@@ -73,7 +73,7 @@ pub(super) struct LoadStore {
 
 fn token(token: Token) -> usize {
     match token {
-        Token::Flight(id) => id as usize,
+        Token::Flight(id) => u32::from(id) as usize,
         other => panic!("no access waits for {other:?}"),
     }
 }
@@ -120,7 +120,7 @@ impl LoadStore {
             (_, Token::Warp(slot)) => Reply::Stored(slot.into()),
             (RequestKind::Atomic, _) => Reply::Atomic(token(of)),
             (RequestKind::Constant, _) => Reply::ConstantFill(of),
-            (_, Token::Flight(id)) => Reply::Load(id as usize),
+            (_, Token::Flight(id)) => Reply::Load(u32::from(id) as usize),
             _ => Reply::Fill(of),
         });
         true
@@ -241,7 +241,8 @@ impl LoadStore {
         let (Some(serving), Some(cache)) = (&mut self.serving, &mut self.constants) else { return };
         let id = serving.id;
         if let Some(&(line, sectors, _)) = serving.lines.last() {
-            match cache.access(Request::new(line, sectors, RequestKind::Constant, Token::Flight(id as u32))) {
+            let token = Token::Flight((id as u32).into());
+            match cache.access(Request::new(line, sectors, RequestKind::Constant, token)) {
                 Lookup::Stall => return,
                 Lookup::Hit => *self.unanswered.get_mut(&id).expect("it is served") -= 1,
                 _ => {}
@@ -256,7 +257,7 @@ impl LoadStore {
     fn send(&mut self, now: u64, mut port: Option<&mut Port>) {
         let Some(serving) = &mut self.serving else { return };
         let (id, slot, access) = (serving.id, serving.slot, serving.access);
-        let flight = Token::Flight(id as u32);
+        let flight = Token::Flight((id as u32).into());
         let (kind, of) = match access {
             Access::Store => (RequestKind::Write, Token::Warp(slot as u8)),
             Access::Atomic => (RequestKind::Atomic, flight),

@@ -304,7 +304,7 @@ impl LoadStore {
             (_, Token::Warp(slot)) => Reply::Stored(slot),
             (RequestKind::Atomic, _) => Reply::Atomic(waiting(token)),
             (RequestKind::Constant, _) => Reply::ConstantFill(token),
-            (_, Token::Flight(flight)) => Reply::Load(flight),
+            (_, Token::Flight(flight)) => Reply::Load(flight.into()),
             _ => Reply::Fill(token),
         });
         true
@@ -411,7 +411,7 @@ impl LoadStore {
 #[inline]
 fn waiting(token: Token) -> FlightId {
     let Token::Flight(flight) = token else { panic!("no instruction waits for {token:?}") };
-    flight
+    flight.into()
 }
 
 /// Returns the instruction of a load transaction whose data has arrived in a cache, and that it is

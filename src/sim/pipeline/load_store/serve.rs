@@ -90,7 +90,8 @@ impl LoadStore {
         let unanswered = &mut self.unanswered[flight as usize];
         if serving.left > 0 {
             let (line, sectors) = serving.next(beside, Parts::of(cache.line_bytes()));
-            match cache.access(Request::new(line, sectors, RequestKind::Constant, Token::Flight(flight))) {
+            let token = Token::Flight(flight.into());
+            match cache.access(Request::new(line, sectors, RequestKind::Constant, token)) {
                 Lookup::Stall => {
                     self.refused.1 += 1;
                     return false;
@@ -114,8 +115,8 @@ impl LoadStore {
         let (flight, slot) = (serving.flight, serving.slot);
         let (kind, token) = match serving.access {
             Access::Store => (RequestKind::Write, Token::Warp(slot)),
-            Access::Atomic => (RequestKind::Atomic, Token::Flight(flight)),
-            _ => (RequestKind::Read, Token::Flight(flight)),
+            Access::Atomic => (RequestKind::Atomic, Token::Flight(flight.into())),
+            _ => (RequestKind::Read, Token::Flight(flight.into())),
         };
         let mut l1 = l1.as_mut().filter(|_| serving.access != Access::Atomic);
         let width = l1.as_ref().map_or(1, |l1| l1.width());

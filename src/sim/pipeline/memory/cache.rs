@@ -129,7 +129,7 @@ impl Cache {
     /// Receives the reply to a fetch, given by the token of the fetch.
     pub fn fill(&mut self, token: Token) {
         let Token::Fetch(id) = token else { panic!("{token:?} is no fetch of a cache") };
-        let done = self.mshrs.complete(id);
+        let done = self.mshrs.complete(id.into());
         let masks = self.lines.masks_mut(done.place);
         masks.reserved &= !done.sectors;
         masks.partial &= !done.sectors;
@@ -255,7 +255,7 @@ impl Cache {
         let Some(place) = self.allocate(&target) else { return Access::Stall };
         self.lines.masks_mut(place).reserved |= missing;
         let id = self.mshrs.start(target.tag, missing, place, request, atomic);
-        let (sectors, token) = (self.outside(target.tag, missing), Token::Fetch(id));
+        let (sectors, token) = (self.outside(target.tag, missing), Token::Fetch(id.into()));
         self.outgoing.push_back(Request { sectors, token, ..request });
         self.stats.misses += 1;
         Access::Miss

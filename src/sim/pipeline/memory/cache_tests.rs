@@ -19,7 +19,7 @@ const SMALL: CacheSettings = CacheSettings {
 };
 
 fn request(kind: RequestKind, line: u64, sectors: u8, id: u32) -> Request {
-    Request::new(line, sectors, kind, Token::Flight(id))
+    Request::new(line, sectors, kind, Token::Flight(id.into()))
 }
 
 fn read(line: u64, sectors: u8) -> Request {
@@ -32,7 +32,7 @@ fn write(line: u64, sectors: u8) -> Request {
 
 fn id(token: Token) -> u32 {
     let Token::Flight(id) = token else { panic!("{token:?} was not sent") };
-    id
+    id.into()
 }
 
 /// Sends all waiting requests, answers the fetches, and returns the requests.

@@ -73,7 +73,8 @@ impl Channel {
             if slices[slice].to_dram.is_empty() || !slices[slice].accepts_done() || !self.reserve(slice) {
                 continue;
             }
-            if let Some(request) = slices[slice].to_dram.pop_front() {
+            if let Some(&request) = slices[slice].to_dram.front() {
+                slices[slice].to_dram.pop_front();
                 self.served = slice;
                 // a jitter also delays the requests behind this one
                 let behind = self.delay.back().map_or(0, |&(at, ..)| at);

@@ -26,6 +26,17 @@ pub(super) enum Outputs {
     Sms,
 }
 
+impl Outputs {
+    /// Returns the output to which a packet goes.
+    #[inline(always)]
+    fn of(self, packet: &Request) -> usize {
+        match self {
+            Self::Slices => packet.slice.into(),
+            Self::Sms => packet.sm.into(),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Crossbar {
     inputs: Vec<Packets>,
@@ -96,20 +107,25 @@ impl Crossbar {
     /// Adds a packet to an input; it is available at once.
     pub fn push(&mut self, input: usize, packet: Request) {
         if self.inputs[input].is_empty() {
-            self.want(input, &packet);
+            self.want(input, self.kind.of(&packet));
             self.listed.insert(input);
         }
         self.inputs[input].push_back((0, packet));
     }
 
-    /// Removes and returns the next packet at an output.
+    /// Returns the next packet at an output.
     #[inline]
-    pub fn pop(&mut self, output: usize) -> Option<Request> {
-        let (_, packet) = self.outputs[output].pop_front()?;
+    pub fn front(&self, output: usize) -> Option<&Request> {
+        self.outputs[output].front().map(|(_, packet)| packet)
+    }
+
+    /// Removes the next packet at an output.
+    #[inline]
+    pub fn pop(&mut self, output: usize) {
+        self.outputs[output].pop_front();
         if self.outputs[output].is_empty() {
             self.filled.remove(output);
         }
-        Some(packet)
     }
 
     /// Returns the first output with packets, from this one on.
@@ -169,10 +185,11 @@ impl Crossbar {
         self.coming.resize_with((length + 1) as usize, Vec::new);
         for input in 0..self.inputs.len() {
             if !self.listed.has(input)
-                && let Some(&(at, packet)) = self.inputs[input].front()
+                && let Some((at, packet)) = self.inputs[input].front()
             {
+                let (at, output) = (*at, self.kind.of(packet));
                 self.listed.insert(input);
-                self.look_at(input, at, &packet, now);
+                self.look_at(input, at, output, now);
             }
         }
     }
@@ -184,8 +201,8 @@ impl Crossbar {
         if !self.coming[coming].is_empty() {
             let mut inputs = std::mem::take(&mut self.coming[coming]);
             for input in inputs.drain(..) {
-                if let Some(&(_, packet)) = self.inputs[usize::from(input)].front() {
-                    self.want(input.into(), &packet);
+                if let Some((_, packet)) = self.inputs[usize::from(input)].front() {
+                    self.want(input.into(), self.kind.of(packet));
                 }
             }
             self.coming[coming] = inputs;
@@ -205,51 +222,48 @@ impl Crossbar {
     pub fn advance(&mut self, now: u64, cycle: u64, mut take: impl FnMut(usize, &Request) -> bool) {
         let mut next = self.wanted.next(0);
         while let Some(output) = next {
-            if self.outputs[output].len() < self.limit
-                && let Some(packet) = self.serve(output, now)
-                && (!self.outputs[output].is_empty() || !take(output, &packet))
-            {
-                self.outputs[output].push_back((cycle, packet));
-                self.filled.insert(output);
+            if self.outputs[output].len() < self.limit {
+                self.serve(output, now, cycle, &mut take);
             }
             next = self.wanted.next(output + 1);
         }
     }
 
-    /// Removes and returns the packet that goes to an output, which must have one waiting.
+    /// Moves a packet to an output, which must have one waiting.
     #[inline(always)]
-    fn serve(&mut self, output: usize, now: u64) -> Option<Request> {
-        let input = self.wanting.next_around(output, self.served[output] + 1)?;
+    fn serve(&mut self, output: usize, now: u64, cycle: u64, take: &mut impl FnMut(usize, &Request) -> bool) {
+        let Some(input) = self.wanting.next_around(output, self.served[output] + 1) else { return };
         let queue = &mut self.inputs[input];
-        let (_, packet) = queue.pop_front()?;
-        let behind = queue.front().copied();
+        let Some(&(_, packet)) = queue.front() else { return };
+        queue.pop_front();
+        let behind = queue.front().map(|(at, behind)| (*at, self.kind.of(behind)));
         if self.wanting.remove(output, input) {
             self.wanted.remove(output);
         }
         self.served[output] = input;
         match behind {
-            Some((at, behind)) => self.look_at(input, at, &behind, now),
+            Some((at, behind)) => self.look_at(input, at, behind, now),
             None => self.listed.remove(input),
         }
-        Some(packet)
+        let arrived = &mut self.outputs[output];
+        if !arrived.is_empty() || !take(output, &packet) {
+            arrived.push_back((cycle, packet));
+            self.filled.insert(output);
+        }
     }
 
-    /// Registers the new first packet of an input.
+    /// Registers the new first packet of an input, which goes to this output.
     #[inline(always)]
-    fn look_at(&mut self, input: usize, at: u64, packet: &Request, now: u64) {
+    fn look_at(&mut self, input: usize, at: u64, output: usize, now: u64) {
         if at <= now {
-            self.want(input, packet);
+            self.want(input, output);
         } else {
             self.coming[(at - self.window) as usize].push(input as u16);
         }
     }
 
     #[inline(always)]
-    fn want(&mut self, input: usize, packet: &Request) {
-        let output = match self.kind {
-            Outputs::Slices => packet.slice.into(),
-            Outputs::Sms => packet.sm.into(),
-        };
+    fn want(&mut self, input: usize, output: usize) {
         self.wanting.insert(output, input);
         self.wanted.insert(output);
     }
@@ -261,7 +275,7 @@ mod tests {
     use super::*;
 
     fn packet(id: u32, output: u8) -> Request {
-        let packet = Request::new(u64::from(id), 1, RequestKind::Read, Token::Flight(id));
+        let packet = Request::new(u64::from(id), 1, RequestKind::Read, Token::Flight(id.into()));
         Request { slice: output, ..packet }
     }
 
@@ -274,7 +288,12 @@ mod tests {
     }
 
     fn arrivals(crossbar: &mut Crossbar, output: usize) -> Vec<u64> {
-        std::iter::from_fn(|| crossbar.pop(output)).map(|p| p.line).collect()
+        let next = || {
+            let line = crossbar.front(output)?.line;
+            crossbar.pop(output);
+            Some(line)
+        };
+        std::iter::from_fn(next).collect()
     }
 
     #[test]

@@ -30,7 +30,7 @@ fn done(settings: &Settings, requests: &[(RequestKind, u64)]) -> Vec<u64> {
     let mut dram = Dram::new(settings);
     for (id, &(kind, address)) in requests.iter().enumerate() {
         let sector = 1 << (address / 32 % 4);
-        let request = Request::new(address / 128, sector, kind, Token::Flight(id as u32));
+        let request = Request::new(address / 128, sector, kind, Token::Flight((id as u32).into()));
         dram.push(request, 0, address);
     }
     let mut ticks = vec![0; requests.len()];
@@ -41,7 +41,7 @@ fn done(settings: &Settings, requests: &[(RequestKind, u64)]) -> Vec<u64> {
         let written_back = dram.tick(now);
         for transfer in written_back.iter().chain(dram.done()) {
             let Token::Flight(id) = transfer.request.token else { unreachable!() };
-            ticks[id as usize] = now;
+            ticks[u32::from(id) as usize] = now;
         }
         dram.take_done();
     }

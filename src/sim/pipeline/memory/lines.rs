@@ -47,7 +47,9 @@ impl Masks {
         // a sector that is complete stays readable
         let partial = self.partial | sectors & !self.valid;
         self.valid |= sectors;
-        self.partial = partial & !whole_sectors(self.words);
+        if partial != 0 {
+            self.partial = partial & !whole_sectors(self.words);
+        }
     }
 }
 

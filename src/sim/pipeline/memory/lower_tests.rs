@@ -48,12 +48,12 @@ fn partitions(channels: u32, slices: u32, with_l2: bool) -> MemorySpec {
 }
 
 fn read(line: u64, sectors: u8, id: u32) -> Request {
-    Request::new(line, sectors, RequestKind::Read, Token::Flight(id))
+    Request::new(line, sectors, RequestKind::Read, Token::Flight(id.into()))
 }
 
 fn id(token: Token) -> u32 {
     let Token::Flight(id) = token else { panic!("{token:?} was not sent") };
-    id
+    id.into()
 }
 
 /// The requests of each SM, as (core cycle, request); each is sent as soon as possible from that
@@ -194,14 +194,14 @@ fn random_traffic(seed: u64) -> Traffic {
     let mut below = |bound: u64| (u64::from(rng.next_u32()) * bound) >> 32;
     let mut sends = |count: u32| {
         let mut at = 0;
-        let request = |id| {
+        let request = |id: u32| {
             at += if below(5) == 0 { below(400) } else { below(2) };
             let kind = match below(4) {
                 0 => RequestKind::Write,
                 1 => RequestKind::Atomic,
                 _ => RequestKind::Read,
             };
-            (at, Request::new(below(60), 1 << below(4), kind, Token::Flight(id)))
+            (at, Request::new(below(60), 1 << below(4), kind, Token::Flight(id.into())))
         };
         (0..count).map(request).collect::<Vec<_>>()
     };

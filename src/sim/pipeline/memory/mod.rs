@@ -42,10 +42,12 @@ pub(super) use lower::Lower;
 pub(super) use port::Port;
 pub(super) use share::Share;
 
-use super::flight::FlightId;
 use crate::machine::memory::SECTOR_BYTES;
 
 /// A transaction: some sectors of a line.
+///
+/// The first request of a queue is copied where it is, and removed afterwards: an optional request
+/// would be copied in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The address divided by 128.
@@ -67,14 +69,35 @@ pub struct Request {
 /// The identification of a request for its sender; the reply contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token {
-    /// The instruction that waits for the request.
-    Flight(FlightId),
+    /// The instruction that waits for the request, by its number among those in flight.
+    Flight(Number),
     /// The slot of the warp that stores.
     Warp(u8),
     /// A fetch of a cache, by the cache's own number.
-    Fetch(u32),
+    Fetch(Number),
     /// No one waits for the request.
     None,
+}
+
+/// A number without alignment, so that a request takes 24 bytes: a launch spends a good part of its
+/// time on copying requests from queue to queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number([u8; 4]);
+
+const _: () = assert!(size_of::<Request>() == 24);
+
+impl From<u32> for Number {
+    #[inline]
+    fn from(number: u32) -> Self {
+        Self(number.to_ne_bytes())
+    }
+}
+
+impl From<Number> for u32 {
+    #[inline]
+    fn from(Number(bytes): Number) -> Self {
+        Self::from_ne_bytes(bytes)
+    }
 }
 
 /// The purpose of a request.

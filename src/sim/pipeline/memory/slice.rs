@@ -150,7 +150,10 @@ impl Slice {
             if looked_up > until || !only_this {
                 break;
             }
-            replies.extend(self.output.pop_front().map(|reply| (tick + 1, reply)));
+            if let Some(&reply) = self.output.front() {
+                self.output.pop_front();
+                replies.push_back((tick + 1, reply));
+            }
             self.data_taken = 0;
             before(looked_up, cache);
             let taken = self.look_up(request, number(&request));

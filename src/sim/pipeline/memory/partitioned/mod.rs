@@ -146,8 +146,14 @@ impl Partitioned {
     /// Moves one reply out of the crossbar to the port of an SM, if it has room. Must be called
     /// once per core cycle. Returns whether a reply was moved.
     pub fn eject(&mut self, sm: usize, port: &mut Port) -> bool {
-        let reply = if port.has_room() { self.replies.pop(sm) } else { None };
-        reply.inspect(|&reply| port.arrive(reply)).is_some()
+        match self.replies.front(sm) {
+            Some(&reply) if port.has_room() => {
+                self.replies.pop(sm);
+                port.arrive(reply);
+                true
+            }
+            _ => false,
+        }
     }
 
     pub fn cycle(&mut self) {
@@ -186,8 +192,9 @@ impl Partitioned {
             next = self.requests.next_arrival(number + 1);
             let (partition, of) = self.slices.at(&mut self.shares, number);
             if partition.slices[of].accepts()
-                && let Some(request) = self.requests.pop(number)
+                && let Some(&request) = self.requests.front(number)
             {
+                self.requests.pop(number);
                 partition.push(of, request, self.tick);
                 self.next = self.next.min(partition.next);
             }
@@ -202,8 +209,9 @@ impl Partitioned {
             if partition.next <= *tick {
                 partition.step(*tick, |slice, output| {
                     if replies.accepts(first + slice)
-                        && let Some(reply) = output.pop_front()
+                        && let Some(&reply) = output.front()
                     {
+                        output.pop_front();
                         replies.push(first + slice, reply);
                     }
                 });

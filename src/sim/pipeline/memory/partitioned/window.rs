@@ -97,8 +97,9 @@ impl Partitioned {
             next = self.requests.next_arrival(number + 1);
             let (partition, of) = self.slices.at(&mut self.shares, number);
             if partition.slices[of].accepted_in(tick)
-                && let Some(request) = self.requests.pop(number)
+                && let Some(&request) = self.requests.front(number)
             {
+                self.requests.pop(number);
                 partition.push(of, request, tick);
             }
         }

@@ -86,31 +86,58 @@ impl Lines {
         }
     }
 
-    /// Moves the group of the instruction to `to`. For a store, a line whose sectors are written
-    /// only in part is followed by the words that are written.
+    /// Moves the group of the instruction to `to`. For a store, the entries of lines whose sectors
+    /// are written only in part state the words that are written.
     pub fn finish(&mut self, to: &mut Vec<LineUse>, store: bool) {
-        let Some(last) = self.pending.len().checked_sub(1) else {
+        let Some(&(last, _)) = self.pending.last() else {
             to.push(LineUse::none());
             return;
         };
-        if !store {
-            let used = |(index, &(line, bytes)): (usize, &(u64, u128))| {
-                LineUse::new(line, sectors(bytes), index == last)
-            };
-            to.extend(self.pending.iter().enumerate().map(used));
-            self.pending.clear();
-            return;
-        }
-        to.reserve(2 * self.pending.len());
-        for (index, &(line, bytes)) in self.pending.iter().enumerate() {
-            let (last, sectors, words) = (index == last, sectors(bytes), words(bytes));
-            let whole = words == all_words(sectors);
-            to.push(LineUse::new(line, sectors, last && whole));
-            if !whole {
-                to.push(LineUse::words(words, last));
+        let room = LineUse::has_room_for_words(last);
+        let mut touched = Touched::of(0, store, room);
+        to.reserve(self.pending.len());
+        for &(line, bytes) in &self.pending {
+            // most often, the same bytes of each line are touched
+            if bytes != touched.bytes {
+                touched = Touched::of(bytes, store, room);
+            }
+            to.push(touched.line.moved(line));
+            if let Some(words) = touched.words {
+                to.push(words);
             }
         }
+        if let Some(last) = to.last_mut() {
+            *last = last.ending();
+        }
         self.pending.clear();
+    }
+}
+
+/// The entries for a line of which certain bytes are touched.
+struct Touched {
+    bytes: u128,
+    /// The entry of the line, as if it were the line with number 0.
+    line: LineUse,
+    /// The entry that follows it for the words that are written, if one has to.
+    words: Option<LineUse>,
+}
+
+impl Touched {
+    /// `room` says whether the entry of the line has room for the words of a sector.
+    fn of(bytes: u128, store: bool, room: bool) -> Self {
+        let sectors = sectors(bytes);
+        let whole = Self { bytes, line: LineUse::new(0, sectors, false), words: None };
+        if !store {
+            return whole;
+        }
+        let words = words(bytes);
+        if words == all_words(sectors) {
+            whole
+        } else if sectors.is_power_of_two() && room {
+            Self { line: LineUse::in_part(0, sectors, words, false), ..whole }
+        } else {
+            Self { words: Some(LineUse::words(words, false)), ..whole }
+        }
     }
 }
 
@@ -177,11 +204,16 @@ mod tests {
         };
         let whole = stored(&|lines| (0..32).for_each(|word| lines.touch(4 * word, 4)));
         assert_eq!(whole, [LineUse::new(0, 0b1111, true)]);
+        let part = LineUse::in_part;
         let half = stored(&|lines| (28..38).for_each(|word| lines.touch(4 * word, 4)));
-        let (first, second) = (LineUse::words(0xf000_0000, false), LineUse::words(0x3f, true));
-        assert_eq!(half, [LineUse::new(0, 8, false), first, LineUse::new(1, 1, false), second]);
+        assert_eq!(half, [part(0, 8, 0xf000_0000, false), part(1, 1, 0x3f, true)]);
         let bytes = stored(&|lines| (3..9).for_each(|byte| lines.touch(byte, 1)));
-        assert_eq!(bytes, [LineUse::new(0, 1, false), LineUse::words(0b10, true)]);
+        assert_eq!(bytes, [part(0, 1, 0b10, true)]);
+        // several sectors, and a line with a number of many bits
+        let two = stored(&|lines| (4..9).for_each(|word| lines.touch(4 * word, 4)));
+        assert_eq!(two, [LineUse::new(0, 0b11, false), LineUse::words(0x1f0, true)]);
+        let far = stored(&|lines| lines.touch(u64::MAX - 127, 4));
+        assert_eq!(far, [LineUse::new(u64::MAX / 128, 1, false), LineUse::words(1, true)]);
     }
 
     #[test]

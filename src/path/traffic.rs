@@ -9,15 +9,20 @@ use std::fmt;
 /// ascend. An atomic operation lists a line once per pass over it. A step in which no lane accesses
 /// memory has the group [`LineUse::none`].
 ///
-/// If a store writes a sector only in part, the entry of the line is followed by an entry that is
-/// not a line but states the words that it writes ([`LineUse::words`]).
+/// If a store writes a sector only in part, the entry of the line also states the words that it
+/// writes ([`LineUse::in_part`]), or it is followed by an entry that is not a line but states them
+/// ([`LineUse::words`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LineUse(u64);
 
 const SECTOR_BITS: u64 = 0xf;
 const LAST: u64 = 1 << 4;
 const WORDS: u64 = 1 << 5;
-const LINE_SHIFT: u32 = 6;
+const IN_PART: u64 = 1 << 6;
+const LINE_SHIFT: u32 = 7;
+/// The bits between those flags and the number of the line, if the entry states the words that are
+/// written in its only sector.
+const WORD_BITS: u32 = 8;
 
 impl LineUse {
     /// The size of a line in bytes.
@@ -32,14 +37,39 @@ impl LineUse {
         Self(line << LINE_SHIFT | if last { LAST } else { 0 } | sectors as u64 & SECTOR_BITS)
     }
 
+    /// Creates an entry for a line of which a store writes a single sector, and only these 4-byte
+    /// words of it completely. If a store writes several sectors, or [has no
+    /// room](Self::has_room_for_words), an entry for the [words](Self::words) must follow the line.
+    pub const fn in_part(line: u64, sectors: u8, words: u32, last: bool) -> Self {
+        debug_assert!(sectors.is_power_of_two() && Self::has_room_for_words(line));
+        let words = (words >> (8 * sectors.trailing_zeros())) as u8;
+        Self(Self::new(line << WORD_BITS | words as u64, sectors, last).0 | IN_PART)
+    }
+
+    /// Returns whether an entry of a line with this number has room for the words of a sector.
+    pub const fn has_room_for_words(line: u64) -> bool {
+        line >> (u64::BITS - LINE_SHIFT - WORD_BITS) == 0
+    }
+
     /// Creates an entry for the 4-byte words that a store writes in the preceding line, one bit
     /// each. Only words that are written completely are included.
     pub const fn words(words: u32, last: bool) -> Self {
         Self((words as u64) << LINE_SHIFT | if last { LAST } else { 0 } | WORDS)
     }
 
-    /// Returns the words that a store writes, if this is an entry for words.
-    pub const fn written(self) -> Option<u32> {
+    /// Returns the words that a store writes in this line, or all if this entry does not state
+    /// them.
+    #[inline]
+    pub const fn written(self) -> u32 {
+        if self.0 & IN_PART == 0 {
+            return u32::MAX;
+        }
+        ((self.0 >> LINE_SHIFT) as u8 as u32) << (8 * self.sectors().trailing_zeros())
+    }
+
+    /// Returns the words that a store writes in the preceding line, if this is an entry for words.
+    #[inline]
+    pub const fn written_before(self) -> Option<u32> {
         if self.0 & WORDS != 0 { Some((self.0 >> LINE_SHIFT) as u32) } else { None }
     }
 
@@ -48,22 +78,32 @@ impl LineUse {
         Self::new(0, 0, true)
     }
 
+    /// Returns the same entry as the last one of its step.
+    pub const fn ending(self) -> Self {
+        Self(self.0 | LAST)
+    }
+
     /// Returns the same entry for a line that is `lines` lines further on.
     pub const fn moved(self, lines: u64) -> Self {
-        if self.written().is_some() {
+        if self.0 & WORDS != 0 {
             return self;
         }
-        Self(self.0.wrapping_add(lines << LINE_SHIFT))
+        Self(self.0.wrapping_add(lines << self.line_shift()))
     }
 
     /// Returns whether this is the entry of a step that touches no line.
     pub const fn is_none(self) -> bool {
-        self.sectors() == 0 && self.written().is_none()
+        self.0 & (SECTOR_BITS | WORDS) == 0
     }
 
     /// Returns the number of the line.
     pub const fn line(self) -> u64 {
-        self.0 >> LINE_SHIFT
+        self.0 >> self.line_shift()
+    }
+
+    /// Returns the position of the number of the line.
+    const fn line_shift(self) -> u32 {
+        if self.0 & IN_PART != 0 { LINE_SHIFT + WORD_BITS } else { LINE_SHIFT }
     }
 
     /// Returns the address of the line's first byte.
@@ -85,9 +125,10 @@ impl LineUse {
 impl fmt::Debug for LineUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = if self.is_last() { "." } else { "" };
-        match self.written() {
-            Some(words) => write!(f, "words {words:#x}{end}"),
-            None => write!(f, "{:#x}/{:04b}{end}", self.address(), self.sectors()),
+        match (self.written_before(), self.written()) {
+            (Some(words), _) => write!(f, "words {words:#x}{end}"),
+            (None, u32::MAX) => write!(f, "{:#x}/{:04b}{end}", self.address(), self.sectors()),
+            (None, words) => write!(f, "{:#x}/{:04b} words {words:#x}{end}", self.address(), self.sectors()),
         }
     }
 }
@@ -105,9 +146,32 @@ mod tests {
         }
         assert!(LineUse::none().is_none() && LineUse::none().is_last());
         let words = LineUse::words(0x8000_0001, true);
-        assert_eq!((words.written(), words.sectors(), words.is_last()), (Some(0x8000_0001), 0, true));
+        assert_eq!((words.written_before(), words.sectors(), words.is_last()), (Some(0x8000_0001), 0, true));
         assert_eq!((words.moved(7), words.is_none()), (words, false));
         assert_eq!(LineUse::new(1, 1, false).moved(2), LineUse::new(3, 1, false));
         assert_eq!(std::mem::size_of::<LineUse>(), 8);
+    }
+
+    #[test]
+    fn an_only_sector_is_stated_with_its_words_if_there_is_room() {
+        let most = u64::MAX >> (LINE_SHIFT + WORD_BITS);
+        for (line, sector, words, last) in
+            [(0, 0, 0, false), (0x180_0000, 2, 0x81, true), (most, 3, 0x7f, true)]
+        {
+            let words = words << (8 * sector);
+            let used = LineUse::in_part(line, 1 << sector, words, last);
+            assert!(LineUse::has_room_for_words(line));
+            assert_eq!((used.line(), used.sectors(), used.is_last()), (line, 1 << sector, last));
+            assert_eq!((used.written(), used.written_before(), used.is_none()), (words, None, false));
+            // lines of a group are kept relative to one of them, and may lie before it
+            for by in [1, line.wrapping_neg(), 5_u64.wrapping_neg()] {
+                let there = used.moved(by);
+                assert_eq!((there.written(), there.sectors()), (words, 1 << sector));
+                assert_eq!(there.moved(by.wrapping_neg()), used);
+            }
+            assert_eq!(used.moved(line.wrapping_neg()).line(), 0);
+        }
+        assert!(!LineUse::has_room_for_words(most + 1));
+        assert_eq!(LineUse::new(7, 0b11, false).written(), u32::MAX);
     }
 }

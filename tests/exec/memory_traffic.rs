@@ -18,7 +18,7 @@ fn groups(path: &WarpPath) -> Vec<Vec<(u64, u8)>> {
         .map(|group| {
             group
                 .iter()
-                .filter(|l| !l.is_none() && l.written().is_none())
+                .filter(|l| !l.is_none() && l.written_before().is_none())
                 .map(|l| (l.address(), l.sectors()))
                 .collect()
         })
@@ -142,7 +142,7 @@ fn groups_and_steps_go_together_on_every_shipped_launch() {
             let accesses = path.steps().iter().filter(|&&step| table.moves_lines(step)).count();
             assert_eq!(groups(path).len(), accesses, "{}", shipped.name);
             for group in path.traffic().split_inclusive(|used| used.is_last()) {
-                let lines = group.iter().filter(|used| used.written().is_none());
+                let lines = group.iter().filter(|used| used.written_before().is_none());
                 assert!(lines.map(|used: &LineUse| used.line()).is_sorted(), "{}", shipped.name);
             }
             lines += path.traffic().len();

@@ -416,7 +416,8 @@ impl Sm<'_> {
         if table.moves_lines(step) {
             let group = self.warps[instr.slot].group();
             for (number, line) in group.iter().enumerate() {
-                let words = group.get(number + 1).and_then(|next| next.written()).unwrap_or(u32::MAX);
+                let behind = group.get(number + 1).and_then(|next| next.written_before());
+                let words = behind.unwrap_or(line.written());
                 let mut sectors = line.sectors();
                 while sectors != 0 {
                     let part = parts.around(sectors.trailing_zeros()) & sectors;

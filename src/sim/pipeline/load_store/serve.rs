@@ -30,13 +30,13 @@ pub(super) struct Serving {
 
 impl Serving {
     /// Returns the next one of the remaining transactions.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, beside: &impl Beside, parts: Parts) -> (u64, u8) {
         while self.sectors == 0 {
             self.number -= 1;
             let mut line = beside.line(self.slot, self.number);
-            self.words = u32::MAX;
-            if let Some(words) = line.written() {
+            self.words = line.written();
+            if let Some(words) = line.written_before() {
                 self.words = words;
                 self.number -= 1;
                 line = beside.line(self.slot, self.number);

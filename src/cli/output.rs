@@ -1,5 +1,6 @@
 //! The output of results and errors, and the exit code.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -123,8 +124,14 @@ fn printed(report: &impl Report, style: Style, format: Format) -> String {
 }
 
 fn json_line(value: &impl Serialize) -> String {
-    let json = serde_json::to_string(value).expect("reports are plain data");
-    printable_json(&json).into_owned() + "\n"
+    let mut json = serde_json::to_string(value).expect("reports are plain data");
+    json.push('\n');
+    // the text can be large, so it is not copied without need
+    let changed = match printable_json(&json) {
+        Cow::Owned(changed) => Some(changed),
+        Cow::Borrowed(_) => None,
+    };
+    changed.unwrap_or(json)
 }
 
 /// Writes text to stderr. Errors are ignored, because there is no other place to report them.

@@ -1,44 +1,120 @@
-//! The output of `check`: one kernel in full, or several in a table with a line each.
+//! The output of `check`: one kernel in full, or several in a table with a line each. Of each result
+//! only what its form shows is kept, so that the results of very many kernels fit in memory.
 
 use std::fmt::Write;
 
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::check::{CheckResult, self_check};
 use super::count;
-use super::output::{Output, Report};
+use super::output::{Batch, Output, Report};
 use super::style::Style;
 use super::table::Table;
-use super::verdict::Status;
+use super::verdict::{Bound, Status};
+use crate::check::Verdict;
+
+/// The form in which results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// JSON.
+    Json,
+    /// Text that shows each result in full, as if one kernel was named.
+    InFull(Style),
+    /// A table with a line for each result.
+    Table {
+        /// Whether the table has a column for the machine, as it does if several were named.
+        several_machines: bool,
+    },
+}
 
 /// The output of `check`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct CheckReport<'a> {
-    /// The results.
+pub struct CheckReport {
+    // its results are those of the form JSON
     #[serde(flatten)]
-    pub output: Output<CheckResult<'a>>,
-    /// Whether text shows each result in full, as it does if one kernel was named.
+    #[cfg_attr(test, schemars(with = "Output<CheckResult<'static>>"))]
+    output: Output<Box<RawValue>>,
     #[serde(skip)]
-    pub in_full: bool,
-    /// Whether the table has a column for the machine, as it does if several were named.
+    form: Form,
+    /// The verdict over the results so far.
     #[serde(skip)]
-    pub several_machines: bool,
+    verdict: Option<Verdict>,
+    /// The results of the form in full.
+    #[serde(skip)]
+    text: String,
+    /// The results of the form of a table.
+    #[serde(skip)]
+    rows: Vec<Row>,
+    /// The number of results.
+    #[serde(skip)]
+    results: usize,
 }
 
-impl Report for CheckReport<'_> {
+/// The part of a result that the table and its summary show.
+#[derive(Clone, Debug)]
+struct Row {
+    kernel: Box<str>,
+    machine: Box<str>,
+    scheduler: Box<str>,
+    blocks: Box<str>,
+    warp_instructions: u64,
+    makespan: u64,
+    bounds: Box<[Bound]>,
+    complete: bool,
+    verdict: Status,
+    self_checked_warps: Option<u64>,
+}
+
+impl CheckReport {
+    /// Returns the output without results.
+    pub fn new(seed: u64, form: Form) -> Self {
+        Self {
+            output: Output::new("check", Some(seed), Vec::new()).judged(std::iter::empty()),
+            form,
+            verdict: None,
+            text: String::new(),
+            rows: Vec::new(),
+            results: 0,
+        }
+    }
+
+    /// Adds a result, with the verdict on its gating bounds.
+    pub fn add(&mut self, result: &CheckResult, verdict: Verdict) {
+        self.results += 1;
+        match self.form {
+            Form::Json => self.output.results.push(to_raw_value(result).expect("reports are plain data")),
+            Form::InFull(style) => self.text.push_str(&result.text(style)),
+            Form::Table { .. } => self.rows.push(Row::of(result)),
+        }
+        *self.output.judged.get_or_insert_default() += usize::from(verdict.applies());
+        let verdict = Verdict::combine(self.verdict.take().into_iter().chain([verdict]));
+        self.output.verdict = Some(Status::of(&verdict));
+        self.verdict = Some(verdict);
+    }
+
+    /// Returns the number of results.
+    pub fn results(&self) -> usize {
+        self.results
+    }
+
+    /// Sets whether and how the command ended early.
+    pub fn end(&mut self, batch: Batch) {
+        self.output.batch = batch;
+    }
+}
+
+impl Report for CheckReport {
     fn text(&self, style: Style) -> String {
-        let results = &self.output.results;
-        let mut text = String::new();
-        if self.in_full {
-            results.iter().for_each(|result| text.push_str(&result.text(style)));
-        } else if !results.is_empty() {
-            text.push_str(&table(results, self.several_machines, style));
-            text.push_str(&summary(results, style));
+        let mut text = self.text.clone();
+        if let (Form::Table { several_machines }, [_, ..]) = (self.form, self.rows.as_slice()) {
+            text.push_str(&table(&self.rows, several_machines, style));
+            text.push_str(&summary(&self.rows, style));
         }
         text.push_str(&self.output.batch.text());
         if self.output.judged == Some(0) {
-            let open = !self.output.batch.complete || results.is_empty();
+            let open = !self.output.batch.complete || self.results == 0;
             let why = if open { "" } else { ": no gating bound applies" };
             let _ = writeln!(text, "\nnothing was judged{why}");
         }
@@ -46,13 +122,32 @@ impl Report for CheckReport<'_> {
     }
 }
 
+impl Row {
+    fn of(result: &CheckResult) -> Self {
+        // a table has no room for reasons
+        let bound = |bound: &Bound| Bound { reason: None, ..bound.clone() };
+        Self {
+            kernel: result.kernel.as_str().into(),
+            machine: result.origin.machine.as_str().into(),
+            scheduler: result.scheduler.as_str().into(),
+            blocks: of_launch(result).into(),
+            warp_instructions: result.warp_instructions,
+            makespan: result.makespan,
+            bounds: result.bounds.iter().map(bound).collect(),
+            complete: result.complete,
+            verdict: result.verdict,
+            self_checked_warps: result.self_checked_warps,
+        }
+    }
+}
+
 /// Returns the table of the runs.
-fn table(runs: &[CheckResult], machines: bool, style: Style) -> String {
+fn table(runs: &[Row], machines: bool, style: Style) -> String {
     // a bound of only some runs also has a column; all runs list their bounds in the same order
     let mut names: Vec<&str> = Vec::new();
     for run in runs {
         let mut from = 0;
-        for bound in &run.bounds {
+        for bound in &*run.bounds {
             from = match names.iter().position(|name| *name == bound.name) {
                 Some(known) => known + 1,
                 None => {
@@ -77,11 +172,11 @@ fn table(runs: &[CheckResult], machines: bool, style: Style) -> String {
     let mut table =
         Table::new(heading.into_iter().chain(columns).chain(["verdict"]), &left).expendable(expendable);
     for run in runs {
-        let mut start = vec![run.kernel.clone()];
-        start.extend(machines.then(|| run.origin.machine.clone()));
+        let mut start = vec![run.kernel.to_string()];
+        start.extend(machines.then(|| run.machine.to_string()));
         start.extend([
-            run.scheduler.clone(),
-            of_launch(run),
+            run.scheduler.to_string(),
+            run.blocks.to_string(),
             run.warp_instructions.to_string(),
             run.makespan.to_string(),
         ]);
@@ -107,14 +202,14 @@ fn of_launch(run: &CheckResult) -> String {
 }
 
 /// Returns the summary of all runs.
-fn summary(runs: &[CheckResult], style: Style) -> String {
+fn summary(runs: &[Row], style: Style) -> String {
     let with = |status: Status| {
         let number = runs.iter().filter(|run| run.verdict == status).count();
         format!("{number} {}", status.text(style))
     };
     let instructions: u64 = runs.iter().map(|run| run.warp_instructions).sum();
     // all policies of a kernel share its self-check
-    let by_kernel = runs.chunk_by(|a, b| (&a.kernel, &a.origin.machine) == (&b.kernel, &b.origin.machine));
+    let by_kernel = runs.chunk_by(|a, b| (&a.kernel, &a.machine) == (&b.kernel, &b.machine));
     let self_checked: u64 = by_kernel.filter_map(|runs| runs[0].self_checked_warps).sum();
     let text = format!(
         "\n{}, {instructions} warp instructions: {}, {}, {}\n",

@@ -219,20 +219,45 @@ fn memory_is_asked_for_before_it_is_taken() {
     assert!(!stderr(&output).contains("memory allocation"), "{}", stderr(&output));
 }
 
+/// Runs a command of the shell, which has to succeed, and returns the most memory that it took at a
+/// time, in KiB.
+#[cfg(target_os = "linux")]
+fn peak(dir: &Path, command: &str) -> u64 {
+    let line = format!(
+        "({command}) >/dev/null & P=$!; M=0; while [ -e /proc/$P/status ]; do \
+         R=$(sed -n 's/VmHWM: *\\([0-9]*\\).*/\\1/p' /proc/$P/status); \
+         [ \"${{R:-0}}\" -gt $M ] && M=$R; sleep 0.02; done; echo $M; wait $P"
+    );
+    let output = shell(dir, &line);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    stdout(&output).trim().parse().unwrap()
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn buffers_of_zeros_take_no_memory() {
     let dir = scratch("zeros");
     write_loop(&dir, 10);
-    let line = "(ulimit -v 12000000; exec $W run loop.ptx --grid 1 --block 64 --arg \
-                'Buffer(name: \"p\", elem: F32, len: 1000000000, init: Zero)' --races ignore) & P=$!; \
-                M=0; while [ -e /proc/$P/status ]; do R=$(sed -n 's/VmHWM: *\\([0-9]*\\).*/\\1/p' /proc/$P/status); \
-                [ \"${R:-0}\" -gt $M ] && M=$R; sleep 0.02; done; echo peak $M; wait $P";
-    let output = shell(&dir, line);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let text = stdout(&output);
-    let peak: u64 = text.lines().find_map(|line| line.strip_prefix("peak ")).unwrap().trim().parse().unwrap();
+    let peak = peak(
+        &dir,
+        "ulimit -v 12000000; exec $W run loop.ptx --grid 1 --block 64 --arg \
+         'Buffer(name: \"p\", elem: F32, len: 1000000000, init: Zero)' --races ignore",
+    );
     assert!(peak < 500_000, "{peak} KiB");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn each_kernel_of_a_batch_leaves_a_few_kilobytes() {
+    let dir = scratch("many-kernels");
+    for format in ["text", "json"] {
+        let with = |kernels: u64| {
+            let options = format!("--scheduler gto --jobs 1 --sm-threads 1 --format {format}");
+            peak(&dir, &format!("exec $W check $(yes chain | head -{kernels}) {options}"))
+        };
+        let (few, many) = (with(100), with(3100));
+        assert!(many < few + 3000 * 5, "{format}: {few} KiB, {many} KiB");
+    }
 }
 
 const NASTY: &str = "a\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m\u{202e}b\u{2066}c";

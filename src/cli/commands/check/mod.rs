@@ -6,6 +6,7 @@ mod report;
 
 use folders::Folders;
 use judged::{Judged, Run};
+use report::Kept;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -51,7 +52,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     let recording =
         said.recording(args.several.out.as_deref(), &lists, (session, args.checkpoint.resume), own)?;
     let threads = args.several.threads(names.len());
-    let kept = Mutex::new(None);
+    let checkpoint = Mutex::new(None);
     let work = |index: usize, watch: &Watch, begin: Blocks| {
         tracing::info!(kernel = %names[index], "checking");
         let options = args.several.run_options(&args.common, names.len(), watch);
@@ -64,7 +65,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
             }
         };
         begin(prepared.blocks());
-        let runs = match prepared.run_from_checkpoint(&options, args, session, &kept) {
+        let runs = match prepared.run_from_checkpoint(&options, args, session, &checkpoint) {
             Ok(runs) => runs,
             Err(problems) => return (None, problems, None),
         };
@@ -74,7 +75,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
         (judged, problems, records)
     };
     let mut ending = Ending::default();
-    let mut all: Vec<Judged> = Vec::new();
+    let mut kept = Kept::new(args, &lists, &folders, session);
     let mut batch = Batch::new(&names);
     each_kernel(&mut batch, threads, session, work, |batch, index, (judged, problems, records)| {
         if !problems.is_empty() {
@@ -89,24 +90,19 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
         if let Some(recording) = &recording {
             recording.append(records, &mut ending);
         }
-        all.extend(judged);
+        if let Some(judged) = judged {
+            kept.add(judged, &mut ending);
+        }
     });
-    let nothing = all.is_empty() && recording.is_none();
+    let nothing = kept.is_empty() && recording.is_none();
     if nothing && args.kernels.len() == 1 && !batch.is_incomplete() {
         return Err(batch.failures.into_problems());
     }
-    let output = report::report(args, &all, &lists, &folders, &batch, session);
-    ending.violated = all.iter().flat_map(|judged| &judged.runs).any(Run::is_violated);
-    ending.report(session, args.common.format, &output);
-    report::gantt(args, &all, &lists, session, &mut ending);
-    report::again(args, &all, &lists, &folders, session, &mut ending);
-    if args.require_verdict {
-        require_verdict(&all, &lists, &mut ending);
-    }
+    kept.print(&batch, session, &mut ending);
     if let Some(recording) = recording {
         recording.conclude(&mut ending);
     }
-    match (&args.checkpoint.checkpoint, kept.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+    match (&args.checkpoint.checkpoint, checkpoint.into_inner().unwrap_or_else(PoisonError::into_inner)) {
         (_, Some(checkpoint)) => checkpoint.conclude(session, &mut ending),
         (Some(path), None) if batch.is_incomplete() => ending.late.push(checkpoint::not_begun(path)),
         (_, None) => {}
@@ -124,32 +120,4 @@ pub fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<
         }
     }
     problems.into_result(())
-}
-
-/// Adds an error if no gating bound applied to a run, or if a run did not complete.
-fn require_verdict(all: &[Judged], lists: &Lists, ending: &mut Ending) {
-    let mut missing = Vec::new();
-    for judged in all {
-        let kernel = judged.what.name();
-        for run in &judged.runs {
-            let checked = run.checked();
-            if !checked.is_complete() || !checked.verdict().applies() {
-                let on = if lists.several_machines() {
-                    format!(" on {}", run.setup.machine.name())
-                } else {
-                    String::new()
-                };
-                missing.push(format!("{kernel}{on} under {}", checked.scheduler));
-            }
-        }
-    }
-    let message = match (missing.is_empty(), all.is_empty()) {
-        (true, false) => return,
-        (_, true) => "nothing was judged".to_owned(),
-        (false, _) => format!("no verdict on {}", missing.join(", ")),
-    };
-    let problem = Diagnostic::general("--require-verdict", message);
-    ending
-        .late
-        .push(problem.hint("the reasons stand beside the bounds; `--bound NAME` chooses which decide"));
 }

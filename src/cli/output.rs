@@ -148,6 +148,11 @@ fn print(session: &Session, text: &str) -> Result<(), Diagnostic> {
 }
 
 /// Writes a text unchanged to stdout.
+///
+/// If stdout was closed before the process started, nothing fails: by now Rust's runtime has opened
+/// /dev/null in its place, for reading and writing. That cannot be made an error, because programs
+/// that do not want the output open /dev/null in the same way, for example Python for
+/// `subprocess.DEVNULL`.
 fn write_out(text: &str) -> Result<(), Diagnostic> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -111,6 +111,14 @@ fn the_exit_code_does_not_depend_on_who_reads() {
             stderr(&full)
         );
     }
+    // a closed stdout cannot be told from /dev/null that is open for reading as well, which is no
+    // error
+    for nowhere in [">/dev/null", "1<>/dev/null", ">&-"] {
+        for (kernel, code) in [("lrr-witness", 3), ("fig3", 0)] {
+            let lost = shell(&dir, &format!("$W check {kernel} {nowhere}"));
+            assert_eq!((lost.status.code(), stderr(&lost).as_str()), (Some(code), ""), "{nowhere}");
+        }
+    }
     let full = shell(&dir, "$W check fig3 nope 2>/dev/full");
     assert_eq!(full.status.code(), Some(1), "no panic: {}", stdout(&full));
     assert!(!BINARY.is_empty());

@@ -1,6 +1,8 @@
 //! Batches of kernels: a kernel that fails is listed, and the others still run.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::rc::Rc;
 
 use super::session::Session;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -9,7 +11,9 @@ use crate::report::output::{self, Problem};
 /// The errors of the kernels of a batch; equal errors are combined.
 #[derive(Clone, Debug, Default)]
 pub struct Failures {
-    problems: Vec<(Diagnostic, Vec<String>)>,
+    problems: Vec<(Rc<Diagnostic>, Vec<String>)>,
+    /// The index of each error.
+    known: HashMap<Rc<Diagnostic>, usize>,
     /// The failed kernels as the command line named them, in order.
     kernels: Vec<String>,
     dropped: usize,
@@ -23,10 +27,15 @@ impl Failures {
         self.kernels.push(kernel.to_owned());
         self.dropped += problems.dropped();
         for problem in problems.list() {
-            match self.problems.iter_mut().find(|(known, _)| known == problem) {
-                Some((_, kernels)) if kernels.last().is_some_and(|last| last == kernel) => {}
-                Some((_, kernels)) => kernels.push(kernel.to_owned()),
-                None => self.problems.push((problem.clone(), vec![kernel.to_owned()])),
+            let Some(&index) = self.known.get(problem) else {
+                let problem = Rc::new(problem.clone());
+                self.known.insert(problem.clone(), self.problems.len());
+                self.problems.push((problem, vec![kernel.to_owned()]));
+                continue;
+            };
+            let kernels = &mut self.problems[index].1;
+            if kernels.last().is_none_or(|last| last != kernel) {
+                kernels.push(kernel.to_owned());
             }
         }
     }
@@ -45,7 +54,7 @@ impl Failures {
     /// Returns the errors alone, for a batch of one kernel.
     pub fn into_problems(self) -> Diagnostics {
         let mut all = Diagnostics::new();
-        self.problems.into_iter().for_each(|(problem, _)| all.push(problem));
+        self.problems.into_iter().for_each(|(problem, _)| all.push((*problem).clone()));
         all
     }
 }
@@ -147,5 +156,33 @@ impl<'n> Batch<'n> {
             errors: self.failures.problems(),
             more_errors: self.failures.dropped,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn very_many_errors_are_added_in_linear_time() {
+        let mut all = Failures { several: true, ..Failures::default() };
+        let began = Instant::now();
+        for number in 0..100_000 {
+            let mut problems = Diagnostics::from(Diagnostic::general("machine.ron", "in all of them"));
+            problems.push(Diagnostic::general("kernel", format!("{number} in one of them")));
+            all.add(&number.to_string(), &problems);
+        }
+        // five billion comparisons take much longer
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(5), "{took:?}");
+        let problems = all.problems();
+        assert_eq!(problems.len(), 100_001);
+        assert_eq!(problems[0].kernels.len(), 100_000);
+        assert_eq!(
+            (&*problems[70_000].message, &problems[70_000].kernels[..]),
+            ("69999 in one of them", &["69999".to_owned()][..])
+        );
     }
 }

@@ -155,7 +155,7 @@ pub fn shortened(text: &str) -> String {
 }
 
 /// A problem of an input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
     /// The file, or the name of the input if it is not a file (`--set`, `launch`).
     pub file: String,

@@ -87,7 +87,8 @@ impl Parts {
             check.problem("sms", "several SMs need the detailed engine".to_owned(), hint);
         }
         check.range("sms", sms, 1..=MAX_SMS);
-        let pipeline = pipeline.as_ref().map(|written| Pipeline::of(written, &units, sub_cores, check));
+        let timed = (&units, &spec.ops);
+        let pipeline = pipeline.as_ref().map(|written| Pipeline::of(written, timed, sub_cores, check));
         let shared_memory = shared_memory.as_ref().map(|written| SharedMemory::of(written, check));
         let hazards = Hazards::of(hazards.as_deref(), check);
         Some(Self {

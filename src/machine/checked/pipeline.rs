@@ -1,10 +1,12 @@
 //! Checks of the settings of the pipeline.
 
+use std::collections::BTreeMap;
+
 use super::range::Check;
 use super::units::Units;
 use super::value::Checked;
-use crate::machine::written::PipelineSpec;
 use crate::machine::written::pipeline::{Collector, FrontEnd, InstructionCache, Issue, Launch, LoadStore};
+use crate::machine::written::{OpSpec, PipelineSpec};
 
 /// The validated details of an SM's pipeline that the paper model leaves out.
 pub type Pipeline = Checked<PipelineSpec>;
@@ -17,13 +19,13 @@ impl Pipeline {
     /// Returns the pipeline of a machine with these units and this number of sub-cores.
     pub(super) fn of(
         written: &PipelineSpec,
-        units: &Units,
+        (units, ops): (&Units, &BTreeMap<String, OpSpec>),
         sub_cores: u32,
         check: &mut Check,
     ) -> Option<Self> {
         Self::new(written.clone(), check, |pipeline, check| {
             if pipeline.collector.is_some() || pipeline.result_buses.is_some() {
-                short_operations(units, &mut check.part("ops"));
+                short_operations(units, ops, check);
             }
             settings(pipeline, sub_cores.max(1), &mut check.part("pipeline"));
             names(pipeline, units, &mut check.part("pipeline"));
@@ -31,16 +33,22 @@ impl Pipeline {
     }
 }
 
-fn short_operations(units: &Units, check: &mut Check) {
+fn short_operations(units: &Units, written: &BTreeMap<String, OpSpec>, check: &mut Check) {
     for (op, timing) in units.ops() {
         let total = timing.init.get().saturating_add(timing.lat.get());
         if total >= MAX_PIPELINE {
-            let mut check = check.entry(op);
-            let most = check.full(if timing.lat >= timing.init { "lat" } else { "init" });
+            let own = match written.get(op) {
+                Some(OpSpec::Timed(timed)) => [timed.init, timed.lat],
+                Some(OpSpec::Unit(_)) | None => [None, None],
+            };
+            let (field, own) = if timing.lat >= timing.init { ("lat", own[1]) } else { ("init", own[0]) };
+            let of_unit = ("units", units.list()[timing.unit.index()].name.as_str());
+            let (entries, entry) = if own.is_some() { ("ops", op) } else { of_unit };
+            let most = check.part(entries).entry(entry).full(field);
             let message = format!(
-                "`{op}` takes {total} cycles ({most}, or that of its unit), pipelines with a collector or result buses hold less than {MAX_PIPELINE}"
+                "`{op}` takes {total} cycles ({most}), pipelines with a collector or result buses hold less than {MAX_PIPELINE}"
             );
-            check.problem("", message, "");
+            check.part("ops").entry(op).problem("", message, "");
         }
     }
 }

@@ -68,8 +68,19 @@ pub struct Imported {
     pub options: Vec<Taken>,
     /// The options that affect timing but are missing; the base's settings remain in force.
     pub not_given: Vec<&'static str>,
-    /// The settings in order, each with a diagnostic that has the location of its option.
-    made: Vec<(Setting, Diagnostic)>,
+    /// The parts of the machine that options set, in order.
+    made: Vec<Made>,
+}
+
+/// A part of the machine that an option sets.
+#[derive(Clone, Debug)]
+struct Made {
+    /// The path, as messages have it.
+    path: String,
+    /// The words of the path as they stand in the text of the machine.
+    words: Vec<String>,
+    /// A diagnostic with the name and the location of the option.
+    option: Diagnostic,
 }
 
 impl Imported {
@@ -79,10 +90,10 @@ impl Imported {
         problems.map(|problem| {
             // prefer the longest path, which is that of the setting itself, and then the last
             // occurrence
-            let found = self.made.iter().filter_map(|(setting, option)| {
-                let path = setting.path();
-                Some((near(path, &problem, written)?, path.len(), option))
-            });
+            let found = self
+                .made
+                .iter()
+                .filter_map(|made| Some((made.near(&problem, written)?, made.path.len(), &made.option)));
             match found.max_by_key(|(near, length, _)| (*near, *length)) {
                 Some((.., option)) => {
                     let message = format!("{}: {}", option.message, problem.message);
@@ -105,24 +116,39 @@ enum Near {
     Named,
 }
 
-/// Returns whether a problem of a machine belongs to this setting, and the evidence.
-fn near(path: &str, problem: &Diagnostic, written: &SourceText) -> Option<Near> {
-    let named = problem.message.match_indices(path).any(|(at, _)| {
-        let goes_on = |c: char| c.is_alphanumeric() || c == '_';
-        let behind = problem.message[at + path.len()..].chars().next();
-        let before = problem.message[..at].chars().next_back();
-        !behind.is_some_and(goes_on) && !before.is_some_and(|c| goes_on(c) || c == '.')
-    });
-    if named {
-        return Some(Near::Named);
+impl Made {
+    /// Returns the part with this path. The name of an entry of `units` or `ops` may contain dots;
+    /// it is in quotes in the text of the machine.
+    fn new(path: &[&str], entry: Option<&str>, field: Option<&str>, option: Diagnostic) -> Self {
+        let names = || path.iter().copied().chain(entry).chain(field);
+        let words = ["Machine"].into_iter().chain(path.iter().copied()).map(str::to_owned);
+        let entry = entry.map(|name| format!("{name:?}"));
+        Self {
+            path: names().collect::<Vec<_>>().join("."),
+            words: words.chain(entry).chain(field.map(str::to_owned)).collect(),
+            option,
+        }
     }
-    let words: Vec<&str> = ["Machine"].into_iter().chain(path.split('.')).collect();
-    let place = written.error_along(&words, "");
-    let (from, to) = ((place.line, place.column), (problem.line, problem.column));
-    match from.cmp(&to) {
-        Ordering::Equal => Some(Near::Place),
-        Ordering::Less if is_within(from, to, written) => Some(Near::Within),
-        _ => None,
+
+    /// Returns whether a problem of a machine belongs to this part, and the evidence.
+    fn near(&self, problem: &Diagnostic, written: &SourceText) -> Option<Near> {
+        let named = problem.message.match_indices(&self.path).any(|(at, _)| {
+            let goes_on = |c: char| c.is_alphanumeric() || c == '_';
+            let behind = problem.message[at + self.path.len()..].chars().next();
+            let before = problem.message[..at].chars().next_back();
+            !behind.is_some_and(goes_on) && !before.is_some_and(|c| goes_on(c) || c == '.')
+        });
+        if named {
+            return Some(Near::Named);
+        }
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        let place = written.error_along(&words, "");
+        let (from, to) = ((place.line, place.column), (problem.line, problem.column));
+        match from.cmp(&to) {
+            Ordering::Equal => Some(Near::Place),
+            Ordering::Less if is_within(from, to, written) => Some(Near::Within),
+            _ => None,
+        }
     }
 }
 
@@ -181,6 +207,7 @@ struct Import<'a> {
     became: Vec<Option<Became>>,
     but: Vec<Option<String>>,
     settings: Vec<(usize, Setting)>,
+    made: Vec<Made>,
     /// The names that have a meaning.
     meant: Vec<&'static str>,
     not_given: Vec<&'static str>,
@@ -205,6 +232,7 @@ impl<'a> Import<'a> {
             became,
             but: vec![None; given.len()],
             settings: Vec::new(),
+            made: Vec::new(),
             meant: Vec::new(),
             not_given: Vec::new(),
             problems: Diagnostics::new(),
@@ -245,7 +273,26 @@ impl<'a> Import<'a> {
 
     /// Adds a setting that an option stands for, if the option is present.
     fn set(&mut self, name: &'static str, path: &str, value: impl ToString) {
-        let value = value.to_string();
+        self.add(name, path, value.to_string());
+        self.makes(name, &path.split('.').collect::<Vec<_>>(), None, None);
+    }
+
+    /// Adds an entry of `units` or `ops` that an option stands for, if the option is present. The
+    /// initiation interval in it is that of the option `interval`.
+    ///
+    /// An entry is set as a whole, since a path cannot name one that does not exist yet.
+    fn set_entry(
+        &mut self,
+        (name, interval): (&'static str, &'static str),
+        (entries, entry): (&'static str, &str),
+        value: &str,
+    ) {
+        self.add(name, entries, format!("{{\"{entry}\": {value}}}"));
+        self.makes(name, &[entries], Some(entry), None);
+        self.makes(interval, &[entries], Some(entry), Some("init"));
+    }
+
+    fn add(&mut self, name: &'static str, path: &str, value: String) {
         if let Some(&index) = self.last.get(name) {
             if let Some(Became::Settings(settings)) = &mut self.became[index] {
                 settings.push(format!("{path}={value}"));
@@ -254,6 +301,15 @@ impl<'a> Import<'a> {
             let (file, line) = given.place(self.sources);
             let option = format!("{} {} ({file}:{line})", given.name, shortened(&given.value));
             self.settings.push((index, Setting::new(path, value).said_by(option)));
+        }
+    }
+
+    /// Records the part of the machine that an option sets, for problems of the machine.
+    fn makes(&mut self, name: &'static str, path: &[&str], entry: Option<&str>, field: Option<&str>) {
+        if let Some(&index) = self.last.get(name) {
+            let given = &self.given[index];
+            let option = self.sources[given.source].error(given.range.clone(), given.name.clone());
+            self.made.push(Made::new(path, entry, field, option));
         }
     }
 
@@ -283,11 +339,7 @@ impl<'a> Import<'a> {
 
     fn finish(mut self) -> Result<Imported, Diagnostics> {
         let mut spec = self.base.clone();
-        let mut made = Vec::new();
         for (index, setting) in std::mem::take(&mut self.settings) {
-            let given = &self.given[index];
-            let option = self.sources[given.source].error(given.range.clone(), given.name.clone());
-            made.push((setting.clone(), option));
             match spec.clone().with_settings(&[setting]) {
                 Ok(changed) => spec = changed,
                 Err(problems) => {
@@ -316,7 +368,7 @@ impl<'a> Import<'a> {
             Taken { name: given.name.clone(), value: given.value.clone(), file, line, became, but }
         });
         let options = options.collect();
-        let imported = Imported { spec, options, not_given: self.not_given, made };
+        let imported = Imported { spec, options, not_given: self.not_given, made: self.made };
         self.problems.into_result(imported)
     }
 }

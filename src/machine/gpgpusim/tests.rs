@@ -152,9 +152,25 @@ fn slices_need_be_no_power_of_two() {
     Machine::new(&spec, &config("accelsim-sm1")).unwrap();
 }
 
+/// Returns timings of integers and doubles. Given are the latency of integers, and the latency and
+/// the initiation interval of their multiply-add.
+fn timings([int, mad, interval]: [&str; 3]) -> String {
+    format!(
+        "-ptx_opcode_latency_int {int},13,4,{mad},145,21\n-ptx_opcode_initiation_int 2,2,2,{interval},8,4\n\
+         -ptx_opcode_latency_dp 64,64,64,64,330\n-ptx_opcode_initiation_dp 64,64,64,64,130\n"
+    )
+}
+
 #[test]
 fn problems_of_the_machine_are_those_of_an_option() {
+    let (unit, op) = (timings(["4000", "5", "2"]), timings(["4", "4000", "2"]));
+    let interval = timings(["4", "5000000001", "5000000001"]);
+    let traces = TRACES.replace("spec_op_1 4,4", "spec_op_1 4000,4");
     for (text, option, line) in [
+        (&*unit, "-ptx_opcode_latency_int: ", 1),
+        (&*op, "-ptx_opcode_latency_int: ", 1),
+        (&*interval, "-ptx_opcode_initiation_int: ", 2),
+        (&*traces, "-trace_opcode_latency_initiation_spec_op_1: ", 7),
         ("# a\n-gpgpu_n_mem 100\n", "-gpgpu_n_mem: ", 2),
         ("-gpgpu_cache:dl2 S:48:128:16,L:B:m:L:P,A:192:4,32:0,32\n", "-gpgpu_cache:dl2: ", 1),
         ("\n\n-gpgpu_clock_domains 1132:1132:99999:3500.5\n", "-gpgpu_clock_domains: ", 3),
@@ -273,7 +289,8 @@ fn wrong_values_are_named_where_they_stand() {
         ("# a\n-gpgpu_shader_core_pipeline 1536:64\n", 2, "32 threads"),
         ("-gpgpu_cache:dl2 S:64:128\n", 1, "the form is"),
         ("-gpgpu_clock_domains 1:2:3\n", 1, "the form is"),
-        ("-ptx_opcode_latency_sfu 4\n-ptx_opcode_initiation_sfu 8\n", 1, "cannot hold"),
+        ("-ptx_opcode_latency_sfu 4\n-ptx_opcode_initiation_sfu 8\n", 1, "8 (-ptx_opcode_initiation_sfu)"),
+        ("-ptx_opcode_latency_sfu 4\n-ptx_opcode_initiation_sfu 0\n", 2, "the least is 1"),
         ("-gpgpu_num_sched_per_core 99999999999\n", 1, "no number"),
         ("", 1, "no option"),
     ] {

@@ -81,7 +81,7 @@ fn of_type(import: &mut Import<'_>, kind: &Type) {
     let (Some(latencies), Some(intervals)) = (latencies, intervals) else { return };
     let time = |n: usize| Some((*latencies.get(n)?, *intervals.get(n)?));
     let (total, interval) = (latencies[0], intervals[0]);
-    if !holds(import, kind.latency, total, interval) {
+    if !holds(import, (kind.latency, kind.interval), total, interval) {
         return;
     }
     if unit == kind.unit {
@@ -119,20 +119,30 @@ fn of_type(import: &mut Import<'_>, kind: &Type) {
 }
 
 /// Checks that the initiation interval does not exceed the latency, which GPGPU-Sim requires, too.
-pub(super) fn holds(import: &mut Import<'_>, name: &'static str, total: u64, interval: u64) -> bool {
+/// The options are those of the latency and of the interval; one option may have both.
+pub(super) fn holds(
+    import: &mut Import<'_>,
+    (latency, of_interval): (&'static str, &'static str),
+    total: u64,
+    interval: u64,
+) -> bool {
     let holds = (1..=total).contains(&interval);
-    if !holds {
-        import.wrong(name, format!("a latency of {total} cannot hold an initiation interval of {interval}"));
+    if interval == 0 {
+        import.wrong(of_interval, "an initiation interval of 0, and the least is 1".to_owned());
+    } else if !holds {
+        let message = format!("a latency of {total} cannot hold an initiation interval of {interval}");
+        let of = if latency == of_interval { String::new() } else { format!(" ({of_interval})") };
+        import.wrong(latency, message + &of);
     }
     holds
 }
 
 fn op(import: &mut Import<'_>, kind: &Type, name: &str, unit: &str, (total, interval): (u64, u64)) {
-    if holds(import, kind.latency, total, interval) {
+    let options = (kind.latency, kind.interval);
+    if holds(import, options, total, interval) {
         let rest = total - interval;
-        // Each op is set as a whole, since a path cannot name an op that does not exist yet.
-        let op = format!("{{\"{name}\": Op(unit: \"{unit}\", init: {interval}, lat: {rest})}}");
-        import.set(kind.latency, "ops", op);
+        let op = format!("Op(unit: \"{unit}\", init: {interval}, lat: {rest})");
+        import.set_entry(options, ("ops", name), &op);
     }
 }
 
@@ -140,7 +150,7 @@ fn unit(import: &mut Import<'_>, latency: &'static str, interval: &'static str, 
     let total = import.value(latency, number::<u64>);
     let init = import.value(interval, number::<u64>);
     if let (Some(total), Some(init)) = (total, init)
-        && holds(import, latency, total, init)
+        && holds(import, (latency, interval), total, init)
     {
         import.set(interval, &format!("units.{unit}.init"), init);
         import.set(latency, &format!("units.{unit}.lat"), total - init);

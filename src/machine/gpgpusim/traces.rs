@@ -123,11 +123,8 @@ fn special(import: &mut Import<'_>) {
             continue;
         };
         let Some((total, interval)) = time else { continue };
-        import.set(
-            times,
-            "units",
-            format!("{{\"{own}\": Unit(init: {interval}, lat: {})}}", total - interval),
-        );
+        let timing = format!("Unit(init: {interval}, lat: {})", total - interval);
+        import.set_entry((times, times), ("units", own), &timing);
         for class in *classes {
             op(import, unit, class, own);
         }
@@ -143,10 +140,10 @@ fn special(import: &mut Import<'_>) {
 /// Returns the latency and interval of an option.
 fn time(import: &mut Import<'_>, name: &'static str) -> Option<(u64, u64)> {
     let times = import.value(name, |text| numbers(text, 2))?;
-    holds(import, name, times[0], times[1]).then_some((times[0], times[1]))
+    holds(import, (name, name), times[0], times[1]).then_some((times[0], times[1]))
 }
 
 /// Maps an op class to a unit and its timing.
 fn op(import: &mut Import<'_>, name: &'static str, class: &str, unit: &str) {
-    import.set(name, "ops", format!("{{\"{class}\": \"{unit}\"}}"));
+    import.set_entry((name, name), ("ops", class), &format!("{unit:?}"));
 }

@@ -200,9 +200,14 @@ fn own<O: DeserializeOwned>(from: &mut impl std::io::BufRead) -> Result<O, Strin
     serde_json::from_slice(&line).map_err(|error| format!("what was counted is not there: {error}"))
 }
 
-/// Returns the error for a command that was stopped before it opened its checkpoint.
-pub fn not_begun(path: &Path) -> Diagnostic {
-    Diagnostic::general(path.display().to_string(), "it was not looked at").hint("the same command goes on")
+/// Returns the error for a command that was stopped before it opened its checkpoint, which it does
+/// when all kernels are read: whether the checkpoint is of these kernels depends on their contents.
+pub fn not_begun(path: &Path, session: &Session) -> Diagnostic {
+    let spent = session.elapsed().as_secs_f64();
+    let message =
+        format!("stopped after {spent:.1} s, before all kernels were read, so nothing was added to it");
+    let hint = "each try reads all kernels before it runs the first one: give more time than that takes, and the same command goes on";
+    Diagnostic::general(path.display().to_string(), message).hint(hint)
 }
 
 /// Returns the error for commands with several kernels, or with one that is not an application.

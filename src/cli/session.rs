@@ -1,6 +1,7 @@
 //! The context of a command: the style of its output, cancellation, progress and unfinished files.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::args::General;
 use super::files::Parts;
@@ -22,6 +23,7 @@ pub struct Session {
     pub progress: Progress,
     /// The unfinished files.
     pub parts: Parts,
+    began: Instant,
     stop: Stop,
 }
 
@@ -29,18 +31,24 @@ impl Session {
     /// Creates the context from the general options. `without` is called if the command is stopped
     /// before it has a result.
     pub fn new(general: &General, without: Arc<Without>) -> Self {
+        let began = Instant::now();
         let watch = Arc::new(Watch::new());
         let parts = Parts::default();
         let visible = !general.quiet && terminal::shows_progress();
         let progress = Progress::new(visible, watch.clone());
         let log = visible.then(|| progress.log());
         let stop = Stop::new(&watch, &parts, general.time_limit, log, without);
-        Self { style: terminal::style(general.color), progress, stop, watch, parts }
+        Self { style: terminal::style(general.color), progress, began, stop, watch, parts }
     }
 
     /// Returns why the computation was stopped, if it was.
     pub fn stopped(&self) -> Option<Stopped> {
         self.stop.reason()
+    }
+
+    /// Returns the time since the command began, for messages.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
     }
 
     /// Declares the computation finished; what remains is to write and print its result.

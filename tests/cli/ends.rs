@@ -111,6 +111,35 @@ fn what_is_read_or_run_before_does_not_outlast_the_limit() {
     }
 }
 
+/// A list of traces is read before its first kernel runs, so that a shorter limit never leads to a
+/// checkpoint.
+#[test]
+fn a_limit_that_is_too_short_to_read_a_list_is_said_to_be() {
+    let dir = scratch("read-list");
+    std::fs::write(dir.join("short.traceg"), include_str!("../accelsim/files/vecadd.traceg")).unwrap();
+    let line = "(printf -- '-grid dim = (1,1,1)\\n'; yes '' | head -c 300000000) | gzip -1 > long.traceg";
+    assert!(shell(&dir, line).status.success());
+    std::fs::write(dir.join("kernelslist.g"), "short.traceg\nlong.traceg\n").unwrap();
+    for command in ["check", "run"] {
+        for _ in 0..2 {
+            let args = [command, "kernelslist.g", "--checkpoint", "c", "--resume", "--time-limit", LIMIT];
+            let output = in_dir(&dir, &args);
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            assert!(said.contains("stopped before the trace was read"), "{said}");
+            let rest = said.split("error: stopped after ").nth(1).expect("a time");
+            let spent: f64 = rest.split(' ').next().unwrap().parse().unwrap();
+            assert!((0.5..8.0).contains(&spent), "{said}");
+            assert!(
+                said.contains("before all kernels were read, so nothing was added to it\n  --> c"),
+                "{said}"
+            );
+            assert!(said.contains("give more time than that takes"), "{said}");
+            assert!(!dir.join("c").exists());
+        }
+    }
+}
+
 #[test]
 fn an_export_that_is_ended_leaves_what_was_there() {
     let dir = scratch("ended-export");

@@ -104,7 +104,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     }
     match (&args.checkpoint.checkpoint, checkpoint.into_inner().unwrap_or_else(PoisonError::into_inner)) {
         (_, Some(checkpoint)) => checkpoint.conclude(session, &mut ending),
-        (Some(path), None) if batch.is_incomplete() => ending.late.push(checkpoint::not_begun(path)),
+        (Some(path), None) if batch.is_incomplete() => ending.late.push(checkpoint::not_begun(path, session)),
         (_, None) => {}
     }
     ending.failures = batch.failures;

@@ -2,6 +2,28 @@
 //!
 //! Theta is 1 if they occur alone, as in independent data, and about 1/m if they occur in clusters
 //! of m. It is the paper's p_EI (section 3.1, "Extremal independence"), which names no estimator.
+//!
+//! # Accuracy of the interval
+//!
+//! A sample of 1,000 runs, the default of `reproduce diagxtrm`, has about 100 values above the
+//! threshold. The table has the results for 500 simulated series of 1,000 values each, for each of
+//! five values of theta (`tests/pwcet/extremal_index.rs`): X_t = max(a X_{t-1}, (1 - a) Z_t) with
+//! Fréchet Z, which are independent for a = 0 and have theta = 1 - a. The interval has the level 95
+//! percent.
+//!
+//! | theta | intervals that contain it | median width | estimates of at least 0.9 | estimate and interval below 0.9 |
+//! |---|---|---|---|---|
+//! | 1 | 99 % | 0.13 | 87 % | 0 % |
+//! | 0.9 | 90 % | 0.23 | 59 % | 1 % |
+//! | 0.8 | 88 % | 0.31 | 20 % | 9 % |
+//! | 0.5 | 92 % | 0.31 | 0 % | 98 % |
+//! | 0.2 | 92 % | 0.22 | 0 % | 100 % |
+//!
+//! Where large values cluster, the interval is too narrow: it misses theta in 8 to 12 of 100
+//! series instead of 5, mostly because its lower limit is above theta. It distinguishes clusters of
+//! two or more from values that occur alone, but not weaker clusters: an estimate of at least 0.9
+//! is no proof that theta is not 0.8. In 4,000 runs it misses theta = 0.8 in 8 of 100 series and is
+//! below 0.9 in 52; in 10,000 runs these are 6 and 93.
 
 use rand::RngExt;
 use serde::Serialize;

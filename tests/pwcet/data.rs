@@ -39,6 +39,20 @@ impl Source {
             .collect()
     }
 
+    /// Draws the series X_t = max(a X_{t-1}, (1 - a) Z_t) with Fréchet Z, whose extremal index is
+    /// 1 - a.
+    pub fn moving_maximum(&mut self, a: f64, count: usize) -> Vec<f64> {
+        // X_0 has the distribution of Z, so that the series is stationary
+        let mut frechet = || 1.0 / -self.uniform().ln().min(-1e-12);
+        let mut value = frechet();
+        (0..count)
+            .map(|_| {
+                value = (a * value).max((1.0 - a) * frechet());
+                value
+            })
+            .collect()
+    }
+
     /// Draws independent times in cycles with an exponential tail.
     pub fn cycles(&mut self, count: usize) -> Vec<u64> {
         (0..count)

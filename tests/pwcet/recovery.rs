@@ -226,19 +226,11 @@ fn gev_fits_find_the_parameters() {
 
 #[test]
 fn the_extremal_index_of_a_moving_maximum_is_known() {
-    // X_t = max(a X_{t-1}, (1 - a) Z_t) with Fréchet Z has the index 1 - a
     for (a, theta) in [(0.0, 1.0), (0.5, 0.5), (0.8, 0.2)] {
         let mut source = Source::new(17);
         let (mut thetas, mut runs, mut covered) = (Vec::new(), Vec::new(), 0);
         for repeat in 0..40 {
-            let mut value = 1.0_f64;
-            let values = (0..10_000)
-                .map(|_| {
-                    value = (a * value).max((1.0 - a) / -source.uniform().ln().min(-1e-12));
-                    value
-                })
-                .collect();
-            let sample = Sample::new(values).expect("a sample");
+            let sample = Sample::new(source.moving_maximum(a, 10_000)).expect("a sample");
             let exceedances = Exceedances::of(&sample, sample.threshold_for(300));
             let index = exceedances.index(0.95, 100, repeat, 1, &Watch::new()).expect("not stopped");
             covered += usize::from(index.interval.contains(theta));

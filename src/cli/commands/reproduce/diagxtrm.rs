@@ -20,9 +20,10 @@ use crate::sweep::Source;
 /// The machine of the paper's experiments.
 const MACHINE: &str = "kepler-gk104";
 
-/// The default number of runs of each configuration. A tail of a tenth of them has 100 runs, which
-/// suffices for a useful confidence interval of the extremal index. All configurations take about
-/// 17 minutes on two cores. The paper has 50,000 runs.
+/// The default number of runs of each configuration. A tail of a tenth of them has 100 runs, with
+/// which the interval of the extremal index distinguishes large times in clusters of two from those
+/// that occur alone, but not weaker clusters (the documentation of `pwcet::extremal` has figures).
+/// All configurations take about 17 minutes on two cores. The paper has 50,000 runs.
 const RUNS: u64 = 1000;
 
 /// All sources of variation that the machine has; it has no jitter.

@@ -156,6 +156,12 @@ pub(super) fn notes(rows: &[TraceRow], runs: u64, same: &[u32]) -> Vec<String> {
              where EI is rejected as well. `upper` is the 95 % limit of the time at 1e-9 by profile likelihood, - for none"
                 .to_owned(),
         );
+        notes.push(
+            "on simulated series with 100 of 1000 runs above the threshold, the 95 % interval of theta contains the true value in 88 to \
+             99 % of the cases, and is 0.1 to 0.3 wide: it distinguishes clusters of two from large times that occur alone, but not an \
+             index of 0.8 from 1"
+                .to_owned(),
+        );
     }
     let most = rows.iter().filter_map(|row| row.exceedances).max().unwrap_or(0) as u64;
     if most * 5 > runs {

@@ -1,0 +1,83 @@
+//! The interval of the extremal index at the default size of `reproduce diagxtrm`, on series whose
+//! index is known. The documentation of `pwcet::extremal` has these figures.
+
+use warpbound::base::Watch;
+use warpbound::pwcet::extremal::{ALONE, Exceedances};
+use warpbound::pwcet::threshold::choose;
+use warpbound::pwcet::{Options, Sample};
+
+use super::data::{Source, binomial};
+use crate::campaign::in_full;
+
+/// What the documentation says of the series with an index.
+struct Said {
+    /// The number of values of a series.
+    runs: usize,
+    theta: f64,
+    /// The share of intervals that contain it.
+    covered: f64,
+    /// The median width of the intervals.
+    width: f64,
+    /// The share of estimates that count as values that occur alone.
+    alone: f64,
+    /// The share of intervals that count as clusters.
+    clusters: f64,
+}
+
+const fn said(runs: usize, theta: f64, [covered, width, alone, clusters]: [f64; 4]) -> Said {
+    Said { runs, theta, covered, width, alone, clusters }
+}
+
+const TABLE: [Said; 7] = [
+    said(1000, 1.0, [0.99, 0.13, 0.87, 0.0]),
+    said(1000, 0.9, [0.90, 0.23, 0.59, 0.01]),
+    said(1000, 0.8, [0.88, 0.31, 0.20, 0.09]),
+    said(1000, 0.5, [0.92, 0.31, 0.0, 0.98]),
+    said(1000, 0.2, [0.92, 0.22, 0.0, 1.0]),
+    said(4000, 0.8, [0.92, 0.19, 0.04, 0.52]),
+    said(10_000, 0.8, [0.94, 0.12, 0.0, 0.93]),
+];
+
+/// The documentation has two digits.
+const ROUNDED: f64 = 0.0051;
+
+/// The campaign has 500 series for each index, and its figures are those of the documentation. The
+/// default run has the first 100 of 1,000 values each.
+#[test]
+fn the_interval_of_the_extremal_index_is_as_good_as_documented() {
+    let series = if in_full() { 500 } else { 100 };
+    let options = Options::default();
+    for said in TABLE.iter().filter(|said| said.runs == 1000 || in_full()) {
+        let mut source = Source::new(17);
+        let (mut covered, mut alone, mut clusters) = (0, 0, 0);
+        let mut widths = Vec::new();
+        for seed in 0..series {
+            let sample = Sample::new(source.moving_maximum(1.0 - said.theta, said.runs)).expect("a sample");
+            let threshold = choose(&sample, options.threshold).expect("a threshold").threshold;
+            let index = Exceedances::of(&sample, threshold)
+                .index(options.level, options.bootstraps, seed as u64, 2, &Watch::new())
+                .expect("not stopped");
+            let (lower, upper) = index.interval.lower.zip(index.interval.upper).expect("an interval");
+            covered += usize::from(index.interval.contains(said.theta));
+            alone += usize::from(index.passed);
+            clusters += usize::from(!index.passed && upper < ALONE);
+            widths.push(upper - lower);
+        }
+        widths.sort_unstable_by(f64::total_cmp);
+        let width = widths[series / 2];
+        let counts = [
+            ("covered", covered, said.covered),
+            ("alone", alone, said.alone),
+            ("clusters", clusters, said.clusters),
+        ];
+        for (what, found, share) in counts {
+            let is_said = match in_full() {
+                true => (found as f64 / series as f64 - share).abs() <= ROUNDED,
+                false => binomial(series, share).contains(&found),
+            };
+            assert!(is_said, "{} {what}: {found} of {series}, not {share}", said.theta);
+        }
+        let most = if in_full() { ROUNDED } else { 0.03 };
+        assert!((width - said.width).abs() <= most, "{}: {width}, not {}", said.theta, said.width);
+    }
+}

@@ -42,11 +42,12 @@ TREE = PLACE / "tree"
 RESULTS = PLACE / "results.txt"
 CHOICE = "WARPBOUND_PLANTED"
 
-# The folders in which faults are planted, the unit tests of each, and the test suites, the most closely related first.
+# The folders in which faults are planted; the crate of each and a filter of its unit tests; and the test suites, the
+# most closely related first.
 FOLDERS = {
-    "src/bound": ("bound::", ["bound", "every_path", "engine", "accelsim", "exec"]),
-    "src/exec/races": ("exec::", ["exec", "bound", "every_path", "engine", "accelsim"]),
-    "src/sim/pipeline/memory": ("sim::pipeline", ["engine", "accelsim", "bound", "every_path", "exec"]),
+    "crates/bound/src": ("warpbound-bound", "", ["bound", "every_path", "engine", "accelsim", "exec"]),
+    "crates/exec/src/races": ("warpbound-exec", "", ["exec", "bound", "every_path", "engine", "accelsim"]),
+    "crates/sim/src/pipeline/memory": ("warpbound-sim", "pipeline", ["engine", "accelsim", "bound", "every_path", "exec"]),
 }
 
 # A pattern in code, and its replacement.
@@ -199,15 +200,15 @@ def planted(chosen):
             at = end
         written(path, (out + text[at:]).encode())
         places[str(path)] = mine
-    root = (ROOT / "src/lib.rs").read_text()
-    root += f"""
+    for root in {Path(*path.parts[:3]) / "lib.rs" for path in by_file}:
+        text = (TREE / root).read_text() + f"""
 /// Whether this fault is executed.
 pub(crate) fn planted(number: usize) -> bool {{
     static CHOICE: std::sync::OnceLock<Option<usize>> = std::sync::OnceLock::new();
     *CHOICE.get_or_init(|| std::env::var("{CHOICE}").ok()?.parse().ok()) == Some(number)
 }}
 """
-    written("src/lib.rs", root.encode())
+        written(root, text.encode())
     return places
 
 
@@ -229,7 +230,7 @@ def planted_where_it_builds(command, chosen):
         copied()
         places = planted(chosen)
         wrong = {number for mine in places.values() for number, place in mine if place is None}
-        messages, fine = cargo(command, "test", "--no-run", "--lib")
+        messages, fine = cargo(command, "test", "--no-run", "--workspace", "--lib")
         for message in messages:
             if message["reason"] == "compiler-message" and message["message"]["level"] == "error":
                 for span in message["message"]["spans"]:
@@ -246,12 +247,17 @@ def planted_where_it_builds(command, chosen):
 
 def executables(command, names):
     """Builds tests of the copy and returns the paths of the executables by name."""
-    words = [word for name in names for word in (["--lib"] if name == "lib" else ["--test", name])]
-    messages, fine = cargo(command, "test", "--no-run", *words)
-    if not fine:
-        sys.exit(f"{', '.join(names)} do not build")
-    built = [m for m in messages if m.get("executable") and m["profile"]["test"]]
-    return {"lib" if m["target"]["name"] == "warpbound" else m["target"]["name"]: m["executable"] for m in built}
+    crates = [name for name in names if name.startswith("warpbound-")]
+    suites = [word for name in names if name not in crates for word in ("--test", name)]
+    found = {}
+    for words in [*(["-p", name, "--lib"] for name in crates), *([["-p", "warpbound", *suites]] if suites else [])]:
+        messages, fine = cargo(command, "test", "--no-run", *words)
+        if not fine:
+            sys.exit(f"{', '.join(names)} do not build")
+        for message in messages:
+            if message.get("executable") and message["profile"]["test"]:
+                found[message["target"]["name"].replace("_", "-") if "--lib" in words else message["target"]["name"]] = message["executable"]
+    return found
 
 
 def passed_on(process, lines):
@@ -299,8 +305,8 @@ def tested(executable, words, limit, fault=None):
 
 def stages(path):
     """Returns the executables to run for a fault in a file, and the words that select their tests."""
-    unit, suites = next(tests for folder, tests in FOLDERS.items() if path.is_relative_to(folder))
-    return [("lib", [unit])] + [(suite, []) for suite in suites]
+    crate, unit, suites = next(tests for folder, tests in FOLDERS.items() if path.is_relative_to(folder))
+    return [(crate, [unit] if unit else [])] + [(suite, []) for suite in suites]
 
 
 def measured(which, executable, words, slow, limit):
@@ -354,7 +360,7 @@ def main():
     # the unit tests run first, since they kill most faults; suites are built and run for the faults that survive
     alive, killed = list(chosen), 0
     built, skips = {}, {}
-    for stage in range(1 + max(len(suites) for _, suites in FOLDERS.values())):
+    for stage in range(1 + max(len(suites) for *_, suites in FOLDERS.values())):
         left = [number for number in alive if stage < len(stages(chosen[number][0]))]
         needed = sorted({stages(chosen[number][0])[stage][0] for number in left} - set(built))
         if needed:

@@ -1,11 +1,13 @@
 //! Rules about the text of the sources.
 //!
-//! * The layer rule of `src/lib.rs`: an arrow may only point down, or to the right within a row. It
-//!   is read from every `crate::layer` that a file names, outside comments.
-//! * Dependences within a layer have one direction, too: the files and folders of a folder use each
-//!   other without a cycle.
+//! * The crates depend on each other as the guide in `src/lib.rs` shows. Cargo enforces what the
+//!   `Cargo.toml` of each crate says; this test compares these files with the guide's rows.
+//! * The modules at the top of a crate may only use those of lower rows, or further to the right in
+//!   their own. It is read from every `crate::module` that a file names, outside comments.
+//! * Dependences within a folder have one direction, too: its files and folders use each other
+//!   without a cycle.
 //! * The repository stands alone: no file names a page that a reader does not have.
-//! * Links to numbered sections of `warpbound::model` are valid.
+//! * The numbered sections of `warpbound::model` that comments name exist.
 //! * The paths that the guide in `src/lib.rs` and `CONTRIBUTING.md` name exist.
 
 #[path = "support/files.rs"]
@@ -18,45 +20,99 @@ use std::path::{Path, PathBuf};
 
 use module_graph::{Circle, Modules};
 
-/// The layers, from top to bottom and from left to right.
-const ROWS: [&[&str]; 10] = [
+/// The crates in `crates/`, from top to bottom.
+const CRATES: [&[&str]; 6] = [
     &["cli"],
-    &["report", "sweep"],
-    &["load"],
-    &["check", "explore", "hybrid", "pwcet", "why"],
-    &["sim", "bound"],
-    &["exec", "trace"],
-    &["ptx", "sass", "micro", "accelsim"],
-    &["program", "path", "machine", "isa"],
-    &["base", "diag"],
-    &["model"],
+    &["report"],
+    &["judge"],
+    &["sim", "bound", "hybrid", "pwcet"],
+    &["exec", "trace", "front"],
+    &["core"],
 ];
 
-/// Arrows that point down or right but are forbidden nevertheless: the analyser must not use the
-/// simulation, nor the simulator the bounds. The explanation of a run reads its events and must not
-/// compute its times again, with the code of either.
-const NEVER: [(&str, &str); 6] = [
-    ("sim", "bound"),
-    ("bound", "sim"),
-    ("bound", "trace"),
-    ("bound", "exec"),
-    ("why", "sim"),
-    ("why", "bound"),
+/// Dependences that point down but are forbidden nevertheless: the analysis must not use the
+/// simulation, nor what the simulation uses, and the simulation must not execute kernels itself.
+/// The explanation of a run, which is in `trace`, then cannot compute its times again.
+const NEVER: [(&str, &str); 4] = [("bound", "trace"), ("bound", "exec"), ("sim", "exec"), ("sim", "front")];
+
+/// The modules at the top of a crate that has more than one, from top to bottom and from left to
+/// right.
+const MODULES: [(&str, &[&[&str]]); 4] = [
+    ("crates/judge", &[&["sweep"], &["load"], &["check", "explore"]]),
+    ("crates/trace", &[&["why"], &["trace"]]),
+    ("crates/front", &[&["ptx", "sass", "micro", "accelsim"]]),
+    ("crates/core", &[&["program", "path", "machine", "isa"], &["base", "diag"]]),
 ];
 
-fn place(layer: &str) -> Option<(usize, usize)> {
-    ROWS.iter()
+fn place(rows: &[&[&str]], name: &str) -> Option<(usize, usize)> {
+    rows.iter()
         .enumerate()
-        .find_map(|(row, layers)| layers.iter().position(|l| *l == layer).map(|column| (row, column)))
+        .find_map(|(row, names)| names.iter().position(|n| *n == name).map(|column| (row, column)))
 }
 
-fn allowed(from: &str, to: &str) -> bool {
-    let (Some(a), Some(b)) = (place(from), place(to)) else { return false };
-    !NEVER.contains(&(from, to)) && (from == to || b.0 > a.0 || (b.0 == a.0 && b.1 > a.1))
+/// Returns whether a module may name another one of its crate. What is in no row is a name that the
+/// crate takes from another crate.
+fn allowed(rows: &[&[&str]], from: &str, to: &str) -> bool {
+    match (place(rows, from), place(rows, to)) {
+        (Some(a), Some(b)) => from == to || b.0 > a.0 || (b.0 == a.0 && b.1 > a.1),
+        (from, _) => from.is_some(),
+    }
 }
 
-/// Returns the layers that a source names, with the line.
-fn named_layers(text: &str) -> Vec<(usize, String)> {
+/// Returns whether a crate may depend on another.
+fn may_depend(from: &str, to: &str) -> bool {
+    let (Some(a), Some(b)) = (place(&CRATES, from), place(&CRATES, to)) else { return false };
+    b.0 > a.0 && !NEVER.contains(&(from, to))
+}
+
+/// Returns the crates of this workspace that a `Cargo.toml` names, outside its dependences for
+/// tests.
+fn depends_on(manifest: &str) -> Vec<&str> {
+    let mut for_tests = false;
+    let mut found = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            for_tests = line.starts_with("[dev-");
+        } else if let Some(rest) = line.strip_prefix("warpbound-").filter(|_| !for_tests) {
+            found.push(rest.split(['.', ' ', '=']).next().unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn crates_depend_on_those_of_lower_rows() {
+    let crates: BTreeSet<String> = std::fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let placed: BTreeSet<String> = CRATES.concat().into_iter().map(str::to_owned).collect();
+    assert_eq!(crates, placed);
+    for name in &crates {
+        let manifest = std::fs::read_to_string(root().join(format!("crates/{name}/Cargo.toml"))).unwrap();
+        let others = depends_on(&manifest);
+        assert!(name == "core" || others.contains(&"core"), "{name}: the scan finds nothing");
+        for other in others {
+            assert!(may_depend(name, other), "{name} must not depend on {other}");
+        }
+    }
+    for (from, to) in [
+        ("report", "cli"),
+        ("sim", "bound"),
+        ("bound", "sim"),
+        ("bound", "exec"),
+        ("trace", "sim"),
+        ("core", "exec"),
+    ] {
+        assert!(!may_depend(from, to), "{from} -> {to}");
+    }
+    let manifest = "[package]\nname = \"warpbound-a\"\n[dependencies]\nwarpbound-b.workspace = true\n\
+                    warpbound-c = { path = \"\" }\n[dev-dependencies]\nwarpbound-d.workspace = true\n";
+    assert_eq!(depends_on(manifest), ["b", "c"]);
+}
+
+/// Returns the modules that a source names after `crate::`, with the line.
+fn named_modules(text: &str) -> Vec<(usize, String)> {
     let mut named = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let code = line.trim_start();
@@ -69,10 +125,10 @@ fn named_layers(text: &str) -> Vec<(usize, String)> {
                 .strip_prefix('{')
                 .map_or_else(|| vec![rest], |list| list.split(',').map(str::trim_start).collect());
             for name in names {
-                let layer: String =
+                let module: String =
                     name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-                if !layer.is_empty() {
-                    named.push((number + 1, layer));
+                if !module.is_empty() {
+                    named.push((number + 1, module));
                 }
             }
         }
@@ -81,63 +137,54 @@ fn named_layers(text: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn arrows_point_down_or_right() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files = files::below("src", "rs");
+fn modules_use_those_of_lower_rows() {
+    let mut seen = 0;
     let mut wrong = Vec::new();
-    let mut seen = BTreeSet::new();
-    for file in &files {
-        let inside = file.strip_prefix(&root).unwrap();
-        let layer = inside.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
-        if layer.ends_with(".rs") {
-            continue; // lib.rs and main.rs are above the layers
-        }
-        for (line, named) in named_layers(&std::fs::read_to_string(file).unwrap()) {
-            if !allowed(&layer, &named) {
-                wrong.push(format!("{}:{line}: {layer} -> {named}", inside.display()));
+    for (folder, rows) in MODULES {
+        let source = root().join(folder).join("src");
+        for file in files::below(&format!("{folder}/src"), "rs") {
+            let inside = file.strip_prefix(&source).unwrap();
+            let module = inside.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
+            if module.ends_with(".rs") {
+                continue; // lib.rs is above the rows
             }
-            seen.insert((layer.clone(), named));
+            for (line, named) in named_modules(&std::fs::read_to_string(&file).unwrap()) {
+                if !allowed(rows, &module, &named) {
+                    wrong.push(format!("{folder}/src/{}:{line}: {module} -> {named}", inside.display()));
+                }
+                seen += usize::from(module != named);
+            }
         }
     }
-    assert!(wrong.is_empty(), "layer rule broken:\n{}", wrong.join("\n"));
-    assert!(seen.contains(&("cli".to_owned(), "check".to_owned())), "the scan finds nothing");
+    assert!(wrong.is_empty(), "a module uses one of a higher row:\n{}", wrong.join("\n"));
+    assert!(seen > 100, "the scan finds nothing: {seen}");
 }
 
 #[test]
 fn the_rule_itself_forbids_what_it_should() {
-    for (from, to) in [
-        ("sim", "bound"),
-        ("bound", "sim"),
-        ("bound", "trace"),
-        ("base", "machine"),
-        ("machine", "program"),
-        ("exec", "sim"),
-        ("diag", "base"),
-        ("sim", "nowhere"),
-        ("why", "sim"),
-        ("check", "load"),
+    let rows = |folder| MODULES.iter().find(|(name, _)| *name == folder).unwrap().1;
+    for (folder, from, to) in [
+        ("crates/core", "base", "machine"),
+        ("crates/core", "machine", "program"),
+        ("crates/core", "diag", "base"),
+        ("crates/core", "nowhere", "base"),
+        ("crates/trace", "trace", "why"),
+        ("crates/judge", "check", "load"),
     ] {
-        assert!(!allowed(from, to), "{from} -> {to}");
+        assert!(!allowed(rows(folder), from, to), "{from} -> {to}");
     }
-    for (from, to) in [
-        ("cli", "base"),
-        ("cli", "load"),
-        ("load", "check"),
-        ("program", "machine"),
-        ("base", "diag"),
-        ("check", "bound"),
-        ("exec", "trace"),
+    for (folder, from, to) in [
+        ("crates/judge", "load", "check"),
+        ("crates/core", "program", "machine"),
+        ("crates/core", "base", "diag"),
     ] {
-        assert!(allowed(from, to), "{from} -> {to}");
+        assert!(allowed(rows(folder), from, to), "{from} -> {to}");
     }
-    let named = named_layers("use crate::{sim::A, bound::B};\n// crate::cli\nlet x = crate::base::Y;");
+    let named = named_modules("use crate::{sim::A, bound::B};\n// crate::cli\nlet x = crate::base::Y;");
     assert_eq!(named, [(1, "sim".to_owned()), (1, "bound".to_owned()), (3, "base".to_owned())]);
 }
 
-/// The layers that still have cycles.
-const NOT_YET: [&str; 0] = [];
-
-/// Tests, in every folder of a layer, its own and those inside, the graph of modules. One module (a
+/// Tests, in every folder of every crate, the graph of modules. One module (a
 /// file, or a folder with all its contents) points to another if it names something that the other
 /// defines, by whatever path and through whatever re-export. No path along these arrows may lead
 /// back to its start.
@@ -147,7 +194,16 @@ const NOT_YET: [&str; 0] = [];
 /// child. Tests do not count.
 #[test]
 fn modules_of_a_folder_use_each_other_one_way() {
-    let circles = Modules::read(&root().join("src")).circles(|layer| !NOT_YET.contains(&layer));
+    let crates = CRATES.concat().into_iter().map(|name| format!("crates/{name}/src"));
+    let circles: Vec<Circle> = crates
+        .chain(["src".to_owned()])
+        .flat_map(|folder| {
+            let circles = Modules::read(&root().join(&folder)).circles();
+            circles
+                .into_iter()
+                .map(move |circle| Circle { folder: format!("{folder} {}", circle.folder), ..circle })
+        })
+        .collect();
     let shown = |Circle { folder, modules, places }: &Circle| {
         format!("{folder}: {}\n  {}", modules.join(" "), places.join("\n  "))
     };
@@ -159,7 +215,7 @@ fn circles_are_found_however_they_are_written() {
     let circles = |files: &[(&str, &str)]| {
         let files: Vec<(String, String)> =
             files.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect();
-        let circles = Modules::of(&files).circles(|_| true);
+        let circles = Modules::of(&files).circles();
         circles.into_iter().map(|circle| (circle.folder, circle.modules.join(" "))).collect::<Vec<_>>()
     };
     let b = ("l/b.rs", "pub struct B; fn f() { super::a::A; }");
@@ -300,7 +356,7 @@ fn anchor(heading: &str) -> String {
 }
 
 #[test]
-fn links_to_sections_of_the_model_lead_somewhere() {
+fn named_sections_of_the_model_exist() {
     let is_ours = |file: &PathBuf| file.extension().is_some_and(|ending| ending == "rs" || ending == "md");
     let texts: Vec<(PathBuf, String)> = repository()
         .into_iter()
@@ -314,28 +370,28 @@ fn links_to_sections_of_the_model_lead_somewhere() {
         .flat_map(|(_, text)| text.lines().filter_map(|line| line.strip_prefix("## ")).map(anchor))
         .collect();
     assert!(headings.contains("12-gub"), "{headings:?}");
-    let mut links = 0;
+    let mut sections = 0;
     for (file, text) in &texts {
-        for (at, before) in text.match_indices("crate::model#") {
-            let link: String = text[at + before.len()..]
-                .chars()
-                .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
-                .collect();
-            if !link.is_empty() {
-                links += 1;
-                assert!(headings.contains(&link), "{}: no section `{link}`", file.display());
+        // crates below the package on top cannot link to the model, and write the number
+        for (at, before) in text.match_indices("`warpbound::model`, section ") {
+            let number: String = text[at + before.len()..].chars().take_while(char::is_ascii_digit).collect();
+            if number.is_empty() {
+                continue; // as in this file
             }
+            sections += 1;
+            let found = headings.iter().any(|heading| heading.split('-').next() == Some(&number));
+            assert!(found, "{}: no section {number}", file.display());
         }
     }
-    assert!(links > 5, "the scan finds nothing");
+    assert!(sections > 5, "the scan finds nothing: {sections}");
 }
 
 /// Returns the paths in backquotes that begin with a folder of the repository, without those that
 /// contain a placeholder in capitals.
 fn named_paths(text: &str) -> Vec<(usize, &str)> {
-    const FOLDERS: [&str; 12] = [
-        ".ci", "benches", "configs", "docs", "examples", "isa", "kernels", "plans", "schemas", "scripts",
-        "src", "tests",
+    const FOLDERS: [&str; 13] = [
+        ".ci", "benches", "configs", "crates", "docs", "examples", "isa", "kernels", "plans", "schemas",
+        "scripts", "src", "tests",
     ];
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate() {

@@ -134,16 +134,18 @@ fn paragraphs(text: &str) -> Vec<(usize, String)> {
 /// bibliography, whose titles are those of other authors.
 fn prose() -> Vec<Prose> {
     let mut all = Vec::new();
-    for folder in ["src", "tests", "benches", "examples"] {
+    for folder in ["src", "crates", "tests", "benches", "examples"] {
         for path in files::below(folder, "rs") {
             let read = Read::of(&std::fs::read_to_string(&path).unwrap());
-            let strings = if folder == "src" { read.strings } else { Vec::new() };
+            let strings = if ["src", "crates"].contains(&folder) { read.strings } else { Vec::new() };
             let texts = read.comments.into_iter().chain(strings);
             all.extend(texts.map(|(line, text)| Prose { file: name(&path), line, text }));
         }
     }
     let others = ["README.md", "CONTRIBUTING.md", "configs/README.md", "kernels/README.md"];
-    let pages = [files::below("src", "md"), files::below("docs", "md")].concat().into_iter();
+    let pages = [files::below("src", "md"), files::below("crates", "md"), files::below("docs", "md")]
+        .concat()
+        .into_iter();
     for path in pages.chain(others.map(|page| root().join(page))) {
         let file = name(&path);
         if file == "docs/commands.md" || file == "src/model/bibliography.md" {
@@ -221,7 +223,7 @@ fn documentation_does_not_begin_with_fragments() {
     let banned = banned_openings(&text);
     assert!(banned.len() >= 8 && banned.contains(&"For which"), "{banned:?}");
     let mut wrong = Vec::new();
-    for path in files::below("src", "rs") {
+    for path in [files::below("src", "rs"), files::below("crates", "rs")].concat() {
         let openings = Read::of(&std::fs::read_to_string(&path).unwrap()).openings;
         for (line, opening) in openings {
             if banned.iter().any(|start| opening.strip_prefix(start).is_some_and(|r| r.starts_with(' '))) {

@@ -1,4 +1,4 @@
-//! Candidates for tighter bounds that do not hold (`src/bound/failed.md`): the true worst case of
+//! Candidates for tighter bounds that do not hold (`crates/bound/src/failed.md`): the true worst case of
 //! each counterexample, found by exploration, exceeds the candidate.
 
 use crate::bound_formulas;

@@ -1,5 +1,5 @@
 //! LWB compared with its definition and with hand-computed values, and attacks on its proof
-//! (`src/bound/proofs/lwb.md`): exact worst cases of random blocks with many long waits, with
+//! (`crates/bound/src/proofs/lwb.md`): exact worst cases of random blocks with many long waits, with
 //! queues, barriers and equal warps.
 
 use crate::bound_kernels;

@@ -71,7 +71,7 @@ const FULL: &str = "Machine(name: \"full\", pipeline: Pipeline(queue: 1), \
      units: { \"f0\": Unit(init: 20, lat: 0), \"f1\": Unit(init: 20, lat: 0) }, \
      ops: { \"f0\": \"f0\", \"s0\": Op(unit: \"f0\", init: 1, lat: 0), \"f1\": \"f1\" })";
 
-/// The example in the proof of [`Iwb`] (`src/bound/proofs/iwb.md`).
+/// The example in the proof of [`Iwb`] (`crates/bound/src/proofs/iwb.md`).
 #[test]
 fn what_a_warp_takes_alone_is_too_little() {
     let own = ["f0", "s0", "f1"];

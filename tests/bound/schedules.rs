@@ -1,4 +1,4 @@
-//! IWB against schedules: every claim of its proof (`src/bound/proofs/iwb.md`) on random blocks
+//! IWB against schedules: every claim of its proof (`crates/bound/src/proofs/iwb.md`) on random blocks
 //! with everything that the proof covers, under adversarial choices.
 
 use crate::bound_formulas;

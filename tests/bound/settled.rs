@@ -1,5 +1,5 @@
 //! The times at which sections have settled, compared with the definition, and attacks on how LWB
-//! combines sections (`src/bound/proofs/common.md`, Lemma C): exact worst cases of random blocks
+//! combines sections (`crates/bound/src/proofs/common.md`, Lemma C): exact worst cases of random blocks
 //! with results in flight across barriers.
 
 use crate::bound_formulas::{self, Ins, Times};

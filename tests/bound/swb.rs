@@ -1,4 +1,4 @@
-//! SWB compared with its definition, and attacks on its proof (`src/bound/proofs/swb.md`): exact
+//! SWB compared with its definition, and attacks on its proof (`crates/bound/src/proofs/swb.md`): exact
 //! worst cases of random blocks with barriers, WAW and shared units, and a search that climbs
 //! towards the bound.
 

@@ -20,6 +20,7 @@ mod shipped;
 
 mod accelsim;
 mod against_reference;
+mod by_cycle;
 mod check_is_run;
 mod examples;
 mod golden;

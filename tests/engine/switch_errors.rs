@@ -1,5 +1,5 @@
 //! Switches of the pipeline and of memory with invalid values: all are reported, each at its
-//! position. (`src/machine/checked/memory.rs` tests more of memory's.)
+//! position. (`crates/core/src/machine/checked/memory.rs` tests more of memory's.)
 
 use crate::shipped;
 

@@ -1,4 +1,4 @@
-//! The dependences between the modules of `src/`, read from the text of the sources.
+//! The dependences between the modules of a crate, read from the text of the sources.
 //!
 //! Every path that begins with `crate`, `super` or `self`, in a `use` or anywhere else, and every
 //! `use` of a child is resolved to the module that defines the named item. Re-exports and private
@@ -57,8 +57,7 @@ pub struct Circle {
 pub struct Modules(BTreeMap<ModulePath, Module>);
 
 impl Modules {
-    /// Reads every module below a folder. Files directly in it, such as `lib.rs`, belong to no
-    /// module.
+    /// Reads every module below a folder, the `src` of a crate.
     pub fn read(root: &Path) -> Self {
         let mut texts = Vec::new();
         collect(root, &mut Vec::new(), &mut texts);
@@ -98,17 +97,13 @@ impl Modules {
     }
 
     /// Returns the cycles among the modules of each folder: sets of modules that use each other in
-    /// a cycle, where a use by or of anything inside a module counts as its own. `is_looked_at`
-    /// receives the first folder, the layer, and decides whether it is checked.
-    pub fn circles(&self, is_looked_at: impl Fn(&str) -> bool) -> Vec<Circle> {
+    /// a cycle, where a use by or of anything inside a module counts as its own.
+    pub fn circles(&self) -> Vec<Circle> {
         let mut folders: BTreeMap<ModulePath, Vec<(String, String, String)>> = BTreeMap::new();
         for Use { from, to, place } in self.uses() {
             let common = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
-            // layers have a rule of their own, and a module's parents and children are no siblings
-            if common > 0
-                && let (Some(one), Some(other)) = (from.get(common), to.get(common))
-                && is_looked_at(&from[0])
-            {
+            // a module's parents and children are no siblings
+            if let (Some(one), Some(other)) = (from.get(common), to.get(common)) {
                 let uses = folders.entry(from[..common].to_vec()).or_default();
                 uses.push((one.clone(), other.clone(), place));
             }
@@ -177,12 +172,18 @@ fn collect(dir: &Path, inside: &mut Vec<String>, found: &mut Vec<(String, String
     }
 }
 
-/// Returns the module of a file: `machine/used/mod.rs` is `machine::used`; a file in the root
-/// belongs to no module.
+/// Returns the module of a file: `machine/used/mod.rs` is `machine::used`, and `lib.rs` is the root.
+/// The program, `main.rs`, belongs to no module.
 fn module_of(file: &str) -> Option<ModulePath> {
-    let path = file.strip_suffix(".rs")?;
-    let path = path.strip_suffix("/mod").unwrap_or(path);
-    (file.contains('/')).then(|| path.split('/').map(str::to_owned).collect())
+    match file {
+        "lib.rs" => Some(Vec::new()),
+        "main.rs" => None,
+        _ => {
+            let path = file.strip_suffix(".rs")?;
+            let path = path.strip_suffix("/mod").unwrap_or(path);
+            Some(path.split('/').map(str::to_owned).collect())
+        }
+    }
 }
 
 /// Returns the tokens with their lines: words, `::`, and every other character that is not white

@@ -1,0 +1,224 @@
+//! The measures of a lone warp over all paths: times, sums of weights, barriers.
+
+use super::measure::{Growth, Measure, grown};
+use crate::operands::{ready, writes};
+use warpbound_core::base::Cycles;
+use warpbound_core::path::Step;
+use warpbound_core::program::{Flow, TimingTable};
+
+/// Measures the time that a warp takes alone. Sections begin with nothing in flight.
+pub(super) struct Time<'t> {
+    table: &'t TimingTable,
+    /// Whether a unit takes an instruction only when it is free, as the bounds assume if queues are
+    /// bounded.
+    unqueued: bool,
+}
+
+/// The instants of a lone warp, in cycles since its section began.
+#[derive(Clone, Debug)]
+pub(super) struct Instants {
+    /// The earliest cycle in which the next instruction may issue.
+    next: u64,
+    /// The cycle in which the register's value becomes available, by register.
+    available: Vec<u64>,
+    /// The cycle in which the unit becomes free, by unit.
+    free: Vec<u64>,
+    /// The cycle in which everything is done.
+    done: u64,
+    /// The longest of the sections that ended within a part.
+    longest: u64,
+}
+
+impl<'t> Time<'t> {
+    pub(super) fn new(table: &'t TimingTable) -> Self {
+        Self { table, unqueued: table.bounded_queues() }
+    }
+
+    /// Returns the state at the beginning of a section.
+    pub(super) fn begin(&self) -> Instants {
+        Instants {
+            next: 0,
+            available: vec![0; self.table.regs()],
+            free: vec![0; self.table.units()],
+            done: 0,
+            longest: 0,
+        }
+    }
+}
+
+impl Instants {
+    /// Returns the length of the longest section, including the current one.
+    pub(super) fn longest(&self) -> Cycles {
+        Cycles::new(self.longest.max(self.done))
+    }
+
+    /// Returns what may matter later, as times relative to when the next instruction may issue. An
+    /// instant before that time counts as zero, because its exact value does not matter.
+    fn ahead(&self) -> impl Iterator<Item = u64> + '_ {
+        let all = self.available.iter().chain(&self.free).chain(std::iter::once(&self.done));
+        all.map(|&instant| instant.saturating_sub(self.next))
+    }
+}
+
+impl Measure for Time<'_> {
+    type State = Instants;
+
+    fn step(&self, state: &mut Instants, step: Step) {
+        if !self.table.issues(step) {
+            return;
+        }
+        let op = self.table.op(step);
+        let free = &mut state.free[op.unit.index()];
+        let ready = ready(self.table, step, state.next, |reg| state.available[reg.index()]);
+        let start = ready.max(*free);
+        let issue = if self.unqueued { start } else { ready };
+        *free = start.saturating_add(op.init.get());
+        let done = free.saturating_add(op.lat.get());
+        for reg in writes(self.table, step) {
+            state.available[reg.index()] = done;
+        }
+        state.next = issue.saturating_add(1);
+        state.done = state.done.max(done);
+        if self.table.instr(step.pc()).flow == Flow::Barrier {
+            let longest = state.longest.max(state.done);
+            *state = Instants { longest, ..self.begin() };
+        }
+    }
+
+    fn join(&self, state: &mut Instants, other: &Instants) {
+        let larger = |mine: &mut u64, theirs: &u64| *mine = (*mine).max(*theirs);
+        larger(&mut state.next, &other.next);
+        larger(&mut state.done, &other.done);
+        larger(&mut state.longest, &other.longest);
+        state.available.iter_mut().zip(&other.available).for_each(|(mine, theirs)| larger(mine, theirs));
+        state.free.iter_mut().zip(&other.free).for_each(|(mine, theirs)| larger(mine, theirs));
+    }
+
+    fn growth(&self, before: &Instants, after: &Instants) -> Option<Growth> {
+        let same = before.ahead().eq(after.ahead());
+        same.then(|| after.next.checked_sub(before.next)).flatten().map(Growth::from)
+    }
+
+    fn grow(&self, state: &mut Instants, by: Growth) {
+        // instants in the past need not grow, but may
+        let all = state.available.iter_mut().chain(&mut state.free);
+        all.chain([&mut state.next, &mut state.done]).for_each(|instant| *instant = grown(*instant, by));
+    }
+}
+
+/// Sums the weights of a warp's instructions, by unit.
+pub(super) struct Sum<'t> {
+    table: &'t TimingTable,
+    weights: &'t [Weight],
+}
+
+/// The weight of an instruction on a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Weight {
+    /// The weight is zero.
+    Nothing,
+    /// The weight is one issue slot, which is one cycle.
+    Slot,
+    /// The weight is the initiation interval.
+    Init,
+}
+
+/// A sum within a section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Weighed {
+    sum: u64,
+    largest: u64,
+}
+
+impl Weighed {
+    /// Returns the largest sum of a section, including the current one.
+    pub(super) fn largest(self) -> Cycles {
+        Cycles::new(self.largest.max(self.sum))
+    }
+}
+
+impl<'t> Sum<'t> {
+    pub(super) fn new(table: &'t TimingTable, weights: &'t [Weight]) -> Self {
+        Self { table, weights }
+    }
+}
+
+impl Measure for Sum<'_> {
+    type State = Weighed;
+
+    fn step(&self, state: &mut Weighed, step: Step) {
+        if !self.table.issues(step) {
+            return;
+        }
+        let op = self.table.op(step);
+        state.sum = state.sum.saturating_add(match self.weights[op.unit.index()] {
+            Weight::Nothing => 0,
+            Weight::Slot => 1,
+            Weight::Init => op.init.get(),
+        });
+        if self.table.instr(step.pc()).flow == Flow::Barrier {
+            *state = Weighed { sum: 0, largest: state.largest.max(state.sum) };
+        }
+    }
+
+    fn join(&self, state: &mut Weighed, other: &Weighed) {
+        state.sum = state.sum.max(other.sum);
+        state.largest = state.largest.max(other.largest);
+    }
+
+    fn growth(&self, before: &Weighed, after: &Weighed) -> Option<Growth> {
+        after.sum.checked_sub(before.sum).map(Growth::from)
+    }
+
+    fn grow(&self, state: &mut Weighed, by: Growth) {
+        state.sum = grown(state.sum, by);
+    }
+}
+
+/// Sums the initiations of a warp's instructions over all sections.
+pub(super) struct Inits<'t>(pub(super) &'t TimingTable);
+
+impl Measure for Inits<'_> {
+    type State = u64;
+
+    fn step(&self, state: &mut u64, step: Step) {
+        if self.0.issues(step) {
+            *state = state.saturating_add(self.0.op(step).init.get());
+        }
+    }
+
+    fn join(&self, state: &mut u64, other: &u64) {
+        *state = (*state).max(*other);
+    }
+
+    fn growth(&self, before: &u64, after: &u64) -> Option<Growth> {
+        after.checked_sub(*before).map(Growth::from)
+    }
+
+    fn grow(&self, state: &mut u64, by: Growth) {
+        *state = grown(*state, by);
+    }
+}
+
+/// Counts the barriers.
+pub(super) struct Barriers<'t>(pub(super) &'t TimingTable);
+
+impl Measure for Barriers<'_> {
+    type State = u64;
+
+    fn step(&self, state: &mut u64, step: Step) {
+        *state += u64::from(self.0.instr(step.pc()).flow == Flow::Barrier);
+    }
+
+    fn join(&self, state: &mut u64, other: &u64) {
+        *state = (*state).max(*other);
+    }
+
+    fn growth(&self, before: &u64, after: &u64) -> Option<Growth> {
+        after.checked_sub(*before).map(Growth::from)
+    }
+
+    fn grow(&self, state: &mut u64, by: Growth) {
+        *state = grown(*state, by);
+    }
+}

@@ -1,0 +1,171 @@
+//! The maximum of a quantity over all paths of a set.
+
+use warpbound_core::path::{PathPart, PathSet, Rounds, Step};
+
+/// A quantity that is updated by each step, and whose update is linear in the algebra of maximum
+/// and sum. That means that an update of the maximum of two states is the maximum of their updates,
+/// and that adding a constant to a state adds the same constant to everything that follows from it.
+pub(super) trait Measure {
+    /// The value after some steps.
+    type State: Clone;
+
+    /// Executes a step.
+    fn step(&self, state: &mut Self::State, step: Step);
+
+    /// Replaces the state by the elementwise maximum of both.
+    fn join(&self, state: &mut Self::State, other: &Self::State);
+
+    /// Returns by how much a state has grown since another one. Returns `None` unless everything
+    /// that later steps depend on has grown by that same amount. Parts of the state that only
+    /// collect a maximum are ignored: see [`repeat`].
+    fn growth(&self, before: &Self::State, after: &Self::State) -> Option<Growth>;
+
+    /// Adds `by` to the state, except to parts that only collect a maximum.
+    fn grow(&self, state: &mut Self::State, by: Growth);
+}
+
+/// The amount by which a state grows. A barrier resets some of the state to its value at the
+/// beginning of a section, which does not grow. If there may be a barrier, only a non-negative
+/// amount is therefore valid (a state that is at least that value stays so).
+pub(super) type Growth = i128;
+
+/// Returns an instant or a sum after it has grown. Its growth is never negative, since
+/// [`Measure::growth`] of unsigned states is a checked difference.
+pub(super) fn grown(instant: u64, by: Growth) -> u64 {
+    instant.saturating_add(u64::try_from(by).unwrap_or(u64::MAX))
+}
+
+/// Replaces the state by the largest state after a part.
+pub(super) fn over_part<M: Measure>(measure: &M, part: &PathPart, state: &mut M::State, last: bool) {
+    walk_part(measure, part, state, last, &mut None);
+}
+
+fn walk<M: Measure>(
+    measure: &M,
+    set: &PathSet,
+    state: &mut M::State,
+    last: bool,
+    left: &mut Option<M::State>,
+) {
+    for (index, part) in set.parts().iter().enumerate() {
+        walk_part(measure, part, state, set.is_end(index, last), left);
+    }
+}
+
+fn walk_part<M: Measure>(
+    measure: &M,
+    part: &PathPart,
+    state: &mut M::State,
+    last: bool,
+    left: &mut Option<M::State>,
+) {
+    match part {
+        PathPart::Steps(steps) => steps.iter().for_each(|&step| measure.step(state, step)),
+        PathPart::OneOf(steps) => {
+            let before = state.clone();
+            for (index, &step) in steps.iter().enumerate() {
+                let mut after = before.clone();
+                measure.step(&mut after, step);
+                if index == 0 { *state = after } else { measure.join(state, &after) }
+            }
+        }
+        PathPart::End(step) => measure.step(state, if last { step.ending_warp() } else { *step }),
+        PathPart::Sides(sides) => {
+            // Sums of maxima are maxima of sums: each side is walked once, the second from the
+            // maximum of the states in which it may begin. If the first side may either be the last
+            // or be followed by the second, its end counts as followed, which takes at most one
+            // issue slot more.
+            let mut first = state.clone();
+            walk(measure, &sides.first, &mut first, last && !sides.both, left);
+            let mut second = sides.second_alone.then(|| state.clone());
+            if sides.both {
+                join_into(measure, &mut second, &first);
+            }
+            if let Some(second) = &mut second {
+                walk(measure, &sides.second, second, last, left);
+            }
+            *state = match (sides.first_alone, second) {
+                (true, Some(second)) => {
+                    measure.join(&mut first, &second);
+                    first
+                }
+                (false, Some(second)) => second,
+                (_, None) => first,
+            };
+        }
+        PathPart::Perhaps(rest) => {
+            let mut more = state.clone();
+            walk(measure, rest, &mut more, last, left);
+            measure.join(state, &more);
+        }
+        PathPart::Loop(rounds) => rounds_of(measure, rounds, state),
+        PathPart::Leave(way) => {
+            let mut gone = state.clone();
+            walk(measure, &way.paths, &mut gone, false, &mut None);
+            if way.first {
+                measure.join(state, &gone);
+            }
+            join_into(measure, left, &gone);
+        }
+    }
+}
+
+fn join_into<M: Measure>(measure: &M, into: &mut Option<M::State>, other: &M::State) {
+    match into {
+        Some(into) => measure.join(into, other),
+        None => *into = Some(other.clone()),
+    }
+}
+
+/// Walks a loop, from its beginning to where all lanes have left it.
+fn rounds_of<M: Measure>(measure: &M, rounds: &Rounds, state: &mut M::State) {
+    let mut left = None;
+    repeat(measure, state, rounds.most.saturating_add(1), |state| {
+        walk(measure, &rounds.round, state, false, &mut left);
+    });
+    let Some(mut left) = left else { return };
+    if rounds.ways_after().next().is_some() {
+        // the lanes that left in earlier iterations, one after the other
+        let mut most = left.clone();
+        let ways = rounds.ways_after().count() as u64;
+        let waiting = rounds.most.saturating_add(1).saturating_mul(ways) - 1;
+        repeat(measure, &mut left, waiting, |state| {
+            let mut after = None;
+            for way in rounds.ways_after() {
+                let mut gone = state.clone();
+                walk(measure, way, &mut gone, false, &mut None);
+                join_into(measure, &mut after, &gone);
+            }
+            *state = after.expect("there is a way");
+            measure.join(&mut most, state);
+        });
+        left = most;
+    }
+    *state = left;
+}
+
+/// Executes `times` iterations. An iteration is linear: once a state equals an earlier one plus a
+/// constant, the iterations from there on repeat those before, each later by that constant. The
+/// result of a repetition changes from one repetition to the next by the same amount, up or down,
+/// so that the maximum occurs in the first or in the last one, and all repetitions between them are
+/// skipped.
+fn repeat<M: Measure>(measure: &M, state: &mut M::State, times: u64, mut round: impl FnMut(&mut M::State)) {
+    // the period is found with Brent's algorithm: the reference state is renewed after 1, 2, 4, ..
+    // iterations
+    let (mut anchor, mut since, mut renew) = (Some(state.clone()), 0u64, 1u64);
+    let mut left = times;
+    while left > 0 {
+        round(state);
+        left -= 1;
+        since += 1;
+        let Some(before) = &anchor else { continue };
+        if let Some(growth) = measure.growth(before, state) {
+            let repetitions = (left / since).saturating_sub(1);
+            measure.grow(state, growth.saturating_mul(repetitions.into()));
+            left -= repetitions * since;
+            anchor = None;
+        } else if since == renew {
+            (anchor, since, renew) = (Some(state.clone()), 0, renew.saturating_mul(2));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The machine features beyond the paper model that each bound accounts for.
+
+use warpbound_core::machine::Feature;
+
+/// The claim that a bound makes; there is one variant for each bound. Each claim holds on machines
+/// of the paper model, and on machines whose further features its proof accounts for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// [`Gub`](super::Gub)
+    Gub,
+    /// [`Iwb`](super::Iwb)
+    Iwb,
+    /// [`Swb`](super::Swb)
+    Swb,
+    /// [`Lwb`](super::Lwb)
+    Lwb,
+    /// [`Rbb`](super::Rbb)
+    Rbb,
+    /// [`Srr`](super::Srr)
+    Srr,
+    /// [`Gsrr`](super::Gsrr)
+    Gsrr,
+}
+
+impl Claim {
+    /// Returns whether the claim also holds on machines with this feature.
+    pub(super) fn accounts_for(self, feature: Feature) -> bool {
+        let by: &[Self] = match feature {
+            Feature::BoundedQueues => &[Self::Iwb],
+            Feature::SeveralSms => &[Self::Rbb],
+            Feature::ControlCodes => &[Self::Gub, Self::Iwb, Self::Swb, Self::Rbb],
+            Feature::RotatingSubCores
+            | Feature::DualIssue
+            | Feature::FrontEnd
+            | Feature::Collector
+            | Feature::ResultBuses
+            | Feature::WriteBack
+            | Feature::LoadStore
+            | Feature::LaunchCosts
+            | Feature::RandomPlacement
+            | Feature::UnscoredResults => &[],
+        };
+        by.contains(&self)
+    }
+}

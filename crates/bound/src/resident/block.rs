@@ -1,0 +1,109 @@
+//! The share of one block in [`Rbb`](crate::Rbb).
+
+use std::collections::BTreeMap;
+
+use crate::section::SectionAnalysis;
+use crate::sharing::{Loads, by_sub_core};
+use warpbound_core::base::{Cycles, UnitId};
+use warpbound_core::machine::SubCores;
+
+/// The share of one block in the bound of its launch, collected section by section. A *stage* is a
+/// section in which some warp has an instruction. All numbers are in cycles unless they are counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockShare {
+    /// S: the sum of the initiations of all instructions.
+    pub work: u64,
+    /// L: the sum over the stages of the largest load of a sub-core.
+    pub load: u64,
+    /// D: the sum over the stages of the largest C(w) - S(w).
+    pub surplus: i128,
+    /// H: the most by which any of its issues comes after the initiations of what its chain issued
+    /// before, at least 0.
+    pub peak: i128,
+    /// The number of stages.
+    pub stages: u64,
+    /// The work of a stage that a chain can count once more when it returns to the stage on another
+    /// sub-core: the loads of the stage's other sub-cores on private units, each with its number of
+    /// occurrences. They add up to `work - load`.
+    pub repeats: BTreeMap<u64, u64>,
+    /// The most work that earlier stages may have queued on the private units of one sub-core when
+    /// a stage begins.
+    pub left: u64,
+    /// The sum over the stages of the largest C(w).
+    pub alone: u64,
+    /// The load of each sub-core over all stages, by the warp ids of the sub-core modulo the number
+    /// of sub-cores.
+    pub of_class: [u64; SubCores::MAX],
+    /// A mask of the sub-cores that have instructions of the block.
+    pub classes: u8,
+}
+
+impl BlockShare {
+    /// Adds the block's next section.
+    pub fn add_section(&mut self, section: &SectionAnalysis) {
+        let (mut surplus, mut peak, mut alone) = (i128::MIN, i128::MIN, 0);
+        for (id, warp) in section.ids().zip(section.warps()).filter(|(_, warp)| warp.instructions > 0) {
+            let inits: u64 = section.uses(id).iter().map(|used| used.init.get()).sum();
+            let isolated = warp.isolated.get();
+            let over = i128::from(isolated) - i128::from(inits);
+            surplus = surplus.max(over);
+            peak = peak.max(over).max(i128::from(warp.ahead.get()));
+            alone = alone.max(isolated);
+            self.classes |= 1 << section.sub_core(id);
+        }
+        if surplus == i128::MIN {
+            return;
+        }
+        let Loads { private, shared } = Loads::new(section);
+        let mut private = private.map(Cycles::get);
+        let shared = shared.get();
+        for (sum, private) in self.of_class.iter_mut().zip(private).take(section.sub_cores().count()) {
+            *sum += private + shared;
+        }
+        private.sort_unstable();
+        let [others @ .., largest] = private;
+        for other in others.into_iter().filter(|&other| other > 0) {
+            *self.repeats.entry(other).or_default() += 1;
+        }
+        let load = largest + shared;
+        self.left = self.left.max(left(section));
+        self.work += load + others.into_iter().sum::<u64>();
+        self.load += load;
+        self.peak = self.peak.max(self.surplus + peak).max(0);
+        self.surplus += surplus;
+        self.alone += alone;
+        self.stages += 1;
+    }
+
+    /// Returns the most that the block's instructions add to `load` in a chain of another block
+    /// that changes its sub-core this many times while the block is resident.
+    pub(super) fn repeated(&self, mut changes: u64) -> u64 {
+        let left = self.left.saturating_mul(changes);
+        let mut sum = 0;
+        for (&again, &times) in self.repeats.iter().rev() {
+            let taken = times.min(changes);
+            sum += again * taken;
+            changes -= taken;
+        }
+        (self.work - self.load).min(left.saturating_add(sum))
+    }
+
+    /// Returns the most that one such change adds.
+    pub(super) fn largest_repeat(&self) -> u64 {
+        self.repeats.last_key_value().map_or(0, |(&again, _)| again) + self.left
+    }
+}
+
+/// Returns the most work that earlier sections may have queued on the private units of one sub-core
+/// when the section begins.
+fn left(section: &SectionAnalysis) -> u64 {
+    let cores = section.sub_cores();
+    if cores.count() == 1 {
+        return 0;
+    }
+    let queued = by_sub_core(section, |warp| {
+        let carried = section.long_waits(warp).carried.iter().enumerate();
+        carried.filter(|(unit, _)| !cores.is_shared(UnitId::from_index(*unit))).map(|(_, &work)| work).sum()
+    });
+    queued.into_iter().max().unwrap_or_default().get()
+}

@@ -1,0 +1,190 @@
+//! The combination of the blocks of a launch into [`Rbb`](crate::Rbb).
+
+use super::block::BlockShare;
+use crate::value::BoundValue;
+use warpbound_core::base::{BlockId, Cycles};
+use warpbound_core::machine::SubCores;
+
+/// The number of blocks of a launch that are on the SMs at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Residency {
+    /// R: the number of blocks that an SM holds at a time, at least 1.
+    pub places: u32,
+    /// M: the number of SMs that share the blocks, at least 1.
+    pub sms: usize,
+    /// n: the number of blocks of the launch.
+    pub blocks: u32,
+    /// The number of warps of a block, and so of warp slots of a CTA slot.
+    pub warps: usize,
+    /// The number of sub-cores of an SM.
+    pub sub_cores: usize,
+}
+
+impl Residency {
+    /// Returns the number of blocks that all SMs hold at the same time.
+    fn room(&self) -> usize {
+        self.places as usize * self.sms
+    }
+
+    /// Returns whether every block is resident from the first cycle on.
+    fn all_at_once(&self) -> bool {
+        self.blocks as usize <= self.room()
+    }
+}
+
+/// Collects the blocks of a launch. Its size depends on the number of blocks that are resident
+/// together, not on the number of blocks of the launch.
+#[derive(Clone, Debug)]
+pub struct LaunchShares {
+    residency: Residency,
+    /// The share of each block, if all blocks are resident at once.
+    blocks: Vec<BlockShare>,
+    /// Sums over all blocks.
+    work: u64,
+    load: u64,
+    peaks: i128,
+    stages: u64,
+    /// Maxima over all blocks.
+    most_stages: u64,
+    alone: u64,
+    /// The largest R * D - H.
+    last: Option<i128>,
+    /// The R largest S.
+    works: Largest,
+    /// The R - 1 largest amounts that one change of sub-core adds.
+    repeats: Largest,
+    classes: u8,
+}
+
+impl LaunchShares {
+    /// Creates the collection for a launch of which no block is known yet.
+    pub fn new(residency: Residency) -> Self {
+        let places = residency.places.max(1) as usize;
+        let kept = if residency.all_at_once() { residency.blocks as usize } else { 0 };
+        Self {
+            residency,
+            blocks: vec![BlockShare::default(); kept],
+            work: 0,
+            load: 0,
+            peaks: 0,
+            stages: 0,
+            most_stages: 0,
+            alone: 0,
+            last: None,
+            works: Largest::new(places),
+            repeats: Largest::new(places - 1),
+            classes: 0,
+        }
+    }
+
+    /// Adds a block; the order of blocks does not matter.
+    pub fn add(&mut self, block: BlockId, share: &BlockShare) {
+        self.classes |= share.classes;
+        if let Some(kept) = self.blocks.get_mut(block.index()) {
+            kept.clone_from(share);
+            return;
+        }
+        let places = i128::from(self.residency.places);
+        self.work += share.work;
+        self.load += share.load;
+        self.peaks += share.peak;
+        self.stages += share.stages;
+        self.most_stages = self.most_stages.max(share.stages);
+        self.alone = self.alone.max(share.alone);
+        self.last = self.last.max(Some(places * share.surplus - share.peak));
+        self.works.offer(share.work);
+        self.repeats.offer(share.largest_repeat());
+    }
+
+    /// Returns the bound of the launch, from the start of its first block to the end of its last.
+    pub fn value(&self) -> BoundValue {
+        let cycles = if self.residency.all_at_once() {
+            (0..self.residency.sms).map(|sm| self.of_sm(sm)).max().unwrap_or(0)
+        } else if self.residency.sms == 1 {
+            self.in_turn()
+        } else {
+            self.in_turn_on_several()
+        };
+        BoundValue::new(Cycles::new(u64::try_from(cycles).unwrap_or(if cycles < 0 { 0 } else { u64::MAX })))
+    }
+
+    /// Returns whether a chain stays on one sub-core as long as it stays in one CTA slot.
+    fn keeps_sub_core(&self) -> bool {
+        self.classes.count_ones() <= 1
+    }
+
+    /// Returns the bound of one SM if all its blocks are resident from the first cycle on. Block i
+    /// goes to SM i mod M, CTA slot i div M.
+    fn of_sm(&self, sm: usize) -> i128 {
+        let residency = &self.residency;
+        let here: Vec<&BlockShare> = self.blocks.iter().skip(sm).step_by(residency.sms).collect();
+        let load: u64 = here.iter().map(|block| block.load).sum();
+        let mut on_core = [0; SubCores::MAX];
+        for (place, block) in here.iter().enumerate() {
+            for class in 0..residency.sub_cores {
+                on_core[(place * residency.warps + class) % residency.sub_cores] += block.of_class[class];
+            }
+        }
+        let on_one = on_core.into_iter().max().unwrap_or(0);
+        let of_block = |(index, block): (usize, &&BlockShare)| {
+            let counted = if block.stages <= 1 || self.keeps_sub_core() {
+                on_one
+            } else {
+                let others = here.iter().enumerate().filter(|(other, _)| *other != index);
+                load + others.map(|(_, other)| other.repeated(block.stages - 1)).sum::<u64>()
+            };
+            i128::from(counted) + block.surplus
+        };
+        here.iter().enumerate().map(of_block).max().unwrap_or(0)
+    }
+
+    /// Returns R times the work that changes of sub-core add, if a chain has this many of them
+    /// (given times R).
+    fn repeated(&self, changes_times_places: i128) -> i128 {
+        let at_most = i128::from(self.residency.places) * i128::from(self.work - self.load);
+        at_most.min(i128::from(self.repeats.sum()) * changes_times_places.max(0))
+    }
+
+    /// Returns the bound for one SM and more blocks than CTA slots.
+    fn in_turn(&self) -> i128 {
+        let places = i128::from(self.residency.places);
+        let Some(last) = self.last else { return 0 };
+        let (stages, most) = (i128::from(self.stages), i128::from(self.most_stages));
+        let changes = if self.keeps_sub_core() { places } else { stages - most + places * (most - 1) };
+        (places * i128::from(self.load) + self.repeated(changes) + self.peaks + last).div_euclid(places)
+    }
+
+    /// Returns the bound for several SMs and more blocks than CTA slots.
+    fn in_turn_on_several(&self) -> i128 {
+        let places = i128::from(self.residency.places);
+        let changes = if self.keeps_sub_core() { 0 } else { i128::from(self.stages) };
+        let sum = places * i128::from(self.load) + self.repeated(changes) + self.peaks;
+        sum.div_euclid(self.residency.room() as i128) + i128::from(self.works.sum() + self.alone)
+    }
+}
+
+/// Keeps the largest few of many numbers.
+#[derive(Clone, Debug)]
+struct Largest {
+    most: usize,
+    /// The numbers in descending order.
+    kept: Vec<u64>,
+}
+
+impl Largest {
+    fn new(most: usize) -> Self {
+        Self { most, kept: Vec::with_capacity(most + 1) }
+    }
+
+    fn offer(&mut self, value: u64) {
+        let place = self.kept.partition_point(|&kept| kept >= value);
+        if place < self.most {
+            self.kept.insert(place, value);
+            self.kept.truncate(self.most);
+        }
+    }
+
+    fn sum(&self) -> u64 {
+        self.kept.iter().sum()
+    }
+}

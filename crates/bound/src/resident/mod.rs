@@ -1,0 +1,8 @@
+//! The interaction of the resident blocks of a launch, in the numbers that
+//! [`Rbb`](crate::Rbb) combines.
+
+mod block;
+mod launch;
+
+pub use block::BlockShare;
+pub use launch::{LaunchShares, Residency};

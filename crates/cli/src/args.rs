@@ -1,0 +1,268 @@
+//! The options and arguments of the command line, one file per command or group of commands. The
+//! doc comments of fields are the text of `--help`.
+
+mod ablate;
+mod anomaly;
+mod cfg;
+mod check;
+mod common;
+mod compare;
+mod completions;
+mod diff;
+mod every_path;
+mod evidence;
+mod explore;
+mod export;
+mod family;
+mod fermi;
+mod hunt;
+mod hybrid;
+mod import_config;
+mod inspect;
+mod list;
+mod man;
+mod merge;
+pub mod one_command;
+mod phases;
+mod ptx_launch;
+mod pwcet;
+mod report;
+mod reproduce;
+mod run;
+mod sweep;
+mod wcet;
+mod worst;
+
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+
+use super::terminal::Colour;
+
+pub use ablate::{Ablate, TableFormat};
+pub use anomaly::Anomaly;
+pub use cfg::{Cfg, Edges};
+pub use check::Check;
+pub use common::{Checkpoint, Common, LoopBounds, OneKernel, Races, Several, Writing};
+pub use compare::Compare;
+pub use completions::Completions;
+pub use diff::{Diff, QuotedRun};
+pub use every_path::Static;
+pub use evidence::Evidence;
+pub use explore::Explore;
+pub use export::{Export, Synthetic};
+pub use family::{Family, FamilyName};
+pub use fermi::Fermi;
+pub use hunt::Hunt;
+pub use hybrid::{Hybrid, IpointsAt};
+pub use import_config::ImportConfig;
+pub use inspect::Inspect;
+pub use list::List;
+pub use man::Man;
+pub use merge::Merge;
+pub use phases::Phases;
+pub use ptx_launch::PtxLaunch;
+pub use pwcet::Pwcet;
+pub use report::Report;
+pub use reproduce::{Reproduce, What};
+pub use run::Run;
+pub use sweep::Sweep;
+pub use wcet::Wcet;
+pub use worst::Worst;
+
+/// Simulates one GPU streaming multiprocessor and checks execution-time bounds.
+#[derive(Debug, Parser)]
+#[command(name = "warpbound", version, max_term_width = 110, arg_required_else_help = true)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub general: General,
+}
+
+/// The options that every command accepts.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "General options")]
+pub struct General {
+    /// Print more on stderr; repeat for still more
+    ///
+    /// With `run`, also list every branch, and every link of the critical path of --explain.
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// Print no progress and no warnings on stderr; errors and results stay
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// When to use colours
+    ///
+    /// `auto` obeys NO_COLOR and TERM=dumb.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Colour::Auto, global = true)]
+    pub color: Colour,
+    /// Stop after this time, in seconds or as 30s, 5m or 2h; fractions are allowed
+    ///
+    /// The command then prints what it has established by then, as it does after Ctrl-C [default:
+    /// no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_duration, global = true)]
+    pub time_limit: Option<Duration>,
+    /// Most memory to use, in bytes or as 500M or 4G [default: half of what is free]
+    ///
+    /// An input that needs more is refused with a message, and a search that needs more ends early.
+    /// Without this option the states of a search take at most 1G.
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, global = true)]
+    pub max_memory: Option<u64>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate kernels and judge every bound
+    ///
+    /// Without KERNEL, the embedded suite runs under the policies gto and lrr.
+    Check(Check),
+    /// Simulate one kernel: cycles, stalls, traces, results
+    Run(Run),
+    /// Compare two runs of one kernel and explain the difference in cycles
+    Diff(Diff),
+    /// List the exec and idle phases of each warp when it runs alone
+    ///
+    /// This is Algorithm 1 of Jeanmougin et al., ECRTS 2025.
+    Phases(Phases),
+    /// Find the exact worst and best makespan over all work-conserving schedules
+    Explore(Explore),
+    /// Compare every bound with simulated and explored times, one line per kernel
+    Compare(Compare),
+    /// Search for the worst schedule of blocks that are too large to explore
+    ///
+    /// The schedule found splits the overestimation of each bound into slack of the bound and luck
+    /// of the policy.
+    Worst(Worst),
+    /// Search for a block that violates a bound, and shrink it to a small witness
+    Hunt(Hunt),
+    /// Write the executed paths as traces for Accel-Sim
+    ///
+    /// The folder holds kernelslist.g and one .traceg file per launch.
+    Export(Export),
+    /// Generate an artificial trace of any length
+    Synthetic(Synthetic),
+    /// Write a kernel of a parametric family, and its machine
+    Family(Family),
+    /// Search for timing anomalies: a shorter latency, a longer schedule
+    ///
+    /// The search runs on kernels over a range of latencies or, with --phases, among sequences of
+    /// phases.
+    Anomaly(Anomaly),
+    /// Finishing times of the Fermi kernels of Raravi and Andersson, and their bounds
+    ///
+    /// The exact times are over all schedules.
+    Fermi(Fermi),
+    /// Measure what each simplification of the paper model costs
+    ///
+    /// These are the columns of Table 2 of Jeanmougin et al., ECRTS 2025. Without KERNEL, the
+    /// embedded suite runs.
+    Ablate(Ablate),
+    /// Check GUB, IWB, SWB and LWB on every block of a small grammar
+    ///
+    /// Each bound is compared with the exact worst case of the block.
+    Evidence(Evidence),
+    /// Simulate every point of a plan and write a folder of results
+    ///
+    /// A plan lists kernels, launches, seeds, machines, settings and policies; every combination is
+    /// a point.
+    Sweep(Sweep),
+    /// Merge the folders of results that shards of one sweep wrote
+    Merge(Merge),
+    /// Make an HTML page with plots and tables of results, or SVG plots
+    Report(Report),
+    /// Reproduce a table or figure of a paper beside the published numbers
+    Reproduce(Reproduce),
+    /// Show the control flow graph of a kernel: blocks, loops, divergence
+    Cfg(Cfg),
+    /// Compute a guaranteed bound over all paths, for any input data
+    ///
+    /// Without KERNEL, the embedded suite is analysed.
+    Static(Static),
+    /// Compare methods for the worst case over inputs, policies and schedules
+    ///
+    /// One table shows the longest run, the bounds, the hybrid estimates and the guaranteed bound
+    /// side by side.
+    Wcet(Wcet),
+    /// Estimate times that runs exceed with a small probability (pWCET)
+    ///
+    /// The method is extreme-value statistics of measured or simulated execution times.
+    Pwcet(Box<Pwcet>),
+    /// Estimate the worst case from times measured between points of the code
+    ///
+    /// The times are combined along the control flow graph (Betts and Donaldson, ECRTS 2013).
+    Hybrid(Hybrid),
+    /// Show what a .ptx, .cubin, .warp, trace or machine file contains
+    Inspect(Inspect),
+    /// Convert a GPGPU-Sim configuration (gpgpusim.config) to a machine, on stdout
+    ImportConfig(ImportConfig),
+    /// List the embedded kernels, machines and plans, the policies and the bounds
+    List(List),
+    /// Print a completion script for a shell
+    Completions(Completions),
+    /// Print the manual page, or write the pages of all commands as files
+    Man(Man),
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "expected seconds, or a number with s, m or h".to_owned();
+    let (number, unit) = match text.char_indices().next_back() {
+        Some((at, 's')) => (&text[..at], 1.0),
+        Some((at, 'm')) => (&text[..at], 60.0),
+        Some((at, 'h')) => (&text[..at], 3600.0),
+        _ => (text, 1.0),
+    };
+    let seconds = number.trim().parse::<f64>().map_err(|_| wrong())? * unit;
+    // this also rejects negative, infinite and NaN values
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}
+
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a number of bytes, or one with K, M or G".to_owned();
+    let (number, shift) = match text.char_indices().next_back() {
+        Some((at, 'k' | 'K')) => (&text[..at], 10),
+        Some((at, 'm' | 'M')) => (&text[..at], 20),
+        Some((at, 'g' | 'G')) => (&text[..at], 30),
+        _ => (text, 0),
+    };
+    let number = number.trim().parse::<u64>().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+        let args = Args::parse_from([
+            "warpbound",
+            "check",
+            "--set",
+            "a=1",
+            "--set",
+            "b=2",
+            "vecadd",
+            "--format",
+            "json",
+        ]);
+        let Command::Check(check) = args.command else { panic!("not check") };
+        assert_eq!((check.kernels.as_slice(), check.common.set.len()), (["vecadd".to_owned()].as_slice(), 2));
+        let parse_shape = ptx_launch::parse_shape;
+        assert!(parse_shape("2,x").is_err() && parse_shape("1,2,3,4").is_err());
+    }
+
+    #[test]
+    fn time_limits_have_units() {
+        let seconds = |text| parse_duration(text).map(|limit| limit.as_secs_f64());
+        assert_eq!(
+            ["90", "1.5", "30s", "2m", "0.5h", "0"].map(|text| seconds(text).unwrap()),
+            [90.0, 1.5, 30.0, 120.0, 1800.0, 0.0]
+        );
+        for wrong in ["", "s", "-1", "1d", "nan", "inf", "1e99h", "ä"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

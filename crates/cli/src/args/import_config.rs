@@ -1,0 +1,18 @@
+//! The options of `import-config`.
+
+use crate::format::Format;
+
+#[derive(Debug, clap::Args)]
+pub struct ImportConfig {
+    /// gpgpusim.config, and files that override it, such as trace.config for traces
+    ///
+    /// If an option is given several times, the last one counts.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    /// Name of the machine [default: that of the file; its folder for gpgpusim.config]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}

@@ -1,0 +1,163 @@
+//! Runs of a kernel with random inputs, observed between instrumentation points.
+//!
+//! Many kernels execute the same instructions for any data. A run whose paths equal those of the
+//! first run is only executed functionally ([`Executed`]) and not simulated again, because it takes
+//! the same time.
+
+use std::sync::OnceLock;
+
+use super::args::{Common, PtxLaunch};
+use super::resources;
+use super::session::Session;
+use crate::load;
+use warpbound_bound::Bound;
+use warpbound_core::base::{Watch, in_order};
+use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_core::machine::Machine;
+use warpbound_hybrid::{Instrumented, Observed, Run};
+use warpbound_judge::check::order::Seen;
+use warpbound_judge::check::{Checked, Executed, Paths, Plan, observe};
+use warpbound_judge::load::FROM_STDIN;
+use warpbound_sim::PolicySetup;
+
+/// Runs of a kernel with consecutive seeds.
+pub struct Campaign<'a> {
+    /// The name of the kernel on the command line.
+    pub name: &'a str,
+    /// The options that override parts of its launch.
+    pub ptx: &'a PtxLaunch,
+    /// The common options, including the seed of the first run.
+    pub common: &'a Common,
+    /// The number of runs, at least one.
+    pub runs: u64,
+    /// The number of threads, which does not affect the result; `None` for all cores.
+    pub jobs: Option<usize>,
+    /// The ipoints of the kernel.
+    pub code: &'a Instrumented,
+    /// For each loop, a bound that every run must obey, if one was given.
+    pub given: &'a [Option<u64>],
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The policy.
+    pub policy: &'a PolicySetup,
+    /// The bounds to judge on the runs.
+    pub bounds: &'a [Box<dyn Bound>],
+}
+
+impl Campaign<'_> {
+    /// Simulates all runs and returns the observations. `each` is called with the seed of each run
+    /// and its result, in order.
+    ///
+    /// # Errors
+    /// If a run fails, or contradicts the graph or the loop bounds, or if the command is stopped
+    /// before the last run.
+    pub fn run(
+        &self,
+        session: &Session,
+        mut each: impl FnMut(u64, &Checked),
+    ) -> Result<Observed, Diagnostics> {
+        let runs = self.runs;
+        if runs > 1 && self.name == FROM_STDIN {
+            let problem =
+                Diagnostic::general("-", "the kernel is read anew for each run, and stdin but once");
+            return Err(problem.hint("--runs 1, or a file").into());
+        }
+        let first = self.common.seed;
+        if first.checked_add(runs - 1).is_none() {
+            let message = "the last run's seed is beyond 64 bits";
+            return Err(Diagnostic::general(format!("--seed {first}"), message).hint("fewer --runs").into());
+        }
+        let jobs = self.jobs.unwrap_or_else(resources::threads).max(1);
+        let threads = jobs.min(usize::try_from(runs).unwrap_or(usize::MAX));
+        session.progress.begin(format!("simulating {}", self.name), Some(runs), "runs");
+        let watch = session.watch.beside();
+        let mut all: Option<Observed> = None;
+        let known = OnceLock::new();
+        let one = |number| self.one(number, threads, &watch, &known);
+        let mut seed = first;
+        in_order(0..runs, threads, one, |done| {
+            let (checked, found) = done?;
+            each(seed, &checked);
+            seed = seed.wrapping_add(1);
+            match &mut all {
+                Some(all) => all.then(found),
+                None => all = Some(found),
+            }
+            session.watch.advance(1);
+            Ok::<(), Diagnostics>(())
+        })
+        .map_err(|problems| match session.stopped() {
+            Some(reason) => {
+                let message = format!("{} before the last run: there is no estimate", reason.text());
+                Diagnostic::general(self.name, message).into()
+            }
+            None => problems,
+        })?;
+        Ok(all.expect("there is a run at least"))
+    }
+
+    /// Simulates the run with this index, from 0.
+    fn one(
+        &self,
+        number: u64,
+        threads: usize,
+        watch: &Watch,
+        known: &OnceLock<Known>,
+    ) -> Result<(Checked, Observed), Diagnostics> {
+        let common = self.common;
+        let seed = common.seed + number;
+        let kernel = load::kernel(self.name, self.ptx, seed, watch)?;
+        let options = common.run_options(watch).judged_by(self.bounds, &[]).ahead_unless_parallel(threads);
+        let plan = Plan {
+            workload: &kernel.workload,
+            machine: self.machine,
+            policies: std::slice::from_ref(self.policy),
+            options,
+        };
+        let mut run = Run::new(self.code, self.given);
+        let failed = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
+        // a single run has no first run to be compared with
+        let mut executed = (self.runs > 1).then(|| Executed::new(&plan)).transpose().map_err(failed)?;
+        let paths = executed.as_ref().and_then(Executed::paths);
+        if let Some(first) = known.get()
+            && paths == Some(&first.paths)
+            && executed.as_ref().is_some_and(|executed| executed.seen() == first.seen)
+        {
+            return Ok((first.checked.clone(), first.observed.clone()));
+        }
+        let ended = match &mut executed {
+            Some(executed) => executed.observe(&plan, self.policy, &mut run),
+            None => observe(&plan, &mut run),
+        };
+        let checked = ended.map_err(|why| failed(why.problems))?;
+        if !checked.is_complete() {
+            return Err(Diagnostic::general(self.name, "a run did not come to its end").into());
+        }
+        let found = run.finish().map_err(|mut fault| {
+            fault.at.run = number + 1;
+            let message = format!("{} (seed {seed})", fault.describe(&self.code.ipg));
+            let mut problem = Diagnostic::general(kernel.workload.program().file.clone(), message)
+                .hint(fault.hint(&self.code.ipg));
+            if fault.at.line > 0 {
+                problem.line = u32::try_from(fault.at.line).unwrap_or(u32::MAX);
+                (problem.column, problem.width) = (1, 1);
+            }
+            Diagnostics::from(problem).with_excerpts(&kernel.code)
+        })?;
+        let whole = |executed: &Executed| Some((executed.paths()?.clone(), executed.seen()));
+        if let (0, Some((paths, seen))) = (number, executed.as_ref().and_then(whole)) {
+            let first = Known { paths, seen, checked: checked.clone(), observed: found.clone() };
+            // only this run sets the value
+            let _ = known.set(first);
+        }
+        Ok((checked, found))
+    }
+}
+
+/// The result of the first run.
+struct Known {
+    paths: Paths,
+    seen: Seen,
+    checked: Checked,
+    observed: Observed,
+}

@@ -1,0 +1,51 @@
+//! `warpbound cfg`: shows the control flow graph of a kernel's warps.
+
+use std::io::Write;
+
+use crate::args::{Cfg, Edges};
+use crate::files::Outputs;
+use crate::load;
+use crate::output::{self, Outcome};
+use crate::session::Session;
+use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_core::program::warp_cfg::{Divergence, WarpCfg};
+use warpbound_judge::check::WorkloadKind;
+use warpbound_report::cfg::CfgResult;
+use warpbound_report::output::Output;
+
+/// Runs the command.
+pub fn run(args: &Cfg, session: &Session) -> Outcome {
+    let kernel = load::kernel(&args.kernel, &args.ptx, args.seed, &session.watch)?;
+    let program = kernel.workload.program();
+    if let WorkloadKind::Trace(_) = kernel.workload.kind {
+        let problem = Diagnostic::general(kernel.name_given, "a trace has paths, and no control flow");
+        return Err(problem.hint("name the kernel's code: PTX or a cubin").into());
+    }
+    let (divergence, name) = match args.edges {
+        Edges::Sides => (Divergence::Sides, "sides"),
+        Edges::Published => (Divergence::Published, "published"),
+    };
+    let block = kernel.workload.launch().map(|launch| launch.block);
+    let graph = WarpCfg::new(program, block, divergence).map_err(|code| code.problem(program))?;
+    let result = CfgResult::new(&kernel.workload.name, program, name, &graph);
+    let mut outputs = Outputs::new(&kernel.inputs, args.writing.force, &session.parts);
+    let mut problems = Diagnostics::new();
+    for (option, path) in [("--dot", &args.dot), ("--svg", &args.svg)] {
+        let Some(path) = path else { continue };
+        let place = format!("{option} {}", path.display());
+        let written = outputs.file(option, path).and_then(|mut part| {
+            let text = if option == "--dot" { Ok(result.dot()) } else { result.svg() };
+            let text =
+                text.map_err(|why| Diagnostic::general(place.clone(), format!("no picture of it: {why}")))?;
+            let written = part.write_all(text.as_bytes()).and_then(|()| part.place());
+            written.map_err(|error| {
+                Diagnostic::general(place.clone(), format!("cannot write the file: {error}"))
+            })
+        });
+        if let Err(problem) = written {
+            problems.push(problem);
+        }
+    }
+    problems.into_result(())?;
+    output::report(session, args.format, &Output::new("cfg", None, vec![result]))
+}

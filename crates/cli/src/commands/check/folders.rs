@@ -1,0 +1,127 @@
+//! The folders of counterexamples, which are reserved before the simulation starts and written
+//! after the results have been printed.
+
+use super::judged::prepare;
+use super::{Judged, Run};
+use crate::args::Check;
+use crate::commands::again::shell_word;
+use crate::files::Folder;
+use crate::lists::Lists;
+use crate::load;
+use crate::session::Session;
+use warpbound_core::base::Watch;
+use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_judge::check::{Checked, counterexample};
+use warpbound_judge::load::{Loaded, LoadedKernel, Location};
+
+/// The folder for counterexamples, if one was requested.
+pub struct Folders {
+    dir: Option<Folder>,
+    /// The name of the folder for each kernel and run.
+    names: Vec<Vec<String>>,
+}
+
+impl Folders {
+    /// Creates the common folder, and checks that the folder of each kernel may be written. Kernels
+    /// that cannot be read are reported later.
+    pub fn prepare(
+        args: &Check,
+        lists: &Lists,
+        names: &[String],
+        locations: &[Result<Location, Diagnostics>],
+        session: &Session,
+    ) -> Result<Self, Diagnostics> {
+        let Some(path) = &args.counterexamples else { return Ok(Self { dir: None, names: Vec::new() }) };
+        let dir = Folder::prepare("--counterexamples", path, args.writing.force, &session.parts)?;
+        let mut taken: Vec<String> = Vec::new();
+        let mut problems = Diagnostics::new();
+        let mut all = Vec::with_capacity(names.len());
+        for (name, location) in names.iter().zip(locations) {
+            let mut of_kernel = Vec::new();
+            let prepared =
+                location.clone().and_then(|location| prepare(name, location, args, lists, &session.watch));
+            if let Ok(prepared) = prepared {
+                for setup in prepared.setups.iter().flatten() {
+                    let kernel = prepared.what.name();
+                    let shown = match lists.several_machines() {
+                        true => format!("{kernel}-{}", setup.machine.name()),
+                        false => kernel.to_owned(),
+                    };
+                    let wanted = counterexample::folder_name(&shown, &setup.policy);
+                    // two kernels may have the same name
+                    let free = |name: &String| !taken.contains(name);
+                    let numbered = (2..).map(|number| format!("{wanted}-{number}"));
+                    let name = std::iter::once(wanted.clone()).chain(numbered).find(free).unwrap_or_default();
+                    let inputs = match &prepared.what {
+                        Loaded::Kernel(kernel) => load::inputs(&setup.common, kernel, &setup.policy),
+                        Loaded::Application(program) => load::inputs_of_application(&setup.common, program),
+                    };
+                    if let Err(problem) = dir.check_folder(&name, &inputs) {
+                        problems.push(problem);
+                    }
+                    taken.push(name.clone());
+                    of_kernel.push(name);
+                }
+            }
+            all.push(of_kernel);
+        }
+        problems.into_result(Self { dir: Some(dir), names: all })
+    }
+
+    /// Returns the name of the folder for a run of a kernel, given by their indices.
+    pub fn name(&self, kernel: usize, run: usize) -> Option<String> {
+        self.names.get(kernel)?.get(run).cloned()
+    }
+
+    /// Returns the command that repeats a run from its folder.
+    pub fn command(&self, args: &Check, judged: &Judged, run: &Run) -> Option<String> {
+        let dir = self.dir.as_ref()?.path(run.folder.as_ref()?);
+        let witness = judged.witness(run)?;
+        let command = counterexample::command(&inputs(args, run, witness, (&[], &Watch::new())));
+        Some(format!("cd {} && {command}", shell_word(&dir.display().to_string())))
+    }
+
+    /// Writes the folder of a violated run.
+    pub fn write(
+        &self,
+        args: &Check,
+        judged: &Judged,
+        run: &Run,
+        session: &Session,
+    ) -> Result<(), Diagnostics> {
+        let (Some(dir), Some(name)) = (&self.dir, &run.folder) else { return Ok(()) };
+        let witness = judged.witness(run).filter(|(_, checked)| checked.is_complete());
+        let Some(witness) = witness else {
+            let message = "not written, since the run did not come to its end";
+            return Err(Diagnostic::general(dir.path(name).display().to_string(), message).into());
+        };
+        let (kernel, _) = witness;
+        let blocks = u64::from(kernel.workload.blocks());
+        session.progress.begin(format!("recording {name}"), Some(blocks), "blocks");
+        let files = kernel.files()?;
+        let about = inputs(args, run, witness, (&files, &session.watch));
+        let files = counterexample::counterexample(&about)?;
+        dir.write(name, &files)?;
+        Ok(())
+    }
+}
+
+fn inputs<'a>(
+    args: &'a Check,
+    run: &'a Run,
+    (kernel, checked): (&'a LoadedKernel, &'a Checked),
+    (files, watch): (&'a [(String, Vec<u8>)], &'a Watch),
+) -> counterexample::Inputs<'a> {
+    counterexample::Inputs {
+        workload: &kernel.workload,
+        machine: &run.setup.machine,
+        machine_spec: &run.setup.spec,
+        policy: &run.setup.policy,
+        run: checked,
+        files,
+        seed: args.common.seed,
+        gating: &args.bound,
+        max_instructions_per_block: args.common.fuel(),
+        watch,
+    }
+}

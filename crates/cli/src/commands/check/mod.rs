@@ -1,0 +1,123 @@
+//! `warpbound check`: simulates kernels and judges every bound.
+
+mod folders;
+mod judged;
+mod report;
+
+use folders::Folders;
+use judged::{Judged, Run};
+use report::Kept;
+
+use std::sync::{Mutex, PoisonError};
+
+use super::sweep::Said;
+use crate::args::Check;
+use crate::batch::{Blocks, each_kernel};
+use crate::checkpoint;
+use crate::failures::Batch;
+use crate::files::loader;
+use crate::lists::Lists;
+use crate::output::{Ending, Outcome};
+use crate::session::Session;
+use crate::suite::suite_kernels;
+use warpbound_bound::{self as bound, Bound};
+use warpbound_core::base::Watch;
+use warpbound_core::diag::{Diagnostic, Diagnostics};
+
+/// Runs the command.
+pub fn run(args: &Check, session: &Session) -> Outcome {
+    let bounds = bound::all();
+    check_bound_names(&args.bound, &bounds)?;
+    let lists = Lists::new(&args.common)?;
+    let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
+    if let (Some(path), true) = (&args.checkpoint.checkpoint, names.len() != 1) {
+        return Err(checkpoint::of_one(path, &format!("{} kernels are named", names.len())).into());
+    }
+    // located only once, because stdin cannot be read again
+    let locations: Vec<_> = names.iter().map(|name| loader().find_kernel(name)).collect();
+    let prepare = |index: usize, watch: &Watch| {
+        let location = locations[index].clone()?;
+        judged::prepare(&names[index], location, args, &lists, watch)
+    };
+    let folders = Folders::prepare(args, &lists, &names, &locations, session)?;
+    let said = Said {
+        command: "check",
+        kernels: &args.kernels,
+        common: &args.common,
+        launch: &args.ptx,
+        bounds: &args.bound,
+    };
+    let own =
+        || (0..names.len()).filter_map(|index| Some(prepare(index, &session.watch).ok()?.own())).collect();
+    let recording =
+        said.recording(args.several.out.as_deref(), &lists, (session, args.checkpoint.resume), own)?;
+    let threads = args.several.threads(names.len());
+    let checkpoint = Mutex::new(None);
+    let work = |index: usize, watch: &Watch, begin: Blocks| {
+        tracing::info!(kernel = %names[index], "checking");
+        let options = args.several.run_options(&args.common, names.len(), watch);
+        let options = options.judged_by(&bounds, &args.bound).self_check(args.self_check);
+        let prepared = match prepare(index, watch) {
+            Ok(prepared) => prepared,
+            Err(problems) => {
+                let records = recording.as_ref().map(|recording| recording.of_failed(index, &problems));
+                return (None, problems, records);
+            }
+        };
+        begin(prepared.blocks());
+        let runs = match prepared.run_from_checkpoint(&options, args, session, &checkpoint) {
+            Ok(runs) => runs,
+            Err(problems) => return (None, problems, None),
+        };
+        let records = recording.as_ref().filter(|_| !watch.is_stopped());
+        let records = records.map(|recording| recording.of_kernel(index, &runs));
+        let (judged, problems) = prepared.judged(runs, &options, &|run| folders.name(index, run));
+        (judged, problems, records)
+    };
+    let mut ending = Ending::default();
+    let mut kept = Kept::new(args, &lists, &folders, session);
+    let mut batch = Batch::new(&names);
+    each_kernel(&mut batch, threads, session, work, |batch, index, (judged, problems, records)| {
+        if !problems.is_empty() {
+            batch.failures.add(batch.name(index), &problems);
+            // the cancellation may be the only error
+            if session.watch.is_stopped() {
+                batch.cut_short();
+            }
+        } else if judged.iter().flat_map(|judged| &judged.runs).any(|run| !run.checked().is_complete()) {
+            batch.cut_short();
+        }
+        if let Some(recording) = &recording {
+            recording.append(records, &mut ending);
+        }
+        if let Some(judged) = judged {
+            kept.add(judged, &mut ending);
+        }
+    });
+    let nothing = kept.is_empty() && recording.is_none();
+    if nothing && args.kernels.len() == 1 && !batch.is_incomplete() {
+        return Err(batch.failures.into_problems());
+    }
+    kept.print(&batch, session, &mut ending);
+    if let Some(recording) = recording {
+        recording.conclude(&mut ending);
+    }
+    match (&args.checkpoint.checkpoint, checkpoint.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+        (_, Some(checkpoint)) => checkpoint.conclude(session, &mut ending),
+        (Some(path), None) if batch.is_incomplete() => ending.late.push(checkpoint::not_begun(path, session)),
+        (_, None) => {}
+    }
+    ending.failures = batch.failures;
+    Ok(ending)
+}
+
+/// Rejects names that are not those of bounds.
+pub fn check_bound_names(names: &[String], bounds: &[Box<dyn Bound>]) -> Result<(), Diagnostics> {
+    let mut problems = Diagnostics::new();
+    for name in names {
+        if let Some((message, hint)) = bound::unknown(name, bounds) {
+            problems.push(Diagnostic::general(format!("--bound {name}"), message).hint(hint));
+        }
+    }
+    problems.into_result(())
+}

@@ -1,0 +1,70 @@
+//! `warpbound import-config`: converts a configuration of GPGPU-Sim to a machine.
+
+use std::path::Path;
+
+use crate::args::ImportConfig;
+use crate::files::loader;
+use crate::output::{self, Outcome};
+use crate::session::Session;
+use warpbound_core::diag::{Diagnostics, SourceText, to_ron};
+use warpbound_core::machine::Machine;
+use warpbound_core::machine::gpgpusim;
+use warpbound_report::import_config::ImportResult;
+use warpbound_report::output::Output;
+
+/// The base machine, which has the structure of GPGPU-Sim's shader core and of its memory.
+const BASE: &str = "accelsim-sm1";
+/// The greatest size of a file in bytes; real ones have a few kilobytes.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Runs the command.
+pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
+    let mut problems = Diagnostics::new();
+    let mut sources = Vec::new();
+    for file in &args.files {
+        match loader().file(file).text_up_to(MOST_BYTES) {
+            Ok(source) => sources.push(source),
+            Err(problem) => problems.append(problem),
+        }
+    }
+    let sources = problems.into_result(sources)?;
+    let (base, _) = loader().machine_spec(&loader().find_machine(BASE, None)?)?;
+    let mut imported = gpgpusim::import(&sources, base)?;
+    let name = args.name.clone().unwrap_or_else(|| name_of(&args.files));
+    imported.spec.name = Some(name.clone());
+    imported.spec.doc = Some(format!("Made of {} by import-config", args.files.join(", ")));
+    let text = to_ron("machine.ron", &imported.spec, ron::extensions::Extensions::empty())?;
+    // an invalid machine is an error, and its message states the option that causes it
+    let written = SourceText::new(args.files.join(", "), text.as_str());
+    Machine::new(&imported.spec, &written).map_err(|problems| imported.of_options(problems, &written))?;
+    let result = ImportResult::new(name, &imported, &(text + "\n"));
+    let counts = [
+        (result.otherwise(), "otherwise than they say"),
+        (result.without_counterpart.len(), "without a counterpart"),
+        (result.unknown.len(), "not known"),
+        (result.repeated.len(), "given again further on"),
+        (result.not_given.len(), "not given"),
+    ];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if !counts.is_empty() {
+        tracing::warn!("options: {}; the top of the machine lists them", counts.join(", "));
+    }
+    output::report(session, args.format, &Output::new("import-config", None, vec![result]))
+}
+
+/// Returns a name for the machine. All files are called `gpgpusim.config`, but the names of their
+/// folders are specific.
+fn name_of(files: &[String]) -> String {
+    let path = Path::new(files.first().map_or("", String::as_str));
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    match (stem.as_deref(), folder) {
+        (Some("gpgpusim"), Some(folder)) => folder,
+        (Some(stem), _) => stem.to_owned(),
+        (None, _) => "imported".to_owned(),
+    }
+}

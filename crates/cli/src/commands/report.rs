@@ -1,0 +1,162 @@
+//! `warpbound report`: shows results as a page and as plots.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::args::Report;
+use crate::files::results::{lines_of, read_manifest};
+use crate::files::{Folder, Outputs};
+use crate::output::{Ending, Outcome};
+use crate::session::Session;
+use warpbound_core::diag::{Diagnostic, Diagnostics, shortened};
+use warpbound_judge::sweep::Manifest;
+use warpbound_report::count;
+use warpbound_report::results::{
+    Collected, explained, number_of, page, plots, records_of_check, worst_cases,
+};
+
+/// The file with the lines in a folder of results.
+const LINES: &str = "results.jsonl";
+
+/// Runs the command.
+pub fn run(args: &Report, session: &Session) -> Outcome {
+    let mut problems = Diagnostics::new();
+    let mut inputs = Vec::new();
+    for path in &args.results {
+        match Input::find(path) {
+            Ok(input) => inputs.push(input),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let inputs = problems.into_result(inputs)?;
+    let read: Vec<PathBuf> = inputs.iter().map(|input| input.lines.clone()).collect();
+    let mut outputs = Outputs::new(&read, args.writing.force, &session.parts);
+    let mut out = args
+        .out
+        .as_ref()
+        .map(|path| Ok::<_, Diagnostic>((path, outputs.file("--out", path)?)))
+        .transpose()?;
+    let prepare = |dir| Folder::prepare("--svg", dir, args.writing.force, &session.parts);
+    let folder = args.svg.as_deref().map(prepare).transpose()?;
+
+    let mut all = Collected::default();
+    session.progress.begin("reading results", None, "points");
+    let mut problems = Diagnostics::new();
+    for input in inputs {
+        if let Err(problem) = input.read(&mut all, session) {
+            problems.push(problem);
+        }
+    }
+    problems.into_result(())?;
+    let mut ending = Ending::default();
+    let mut said = format!("{} of {}", number_of(&all), count(all.sources.len(), "source"));
+    said.push_str(&format!(", {} violated, {} failed\n", all.total.violated, all.total.failed));
+    if let Some((path, part)) = &mut out {
+        let html = page(&all).render();
+        part.write_all(html.as_bytes()).map_err(|error| unwritten(path, &error))?;
+        said.push_str(&format!("{}\n", path.display()));
+    }
+    if let Some(folder) = folder {
+        let files = plots(&all).into_iter().map(|plot| (format!("{}.svg", plot.name), plot.svg.into_bytes()));
+        let files: Vec<(String, Vec<u8>)> = files.collect();
+        folder.check_files(&files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
+        folder.write("", &files)?;
+        files.iter().for_each(|(name, _)| said.push_str(&format!("{}\n", folder.path(name).display())));
+    }
+    if let Some((path, part)) = out {
+        part.place().map_err(|error| unwritten(path, &error))?;
+    }
+    ending.print(session, &said);
+    Ok(ending)
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::general(format!("--out {}", path.display()), format!("cannot write the file: {error}"))
+}
+
+/// A file or folder with results.
+struct Input {
+    /// The name on the command line.
+    name: String,
+    lines: PathBuf,
+    manifest: Option<Manifest>,
+}
+
+impl Input {
+    fn find(path: &Path) -> Result<Self, Diagnostic> {
+        let name = path.display().to_string();
+        let problem = |message: String| {
+            Diagnostic::general(name.clone(), message)
+                .hint("name a folder that `warpbound sweep` or `merge` wrote, a results.jsonl file, or what `check`, `static`, `wcet` or `run --explain` printed with `--format json`")
+        };
+        let there =
+            std::fs::metadata(path).map_err(|error| problem(format!("cannot read the results: {error}")))?;
+        if !there.is_dir() {
+            if !there.is_file() {
+                return Err(problem("this is a device, pipe or socket, not a regular file".to_owned()));
+            }
+            return Ok(Self { name, lines: path.to_owned(), manifest: None });
+        }
+        let lines = path.join(LINES);
+        if !lines.is_file() {
+            return Err(problem("this is no folder of results: it has no results.jsonl".to_owned()));
+        }
+        Ok(Self { manifest: Some(read_manifest(path)?), name, lines })
+    }
+
+    /// Adds every line to the collected results.
+    fn read(self, all: &mut Collected, session: &Session) -> Result<(), Diagnostic> {
+        let place = self.lines.display().to_string();
+        all.begin(self.name, self.manifest);
+        let (mut number, mut records) = (0, 0u64);
+        for line in lines_of(&self.lines)? {
+            number += 1;
+            let line = line.map_err(|error| {
+                Diagnostic::general(place.clone(), format!("cannot read the file: {error}"))
+            })?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let wrong = |column: usize, message: String| {
+                let hint = "results.jsonl has an object a line, as `warpbound sweep` writes it";
+                Diagnostic {
+                    line: number,
+                    column: column as u32,
+                    width: 1,
+                    excerpt: shortened(&line),
+                    ..Diagnostic::general(place.clone(), message)
+                }
+                .hint(hint)
+            };
+            let record: serde_json::Value = serde_json::from_str(&line).map_err(|error| {
+                let column = error.column().max(1);
+                wrong(if column > 250 { 1 } else { column }, format!("this line is no record: {error}"))
+            })?;
+            let cases = worst_cases(&record)
+                .map_err(|why| wrong(1, format!("this is not what wcet writes: {why}")))?;
+            if record["command"] == "wcet" {
+                records += cases.len() as u64;
+                cases.into_iter().for_each(|case| all.compare(case));
+                continue;
+            }
+            let listed = records_of_check(&record);
+            for explained in
+                explained(&record).map_err(|why| wrong(1, format!("this is no critical path: {why}")))?
+            {
+                all.explain(explained);
+            }
+            for record in listed.as_ref().map_or(std::slice::from_ref(&record), Vec::as_slice) {
+                all.add(record).map_err(|why| wrong(1, format!("this line is no record: {why}")))?;
+                records += 1;
+                session.watch.advance(1);
+            }
+        }
+        if records == 0 {
+            let message = "there are no results: no line is complete";
+            return Err(
+                Diagnostic::general(place, message).hint("run `warpbound sweep` first; --resume goes on")
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,225 @@
+//! Finds and reads everything that a plan names.
+
+use std::collections::BTreeMap;
+
+use crate::args::PtxLaunch;
+use crate::files::loader;
+use crate::load;
+use warpbound_core::base::{Fnv1a, Watch};
+use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
+use warpbound_core::machine::{Machine, MachineSpec, Random, SchedulerKind, Setting};
+use warpbound_judge::load::{Loaded, Location, read};
+use warpbound_judge::sweep::{Assignment, Axis, Draws, Input, Inputs, Point, Points};
+use warpbound_sim::PolicySetup;
+
+/// The only setting of a plan that is not a path in a machine file.
+const MEM_LATENCY: &str = "mem_latency";
+
+/// The kernels, machines and policies of a plan.
+pub struct Found {
+    kernels: BTreeMap<String, Location>,
+    machines: BTreeMap<String, (MachineSpec, SourceText)>,
+    policies: Vec<PolicySetup>,
+    /// The random behaviour of machines that is varied, if the plan has draws.
+    randoms: Vec<Random>,
+    /// The digests of the plan and of everything that was read for it.
+    inputs: Vec<(String, Fnv1a)>,
+}
+
+impl Found {
+    /// Finds and reads everything that the points name, and tries every value of every axis by
+    /// itself.
+    ///
+    /// # Errors
+    /// Every error in the plan.
+    pub fn new(
+        points: &Points,
+        plan: &Location,
+        source: &SourceText,
+        text: &str,
+    ) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::new();
+        let mut found = Self {
+            kernels: BTreeMap::new(),
+            machines: BTreeMap::new(),
+            policies: Vec::new(),
+            randoms: points.draws().map(Draws::randoms).unwrap_or_default(),
+            inputs: Vec::new(),
+        };
+        found.read("the plan".to_owned()).write(text.as_bytes());
+        for kind in points.policies() {
+            match loader().policy(kind, Some(plan)) {
+                Ok(policy) => found.policies.push(policy),
+                Err(wrong) => problems.append(wrong),
+            }
+            if let SchedulerKind::Replay(file) = kind
+                && let Ok(schedule) = loader().find_schedule(file, Some(plan))
+            {
+                // an error of reading has already been reported
+                let bytes = schedule.bytes(read::SCHEDULE_BYTES).unwrap_or_default();
+                found.read(format!("the schedule {file}")).write(&bytes);
+            }
+        }
+        for (name, axes) in points.kernels() {
+            let location = match loader().find_kernel_beside(name, plan) {
+                Ok(location) => location,
+                Err(wrong) => {
+                    problems.append(at(source, &[name], wrong));
+                    continue;
+                }
+            };
+            found.kernels.insert(name.to_owned(), location);
+            let mut options = PtxLaunch::default();
+            let mut understood = true;
+            for axis in axes {
+                for (index, value) in axis.values.iter().enumerate() {
+                    let of = if index == 0 { &mut options } else { &mut PtxLaunch::default() };
+                    if let Err((message, hint)) = of.set(&axis.name, value) {
+                        let place = [name, &axis.name, value];
+                        problems.push(source.error_along(&place, message).hint(hint));
+                        understood = false;
+                    }
+                }
+            }
+            if !understood {
+                continue;
+            }
+            // only the first launch of a kernel is tried; others may fail when they run
+            let seed = if points.is_empty() { 0 } else { points.point(0).seed };
+            match found.load(name, &options, seed).and_then(|loaded| loaded.digests()) {
+                Ok(files) => {
+                    for (file, of_file) in &files {
+                        found.read(format!("{file} of the kernel {name}")).write_u64(*of_file);
+                    }
+                }
+                Err(wrong) => problems.append(at(source, &[name], wrong)),
+            }
+            // but an argument may name a file of its own, and each compiler has files of its own
+            let has_files = |axis: &&Axis| axis.name.starts_with("arg ") || axis.name == "compiler";
+            for axis in axes.iter().filter(has_files) {
+                for value in axis.values.iter().skip(1) {
+                    let chosen =
+                        |other: &Axis| if other == axis { value.clone() } else { other.values[0].clone() };
+                    let mut options = PtxLaunch::default();
+                    let set = axes.iter().try_for_each(|other| options.set(&other.name, &chosen(other)));
+                    let files = set.ok().and_then(|()| found.load(name, &options, seed).ok()?.digests().ok());
+                    // a launch that fails is a failed point; the digest records whether it could be
+                    // loaded
+                    let of_value = found.read(format!("the kernel {name} with {}={value}", axis.name));
+                    of_value.write(&[u8::from(files.is_some())]);
+                    files.into_iter().flatten().for_each(|(_, of_file)| of_value.write_u64(of_file));
+                }
+            }
+        }
+        for name in points.machines() {
+            match loader().find_machine(name, Some(plan)).and_then(|found| loader().machine_spec(&found)) {
+                Ok((spec, code)) => {
+                    let settings = points.settings().iter().flat_map(|axis| {
+                        axis.values.iter().map(move |value| (axis.name.as_str(), value.as_str()))
+                    });
+                    for setting in settings {
+                        if let Err(wrong) = with_settings(&spec, &[setting]) {
+                            problems.append(at(source, &["settings", setting.0, setting.1], wrong));
+                        }
+                    }
+                    if let Some(draws) = points.draws()
+                        && let Err(wrong) = with_settings(&spec, &first_settings(points))
+                            .and_then(|spec| drawn(&spec, &found.randoms, draws.from))
+                    {
+                        problems.append(at(source, &["draws", name], wrong));
+                    }
+                    let text = serde_json::to_string(&spec).expect("machines are plain data");
+                    found.read(format!("the machine {name}")).write(text.as_bytes());
+                    found.machines.insert(name.clone(), (spec, code));
+                }
+                Err(wrong) => problems.append(at(source, &[name], wrong)),
+            }
+        }
+        problems.into_result(found)
+    }
+
+    /// Registers an input and returns its digest, to which its contents must be added.
+    fn read(&mut self, name: String) -> &mut Fnv1a {
+        self.inputs.push((name, Fnv1a::default()));
+        &mut self.inputs.last_mut().expect("it was pushed").1
+    }
+
+    /// Returns the plan and everything that was read for it.
+    pub fn inputs(&self) -> Vec<Input> {
+        let input = |(name, digest): &(String, Fnv1a)| Input {
+            name: name.clone(),
+            digest: format!("{:016x}", digest.finish()),
+        };
+        self.inputs.iter().map(input).collect()
+    }
+
+    fn load(&self, name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
+        // not stopped by the command's cancellation, so that completed points stay valid while a
+        // long trace is read
+        loader().load_at(name, self.kernels[name].clone(), &options.options(seed), &Watch::new())
+    }
+}
+
+impl Inputs for Found {
+    fn subject(&self, kernel: &str, options: &[Assignment], seed: u64) -> Result<Loaded, Diagnostics> {
+        let mut launch = PtxLaunch::default();
+        for (option, value) in options {
+            launch
+                .set(option, value)
+                .map_err(|(message, hint)| Diagnostic::general(kernel, message).hint(hint))?;
+        }
+        self.load(kernel, &launch, seed)
+    }
+
+    fn machine(&self, point: &Point) -> Result<Machine, Diagnostics> {
+        let (spec, source) = &self.machines[point.machine];
+        let spec = with_settings(spec, &point.settings)?;
+        let spec = match point.draw {
+            Some(number) => drawn(&spec, &self.randoms, number)?,
+            None => spec,
+        };
+        Machine::new(&spec, source)
+    }
+
+    fn policies(&self) -> &[PolicySetup] {
+        &self.policies
+    }
+}
+
+/// Returns the machine for the run with this number.
+fn drawn(spec: &MachineSpec, randoms: &[Random], number: u64) -> Result<MachineSpec, Diagnostics> {
+    spec.drawn(randoms, number).map_err(|(message, hint)| {
+        let name = spec.name.clone().unwrap_or_default();
+        Diagnostic::general(name, message).hint(hint).into()
+    })
+}
+
+/// Returns the first value of every setting.
+fn first_settings(points: &Points) -> Vec<Assignment<'_>> {
+    let with_values = points.settings().iter().filter(|axis| !axis.values.is_empty());
+    with_values.map(|axis| (axis.name.as_str(), axis.values[0].as_str())).collect()
+}
+
+/// Places the errors of something that the plan names at that name, which is found word by word.
+/// Errors that are placed in another file keep their place.
+fn at(source: &SourceText, words: &[&str], problems: Diagnostics) -> Diagnostics {
+    problems.map(|problem| match problem.line {
+        0 => source.error_along(words, problem.message).hint(problem.hint),
+        _ => problem,
+    })
+}
+
+/// Applies settings of a plan to a machine, including the one that is not a path.
+fn with_settings(spec: &MachineSpec, settings: &[Assignment]) -> Result<MachineSpec, Diagnostics> {
+    let mut latency = None;
+    let mut others = Vec::new();
+    for (path, value) in settings {
+        if *path == MEM_LATENCY {
+            let wrong = |_| Diagnostic::general(MEM_LATENCY, format!("`{value}` is no number of cycles"));
+            latency = Some(value.parse().map_err(wrong)?);
+        } else {
+            others.push(Setting::new(*path, *value));
+        }
+    }
+    load::changed(spec.clone(), latency, &others)
+}

@@ -1,0 +1,117 @@
+//! `warpbound wcet`: compares methods for the worst case over inputs, policies and schedules.
+
+use crate::args::Wcet;
+use crate::campaign::Campaign;
+use crate::failures::Batch;
+use crate::ipoints::instrumented;
+use crate::load;
+use crate::loop_bounds::ByLine;
+use crate::output::{Ending, Outcome};
+use crate::policies;
+use crate::session::Session;
+use crate::worst_cases::{Exploring, static_of};
+use warpbound_bound as bound;
+use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_core::machine::SchedulerKind;
+use warpbound_core::program::warp_cfg::Divergence;
+use warpbound_exec::Options;
+use warpbound_hybrid::{Density, Observed, default_limits, estimate};
+use warpbound_judge::check::Checked;
+use warpbound_judge::check::every_path::keeps_bounds;
+use warpbound_report::output::Output;
+use warpbound_report::wcet::{Largest, Simulated, WcetResult};
+
+/// Runs the command.
+pub fn run(args: &Wcet, session: &Session) -> Outcome {
+    let bounds = ByLine::new(&args.bounds)?;
+    let mut batch = Batch::new(&args.kernels);
+    let mut results = Vec::new();
+    while let Some((_, name)) = batch.begin(session) {
+        match row(name, args, &bounds, session) {
+            Ok(result) => results.push(result),
+            Err(problems) => batch.failures.add(name, &problems),
+        }
+    }
+    if results.is_empty() && args.kernels.len() == 1 && !batch.is_incomplete() {
+        return Err(batch.failures.into_problems());
+    }
+    let mut ending = Ending { violated: results.iter().any(WcetResult::is_violated), ..Ending::default() };
+    let output = Output::of_batch("wcet", Some(args.common.seed), results, batch.report(session));
+    ending.report(session, args.common.format, &output);
+    ending.failures = batch.failures;
+    Ok(ending)
+}
+
+/// Returns the default policies: those that the bounds hold for.
+fn kinds(args: &Wcet) -> Vec<SchedulerKind> {
+    vec![
+        SchedulerKind::Gto,
+        SchedulerKind::Lrr,
+        SchedulerKind::Oldest,
+        SchedulerKind::Random(args.common.seed),
+    ]
+}
+
+fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<WcetResult, Diagnostics> {
+    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.watch)?;
+    let (machine, _) = load::machine(&args.common, &kernel)?;
+    let (given, resolved) = bounds.of(&kernel)?;
+    let code = instrumented(&kernel, Divergence::Sides, Density::Blocks)?;
+    let policies = match &args.common.scheduler {
+        Some(_) => vec![load::policy(&args.common, &kernel, &machine)?],
+        None => kinds(args).iter().map(policies::setup).collect::<Result<Vec<_>, _>>()?,
+    };
+    let annotated = if resolved.is_empty() { 0 } else { args.runs };
+    for number in 0..annotated {
+        let seed = args.common.seed.wrapping_add(number);
+        let kernel = load::kernel(name, &args.ptx, seed, &session.watch)?;
+        let options = Options::of(&machine, args.common.fuel());
+        let kept = keeps_bounds(&kernel.workload, options, &resolved, &session.watch);
+        kept.map_err(|problems| {
+            let of_seed = |problem: Diagnostic| {
+                let message = format!("{} (seed {seed})", problem.message);
+                Diagnostic { message, ..problem }
+            };
+            problems.map(of_seed).with_excerpts(&kernel.code)
+        })?;
+    }
+    let bounds = bound::all();
+    let unbounded = vec![None; code.ipg.loops().len()];
+    let mut simulated = Simulated::default();
+    let mut observed: Option<Observed> = None;
+    for policy in &policies {
+        let campaign = Campaign {
+            name,
+            ptx: &args.ptx,
+            common: &args.common,
+            runs: args.runs,
+            jobs: args.jobs,
+            code: &code,
+            given: &unbounded,
+            machine: &machine,
+            policy,
+            bounds: &bounds,
+        };
+        let found = campaign.run(session, |seed, run: &Checked| {
+            simulated.add(&policy.kind(), seed, run);
+        })?;
+        match &mut observed {
+            Some(all) => all.then(found),
+            None => observed = Some(found),
+        }
+    }
+    let observed = observed.ok_or_else(|| Diagnostic::general(name, "no policy"))?;
+    let estimates =
+        estimate(&code.ipg, &observed, &[], default_limits(&code.ipg)).map_err(|why| why.to_string());
+    let found = static_of(&kernel, &machine, simulated.schedules(), &resolved, &args.common, session)?;
+    let exploring = Exploring {
+        ptx: &args.ptx,
+        common: &args.common,
+        runs: args.runs,
+        max_states: args.max_states,
+        jobs: args.jobs,
+    };
+    let explored = exploring.worst(name, &machine, simulated.schedules(), session)?;
+    let largest = Largest { simulated, estimates, found, explored };
+    Ok(WcetResult::new(&kernel.workload, &machine, args.runs, &policies, &given, &largest))
+}

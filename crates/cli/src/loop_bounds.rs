@@ -1,0 +1,99 @@
+//! The loop bounds given by `--loop-bound` and `--annotations`.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::args::LoopBounds;
+use warpbound_core::base::Pc;
+use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_core::program::loop_bounds::{self, LoopBound};
+use warpbound_core::program::warp_cfg::{Divergence, WarpCfg};
+use warpbound_judge::load::{LoadedKernel, read};
+
+/// A given bound and its place.
+pub struct Given {
+    /// The text without comments.
+    pub text: String,
+    pub place: Diagnostic,
+}
+
+/// Returns the given bounds: first the lines of the file, then the options. The place of each is an
+/// error without a message.
+pub fn given(options: &[String], annotations: Option<&Path>) -> Result<Vec<Given>, Diagnostics> {
+    let mut found = Vec::new();
+    if let Some(path) = annotations {
+        for (number, line) in text_of(path)?.lines().enumerate() {
+            let text = line.split('#').next().unwrap_or("").trim();
+            if !text.is_empty() {
+                let place = Diagnostic {
+                    line: u32::try_from(number + 1).unwrap_or(u32::MAX),
+                    column: 1,
+                    width: u32::try_from(text.chars().count()).unwrap_or(1),
+                    excerpt: line.to_owned(),
+                    ..Diagnostic::general(path.display().to_string(), "")
+                };
+                found.push(Given { text: text.to_owned(), place });
+            }
+        }
+    }
+    found.extend(options.iter().map(|text| Given {
+        text: text.clone(),
+        place: Diagnostic::general(format!("--loop-bound {text}"), ""),
+    }));
+    Ok(found)
+}
+
+fn text_of(path: &Path) -> Result<String, Diagnostic> {
+    let bytes = read::text(path, read::TEXT_BYTES)?;
+    String::from_utf8(bytes)
+        .map_err(|_| Diagnostic::general(path.display().to_string(), "the file is not UTF-8 text"))
+}
+
+/// Loop bounds by line of the source.
+pub struct ByLine {
+    bounds: Vec<LoopBound>,
+    places: Vec<Diagnostic>,
+}
+
+impl ByLine {
+    /// Parses the bounds of the command line.
+    ///
+    /// # Errors
+    /// Every text that is not a valid bound.
+    pub fn new(args: &LoopBounds) -> Result<Self, Diagnostics> {
+        let (mut bounds, mut places, mut problems) = (Vec::new(), Vec::new(), Diagnostics::new());
+        for Given { text, place } in given(&args.loop_bound, args.annotations.as_deref())? {
+            match text.parse() {
+                Ok(bound) => {
+                    bounds.push(bound);
+                    places.push(place);
+                }
+                Err(message) => problems.push(Diagnostic { message, ..place }.hint(
+                    "LINE is where the loop begins in the PTX, N how often a thread goes back to it at most",
+                )),
+            }
+        }
+        problems.into_result(Self { bounds, places })
+    }
+
+    /// Returns the bounds that apply to a kernel's source, and the same by the first instruction of
+    /// the loop.
+    ///
+    /// # Errors
+    /// If a bound refers to no loop or a loop has two bounds, or if the kernel is invalid.
+    pub fn of(&self, kernel: &LoadedKernel) -> Result<(Vec<LoopBound>, HashMap<Pc, u64>), Diagnostics> {
+        let program = kernel.workload.program();
+        let own: Vec<LoopBound> =
+            self.bounds.iter().filter(|bound| bound.is_for(&program.file)).cloned().collect();
+        if own.is_empty() {
+            return Ok((own, HashMap::new()));
+        }
+        let block = kernel.workload.launch().map(|launch| launch.block);
+        let graph = WarpCfg::new(program, block, Divergence::Sides).map_err(|code| code.problem(program))?;
+        let found = loop_bounds::resolve(program, &graph, &self.bounds).map_err(|wrong| {
+            let place = self.places[wrong.index].clone();
+            Diagnostic { message: wrong.message.to_owned(), ..place }.hint(wrong.hint)
+        })?;
+        Ok((own, found))
+    }
+}

@@ -1,0 +1,194 @@
+//! The output of results and errors, and the exit code.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::failures::Failures;
+use super::format::Format;
+use super::session::Session;
+use warpbound_core::diag::{Diagnostic, Diagnostics, printable, printable_in_colour, printable_json};
+use warpbound_report::output::{Batch, Failed, Report, Stopped};
+use warpbound_report::style::Style;
+
+/// The exit code for invalid input.
+const WRONG_INPUT: u8 = 1;
+/// The exit code if a gating bound is violated.
+const VIOLATED: u8 = 3;
+
+/// The ending of a command whose result has been printed.
+#[derive(Debug, Default)]
+pub struct Ending {
+    /// Whether a gating bound is violated.
+    pub violated: bool,
+    /// The errors that occurred after the result was complete: files that could not be written, or
+    /// a run without the required verdict.
+    pub late: Diagnostics,
+    /// The kernels of a batch that failed.
+    pub failures: Failures,
+}
+
+impl Ending {
+    /// Prints a result. An error of printing is recorded, but does not change the result.
+    pub fn print(&mut self, session: &Session, text: &str) {
+        if let Err(problem) = print(session, text) {
+            self.late.push(problem);
+        }
+    }
+
+    /// Prints a result in the requested form.
+    pub fn report(&mut self, session: &Session, format: Format, report: &impl Report) {
+        session.conclude();
+        self.print(session, &printed(report, session.style, format));
+    }
+
+    /// Returns the exit code; a violation takes precedence over errors.
+    fn code(&self) -> ExitCode {
+        match self {
+            Self { violated: true, .. } => ExitCode::from(VIOLATED),
+            Self { late, failures, .. } if late.is_empty() && failures.is_empty() => ExitCode::SUCCESS,
+            _ => ExitCode::from(WRONG_INPUT),
+        }
+    }
+}
+
+/// The outcome of a command: an ending, or the errors that occurred before there was a result.
+pub type Outcome = Result<Ending, Diagnostics>;
+
+/// Prints the remaining errors and returns the exit code of the process.
+pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format: Format) -> ExitCode {
+    session.conclude();
+    session.progress.end();
+    match outcome {
+        Ok(ending) => {
+            // in JSON the failures are part of the result
+            if format.is_for_people() {
+                complain(&ending.failures.to_string());
+            }
+            complain(&ending.late.to_string());
+            ending.code()
+        }
+        Err(problems) => {
+            match format {
+                Format::Text => complain(&problems.to_string()),
+                Format::Json => {
+                    let all = Failed::of_batch(command, None, Vec::new(), Batch::failed(&problems));
+                    if let Err(problem) = print(session, &json_line(&all)) {
+                        complain(&problem.to_string());
+                    }
+                }
+            }
+            ExitCode::from(WRONG_INPUT)
+        }
+    }
+}
+
+/// Prints an error as JSON that occurred before a command started.
+pub fn failed_early(command: &'static str, problem: Diagnostic) {
+    let problems = Diagnostics::from(problem);
+    let all = Failed::of_batch(command, None, Vec::new(), Batch::failed(&problems));
+    if let Err(problem) = write_out(&json_line(&all)) {
+        complain(&problem.to_string());
+    }
+}
+
+/// Reports that a command was stopped before it had a result, and what is kept nevertheless.
+/// Returns the exit code.
+pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: Option<String>) -> u8 {
+    let problem = Diagnostic::general(command, format!("{} before there was any result", reason.text()));
+    let problem = match kept {
+        Some(kept) => problem.hint(kept),
+        None => problem,
+    };
+    let problems = Diagnostics::from(problem);
+    match format {
+        Format::Text => complain(&problems.to_string()),
+        Format::Json => {
+            let batch = Batch { stopped: Some(reason), ..Batch::failed(&problems) };
+            let text = json_line(&Failed::of_batch(command, None, Vec::new(), batch));
+            // errors are ignored, because the process ends in any case
+            let _ = io::stdout().lock().write_all(text.as_bytes());
+        }
+    }
+    WRONG_INPUT
+}
+
+/// Returns a report in the requested form.
+fn printed(report: &impl Report, style: Style, format: Format) -> String {
+    match format {
+        Format::Text => report.text(style),
+        Format::Json => json_line(report),
+    }
+}
+
+fn json_line(value: &impl Serialize) -> String {
+    let mut json = serde_json::to_string(value).expect("reports are plain data");
+    json.push('\n');
+    // the text can be large, so it is not copied without need
+    let changed = match printable_json(&json) {
+        Cow::Owned(changed) => Some(changed),
+        Cow::Borrowed(_) => None,
+    };
+    changed.unwrap_or(json)
+}
+
+/// Writes text to stderr. Errors are ignored, because there is no other place to report them.
+fn complain(text: &str) {
+    let _ = io::stderr().lock().write_all(printable(text).as_bytes());
+}
+
+/// Writes text to stdout. A reader that closes the pipe early is not an error.
+fn print(session: &Session, text: &str) -> Result<(), Diagnostic> {
+    session.conclude();
+    session.progress.end();
+    let text = if session.style.colour { printable_in_colour(text).into() } else { printable(text) };
+    write_out(&text)
+}
+
+/// Writes a text unchanged to stdout.
+///
+/// If stdout was closed before the process started, nothing fails: by now Rust's runtime has opened
+/// /dev/null in its place, for reading and writing. That cannot be made an error, because programs
+/// that do not want the output open /dev/null in the same way, for example Python for
+/// `subprocess.DEVNULL`.
+fn write_out(text: &str) -> Result<(), Diagnostic> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Diagnostic::general("stdout", format!("cannot write the result: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints the help, or the error of an invalid command line, and returns the exit code.
+pub fn usage(error: &clap::Error, colour: bool) -> ExitCode {
+    let text = error.render();
+    let text = if colour { printable_in_colour(&text.ansi().to_string()) } else { text.to_string() };
+    if error.use_stderr() {
+        // coloured text was made printable above, which `printable` would strip of its colours
+        let _ = io::stderr()
+            .lock()
+            .write_all(if colour { text.as_str().into() } else { printable(&text) }.as_bytes());
+    } else if let Err(problem) = write_out(&text) {
+        complain(&problem.to_string());
+        return ExitCode::from(WRONG_INPUT);
+    }
+    ExitCode::from(error.exit_code() as u8)
+}
+
+/// Prints a text as the whole result of a command.
+pub fn text(session: &Session, text: &str) -> Outcome {
+    let mut ending = Ending::default();
+    ending.print(session, text);
+    Ok(ending)
+}
+
+/// Prints a report as the whole result of a command.
+pub fn report(session: &Session, format: Format, report: &impl Report) -> Outcome {
+    let mut ending = Ending::default();
+    ending.report(session, format, report);
+    Ok(ending)
+}

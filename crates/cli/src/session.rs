@@ -1,0 +1,63 @@
+//! The context of a command: the style of its output, cancellation, progress and unfinished files.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::args::General;
+use super::files::Parts;
+use super::progress::Progress;
+use super::stop::{Stop, Without};
+use super::terminal;
+use warpbound_core::base::Watch;
+use warpbound_report::output::Stopped;
+use warpbound_report::style::Style;
+
+/// The context of one command.
+pub struct Session {
+    /// The style of text on stdout.
+    pub style: Style,
+    /// The progress counters and the stop request, shared by the computation and the rest of the
+    /// process.
+    pub watch: Arc<Watch>,
+    /// The progress display.
+    pub progress: Progress,
+    /// The unfinished files.
+    pub parts: Parts,
+    began: Instant,
+    stop: Stop,
+}
+
+impl Session {
+    /// Creates the context from the general options. `without` is called if the command is stopped
+    /// before it has a result.
+    pub fn new(general: &General, without: Arc<Without>) -> Self {
+        let began = Instant::now();
+        let watch = Arc::new(Watch::new());
+        let parts = Parts::default();
+        let visible = !general.quiet && terminal::shows_progress();
+        let progress = Progress::new(visible, watch.clone());
+        let log = visible.then(|| progress.log());
+        let stop = Stop::new(&watch, &parts, general.time_limit, log, without);
+        Self { style: terminal::style(general.color), progress, began, stop, watch, parts }
+    }
+
+    /// Returns why the computation was stopped, if it was.
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stop.reason()
+    }
+
+    /// Returns the time since the command began, for messages.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Declares the computation finished; what remains is to write and print its result.
+    pub fn conclude(&self) {
+        self.stop.conclude();
+    }
+
+    /// Sets the message on what is kept if the command is stopped before it has a result.
+    pub fn keep(&self, what: String) {
+        self.stop.keep(what);
+    }
+}

@@ -1,0 +1,264 @@
+//! Detection of settings that have no effect on their machine.
+//!
+//! They are not errors, since another machine that extends this one, or a further setting of the
+//! command line, may make use of them. But a user who changes such a setting and sees no difference
+//! should learn why. Effects that depend on the kernel or on the policy of a run are not
+//! considered.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::machine::written::memory::{
+    CacheSettings, Fixed, Jitter, LowerLevel, MemorySpec, Partitions, Start,
+};
+use crate::machine::written::pipeline::{Issue, Launch, PipelineSpec, Placement};
+use crate::machine::written::{BankRule, MachineSpec, SharedMemorySpec, UnitSpec};
+
+/// A setting that does nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IdleSetting {
+    /// Where it is, as `--set` names it.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl fmt::Display for IdleSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} does nothing: {}", self.path, self.reason)
+    }
+}
+
+impl IdleSetting {
+    /// Returns whether the setting at this path is the idle one, a part of it, or contains it.
+    pub fn concerns(&self, path: &str) -> bool {
+        let within = |whole: &str, part: &str| {
+            part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        within(&self.path, path) || within(path, &self.path)
+    }
+}
+
+impl MachineSpec {
+    /// Returns the settings that differ from their defaults and have no effect on this machine.
+    pub fn idle_settings(&self) -> Vec<IdleSetting> {
+        // The fields are listed here and below, so that a new setting cannot be overlooked.
+        let Self {
+            sub_cores,
+            units,
+            pipeline,
+            memory,
+            shared_memory,
+            // these have an effect on every machine, or one that depends on the kernel and the
+            // policy
+            name: _,
+            doc: _,
+            extends: _,
+            scheduler: _,
+            hazards: _,
+            ops: _,
+            limits: _,
+            exit_issues: _,
+            two_level_active: _,
+            sms,
+            reconvergence: _,
+            dependences: _,
+        } = self;
+        let mut found = Vec::new();
+        let mut idle = |unused: bool, path: &str, reason: &str| {
+            if unused {
+                found.push(IdleSetting { path: path.to_owned(), reason: reason.to_owned() });
+            }
+        };
+        let one_sub_core = sub_cores.unwrap_or(1) == 1;
+        for (name, UnitSpec { shared, init: _, lat: _, source: _ }) in units {
+            let path = format!("units.{name}.shared");
+            idle(*shared && one_sub_core, &path, "there is one sub-core, and so no other to share with");
+        }
+        if let Some(pipeline) = pipeline {
+            of_pipeline(pipeline, (one_sub_core, sms.unwrap_or(1) == 1), &mut idle);
+        }
+        if let Some(memory) = memory {
+            of_memory(memory, &mut idle);
+        }
+        if let Some(shared) = shared_memory {
+            let behind = pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
+            of_shared_memory(shared, behind, &mut idle);
+        }
+        found
+    }
+}
+
+fn of_pipeline(
+    pipeline: &PipelineSpec,
+    (one_sub_core, one_sm): (bool, bool),
+    idle: &mut impl FnMut(bool, &str, &str),
+) {
+    let PipelineSpec {
+        issue: Issue { per_warp, distinct_units, rotate },
+        collector,
+        collect,
+        // each of these has an effect by itself
+        front_end: _,
+        queue: _,
+        write_back: _,
+        result_buses: _,
+        load_store: _,
+        launch: Launch { first: _, start: _, end: _, blocks_per_cycle: _, placement },
+        unscored: _,
+    } = pipeline;
+    idle(
+        !distinct_units && *per_warp == 1,
+        "pipeline.issue.distinct_units",
+        "one instruction issues per cycle (pipeline.issue.per_warp)",
+    );
+    idle(*placement != Placement::default() && one_sm, "pipeline.launch.placement", "there is one SM (sms)");
+    idle(*rotate && one_sub_core, "pipeline.issue.rotate", "there is one sub-core");
+    idle(
+        !collect.is_empty() && collector.is_none(),
+        "pipeline.collect",
+        "there is no operand collector (pipeline.collector)",
+    );
+}
+
+fn of_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) {
+    let MemorySpec { l1, constant, lower, fixed, partitions, jitter, start, seed } = memory;
+    let other = format!("memory.lower is {lower:?}");
+    idle(*lower != LowerLevel::Fixed && *fixed != Fixed::default(), "memory.fixed", &other);
+    let partitioned = *lower == LowerLevel::Partitions;
+    idle(!partitioned && *partitions != Partitions::default(), "memory.partitions", &other);
+    // a fetch of a cache takes a cycle even then, plus the jitter
+    let perfect = *lower == LowerLevel::Perfect && l1.is_none() && constant.is_none();
+    idle(
+        perfect && *jitter != Jitter::Off,
+        "memory.jitter",
+        "memory.lower is Perfect and there is no cache in front of it, so nothing has a latency",
+    );
+    let l2 = partitions.l2.as_ref().filter(|_| partitioned);
+    // without an L2, the rows of DRAM, the clocks and the arbiters still keep their state
+    let starts = if partitioned { start.copies() } else { *start != Start::Cold };
+    idle(starts && l2.is_none(), "memory.start", "there is no L2 (memory.partitions.l2)");
+    let drawn = |cache: &CacheSettings| cache.replacement.is_random();
+    let caches = l1.iter().map(|l1| &l1.cache).chain(constant).chain(l2);
+    let random = caches.into_iter().any(drawn) || !perfect && *jitter != Jitter::Off;
+    idle(*seed != 0 && !random, "memory.seed", "nothing is random: no jitter, no random replacement");
+}
+
+fn of_shared_memory(shared: &SharedMemorySpec, behind: bool, idle: &mut impl FnMut(bool, &str, &str)) {
+    let SharedMemorySpec { rule, banks: _, latency, step, base_32, base_64, base_128, source: _ } = shared;
+    let (common, pascal) = match rule {
+        _ if behind => {
+            let reason = "behind a load/store unit it is pipeline.load_store.shared_latency that counts";
+            (Some(reason), Some(reason))
+        }
+        Some(BankRule::Words) => {
+            let reason = "by rule Words the latency is that of the unit";
+            (Some(reason), Some(reason))
+        }
+        Some(BankRule::Turing) => (None, Some("rule Turing has no base")),
+        Some(BankRule::Pascal) | None => (None, None),
+    };
+    for (name, set, reason) in [
+        ("latency", latency.is_some(), common),
+        ("step", step.is_some(), common),
+        ("base_32", base_32.is_some(), pascal),
+        ("base_64", base_64.is_some(), pascal),
+        ("base_128", base_128.is_some(), pascal),
+    ] {
+        idle(set && reason.is_some(), &format!("shared_memory.{name}"), reason.unwrap_or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::SourceText;
+
+    fn idle(settings: &str) -> Vec<String> {
+        let source = SourceText::new("m.ron", format!("Machine(name: \"m\", {settings})"));
+        let spec = MachineSpec::parse(&source).unwrap_or_else(|problems| panic!("{problems}"));
+        spec.idle_settings().into_iter().map(|setting| setting.path).collect()
+    }
+
+    #[test]
+    fn what_nothing_uses_is_idle_and_the_same_in_use_is_not() {
+        for (path, unused, used) in [
+            (
+                "memory.fixed",
+                "memory: Memory(fixed: Fixed(latency: 7))",
+                "memory: Memory(lower: Fixed, fixed: Fixed(latency: 7))",
+            ),
+            (
+                "memory.partitions",
+                "memory: Memory(lower: Fixed, partitions: Partitions(channels: 2))",
+                "memory: Memory(lower: Partitions, partitions: Partitions(channels: 2))",
+            ),
+            (
+                "memory.jitter",
+                "memory: Memory(jitter: Geometric(3))",
+                "memory: Memory(l1: L1(), jitter: Geometric(3))",
+            ),
+            (
+                "memory.start",
+                "memory: Memory(lower: Partitions, start: Warm)",
+                "memory: Memory(lower: Partitions, start: Warm, partitions: Partitions(l2: Cache()))",
+            ),
+            (
+                "memory.seed",
+                "memory: Memory(l1: L1(), seed: 5)",
+                "memory: Memory(l1: L1(cache: Cache(replacement: Random)), seed: 5)",
+            ),
+            (
+                "pipeline.issue.rotate",
+                "pipeline: Pipeline(issue: Issue(rotate: true))",
+                "sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true))",
+            ),
+            (
+                "pipeline.launch.placement",
+                "pipeline: Pipeline(launch: Launch(placement: Random(1)))",
+                "sms: 2, pipeline: Pipeline(launch: Launch(placement: Random(1)))",
+            ),
+            (
+                "pipeline.issue.distinct_units",
+                "pipeline: Pipeline(issue: Issue(distinct_units: false))",
+                "pipeline: Pipeline(issue: Issue(distinct_units: false, per_warp: 2))",
+            ),
+            (
+                "pipeline.collect",
+                "pipeline: Pipeline(collect: [\"memory\"])",
+                "pipeline: Pipeline(collect: [\"memory\"], collector: Collector())",
+            ),
+            (
+                "units.a.shared",
+                "units: {\"a\": Unit(init: 1, lat: 1, shared: true)}",
+                "sub_cores: 2, units: {\"a\": Unit(init: 1, lat: 1, shared: true)}",
+            ),
+            (
+                "shared_memory.latency",
+                "shared_memory: SharedMemory(rule: Words, latency: 3)",
+                "shared_memory: SharedMemory(rule: Turing, latency: 3)",
+            ),
+            (
+                "shared_memory.base_64",
+                "shared_memory: SharedMemory(rule: Turing, base_64: 3)",
+                "shared_memory: SharedMemory(rule: Pascal, base_64: 3)",
+            ),
+            (
+                "shared_memory.step",
+                "pipeline: Pipeline(load_store: LoadStore()), shared_memory: SharedMemory(rule: Pascal, step: 3)",
+                "pipeline: Pipeline(), shared_memory: SharedMemory(rule: Pascal, step: 3)",
+            ),
+        ] {
+            assert_eq!(idle(unused), [path], "{unused}");
+            assert_eq!(idle(used), [""; 0], "{used}");
+        }
+    }
+
+    #[test]
+    fn a_path_concerns_what_it_is_part_of() {
+        let setting = IdleSetting { path: "memory.fixed".to_owned(), reason: String::new() };
+        assert!(["memory.fixed.latency", "memory.fixed", "memory"].into_iter().all(|p| setting.concerns(p)));
+        assert!(!["memory.fixe", "memory.fixed_", "memory.l1", ""].into_iter().any(|p| setting.concerns(p)));
+    }
+}

@@ -1,0 +1,164 @@
+//! Tests of the sources of numbers: no source states a different number than its entry, and a
+//! change of a number becomes its source.
+
+use std::path::PathBuf;
+
+use crate::diag::SourceText;
+use crate::machine::gpgpusim;
+use crate::machine::written::{OpSpec, TimedOpSpec};
+use crate::machine::{MachineSpec, Setting};
+
+const STOCK: &str = include_str!("../../../../../tests/data/gpgpusim/rtx3070.config");
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../configs")
+}
+
+fn file(name: &str) -> SourceText {
+    let path = folder().join(format!("{name}.ron"));
+    SourceText::new(name, std::fs::read_to_string(path).unwrap())
+}
+
+fn spec(name: &str) -> MachineSpec {
+    MachineSpec::parse_with_bases(&file(name), &|base| Ok(file(base))).unwrap()
+}
+
+fn shipped() -> Vec<String> {
+    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let machines = files.filter(|path| path.extension().is_some_and(|extension| extension == "ron"));
+    let mut names: Vec<String> =
+        machines.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+    names.sort();
+    assert!(names.len() > 15);
+    names
+}
+
+/// Returns every entry of a machine that has a source, with its times and its source.
+fn sourced(spec: &MachineSpec) -> Vec<(String, u64, u64, String)> {
+    let units = spec
+        .units
+        .iter()
+        .map(|(name, unit)| (format!("units.{name}"), unit.init, unit.lat, unit.source.clone()));
+    let ops = spec.ops.iter().filter_map(|(name, op)| match op {
+        OpSpec::Timed(TimedOpSpec { unit, init, lat, source }) => {
+            let of = spec.units.get(unit)?;
+            Some((format!("ops.{name}"), init.unwrap_or(of.init), lat.unwrap_or(of.lat), source.clone()))
+        }
+        OpSpec::Unit(_) => None,
+    });
+    units.chain(ops).filter(|(.., source)| !source.is_empty()).collect()
+}
+
+/// Returns the number before or after a word.
+fn beside(source: &str, word: &str, before: bool) -> Option<u64> {
+    let at = source.find(word)?;
+    let text = if before { source[..at].trim_end() } else { source[at + word.len()..].trim_start() };
+    let digit = |c: char| c.is_ascii_digit();
+    let digits: String = match before {
+        true => text.chars().rev().take_while(|&c| digit(c)).collect::<Vec<_>>().into_iter().rev().collect(),
+        false => text.chars().take_while(|&c| digit(c)).collect(),
+    };
+    digits.parse().ok()
+}
+
+/// Panics if a source states a different number. Returns how many sources state one.
+fn agree(spec: &MachineSpec, what: &str) -> usize {
+    let mut numbers = 0;
+    for (name, init, lat, source) in sourced(spec) {
+        for (found, is) in
+            [(beside(&source, " total", true), init + lat), (beside(&source, "II ", false), init)]
+        {
+            if let Some(found) = found {
+                assert_eq!(found, is, "{what}: {name} is ({init}, {lat}): {source}");
+                numbers += 1;
+            }
+        }
+    }
+    numbers
+}
+
+#[test]
+fn no_shipped_machine_contradicts_its_sources() {
+    let numbers: usize = shipped().iter().map(|name| agree(&spec(name), name)).sum();
+    assert!(numbers > 100, "{numbers}");
+}
+
+#[test]
+fn what_an_option_sets_is_of_that_option() {
+    for name in shipped() {
+        let before = spec(&name);
+        let doc = before.doc.clone().unwrap_or_default();
+        for (entry, init, lat, source) in sourced(&before) {
+            for (field, old) in [("init", init), ("lat", lat)] {
+                let said = format!("{entry}.{field}={}", old + 3);
+                let changed = before.clone().with_settings(&[Setting::parse(&said).unwrap()]).unwrap();
+                agree(&changed, &format!("{name} with {said}"));
+                let (.., now) = sourced(&changed).into_iter().find(|(other, ..)| *other == entry).unwrap();
+                assert_eq!(now, format!("--set {said}"), "{name}: {source}");
+                let its_doc = changed.doc.unwrap_or_default();
+                assert!(
+                    doc.is_empty() || its_doc.ends_with(&format!("Changed by --set {said}.")),
+                    "{its_doc}"
+                );
+            }
+            // a value that does not change keeps its source
+            let same = Setting::parse(&format!("{entry}.init={init}")).unwrap();
+            let same = before.clone().with_settings(&[same]).unwrap();
+            if serde_json::to_value(&same).unwrap() == serde_json::to_value(&before).unwrap() {
+                assert!(sourced(&same).contains(&(entry, init, lat, source)));
+            }
+        }
+    }
+    let several = ["units.int.init=5", "units.int.lat=7", "units.int.init=6", "sms=3"];
+    let several: Vec<Setting> = several.iter().map(|said| Setting::parse(said).unwrap()).collect();
+    let changed = spec("rtx3070").with_settings(&several).unwrap();
+    assert_eq!(changed.units["int"].source, "--set units.int.lat=7; --set units.int.init=6");
+    assert!(changed.doc.unwrap().contains("--set sms=3"));
+    let rule = [Setting::parse("shared_memory.latency=9").unwrap()];
+    let rule = spec("turing-tu102").with_settings(&rule).unwrap().shared_memory.unwrap();
+    assert_eq!(rule.source, "--set shared_memory.latency=9");
+    let own = [Setting::parse("units.int.source=a paper").unwrap()];
+    assert_eq!(spec("rtx3070").with_settings(&own).unwrap().units["int"].source, "a paper");
+    let latency = spec("ecrts25-orin").with_memory_latency(321).unwrap();
+    assert_eq!(latency.units["gmem"].source, "--mem-latency 321");
+}
+
+#[test]
+fn what_a_file_overrides_is_of_that_file() {
+    let text = "Machine(name: \"own\", extends: \"rtx3070\", units: { \"sfu\": Unit(init: 8, lat: 13), \
+                \"int\": Unit(init: 3, lat: 3), \"fp32\": Unit(init: 1, lat: 9, source: \"measured\") })";
+    let own = MachineSpec::parse_with_bases(&SourceText::new("own", text), &|base| Ok(file(base))).unwrap();
+    assert_eq!((&*own.units["int"].source, &*own.units["fp32"].source), ("machine own", "measured"));
+    // this entry states the same numbers as the base
+    assert!(own.units["sfu"].source.starts_with("GPGPU-Sim"), "{}", own.units["sfu"].source);
+    assert_eq!(own.doc.unwrap(), "rtx3070 with other settings");
+}
+
+/// Imports options with other times; each entry has the times of its list.
+#[test]
+fn what_an_import_says_is_of_its_option() {
+    let base = spec("accelsim-sm1");
+    let text = STOCK
+        .replace("-ptx_opcode_latency_int 4,4,4,4,21", "-ptx_opcode_latency_int 7,8,9,10,31,41")
+        .replace("-ptx_opcode_initiation_int 2,2,2,2,2", "-ptx_opcode_initiation_int 3,3,3,3,3,3")
+        .replace("-ptx_opcode_latency_fp 4,4,4,4,39", "-ptx_opcode_latency_fp 5,6,7,8,49")
+        .replace("-ptx_opcode_latency_dp 64,64,64,64,330", "-ptx_opcode_latency_dp 8,9,10,11,12")
+        .replace("-ptx_opcode_initiation_dp 64,64,64,64,130", "-ptx_opcode_initiation_dp 4,4,4,4,4");
+    for text in [STOCK, &text] {
+        let imported = gpgpusim::import(&[SourceText::new("a.config", text)], base.clone()).unwrap();
+        agree(&imported.spec, "import");
+        for (name, .., source) in sourced(&imported.spec) {
+            let said = imported.options.iter().any(|option| match &option.became {
+                gpgpusim::Became::Settings(settings) => settings.iter().any(|setting| {
+                    let (path, value) = setting.split_once('=').unwrap();
+                    let entry = name.strip_prefix("ops.").map(|op| format!("\"{op}\":"));
+                    path.strip_prefix(&name).is_some_and(|rest| rest.starts_with('.'))
+                        || path == "ops" && entry.is_some_and(|entry| value.contains(&entry))
+                }),
+                _ => false,
+            });
+            assert_eq!(said, source.contains("(a.config:"), "{name}: {source}");
+            assert!(!said || !source.contains("GPGPU-Sim"), "{name}: {source}");
+        }
+    }
+}

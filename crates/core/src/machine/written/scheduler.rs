@@ -1,0 +1,139 @@
+//! The names and contracts of the warp scheduling policies (`warpbound::model`, section 5).
+//!
+//! The module `sim` implements the policies. This module states what they guarantee, because
+//! `bound` may depend on the contract but not on the implementation.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::diag::closest;
+
+/// A warp scheduling policy. In RON it is written `Gto` or `Random(7)`, on the command line `gto`
+/// or `random:7`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SchedulerKind {
+    /// Greedy, then oldest.
+    Gto,
+    /// Loose round robin.
+    Lrr,
+    /// Strict round robin.
+    Srr,
+    /// Greedy, then strict round robin.
+    Gsrr,
+    /// The oldest ready warp.
+    Oldest,
+    /// Two-level: a small active set, which is refilled when a warp waits for global memory.
+    TwoLevel,
+    /// The same warp until it terminates or waits at a barrier.
+    RunToBarrier,
+    /// A random ready warp, drawn from ChaCha8 with this seed.
+    Random(u64),
+    /// The decisions that are read from this file.
+    Replay(String),
+}
+
+impl SchedulerKind {
+    /// All policies without arguments, for help texts and sweeps.
+    pub const NAMED: [Self; 7] =
+        [Self::Gto, Self::Lrr, Self::Srr, Self::Gsrr, Self::Oldest, Self::TwoLevel, Self::RunToBarrier];
+
+    /// Returns the command line forms of all policies, for help texts and messages.
+    pub fn forms() -> String {
+        let named = Self::NAMED.iter().map(ToString::to_string);
+        named.chain(["random:SEED".to_owned(), "replay:FILE".to_owned()]).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns whether the policy is work-conserving: if some warp is ready, some instruction
+    /// issues.
+    ///
+    /// `None` means that it depends on the content of a file.
+    pub fn work_conserving(&self) -> Option<bool> {
+        match self {
+            Self::Gto | Self::Lrr | Self::Oldest | Self::Random(_) => Some(true),
+            Self::Srr | Self::Gsrr | Self::TwoLevel | Self::RunToBarrier => Some(false),
+            Self::Replay(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for SchedulerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gto => f.write_str("gto"),
+            Self::Lrr => f.write_str("lrr"),
+            Self::Srr => f.write_str("srr"),
+            Self::Gsrr => f.write_str("gsrr"),
+            Self::Oldest => f.write_str("oldest"),
+            Self::TwoLevel => f.write_str("two-level"),
+            Self::RunToBarrier => f.write_str("run-to-barrier"),
+            Self::Random(seed) => write!(f, "random:{seed}"),
+            Self::Replay(file) => write!(f, "replay:{file}"),
+        }
+    }
+}
+
+/// The error for a word that is not a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseSchedulerError(String);
+
+impl fmt::Display for ParseSchedulerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown scheduler `{}`", self.0)
+    }
+}
+
+impl ParseSchedulerError {
+    /// Returns a hint: the most similar policy, and all policies.
+    pub fn hint(&self) -> String {
+        let names: Vec<String> = SchedulerKind::NAMED.iter().map(ToString::to_string).collect();
+        let known = names.iter().map(String::as_str).chain(["random", "replay"]);
+        let word = self.0.split(':').next().unwrap_or_default();
+        let near = closest(word, known).filter(|near| *near != word);
+        let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        format!("{near}schedulers: {}", SchedulerKind::forms())
+    }
+}
+
+impl std::error::Error for ParseSchedulerError {}
+
+impl FromStr for SchedulerKind {
+    type Err = ParseSchedulerError;
+
+    fn from_str(word: &str) -> Result<Self, ParseSchedulerError> {
+        let unknown = || ParseSchedulerError(word.to_owned());
+        let (name, argument) = word.split_once(':').map_or((word, None), |(n, a)| (n, Some(a)));
+        // two-level, twolevel and two_level are the same name
+        let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
+        match (plain(name).as_str(), argument) {
+            ("random", Some(seed)) => seed.parse().map(Self::Random).map_err(|_| unknown()),
+            ("replay", Some(file)) if !file.is_empty() => Ok(Self::Replay(file.to_owned())),
+            (name, None) => {
+                Self::NAMED.into_iter().find(|kind| plain(&kind.to_string()) == name).ok_or_else(unknown)
+            }
+            _ => Err(unknown()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for kind in SchedulerKind::NAMED
+            .into_iter()
+            .chain([SchedulerKind::Random(9), SchedulerKind::Replay("a/b".into())])
+        {
+            assert_eq!(kind.to_string().parse::<SchedulerKind>(), Ok(kind));
+        }
+        for name in ["two-level", "TwoLevel", "two_level"] {
+            assert_eq!(name.parse(), Ok(SchedulerKind::TwoLevel));
+        }
+        assert!(SchedulerKind::forms().starts_with("gto, lrr,"));
+        assert!("rnd".parse::<SchedulerKind>().is_err());
+        assert!("random:x".parse::<SchedulerKind>().is_err());
+    }
+}

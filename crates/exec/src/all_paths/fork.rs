@@ -1,0 +1,184 @@
+//! Branches: the two sides, which lanes may execute one after the other or as alternatives.
+
+use super::super::fault::Fault;
+use super::state::State;
+use super::walker::{Begin, Walked, Walker};
+use warpbound_core::base::{LaneMask, Pc};
+use warpbound_core::path::{PathPart, Sides, Step};
+
+/// The lanes on both sides of a branch.
+#[derive(Debug)]
+pub(super) struct Fork {
+    pub(super) taken: LaneMask,
+    taken_sure: LaneMask,
+    pub(super) stay: LaneMask,
+    stay_sure: LaneMask,
+    /// Whether in the same run some lanes may take the branch and others not.
+    both: bool,
+}
+
+impl Fork {
+    /// Removes a side that is impossible because the branch has the same outcome in all lanes.
+    fn settle(&mut self, may_part: bool) {
+        let sure = !self.taken_sure.is_empty() && !self.stay_sure.is_empty();
+        self.both = sure || may_part && (self.taken | self.stay).count() > 1;
+        if !self.both && !self.taken_sure.is_empty() {
+            self.stay = LaneMask::empty();
+        }
+        if !self.both && !self.stay_sure.is_empty() {
+            self.taken = LaneMask::empty();
+        }
+    }
+}
+
+/// The side of a branch that leaves a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// The lanes that take the branch.
+    Taken,
+    /// The lanes that do not take it.
+    Stays,
+}
+
+/// The point at which a walk continues after a branch.
+pub(super) enum Onward {
+    /// The walk continues there, and lanes reach the point now.
+    To(Pc),
+    /// The walk continues there, and lanes have reached the point already, each on its own way.
+    Met(Pc),
+    /// The walk does not continue: all lanes ended, left, or were followed to the end of the walk.
+    Nowhere,
+    /// The path is impossible.
+    Never,
+}
+
+impl Walker<'_, '_> {
+    /// Walks a branch, given its target, the next instruction, and the reconvergence point of the
+    /// two sides. Returns the point at which the walk continues.
+    pub(super) fn branch(
+        &mut self,
+        state: &mut State,
+        pc: Pc,
+        (target, next, reconverge): (Pc, Pc, Option<Pc>),
+        until: Option<Pc>,
+        out: &mut Walked,
+    ) -> Result<Onward, Fault> {
+        let guard_of = self.context.program.instr(pc).guard;
+        let guard = state.values.guard(guard_of, state.may);
+        let mut sides = Fork {
+            taken: guard.may,
+            taken_sure: guard.must & state.must,
+            stay: state.may - guard.must,
+            stay_sure: state.must - guard.may,
+            both: true,
+        };
+        sides.settle(self.flow.may_part(pc));
+        if let Some(guard) = guard_of {
+            self.note_exit(state, pc, &[guard.reg], (target, next), &sides);
+        }
+        out.paths.push(Step::plain(pc));
+        let leaves = self.leaves_whole(pc, reconverge, (target, next));
+        let alone = match (sides.taken.is_empty(), sides.stay.is_empty()) {
+            (_, true) => Some((Leaving::Taken, target)),
+            (true, false) => Some((Leaving::Stays, next)),
+            (false, false) => None,
+        };
+        if let Some((side, place)) = alone {
+            return match leaves? {
+                Some((leaving, outer)) if leaving == side => {
+                    let join = reconverge.or(outer);
+                    self.leave(state, (target, next), &sides, leaving, join, out)?;
+                    Ok(Onward::Nowhere)
+                }
+                _ => Ok(Onward::To(place)),
+            };
+        }
+        if let Some((leaving, outer)) = leaves? {
+            let join = reconverge.or(outer);
+            let stay = self.leave(state, (target, next), &sides, leaving, join, out)?;
+            return Ok(stay.map_or(Onward::Nowhere, Onward::To));
+        }
+        let mut join = reconverge.or(until);
+        let apart = self.goes_apart(pc, reconverge);
+        if let Some(header) = apart {
+            // the lanes on the other side continue when these have left the loop
+            (sides.both, join) = (false, Some(header));
+        }
+        let possible = self.fork(state, (target, next), sides, join, out)?;
+        if let (Some(_), Some(PathPart::Sides(sides))) = (apart, out.paths.parts().last())
+            && let Some(whole) = self.wholes.last_mut()
+        {
+            whole.starts.push(sides.second.clone());
+        }
+        if !possible {
+            return Ok(Onward::Never);
+        }
+        let Some(join) = join.filter(|_| !state.may.is_empty()) else { return Ok(Onward::Nowhere) };
+        if Some(join) != until && !self.is_certain(state, out) {
+            self.perhaps(state, (join, Begin::Is), until, out)?;
+            return Ok(Onward::Nowhere);
+        }
+        Ok(Onward::Met(join))
+    }
+
+    /// Walks both sides of a branch up to the reconvergence point, and returns whether that is
+    /// possible.
+    fn fork(
+        &mut self,
+        state: &mut State,
+        (target, next): (Pc, Pc),
+        sides: Fork,
+        join: Option<Pc>,
+        out: &mut Walked,
+    ) -> Result<bool, Fault> {
+        let before = state.must;
+        let sequential = !sides.taken_sure.is_empty() && !sides.stay_sure.is_empty();
+        let groups = state.values.warp.groups.clone();
+        let mut other = state.clone();
+        (state.may, state.must) = (sides.taken, sides.taken_sure);
+        let first = self.walk(state, target, join, Begin::Comes)?;
+        if sequential {
+            other.values.warp.groups = state.values.warp.groups.clone();
+        }
+        (other.may, other.must) = (sides.stay, sides.stay_sure);
+        let second = self.walk(&mut other, next, join, Begin::Comes)?;
+        if !sequential && (state.values.warp.groups != groups || other.values.warp.groups != groups) {
+            return Err(self.beyond(target, "asynchronous copies that depend on data"));
+        }
+        out.gone |= first.gone | second.gone;
+        let lost = |side: &Walked| !side.possible && side.paths.leaves();
+        if lost(&first) || lost(&second) {
+            return Err(self.beyond(
+                target,
+                "loops of more than 64 rounds that lanes leave before others exceed a bound",
+            ));
+        }
+        match (first.possible, second.possible) {
+            (true, true) => {
+                if sequential {
+                    out.paths.append(first.paths);
+                    out.paths.append(second.paths);
+                } else {
+                    out.paths.push_part(PathPart::Sides(Box::new(Sides {
+                        first: first.paths,
+                        second: second.paths,
+                        both: sides.both,
+                        first_alone: sides.stay_sure.is_empty(),
+                        second_alone: sides.taken_sure.is_empty(),
+                    })));
+                }
+                state.meet(&other);
+                state.values.warp.groups = other.values.warp.groups;
+            }
+            (true, false) if sides.stay_sure.is_empty() => out.paths.append(first.paths),
+            (false, true) if sides.taken_sure.is_empty() => {
+                out.paths.append(second.paths);
+                *state = other;
+            }
+            _ => return Ok(false),
+        }
+        state.must = before - out.gone;
+        state.must &= state.may;
+        Ok(true)
+    }
+}

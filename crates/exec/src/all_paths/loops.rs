@@ -1,0 +1,268 @@
+//! Loops: iterations that are walked one by one, and iterations that are represented as a whole.
+
+use super::super::fault::{self, Fault};
+use super::fork::{Fork, Leaving};
+use super::state::{InLoop, State};
+use super::walker::{Begin, Walked, Walker, Whole};
+use warpbound_core::base::{LaneMask, Pc, RegId};
+use warpbound_core::path::{PathPart, PathSet, Rounds, Way};
+
+/// The number of iterations of a loop that are walked one by one, each with its own known values.
+/// After these, a loop with a bound is taken as a whole.
+const ROUNDS_APART: u64 = 64;
+
+impl Walker<'_, '_> {
+    /// Enters a block. Returns whether that is possible, or a loop would exceed its bound.
+    pub(super) fn enter(&mut self, state: &mut State, block: usize, pc: Pc) -> Result<bool, Fault> {
+        state.loops.retain(|inside| self.flow.contains(inside.outermost, block));
+        state
+            .loops
+            .iter_mut()
+            .filter(|inside| !self.flow.contains(inside.index, block))
+            .for_each(InLoop::leave);
+        let Some(index) = self.flow.loop_headed_by(block) else { return Ok(true) };
+        let outermost = self.flow.outermost(index);
+        let Some(inside) = state.loops.iter_mut().find(|inside| inside.index == index) else {
+            state.loops.push(InLoop {
+                index,
+                outermost,
+                rounds: Some(0),
+                arrivals: 1,
+                known_exit: false,
+                unknown_exit: None,
+            });
+            return Ok(true);
+        };
+        inside.arrivals += 1;
+        let Some(rounds) = inside.rounds else {
+            *inside = InLoop { rounds: Some(0), known_exit: false, unknown_exit: None, ..*inside };
+            return Ok(self.flow.most_arrivals(index).is_none_or(|most| inside.arrivals <= most));
+        };
+        inside.rounds = Some(rounds + 1);
+        let bound = self.flow.bound(index);
+        if bound.is_some_and(|most| rounds + 1 > most)
+            || self.flow.most_arrivals(index).is_some_and(|most| inside.arrivals > most)
+        {
+            return Ok(false);
+        }
+        if let (None, false, Some((branch, cause))) = (bound, inside.known_exit, inside.unknown_exit) {
+            return Err(self.unbounded(pc, branch, cause));
+        }
+        (inside.known_exit, inside.unknown_exit) = (false, None);
+        Ok(true)
+    }
+
+    /// Returns the loop that begins here and is to be taken as a whole from now on, and the number
+    /// of its iterations so far.
+    pub(super) fn is_to_be_whole(&self, state: &State, pc: Pc) -> Option<(usize, u64)> {
+        let index = self.flow.loop_headed_by(self.flow.block_at(pc)?)?;
+        let inside = state.loops.iter().find(|inside| inside.index == index)?;
+        let rounds =
+            inside.rounds.filter(|&rounds| rounds >= ROUNDS_APART || self.flow.parts_for_good(index))?;
+        self.flow.bound(index).filter(|&most| most > rounds).map(|_| (index, rounds))
+    }
+
+    /// Records whether a branch out of loops depends on an unknown value.
+    pub(super) fn note_exit(
+        &self,
+        state: &mut State,
+        pc: Pc,
+        regs: &[RegId],
+        (target, next): (Pc, Pc),
+        sides: &Fork,
+    ) {
+        let unknown = !(sides.taken & sides.stay).is_empty();
+        let cause = state.values.origin_of(regs);
+        for inside in state.loops.iter_mut().filter(|inside| inside.rounds.is_some()) {
+            let leaves = |to: Pc| !self.flow.contains_pc(inside.index, to);
+            if leaves(target) != leaves(next) {
+                match unknown {
+                    true => inside.unknown_exit = Some((pc, cause)),
+                    false => inside.known_exit = true,
+                }
+            }
+        }
+    }
+
+    /// Walks the remaining iterations of a loop as a whole, starting at its header. Returns the
+    /// point where the lanes that left it are together, unless all end.
+    pub(super) fn whole(
+        &mut self,
+        state: &mut State,
+        (index, header): (usize, Pc),
+        until: Option<Pc>,
+        most: u64,
+        out: &mut Walked,
+    ) -> Result<Option<Pc>, Fault> {
+        let before = state.must;
+        state.must = LaneMask::empty();
+        let (round, whole) = loop {
+            let mut after = state.clone();
+            for inside in after.loops.iter_mut().filter(|inside| inside.index == index) {
+                (inside.rounds, inside.arrivals) = (Some(0), 0);
+            }
+            self.wholes.push(Whole {
+                index,
+                until,
+                join: None,
+                left: None,
+                gone: LaneMask::empty(),
+                starts: Vec::new(),
+            });
+            let walked = self.walk(&mut after, header, Some(header), Begin::Round);
+            let whole = self.wholes.pop().expect("pushed above");
+            let walked = walked?;
+            if after.values.warp.groups != state.values.warp.groups {
+                return Err(self.beyond(header, "asynchronous copies in a loop that is taken as a whole"));
+            }
+            if !walked.possible || after.may.is_empty() || !state.values.forget(&after.values, after.may) {
+                break (walked, whole);
+            }
+        };
+        let Some(left) = whole.left else {
+            let hint = "no way out of it was found after its first rounds";
+            return Err(fault::at(self.context.program, header, "a loop that does not end".to_owned(), hint));
+        };
+        if !(round.gone | whole.gone).is_empty() {
+            let message = "threads that end in a loop that is taken as a whole: one of more than 64 rounds, or with lanes that part for good";
+            return Err(self.beyond(header, message));
+        }
+        // lanes that leave several such loops at once
+        if let (Some(outer), Some(join)) = (self.wholes.last(), whole.join)
+            && !join.is_some_and(|join| self.flow.contains_pc(outer.index, join))
+        {
+            return Err(self.beyond(header, "ways out of several loops that are taken as a whole"));
+        }
+        let most = if round.possible { most } else { 0 };
+        let mut paths = round.paths;
+        let starts = whole.starts;
+        if starts.is_empty() {
+            out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: paths, most })));
+        } else {
+            // Lanes iterate separately: some until they have left, then others, from the points
+            // where they were. However often they diverge, there are no more of these groups than
+            // lanes.
+            let lanes = u64::from(state.may.count());
+            for start in starts {
+                paths = PathSet::either(paths, start);
+            }
+            let strand = PathPart::Loop(Box::new(Rounds { header, round: paths, most }));
+            let PathPart::Loop(rounds) = &strand else { unreachable!("made above") };
+            let ways: Vec<PathSet> = rounds.ways_after().cloned().collect();
+            let mut more = PathSet::leaving();
+            more.push_part(strand.clone());
+            out.paths.push_part(strand);
+            out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: more, most: lanes - 1 })));
+            let waiting = lanes.saturating_mul(ways.len() as u64);
+            for way in ways {
+                let mut again = PathSet::leaving();
+                again.append(way);
+                let most = waiting.saturating_mul(most.saturating_add(1));
+                out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: again, most })));
+            }
+        }
+        *state = left;
+        state.must = before - out.gone;
+        Ok(whole.join.flatten())
+    }
+
+    /// Returns whether a branch leaves the loop that is taken as a whole: the side that does, and
+    /// the point at which lanes wait that have not reconverged earlier.
+    pub(super) fn leaves_whole(
+        &self,
+        pc: Pc,
+        join: Option<Pc>,
+        (target, next): (Pc, Pc),
+    ) -> Result<Option<(Leaving, Option<Pc>)>, Fault> {
+        let Some(whole) = self.wholes.last() else { return Ok(None) };
+        let meets_beyond = |outer: &Whole| {
+            self.flow.contains_pc(outer.index, pc)
+                && !join.is_some_and(|join| self.flow.contains_pc(outer.index, join))
+        };
+        if self.wholes[..self.wholes.len() - 1].iter().any(meets_beyond) {
+            return Err(self.beyond(pc, "ways out of several loops that are taken as a whole"));
+        }
+        let inside = |pc: Pc| self.flow.contains_pc(whole.index, pc);
+        if !inside(pc) || join.is_some_and(inside) {
+            return Ok(None);
+        }
+        if self.flow.innermost(pc) != Some(whole.index) {
+            return Err(self.beyond(pc, "ways out of several loops of which one is taken as a whole"));
+        }
+        match (inside(target), inside(next)) {
+            (true, false) => Ok(Some((Leaving::Stays, whole.until))),
+            (false, true) => Ok(Some((Leaving::Taken, whole.until))),
+            // neither side leaves; or both stay, and do not reconverge in the loop
+            (false, false) | (true, true) => Ok(None),
+        }
+    }
+
+    /// Returns the header of the loop that is taken as a whole, if both sides of a branch in it
+    /// stay in the loop and do not reconverge in it.
+    pub(super) fn goes_apart(&self, pc: Pc, join: Option<Pc>) -> Option<Pc> {
+        let whole = self.wholes.last()?;
+        let inside = |pc: Pc| self.flow.contains_pc(whole.index, pc);
+        (inside(pc) && !join.is_some_and(inside)).then(|| self.flow.header(whole.index))
+    }
+
+    /// Walks lanes that leave the loop that is taken as a whole. Returns the point at which the
+    /// others continue, if there are any.
+    pub(super) fn leave(
+        &mut self,
+        state: &mut State,
+        (target, next): (Pc, Pc),
+        sides: &Fork,
+        leaving: Leaving,
+        join: Option<Pc>,
+        out: &mut Walked,
+    ) -> Result<Option<Pc>, Fault> {
+        let (way_from, stay_at, leave, stay) = match leaving {
+            Leaving::Taken => (target, next, sides.taken, sides.stay),
+            Leaving::Stays => (next, target, sides.stay, sides.taken),
+        };
+        let mut gone = state.clone();
+        (gone.may, gone.must) = (leave, LaneMask::empty());
+        // the lanes that leave this loop are in no inner loop that is taken as a whole
+        let whole = self.wholes.pop().expect("the caller has asked");
+        let way = self.walk(&mut gone, way_from, join, Begin::Comes);
+        self.wholes.push(whole);
+        let way = way?;
+        if gone.values.warp.groups != state.values.warp.groups {
+            return Err(self.beyond(way_from, "asynchronous copies that depend on data"));
+        }
+        let whole = self.wholes.last_mut().expect("pushed above");
+        if whole.join.is_some_and(|known| known != join) {
+            return Err(self.beyond(
+                way_from,
+                "ways out of a loop of more than 64 rounds that meet in different places",
+            ));
+        }
+        whole.join = Some(join);
+        whole.gone |= way.gone;
+        if way.possible {
+            match &mut whole.left {
+                Some(left) => left.meet(&gone),
+                None => whole.left = Some(gone),
+            }
+            let first = leaving == Leaving::Taken;
+            out.paths.push_part(PathPart::Leave(Box::new(Way { paths: way.paths, first })));
+        }
+        (state.may, state.must) = (stay, LaneMask::empty());
+        Ok((!stay.is_empty()).then_some(stay_at))
+    }
+
+    fn unbounded(&self, header: Pc, branch: Pc, cause: Option<Pc>) -> Fault {
+        let program = self.context.program;
+        let line = program.instr(header).line;
+        let cause = match cause.map(|pc| program.instr(pc).line) {
+            Some(cause) => format!("what line {cause} gives"),
+            None => "unknown data".to_owned(),
+        };
+        let message = format!(
+            "how often the loop of line {line} goes round depends on {cause}, by the branch in line {}",
+            program.instr(branch).line
+        );
+        let hint = format!("say how often it goes back at most: --loop-bound {line}=N");
+        fault::at(program, header, message, &hint)
+    }
+}

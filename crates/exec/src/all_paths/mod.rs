@@ -1,0 +1,228 @@
+//! All paths of a launch: everything that its warps may execute, for all possible data.
+//!
+//! A warp runs *abstractly*. Thread ids, block ids, the sizes of grid and block, parameters,
+//! constants and buffers that the launch declares constant have their values, and so have results
+//! computed from them. Everything else that is loaded is unknown, and so are results computed from
+//! it. Each lane has its own values, and the set of registers in which they are known
+//! (`values.rs`). Most control flow and most addresses of kernels depend on nothing unknown. Then
+//! there is one path, that of every run, with its bank conflicts.
+//!
+//! Where a branch depends on an unknown value, lanes may be on either side, or on both. Both sides
+//! are walked, each as if all lanes that may be there were there. At the reconvergence point, a
+//! lane that may have been on either side keeps the values that are equal on both. Two sets of
+//! lanes describe the position of a warp: those that may be there, and those that are there if the
+//! warp is. They determine which sides a warp can take: one of them, or both, the taken side first.
+//!
+//! A store to an unknown target loses no further knowledge, because no loaded value is trusted: the
+//! known value of a register was never in memory that is written. (A run that writes to a constant
+//! buffer is an error, so it need not be considered.) For an access whose address is unknown, or
+//! for which it is unknown which lanes take part, the path has the largest possible number of
+//! transactions: each unknown lane adds one to the bank that has most.
+//!
+//! # Loops
+//! A loop whose exits depend on nothing unknown is walked iteration by iteration. So is a loop that
+//! has such an exit besides unknown ones: each of its iterations ends in a branch whose sides are
+//! the remaining iterations and the exit. Any other loop needs a bound: the largest number of back
+//! edges that a warp takes per entry of the loop. Up to 64 iterations are walked one by one. After
+//! these, values that differ between iterations are forgotten until none does, and the remaining
+//! iterations form one part, [`Rounds`](warpbound_core::path::Rounds): each iteration has the same steps, or
+//! fewer, and lanes may leave in it.
+//!
+//! # Why every path is in the set
+//! The proof is by induction over the steps of a run, in parallel with the walk. At each entry of
+//! the run's SIMT stack, the walk that reached that point has (a) in `may` every lane that the run
+//! has there, and, if the run has any, in `must` only lanes that it has; (b) in each register that
+//! is known in one of these lanes, the value that the run has there.
+//! * *An instruction* computes the same results from the same operands in a lane, whatever other
+//!   lanes do, except for instructions in which lanes exchange data: their results are known only
+//!   where (a) gives exactly the lanes that take part. A shuffle also reads lanes that do not take
+//!   part, with their values at that time, so its result is known only where the whole warp is
+//!   together.
+//! * *A branch.* Lanes in which the condition is known take their side. The others are in `may` of
+//!   both sides, and in `must` of neither. The stack runs the taken side first, then the other one,
+//!   up to the post-dominator, which is where both walks stop. Walking a side changes nothing of
+//!   the lanes on the other side: registers belong to a lane, and memory is not trusted.
+//! * *A reconvergence.* A lane that came from either side has there the values that both walks
+//!   agree on, so (b) holds.
+//! * *Iterations that are taken as a whole.* The state at the loop header is a fixed point: one
+//!   iteration leads from it to itself. Its known values hold at the beginning of each of these
+//!   iterations, by induction over them.
+//!
+//! Lanes that leave in an iteration execute their exit path before the others continue, or after
+//! these have left, so there may be as many waiting paths as iterations and exits in each. Where
+//! lanes diverge permanently in a loop, because they reconverge only after it, they iterate one
+//! group after the other, each at most as often as the bound of a thread says, and there are no
+//! more groups than lanes. A group may resume at any point of an iteration where lanes can wait.
+//!
+//! # Limits
+//! The following are errors, and no set of paths is given: calls, branch tables, the reconvergence
+//! of machine code, and barriers that only some paths reach because of a guard on unknown data; in
+//! loops that are taken as a whole also ends of threads, and exits of several loops at once. A
+//! constant that a launch file sets is unknown like other data unless the file declares it
+//! constant, and local memory is always unknown.
+
+mod effect;
+mod flow;
+mod fork;
+mod loops;
+mod state;
+mod values;
+mod walk;
+mod walker;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::code::Code;
+use super::context::Context;
+use super::device::Device;
+use super::registers::RegisterMap;
+use super::{Options, check_program, check_shape, memory, record, warp};
+use effect::Effects;
+use flow::CodeFlow;
+use state::State;
+use values::Values;
+use walker::{Begin, Walker};
+use warpbound_core::base::{Pc, Watch};
+use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_core::path::PathSet;
+use warpbound_core::program::Program;
+use warpbound_core::program::launch::Launch;
+use warpbound_core::program::warp_cfg::IrreducibleCode;
+
+/// The paths that the warps of a block may execute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockPathSets {
+    /// The sets of paths, by warp id.
+    pub warps: Vec<PathSet>,
+    /// Whether some barrier may not involve every warp of the block.
+    pub partial_barriers: bool,
+}
+
+/// Computes the paths of a launch, block by block.
+pub struct AllPaths<'a> {
+    context: Context<'a>,
+    code: Code,
+    map: Arc<RegisterMap>,
+    flow: CodeFlow,
+    effects: Effects,
+    grid: [u32; 3],
+    blocks: u32,
+    next: u32,
+    fuel: u64,
+    watch: Option<&'a Watch>,
+}
+
+/// The reason for which there are no sets of paths.
+#[derive(Debug)]
+pub enum NoPaths {
+    /// The code is irreducible.
+    Irreducible(Box<IrreducibleCode>),
+    /// The launch is invalid.
+    Launch(Diagnostics),
+}
+
+impl<'a> AllPaths<'a> {
+    /// Prepares the paths of a launch. `bounds` are the bounds of loops by their first instruction.
+    ///
+    /// # Errors
+    /// Returns an error for a program without semantics or with irreducible code, or a launch that
+    /// does not fit the program.
+    pub fn new(
+        program: &'a Program,
+        launch: &'a Launch,
+        options: Options,
+        bounds: &HashMap<Pc, u64>,
+    ) -> Result<Self, NoPaths> {
+        let mut problems = Diagnostics::new();
+        check_shape(launch, &mut problems);
+        check_program(program, &mut problems);
+        problems.into_result(()).map_err(NoPaths::Launch)?;
+        let device = Device::of(program, launch).map_err(NoPaths::Launch)?;
+        let memory =
+            memory::Memory::on(device, 0, program, launch, options.stack_bytes).map_err(NoPaths::Launch)?;
+        let flow = CodeFlow::new(program, launch.block, bounds).map_err(NoPaths::Irreducible)?;
+        let dynamic_shared = u64::from(launch.dynamic_shared);
+        let shape = warp::Shape {
+            grid: launch.grid,
+            block: launch.block,
+            at: [0; 3],
+            warps: launch.warps_per_block(),
+            dynamic_shared,
+            total_shared: program.memory.shared_bytes(dynamic_shared),
+            skew: 0,
+        };
+        let mut map = RegisterMap::new(program);
+        let code = Code::new(program, &mut map, options.vectors);
+        map.bind(memory.words());
+        let options = Options { traffic: false, divergence: false, races: None, ..options };
+        let context = Context {
+            program,
+            images: &launch.images,
+            memory,
+            shape,
+            objects_changed: 0,
+            record: record::Record::new(program, &options),
+            watch: None,
+            divergence: None,
+        };
+        Ok(Self {
+            effects: Effects::new(program, launch.symbols.iter().all(|symbol| symbol.constant)),
+            context,
+            code,
+            map: Arc::new(map),
+            flow,
+            grid: launch.grid,
+            blocks: launch.blocks(),
+            next: 0,
+            fuel: options.max_instructions_per_block,
+            watch: None,
+        })
+    }
+
+    /// Attaches a stop request. When it is set, there are no further blocks.
+    #[must_use]
+    pub fn watched(mut self, watch: &'a Watch) -> Self {
+        self.watch = Some(watch);
+        self
+    }
+
+    /// Returns the paths that the warps of the next block may execute; `None` after the last block.
+    ///
+    /// # Errors
+    /// Returns a diagnostic, with the line, if the analysis requires data that are unknown.
+    pub fn next_block(&mut self) -> Result<Option<BlockPathSets>, Diagnostics> {
+        if self.next >= self.blocks || self.watch.is_some_and(Watch::is_stopped) {
+            return Ok(None);
+        }
+        let (block, [x, y, _]) = (self.next, self.grid);
+        self.context.shape.at = [block % x, block / x % y, block / x / y];
+        self.context.memory.start_block();
+        let mut sets = BlockPathSets::default();
+        let mut fuel = self.fuel;
+        for id in 0..self.context.shape.warps {
+            let values = Values::new(id, &self.map, &self.context.shape, self.context.program);
+            let parts = ((&mut self.context, &self.code), (&self.flow, &self.effects));
+            let mut walker = Walker::new(parts.0, parts.1, fuel);
+            walker.watch = self.watch;
+            let walked = walker.walk(&mut State::new(values), Pc::new(0), None, Begin::Comes);
+            let walked = match walked {
+                // the paths of this block are incomplete, and are discarded
+                Err(_) if self.watch.is_some_and(Watch::is_stopped) => return Ok(None),
+                walked => walked.map_err(|fault| Diagnostics::from(*fault))?,
+            };
+            (fuel, sets.partial_barriers) = (walker.fuel, sets.partial_barriers | walker.partial_barriers);
+            if !walked.possible {
+                let program = self.context.program;
+                let message = format!("`{}` has no path within the bounds of its loops", program.name);
+                let hint = format!(
+                    "warp {id} of block {block} goes round some loop more often, whatever the data are"
+                );
+                return Err(Diagnostic::general(&program.file, message).hint(hint).into());
+            }
+            sets.warps.push(walked.paths);
+        }
+        self.next += 1;
+        Ok(Some(sets))
+    }
+}

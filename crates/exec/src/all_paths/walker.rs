@@ -1,0 +1,92 @@
+//! The data that the walks over all paths of a warp share.
+
+use super::super::code::Code;
+use super::super::context::Context;
+use super::super::fault::{self, Fault};
+use super::effect::Effects;
+use super::flow::CodeFlow;
+use super::state::State;
+use warpbound_core::base::{LaneMask, Pc, Watch};
+use warpbound_core::path::PathSet;
+
+/// The result of a walk.
+#[derive(Debug)]
+pub(super) struct Walked {
+    /// The paths that were executed.
+    pub(super) paths: PathSet,
+    /// The lanes that may have ended during the walk.
+    pub(super) gone: LaneMask,
+    /// Whether there is such a path; there is none if a loop would exceed its bound.
+    pub(super) possible: bool,
+}
+
+/// Walks the warps of a block.
+pub(super) struct Walker<'w, 'a> {
+    pub(super) context: &'w mut Context<'a>,
+    pub(super) code: &'w Code,
+    pub(super) flow: &'w CodeFlow,
+    pub(super) effects: &'w Effects,
+    /// The number of steps that may still be recorded.
+    pub(super) fuel: u64,
+    /// The stop request of the walk.
+    pub(super) watch: Option<&'a Watch>,
+    /// Whether some barrier does not involve all warps.
+    pub(super) partial_barriers: bool,
+    pub(super) depth: usize,
+    /// The loops that are taken as a whole, outer ones first.
+    pub(super) wholes: Vec<Whole>,
+}
+
+impl Walked {
+    /// Creates the result of an empty walk.
+    pub(super) fn new() -> Self {
+        Self { paths: PathSet::default(), gone: LaneMask::empty(), possible: true }
+    }
+}
+
+/// A loop that is taken as a whole, in a walk over one of its iterations.
+pub(super) struct Whole {
+    pub(super) index: usize,
+    /// The point at which lanes wait that have not reconverged earlier.
+    pub(super) until: Option<Pc>,
+    /// The point where the lanes that left wait for the others.
+    pub(super) join: Option<Option<Pc>>,
+    /// The state of the lanes that left.
+    pub(super) left: Option<State>,
+    pub(super) gone: LaneMask,
+    /// The paths, up to the loop header, of lanes that took the other side of a branch and waited
+    /// until the first ones had left.
+    pub(super) starts: Vec<PathSet>,
+}
+
+/// The state of the lanes at the beginning of a walk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// They reach the point now.
+    Comes,
+    /// They have reached the point already.
+    Is,
+    /// They have reached the point already, and the walk ends where they reach it again.
+    Round,
+}
+
+impl<'w, 'a> Walker<'w, 'a> {
+    pub(super) fn new(
+        (context, code): (&'w mut Context<'a>, &'w Code),
+        (flow, effects): (&'w CodeFlow, &'w Effects),
+        fuel: u64,
+    ) -> Self {
+        let wholes = Vec::new();
+        Self { context, code, flow, effects, fuel, watch: None, partial_barriers: false, depth: 0, wholes }
+    }
+
+    /// Returns whether on every path of a walk some lane is at the position of the state.
+    pub(super) fn is_certain(&self, state: &State, out: &Walked) -> bool {
+        !state.must.is_empty() || out.gone.is_empty()
+    }
+
+    pub(super) fn beyond(&self, pc: Pc, what: &str) -> Fault {
+        let message = format!("the analysis of all paths does not know {what}");
+        fault::at(self.context.program, pc, message, "")
+    }
+}

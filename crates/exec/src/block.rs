@@ -1,0 +1,392 @@
+//! The execution of the warps of one block.
+//!
+//! Warps run in the order of their ids, each until it waits, ends, or has used up its quantum. The
+//! order is fixed, so a launch gives the same paths every time; [`super::races`] detects whether
+//! another order could give other paths.
+
+use std::sync::Arc;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::Options;
+use super::barrier::{Arrival, Barriers, Opened};
+use super::code::{Code, Kind};
+use super::context::{Context, Meeting};
+use super::fault::{self, Fault};
+use super::loops::hot_loop;
+use super::mbarrier;
+use super::registers::RegisterMap;
+use super::rows::Processor;
+use super::step::{self, Executed, execute};
+use super::straight::Straight;
+use super::warp::{State, Warp};
+use warpbound_core::base::{LaneMask, Pc, WARP_SIZE, WarpMask, Watch};
+use warpbound_core::path::{BarrierUse, BlockPaths, Step};
+use warpbound_core::program::Sem;
+use warpbound_core::program::sem::BarrierKind;
+
+/// The number of instructions after which another warp gets its turn, so that warps can wait for
+/// each other through memory.
+const QUANTUM: u64 = 1 << 14;
+
+/// The number of consecutive times that the suspension of a warp at an mbarrier object is ended,
+/// with no other warp able to run and no arrival in between, before that counts as a deadlock.
+const SUSPENSIONS_IN_VAIN: u32 = 4096;
+
+/// The suspensions that were ended without effect.
+#[derive(Default)]
+struct InVain {
+    times: u32,
+    /// The value of [`Context::objects_changed`] at that time.
+    changed: u64,
+}
+
+/// The state needed to run blocks one after the other.
+pub(super) struct Runner<'a> {
+    /// The data that the warps share.
+    pub(super) context: Context<'a>,
+    /// The stop request of the run, if there is one.
+    pub(super) watch: Option<&'a Watch>,
+    options: Options,
+    code: Arc<Code>,
+    processor: Processor,
+    warps: Vec<Warp>,
+    barriers: Barriers,
+    /// The generator of a random order of turns; `None` for the order of ids.
+    turns: Option<ChaCha8Rng>,
+    /// The number of warp instructions that the running block may still execute.
+    fuel: u64,
+}
+
+impl<'a> Runner<'a> {
+    /// Creates the state for the warps of a block.
+    pub(super) fn new(context: Context<'a>, options: Options) -> Self {
+        let mut map = RegisterMap::new(context.program);
+        let code = Arc::new(Code::new(context.program, &mut map, options.vectors));
+        map.bind(context.memory.words());
+        let map = Arc::new(map);
+        let warp = |id| Warp::new(id, &map, &context.shape, options.reconvergence);
+        let warps = (0..context.shape.warps).map(warp).collect();
+        Self {
+            context,
+            watch: None,
+            options,
+            code,
+            processor: Processor::new(options.vectors),
+            warps,
+            barriers: Barriers::default(),
+            turns: options.another_order.map(ChaCha8Rng::seed_from_u64),
+            fuel: 0,
+        }
+    }
+
+    /// Runs the block at these coordinates; `paths` must have been reset for it. Returns false if
+    /// the run was stopped before the block ended.
+    ///
+    /// # Errors
+    /// Returns the first error of the kernel.
+    pub(super) fn run(&mut self, at: [u32; 3], paths: &mut BlockPaths) -> Result<bool, Fault> {
+        self.context.shape.at = at;
+        self.context.memory.start_block();
+        self.barriers.start(self.warps.len());
+        if let Some(watch) = &mut self.context.watch {
+            watch.start_block(self.context.shape.linear_block() as u32);
+        }
+        self.warps.iter_mut().for_each(|warp| warp.start(&self.context.shape));
+        self.fuel = self.options.max_instructions_per_block;
+        let mut in_vain = InVain::default();
+        loop {
+            let mut ran = false;
+            for turn in 0..self.warps.len() {
+                let id = self.next_in_turn(turn);
+                if let State::Suspended(pc) = self.warps[id].state
+                    && mbarrier::can_go_on(&self.warps[id], &mut self.context, pc)
+                {
+                    self.warps[id].state = State::Ready;
+                }
+                if self.warps[id].state == State::Ready {
+                    ran = true;
+                    if self.watch.is_some_and(Watch::is_stopped) {
+                        return Ok(false);
+                    }
+                    self.run_warp(id, paths)?;
+                }
+            }
+            if self.warps.iter().all(|warp| warp.state == State::Finished) {
+                return Ok(true);
+            }
+            // in a random order a warp may be ready without having had a turn
+            if !ran && !self.warps.iter().any(|warp| warp.state == State::Ready) {
+                self.end_a_suspension(&mut in_vain, paths)?;
+            }
+        }
+    }
+
+    /// Ends the suspension of the first suspended warp, because nothing can run.
+    fn end_a_suspension(&mut self, in_vain: &mut InVain, paths: &BlockPaths) -> Result<(), Fault> {
+        let suspended = |warp: &&mut Warp| matches!(warp.state, State::Suspended(_));
+        let Some(warp) = self.warps.iter_mut().find(suspended) else { return Err(self.deadlock(paths)) };
+        let State::Suspended(pc) = warp.state else { return Ok(()) };
+        (warp.state, warp.time_is_up) = (State::Ready, true);
+        let changed = self.context.objects_changed;
+        in_vain.times = if in_vain.changed == changed { in_vain.times + 1 } else { 1 };
+        in_vain.changed = changed;
+        if in_vain.times <= SUSPENSIONS_IN_VAIN {
+            return Ok(());
+        }
+        let (program, [x, y, z]) = (self.context.program, self.context.shape.at);
+        let message = format!(
+            "block ({x}, {y}, {z}) does not end: warp {} waits for a phase of an mbarrier object, nothing else can \
+             run, and no thread has arrived since it first came here",
+            warp.id
+        );
+        let hint = "do as many threads arrive as the object was made for, and do lanes of the waiting warp have to arrive first?";
+        Err(fault::at(program, pc, message, hint))
+    }
+
+    /// Returns the warp that has the next turn of a round.
+    fn next_in_turn(&mut self, turn: usize) -> usize {
+        self.turns.as_mut().map_or(turn, |turns| turns.random_range(0..self.warps.len()))
+    }
+
+    fn run_warp(&mut self, id: usize, paths: &mut BlockPaths) -> Result<(), Fault> {
+        let mut left = self.turns.as_mut().map_or(QUANTUM, |turns| turns.random_range(1..16));
+        while left > 0 {
+            left = left.saturating_sub(self.advance(id, left, paths)?);
+            if self.warps[id].state != State::Ready {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes the next instructions of a warp, at least one and at most `most`, and returns their
+    /// number; the number is larger than `most` if other warps should get their turn.
+    #[inline]
+    fn advance(&mut self, id: usize, most: u64, paths: &mut BlockPaths) -> Result<u64, Fault> {
+        let mut done = 0;
+        let warp = &self.warps[id];
+        if let Some((pc, active)) = warp.stack.top()
+            && let Some(&end) = self.code.ends.get(pc.index())
+        {
+            let end = warp.stack.straight_until(Pc::new(end));
+            let count = u64::from(end.get().saturating_sub(pc.get())).min(most).min(self.fuel);
+            if count > 0 {
+                let end = Pc::new(pc.get() + count as u32);
+                self.advance_straight(id, pc, end, active, paths)?;
+                done = count;
+            }
+        }
+        if done == most {
+            return Ok(done);
+        }
+        if self.fuel == 0 {
+            return Err(self.out_of_fuel(id, paths));
+        }
+        let warp = &mut self.warps[id];
+        if let Some((pc, active)) = warp.stack.top()
+            && let Some(op) = self.code.ops.get(pc.index())
+        {
+            if op.kind == Kind::Branch {
+                let taken = step::branch(warp, &mut self.context, op, pc, active);
+                paths.thread_instructions += u64::from(taken.count());
+                paths.warps[id].push(Step::plain(pc), active);
+                if self.context.record.lanes() {
+                    paths.warps[id].push_enabled(taken);
+                }
+                self.fuel -= 1;
+                return Ok(done + 1);
+            }
+            // a straight run of other lanes may begin here
+            if op.kind != Kind::Apart {
+                return Ok(done);
+            }
+        }
+        self.fuel -= 1;
+        let goes_on = self.advance_apart(id, paths)?;
+        Ok(if goes_on { done + 1 } else { u64::MAX })
+    }
+
+    /// Executes instructions that follow each other.
+    fn advance_straight(
+        &mut self,
+        id: usize,
+        first: Pc,
+        end: Pc,
+        active: LaneMask,
+        paths: &mut BlockPaths,
+    ) -> Result<(), Fault> {
+        let warp = &mut self.warps[id];
+        // if the lanes of each step are recorded, execute one instruction at a time
+        let lanes = self.context.record.lanes();
+        let most = if lanes { 1 } else { usize::MAX };
+        let mut next = first.index();
+        while next < end.index() {
+            let stop = next.saturating_add(most).min(end.index());
+            if lanes && self.code.taken[stop] > self.code.taken[next] {
+                let guard = self.code.ops[next].guard;
+                let enabled = guard.map_or(active, |guard| active & warp.guard(guard));
+                paths.warps[id].push_enabled(enabled);
+            }
+            let run = Straight {
+                warp,
+                context: &mut self.context,
+                code: &self.code,
+                path: &mut paths.warps[id],
+                first: next,
+                end: stop,
+                active,
+            };
+            paths.thread_instructions += self.processor.run(run)?;
+            next = stop;
+        }
+        let count = u64::from(end.get() - first.get());
+        warp.executed += u64::from(self.code.taken[end.index()] - self.code.taken[first.index()]);
+        warp.stack.advance_to(end);
+        self.fuel -= count;
+        Ok(())
+    }
+
+    /// Executes one instruction that cannot be part of a straight run and is no branch. Returns
+    /// whether the warp's turn continues.
+    fn advance_apart(&mut self, id: usize, paths: &mut BlockPaths) -> Result<bool, Fault> {
+        let warp = &mut self.warps[id];
+        let Executed { step, active, enabled, meeting } = execute(warp, &mut self.context, &self.code)?;
+        if let Meeting::Suspended = meeting {
+            // the instruction will be executed again
+            self.fuel += 1;
+            warp.state = State::Suspended(step.pc());
+            return Ok(false);
+        }
+        let goes_on = !matches!(meeting, Meeting::InVain);
+        paths.thread_instructions += u64::from(enabled.count());
+        let path = &mut paths.warps[id];
+        if self.context.record.lanes() {
+            path.push_enabled(enabled);
+        }
+        if warp.stack.top().is_none() {
+            path.push(step.ending_warp(), active);
+            warp.state = State::Finished;
+            self.barriers.finish(id);
+            (0..super::barrier::BARRIERS).for_each(|barrier| self.open(barrier));
+            return Ok(goes_on);
+        }
+        match meeting {
+            Meeting::None | Meeting::InVain | Meeting::Suspended => {
+                path.push(step, active);
+                self.context.record.deliver(path);
+            }
+            Meeting::Passed => {
+                // a barrier of this warp alone, which opens at once
+                let id = self.barriers.unused().unwrap_or(0) as u8;
+                path.push(Step::with(step.pc(), BarrierUse { id, warps: 1 }), active);
+                paths.partial_barriers = true;
+            }
+            Meeting::At(arrival) => {
+                path.push(step, active);
+                paths.partial_barriers |= arrival.warps != 0 || !arrival.waits;
+                self.arrive(id, step.pc(), &arrival)?;
+            }
+        }
+        Ok(goes_on)
+    }
+
+    fn arrive(&mut self, id: usize, pc: Pc, arrival: &Arrival) -> Result<(), Fault> {
+        if arrival.waits {
+            self.warps[id].state = State::Waiting(pc);
+        }
+        if let Some(watch) = &mut self.context.watch {
+            watch.arrive(id, arrival.id);
+        }
+        if let Err(expected) = self.barriers.arrive(id, arrival) {
+            let count = |warps| match warps {
+                0 => "all warps".to_owned(),
+                n => format!("{} threads", n * WARP_SIZE),
+            };
+            let message = format!(
+                "warp {id} comes to barrier {} for {}, those already there expect {}",
+                arrival.id,
+                count(arrival.warps),
+                count(expected)
+            );
+            return Err(fault::at(self.context.program, pc, message, "all must give the same thread count"));
+        }
+        self.open(arrival.id);
+        Ok(())
+    }
+
+    /// Releases the warps at a barrier if it is complete.
+    fn open(&mut self, id: usize) {
+        let Some(Opened { waiting, tally, arrived, for_all }) = self.barriers.release(id) else { return };
+        if let Some(watch) = &mut self.context.watch {
+            // a warp that ended without arriving counts as if it had arrived
+            let ended = if for_all { self.barriers.finished() } else { WarpMask::empty() };
+            watch.release(id, waiting, ended - arrived);
+        }
+        for slot in waiting.slots() {
+            let warp = &mut self.warps[slot];
+            let State::Waiting(pc) = warp.state else { continue };
+            warp.state = State::Ready;
+            let Sem::Barrier(barrier) = &self.context.program.instr(pc).sem else { continue };
+            let live = warp.stack.live();
+            let verdict = |holds| if holds { LaneMask::ALL } else { LaneMask::empty() };
+            match barrier.kind {
+                BarrierKind::Sync | BarrierKind::Arrive => {}
+                BarrierKind::And(dst, _) => warp.set_pred(dst, verdict(tally.holds == tally.threads), live),
+                BarrierKind::Or(dst, _) => warp.set_pred(dst, verdict(tally.holds > 0), live),
+                BarrierKind::Popc(dst, _) => {
+                    warp.set(dst, &[u64::from(tally.holds); WARP_SIZE], live);
+                }
+            }
+        }
+    }
+
+    fn out_of_fuel(&self, id: usize, paths: &BlockPaths) -> Fault {
+        let program = self.context.program;
+        let steps = paths.warps[id].steps();
+        let place = match hot_loop(program, steps) {
+            Some(place) => format!("warp {id} is in the loop from {place}"),
+            None => format!("warp {id} is running"),
+        };
+        let [x, y, z] = self.context.shape.at;
+        let message = format!(
+            "block ({x}, {y}, {z}) has executed {} warp instructions and does not end: {place}",
+            self.options.max_instructions_per_block
+        );
+        let pc = steps.last().map_or(Pc::new(0), |step| step.pc());
+        fault::at(program, pc, message, "if the loop does end, raise the limit with --max-instructions")
+    }
+
+    fn deadlock(&self, paths: &BlockPaths) -> Fault {
+        let program = self.context.program;
+        // warps that wait at the same instruction, in the order of the first one
+        let mut groups: Vec<(Pc, usize, Vec<usize>)> = Vec::new();
+        for warp in &self.warps {
+            let State::Waiting(pc) = warp.state else { continue };
+            let id = paths.warps[warp.id].steps().last().map_or(0, |step| usize::from(step.barrier().id));
+            match groups.iter_mut().find(|(at, barrier, _)| (*at, *barrier) == (pc, id)) {
+                Some((_, _, warps)) => warps.push(warp.id),
+                None => groups.push((pc, id, vec![warp.id])),
+            }
+        }
+        let lines: Vec<String> = groups
+            .iter()
+            .map(|(pc, id, warps)| {
+                let warps: Vec<String> = warps.iter().map(usize::to_string).collect();
+                let (place, progress) = (program.place(*pc), self.barriers.progress(*id));
+                format!("warps {} wait at barrier {id} at {place} ({progress})", warps.join(", "))
+            })
+            .collect();
+        let [x, y, z] = self.context.shape.at;
+        let message = format!("barrier deadlock in block ({x}, {y}, {z}): {}", lines.join("; "));
+        let pc = groups.first().map_or(Pc::new(0), |(pc, ..)| *pc);
+        let hint = if groups.iter().any(|(_, id, _)| self.barriers.needs_the_finished(*id)) {
+            "a barrier with a thread count needs as many threads to arrive, and threads that have ended do not: leave \
+             out the count, or let all threads that it counts come to the barrier"
+        } else {
+            "every warp a barrier counts has to come to it or end"
+        };
+        fault::at(program, pc, message, hint)
+    }
+}

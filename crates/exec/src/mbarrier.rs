@@ -1,0 +1,309 @@
+//! Mbarrier objects.
+//!
+//! An object is one 64-bit word in shared memory, whose layout PTX leaves open. Here it consists,
+//! from bit 0 on, of the arrivals that the current phase waits for (20 bits), the arrivals that
+//! each phase expects (20 bits), the bytes that it waits for (21 bits, signed), the number of the
+//! phase (2 bits), and a bit that is 1 if there is an object. The state that an arrival returns is
+//! this word before the arrival.
+//!
+//! `try_wait` suspends its warp until the phase completes, so that the path does not depend on the
+//! number of times that a loop repeats it. The suspension ends early only if nothing else in the
+//! block can run; PTX permits this after an unspecified time. `test_wait` answers at once; if the
+//! phase is not complete, other warps get their turn. The number of iterations of such a loop is
+//! that of one order of warps out of many. Asynchronous copies complete at once, and so does their
+//! arrival.
+//!
+//! The timing simulation does not model these waits: no verdict is given for a kernel that has
+//! them, see [`warpbound_core::program::Program::untimed_wait`].
+
+use super::access::Targets;
+use super::context::{Context, Meeting};
+use super::fault::{self, Fault};
+use super::lanes::width_mask;
+use super::races::{By, Deed};
+use super::warp::Warp;
+use warpbound_core::base::{LaneMask, Pc};
+use warpbound_core::isa::Space;
+use warpbound_core::program::Sem;
+use warpbound_core::program::sem::{Mbarrier, MbarrierOp, Operand};
+
+/// The largest number of arrivals and of bytes that an object can count.
+const MOST: i64 = (1 << 20) - 1;
+
+/// An mbarrier object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Object {
+    /// The number of arrivals that the phase still waits for.
+    pending: i64,
+    /// The number of arrivals of each phase.
+    expected: i64,
+    /// The number of bytes that the phase waits for.
+    bytes: i64,
+    /// The number of the phase, modulo 4.
+    phase: u64,
+}
+
+impl Object {
+    fn new(count: i64) -> Self {
+        Self { pending: count, expected: count, bytes: 0, phase: 0 }
+    }
+
+    /// Decodes a word; `None` if it holds no object.
+    fn decode(word: u64) -> Option<Self> {
+        let field = |from: u32, bits: u32| word >> from & width_mask(bits);
+        (word >> 63 == 1).then(|| Self {
+            pending: field(0, 20) as i64,
+            expected: field(20, 20) as i64,
+            bytes: super::lanes::sign_extend(field(40, 21), 21),
+            phase: field(61, 2),
+        })
+    }
+
+    fn encode(self) -> u64 {
+        let bytes = self.bytes as u64 & width_mask(21);
+        self.pending as u64 | (self.expected as u64) << 20 | bytes << 40 | (self.phase & 3) << 61 | 1 << 63
+    }
+
+    /// Advances to the next phase if the current one is complete, and returns whether it is.
+    fn complete(&mut self) -> bool {
+        let completes = self.pending == 0 && self.bytes == 0;
+        if completes {
+            self.phase = (self.phase + 1) & 3;
+            self.pending = self.expected;
+        }
+        completes
+    }
+
+    /// Returns whether the phase of a state, or the phase with a parity, has completed.
+    fn is_over(self, phase: u64, parity: bool) -> bool {
+        if parity { self.phase & 1 != phase & 1 } else { self.phase != phase >> 61 & 3 }
+    }
+}
+
+/// Executes all operations except for waits.
+///
+/// # Errors
+/// Returns an error for an address without an object, and for counts beyond the limits of an
+/// object.
+pub(super) fn execute(
+    warp: &mut Warp,
+    context: &mut Context,
+    pc: Pc,
+    barrier: &Mbarrier,
+    enabled: LaneMask,
+) -> Result<(), Fault> {
+    let targets = Targets::new(warp, context, pc, (barrier.space, &barrier.addr), 8, "mbarrier access");
+    for lane in enabled.lanes() {
+        let old = word(&targets, warp, context, pc, lane)?;
+        let number =
+            |operand: Operand| (warp.operand_in(operand, &context.shape, lane) & width_mask(32)) as i64;
+        let wrong = |what: String, hint: &str| {
+            let message = format!("{what} (lane {lane} of warp {})", warp.id);
+            Err(fault::at(context.program, pc, message, hint))
+        };
+        if let MbarrierOp::Init { count } = barrier.op {
+            let count = number(count);
+            if !(1..=MOST).contains(&count) {
+                return wrong(
+                    format!("an mbarrier object for {count} arrivals"),
+                    "1 to 1048575 are possible",
+                );
+            }
+            store(&targets, warp, context, (pc, lane), Object::new(count).encode(), Deed::Writes);
+            continue;
+        }
+        let Some(mut object) = Object::decode(old) else {
+            return Err(no_object(&targets, warp, context, pc, lane));
+        };
+        let mut result = None;
+        match barrier.op {
+            MbarrierOp::Init { .. } | MbarrierOp::Wait { .. } => {}
+            MbarrierOp::Inval => {
+                store(&targets, warp, context, (pc, lane), 0, Deed::Writes);
+                continue;
+            }
+            MbarrierOp::ExpectTx { bytes } => object.bytes += number(bytes),
+            MbarrierOp::CompleteTx { bytes } => object.bytes -= number(bytes),
+            MbarrierOp::CopiesArrive { counted } => object.pending -= i64::from(counted),
+            MbarrierOp::Arrive(arrive) => {
+                let count = number(arrive.count);
+                object.bytes += number(arrive.expect);
+                object.pending -= count;
+                object.expected -= if arrive.drops { count } else { 0 };
+                result = arrive.state;
+                if !(1..=MOST).contains(&count) {
+                    return wrong(
+                        format!("{count} arrivals at an mbarrier object"),
+                        "1 to 1048575 are possible",
+                    );
+                }
+                if !arrive.completes && object.pending == 0 && object.bytes == 0 {
+                    let what = "an arrival with .noComplete that completes the phase".to_owned();
+                    return wrong(what, "leave .noComplete out where the arrival may be the last one");
+                }
+            }
+        }
+        if object.pending < 0 || object.expected < 0 {
+            let what = "more arrivals at an mbarrier object than its phase waits for".to_owned();
+            return wrong(what, "make the object for as many as arrive in each phase");
+        }
+        if object.bytes.abs() > MOST {
+            return wrong(
+                "an mbarrier object that waits for too many bytes".to_owned(),
+                "1048575 are possible",
+            );
+        }
+        if let (MbarrierOp::CopiesArrive { .. }, Some(watch)) = (barrier.op, &mut context.watch) {
+            // the arrival is that of the copies, so a warp that observes it finds them done
+            watch.commit_copies(warp.id);
+            watch.wait_for_copies(warp.id, 0, enabled);
+        }
+        let completes = object.complete();
+        store(&targets, warp, context, (pc, lane), object.encode(), Deed::Reads);
+        if let Some(watch) = &mut context.watch {
+            watch.arrive_at_object(warp.id, targets.of(lane).1, completes);
+        }
+        if let Some(state) = result {
+            warp.set_in(state, lane, old);
+        }
+    }
+    Ok(())
+}
+
+/// Executes `test_wait` and `try_wait`.
+///
+/// # Errors
+/// Returns an error for an address without an object.
+pub(super) fn wait(
+    warp: &mut Warp,
+    context: &mut Context,
+    pc: Pc,
+    barrier: &Mbarrier,
+    enabled: LaneMask,
+) -> Result<Meeting, Fault> {
+    let MbarrierOp::Wait { done, suspends, .. } = barrier.op else { return Ok(Meeting::None) };
+    let over = over(warp, context, pc, barrier, enabled)?;
+    if suspends && over != enabled && !warp.time_is_up {
+        return Ok(Meeting::Suspended);
+    }
+    warp.time_is_up = false;
+    let targets = Targets::new(warp, context, pc, (barrier.space, &barrier.addr), 8, "mbarrier access");
+    if let Some(watch) = &mut context.watch {
+        for lane in over.lanes() {
+            watch.learn_of_object(warp.id, targets.of(lane).1);
+        }
+    }
+    warp.set_pred(done, over, enabled);
+    Ok(if over == enabled { Meeting::None } else { Meeting::InVain })
+}
+
+/// Returns whether a warp that is suspended at this instruction can continue. It can also continue
+/// if the wait is an error, which its execution will report.
+pub(super) fn can_go_on(warp: &Warp, context: &mut Context, pc: Pc) -> bool {
+    let program = context.program;
+    let Sem::Mbarrier(barrier) = &program.instr(pc).sem else { return true };
+    let active = warp.stack.top().map_or(LaneMask::empty(), |(_, active)| active);
+    let enabled = program.instr(pc).guard.map_or(active, |guard| active & warp.guard(guard));
+    over(warp, context, pc, barrier, enabled).map_or(true, |over| over == enabled)
+}
+
+/// Returns the lanes whose phase has completed.
+fn over(
+    warp: &Warp,
+    context: &mut Context,
+    pc: Pc,
+    barrier: &Mbarrier,
+    enabled: LaneMask,
+) -> Result<LaneMask, Fault> {
+    let MbarrierOp::Wait { phase, parity, .. } = barrier.op else { return Ok(enabled) };
+    let targets = Targets::new(warp, context, pc, (barrier.space, &barrier.addr), 8, "mbarrier access");
+    let mut over = LaneMask::empty();
+    for lane in enabled.lanes() {
+        let word = word(&targets, warp, context, pc, lane)?;
+        let Some(object) = Object::decode(word) else {
+            return Err(no_object(&targets, warp, context, pc, lane));
+        };
+        if object.is_over(warp.operand_in(phase, &context.shape, lane), parity) {
+            over |= LaneMask::lane(lane);
+        }
+    }
+    Ok(over)
+}
+
+/// Returns the word of a lane's object.
+fn word(targets: &Targets, warp: &Warp, context: &mut Context, pc: Pc, lane: usize) -> Result<u64, Fault> {
+    let (space, address) = targets.of(lane);
+    if space != Space::Shared {
+        let message = format!(
+            "an mbarrier object at address {address:#x} of {} memory (lane {lane} of warp {})",
+            space.name(),
+            warp.id
+        );
+        return Err(fault::at(context.program, pc, message, "mbarrier objects live in shared memory"));
+    }
+    match context.memory.read(space, warp.thread(lane), address, 8) {
+        Ok(bytes) => Ok(super::access::decode(bytes)),
+        Err(denied) => Err(targets.fault(denied, lane, warp, context)),
+    }
+}
+
+/// Stores the word of a lane's object, which [`word`] has returned. For race detection, an arrival
+/// counts as a read: it races with the creation and the end of the object, but not with other
+/// arrivals.
+fn store(
+    targets: &Targets,
+    warp: &Warp,
+    context: &mut Context,
+    (pc, lane): (Pc, usize),
+    word: u64,
+    deed: Deed,
+) {
+    let (space, address) = targets.of(lane);
+    if let Ok(bytes) = context.memory.write(space, warp.thread(lane), address, 8) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    context.objects_changed += 1;
+    if let Some(watch) = &mut context.watch {
+        watch.access(By { warp: warp.id, pc }, space, address, 8, deed);
+    }
+}
+
+fn no_object(targets: &Targets, warp: &Warp, context: &Context, pc: Pc, lane: usize) -> Fault {
+    let (_, address) = targets.of(lane);
+    let message = format!(
+        "there is no mbarrier object at shared address {address:#x} (lane {lane} of warp {})",
+        warp.id
+    );
+    fault::at(
+        context.program,
+        pc,
+        message,
+        "make it with mbarrier.init, and let a barrier of the block follow",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_hold_objects() {
+        let object = Object { pending: MOST, expected: 1, bytes: -MOST, phase: 3 };
+        assert_eq!(Object::decode(object.encode()), Some(object));
+        assert_eq!(Object::decode(0), None);
+        assert_eq!(Object::new(7).encode() & width_mask(Mbarrier::PENDING_BITS), 7);
+    }
+
+    #[test]
+    fn phases_complete_when_nothing_is_missing() {
+        let mut object = Object::new(2);
+        object.pending = 0;
+        object.bytes = 4;
+        assert!(!object.complete());
+        let state = object.encode();
+        object.bytes = 0;
+        assert!(object.complete() && object.is_over(state, false) && object.is_over(0, true));
+        assert!(!object.is_over(object.encode(), false) && !object.is_over(1, true));
+        assert_eq!((object.pending, object.phase), (2, 1));
+    }
+}

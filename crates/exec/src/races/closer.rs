@@ -1,0 +1,115 @@
+//! The precise analysis: which accesses to a location race with each other, cell by cell, including
+//! all rare cases.
+
+use super::atomics::Atomics;
+use super::clocks::{ClockKey, Clocks, Side};
+use super::shadow::{Cell, Cells, Moment};
+use super::watch::{Found, Named, Watch};
+use super::{Deed, Region};
+use warpbound_core::base::Pc;
+
+impl Watch {
+    /// Analyses an access to bytes from an address on, of which some may race.
+    #[cold]
+    pub(super) fn examine(
+        &mut self,
+        region: Region,
+        (address, bytes): (u64, u64),
+        size: u64,
+        moment: &Moment,
+        deed: Deed,
+    ) {
+        let Self { regions, clocks, limit, incomplete, atomics, found, unnamed, block, .. } = self;
+        let mut named = Named { found, unnamed };
+        let watched = &mut regions[region as usize];
+        let Some((cells, _)) = watched.cells.cells(address, bytes, size, moment) else { return };
+        let Cells { readers, writers, place } = cells;
+        for (index, (reader, writer)) in readers.iter_mut().zip(writers).enumerate() {
+            let address = address / place * place + index as u64 * place;
+            if clocks.as_ref().is_some_and(|clocks| !clocks.fits(*limit)) {
+                *incomplete = true;
+                return;
+            }
+            let clocks = clocks.as_deref_mut().map(|clocks| (clocks, (region == Region::Shared, address)));
+            let raced = examine(clocks, atomics, moment.own, (reader, writer), deed);
+            for first in raced.into_iter().flatten() {
+                let one = Found { region, address, first, second: moment.own, block: *block };
+                named.add(one);
+            }
+        }
+    }
+}
+
+/// Records one access to one location, and returns the writer and the reader with which it races.
+/// Without clocks, the sections order accesses.
+fn examine(
+    clocks: Option<(&mut Clocks, ClockKey)>,
+    atomics: &Atomics,
+    own: Cell,
+    (reader, writer): (&mut Cell, &mut Cell),
+    deed: Deed,
+) -> [Option<Cell>; 2] {
+    let (read, written) = (*reader, *writer);
+    let foreign = |cell: Cell, side| match &clocks {
+        None => cell.is_foreign(own),
+        Some((clocks, place)) => clocks.is_foreign(cell, own.warp(), *place, side),
+    };
+    let (foreign_reader, foreign_writer) = (foreign(read, Side::Reader), foreign(written, Side::Writer));
+    let raced_reader = foreign_reader.then_some(read);
+    let raced_writer = foreign_writer.then_some(written);
+    let pc = Pc::new(own.pc());
+    let raced = match deed {
+        Deed::Reads => [raced_writer, None],
+        Deed::Writes => [raced_writer, raced_reader],
+        // several warps may write the same value, as long as no other warp reads the location or
+        // writes another value
+        Deed::Rewrites => {
+            [raced_writer.filter(|cell| cell.is_special()), raced_reader.filter(|read| !read.is_special())]
+        }
+        Deed::Updates => {
+            let order_shows = |written: &Cell| {
+                let other = Pc::new(written.pc());
+                !written.is_special()
+                    || !atomics.commute(other, pc)
+                    || atomics.is_used(other)
+                    || atomics.is_used(pc)
+            };
+            [raced_writer.filter(order_shows), raced_reader]
+        }
+    };
+    // with clocks, the warp's own accesses may be in an earlier section
+    let open = |cell: Cell, foreign: bool| if clocks.is_some() { foreign } else { cell.is_open() };
+    let side = match deed {
+        Deed::Reads | Deed::Rewrites => {
+            let special = deed == Deed::Rewrites;
+            *reader = match (open(read, foreign_reader), foreign_reader) {
+                (false, _) if special => own.special(),
+                (false, _) => own,
+                (true, false) if special => read,
+                (true, false) => read.plain(),
+                (true, true) if special => read.many(),
+                (true, true) => read.plain().many(),
+            };
+            Side::Reader
+        }
+        Deed::Writes => {
+            *writer = own;
+            Side::Writer
+        }
+        Deed::Updates => {
+            *writer = match (open(written, foreign_writer), foreign_writer) {
+                (false, _) => own.special(),
+                (true, true) => written.many(),
+                // the warp's own store, or an operation whose result is used, is more informative
+                (true, false) if !written.is_special() || !atomics.is_used(pc) => written,
+                (true, false) => own.special(),
+            };
+            Side::Writer
+        }
+    };
+    if let Some((clocks, place)) = clocks {
+        let ordered = if side == Side::Reader { !foreign_reader } else { !foreign_writer };
+        clocks.remember(own.warp(), place, side, ordered);
+    }
+    raced
+}

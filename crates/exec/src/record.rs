@@ -1,0 +1,214 @@
+//! The recorder of the data of memory accesses that the timing simulation needs besides their
+//! space: bank conflicts and lines.
+
+use super::Options;
+use super::memory::Memory;
+use super::span::Span;
+use super::warp::Shape;
+use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
+use warpbound_core::isa::Space;
+use warpbound_core::machine::Banks;
+use warpbound_core::path::{LineUse, Lines, WarpPath};
+use warpbound_core::program::Program;
+use warpbound_core::program::layout::LOCAL_LINES_BASE;
+
+/// The recorder of a launch.
+pub(super) struct Record {
+    /// The banks, if bank conflicts are recorded.
+    pub(super) banks: Option<Banks>,
+    traffic: Option<Traffic>,
+    /// The addresses of the instruction just executed, if they are recorded.
+    addresses: Option<Vec<u64>>,
+    /// For each pc, its last access, if it was of a kind that is kept.
+    seen: Vec<Option<Box<Seen>>>,
+}
+
+/// An access, and its data for the timing simulation. An access that begins a number of whole lines
+/// further on has the same timing; in shared memory, a number of whole words.
+struct Seen {
+    space: Space,
+    /// The start of the access within its line or word, in bytes.
+    begin: u64,
+    enabled: LaneMask,
+    span: Span,
+    extra_transactions: u8,
+    /// Its lines, relative to the line in which it begins.
+    lines: Vec<LineUse>,
+}
+
+struct Traffic {
+    /// For each pc, whether the instruction may move lines.
+    moves_lines: Vec<bool>,
+    /// For each pc, whether it is a store.
+    stores: Vec<bool>,
+    /// Whether constants and parameters have lines.
+    constants: bool,
+    lines: Lines,
+    /// The group of the instruction just executed; empty if it has none.
+    group: Vec<LineUse>,
+}
+
+/// The lines of one instruction that are still being collected.
+pub(super) struct Collecting<'a> {
+    traffic: &'a mut Traffic,
+    store: bool,
+}
+
+/// The bytes of a word.
+const WORD: u64 = 4;
+
+impl Record {
+    pub(super) fn new(program: &Program, options: &Options) -> Self {
+        let traffic = || Traffic {
+            moves_lines: program.instrs.iter().map(|instr| instr.moves_lines(options.constants)).collect(),
+            stores: program.instrs.iter().map(|instr| instr.stores()).collect(),
+            constants: options.constants,
+            lines: Lines::default(),
+            group: Vec::new(),
+        };
+        Self {
+            banks: options.banks,
+            traffic: options.traffic.then(traffic),
+            addresses: options.lanes.then(Vec::new),
+            seen: Vec::new(),
+        }
+    }
+
+    /// Reuses the data of the last access of an instruction, if the lanes have the same positions
+    /// relative to each other and to lines. Records its lines, and returns its transactions beyond
+    /// those of an access without bank conflicts.
+    #[inline]
+    pub(super) fn again(
+        &mut self,
+        (pc, space): (Pc, Space),
+        span: &Span,
+        enabled: LaneMask,
+        memory: &mut Memory,
+    ) -> Option<u8> {
+        let seen = self.seen.get(pc.index())?.as_deref()?;
+        let alike = seen.enabled == enabled
+            && seen.space == space
+            && seen.begin == begin(space, span)
+            && seen.span.offsets == span.offsets;
+        if !alike || self.addresses.is_some() {
+            return None;
+        }
+        if let Some(traffic) = &mut self.traffic
+            && !seen.lines.is_empty()
+        {
+            let first = memory.packed_address(span.low) / LineUse::LINE_BYTES;
+            traffic.group.extend(seen.lines.iter().map(|line| line.moved(first)));
+        }
+        Some(seen.extra_transactions)
+    }
+
+    /// Keeps an access whose lines were just recorded.
+    pub(super) fn remember(
+        &mut self,
+        (pc, space): (Pc, Space),
+        span: &Span,
+        enabled: LaneMask,
+        extra_transactions: u8,
+        memory: &mut Memory,
+    ) {
+        let place = pc.index();
+        if self.seen.len() <= place {
+            self.seen.resize_with(place + 1, || None);
+        }
+        let group = self.traffic.as_ref().map_or(&[][..], |traffic| &traffic.group);
+        let first = match space {
+            Space::Global => memory.packed_address(span.low) / LineUse::LINE_BYTES,
+            Space::Shared => 0,
+            // in other spaces, lines do not move with addresses
+            _ => return self.seen[place] = None,
+        };
+        let lines = group.iter().map(|line| line.moved(first.wrapping_neg())).collect();
+        let seen = Seen { space, begin: begin(space, span), enabled, span: *span, extra_transactions, lines };
+        self.seen[place] = Some(Box::new(seen));
+    }
+
+    /// Returns whether anything besides the space of an access is recorded.
+    #[inline(always)]
+    pub(super) fn wants_addresses(&self) -> bool {
+        self.banks.is_some() || self.traffic.is_some() || self.addresses.is_some()
+    }
+
+    /// Returns whether the lanes of each step and their addresses are recorded.
+    pub(super) fn lanes(&self) -> bool {
+        self.addresses.is_some()
+    }
+
+    /// Records the address of a lane of the instruction.
+    #[inline]
+    pub(super) fn address(&mut self, address: impl FnOnce() -> u64) {
+        if let Some(addresses) = &mut self.addresses {
+            addresses.push(address());
+        }
+    }
+
+    /// Starts the group of an instruction that accesses this space, if it has one.
+    #[inline]
+    pub(super) fn collect(&mut self, pc: Pc, space: Space) -> Option<Collecting<'_>> {
+        let traffic = self.traffic.as_mut()?;
+        let moves = traffic.moves_lines[pc.index()] && space.has_lines(traffic.constants);
+        let store = traffic.stores[pc.index()];
+        moves.then_some(Collecting { traffic, store })
+    }
+
+    /// Moves the group of the instruction just executed to the path of its warp, if it has one.
+    #[inline]
+    pub(super) fn deliver(&mut self, path: &mut WarpPath) {
+        if let Some(traffic) = &mut self.traffic
+            && !traffic.group.is_empty()
+        {
+            path.push_traffic(&traffic.group);
+            traffic.group.clear();
+        }
+        if let Some(addresses) = &mut self.addresses {
+            path.push_addresses(addresses);
+            addresses.clear();
+        }
+    }
+}
+
+/// Returns the start of an access within its line or word, in bytes.
+fn begin(space: Space, span: &Span) -> u64 {
+    span.low % if space == Space::Shared { WORD } else { LineUse::LINE_BYTES }
+}
+
+impl Collecting<'_> {
+    /// Adds a lane's access to global memory.
+    pub(super) fn global(&mut self, memory: &mut Memory, address: u64, bytes: usize, apart: bool) {
+        let address = memory.packed_address(address);
+        if apart {
+            self.traffic.lines.touch_apart(address, bytes);
+        } else {
+            self.traffic.lines.touch(address, bytes);
+        }
+    }
+
+    /// Adds a lane's access to a constant or a parameter.
+    pub(super) fn constant(&mut self, base: u64, offset: u64, bytes: usize) {
+        self.traffic.lines.touch(base | offset, bytes);
+    }
+
+    /// Adds a thread's access to its local memory.
+    pub(super) fn local(
+        &mut self,
+        memory: &Memory,
+        shape: &Shape,
+        thread: usize,
+        address: u64,
+        bytes: usize,
+    ) {
+        let words = memory.local_per_thread() / WORD;
+        let warp =
+            shape.linear_block().wrapping_mul(shape.warps as u64).wrapping_add((thread / WARP_SIZE) as u64);
+        self.traffic.lines.touch_local(LOCAL_LINES_BASE, (words, warp), thread % WARP_SIZE, address, bytes);
+    }
+
+    /// Completes the group, after all lanes have been added.
+    pub(super) fn finish(self) {
+        self.traffic.lines.finish(&mut self.traffic.group, self.store);
+    }
+}

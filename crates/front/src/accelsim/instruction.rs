@@ -1,0 +1,367 @@
+//! One line of a trace: an instruction that a warp executed.
+//!
+//! `PC mask ndst dsts.. OPCODE nsrc srcs.. width [mode addresses..] [immediate]`. Tracers before
+//! version 3 prepend block and warp; tracers with line information prepend the number of the source
+//! line.
+
+use std::ops::Range;
+
+use super::header::{Header, MOST_OPERANDS, register_number};
+use warpbound_core::base::{LaneMask, WARP_SIZE};
+
+/// A problem in a line: the range of the line, the message and the hint.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    pub(super) at: Range<usize>,
+    pub(super) message: String,
+    pub(super) hint: &'static str,
+}
+
+impl Wrong {
+    fn new(at: Range<usize>, message: impl Into<String>, hint: &'static str) -> Self {
+        Self { at, message: message.into(), hint }
+    }
+}
+
+/// The parts of a line that are the same for all executions of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Fixed {
+    pub(super) dsts: Vec<u32>,
+    pub(super) opcode: String,
+    pub(super) srcs: Vec<u32>,
+    /// The number of bytes that each lane accesses according to the tracer; 0 if there are no
+    /// addresses.
+    pub(super) width: u32,
+}
+
+/// An iterator over the words of a line.
+pub(super) struct Words<'l> {
+    line: &'l [u8],
+    at: usize,
+}
+
+impl<'l> Words<'l> {
+    pub(super) fn new(line: &'l [u8], at: usize) -> Self {
+        Self { line, at }
+    }
+
+    /// Returns the next word and its range.
+    #[inline]
+    fn next(&mut self) -> Option<(&'l [u8], Range<usize>)> {
+        let line = self.line;
+        let mut at = self.at;
+        while at < line.len() && line[at] == b' ' {
+            at += 1;
+        }
+        let start = at;
+        while at < line.len() && line[at] != b' ' {
+            at += 1;
+        }
+        self.at = at;
+        (start < at).then(|| (&line[start..at], start..at))
+    }
+
+    fn want(&mut self, what: &str) -> Result<(&'l [u8], Range<usize>), Wrong> {
+        self.next().ok_or_else(|| {
+            let end = self.line.len();
+            Wrong::new(end.saturating_sub(1)..end, format!("the line ends where {what} should stand"), SHAPE)
+        })
+    }
+
+    fn text(&mut self, what: &str) -> Result<(&'l str, Range<usize>), Wrong> {
+        let (word, at) = self.want(what)?;
+        match std::str::from_utf8(word) {
+            Ok(text) if text.is_ascii() => Ok((text, at)),
+            _ => Err(Wrong::new(at, format!("{what} is no text"), SHAPE)),
+        }
+    }
+
+    fn decimal(&mut self, what: &str) -> Result<i64, Wrong> {
+        let (word, at) = self.want(what)?;
+        decimal(word).ok_or_else(|| {
+            Wrong::new(at, format!("`{}` is not {what}", String::from_utf8_lossy(word)), SHAPE)
+        })
+    }
+
+    fn hexadecimal(&mut self, what: &str) -> Result<u64, Wrong> {
+        let (word, at) = self.want(what)?;
+        hexadecimal(word).ok_or_else(|| {
+            Wrong::new(at, format!("`{}` is not {what}", String::from_utf8_lossy(word)), SHAPE)
+        })
+    }
+}
+
+const SHAPE: &str = "PC mask ndst dsts.. OPCODE nsrc srcs.. width [mode addresses..]";
+
+#[inline]
+fn decimal(word: &[u8]) -> Option<i64> {
+    let (negative, digits) = match word {
+        [b'-', rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    if digits.is_empty() || digits.len() > 19 {
+        return None;
+    }
+    let mut value: i64 = 0;
+    for &digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(i64::from(digit - b'0'))?;
+    }
+    Some(if negative { -value } else { value })
+}
+
+#[inline]
+fn hexadecimal(word: &[u8]) -> Option<u64> {
+    let digits = match word {
+        [b'0', b'x' | b'X', rest @ ..] => rest,
+        rest => rest,
+    };
+    if digits.is_empty() || digits.len() > 16 {
+        return None;
+    }
+    let mut value = 0u64;
+    for &digit in digits {
+        let digit = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            b'A'..=b'F' => digit - b'A' + 10,
+            _ => return None,
+        };
+        value = value << 4 | u64::from(digit);
+    }
+    Some(value)
+}
+
+/// The format of the lines of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Format {
+    before: usize,
+}
+
+impl Format {
+    pub(super) fn of(header: &Header) -> Self {
+        // tracers before version 3 begin each line with block and warp
+        Self { before: if header.tracer < 3 { 4 } else { 0 } + usize::from(header.line_numbers) }
+    }
+
+    /// Returns the program counter, the active lanes, and the remaining words.
+    #[inline]
+    pub(super) fn begin<'l>(self, line: &'l [u8]) -> Result<(u64, LaneMask, Words<'l>), Wrong> {
+        let mut words = Words::new(line, 0);
+        for _ in 0..self.before {
+            words.decimal("a number of a block, warp or line")?;
+        }
+        let pc = words.hexadecimal("a program counter (hexadecimal)")?;
+        let (word, at) = words.want("the mask of the active lanes")?;
+        let mask = hexadecimal(word).and_then(|mask| u32::try_from(mask).ok());
+        let mask =
+            mask.ok_or_else(|| Wrong::new(at, "this is not a mask of 32 lanes (hexadecimal)", SHAPE))?;
+        Ok((pc, LaneMask::from_bits_retain(mask), words))
+    }
+}
+
+impl<'l> Words<'l> {
+    /// Returns the remainder of the line from the next word on.
+    #[inline]
+    pub(super) fn rest(&mut self) -> &'l [u8] {
+        while self.at < self.line.len() && self.line[self.at] == b' ' {
+            self.at += 1;
+        }
+        &self.line[self.at..]
+    }
+
+    /// Skips bytes.
+    #[inline]
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+
+    /// Returns the approximate position of the next word.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Parses operands, opcode and width.
+    pub(super) fn fixed(&mut self) -> Result<Fixed, Wrong> {
+        let dsts = self.registers("the number of destinations")?;
+        let (opcode, at) = self.text("an opcode")?;
+        let is_opcode = |text: &str| {
+            text.as_bytes()[0].is_ascii_uppercase()
+                && text.len() <= 100
+                && text.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_'))
+        };
+        if !is_opcode(opcode) {
+            return Err(Wrong::new(
+                at,
+                format!("`{}` is not an opcode", warpbound_core::diag::shortened(opcode)),
+                SHAPE,
+            ));
+        }
+        let srcs = self.registers("the number of sources")?;
+        let from = self.at;
+        let width = self.decimal("the width of the access")?;
+        let width = u32::try_from(width).ok().filter(|width| *width <= 128);
+        let width = width.ok_or_else(|| {
+            Wrong::new(from..self.at, "this is no width of an access, 0 to 128 bytes", SHAPE)
+        })?;
+        Ok(Fixed { dsts, opcode: opcode.to_owned(), srcs, width })
+    }
+
+    fn registers(&mut self, what: &str) -> Result<Vec<u32>, Wrong> {
+        let from = self.at;
+        let count = self.decimal(what)?;
+        let count = usize::try_from(count).ok().filter(|&count| count <= MOST_OPERANDS);
+        let count = count.ok_or_else(|| {
+            Wrong::new(
+                from..self.at,
+                format!("an instruction has at most {MOST_OPERANDS} registers of a kind"),
+                SHAPE,
+            )
+        })?;
+        let mut registers = Vec::with_capacity(count);
+        for _ in 0..count {
+            let (text, at) = self.text("a register")?;
+            let number = register_number(text);
+            registers.push(
+                number.ok_or_else(|| Wrong::new(at, format!("`{text}` is not a register"), "R0, R1, ..."))?,
+            );
+        }
+        Ok(registers)
+    }
+
+    /// Parses the addresses of the enabled lanes, which have one of three forms.
+    #[inline]
+    pub(super) fn addresses(&mut self, lanes: LaneMask, to: &mut [u64; WARP_SIZE]) -> Result<(), Wrong> {
+        let from = self.at;
+        match self.decimal("the form of the addresses")? {
+            0 => {
+                for lane in lanes.lanes() {
+                    to[lane] = self.hexadecimal("an address (hexadecimal)")?;
+                }
+            }
+            1 => {
+                let mut address = self.hexadecimal("an address (hexadecimal)")?;
+                let stride = self.decimal("the distance of two addresses")? as u64;
+                let first = lanes.bits().trailing_zeros() % 32;
+                let run = lanes.bits() >> first;
+                if run & run.wrapping_add(1) != 0 {
+                    let message = "a first address and a distance, for lanes that do not follow each other";
+                    return Err(Wrong::new(
+                        from..self.at,
+                        message,
+                        "form 0 lists all addresses, form 2 the differences",
+                    ));
+                }
+                for lane in lanes.lanes() {
+                    to[lane] = address;
+                    address = address.wrapping_add(stride);
+                }
+            }
+            2 => {
+                let mut address = self.hexadecimal("an address (hexadecimal)")?;
+                let mut first = true;
+                for lane in lanes.lanes() {
+                    if !first {
+                        address =
+                            address.wrapping_add(self.decimal("the difference of two addresses")? as u64);
+                    }
+                    first = false;
+                    to[lane] = address;
+                }
+            }
+            form => {
+                let message = format!("addresses of form {form}");
+                return Err(Wrong::new(
+                    from..self.at,
+                    message,
+                    "0 list, 1 first and distance, 2 first and differences",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Parses the optional immediate at the end of a line; further words are an error.
+    pub(super) fn end(&mut self) -> Result<Option<i64>, Wrong> {
+        let Some((word, at)) = self.next() else { return Ok(None) };
+        let Some(value) = decimal(word) else {
+            let message = format!("`{}` behind the end of the instruction", String::from_utf8_lossy(word));
+            return Err(Wrong::new(at, message, SHAPE));
+        };
+        match self.next() {
+            None => Ok(Some(value)),
+            Some((_, at)) => Err(Wrong::new(
+                at,
+                "more words than an instruction has",
+                "does the header say the right tracer version?",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(text: &str, lanes: u32) -> Result<Vec<u64>, String> {
+        let mut words = Words::new(text.as_bytes(), 0);
+        let mut to = [0; WARP_SIZE];
+        let lanes = LaneMask::from_bits_retain(lanes);
+        words.addresses(lanes, &mut to).and_then(|()| words.end()).map_err(|wrong| wrong.message)?;
+        Ok(lanes.lanes().map(|lane| to[lane]).collect())
+    }
+
+    #[test]
+    fn three_forms_of_addresses() {
+        assert_eq!(addresses("0 0x10 0x20 ff", 0b1101), Ok(vec![0x10, 0x20, 0xff]));
+        assert_eq!(addresses("1 0x100 -4", 0b1110), Ok(vec![0x100, 0xfc, 0xf8]));
+        assert_eq!(addresses("2 0x100 8 -16", 0b1011), Ok(vec![0x100, 0x108, 0xf8]));
+        assert_eq!(
+            addresses("2 0x100 8 -16 7", 0b1011),
+            Ok(vec![0x100, 0x108, 0xf8]),
+            "an immediate follows"
+        );
+        assert_eq!(addresses("1 0x0 0", 0), Ok(vec![]));
+        assert_eq!(addresses("2 0x0", 0), Ok(vec![]));
+        assert_eq!(addresses("1 0xffffffffffffffff 1", 3), Ok(vec![u64::MAX, 0]), "addresses wrap");
+        for (text, lanes) in [
+            ("0 0x10", 3),
+            ("1 0x10 4", 0b101),
+            ("3 0x10", 1),
+            ("1 0x10", 1),
+            ("2 0x10 zz", 3),
+            ("0 0x11111111111111111", 1),
+            ("0 0x10 1 2", 1),
+        ] {
+            assert!(addresses(text, lanes).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_fixed() {
+        let line = b"0010 ffffffff 1 R5 LDG.E.64 2 R2 R255 8 1 0x7f00 8";
+        let format = Format { before: 0 };
+        let (pc, lanes, mut words) = format.begin(line).unwrap();
+        assert_eq!((pc, lanes), (16, LaneMask::ALL));
+        let fixed = words.fixed().unwrap();
+        assert_eq!((fixed.dsts, fixed.srcs), (vec![5], vec![2, 255]));
+        assert_eq!((fixed.opcode.as_str(), fixed.width), ("LDG.E.64", 8));
+        let old = Format { before: 4 };
+        assert_eq!(old.begin(b"0 1 2 3 0008 1 0 NOP 0 0").unwrap().0, 8);
+        for bad in [
+            "",
+            "zz 1",
+            "10",
+            "10 1ffffffff 0",
+            "10 1 1 P0 X 0 0",
+            "10 1 0 9X 0 0",
+            "10 1 99 R1",
+            "10 1 0 X 0 999",
+        ] {
+            let read = format.begin(bad.as_bytes()).and_then(|(_, _, mut words)| words.fixed());
+            assert!(read.is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Explanations why an opcode is not supported.
+
+use super::opcode::Opcode;
+use super::{Refusal, did_you_mean};
+use warpbound_core::isa::IsaTable;
+
+/// Groups of opcodes that are known but not simulated.
+const GROUPS: [(&[&str], &str, &str); 5] = [
+    (
+        &["sured", "istypep"],
+        "of textures and surfaces only fetches, loads, stores and queries are simulated",
+        "use atomics on global memory",
+    ),
+    (
+        &["wgmma", "tcgen05"],
+        "matrix instructions of more than one warp are not simulated",
+        "compile the kernel for sm_80, whose matrix instructions are",
+    ),
+    (
+        &["mapa", "getctarank", "multimem", "elect", "clusterlaunchcontrol", "tensormap"],
+        "clusters and bulk copies are not simulated",
+        "compile the kernel for sm_80 or older",
+    ),
+    (&["alloca", "stacksave", "stackrestore"], "the stack is not simulated", "use arrays of constant size"),
+    (
+        &["setmaxnreg", "getnextctaid"],
+        "this instruction is not simulated",
+        "compile the kernel for sm_80 or older",
+    ),
+];
+
+/// Explains why an opcode that no family handles is not supported.
+pub(super) fn why(op: &Opcode<'_>, isa: &IsaTable, quiet: bool) -> Refusal {
+    for (roots, why, hint) in GROUPS {
+        if roots.contains(&op.root) {
+            return Refusal::new(format!("`{}`: {why}", op.text), hint);
+        }
+    }
+    if isa.knows(op.root) {
+        return Refusal::new(
+            format!("`{}` has an op class but no meaning here", op.text),
+            "the ISA table names an opcode that the simulator does not know",
+        );
+    }
+    let mut roots: Vec<&str> = if quiet { Vec::new() } else { isa.roots().collect() };
+    roots.sort_unstable();
+    Refusal::new(format!("unknown opcode `{}`", op.text), did_you_mean(op.root, roots))
+}

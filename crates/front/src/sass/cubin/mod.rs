@@ -1,0 +1,344 @@
+//! Cubins: ELF files of machine code that NVIDIA's compilers write.
+//!
+//! The parts of a kernel are in sections that contain its name: `.text` is its code and that of the
+//! functions it calls, `.nv.info` its parameters and limits, `.nv.shared` its shared variables, and
+//! `.nv.constant2` the constants of the compiler. Constants and variables that all kernels share
+//! are in `.nv.constant3`, `.nv.global` and `.nv.global.init`. `.nv.constant4` contains addresses
+//! of variables, which this module fills in.
+
+mod container;
+mod info;
+
+use object::elf::{EM_CUDA, FileHeader64, SHT_NOBITS, SHT_REL, SHT_RELA, STT_FUNC, STT_OBJECT};
+use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
+use object::{LittleEndian, SectionIndex};
+
+use info::{Info, Infos};
+use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_core::program::layout::Segment;
+
+type Elf = FileHeader64<LittleEndian>;
+const ENDIAN: LittleEndian = LittleEndian;
+
+/// The maximum size in bytes of a section of variables.
+const MAX_VARIABLES: u64 = 1 << 30;
+/// The minimum alignment of sections in a segment, such as that of the compiler's constants after
+/// those of the user.
+const ALIGN: u64 = 256;
+/// The type of a relocation by the 64-bit address of a symbol.
+const ABSOLUTE_64: u32 = 2;
+
+/// The content of a cubin.
+#[derive(Debug)]
+pub struct Cubin {
+    /// The architecture, such as 61 for sm_61.
+    pub target: u32,
+    /// The variables in global memory.
+    pub globals: Segment,
+    /// The constants of the user (bank 3).
+    pub constants: Segment,
+    /// The addresses of variables (bank 4).
+    pub addresses: Vec<u8>,
+    /// The kernels in the order of the file.
+    pub kernels: Vec<Kernel>,
+}
+
+/// A kernel of a cubin.
+#[derive(Clone, Debug, Default)]
+pub struct Kernel {
+    /// The mangled name.
+    pub name: String,
+    /// The code of the kernel, followed by that of functions.
+    pub code: Vec<u8>,
+    /// The offset of the code in the file.
+    pub at: u64,
+    /// The offset of the first byte and the name of each function.
+    pub functions: Vec<(u64, String)>,
+    /// The constants of the compiler (bank 2).
+    pub constants: Vec<u8>,
+    /// The offset of the parameters in bank 0.
+    pub param_base: u32,
+    /// The size of all parameters in bytes.
+    pub param_bytes: u32,
+    /// The offset and size of each parameter in bytes.
+    pub params: Vec<(u32, u32)>,
+    /// The number of registers of a thread.
+    pub registers: Option<u32>,
+    /// The static shared memory in bytes.
+    pub shared_bytes: u64,
+    /// The local memory of a thread in bytes.
+    pub local_bytes: u64,
+    /// The maximum number of threads of a block that the kernel was compiled for.
+    pub max_threads: Option<u32>,
+    /// The relocations of the code, which are not applied: the offset and the symbol of each.
+    pub unresolved: Vec<(u64, String)>,
+}
+
+/// Reads a cubin, or the cubin for one of these architectures in a fat binary. Variables in global
+/// memory begin at `globals_start`.
+///
+/// # Errors
+/// The file is not a cubin, or is damaged.
+pub fn read(name: &str, bytes: &[u8], targets: &[u32], globals_start: u64) -> Result<Cubin, Diagnostics> {
+    let fail = |message: String, hint: &str| Diagnostics::from(Diagnostic::general(name, message).hint(hint));
+    let found = container::cubin(bytes, targets).map_err(|(message, hint)| fail(message, &hint))?;
+    let broken = |what: &str, error: object::Error| {
+        fail(format!("{what}: {error}"), "the file is damaged, or no cubin")
+    };
+    let header = Elf::parse(found).map_err(|error| broken("no ELF file of 64 bits", error))?;
+    let machine = header.e_machine(ENDIAN);
+    if machine != EM_CUDA {
+        return Err(fail(
+            format!("an ELF file for machine {machine}, and not for NVIDIA GPUs (190)"),
+            "a cubin is what `nvcc -cubin` or ptxas write",
+        ));
+    }
+    let target = target(header.e_ident().abi_version, header.e_flags(ENDIAN).0);
+    if !targets.contains(&target) {
+        let known: Vec<String> = targets.iter().map(|target| format!("sm_{target}")).collect();
+        let message = format!("machine code for sm_{target}, which there is no table for");
+        return Err(fail(message, &format!("compile for one of {}", known.join(", "))));
+    }
+    let sections = header.sections(ENDIAN, found).map_err(|error| broken("sections", error))?;
+    let symbols =
+        sections.symbols(ENDIAN, found, object::elf::SHT_SYMTAB).map_err(|error| broken("symbols", error))?;
+    let file = File { name, bytes: found, sections, symbols };
+    file.cubin(target, globals_start)
+}
+
+/// Returns the architecture in the flags of a file, such as 61 for sm_61. Since ABI version 8 (CUDA
+/// 13), it is in the second byte.
+fn target(abi_version: u8, flags: u32) -> u32 {
+    let first = if abi_version >= 8 { 8 } else { 0 };
+    flags >> first & 0xff
+}
+
+struct File<'a> {
+    name: &'a str,
+    bytes: &'a [u8],
+    sections: SectionTable<'a, Elf>,
+    symbols: SymbolTable<'a, Elf>,
+}
+
+impl File<'_> {
+    fn problem(&self, message: String) -> Diagnostics {
+        Diagnostic::general(self.name, message)
+            .hint("the file is damaged, or by a compiler that is not known here")
+            .into()
+    }
+
+    fn sections(&self) -> impl Iterator<Item = (SectionIndex, String)> + '_ {
+        self.sections.enumerate().skip(1).map(|(index, section)| {
+            let name = self.sections.section_name(ENDIAN, section).unwrap_or_default();
+            (index, String::from_utf8_lossy(name).into_owned())
+        })
+    }
+
+    fn find(&self, name: &str) -> Option<SectionIndex> {
+        self.sections().find(|(_, known)| known == name).map(|(index, _)| index)
+    }
+
+    fn data(&self, index: SectionIndex) -> Result<&[u8], Diagnostics> {
+        let section = self.sections.section(index);
+        section
+            .and_then(|section| section.data(ENDIAN, self.bytes))
+            .map_err(|error| self.problem(format!("section {}: {error}", index.0)))
+    }
+
+    /// Returns the content of a section by name; empty if there is no such section.
+    fn named(&self, name: &str) -> Result<Vec<u8>, Diagnostics> {
+        self.find(name).map_or(Ok(Vec::new()), |index| self.data(index).map(<[u8]>::to_vec))
+    }
+
+    fn symbol_name(&self, symbol: &<Elf as FileHeader>::Sym) -> String {
+        let name = symbol.name(ENDIAN, self.symbols.strings()).unwrap_or_default();
+        String::from_utf8_lossy(name).into_owned()
+    }
+
+    fn cubin(&self, target: u32, globals_start: u64) -> Result<Cubin, Diagnostics> {
+        let mut globals = Segment::starting_at(globals_start);
+        // initialised variables come first, so that the others need no initial contents
+        let mut bases = Vec::new();
+        for name in [".nv.global.init", ".nv.global"] {
+            if let Some(index) = self.find(name) {
+                bases.push((index, self.place(index, &mut globals)?));
+            }
+        }
+        let mut constants = Segment::default();
+        if let Some(index) = self.find(".nv.constant3") {
+            bases.push((index, self.place(index, &mut constants)?));
+        }
+        let mut addresses = self.named(".nv.constant4")?;
+        self.relocate(".nv.constant4", &mut addresses, &bases)?;
+        let infos = self.named(".nv.info")?;
+        let infos = Infos::read(&infos).map_err(|message| self.problem(format!(".nv.info: {message}")))?;
+        let mut kernels = Vec::new();
+        for (index, name) in self.sections() {
+            if let Some(name) = name.strip_prefix(".text.")
+                && let Some(kernel) = self.kernel(index, name, &infos)?
+            {
+                kernels.push(kernel);
+            }
+        }
+        Ok(Cubin { target, globals, constants, addresses, kernels })
+    }
+
+    /// Appends a section and its variables to a segment; returns its address.
+    fn place(&self, index: SectionIndex, segment: &mut Segment) -> Result<u64, Diagnostics> {
+        let section = self.sections.section(index).map_err(|error| self.problem(error.to_string()))?;
+        let size = section.sh_size(ENDIAN);
+        let align = section.sh_addralign(ENDIAN).clamp(1, 4096).next_power_of_two();
+        if size > MAX_VARIABLES {
+            return Err(
+                self.problem(format!("section {} has {size} bytes, at most {MAX_VARIABLES} work", index.0))
+            );
+        }
+        let start = segment.size.next_multiple_of(align.max(ALIGN));
+        segment.size = start + size;
+        if section.sh_type(ENDIAN) != SHT_NOBITS {
+            let data = self.data(index)?;
+            segment.init.resize((start - segment.start) as usize, 0);
+            segment.init.extend_from_slice(data);
+        }
+        let mut variables: Vec<_> = self
+            .symbols
+            .iter()
+            .filter(|symbol| {
+                usize::from(symbol.st_shndx(ENDIAN).0) == index.0 && symbol.st_type() == STT_OBJECT
+            })
+            .collect();
+        variables.sort_by_key(|symbol| symbol.st_value(ENDIAN));
+        for symbol in variables {
+            let (offset, bytes) = (symbol.st_value(ENDIAN), symbol.st_size(ENDIAN));
+            if offset.checked_add(bytes).is_some_and(|end| end <= size) {
+                let name = self.symbol_name(symbol);
+                segment.vars.push(warpbound_core::program::layout::Variable {
+                    name,
+                    offset: start + offset,
+                    size: bytes,
+                });
+            }
+        }
+        Ok(start)
+    }
+
+    /// Applies the relocations of a section.
+    fn relocate(
+        &self,
+        name: &str,
+        bytes: &mut [u8],
+        bases: &[(SectionIndex, u64)],
+    ) -> Result<(), Diagnostics> {
+        for (offset, kind, symbol, addend) in self.relocations(name)? {
+            let symbol = self
+                .symbols
+                .symbol(object::SymbolIndex(symbol as usize))
+                .map_err(|error| self.problem(error.to_string()))?;
+            let base = bases
+                .iter()
+                .find(|(index, _)| index.0 == usize::from(symbol.st_shndx(ENDIAN).0))
+                .map(|&(_, base)| base);
+            let place =
+                usize::try_from(offset).ok().and_then(|at| bytes.get_mut(at..)?.first_chunk_mut::<8>());
+            match (kind, base, place) {
+                (ABSOLUTE_64, Some(base), Some(place)) => {
+                    let own = u64::from_le_bytes(*place);
+                    let address = base
+                        .wrapping_add(symbol.st_value(ENDIAN))
+                        .wrapping_add(own)
+                        .wrapping_add(addend as u64);
+                    *place = address.to_le_bytes();
+                }
+                _ => {
+                    let of = self.symbol_name(symbol);
+                    return Err(self.problem(format!(
+                        "{name}: relocation {kind} by `{of}` at {offset:#x} cannot be done"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the offset, type, symbol and addend of the relocations of a section.
+    fn relocations(&self, name: &str) -> Result<Vec<(u64, u32, u32, i64)>, Diagnostics> {
+        let mut found = Vec::new();
+        for (index, of) in self.sections() {
+            let section = self.sections.section(index).map_err(|error| self.problem(error.to_string()))?;
+            let kind = section.sh_type(ENDIAN);
+            if kind == SHT_REL && of.strip_prefix(".rel") == Some(name) {
+                let data = section.data_as_array::<object::elf::Rel64<LittleEndian>, _>(ENDIAN, self.bytes);
+                let data = data.map_err(|error| self.problem(format!("{of}: {error}")))?;
+                found.extend(
+                    data.iter().map(|rel| (rel.r_offset(ENDIAN), rel.r_type(ENDIAN).0, rel.r_sym(ENDIAN), 0)),
+                );
+            } else if kind == SHT_RELA && of.strip_prefix(".rela") == Some(name) {
+                let data = section.data_as_array::<object::elf::Rela64<LittleEndian>, _>(ENDIAN, self.bytes);
+                let data = data.map_err(|error| self.problem(format!("{of}: {error}")))?;
+                found.extend(data.iter().map(|rela| {
+                    (
+                        rela.r_offset(ENDIAN),
+                        rela.r_type(ENDIAN, false).0,
+                        rela.r_sym(ENDIAN, false),
+                        rela.r_addend(ENDIAN),
+                    )
+                }));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the kernel whose code is in a section, or `None` if the section contains only
+    /// functions.
+    fn kernel(&self, index: SectionIndex, name: &str, infos: &Infos) -> Result<Option<Kernel>, Diagnostics> {
+        let own = self.find(&format!(".nv.info.{name}"));
+        let Some(own) = own else { return Ok(None) };
+        let info = Info::read(self.data(own)?)
+            .map_err(|message| self.problem(format!(".nv.info.{name}: {message}")))?;
+        let code = self.data(index)?.to_vec();
+        let section = self.sections.section(index).map_err(|error| self.problem(error.to_string()))?;
+        let inside = |symbol: &&<Elf as FileHeader>::Sym| {
+            usize::from(symbol.st_shndx(ENDIAN).0) == index.0 && symbol.st_type() == STT_FUNC
+        };
+        let mut functions: Vec<(u64, String)> = self
+            .symbols
+            .iter()
+            .filter(inside)
+            .map(|symbol| (symbol.st_value(ENDIAN), self.symbol_name(symbol)))
+            .collect();
+        functions.sort();
+        // the symbol table determines the number that attributes use for the kernel
+        let symbol =
+            self.symbols.enumerate().find(|(_, symbol)| inside(symbol) && symbol.st_value(ENDIAN) == 0);
+        let number = symbol.map_or(0, |(index, _)| index.0 as u32);
+        functions.retain(|(at, _)| *at > 0);
+        let shared = self.find(&format!(".nv.shared.{name}"));
+        let shared_bytes = match shared.map(|index| self.sections.section(index)) {
+            Some(Ok(section)) => section.sh_size(ENDIAN),
+            _ => 0,
+        };
+        let unresolved = self.relocations(&format!(".text.{name}"))?;
+        let unresolved = unresolved
+            .into_iter()
+            .map(|(offset, _, symbol, _)| {
+                let symbol = self.symbols.symbol(object::SymbolIndex(symbol as usize));
+                (offset, symbol.map_or(String::new(), |symbol| self.symbol_name(symbol)))
+            })
+            .collect();
+        Ok(Some(Kernel {
+            name: name.to_owned(),
+            code,
+            at: section.sh_offset(ENDIAN),
+            functions,
+            constants: self.named(&format!(".nv.constant2.{name}"))?,
+            param_base: info.param_base,
+            param_bytes: info.param_bytes,
+            params: info.params,
+            registers: infos.registers(number),
+            shared_bytes,
+            local_bytes: infos.local(number),
+            max_threads: info.max_threads,
+            unresolved,
+        }))
+    }
+}

@@ -1,0 +1,198 @@
+//! Lowers comparisons whose result is a predicate, a mask, or a selection of a source.
+
+use super::{Cx, Decoded, Res, Role, S32, S64, U32, U64, Value, double, float, refuse};
+use warpbound_core::base::RegId;
+use warpbound_core::program::Guard;
+use warpbound_core::program::sem::{
+    Carry, Cmp, Compare, CompareInto, FloatTy, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, ValueTy,
+};
+
+/// Adds `p = a cmp b`.
+pub(super) fn into(cx: &mut Cx, cmp: Cmp, ty: IntTy, (a, b): (Src, Src), p: RegId) {
+    let ty = ValueTy::Int(ty);
+    cx.push(Sem::Compare(Box::new(Compare {
+        cmp,
+        ty,
+        ftz: false,
+        a,
+        b,
+        combine: None,
+        into: CompareInto::Preds(Some(p), None),
+    })));
+}
+
+/// Returns a relation by its name; `None` for those that do not depend on the sources.
+fn relation(name: &str) -> Option<Cmp> {
+    Some(match name {
+        ".LT" => Cmp::Lt,
+        ".EQ" => Cmp::Eq,
+        ".LE" => Cmp::Le,
+        // FCMP does not print it
+        ".GT" | "" => Cmp::Gt,
+        ".NE" => Cmp::Ne,
+        ".GE" => Cmp::Ge,
+        ".NUM" => Cmp::Num,
+        ".NAN" => Cmp::Nan,
+        ".LTU" => Cmp::Ltu,
+        ".EQU" => Cmp::Equ,
+        ".LEU" => Cmp::Leu,
+        ".GTU" => Cmp::Gtu,
+        ".NEU" => Cmp::Neu,
+        ".GEU" => Cmp::Geu,
+        _ => return None,
+    })
+}
+
+fn logic(name: &str) -> PredOp {
+    match name {
+        ".OR" => PredOp::Or,
+        ".XOR" => PredOp::Xor,
+        _ => PredOp::And,
+    }
+}
+
+/// The operands of a comparison.
+struct Question {
+    cmp: Cmp,
+    ty: ValueTy,
+    ftz: bool,
+    a: Src,
+    b: Src,
+}
+
+pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+    let sem = d.op.sem.as_str();
+    if sem == "fchk" {
+        check_divide(cx, d)?;
+        return Ok(Role::PLAIN);
+    }
+    let question = question(cx, d)?;
+    if matches!(sem, "icmp" | "fcmp") {
+        let p = cx.pred();
+        ask(cx, question, None, CompareInto::Preds(Some(p), None));
+        let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
+        let dst = cx.dst(d, "d")?;
+        cx.push(Sem::Select { dst, a, b, p: PredSrc::Reg(Guard { reg: p, negate: false }) });
+        return Ok(Role::PLAIN);
+    }
+    let with = cx.pred_src(d, "c");
+    let combine = match (logic(d.modifier("bop")), with) {
+        (PredOp::And, PredSrc::Const(true)) => None,
+        (op, with) => Some((op, with)),
+    };
+    if sem.ends_with("setp") {
+        let (p, q) = (cx.pred_dst(d, "p"), cx.pred_dst(d, "q"));
+        ask(cx, question, combine, CompareInto::Preds(p, q));
+    } else {
+        let dst = cx.dst(d, "d")?;
+        let result = if d.has("bf") { CompareInto::Float(dst, FloatTy::F32) } else { CompareInto::Ones(dst) };
+        ask(cx, question, combine, result);
+        if d.operand("d").is_some_and(|operand| operand.cc) {
+            cx.note_zero(dst, false);
+        }
+    }
+    Ok(Role::PLAIN)
+}
+
+fn ask(cx: &mut Cx, question: Question, combine: Option<(PredOp, PredSrc)>, into: CompareInto) {
+    let Question { cmp, ty, ftz, a, b } = question;
+    cx.push(Sem::Compare(Box::new(Compare { cmp, ty, ftz, a, b, combine, into })));
+}
+
+fn question(cx: &mut Cx, d: &Decoded) -> Res<Question> {
+    let name = d.modifier("cmp");
+    let ftz = d.has("ftz");
+    let kind = d.op.sem.as_bytes().first().copied().unwrap_or(b'i');
+    let ty = match kind {
+        b'f' => ValueTy::Float(FloatTy::F32),
+        b'd' => ValueTy::Float(FloatTy::F64),
+        _ => ValueTy::Int(if d.has("u") { U32 } else { S32 }),
+    };
+    let Some(cmp) = relation(name) else {
+        let cmp = if name == ".T" { Cmp::Eq } else { Cmp::Ne };
+        return Ok(Question { cmp, ty: ValueTy::Int(U32), ftz: false, a: Src::Imm(0), b: Src::Imm(0) });
+    };
+    let (a, b) = match d.op.sem.as_str() {
+        "icmp" | "fcmp" => (cx.source(d, "c")?, Src::Imm(0)),
+        _ if kind == b'f' => (float::source(cx, d, "a")?, float::source(cx, d, "b")?),
+        _ if kind == b'd' => (double::source(cx, d, "a")?, double::source(cx, d, "b")?),
+        _ => (cx.source(d, "a")?, cx.source(d, "b")?),
+    };
+    if kind == b'i' && d.has("x") {
+        return extended(cx, d, cmp, (a, b));
+    }
+    Ok(Question { cmp, ty, ftz, a, b })
+}
+
+/// Lowers the comparison of the upper words of 64-bit integers, after the condition code has been
+/// set by that of the lower words. It compares the difference of the upper words minus the borrow
+/// of the lower words with zero.
+fn extended(cx: &mut Cx, d: &Decoded, cmp: Cmp, (a, b): (Src, Src)) -> Res<Question> {
+    let ty = if d.has("u") { U64 } else { S64 };
+    let widened = |cx: &mut Cx, source: Src| {
+        let dst = cx.wide();
+        let from = ValueTy::Int(IntTy { bits: 32, signed: ty.signed });
+        cx.push(super::convert::plain(dst, source, from, ValueTy::Int(ty)));
+        Src::Reg(dst)
+    };
+    let (a, b) = (widened(cx, a), widened(cx, b));
+    let difference = cx.wide();
+    cx.int(IntOp::Sub, S64, difference, &[a, b]);
+    let (carry, zero) = (cx.flags.carry, cx.flags.zero);
+    let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
+    let borrowed = cx.wide();
+    cx.push(Sem::Select { dst: borrowed, a: Src::Imm(0), b: Src::Imm(1), p: held(carry) });
+    let rest = cx.wide();
+    let src = [Src::Reg(difference), Src::Reg(borrowed), Src::Imm(0), Src::Imm(0)];
+    cx.push(Sem::Int { op: IntOp::Sub, ty: S64, dst: rest, src, carry: Carry::default(), saturate: false });
+    // The integers are equal only if the lower words are as well; otherwise the value is not zero
+    // and has the same sign.
+    let lower = cx.wide();
+    cx.push(Sem::Select { dst: lower, a: Src::Imm(0), b: Src::Imm(1), p: held(zero) });
+    let whole = cx.wide();
+    let twice = cx.wide();
+    cx.int(IntOp::Shl, U64, twice, &[Src::Reg(rest), Src::Imm(1)]);
+    cx.int(IntOp::Or, U64, whole, &[Src::Reg(twice), Src::Reg(lower)]);
+    Ok(Question { cmp, ty: ValueTy::Int(S64), ftz: false, a: Src::Reg(whole), b: Src::Imm(0) })
+}
+
+/// Lowers `FCHK.DIVIDE`, which tests whether a quotient needs the slow path. The condition of the
+/// hardware is not public. Here it holds whenever the fast path could lose bits at the limits of
+/// the exponent's range: the reciprocal of the divisor, the quotient, the remainder or a source is
+/// not a normal number. Zero over a normal divisor does not need the slow path unless the quotient
+/// is -0: the fast path begins with a sum to +0 and would lose the sign.
+fn check_divide(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let Some(p) = cx.pred_dst(d, "p") else { return refuse("FCHK without a predicate", "") };
+    if let Some(operand) = ["a", "b"]
+        .iter()
+        .filter_map(|name| d.operand(name))
+        .find(|operand| matches!(operand.value, Value::Predicate(_)))
+    {
+        return refuse(format!("FCHK of {}", operand.name), "");
+    }
+    let (a, b) = (float::source(cx, d, "a")?, float::source(cx, d, "b")?);
+    let exponent = |cx: &mut Cx, source: Src| cx.value(IntOp::Bfe, U32, &[source, Src::Imm(23), Src::Imm(8)]);
+    let (of_a, of_b) = (exponent(cx, a), exponent(cx, b));
+    let outside = |cx: &mut Cx, value: Src, least: u64, count: u64| {
+        let from = cx.value(IntOp::Sub, U32, &[value, Src::Imm(least)]);
+        let p = cx.pred();
+        into(cx, Cmp::Ge, U32, (from, Src::Imm(count)), p);
+        p
+    };
+    let (divisor, dividend) = (outside(cx, of_b, 1, 252), outside(cx, of_a, 25, 229));
+    let difference = cx.value(IntOp::Sub, U32, &[of_a, of_b]);
+    let biased = cx.value(IntOp::Add, U32, &[difference, Src::Imm(124)]);
+    let quotient = outside(cx, biased, 0, 249);
+    let magnitude = cx.value(IntOp::And, U32, &[a, Src::Imm(0x7fff_ffff)]);
+    let nonzero = cx.pred();
+    let signs = cx.value(IntOp::Xor, U32, &[a, b]);
+    let sign = cx.value(IntOp::And, U32, &[signs, Src::Imm(0x8000_0000)]);
+    let counted = cx.value(IntOp::Or, U32, &[magnitude, sign]);
+    into(cx, Cmp::Ne, U32, (counted, Src::Imm(0)), nonzero);
+    let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
+    let either = cx.pred();
+    cx.push(Sem::PredLogic { op: PredOp::Or, dst: either, a: held(dividend), b: held(quotient) });
+    cx.push(Sem::PredLogic { op: PredOp::And, dst: either, a: held(either), b: held(nonzero) });
+    cx.push(Sem::PredLogic { op: PredOp::Or, dst: p, a: held(either), b: held(divisor) });
+    Ok(())
+}

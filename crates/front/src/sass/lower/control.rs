@@ -1,0 +1,146 @@
+//! Lowers branches, divergent regions, calls and exits.
+
+use super::{Cx, Decoded, PT, Res, Role, Value, refuse};
+use warpbound_core::base::Pc;
+use warpbound_core::program::Flow;
+use warpbound_core::program::Guard;
+use warpbound_core::program::sem::{
+    Call, Cmp, Compare, CompareInto, Operand as Src, PredOp, PredSrc, Region, Sem, ValueTy,
+};
+
+/// The maximum number of targets of an indirect branch.
+const MOST_PLACES: usize = 256;
+
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
+    let sem = d.op.sem.as_str();
+    if sem == "nop" {
+        return Ok(Role::PLAIN);
+    }
+    if let Some((_, text, _)) = d
+        .modifiers
+        .iter()
+        .find(|(name, text, _)| matches!(*name, "lmt" | "noinc" | "keep") && !text.is_empty())
+    {
+        return refuse(format!("{}{text}", d.op.name), "");
+    }
+    let condition = d.operand("cc").filter(|operand| !operand.hidden);
+    if let Some(condition) = condition {
+        return conditional(cx, d, condition.value, next);
+    }
+    let role = match sem {
+        "exit" => Role::flow(Flow::Exit),
+        _ => Role::PLAIN,
+    };
+    match sem {
+        "bra" => {
+            let target = target(cx, d, next)?;
+            cx.push(Sem::Branch { target, reconverge: None });
+        }
+        "ssy" | "pbk" | "pcnt" => {
+            let region = match sem {
+                "ssy" => Region::Sync,
+                "pbk" => Region::Break,
+                _ => Region::Continue,
+            };
+            let join = target(cx, d, next)?;
+            cx.push(Sem::OpenRegion { region, join });
+        }
+        "sync" => cx.push(Sem::CloseRegion { region: Region::Sync }),
+        "brk" => cx.push(Sem::CloseRegion { region: Region::Break }),
+        "cont" => cx.push(Sem::CloseRegion { region: Region::Continue }),
+        "cal" => {
+            let target = target(cx, d, next)?;
+            // the number is set once all functions are known
+            cx.push(Sem::Call(Box::new(Call {
+                target,
+                function: 0,
+                pass: Vec::new(),
+                give_back: Vec::new(),
+            })));
+        }
+        "brx" => table(cx, d, next)?,
+        "bpt" if d.modifier("mode") == ".TRAP" => {
+            cx.push(Sem::Trap { message: "the kernel executed `BPT.TRAP`".into() });
+        }
+        "bpt" => return refuse(format!("BPT{}", d.modifier("mode")), "a debugger would stop here"),
+        "ret" => cx.push(Sem::Return),
+        _ => cx.push(Sem::Exit),
+    }
+    Ok(role)
+}
+
+/// Lowers an indirect branch. The compiler loads the address from its constants, so every constant
+/// that is the offset of an instruction of the kernel is a possible target. Other values of the
+/// register select an index after the last target.
+fn table(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
+    let address = cx.source(d, "a")?;
+    let Some(Value::Number(offset)) = d.operand("t").map(|operand| operand.value) else {
+        return refuse("BRX without an offset", "");
+    };
+    let mut places: Vec<(u32, Pc)> = Vec::new();
+    for word in cx.kernel.constants.as_chunks().0 {
+        let word = u32::from_le_bytes(*word);
+        if let Ok(target) = (cx.targets)(i64::from(word) + offset + next)
+            && !places.iter().any(|(known, _)| *known == word)
+        {
+            places.push((word, target));
+        }
+    }
+    if places.is_empty() || places.len() > MOST_PLACES {
+        let message = format!("the constants of the kernel have {} places to go to", places.len());
+        return refuse(message, format!("1 to {MOST_PLACES} are known"));
+    }
+    let (index, here) = (cx.narrow(), cx.pred());
+    cx.push(Sem::Mov { dst: index, src: Src::Imm(places.len() as u64) });
+    for (number, (word, _)) in places.iter().enumerate() {
+        cx.push(Sem::Compare(Box::new(Compare {
+            cmp: Cmp::Eq,
+            ty: ValueTy::Int(super::U32),
+            ftz: false,
+            a: address,
+            b: Src::Imm(u64::from(*word)),
+            combine: None,
+            into: CompareInto::Preds(Some(here), None),
+        })));
+        cx.push_if(here, false, Sem::Mov { dst: index, src: Src::Imm(number as u64) });
+    }
+    let targets = places.into_iter().map(|(_, target)| target).collect();
+    cx.push(Sem::BranchTable { targets, index: Src::Reg(index), reconverge: None });
+    Ok(())
+}
+
+/// Lowers a branch that depends on the condition code and on the guard.
+fn conditional(cx: &mut Cx, d: &Decoded, condition: Value, next: i64) -> Res<Role> {
+    let Value::Choice(name, _) = condition else {
+        return refuse(format!("{} by this condition", d.op.name), "");
+    };
+    let zero = match name {
+        "CC.EQ" | "CC.EQU" => true,
+        "CC.NE" | "CC.NEU" => false,
+        other => {
+            return refuse(format!("{} by {other}", d.op.name), "conditions on zero are known, no others");
+        }
+    };
+    if d.op.sem != "bra" {
+        return refuse(format!("{} by {name}", d.op.name), "");
+    }
+    let target = target(cx, d, next)?;
+    let taken = cx.pred();
+    let flag = PredSrc::Reg(Guard { reg: cx.flags.zero, negate: !zero });
+    match d.guard {
+        Some((number, negate)) if number != PT => {
+            let guard = PredSrc::Reg(Guard { reg: cx.predicate(number), negate });
+            cx.push(Sem::PredLogic { op: PredOp::And, dst: taken, a: flag, b: guard });
+        }
+        _ => cx.set_pred(taken, flag),
+    }
+    cx.push_if(taken, false, Sem::Branch { target, reconverge: None });
+    Ok(Role::PLAIN)
+}
+
+fn target(cx: &Cx, d: &Decoded, next: i64) -> Res<Pc> {
+    match d.operand("t").map(|operand| operand.value) {
+        Some(Value::Target(offset)) => (cx.targets)(next + offset),
+        _ => refuse(format!("{} without a target", d.op.name), ""),
+    }
+}

@@ -1,0 +1,161 @@
+//! Lowers conversions.
+
+use super::{Cx, Decoded, Operand, Res, Role, S32, U32, double, float, refuse};
+use warpbound_core::base::RegId;
+use warpbound_core::program::sem::{Convert, FloatTy, IntOp, IntTy, Operand as Src, Round, Sem, ValueTy};
+
+/// Returns a conversion without modifiers.
+pub(super) fn plain(dst: RegId, src: Src, from: ValueTy, to: ValueTy) -> Sem {
+    let convert = Convert {
+        dst,
+        src,
+        src2: None,
+        from,
+        to,
+        round: Round::Nearest,
+        integral: false,
+        sat: false,
+        ftz: false,
+        relu: false,
+        finite: false,
+    };
+    Sem::Convert(Box::new(convert))
+}
+
+fn float_type(name: &str) -> FloatTy {
+    match name {
+        ".F16" => FloatTy::F16,
+        ".F64" => FloatTy::F64,
+        _ => FloatTy::F32,
+    }
+}
+
+fn int_type(name: &str) -> Res<IntTy> {
+    let (sign, bits) = name.split_at(name.len().min(2));
+    match bits.parse() {
+        Ok(bits @ (8 | 16 | 32 | 64)) => Ok(IntTy { bits, signed: sign == ".S" }),
+        _ => refuse(format!("`{name}` is no integer type"), ""),
+    }
+}
+
+pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+    if d.operand("d").is_some_and(|operand| operand.cc) {
+        return refuse(format!("{} with the condition code", d.op.name), "");
+    }
+    let sem = d.op.sem.as_str();
+    let from = if sem.starts_with('f') {
+        ValueTy::Float(float_type(d.modifier("from")))
+    } else {
+        ValueTy::Int(int_type(d.modifier("from"))?)
+    };
+    let to = if sem.ends_with('f') {
+        ValueTy::Float(float_type(d.modifier("to")))
+    } else {
+        ValueTy::Int(int_type(d.modifier("to"))?)
+    };
+    let single = ValueTy::Float(FloatTy::F32);
+    let half = ValueTy::Float(FloatTy::F16);
+    if d.has("ftz") && ![from, to].contains(&single) || d.has("ftz") && [from, to].contains(&half) {
+        return refuse(
+            format!("{}.FTZ between these types", d.op.name),
+            "compilers flush subnormal numbers of single precision only",
+        );
+    }
+    let src = source(cx, d, from)?;
+    let name = d.modifier("round");
+    let round = match name {
+        // F2F within a format rounds to an integral number or passes the number through
+        ".PASS" | ".ROUND" => Round::Nearest,
+        name => float::round(name),
+    };
+    let integral = match sem {
+        "f2i" => true,
+        "f2f" => matches!(name, ".ROUND" | ".FLOOR" | ".CEIL" | ".TRUNC"),
+        _ => false,
+    };
+    let wide = to.bytes() == 8;
+    let dst = if wide { cx.wide() } else { cx.dst(d, "d")? };
+    let (sat, ftz) = (d.has("sat"), d.has("ftz"));
+    cx.push(Sem::Convert(Box::new(Convert {
+        dst,
+        src,
+        src2: None,
+        from,
+        to,
+        round,
+        integral,
+        sat,
+        ftz,
+        relu: false,
+        finite: false,
+    })));
+    if wide {
+        cx.unpack(d, "d", dst);
+    }
+    Ok(Role::PLAIN)
+}
+
+/// Returns the selected part of the source with its signs.
+fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
+    let Some(operand) = d.operand("b") else { return refuse(format!("{} without a source", d.op.name), "") };
+    match from {
+        ValueTy::Float(FloatTy::F64) => double::source(cx, d, "b"),
+        ValueTy::Float(FloatTy::F32) => float::source(cx, d, "b"),
+        ValueTy::Float(_) => half_source(cx, operand),
+        ValueTy::Int(ty) if ty.bits == 64 => {
+            if operand.neg || operand.abs {
+                return refuse(format!("{} of a double word with a sign", d.op.name), "");
+            }
+            cx.pair(operand)
+        }
+        ValueTy::Int(ty) => {
+            if (operand.neg || operand.abs) && !ty.signed {
+                return refuse(format!("{} of an unsigned integer with a sign", d.op.name), "");
+            }
+            // The negation of the smallest number of a width is that number: ptxas merges `abs.s16`
+            // or `neg.s16` and a conversion into one such instruction.
+            let mut value = cx.raw(operand)?;
+            let byte = match operand.part {
+                ".B1" => 8,
+                ".B2" => 16,
+                ".B3" => 24,
+                _ if operand.half => 16,
+                _ => 0,
+            };
+            if byte > 0 {
+                value = cx.value(IntOp::Shr, U32, &[value, Src::Imm(byte)]);
+            }
+            if ty.bits < 32 && (operand.abs || operand.neg) {
+                let length = Src::Imm(ty.bits.into());
+                value = cx.value(
+                    IntOp::Bfe,
+                    IntTy { bits: 32, signed: ty.signed },
+                    &[value, Src::Imm(0), length],
+                );
+            }
+            if operand.abs {
+                value = cx.value(IntOp::Abs, S32, &[value]);
+            }
+            if operand.neg {
+                value = cx.value(IntOp::Neg, U32, &[value]);
+            }
+            Ok(value)
+        }
+    }
+}
+
+/// Returns the selected half of a register with its signs.
+fn half_source(cx: &mut Cx, operand: &Operand) -> Res<Src> {
+    const SIGN: u64 = 1 << 15;
+    let mut value = cx.raw(operand)?;
+    if operand.half {
+        value = cx.value(IntOp::Shr, U32, &[value, Src::Imm(16)]);
+    }
+    if operand.abs {
+        value = cx.value(IntOp::And, U32, &[value, Src::Imm(SIGN - 1)]);
+    }
+    if operand.neg {
+        value = cx.value(IntOp::Xor, U32, &[value, Src::Imm(SIGN)]);
+    }
+    Ok(value)
+}

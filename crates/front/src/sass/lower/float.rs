@@ -1,0 +1,153 @@
+//! Lowers single precision.
+
+use super::{Cx, Decoded, Operand, Res, Role, U32, refuse};
+use warpbound_core::program::sem::{FloatMode, FloatOp, FloatTy, IntOp, Operand as Src, PredSrc, Round, Sem};
+
+const SIGN: u64 = 1 << 31;
+
+/// Returns a source with its signs.
+pub(super) fn source(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
+    let raw = cx.source(d, name)?;
+    Ok(match d.operand(name) {
+        Some(operand) => signed(cx, raw, operand),
+        None => raw,
+    })
+}
+
+/// Applies signs to a source. They only change the sign bit, without rounding and without changing
+/// NaN.
+pub(super) fn signed(cx: &mut Cx, source: Src, operand: &Operand) -> Src {
+    match (source, operand.abs, operand.neg) {
+        (source, false, false) => source,
+        (Src::Imm(bits), abs, neg) => {
+            let bits = if abs { bits & !SIGN } else { bits };
+            Src::Imm(if neg { bits ^ SIGN } else { bits })
+        }
+        (source, true, false) => cx.value(IntOp::And, U32, &[source, Src::Imm(SIGN - 1)]),
+        (source, true, true) => cx.value(IntOp::Or, U32, &[source, Src::Imm(SIGN)]),
+        (source, false, true) => cx.value(IntOp::Xor, U32, &[source, Src::Imm(SIGN)]),
+    }
+}
+
+pub(super) fn round(name: &str) -> Round {
+    match name {
+        ".RM" | ".FLOOR" => Round::Down,
+        ".RP" | ".CEIL" => Round::Up,
+        ".RZ" | ".TRUNC" => Round::Zero,
+        _ => Round::Nearest,
+    }
+}
+
+fn mode(d: &Decoded) -> Res<FloatMode> {
+    let ftz = match d.modifier("ftz") {
+        "" => false,
+        ".FTZ" => true,
+        other => return refuse(format!("{}{other}", d.op.name), "compile without --use_fast_math"),
+    };
+    Ok(FloatMode { round: round(d.modifier("round")), ftz, sat: d.has("sat"), ..FloatMode::default() })
+}
+
+pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+    if d.operand("d").is_some_and(|operand| operand.cc) {
+        return refuse(format!("{} with the condition code", d.op.name), "");
+    }
+    let ty = FloatTy::F32;
+    let zero = Src::Imm(0);
+    match d.op.sem.as_str() {
+        "fadd" | "fmul" => {
+            if d.has("scale") {
+                return refuse(format!("FMUL{}", d.modifier("scale")), "");
+            }
+            let minus = d.op.sem == "fadd" && d.operand("b").is_some_and(|b| b.neg && !b.abs);
+            let a = source(cx, d, "a")?;
+            // a subtraction is a separate operation
+            let b = if minus { cx.source(d, "b")? } else { source(cx, d, "b")? };
+            let op = match (d.op.sem.as_str(), minus) {
+                ("fmul", _) => FloatOp::Mul,
+                (_, true) => FloatOp::Sub,
+                _ => FloatOp::Add,
+            };
+            let (mode, dst) = (mode(d)?, cx.dst(d, "d")?);
+            cx.push(Sem::Float { op, ty, mode, dst, src: [a, b, zero] });
+        }
+        "ffma" => {
+            let (a, b, c) = (source(cx, d, "a")?, source(cx, d, "b")?, source(cx, d, "c")?);
+            let (mode, dst) = (mode(d)?, cx.dst(d, "d")?);
+            cx.push(Sem::Float { op: FloatOp::Fma, ty, mode, dst, src: [a, b, c] });
+        }
+        "fmnmx" => {
+            let (a, b) = (source(cx, d, "a")?, source(cx, d, "b")?);
+            let (mode, dst) = (mode(d)?, cx.dst(d, "d")?);
+            choose(
+                cx,
+                d,
+                (FloatOp::Min, FloatOp::Max),
+                |op, dst| Sem::Float { op, ty, mode, dst, src: [a, b, zero] },
+                dst,
+                false,
+            );
+        }
+        "rro" => {
+            // the function itself reduces its range
+            let b = source(cx, d, "b")?;
+            let dst = cx.dst(d, "d")?;
+            cx.push(Sem::Mov { dst, src: b });
+        }
+        _ => special(cx, d)?,
+    }
+    Ok(Role::PLAIN)
+}
+
+/// Adds one of two operations, selected by the predicate of a minimum.
+pub(super) fn choose(
+    cx: &mut Cx,
+    d: &Decoded,
+    (least, most): (FloatOp, FloatOp),
+    operation: impl Fn(FloatOp, warpbound_core::base::RegId) -> Sem,
+    dst: warpbound_core::base::RegId,
+    wide: bool,
+) {
+    match cx.pred_src(d, "p") {
+        PredSrc::Const(smaller) => cx.push(operation(if smaller { least } else { most }, dst)),
+        p => {
+            let own = |cx: &mut Cx| if wide { cx.wide() } else { cx.narrow() };
+            let (low, high) = (own(cx), own(cx));
+            cx.push(operation(least, low));
+            cx.push(operation(most, high));
+            cx.push(Sem::Select { dst, a: Src::Reg(low), b: Src::Reg(high), p });
+        }
+    }
+}
+
+/// Lowers the multifunction unit. It flushes subnormal sources and results to zero, which the code
+/// around it relies on.
+fn special(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let a = source(cx, d, "a")?;
+    let dst = cx.dst(d, "d")?;
+    let op = match d.modifier("op") {
+        ".COS" => FloatOp::Cos,
+        ".SIN" => FloatOp::Sin,
+        ".EX2" => FloatOp::Ex2,
+        ".LG2" => FloatOp::Lg2,
+        ".RCP" | ".RCP64H" => FloatOp::Rcp,
+        ".RSQ" | ".RSQ64H" => FloatOp::Rsqrt,
+        _ => FloatOp::Sqrt,
+    };
+    let src = [a, Src::Imm(0), Src::Imm(0)];
+    if d.modifier("op").ends_with("64H") {
+        if d.has("sat") {
+            return refuse(format!("MUFU{}.SAT", d.modifier("op")), "");
+        }
+        // the operands are the upper words of doubles
+        let (whole, result) = (cx.wide(), cx.wide());
+        cx.push(Sem::Pack { dst: whole, parts: vec![Src::Imm(0), a], bits: 32 });
+        let mode = FloatMode { approx: true, ftz: true, ..FloatMode::default() };
+        let src = [Src::Reg(whole), Src::Imm(0), Src::Imm(0)];
+        cx.push(Sem::Float { op, ty: FloatTy::F64, mode, dst: result, src });
+        cx.high(dst, result);
+        return Ok(());
+    }
+    let mode = FloatMode { approx: true, ftz: true, sat: d.has("sat"), ..FloatMode::default() };
+    cx.push(Sem::Float { op, ty: FloatTy::F32, mode, dst, src });
+    Ok(())
+}

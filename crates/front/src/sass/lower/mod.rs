@@ -1,0 +1,461 @@
+//! Lowers instructions to [`Sem`]; each file handles one family of instructions.
+//!
+//! The semantics layer has neither signs on sources nor halves or pairs of registers. If an
+//! instruction of machine code does more than one operation, it is lowered to several adjacent
+//! operations on additional registers ([`Instr::folded`]). For timing, each instruction of the
+//! machine remains a single one.
+
+mod compare;
+mod control;
+mod convert;
+mod double;
+mod flags;
+mod float;
+mod int;
+mod memory;
+mod moves;
+mod program;
+mod warp;
+
+pub(super) use program::build;
+pub use program::{Built, Line, Problem};
+
+use super::cubin::{Cubin, Kernel};
+use super::table::Value;
+use super::table::{Decoded, Operand};
+use warpbound_core::base::{Pc, RegId};
+use warpbound_core::program::Control;
+use warpbound_core::program::sem::{
+    Carry, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, Special, ValueTy,
+};
+use warpbound_core::program::{Flow, Guard, Instr, MemoryOp, RegKind, RegList, Register};
+
+/// The reason why an instruction cannot be lowered: message and hint.
+type Refusal = (String, String);
+type Res<T> = Result<T, Refusal>;
+
+fn refuse<T>(message: impl Into<String>, hint: impl Into<String>) -> Res<T> {
+    Err((message.into(), hint.into()))
+}
+
+const U32: IntTy = IntTy { bits: 32, signed: false };
+const S32: IntTy = IntTy { bits: 32, signed: true };
+const U64: IntTy = IntTy { bits: 64, signed: false };
+const S64: IntTy = IntTy { bits: 64, signed: true };
+/// The register that is always zero, and the predicate that is always true.
+const RZ: u8 = 255;
+const PT: u8 = 7;
+
+/// The context in which the instructions of a kernel are lowered.
+struct Cx<'a> {
+    cubin: &'a Cubin,
+    kernel: &'a Kernel,
+    /// The registers of the program, including temporary ones.
+    regs: Vec<Register>,
+    known: Vec<Option<RegId>>,
+    preds: [Option<RegId>; 7],
+    /// The temporary registers by kind; each instruction uses the first ones.
+    own: [Vec<RegId>; 3],
+    taken: [usize; 3],
+    flags: flags::Flags,
+    /// The operations of the current instruction so far.
+    parts: Vec<Part>,
+    /// Returns the instruction at a branch target, given its byte offset.
+    targets: &'a dyn Fn(i64) -> Res<Pc>,
+}
+
+/// One operation of an instruction.
+struct Part {
+    sem: Sem,
+    guard: Option<Guard>,
+}
+
+/// The role of an instruction in timing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Role {
+    /// The index of the operation that is the memory access, if it is not the last one.
+    main: Option<usize>,
+    memory: Option<MemoryOp>,
+    flow: Flow,
+}
+
+impl Role {
+    const PLAIN: Self = Self { main: None, memory: None, flow: Flow::Plain };
+
+    fn flow(flow: Flow) -> Self {
+        Self { flow, ..Self::PLAIN }
+    }
+}
+
+/// The kinds of temporary registers.
+#[derive(Clone, Copy)]
+enum Own {
+    Narrow,
+    Wide,
+    Pred,
+}
+
+impl<'a> Cx<'a> {
+    fn new(
+        cubin: &'a Cubin,
+        kernel: &'a Kernel,
+        flags: flags::Uses,
+        targets: &'a dyn Fn(i64) -> Res<Pc>,
+    ) -> Self {
+        let mut cx = Self {
+            cubin,
+            kernel,
+            regs: Vec::new(),
+            known: vec![None; 255],
+            preds: [None; 7],
+            own: [Vec::new(), Vec::new(), Vec::new()],
+            taken: [0; 3],
+            flags: flags::Flags::default(),
+            parts: Vec::new(),
+            targets,
+        };
+        cx.flags = flags::Flags::new(&mut cx, flags);
+        cx
+    }
+
+    fn declare(&mut self, name: String, kind: RegKind) -> RegId {
+        self.regs.push(Register { name, kind });
+        RegId::from_index(self.regs.len() - 1)
+    }
+
+    fn register(&mut self, number: u8) -> RegId {
+        if let Some(Some(reg)) = self.known.get(usize::from(number)) {
+            return *reg;
+        }
+        let reg = self.declare(format!("R{number}"), RegKind::Bits(32));
+        if let Some(known) = self.known.get_mut(usize::from(number)) {
+            *known = Some(reg);
+        }
+        reg
+    }
+
+    fn predicate(&mut self, number: u8) -> RegId {
+        let index = usize::from(number) % 7;
+        match self.preds[index] {
+            Some(reg) => reg,
+            None => {
+                let reg = self.declare(format!("P{index}"), RegKind::Pred);
+                self.preds[index] = Some(reg);
+                reg
+            }
+        }
+    }
+
+    /// Returns a temporary register that the instruction has not used yet.
+    fn own(&mut self, kind: Own) -> RegId {
+        let (index, bits, letter) = match kind {
+            Own::Narrow => (0, RegKind::Bits(32), 'n'),
+            Own::Wide => (1, RegKind::Bits(64), 'w'),
+            Own::Pred => (2, RegKind::Pred, 'p'),
+        };
+        let next = self.taken[index];
+        self.taken[index] += 1;
+        if next == self.own[index].len() {
+            let reg = self.declare(format!("%{letter}{next}"), bits);
+            self.own[index].push(reg);
+        }
+        self.own[index][next]
+    }
+
+    fn is_own(&self, reg: RegId) -> bool {
+        self.regs[reg.index()].name.starts_with('%')
+    }
+
+    fn narrow(&mut self) -> RegId {
+        self.own(Own::Narrow)
+    }
+
+    fn wide(&mut self) -> RegId {
+        self.own(Own::Wide)
+    }
+
+    fn pred(&mut self) -> RegId {
+        self.own(Own::Pred)
+    }
+
+    fn push(&mut self, sem: Sem) {
+        self.parts.push(Part { sem, guard: None });
+    }
+
+    /// Adds an operation that only lanes execute in which a predicate holds.
+    fn push_if(&mut self, reg: RegId, negate: bool, sem: Sem) {
+        self.parts.push(Part { sem, guard: Some(Guard { reg, negate }) });
+    }
+
+    /// Adds `dst = op(..)`.
+    fn int(&mut self, op: IntOp, ty: IntTy, dst: RegId, src: &[Src]) {
+        let mut all = [Src::Imm(0); 4];
+        all.iter_mut().zip(src).for_each(|(to, from)| *to = *from);
+        self.push(Sem::Int { op, ty, dst, src: all, carry: Carry::default(), saturate: false });
+    }
+
+    /// Adds a 32-bit operation whose destination is a temporary register.
+    fn value(&mut self, op: IntOp, ty: IntTy, src: &[Src]) -> Src {
+        let dst = self.narrow();
+        self.int(op, ty, dst, src);
+        Src::Reg(dst)
+    }
+
+    /// Returns the destination of a 32-bit result; for RZ, a register that is never read.
+    fn dst(&mut self, d: &Decoded, name: &str) -> Res<RegId> {
+        match d.operand(name).map(|operand| operand.value) {
+            Some(Value::Register(RZ)) => Ok(self.narrow()),
+            Some(Value::Register(number)) => Ok(self.register(number)),
+            _ => refuse(format!("{} without a destination", d.op.name), ""),
+        }
+    }
+
+    /// Returns the destination predicate; `None` for PT.
+    fn pred_dst(&mut self, d: &Decoded, name: &str) -> Option<RegId> {
+        match d.operand(name).map(|operand| operand.value) {
+            Some(Value::Predicate(number)) if number != PT => Some(self.predicate(number)),
+            _ => None,
+        }
+    }
+
+    /// Returns a source predicate, which may be negated.
+    fn pred_src(&mut self, d: &Decoded, name: &str) -> PredSrc {
+        match d.operand(name) {
+            Some(&Operand { value: Value::Predicate(number), not, .. }) if number != PT => {
+                PredSrc::Reg(Guard { reg: self.predicate(number), negate: not })
+            }
+            Some(operand) => PredSrc::Const(!operand.not),
+            None => PredSrc::Const(true),
+        }
+    }
+
+    /// Returns the 32 bits of a source without its signs.
+    fn raw(&mut self, operand: &Operand) -> Res<Src> {
+        Ok(match operand.value {
+            Value::Register(RZ) => Src::Imm(0),
+            Value::Register(number) => Src::Reg(self.register(number)),
+            Value::Number(number) => Src::Imm(u64::from(number as u32)),
+            Value::Small(number) => Src::Imm(number),
+            Value::Single(bits) => Src::Imm(bits.into()),
+            Value::Constant { bank, offset } => self.constant(bank, offset)?,
+            _ => return refuse("an operand that this instruction does not take", ""),
+        })
+    }
+
+    fn source(&mut self, d: &Decoded, name: &str) -> Res<Src> {
+        match d.operand(name) {
+            Some(operand) => self.raw(operand),
+            None => refuse(format!("{} without operand {name}", d.op.name), ""),
+        }
+    }
+
+    /// Returns 32 bits of a constant bank.
+    fn constant(&mut self, bank: u8, offset: i64) -> Res<Src> {
+        let Ok(at) = u32::try_from(offset) else {
+            return refuse(format!("c[{bank:#x}][{offset:#x}]: an offset below zero"), "");
+        };
+        let word = |bytes: &[u8]| {
+            bytes
+                .get(at as usize..)
+                .and_then(|bytes| bytes.first_chunk::<4>())
+                .map(|word| u32::from_le_bytes(*word))
+        };
+        let of = |bytes: &[u8], what: &str| match word(bytes) {
+            Some(word) => Ok(Src::Imm(word.into())),
+            None => refuse(format!("c[{bank:#x}][{offset:#x}] lies beyond {what}"), "the file is damaged"),
+        };
+        match bank {
+            0 => self.launch_constant(at),
+            2 => of(&self.kernel.constants, "the constants of the kernel"),
+            3 => Ok(Src::Special(Special::Const(at))),
+            4 => of(&self.cubin.addresses, "the table of addresses"),
+            _ => refuse(format!("constant bank {bank}"), "0 parameters, 2 and 3 constants, 4 addresses"),
+        }
+    }
+
+    /// Returns a word of bank 0, which contains properties of the launch, followed by the
+    /// parameters.
+    fn launch_constant(&self, at: u32) -> Res<Src> {
+        use warpbound_core::isa::Space;
+        use warpbound_core::program::layout::window_base;
+        let base = self.kernel.param_base;
+        if at >= base {
+            let inside = at - base < self.kernel.param_bytes.next_multiple_of(4);
+            return if inside {
+                Ok(Src::Special(Special::Param(at - base)))
+            } else {
+                refuse(format!("c[0x0][{at:#x}] lies behind the parameters"), "")
+            };
+        }
+        // The windows of generic addresses for shared, local and constant memory; the upper halves
+        // are 0x100 further.
+        Ok(match at {
+            0x0 => Src::Imm(window_base(Space::Shared)),
+            0x4 => Src::Imm(window_base(Space::Local)),
+            0xd0 => Src::Imm(window_base(Space::Const)),
+            0x100 | 0x104 | 0xd4 => Src::Imm(0),
+            0x8 | 0xc | 0x10 => Src::Special(Special::Ntid(((at - 0x8) / 4) as u8)),
+            0x14 | 0x18 | 0x1c => Src::Special(Special::Nctaid(((at - 0x14) / 4) as u8)),
+            // the end of the thread's local memory, since the stack grows downwards
+            0x20 => Src::Imm(self.kernel.local_bytes),
+            _ => return refuse(format!("c[0x0][{at:#x}]: it is not known what the driver puts there"), ""),
+        })
+    }
+
+    /// Returns 64 bits of a source: a pair of registers, two words of a constant, or a double.
+    fn pair(&mut self, operand: &Operand) -> Res<Src> {
+        let parts = match operand.value {
+            Value::Register(RZ) => return Ok(Src::Imm(0)),
+            Value::Double(bits) => return Ok(Src::Imm(bits)),
+            Value::Number(number) => return Ok(Src::Imm(number as u64)),
+            Value::Register(number) => {
+                vec![Src::Reg(self.register(number)), Src::Reg(self.register(number.saturating_add(1)))]
+            }
+            Value::Constant { bank, offset } => {
+                vec![self.constant(bank, offset)?, self.constant(bank, offset + 4)?]
+            }
+            _ => return refuse("an operand that is no pair", ""),
+        };
+        if let [Src::Imm(low), Src::Imm(high)] = parts[..] {
+            return Ok(Src::Imm(low | high << 32));
+        }
+        let dst = self.wide();
+        self.push(Sem::Pack { dst, parts, bits: 32 });
+        Ok(Src::Reg(dst))
+    }
+
+    /// Writes 64 bits to the pair of registers of a destination.
+    fn unpack(&mut self, d: &Decoded, name: &str, src: RegId) {
+        if let Some(Value::Register(number)) = d.operand(name).map(|operand| operand.value)
+            && number != RZ
+        {
+            let [low, high] = [number, number.saturating_add(1)].map(|number| self.register(number));
+            self.low(low, src);
+            self.high(high, src);
+        }
+    }
+
+    /// Adds an extraction of the lower half of 64 bits.
+    fn low(&mut self, dst: RegId, src: RegId) {
+        self.push(convert::plain(dst, Src::Reg(src), ValueTy::Int(U64), ValueTy::Int(U32)));
+    }
+
+    /// Adds an extraction of the upper half of 64 bits.
+    fn high(&mut self, dst: RegId, src: RegId) {
+        let shifted = self.wide();
+        self.int(IntOp::Shr, U64, shifted, &[Src::Reg(src), Src::Imm(32)]);
+        self.low(dst, shifted);
+    }
+
+    /// Adds `dst = a` for predicates.
+    fn set_pred(&mut self, dst: RegId, a: PredSrc) {
+        self.push(Sem::PredLogic { op: PredOp::Mov, dst, a, b: PredSrc::Const(false) });
+    }
+
+    /// Completes an instruction: it emits the operations, of which one represents the instruction
+    /// in timing.
+    fn finish(&mut self, d: &Decoded, role: Role, place: u32, out: &mut Vec<Instr>) {
+        if self.parts.is_empty() {
+            self.push(Sem::Nop);
+        }
+        let main = role.main.unwrap_or(self.parts.len() - 1);
+        let guard = d.guard.filter(|&(number, negated)| number != PT || negated);
+        let guard = guard.map(|(number, negate)| self.guard(number, negate));
+        let (mut dsts, mut srcs) = (RegList::new(), RegList::new());
+        for part in &self.parts {
+            let used = part.sem.registers();
+            used.dsts.as_slice().iter().filter(|&&reg| !self.is_own(reg)).for_each(|&reg| dsts.insert(reg));
+            used.srcs.as_slice().iter().filter(|&&reg| !self.is_own(reg)).for_each(|&reg| srcs.insert(reg));
+        }
+        // a guard that an operation overwrites is copied first
+        let parts = std::mem::take(&mut self.parts);
+        let (last, before) = parts.split_last().map_or((0, &[][..]), |(_, before)| (before.len(), before));
+        let writes = |guard: Guard| {
+            before.iter().any(|part| part.sem.registers().dsts.as_slice().contains(&guard.reg))
+        };
+        let blank = |sem: Sem, guard: Option<Guard>| Instr {
+            class: warpbound_core::base::OpClass::default(),
+            class_by_space: None,
+            dsts: RegList::new(),
+            srcs: RegList::new(),
+            guard,
+            flow: Flow::Plain,
+            memory: None,
+            sem,
+            line: place,
+            folded: true,
+        };
+        // an operation with its own condition includes the guard in it
+        let conditional = parts.iter().any(|part| part.guard.is_some());
+        let mut kept = if conditional { None } else { guard };
+        if let Some(guard) = guard {
+            if writes(guard) && !conditional {
+                let copy = self.pred();
+                let sem = Sem::PredLogic {
+                    op: PredOp::Mov,
+                    dst: copy,
+                    a: PredSrc::Reg(Guard { negate: false, ..guard }),
+                    b: PredSrc::Const(false),
+                };
+                out.push(blank(sem, None));
+                kept = Some(Guard { reg: copy, negate: guard.negate });
+            }
+            srcs.insert(guard.reg);
+        }
+        debug_assert!(main <= last);
+        for (index, part) in parts.into_iter().enumerate() {
+            let used = part.sem.registers();
+            let mut instr = blank(part.sem, kept);
+            instr.guard = part.guard.or(instr.guard);
+            (instr.dsts, instr.srcs) = (used.dsts, used.srcs);
+            if let Some(guard) = instr.guard {
+                instr.srcs.insert(guard.reg);
+            }
+            if index == main {
+                instr.folded = false;
+                (instr.dsts, instr.srcs) = (dsts.clone(), srcs.clone());
+                (instr.flow, instr.memory) = (role.flow, role.memory);
+            }
+            out.push(instr);
+        }
+        self.taken = [0; 3];
+    }
+
+    /// Returns the guard of an instruction; `@!PT` never holds.
+    fn guard(&mut self, number: u8, negate: bool) -> Guard {
+        if number == PT {
+            // a predicate that is never written is false in all lanes
+            let never = self.flags.never;
+            return Guard { reg: never, negate: false };
+        }
+        Guard { reg: self.predicate(number), negate }
+    }
+
+    /// Lowers one instruction.
+    fn instruction(&mut self, d: &Decoded, next: i64, control: Control) -> Res<Role> {
+        let _ = control;
+        match d.op.sem.as_str() {
+            "iadd" | "iadd3" | "iscadd" | "lea" | "lea_hi" | "imnmx" | "xmad" | "imul" | "vmnmx" => {
+                int::lower(self, d)
+            }
+            "shl" | "shr" | "shf_left" | "shf_right" | "lop" | "lop3" | "bfe" | "bfi" | "popc" | "flo"
+            | "prmt" => int::bits(self, d),
+            "isetp" | "iset" | "icmp" | "fsetp" | "fset" | "fcmp" | "dsetp" | "dset" | "fchk" => {
+                compare::lower(self, d)
+            }
+            "mov" | "sel" | "psetp" | "pset" | "p2r" | "r2p" | "s2r" => moves::lower(self, d),
+            "fadd" | "fmul" | "ffma" | "fmnmx" | "mufu" | "rro" => float::lower(self, d),
+            "dadd" | "dmul" | "dfma" | "dmnmx" => double::lower(self, d),
+            "f2f" | "f2i" | "i2f" | "i2i" => convert::lower(self, d),
+            "load" | "store" | "load_const" | "atom" | "atom_cas" | "red" | "membar" | "depbar" => {
+                memory::lower(self, d)
+            }
+            "shfl" | "vote" | "bar" | "b2r" => warp::lower(self, d),
+            "bra" | "brx" | "bpt" | "ssy" | "pbk" | "pcnt" | "cal" | "sync" | "brk" | "cont" | "ret"
+            | "exit" | "nop" => control::lower(self, d, next),
+            _ => {
+                refuse(format!("{} is not supported", d.op.name), "compile the kernel without what needs it")
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Lowers moves, selections, logic on predicates, and special registers.
+
+use super::{Cx, Decoded, PT, Res, Role, U32, Value, refuse};
+use warpbound_core::program::Guard;
+use warpbound_core::program::sem::{IntOp, Operand as Src, PredOp, PredSrc, Sem, Special};
+
+pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+    match d.op.sem.as_str() {
+        "mov" => {
+            // the mask selects only some bytes
+            if d.operand("mask").is_some_and(|operand| !operand.hidden) {
+                return refuse("MOV of some bytes", "");
+            }
+            let (src, dst) = (cx.source(d, "b")?, cx.dst(d, "d")?);
+            cx.push(Sem::Mov { dst, src });
+        }
+        "sel" => {
+            let (a, b, p) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.pred_src(d, "p"));
+            let dst = cx.dst(d, "d")?;
+            cx.push(Sem::Select { dst, a, b, p });
+        }
+        "psetp" => {
+            let (first, opposite) = predicates(cx, d)?;
+            let (p, q) = (cx.pred_dst(d, "p"), cx.pred_dst(d, "q"));
+            // the destinations may be sources
+            if let Some(p) = p {
+                cx.set_pred(p, first);
+            }
+            if let Some(q) = q {
+                cx.set_pred(q, opposite);
+            }
+        }
+        "pset" => {
+            let (p, _) = predicates(cx, d)?;
+            let dst = cx.dst(d, "d")?;
+            let yes = if d.has("bf") { 0x3f80_0000 } else { 0xffff_ffff };
+            cx.push(Sem::Select { dst, a: Src::Imm(yes), b: Src::Imm(0), p });
+            if d.operand("d").is_some_and(|operand| operand.cc) {
+                cx.note_zero(dst, false);
+            }
+        }
+        "p2r" => to_register(cx, d)?,
+        "r2p" => from_register(cx, d)?,
+        _ => {
+            let Some(Value::Choice(name, _)) = d.operand("s").map(|operand| operand.value) else {
+                return refuse("S2R without a special register", "");
+            };
+            let dst = cx.dst(d, "d")?;
+            let src = special(name)?;
+            cx.push(Sem::Mov { dst, src });
+        }
+    }
+    Ok(Role::PLAIN)
+}
+
+fn special(name: &str) -> Res<Src> {
+    Ok(Src::Special(match name {
+        "SR_LANEID" => Special::LaneId,
+        "SR_TID.X" => Special::Tid(0),
+        "SR_TID.Y" => Special::Tid(1),
+        "SR_TID.Z" => Special::Tid(2),
+        "SR_CTAID.X" => Special::Ctaid(0),
+        "SR_CTAID.Y" => Special::Ctaid(1),
+        "SR_CTAID.Z" => Special::Ctaid(2),
+        "SR_EQMASK" => Special::LaneMaskEq,
+        "SR_LTMASK" => Special::LaneMaskLt,
+        "SR_LEMASK" => Special::LaneMaskLe,
+        "SR_GTMASK" => Special::LaneMaskGt,
+        "SR_GEMASK" => Special::LaneMaskGe,
+        "SR_CLOCKLO" => Special::Clock,
+        "SR_CLOCKHI" => Special::ClockHigh,
+        other => {
+            let hint = "what depends on the SM or on time has no value in a functional run";
+            return refuse(format!("{other} is not supported"), hint);
+        }
+    }))
+}
+
+/// Returns `(a op b) bop c` and `(!a op b) bop c`.
+fn predicates(cx: &mut Cx, d: &Decoded) -> Res<(PredSrc, PredSrc)> {
+    let logic = |name: &str| match name {
+        ".OR" => PredOp::Or,
+        ".XOR" => PredOp::Xor,
+        _ => PredOp::And,
+    };
+    let (a, b, c) = (cx.pred_src(d, "a"), cx.pred_src(d, "b"), cx.pred_src(d, "c"));
+    let not = match a {
+        PredSrc::Reg(guard) => PredSrc::Reg(Guard { negate: !guard.negate, ..guard }),
+        PredSrc::Const(value) => PredSrc::Const(!value),
+    };
+    let mut both = [a, not];
+    for a in &mut both {
+        let (first, second) = (cx.pred(), cx.pred());
+        let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
+        cx.push(Sem::PredLogic { op: logic(d.modifier("op")), dst: first, a: *a, b });
+        cx.push(Sem::PredLogic { op: logic(d.modifier("bop")), dst: second, a: held(first), b: c });
+        *a = held(second);
+    }
+    Ok((both[0], both[1]))
+}
+
+/// Returns the mask of predicates of an instruction that uses the whole register.
+fn masked(d: &Decoded) -> Res<u8> {
+    let whole = d.operand("a").is_none_or(|operand| operand.part.is_empty());
+    let of_predicates = whole
+        && !d.has("part")
+        && matches!(d.operand("what").map(|operand| operand.value), Some(Value::Choice("PR", _)));
+    match d.operand("b").map(|operand| operand.value) {
+        Some(Value::Number(mask @ 0..=0x7f)) if of_predicates => Ok(mask as u8),
+        _ => refuse(format!("{} of this kind", d.op.name), ""),
+    }
+}
+
+fn to_register(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let mask = masked(d)?;
+    let mut word = cx.source(d, "a")?;
+    for number in (0..PT).filter(|number| mask >> number & 1 != 0) {
+        let p = PredSrc::Reg(Guard { reg: cx.predicate(number), negate: false });
+        let bit = cx.narrow();
+        cx.push(Sem::Select { dst: bit, a: Src::Imm(1), b: Src::Imm(0), p });
+        word = cx.value(IntOp::Bfi, U32, &[Src::Reg(bit), word, Src::Imm(number.into()), Src::Imm(1)]);
+    }
+    let dst = cx.dst(d, "d")?;
+    cx.push(Sem::Mov { dst, src: word });
+    Ok(())
+}
+
+fn from_register(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let mask = masked(d)?;
+    let word = cx.source(d, "a")?;
+    for number in (0..PT).filter(|number| mask >> number & 1 != 0) {
+        let bit = cx.value(IntOp::And, U32, &[word, Src::Imm(1 << number)]);
+        let p = cx.predicate(number);
+        super::compare::into(cx, warpbound_core::program::sem::Cmp::Ne, U32, (bit, Src::Imm(0)), p);
+    }
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! Lowers exchanges between the threads of a warp or a block.
+
+use super::{Cx, Decoded, RZ, Res, Role, Value, refuse};
+use warpbound_core::program::sem::{
+    Barrier, BarrierKind, Operand as Src, PredSrc, Sem, Shuffle, ShuffleMode, VoteMode,
+};
+use warpbound_core::program::{Flow, Guard};
+
+pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+    match d.op.sem.as_str() {
+        "shfl" => {
+            let mode = match d.modifier("mode") {
+                ".UP" => ShuffleMode::Up,
+                ".DOWN" => ShuffleMode::Down,
+                ".BFLY" => ShuffleMode::Bfly,
+                _ => ShuffleMode::Idx,
+            };
+            let (a, b, c) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?);
+            let dst = cx.dst(d, "d")?;
+            let pred = cx.pred_dst(d, "p");
+            cx.push(Sem::Shuffle(Box::new(Shuffle { mode, dst, pred, a, b, c, members: None })));
+            Ok(Role::PLAIN)
+        }
+        "vote" => {
+            let p = cx.pred_src(d, "p");
+            let mode = match d.modifier("mode") {
+                ".ALL" => VoteMode::All,
+                ".ANY" => VoteMode::Any,
+                _ => VoteMode::Uni,
+            };
+            // the mask of the lanes for which it holds, and the result of the vote
+            if !matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(RZ))) {
+                let dst = cx.dst(d, "d")?;
+                cx.push(Sem::Vote { mode: VoteMode::Ballot, dst, p, members: None });
+            }
+            if let Some(dst) = cx.pred_dst(d, "q") {
+                cx.push(Sem::Vote { mode, dst, p, members: None });
+            }
+            Ok(Role::PLAIN)
+        }
+        "b2r" => {
+            let held = PredSrc::Reg(Guard { reg: cx.flags.barrier, negate: false });
+            if !matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(RZ))) {
+                let (dst, count) = (cx.dst(d, "d")?, cx.flags.count);
+                cx.push(Sem::Mov { dst, src: Src::Reg(count) });
+            }
+            if let Some(dst) = cx.pred_dst(d, "p") {
+                cx.set_pred(dst, held);
+            }
+            Ok(Role::PLAIN)
+        }
+        _ => barrier(cx, d),
+    }
+}
+
+fn barrier(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+    let p = cx.pred_src(d, "p");
+    let kind = match d.modifier("mode") {
+        ".SYNC" => BarrierKind::Sync,
+        ".ARV" => BarrierKind::Arrive,
+        ".RED.AND" => BarrierKind::And(cx.flags.barrier, p),
+        ".RED.OR" => BarrierKind::Or(cx.flags.barrier, p),
+        ".RED.POPC" => BarrierKind::Popc(cx.flags.count, p),
+        other => return refuse(format!("BAR{other}"), ""),
+    };
+    let id = cx.source(d, "id")?;
+    let threads = match d.operand("threads") {
+        Some(operand) if !operand.hidden => Some(cx.source(d, "threads")?),
+        _ => None,
+    };
+    cx.push(Sem::Barrier(Box::new(Barrier { kind, id, threads, aligned: true })));
+    Ok(Role::flow(if kind == BarrierKind::Arrive { Flow::Arrive } else { Flow::Barrier }))
+}

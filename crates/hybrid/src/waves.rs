@@ -1,0 +1,290 @@
+//! The start times of warps on a multiprocessor: release jitter and waves.
+//!
+//! Betts and Donaldson, section V-B, whose names of the values are used here.
+//!
+//! * The *release jitter* of a multiprocessor is the time until its final warp starts. The paper's
+//!   figure 4 has one multiprocessor, and counts from its first start. With several multiprocessors
+//!   the first start of the run on any of them is used, because the high-water mark begins there.
+//! * A *wave* is a series of starts without an end between them. The first start after an end
+//!   begins the next wave. Ω is the largest number of waves on a multiprocessor in a run, φ the
+//!   largest number of warps in a wave, and Δ the longest time between consecutive starts of the
+//!   same wave.
+//!
+//! Any start on a multiprocessor after any end on it begins a wave, so that if blocks start and end
+//! independently there are many more waves than blocks that ran one after the other. [`BlockWaves`]
+//! are an extension: if the block scheduler can be observed, they count the blocks that one CTA
+//! slot of a multiprocessor held one after the other.
+//!
+//! The paper inserts an empty set of warps on every end; a set that stays empty is not a wave (its
+//! figure 6 has two waves although warps end after the second).
+
+use warpbound_core::base::{Cycle, Cycles};
+
+/// The parameters of the start times of warps in traces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaveParameters {
+    /// max(δ): the longest release jitter of a multiprocessor's final warp.
+    pub jitter: Cycles,
+    /// Ω: the largest number of waves.
+    pub waves: u64,
+    /// φ: the largest number of warps in a wave.
+    pub warps_per_wave: u64,
+    /// Δ: the longest time from a start to the next of the same wave.
+    pub spacing: Cycles,
+}
+
+impl WaveParameters {
+    /// Returns equation (1): `z_warp` + max(δ); `None` if that exceeds a `u64`.
+    pub fn dynamic(&self, z_warp: Cycles) -> Option<Cycles> {
+        z_warp.get().checked_add(self.jitter.get()).map(Cycles::new)
+    }
+
+    /// Returns equation (2): Ω · (`z_warp` + (φ − 1) · Δ); `None` if that exceeds a `u64`.
+    pub fn hybrid(&self, z_warp: Cycles) -> Option<Cycles> {
+        let ripple = self.warps_per_wave.saturating_sub(1).checked_mul(self.spacing.get())?;
+        z_warp.get().checked_add(ripple)?.checked_mul(self.waves).map(Cycles::new)
+    }
+
+    /// Returns the larger of each value.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            jitter: self.jitter.max(other.jitter),
+            waves: self.waves.max(other.waves),
+            warps_per_wave: self.warps_per_wave.max(other.warps_per_wave),
+            spacing: self.spacing.max(other.spacing),
+        }
+    }
+}
+
+/// The starts and ends of warps of one multiprocessor in one run, in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arrivals {
+    span: Option<(Cycle, Cycle)>,
+    in_wave: u64,
+    ended: bool,
+    so_far: WaveParameters,
+}
+
+impl Arrivals {
+    /// Records that a warp starts, no earlier than any event recorded before.
+    pub fn start(&mut self, now: Cycle) {
+        match self.span {
+            Some((_, last)) if !self.ended => {
+                self.in_wave += 1;
+                self.so_far.spacing = self.so_far.spacing.max(now - last);
+            }
+            _ => {
+                self.in_wave = 1;
+                self.so_far.waves += 1;
+            }
+        }
+        self.ended = false;
+        self.so_far.warps_per_wave = self.so_far.warps_per_wave.max(self.in_wave);
+        self.span = Some((self.span.map_or(now, |(first, _)| first), now));
+    }
+
+    /// Records that a warp ends.
+    pub fn end(&mut self) {
+        self.ended = true;
+    }
+
+    /// Returns the first start.
+    pub fn first(&self) -> Option<Cycle> {
+        self.span.map(|(first, _)| first)
+    }
+
+    /// Returns the values of this multiprocessor, in a run whose first start was at `run_start`.
+    pub fn parameters(&self, run_start: Cycle) -> WaveParameters {
+        let jitter = self.span.map_or(Cycles::ZERO, |(_, last)| last - run_start);
+        WaveParameters { jitter, ..self.so_far }
+    }
+}
+
+/// The data from runs about the blocks in the CTA slots of multiprocessors.
+///
+/// A CTA slot holds one block after the other. From the end of a block, or the start of the run,
+/// until the last warp of the next block starts at most the jitter passes; then each warp takes its
+/// own time. So no observed run takes longer than the number of blocks times the sum of both, if no
+/// warp takes longer than its estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockWaves {
+    /// The largest number of blocks that a CTA slot held in a run.
+    pub waves: u64,
+    /// The longest time from the end of the previous block in the CTA slot, or the start of the
+    /// run, until the last warp of a block starts.
+    pub jitter: Cycles,
+}
+
+impl BlockWaves {
+    /// Returns the estimate by waves of blocks: the number of blocks in a CTA slot times the sum of
+    /// jitter and `z_warp`; `None` if that exceeds a `u64`.
+    pub fn hybrid(&self, z_warp: Cycles) -> Option<Cycles> {
+        z_warp.get().checked_add(self.jitter.get())?.checked_mul(self.waves).map(Cycles::new)
+    }
+
+    /// Returns the larger of each value.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self { waves: self.waves.max(other.waves), jitter: self.jitter.max(other.jitter) }
+    }
+}
+
+/// A CTA slot of a multiprocessor.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    blocks: u64,
+    /// When the last warp of the previous block ended; `None` for the first block.
+    free: Option<Cycle>,
+    /// When the last warp so far of the current block ended.
+    end: Option<Cycle>,
+}
+
+/// A warp slot of a multiprocessor.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    place: usize,
+    live: bool,
+}
+
+/// The CTA slots of all multiprocessors in one run, as blocks and warps start and end.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// The CTA slots by their first warp slot, and the warp slots, by multiprocessor.
+    sms: Vec<(Vec<Place>, Vec<Slot>)>,
+    first: Option<Cycle>,
+    /// The last start among the first blocks of all CTA slots.
+    last_of_first: Option<Cycle>,
+    jitter: Cycles,
+}
+
+impl Places {
+    /// Records that a block occupies these warp slots.
+    pub fn block(&mut self, sm: u32, first_slot: usize, warps: usize) {
+        let (places, slots) = self.sm(sm);
+        if slots.len() < first_slot + warps {
+            slots.resize(first_slot + warps, Slot::default());
+            places.resize(first_slot + warps, Place::default());
+        }
+        slots[first_slot..first_slot + warps].fill(Slot { place: first_slot, live: false });
+        let place = &mut places[first_slot];
+        place.blocks += 1;
+        place.free = place.end;
+    }
+
+    /// Records that a warp passes an ipoint; the first one is its start.
+    pub fn seen(&mut self, sm: u32, slot: u32, now: Cycle) {
+        let (places, slots) = self.sm(sm);
+        let Some(slot) = slots.get_mut(slot as usize) else { return };
+        if std::mem::replace(&mut slot.live, true) {
+            return;
+        }
+        let free = places[slot.place].free;
+        self.first = Some(self.first.map_or(now, |first| first.min(now)));
+        match free {
+            None => self.last_of_first = self.last_of_first.max(Some(now)),
+            Some(free) if free < now => self.jitter = self.jitter.max(now - free),
+            Some(_) => {}
+        }
+    }
+
+    /// Records that a warp ends.
+    pub fn ended(&mut self, sm: u32, slot: u32, now: Cycle) {
+        let (places, slots) = self.sm(sm);
+        let Some(slot) = slots.get_mut(slot as usize) else { return };
+        slot.live = false;
+        let place = &mut places[slot.place];
+        place.end = place.end.max(Some(now));
+    }
+
+    /// Returns the values of the run.
+    pub fn waves(&self) -> BlockWaves {
+        let of_first = self.last_of_first.zip(self.first).map_or(Cycles::ZERO, |(last, first)| last - first);
+        let places = self.sms.iter().flat_map(|(places, _)| places);
+        BlockWaves {
+            waves: places.map(|place| place.blocks).max().unwrap_or(0),
+            jitter: self.jitter.max(of_first),
+        }
+    }
+
+    fn sm(&mut self, sm: u32) -> &mut (Vec<Place>, Vec<Slot>) {
+        let sm = sm as usize;
+        if self.sms.len() <= sm {
+            self.sms.resize_with(sm + 1, Default::default);
+        }
+        &mut self.sms[sm]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figure_6_of_the_paper() {
+        // s1 s2 s3 t2 ... s4 s5 ...: starts 3, 8 and 5 apart; the text does not give what is
+        // between t2 and s4
+        let mut arrivals = Arrivals::default();
+        [2, 5, 13].into_iter().for_each(|cycle| arrivals.start(Cycle::new(cycle)));
+        arrivals.end();
+        arrivals.end();
+        [40, 45].into_iter().for_each(|cycle| arrivals.start(Cycle::new(cycle)));
+        (0..3).for_each(|_| arrivals.end());
+        let found = arrivals.parameters(Cycle::new(2));
+        assert_eq!((found.waves, found.warps_per_wave, found.spacing.get()), (2, 3, 8));
+        assert_eq!(found.jitter.get(), 43);
+        // 2 · (100 + 2 · 8)
+        assert_eq!(found.hybrid(Cycles::new(100)), Some(Cycles::new(232)));
+        assert_eq!(found.dynamic(Cycles::new(100)), Some(Cycles::new(143)));
+    }
+
+    #[test]
+    fn every_start_after_an_end_is_a_wave() {
+        let mut arrivals = Arrivals::default();
+        for cycle in [0, 10, 20] {
+            arrivals.start(Cycle::new(cycle));
+            arrivals.end();
+        }
+        let found = arrivals.parameters(Cycle::ZERO);
+        assert_eq!((found.waves, found.warps_per_wave, found.spacing.get()), (3, 1, 0));
+    }
+
+    #[test]
+    fn blocks_of_a_place_follow_each_other() {
+        // two CTA slots of two warps; the first holds a second block, whose last warp starts 6
+        // cycles after the previous end
+        let mut places = Places::default();
+        let at = Cycle::new;
+        places.block(0, 0, 2);
+        places.block(0, 2, 2);
+        for (slot, start) in [(0, 3), (1, 4), (2, 5), (3, 8)] {
+            places.seen(0, slot, at(start));
+        }
+        // passing another ipoint is not a start
+        places.seen(0, 0, at(15));
+        places.ended(0, 0, at(18));
+        places.ended(0, 1, at(20));
+        places.block(0, 0, 2);
+        places.seen(0, 0, at(21));
+        places.seen(0, 1, at(26));
+        for (slot, end) in [(0, 30), (1, 31), (2, 40), (3, 39)] {
+            places.ended(0, slot, at(end));
+        }
+        let found = places.waves();
+        assert_eq!((found.waves, found.jitter.get()), (2, 6));
+        assert_eq!(found.hybrid(Cycles::new(35)), Some(Cycles::new(82)));
+        assert_eq!(found.hybrid(Cycles::new(u64::MAX / 2)), None);
+    }
+
+    #[test]
+    fn values_beyond_64_bits_are_not_wrapped() {
+        let all = WaveParameters {
+            jitter: Cycles::new(u64::MAX),
+            waves: 3,
+            warps_per_wave: 2,
+            spacing: Cycles::new(u64::MAX / 2),
+        };
+        assert_eq!(all.dynamic(Cycles::ONE), None);
+        assert_eq!(all.hybrid(Cycles::ONE), None);
+    }
+}

@@ -1,0 +1,327 @@
+//! The bound over all paths of a launch.
+
+use std::collections::HashMap;
+
+use super::judging::residency;
+use super::order::untimed;
+use super::plan::resident_blocks_on;
+use super::workload::{Workload, WorkloadKind, WorkloadSource};
+use warpbound_bound::{
+    Applicable, BoundValue, Context, Guarantee, LaunchShares, NotApplicable, Order, Schedules, StaticBound,
+    StaticKind, static_bound, static_premises, static_share,
+};
+use warpbound_core::base::{BlockId, Cycles, LaneMask, Pc, WARP_SIZE, Watch};
+use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_core::machine::{Features, Machine, SchedulerKind};
+use warpbound_core::path::{BlockPaths, BlockSource, PathSet, WarpPath};
+use warpbound_core::program::TimingTable;
+use warpbound_core::program::graph::Loop;
+use warpbound_core::program::warp_cfg::{Divergence, WarpCfg};
+use warpbound_exec::Options;
+use warpbound_exec::all_paths::{AllPaths, BlockPathSets, NoPaths};
+
+/// The stack size, in bytes, of the thread that walks the paths: deeply nested branches need a
+/// large one.
+const STACK: usize = 1 << 29;
+
+/// The bound over all paths of a launch. It has a value only for schedules for which it holds
+/// ([`Self::under`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StaticLaunch {
+    /// The bound over the paths of a run that it generalises to all paths.
+    pub kind: StaticKind,
+    /// The value: the sum over the blocks if they run one after the other.
+    value: BoundValue,
+    /// The premises of the bound, except for the schedules.
+    premises: Premises,
+    /// The number of blocks.
+    pub blocks: u32,
+    /// The number of warps of all blocks.
+    pub warps: u64,
+    /// The number of those warps that have a single path whatever the data are.
+    pub with_one_path: u64,
+    /// Whether the number of barriers depends on the path in some block.
+    pub irregular: bool,
+}
+
+/// The premises of the bound that do not depend on the schedules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Premises {
+    resident_blocks: u32,
+    partial_barriers: bool,
+    beyond: Features,
+    order: Order,
+}
+
+impl Premises {
+    fn under(&self, schedules: Schedules) -> Result<(StaticKind, Applicable), NotApplicable> {
+        let Self { resident_blocks, partial_barriers, beyond, ref order } = *self;
+        let context = Context { schedules, resident_blocks, partial_barriers, beyond, order: order.clone() };
+        static_premises(&context)
+    }
+}
+
+impl StaticLaunch {
+    /// Returns the value for these schedules.
+    ///
+    /// # Errors
+    /// Returns the first premise that does not hold for them.
+    pub fn under(&self, schedules: Schedules) -> Result<Guarantee, NotApplicable> {
+        let (_, applicable) = self.premises.under(schedules)?;
+        Ok(applicable.guarantees(self.value))
+    }
+}
+
+/// The result of the analysis of all paths of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EveryPath {
+    /// The analysis found a bound.
+    Bound(StaticLaunch),
+    /// A premise of the bound does not hold.
+    NotApplicable(NotApplicable),
+    /// The analysis was stopped.
+    Stopped,
+}
+
+/// Computes the bound over all paths of a launch on a machine, for runs under these policies.
+///
+/// `bounds` maps the first instruction of a loop to the largest number of times that a warp goes
+/// back to it each time it enters the loop. `steps` limits the number of steps that are stored for
+/// the paths of a block.
+///
+/// # Errors
+/// Returns an error if a fact is needed but unknown, such as the bound of a loop whose trip count
+/// depends on data, and if the launch is invalid.
+pub fn every_path(
+    workload: &Workload,
+    machine: &Machine,
+    policies: &[SchedulerKind],
+    bounds: &HashMap<Pc, u64>,
+    steps: u64,
+    watch: &Watch,
+) -> Result<EveryPath, Diagnostics> {
+    let table = TimingTable::new(workload.program(), machine)?;
+    if table.barriers().is_some() {
+        let why =
+            "the longest path follows registers, and control codes hold this program back (dependences)";
+        return Ok(EveryPath::NotApplicable(NotApplicable::new(why)));
+    }
+    let resident = resident_blocks_on(workload, machine)?;
+    let mut premises = Premises {
+        resident_blocks: resident,
+        partial_barriers: false,
+        beyond: workload.program().beyond_the_paper_model_on(machine),
+        // loaded data are unknown, whichever store wrote them
+        order: untimed(workload.program()),
+    };
+    // premises that fail in any case are tested before the walk; a replay may turn out to pass over
+    // no warp
+    let hopeful =
+        |policy: &SchedulerKind| Schedules::Run { policy: policy.clone(), passed_over: Some(false) };
+    let all = std::iter::once(Schedules::WorkConserving).chain(policies.iter().map(hopeful));
+    let kind = match all.map(|schedules| premises.under(schedules)).collect::<Result<Vec<_>, _>>() {
+        Ok(known) => known[0].0,
+        Err(why) => return Ok(EveryPath::NotApplicable(why)),
+    };
+    let mut sum = Cycles::ZERO;
+    let (mut blocks, mut warps, mut with_one_path, mut irregular) = (0, 0, 0, false);
+    let mut shares = LaunchShares::new(residency(workload, machine, resident));
+    let options = Options::of(machine, steps);
+    let all = for_each_block(workload, options, bounds, watch, |block| {
+        premises.partial_barriers |= block.partial_barriers;
+        match kind {
+            StaticKind::Iwb => {
+                let StaticBound { value, beyond, .. } = static_bound(&table, &block.warps);
+                sum += value;
+                irregular |= beyond.is_some();
+            }
+            StaticKind::Rbb => {
+                let found = static_share(&table, &block.warps);
+                shares.add(BlockId::new(blocks), &found.share);
+                irregular |= found.irregular;
+            }
+        }
+        blocks += 1;
+        warps += block.warps.len() as u64;
+        with_one_path += block.warps.iter().filter(|set| set.only_path().is_some()).count() as u64;
+    })?;
+    if let Err(why) = premises.under(Schedules::WorkConserving) {
+        return Ok(EveryPath::NotApplicable(why));
+    }
+    let value = match kind {
+        StaticKind::Iwb => BoundValue::new(sum),
+        StaticKind::Rbb => shares.value(),
+    };
+    let found = StaticLaunch { kind, value, premises, blocks, warps, with_one_path, irregular };
+    Ok(if all { EveryPath::Bound(found) } else { EveryPath::Stopped })
+}
+
+/// Calls `visit` with the paths that the warps of each block may execute, block by block. Returns
+/// whether all blocks were visited.
+///
+/// # Errors
+/// As for [`every_path`].
+pub fn for_each_block(
+    workload: &Workload,
+    options: Options,
+    bounds: &HashMap<Pc, u64>,
+    watch: &Watch,
+    mut visit: impl FnMut(BlockPathSets) + Send,
+) -> Result<bool, Diagnostics> {
+    let (program, launch) = match &workload.kind {
+        WorkloadKind::Launch { program, launch } => (program, launch),
+        WorkloadKind::Micro(_) => return written_paths(workload, options, watch, visit),
+        WorkloadKind::Trace(_) => {
+            let message = "a trace has the paths that were taken, and nothing of others";
+            return Err(Diagnostic::general(workload.name.clone(), message)
+                .hint("name the kernel's code: a launch file, or a .ptx or .cubin with --entry --grid --block --arg")
+                .into());
+        }
+        WorkloadKind::Step { .. } => {
+            let message =
+                "the launch of a program works on what those before it leave, which is not known here";
+            return Err(Diagnostic::general(workload.name.clone(), message)
+                .hint("name a launch file, or a .ptx with --entry --grid --block --arg")
+                .into());
+        }
+    };
+    let mut paths = AllPaths::new(program, launch, options, bounds)
+        .map_err(|why| match why {
+            NoPaths::Launch(problems) => problems,
+            NoPaths::Irreducible(code) => code.problem(program).into(),
+        })?
+        .watched(watch);
+    let walk = || -> Result<bool, Diagnostics> {
+        while let Some(block) = paths.next_block()? {
+            visit(block);
+        }
+        Ok(!watch.is_stopped())
+    };
+    std::thread::scope(|scope| {
+        let walker = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, walk);
+        match walker.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(done)) => done,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => {
+                Err(Diagnostic::general(workload.name.clone(), format!("no thread to walk with: {error}"))
+                    .into())
+            }
+        }
+    })
+}
+
+/// Visits the paths of code that has only one path for each warp.
+fn written_paths(
+    workload: &Workload,
+    options: Options,
+    watch: &Watch,
+    mut visit: impl FnMut(BlockPathSets),
+) -> Result<bool, Diagnostics> {
+    let mut source: WorkloadSource<'_> = workload.source(options, watch)?;
+    let mut block = BlockPaths::default();
+    while source.next_block(&mut block)? {
+        let warps = block.warps.iter().map(|warp| PathSet::from_path(warp.steps())).collect();
+        visit(BlockPathSets { warps, partial_barriers: block.partial_barriers });
+    }
+    Ok(true)
+}
+
+/// A thread that goes back to the beginning of a loop more often than the given bound allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The loop's first instruction.
+    pub header: Pc,
+    /// The given bound.
+    pub most: u64,
+    /// The number of times it goes back, at least.
+    pub rounds: u64,
+    /// The index of its warp in the block.
+    pub warp: usize,
+    /// The index of its lane.
+    pub lane: usize,
+}
+
+/// Returns the first thread in a block of a run that contradicts these bounds.
+pub fn contradiction(
+    graph: &WarpCfg,
+    bounds: &HashMap<Pc, u64>,
+    paths: &BlockPaths,
+) -> Option<Contradiction> {
+    let kernel = &graph.functions[0];
+    let header = |known: &Loop| kernel.cfg.blocks[known.header].start;
+    let bounded = kernel.loops.loops.iter().filter_map(|known| Some((known, *bounds.get(&header(known))?)));
+    bounded
+        .flat_map(|(known, most)| {
+            let of_warp = move |(warp, path): (usize, &WarpPath)| {
+                // by lane: the number of times it went back since it entered the loop; `None`
+                // outside of the loop
+                let mut rounds: [Option<u64>; WARP_SIZE] = [None; WARP_SIZE];
+                let mut masks = path.masks().iter().peekable();
+                let mut active = LaneMask::empty();
+                for (index, step) in path.steps().iter().enumerate() {
+                    while let Some((_, mask)) = masks.next_if(|(from, _)| *from as usize <= index) {
+                        active = *mask;
+                    }
+                    let Some(block) = graph.block_starting_at(step.pc()) else { continue };
+                    if !known.contains(block) {
+                        active.lanes().for_each(|lane| rounds[lane] = None);
+                    } else if block == known.header {
+                        for lane in active.lanes() {
+                            let now = rounds[lane].map_or(0, |rounds| rounds + 1);
+                            rounds[lane] = Some(now);
+                            if now > most {
+                                return Some(Contradiction {
+                                    header: header(known),
+                                    most,
+                                    rounds: now,
+                                    warp,
+                                    lane,
+                                });
+                            }
+                        }
+                    }
+                }
+                None
+            };
+            paths.warps.iter().enumerate().filter_map(of_warp).collect::<Vec<_>>()
+        })
+        .next()
+}
+
+/// Checks that a run keeps to the given loop bounds.
+///
+/// # Errors
+/// Returns the first thread that exceeds a bound, and any error that stops the run.
+pub fn keeps_bounds(
+    workload: &Workload,
+    options: Options,
+    bounds: &HashMap<Pc, u64>,
+    watch: &Watch,
+) -> Result<(), Diagnostics> {
+    if bounds.is_empty() {
+        return Ok(());
+    }
+    let program = workload.program();
+    let graph = WarpCfg::new(program, workload.launch().map(|launch| launch.block), Divergence::Sides)
+        .map_err(|code| code.problem(program))?;
+    let mut source = workload.source(options, watch)?;
+    let mut paths = BlockPaths::default();
+    while source.next_block(&mut paths)? {
+        if let Some(found) = contradiction(&graph, bounds, &paths) {
+            let line = program.instr(found.header).line;
+            let message = format!(
+                "the bound of the loop of line {line} is {}, and lane {} of warp {} in block {} goes back {} times",
+                found.most,
+                found.lane,
+                found.warp,
+                paths.block.get(),
+                found.rounds
+            );
+            let mut problem = Diagnostic::general(&program.file, message)
+                .hint(format!("--loop-bound {line}=N with a larger N; this run shows that one is needed"));
+            (problem.line, problem.column, problem.width) = (line, 1, 1);
+            return Err(problem.into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,340 @@
+//! The analysis of a block, and the judgement of its runs under a policy.
+
+use super::checked::{Checked, Unsettled};
+use super::control_codes::ControlCodes;
+use super::early::Early;
+use super::judge::{BlockTable, BoundRow, WarpRow};
+use super::plan::Plan;
+use super::workload::Workload;
+use warpbound_bound::{
+    Analyser, Applicable, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchShares, Order, Residency,
+    Schedules, Scope, WarpTotals,
+};
+use warpbound_core::base::{Cycles, WarpId};
+use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::path::BlockPaths;
+use warpbound_core::program::TimingTable;
+use warpbound_sim::{BlockResult, PolicySetup, SubCoreResult};
+use warpbound_trace::trace::Stalls;
+
+/// Creates the analyser of a plan. The bound of strict round robin needs the order of turns, which
+/// takes a pass of its own, so it is computed only if a policy requires it.
+pub(super) fn analyser<'t>(plan: &Plan, table: &'t TimingTable) -> Analyser<'t> {
+    let srr = plan.policies.iter().any(|policy| policy.kind() == SchedulerKind::Srr);
+    if srr { Analyser::new(table).in_turns() } else { Analyser::new(table) }
+}
+
+/// The analysis of a block, which is the same under every policy.
+pub(super) struct Analysed {
+    /// One report per bound of the plan; the default report for a bound that was not requested.
+    reports: Vec<BoundReport>,
+    /// The share of the block in a bound of the launch.
+    share: BlockShare,
+    warps: Vec<WarpTotals>,
+}
+
+impl Analysed {
+    /// Analyses a block for the requested bounds; `asked` has one entry per bound of the plan.
+    pub fn new(plan: &Plan, asked: &[bool], analyser: &mut Analyser, paths: &BlockPaths) -> Self {
+        let mut reports = vec![BoundReport::default(); plan.options.bounds.len()];
+        let mut share = BlockShare::default();
+        if !asked.contains(&true) {
+            // without bounds, only the rows of the warps of a single block are reported
+            let warps = if plan.workload.blocks() == 1 { analyser.alone(paths) } else { Vec::new() };
+            return Self { reports, share, warps };
+        }
+        let about = |scope: Scope| {
+            let asked = asked.iter().enumerate().filter(|(_, asked)| **asked).map(|(index, _)| index);
+            asked.filter(|&index| plan.options.bounds[index].scope() == scope).collect::<Vec<usize>>()
+        };
+        let (of_block, of_launch) = (about(Scope::Block), !about(Scope::Launch).is_empty());
+        let mut warps = vec![WarpTotals::default(); paths.warps.len()];
+        analyser.for_each_section(paths, |section| {
+            for &index in &of_block {
+                plan.options.bounds[index].add_section(&mut reports[index], section);
+            }
+            if of_launch {
+                share.add_section(section);
+            }
+            for (total, warp) in warps.iter_mut().zip(section.warps()) {
+                total.add(warp);
+            }
+        });
+        Self { reports, share, warps }
+    }
+}
+
+/// Returns how many blocks of a launch are resident at a time, if an SM holds `resident` of them.
+pub(super) fn residency(workload: &Workload, machine: &Machine, resident: u32) -> Residency {
+    Residency {
+        places: resident,
+        sms: machine.sms(),
+        blocks: workload.blocks(),
+        warps: workload.needs().warps() as usize,
+        sub_cores: machine.sub_cores().count(),
+    }
+}
+
+/// Collects the results of one policy.
+pub(super) struct Judge<'a> {
+    plan: &'a Plan<'a>,
+    pub policy: &'a PolicySetup,
+    resident: u32,
+    /// The blocks so far, for bounds of the launch.
+    shares: LaunchShares,
+    /// For each bound of the launch, the proof that it applies to a block.
+    applicable: Vec<Option<Applicable>>,
+    pub total: Checked,
+    /// The dependences that control codes of machine code cover, if their check is requested.
+    codes: ControlCodes,
+    /// The results that control codes leave too little time for, as observed in the run.
+    pub early: Early<'a>,
+}
+
+impl<'a> Judge<'a> {
+    pub fn new(plan: &'a Plan, policy: &'a PolicySetup, resident: u32) -> Self {
+        let named = |bound: &dyn Bound| plan.options.gating.iter().any(|gating| gating == bound.name());
+        // a conjecture does not affect the verdict unless the user names it
+        let gates =
+            |bound: &dyn Bound| named(bound) || plan.options.gating.is_empty() && bound.standing().gates();
+        let bounds = plan.options.bounds.iter().map(|bound| BoundRow {
+            name: bound.name(),
+            value: Ok(Guarantee::OF_NOTHING),
+            violated: false,
+            gates: gates(bound.as_ref()),
+            standing: bound.standing(),
+            left_out: match bound.scope() {
+                Scope::Block => bound.policy().is_some_and(|only| only != policy.kind()),
+                Scope::Launch => resident <= 1 && plan.machine.sms() == 1 && !named(bound.as_ref()),
+            },
+            of_blocks: bound.scope() == Scope::Block,
+        });
+        let total = Checked {
+            scheduler: policy.kind().to_string(),
+            makespan: Cycles::ZERO,
+            warps: Vec::new(),
+            bounds: bounds.collect(),
+            blocks: BlockTable::new(plan.options.bounds.len()),
+            launch_blocks: plan.workload.blocks(),
+            issues: 0,
+            stalls: Stalls::default(),
+            memory: None,
+            sub_cores: vec![SubCoreResult::default(); plan.machine.sub_cores().count()],
+            sms: plan.machine.sms(),
+            resident_blocks: resident,
+            warp_instructions: 0,
+            thread_instructions: 0,
+            self_checked_warps: 0,
+            notes: Vec::new(),
+            races: Vec::new(),
+            races_not_looked_for: None,
+            decided_by_order: None,
+        };
+        let shares = LaunchShares::new(residency(plan.workload, plan.machine, resident));
+        let early = Early::new(plan.workload.program(), plan.checks_control_codes());
+        let applicable = vec![None; plan.options.bounds.len()];
+        Self { plan, policy, resident, shares, applicable, total, codes: ControlCodes::default(), early }
+    }
+
+    /// Returns the facts that bounds may rely on. `passed_over` states whether a ready warp was
+    /// passed over.
+    fn context(&self, partial_barriers: bool, passed_over: bool) -> Context {
+        Context {
+            schedules: Schedules::Run { policy: self.policy.kind(), passed_over: Some(passed_over) },
+            resident_blocks: self.resident,
+            partial_barriers,
+            beyond: self.plan.workload.program().beyond_the_paper_model_on(self.plan.machine),
+            order: Order::AtTheEnd,
+        }
+    }
+
+    /// Returns for each bound whether it may apply to some block.
+    pub fn may_apply(&self) -> Vec<bool> {
+        let context = self.context(false, false);
+        self.plan.options.bounds.iter().map(|bound| bound.applicable(&context).is_ok()).collect()
+    }
+
+    /// Returns the result, with the notes that a reader needs.
+    pub fn finish(self, notes: Vec<String>) -> Unsettled {
+        let mut total = Checked { notes, ..self.total };
+        if self.plan.checks_control_codes() {
+            total.notes.extend(self.codes.notes(self.plan.workload.program()));
+            total.notes.extend(self.early.notes());
+        }
+        if total.blocks.is_empty() {
+            // a bound that no block was compared with does not count as holding
+            for row in &mut total.bounds {
+                row.withdraw("no block was simulated to its end");
+            }
+        } else if !total.is_complete() {
+            for row in total.bounds.iter_mut().filter(|row| !row.of_blocks) {
+                row.withdraw("the launch was not simulated to its end");
+            }
+        }
+        Unsettled(total)
+    }
+
+    pub fn block(
+        &mut self,
+        result: &BlockResult,
+        paths: &BlockPaths,
+        analysed: &Analysed,
+        passed_over: bool,
+    ) {
+        if self.plan.checks_control_codes() {
+            self.codes.see(self.plan.workload.program(), paths);
+        }
+        let context = self.context(paths.partial_barriers, passed_over);
+        let total = &mut self.total;
+        total.issues += result.issues;
+        total.warp_instructions += paths.warp_instructions();
+        total.thread_instructions += paths.thread_instructions;
+        let mut values = Vec::with_capacity(self.plan.options.bounds.len());
+        let reports = self.plan.options.bounds.iter().zip(&analysed.reports);
+        let rows = total.bounds.iter_mut().zip(&mut self.applicable);
+        for ((bound, report), (row, applies)) in reports.zip(rows) {
+            match bound.applicable(&context) {
+                // the launch is judged at its end
+                Ok(of_launch) if !row.of_blocks => {
+                    *applies = Some(of_launch);
+                    values.push(None);
+                }
+                Ok(applicable) => {
+                    let value = applicable.guarantees(report.value);
+                    values.push(Some(value.cycles()));
+                    if let Ok(sum) = &mut row.value {
+                        *sum += value;
+                    }
+                    row.violated |= result.makespan > value.cycles();
+                }
+                Err(reason) => {
+                    values.push(None);
+                    if row.value.is_ok() {
+                        row.value = Err(reason.to_string());
+                    }
+                }
+            }
+        }
+        total.blocks.enter(result.block, result.makespan, values);
+        self.shares.add(result.block, &analysed.share);
+        if self.plan.workload.blocks() == 1 {
+            total.warps = result
+                .warps
+                .iter()
+                .zip(&analysed.warps)
+                .enumerate()
+                .map(|(index, (simulated, alone))| WarpRow {
+                    warp: WarpId::from_index(index),
+                    finish: simulated.finish,
+                    isolated: alone.isolated,
+                    exec: alone.exec,
+                    idle: alone.idle,
+                })
+                .collect();
+        }
+    }
+
+    /// Judges the launch, if all of its blocks have ended.
+    pub fn launch(&mut self, makespan: Cycles) {
+        self.total.makespan = makespan;
+        if !self.total.is_complete() {
+            return;
+        }
+        let rows = self.plan.options.bounds.iter().zip(&mut self.total.bounds).zip(&self.applicable);
+        for ((bound, row), applicable) in rows.filter(|((_, row), _)| !row.of_blocks && row.value.is_ok()) {
+            let Some(applicable) = applicable else { continue };
+            let value = applicable.guarantees(bound.of_launch(&self.shares));
+            row.value = Ok(value);
+            row.violated = makespan > value.cycles();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::judge::Verdict;
+    use super::super::options::RunOptions;
+    use super::super::workload::{Workload, WorkloadKind};
+    use super::*;
+    use warpbound_bound::{BoundValue, Gub, NotApplicable, SectionAnalysis};
+    use warpbound_core::base::Watch;
+    use warpbound_core::diag::{Diagnostics, SourceText};
+    use warpbound_core::machine::{Machine, MachineSpec};
+    use warpbound_core::path::BlockSource;
+    use warpbound_front::micro::{MicroKernel, MicroSource};
+
+    /// A bound which claims that all warps together take two cycles, if barriers involve all warps.
+    struct TwoCycles;
+
+    impl Bound for TwoCycles {
+        fn name(&self) -> &'static str {
+            "two-cycles"
+        }
+
+        fn summary(&self) -> &'static str {
+            "two cycles"
+        }
+
+        fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
+            if context.partial_barriers {
+                Err(NotApplicable::new("partial"))
+            } else {
+                Gub.applicable(context)
+            }
+        }
+
+        fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
+            values.clear();
+            values.resize(section.warps().len(), BoundValue::new(Cycles::new(2)));
+        }
+    }
+
+    /// A source that marks one of its blocks as having partial barriers.
+    struct Partial<'a>(MicroSource<'a>, usize);
+
+    impl BlockSource for Partial<'_> {
+        type Error = Diagnostics;
+
+        fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
+            let there = self.0.next_block(paths)?;
+            paths.partial_barriers = paths.block.index() == self.1;
+            Ok(there)
+        }
+    }
+
+    /// Judges a run of one block of each length, one after the other, of which block `partial` has
+    /// partial barriers.
+    fn judged(lengths: [usize; 2], partial: usize) -> BoundRow {
+        let block = |&length: &usize| format!(".blocks 1\n.warps 1\n{}", " f\n".repeat(length));
+        let text = SourceText::new("k.warp", lengths.iter().map(block).collect::<String>());
+        let kernel = MicroKernel::parse("k", &text).expect("it is well formed");
+        let text = "Machine(name: \"m\", units: { \"f\": Unit(init: 1, lat: 0) }, ops: { \"f\": \"f\" })";
+        let source = SourceText::new("m.ron", text);
+        let machine =
+            Machine::new(&MachineSpec::parse(&source).expect("it is RON"), &source).expect("it is valid");
+        let workload = Workload { name: "k".into(), kind: WorkloadKind::Micro(Box::new(kernel.clone())) };
+        let watch = Watch::new();
+        let bounds: [Box<dyn Bound>; 1] = [Box::new(TwoCycles)];
+        let options = RunOptions::new(100, &watch).judged_by(&bounds, &[]);
+        let plan = Plan { workload: &workload, machine: &machine, policies: &[PolicySetup::Gto], options };
+        let mut source = Partial(kernel.source(), partial);
+        let checked = super::super::observe_source(&plan, &PolicySetup::Gto, &mut source, &mut ());
+        checked.expect("it runs").0.bounds.remove(0)
+    }
+
+    #[test]
+    fn a_violation_stays_whatever_comes_after_or_before() {
+        let partial_barriers = || Verdict::NotApplicable("partial".to_owned());
+        for (lengths, partial, verdict) in [
+            ([5, 1], 1, Verdict::Violated),
+            ([1, 5], 0, Verdict::Violated),
+            ([5, 1], 0, partial_barriers()),
+            ([1, 1], 1, partial_barriers()),
+            ([1, 1], 7, Verdict::Holds),
+        ] {
+            let row = judged(lengths, partial);
+            assert_eq!(row.verdict(), verdict, "{lengths:?}, {partial}");
+            assert_eq!(row.value.is_ok(), partial >= lengths.len());
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A judged run under one policy, with an observer.
+
+use std::cell::Cell;
+
+use super::checked::{Failed, Unsettled};
+use super::early::Early;
+use super::judging::{Analysed, Judge, analyser};
+use super::plan::{Plan, resident_blocks};
+use super::workload::WorkloadKind;
+use warpbound_core::base::{Cycles, Watch};
+use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
+use warpbound_core::program::TimingTable;
+use warpbound_sim::{Left, PolicySetup, SimError, simulate_after};
+use warpbound_trace::trace::{Event, Needs, Observer, StallReason};
+
+/// Does the same as [`super::observe`], with a source of the caller, who knows at its end which
+/// dependences on the order of accesses were found.
+///
+/// # Errors
+/// As [`check`](super::check()).
+pub fn observe_source(
+    plan: &Plan,
+    policy: &PolicySetup,
+    source: &mut dyn BlockSource<Error = Diagnostics>,
+    observer: &mut dyn Observer,
+) -> Result<Unsettled, Failed<Unsettled>> {
+    observe_source_after(&mut Left::default(), plan, policy, source, observer)
+}
+
+/// Does the same as [`observe_source`], on a machine whose caches and DRAM earlier launches have
+/// left in the state `left`; see [`simulate_after`].
+pub(super) fn observe_source_after(
+    left: &mut Left,
+    plan: &Plan,
+    policy: &PolicySetup,
+    source: &mut dyn BlockSource<Error = Diagnostics>,
+    observer: &mut dyn Observer,
+) -> Result<Unsettled, Failed<Unsettled>> {
+    let table = TimingTable::new(plan.workload.program(), plan.machine)?;
+    let resident = resident_blocks(plan)?;
+    let mut judge = Judge::new(plan, policy, resident);
+    let mut failed = None;
+    let mut analyser = analyser(plan, &table);
+    let passed_over = Cell::new(false);
+    // a policy with a contract needs no observation
+    let watched = policy.kind().work_conserving().is_none();
+    let early = Early::new(plan.workload.program(), plan.checks_control_codes());
+    let mut observer = ((PassedOver { seen: &passed_over, watched }, early), observer);
+    let asked = judge.may_apply();
+    let mut latest = Cycles::ZERO;
+    let summary = match simulate_after(
+        left,
+        plan.options.threads,
+        &mut Watched { source, watch: plan.options.watch },
+        &table,
+        plan.machine,
+        policy,
+        resident,
+        &mut observer,
+        |result, paths| {
+            // the analyser covers the paper model only
+            if plan.options.self_check && failed.is_none() && plan.machine.pipeline().is_none() {
+                match super::self_check(&table, plan.machine, paths) {
+                    Ok(checked) => judge.total.self_checked_warps += checked,
+                    Err(problem) => failed = Some(problem),
+                }
+            }
+            let analysed = Analysed::new(plan, &asked, &mut analyser, paths);
+            judge.block(result, paths, &analysed, passed_over.take());
+            latest = latest.max((result.start + result.makespan).since_start());
+            plan.options.watch.advance(1);
+        },
+    ) {
+        Ok(summary) => summary,
+        Err(error) => {
+            judge.total.makespan = latest;
+            return Err(Failed::from(sim_problem(plan, policy, error)).after(vec![judge.finish(Vec::new())]));
+        }
+    };
+    if let Some(problem) = failed {
+        return Err(problem.into());
+    }
+    judge.launch(summary.makespan);
+    // blocks that did not end have issued instructions, too
+    judge.total.issues = summary.issues;
+    judge.total.stalls = summary.stalls;
+    judge.total.memory = summary.memory;
+    judge.total.sub_cores = summary.sub_cores;
+    judge.early = observer.0.1;
+    Ok(judge.finish([&plan.workload.program().notes[..], &machine_notes(plan)].concat()))
+}
+
+/// Returns the notes about the detailed engine that a reader of the tables needs.
+fn machine_notes(plan: &Plan) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !plan.machine.beyond_the_paper_model().is_empty() {
+        notes.push("isolated, exec and idle cycles of warps are those of the paper model".to_owned());
+    }
+    if plan.machine.sms() > 1 {
+        notes.push("traces and drawings are those of SM 0 only".to_owned());
+    }
+    if plan.options.self_check && plan.machine.pipeline().is_some() {
+        notes.push("no self-check: the analyser knows lone warps of the paper model only".to_owned());
+    }
+    let load_store = plan.machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some());
+    if load_store && matches!(plan.workload.kind, WorkloadKind::Micro(_)) {
+        let note = "a .warp kernel has no addresses: its memory instructions run on the units of their \
+                    classes, past the load/store unit";
+        notes.push(note.to_owned());
+    }
+    notes
+}
+
+/// A source that yields no more blocks once the run is stopped.
+struct Watched<'a> {
+    source: &'a mut dyn BlockSource<Error = Diagnostics>,
+    watch: &'a Watch,
+}
+
+impl BlockSource for Watched<'_> {
+    type Error = Diagnostics;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
+        if self.is_stopped() { Ok(false) } else { self.source.next_block(paths) }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.watch.is_stopped()
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.source.footprint()
+    }
+}
+
+/// Records whether some cycle stayed idle although a warp was ready.
+struct PassedOver<'a> {
+    seen: &'a Cell<bool>,
+    /// Whether the result is needed.
+    watched: bool,
+}
+
+impl Observer for PassedOver<'_> {
+    fn needs(&self) -> Needs {
+        if self.watched { Needs::EVENTS } else { Needs::NOTHING }
+    }
+
+    fn on(&mut self, event: &Event) {
+        if let Event::Idled(idle) = event {
+            self.seen.set(self.seen.get() || idle.reason == StallReason::NotMyTurn);
+        }
+    }
+}
+
+pub(super) fn sim_problem(plan: &Plan, policy: &PolicySetup, error: SimError<Diagnostics>) -> Diagnostics {
+    match error {
+        SimError::Source(problems) => problems,
+        other => Diagnostic::general(plan.workload.name.clone(), other.to_string())
+            .hint(format!("policy {}, machine {}", policy.kind(), plan.machine.name()))
+            .into(),
+    }
+}

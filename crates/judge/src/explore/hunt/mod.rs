@@ -1,0 +1,308 @@
+//! The adversarial search for a block whose worst case exceeds a bound.
+//!
+//! Kernels and machines are generated from a seed and changed step by step. Changes that bring the
+//! worst case closer to the bound are kept (simulated annealing on worst case over bound). The
+//! worst case is taken over all work-conserving schedules, computed exactly for blocks that are
+//! small enough ([`Evaluator`]), or it is that of one policy, simulated by the engine. A violation
+//! is shrunk to a witness from which nothing can be removed ([`shrink()`]).
+//!
+//! The hunt is divided into chains with independent random numbers. Among the chains with a
+//! violation, the one with the lowest number determines the result, so the result does not depend
+//! on the number of threads. Budgets are counts, never seconds.
+
+mod genome;
+mod instance;
+mod judge;
+mod shrink;
+mod witness;
+mod worst;
+
+pub use super::worst_case::Worst;
+pub use genome::{Genome, Size};
+pub use instance::{Ins, Instance, Kind, Subject, Together, UnitTime};
+pub use judge::{Judge, Score, Setting, Witness, is_huntable};
+pub use shrink::shrink;
+pub use witness::WitnessFiles;
+pub use worst::Evaluator;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use warpbound_bound::Bound;
+use warpbound_core::base::Watch;
+
+/// The configuration of a hunt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hunt {
+    /// The schedules over which the worst case is taken.
+    pub setting: Setting,
+    /// The seed of all random numbers.
+    pub seed: u64,
+    /// The largest number of instances to judge.
+    pub instances: u64,
+    /// The number of threads; the result does not depend on it.
+    pub jobs: usize,
+    /// The limits on the size of instances.
+    pub size: Size,
+    /// The number of instances of a chain.
+    pub chain: u64,
+    /// One of this many chains anneals; the others draw every instance independently.
+    pub anneal_every: u64,
+    /// The largest number of states of a layer that the search for the worst case follows.
+    pub beam: usize,
+}
+
+/// The default number of states of a layer that are followed.
+const BEAM: usize = 20_000;
+
+impl Hunt {
+    /// Creates a hunt with the default sizes. If `published` is set, these are the sizes at which
+    /// violations of the published bound are found most quickly; otherwise they are tiny blocks,
+    /// including barriers, of which a million are explored in seconds.
+    pub fn usual(setting: Setting, published: bool, seed: u64, jobs: usize) -> Self {
+        let identical = setting == Setting::Identical;
+        let (instructions, init) = match &setting {
+            _ if !published => (6, 16),
+            Setting::Any => (14, 16),
+            Setting::Identical => (12, 16),
+            Setting::Policy(_) => (32, 32),
+        };
+        let size = Size {
+            warps: 2,
+            together: None,
+            identical,
+            instructions,
+            units: 4,
+            init,
+            lat: 2 * init,
+            barriers: !published,
+        };
+        let (instances, chain, anneal_every) =
+            if published { (20_000_000, 5000, 1) } else { (1_000_000, 1000, 8) };
+        Self { setting, seed, instances, jobs, size, chain, anneal_every, beam: BEAM }
+    }
+}
+
+impl Hunt {
+    /// Does the same as [`Self::usual`], for a bound of launches whose blocks are resident
+    /// together. The blocks are as small as the search for launches requires.
+    pub fn of_launches(setting: Setting, together: Together, seed: u64, jobs: usize) -> Self {
+        let usual = Self::usual(setting, false, seed, jobs);
+        let size = Size { together: Some(together), instructions: 4, init: 8, lat: 12, ..usual.size };
+        Self { size, instances: 20_000, chain: 500, anneal_every: 2, beam: 2000, ..usual }
+    }
+}
+
+/// Statistics about the instances of a hunt.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// The number of instances judged.
+    pub instances: u64,
+    /// The number of those whose every schedule was covered.
+    pub exact: u64,
+    /// The number of distinct states over all instances.
+    pub states: u64,
+    /// The number of schedules over all instances.
+    pub schedules: f64,
+    /// The number of instances whose worst case equals the bound.
+    pub tight: u64,
+    /// The sum of the ratios of worst case to bound.
+    ratios: f64,
+    /// The instance that came closest to the bound; among equal ones the longest, then the first.
+    pub closest: Option<(Instance, Score)>,
+}
+
+impl Summary {
+    /// Returns the average ratio of worst case to bound.
+    pub fn mean_ratio(&self) -> f64 {
+        if self.instances == 0 { 0.0 } else { self.ratios / self.instances as f64 }
+    }
+
+    fn add(&mut self, instance: &Instance, score: &Score) {
+        self.instances += 1;
+        self.exact += u64::from(score.worst.exact);
+        self.states += score.worst.states;
+        self.schedules += score.worst.schedules;
+        self.tight += u64::from(score.worst.makespan == score.bound);
+        self.ratios += score.ratio();
+        self.offer(instance, score);
+    }
+
+    fn offer(&mut self, instance: &Instance, score: &Score) {
+        let closer = self.closest.as_ref().is_none_or(|(known, best)| {
+            score.is_closer_than(best)
+                || !best.is_closer_than(score) && instance.instructions() > known.instructions()
+        });
+        if closer {
+            self.closest = Some((instance.clone(), *score));
+        }
+    }
+
+    fn append(&mut self, other: &Self) {
+        self.instances += other.instances;
+        self.exact += other.exact;
+        self.states += other.states;
+        self.schedules += other.schedules;
+        self.tight += other.tight;
+        self.ratios += other.ratios;
+        if let Some((instance, score)) = &other.closest {
+            self.offer(instance, score);
+        }
+    }
+}
+
+/// A violation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// The instance as it was found.
+    pub found: Instance,
+    /// The worst case and the bound of `found`.
+    pub found_score: Score,
+    /// The shrunk instance.
+    pub witness: Instance,
+    /// The worst case and the bound of `witness`.
+    pub score: Score,
+    /// A schedule of `witness` that attains the worst case.
+    pub schedule: Witness,
+    /// The number of the chain that found it.
+    pub chain: u64,
+    /// The number of instances tried while shrinking.
+    pub shrink_tries: u64,
+}
+
+/// The result of a hunt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hunted {
+    /// Statistics about the instances.
+    pub summary: Summary,
+    /// The violation found by the chain with the lowest number.
+    pub violation: Option<Violation>,
+    /// Whether the hunt was stopped before its budget was used up, or before a violation was
+    /// completely shrunk.
+    pub ended_early: bool,
+}
+
+struct Chain {
+    number: u64,
+    summary: Summary,
+    violation: Option<(Instance, Score)>,
+}
+
+/// Runs a hunt. `make_bound` creates a bound for each thread. `progress` is called at the end of
+/// every chain with its number and its statistics. `watch` is notified of instances and can stop
+/// the hunt; the result then covers the instances judged so far.
+pub fn hunt(
+    hunt: &Hunt,
+    make_bound: &(dyn Fn() -> Box<dyn Bound> + Sync),
+    progress: &(dyn Fn(u64, &Summary) + Sync),
+    watch: &Watch,
+) -> Hunted {
+    let chains = hunt.instances.div_ceil(hunt.chain.max(1));
+    let next = AtomicU64::new(0);
+    let violated = AtomicU64::new(u64::MAX);
+    let ended: Mutex<Vec<Chain>> = Mutex::new(Vec::new());
+    let work = || {
+        let mut judge = Judge::new(hunt.setting.clone(), make_bound(), hunt.beam);
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= chains || number > violated.load(Ordering::Relaxed) || watch.is_stopped() {
+                return;
+            }
+            let chain = run_chain(hunt, number, &mut judge, &violated, watch);
+            if chain.violation.is_some() {
+                violated.fetch_min(number, Ordering::Relaxed);
+            }
+            progress(number, &chain.summary);
+            ended.lock().expect("a hunting thread panicked").push(chain);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..hunt.jobs.max(1) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut ended = ended.into_inner().expect("a hunting thread panicked");
+    ended.sort_by_key(|chain| chain.number);
+    let mut summary = Summary::default();
+    for chain in ended {
+        summary.append(&chain.summary);
+        if let Some((found, found_score)) = chain.violation {
+            let (violation, ended_early) =
+                finish(hunt, make_bound(), chain.number, found, found_score, watch);
+            return Hunted { summary, violation: Some(violation), ended_early };
+        }
+    }
+    let ended_early = summary.instances < hunt.instances;
+    Hunted { summary, violation: None, ended_early }
+}
+
+/// Shrinks the violation that a chain found. Also returns whether shrinking was stopped early.
+fn finish(
+    hunt: &Hunt,
+    bound: Box<dyn Bound>,
+    chain: u64,
+    found: Instance,
+    found_score: Score,
+    watch: &Watch,
+) -> (Violation, bool) {
+    let mut judge = Judge::new(hunt.setting.clone(), bound, hunt.beam);
+    let mut ended_early = false;
+    let (witness, shrink_tries) = shrink(found.clone(), |candidate| {
+        // after a stop request, no smaller instance is tried
+        ended_early = watch.is_stopped();
+        !ended_early && judge.score(candidate).violated()
+    });
+    let score = judge.score(&witness);
+    let schedule = judge.witness(&witness);
+    (Violation { found, found_score, witness, score, schedule, chain, shrink_tries }, ended_early)
+}
+
+/// The first and the last temperature of the annealing, in units of the ratio of worst case to
+/// bound.
+const HOT: f64 = 0.03;
+const COLD: f64 = 0.0005;
+
+/// Runs one chain until its end, its first violation, a violation in an earlier chain (the result
+/// of this one is then irrelevant), or a stop request.
+fn run_chain(hunt: &Hunt, number: u64, judge: &mut Judge, violated: &AtomicU64, watch: &Watch) -> Chain {
+    let mut rng = ChaCha8Rng::seed_from_u64(hunt.seed);
+    rng.set_stream(number);
+    let length = hunt.chain.min(hunt.instances - number * hunt.chain);
+    let anneals = number.is_multiple_of(hunt.anneal_every.max(1));
+    let mut summary = Summary::default();
+    let mut instance = Instance::default();
+    let mut current = Genome::random(hunt.size, &mut rng);
+    let mut ratio = f64::NEG_INFINITY;
+    for step in 0..length {
+        let mut candidate = if anneals { current.clone() } else { Genome::random(hunt.size, &mut rng) };
+        if anneals && step > 0 {
+            candidate.mutate(&mut rng);
+        }
+        candidate.write(&mut instance);
+        let score = judge.score(&instance);
+        summary.add(&instance, &score);
+        watch.advance(1);
+        if score.violated() {
+            return Chain { number, summary, violation: Some((instance, score)) };
+        }
+        if anneals {
+            let temperature = HOT * (COLD / HOT).powf(step as f64 / length as f64);
+            let gain = score.ratio() - ratio;
+            if gain >= 0.0 || rng.random::<f64>() < (gain / temperature).exp() {
+                current = candidate;
+                ratio = score.ratio();
+            }
+        }
+        if violated.load(Ordering::Relaxed) < number || watch.is_stopped() {
+            break;
+        }
+    }
+    Chain { number, summary, violation: None }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! The probabilistic worst-case execution time.
+
+use serde::Serialize;
+
+use super::gpd::Gpd;
+use super::interval::{Interval, Profile};
+use super::parallel;
+use super::probability::Probability;
+use super::sample::Sample;
+use super::special::{quantile, two_sided_z};
+use super::tail::{Analysed, Intervals};
+use warpbound_core::base::Watch;
+
+/// The largest fraction of a time by which the upper limit of its interval may exceed it, for a
+/// sample to support it.
+pub const SUPPORTED: f64 = 0.25;
+
+/// The largest number of measurements that is given as advice, because more are not feasible.
+pub const MOST_NEEDED: f64 = 1e12;
+
+/// The probability at which the paper measures accuracy (equation 3).
+pub const ACCURACY_AT: f64 = 1e-9;
+
+/// The degree to which a sample supports a time at a probability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Support {
+    /// At least one run in the sample is expected to take longer.
+    Observed,
+    /// No run in the sample is expected to take longer; the time is extrapolated by the fit, and
+    /// its interval is narrow.
+    Extrapolated,
+    /// The upper limit of the interval is more than [`SUPPORTED`] above the time, or does not
+    /// exist. This causes a warning.
+    Unsupported,
+}
+
+/// The time that a run exceeds with a probability.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Point {
+    /// The exceedance probability of one run.
+    pub probability: Probability,
+    /// The time by the best fit; up to the threshold, the time in the sample.
+    pub time: f64,
+    /// The time by the exponential tail.
+    pub exponential: f64,
+    /// Intervals of the time by the best fit; none up to the threshold. To each side of that of the fit is added, as independent
+    /// errors are, what the share of runs above the threshold is uncertain by (binomial, by the delta method: S. Coles 2001,
+    /// section 4.3.3).
+    pub intervals: Option<Intervals>,
+    /// The degree to which the sample supports the time.
+    pub support: Support,
+    /// The number of powers of ten by which the probability is below 1 / measurements; 0 if it is
+    /// not below.
+    pub decades_beyond: f64,
+    /// About how many measurements would support it, as an interval narrows with the root of their number; none if these do,
+    /// the interval has no upper limit, or it is more than [`MOST_NEEDED`].
+    pub measurements_needed: Option<u64>,
+}
+
+impl Point {
+    /// Determines how well a sample of this many measurements supports the point.
+    fn judge(&mut self, measurements: usize) {
+        let Some(intervals) = self.intervals else { return };
+        let width = intervals.profile.upper.map(|upper| (upper - self.time) / self.time / SUPPORTED);
+        if width.is_some_and(|width| width <= 1.0) {
+            return;
+        }
+        self.support = Support::Unsupported;
+        let needed = width.map(|width| (measurements as f64 * width * width).ceil());
+        self.measurements_needed = needed.filter(|needed| *needed <= MOST_NEEDED).map(|needed| needed as u64);
+    }
+
+    /// Returns the upper limit of the interval by profile likelihood, if it has one.
+    pub fn upper_limit(&self) -> Option<f64> {
+        self.intervals.and_then(|intervals| intervals.profile.upper)
+    }
+}
+
+/// The number of points of the curve per power of ten, and the largest number of points.
+const PER_DECADE: f64 = 4.0;
+const MOST_POINTS: f64 = 120.0;
+
+/// The paper's accuracy (equation 3): the fraction of the largest measurement by which the time at
+/// 10^-9 exceeds it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Accuracy {
+    /// The largest measurement.
+    pub maximum: f64,
+    /// The time at 10^-9 by the best fit.
+    pub time: f64,
+    /// The smallest probability that the sample can show: 1 / measurements.
+    pub observable: f64,
+    /// `a` of the best fit.
+    pub best: f64,
+    /// `a` of the exponential tail.
+    pub exponential: f64,
+}
+
+/// The pWCET curve.
+///
+/// Its points, `points` and `curve` together, keep what every distribution of times keeps. No time and no limit is negative
+/// or infinite. With a smaller probability none is shorter. A time lies within its intervals. Where fewer than one run of the
+/// sample is expected beyond a point, the upper limits are not below the longest run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Pwcet {
+    /// The points in the order of the requested probabilities.
+    pub points: Vec<Point>,
+    /// The points for a plot, from the threshold's probability to the smallest requested one, in
+    /// equal ratios.
+    pub curve: Vec<Point>,
+    /// The time that no run exceeds by the best fit, if xi < 0; and its intervals' is not known better than the shape.
+    pub end_point: Option<f64>,
+    /// The paper's accuracy.
+    pub accuracy: Accuracy,
+}
+
+/// Computes the curve of a tail at these probabilities; returns `None` if it was stopped.
+pub(super) fn pwcet(
+    sample: &Sample,
+    analysed: &Analysed,
+    probabilities: &[Probability],
+    level: f64,
+    (threads, watch): (usize, &Watch),
+) -> Option<Pwcet> {
+    let Analysed { tail, excesses, replicates } = analysed;
+    let profile = Profile::new(excesses, tail.best, level);
+    let n = sample.len() as f64;
+    let z = two_sided_z(level);
+    // the standard error of the logarithm of the share
+    let error_of_share = ((1.0 - tail.rate) / (n * tail.rate)).sqrt();
+    let point = |&probability: &Probability| {
+        let within = probability.get() / tail.rate;
+        // this avoids -0
+        let decades_beyond = 0.0 - libm::log10(probability.get() * n).min(0.0);
+        let observed = probability.get() * n >= 1.0;
+        if within >= 1.0 {
+            // the quantile lies between two values, and the next larger one may be above the
+            // threshold
+            let time = quantile(sample.sorted(), 1.0 - probability.get()).min(tail.threshold);
+            let support = if observed { Support::Observed } else { Support::Unsupported };
+            return Point {
+                probability,
+                time,
+                exponential: time,
+                intervals: None,
+                support,
+                decades_beyond,
+                measurements_needed: None,
+            };
+        }
+        // a heavy tail can exceed an `f64`
+        let above = |excess: f64| (tail.threshold + excess).min(f64::MAX);
+        let time = above(tail.best.exceeded_with(within));
+        let share = z * tail.best.slope(libm::log(tail.rate / probability.get())) * error_of_share;
+        let uncertain = |interval: Interval| interval.widened(time, share);
+        let intervals = Intervals {
+            profile: uncertain(profile.excess(within).map(|excess| tail.threshold + excess)),
+            bootstrap: uncertain(
+                replicates.interval(level, |gpd| tail.threshold + gpd.exceeded_with(within)),
+            ),
+        };
+        Point {
+            probability,
+            time,
+            exponential: above(tail.exponential.gpd.exceeded_with(within)),
+            intervals: Some(intervals),
+            // preliminary, until the limits are final
+            support: if observed { Support::Observed } else { Support::Extrapolated },
+            decades_beyond,
+            measurements_needed: None,
+        }
+    };
+    let all = |probabilities: &[Probability]| -> Option<Vec<Point>> {
+        let at = |index| probabilities.get(index).map(point);
+        Some(parallel::map(probabilities.len(), threads, watch, at)?.into_iter().flatten().collect())
+    };
+    // a heavy tail can exceed an `f64`
+    let time =
+        |gpd: Gpd| (tail.threshold + gpd.exceeded_with((ACCURACY_AT / tail.rate).min(1.0))).min(f64::MAX);
+    let accuracy = |gpd: Gpd| (time(gpd) - sample.max()) / time(gpd);
+    let (mut points, mut curve) = (all(probabilities)?, all(&along(tail.rate, probabilities))?);
+    let mut together: Vec<&mut Point> = points.iter_mut().chain(&mut curve).collect();
+    consistent(&mut together, sample);
+    together.into_iter().for_each(|point| point.judge(sample.len()));
+    Some(Pwcet {
+        points,
+        curve,
+        // the fit allows the longest run, except for rounding errors of a sum
+        end_point: tail.best.end_point().map(|end| (tail.threshold + end).max(sample.max())),
+        accuracy: Accuracy {
+            maximum: sample.max(),
+            time: time(tail.best),
+            observable: 1.0 / n,
+            best: accuracy(tail.best),
+            exponential: accuracy(tail.exponential.gpd),
+        },
+    })
+}
+
+/// Makes points of one curve consistent with each other and with the sample, as [`Pwcet`] requires.
+///
+/// The errors are added for each point separately, so that an interval can extend below 0, or get
+/// narrower faster than the time grows. A lower limit of a time is also one of each longer time, so
+/// each lower limit is at least that of a larger probability. An upper limit that falls is raised
+/// to that of the larger probability: this only raises upper limits.
+fn consistent(points: &mut [&mut Point], sample: &Sample) {
+    points.sort_by(|left, right| right.probability.get().total_cmp(&left.probability.get()));
+    let (mut time, mut exponential): (f64, f64) = (0.0, 0.0);
+    let mut limits: Option<Intervals> = None;
+    for point in points {
+        time = time.max(point.time);
+        exponential = exponential.max(point.exponential);
+        (point.time, point.exponential) = (time, exponential);
+        let Some(intervals) = &mut point.intervals else { continue };
+        // the sample's time with this probability, or the longest run if no run is expected beyond
+        // it
+        let seen = quantile(sample.sorted(), 1.0 - point.probability.get());
+        let seen = if point.probability.get() * sample.len() as f64 > 1.0 { seen } else { sample.max() };
+        let before = limits.unwrap_or(*intervals);
+        let both = Intervals {
+            profile: intervals.profile.beyond(before.profile, time, seen),
+            bootstrap: intervals.bootstrap.beyond(before.bootstrap, time, seen),
+        };
+        *intervals = both;
+        limits = Some(both);
+    }
+}
+
+/// Returns the probabilities of the curve.
+fn along(rate: f64, asked: &[Probability]) -> Vec<Probability> {
+    let smallest = asked.iter().map(|asked| asked.get()).fold(rate, f64::min);
+    let decades = libm::log10(rate / smallest);
+    let steps = (decades * PER_DECADE).ceil().clamp(0.0, MOST_POINTS);
+    // the threshold itself is omitted, because its time is known
+    let probability =
+        |step: u32| Probability::new(rate * libm::pow(10.0, -decades * f64::from(step) / steps));
+    (1..=steps as u32).filter_map(|step| probability(step).ok()).collect()
+}

@@ -1,0 +1,225 @@
+//! The report of the bound over all paths, beside a run and the bounds on its paths.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::output::{Origin, Output, Report};
+use super::style::Style;
+use super::table::Table;
+use super::verdict::{self, Bound, Status};
+use warpbound_bound::StaticKind;
+use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::program::loop_bounds::LoopBound;
+use warpbound_judge::check::every_path::EveryPath;
+use warpbound_judge::check::{Checked, Verdict, Workload};
+
+/// The output of `static`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StaticReport {
+    /// The results.
+    #[serde(flatten)]
+    pub output: Output<StaticResult>,
+}
+
+/// A launch. Times are in cycles.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StaticResult {
+    /// The name of the kernel.
+    pub kernel: String,
+    /// The machine.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// The number of blocks.
+    pub blocks: u32,
+    /// The number of warps of all blocks; absent if there is no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warps: Option<u64>,
+    /// The number of these warps that take the same path for any data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warps_with_one_path: Option<u64>,
+    /// The bound on the paths of one run that `static` extends to all paths: `iwb`, or `rbb` if
+    /// blocks are resident together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_paths: Option<&'static str>,
+    /// Whether the number of barriers depends on the path, so that all sections get the same bound.
+    pub barriers_vary: bool,
+    /// The given loop bounds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loop_bounds: Vec<Given>,
+    /// The policy of the run.
+    pub scheduler: String,
+    /// The makespan of the launch with the data of the seed.
+    pub makespan: u64,
+    /// The bound `static`, which holds for all paths, then the bounds on the paths of this run.
+    pub bounds: Vec<Bound>,
+}
+
+/// A run on which the bound is judged.
+pub struct OfRun<'a> {
+    /// The policy of the run.
+    pub policy: SchedulerKind,
+    /// The judged run.
+    pub checked: &'a Checked,
+}
+
+/// A bound on the iterations of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Given {
+    /// The line at which the loop begins.
+    pub line: u32,
+    /// The greatest number of times that a thread returns to the beginning of the loop after it has
+    /// entered it from outside.
+    pub most: u64,
+}
+
+impl StaticResult {
+    /// Returns the report of a launch with one run of it.
+    pub fn new(
+        workload: &Workload,
+        machine: &Machine,
+        given: &[LoopBound],
+        found: &EveryPath,
+        of_run: &OfRun,
+    ) -> Self {
+        let run = of_run.checked;
+        let launch = match found {
+            EveryPath::Bound(launch) => Some(launch),
+            _ => None,
+        };
+        let mut bounds = vec![bound(found, of_run)];
+        bounds.extend(run.judged().map(|row| Bound::of_run(row, run.makespan)));
+        Self {
+            kernel: workload.name.clone(),
+            origin: Origin::new(machine),
+            blocks: workload.blocks(),
+            warps: launch.map(|launch| launch.warps),
+            warps_with_one_path: launch.map(|launch| launch.with_one_path),
+            of_paths: launch.map(|launch| match launch.kind {
+                StaticKind::Iwb => "iwb",
+                StaticKind::Rbb => "rbb",
+            }),
+            barriers_vary: launch.is_some_and(|launch| launch.irregular),
+            loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
+            scheduler: run.scheduler.clone(),
+            makespan: run.makespan.get(),
+            bounds,
+        }
+    }
+
+    /// Returns the verdict on all bounds, including those on the run.
+    pub fn verdict(&self, run: &Checked) -> Verdict {
+        let mine = match self.bounds[0].status {
+            Status::Violated => Verdict::Violated,
+            Status::Holds => Verdict::Holds,
+            _ => Verdict::NotApplicable(self.bounds[0].reason.clone().unwrap_or_default()),
+        };
+        Verdict::combine([mine, run.verdict()])
+    }
+
+    /// Returns the bound of this name.
+    pub fn bound(&self, name: &str) -> Option<&Bound> {
+        self.bounds.iter().find(|bound| bound.name == name)
+    }
+}
+
+/// Returns the bound over all paths, judged on a run.
+fn bound(found: &EveryPath, OfRun { policy, checked: run }: &OfRun) -> Bound {
+    let value = match found {
+        EveryPath::Bound(launch) => launch.under(run.schedules(policy)).map_err(|why| why.to_string()),
+        EveryPath::NotApplicable(why) => Err(why.to_string()),
+        EveryPath::Stopped => {
+            let verdict = Verdict::Undecided("it was ended before".to_owned());
+            return Bound::of_worst_case("static", None, &verdict, Some(run.makespan));
+        }
+    };
+    let verdict = Verdict::of(run.makespan, value.as_ref().map(|value| *value).map_err(String::as_str));
+    Bound::of_worst_case("static", value.ok(), &verdict, Some(run.makespan))
+}
+
+impl Report for StaticReport {
+    fn text(&self, style: Style) -> String {
+        let mut text = match self.output.results.as_slice() {
+            [] => String::new(),
+            [one] => one.text(style),
+            several => table(several, style),
+        };
+        text.push_str(&self.output.batch.text());
+        text
+    }
+}
+
+impl StaticResult {
+    fn text(&self, style: Style) -> String {
+        let mut text = format!(
+            "{} on {}, {}: {} cycles with the data of this run\n",
+            self.kernel, self.origin.machine, self.scheduler, self.makespan
+        );
+        if let (Some(warps), Some(one)) = (self.warps, self.warps_with_one_path) {
+            let paths = match one {
+                all if all == warps => "every warp takes one path, whatever the data are".to_owned(),
+                0 => "the paths of all warps depend on data".to_owned(),
+                some => format!("{some} of {warps} warps take one path, whatever the data are"),
+            };
+            let _ = writeln!(text, "  {paths}");
+        }
+        if self.barriers_vary {
+            text.push_str("  the number of barriers depends on data: sections are bounded all alike\n");
+        }
+        for given in &self.loop_bounds {
+            let _ =
+                writeln!(text, "  the loop of line {} goes back at most {} times", given.line, given.most);
+        }
+        text.push_str(&verdict::table(&self.bounds, "over", style));
+        text
+    }
+}
+
+fn table(results: &[StaticResult], style: Style) -> String {
+    let of_paths = of_paths_text(results);
+    let heading =
+        ["kernel", "blocks", "warps", "one path", "makespan", of_paths, "lwb", "static", "over", "verdict"];
+    let mut table = Table::new(heading, &[0, 9]).expendable([1, 2, 6, 3]);
+    for row in results {
+        let value = |name: &str| row.bound(name).map_or_else(|| "-".to_owned(), Bound::value_text);
+        let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        table.row([
+            row.kernel.clone(),
+            row.blocks.to_string(),
+            number(row.warps),
+            number(row.warps_with_one_path),
+            row.makespan.to_string(),
+            row.of_paths.map_or_else(|| "-".to_owned(), value),
+            value("lwb"),
+            value("static"),
+            row.bounds[0].over_text(),
+            row.bounds[0].status.text(style),
+        ]);
+    }
+    let value = |row: &StaticResult, name: &str| row.bound(name).and_then(|bound| bound.value);
+    let both: Vec<(u64, u64)> =
+        results.iter().filter_map(|row| Some((value(row, "static")?, value(row, row.of_paths?)?))).collect();
+    let mut text = table.render(0, style.width);
+    let _ = writeln!(
+        text,
+        "\n{}: static {} cycles in all, {of_paths} on the paths of these runs {}; equal on {}",
+        super::count(results.len(), "launch"),
+        both.iter().map(|(all, _)| all).sum::<u64>(),
+        both.iter().map(|(_, one)| one).sum::<u64>(),
+        both.iter().filter(|(all, one)| all == one).count()
+    );
+    text
+}
+
+/// Returns the names of the bounds on one run that `static` extends to all paths.
+fn of_paths_text(results: &[StaticResult]) -> &'static str {
+    let with = |name| results.iter().any(|row| row.of_paths == Some(name));
+    match (with("iwb"), with("rbb")) {
+        (true, true) => "iwb/rbb",
+        (false, true) => "rbb",
+        _ => "iwb",
+    }
+}

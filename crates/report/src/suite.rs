@@ -1,0 +1,226 @@
+//! The output of `check`: one kernel in full, or several in a table with a line each. Of each result
+//! only what its form shows is kept, so that the results of very many kernels fit in memory.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::check::{CheckResult, self_check};
+use super::count;
+use super::output::{Batch, Output, Report};
+use super::style::Style;
+use super::table::Table;
+use super::verdict::{Bound, Status};
+use warpbound_judge::check::Verdict;
+
+/// The form in which results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// JSON.
+    Json,
+    /// Text that shows each result in full, as if one kernel was named.
+    InFull(Style),
+    /// A table with a line for each result.
+    Table {
+        /// Whether the table has a column for the machine, as it does if several were named.
+        several_machines: bool,
+    },
+}
+
+/// The output of `check`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CheckReport {
+    // its results are those of the form JSON
+    #[serde(flatten)]
+    #[cfg_attr(test, schemars(with = "Output<CheckResult<'static>>"))]
+    output: Output<Box<RawValue>>,
+    #[serde(skip)]
+    form: Form,
+    /// The verdict over the results so far.
+    #[serde(skip)]
+    verdict: Option<Verdict>,
+    /// The results of the form in full.
+    #[serde(skip)]
+    text: String,
+    /// The results of the form of a table.
+    #[serde(skip)]
+    rows: Vec<Row>,
+    /// The number of results.
+    #[serde(skip)]
+    results: usize,
+}
+
+/// The part of a result that the table and its summary show.
+#[derive(Clone, Debug)]
+struct Row {
+    kernel: Box<str>,
+    machine: Box<str>,
+    scheduler: Box<str>,
+    blocks: Box<str>,
+    warp_instructions: u64,
+    makespan: u64,
+    bounds: Box<[Bound]>,
+    complete: bool,
+    verdict: Status,
+    self_checked_warps: Option<u64>,
+}
+
+impl CheckReport {
+    /// Returns the output without results.
+    pub fn new(seed: u64, form: Form) -> Self {
+        Self {
+            output: Output::new("check", Some(seed), Vec::new()).judged(std::iter::empty()),
+            form,
+            verdict: None,
+            text: String::new(),
+            rows: Vec::new(),
+            results: 0,
+        }
+    }
+
+    /// Adds a result, with the verdict on its gating bounds.
+    pub fn add(&mut self, result: &CheckResult, verdict: Verdict) {
+        self.results += 1;
+        match self.form {
+            Form::Json => self.output.results.push(to_raw_value(result).expect("reports are plain data")),
+            Form::InFull(style) => self.text.push_str(&result.text(style)),
+            Form::Table { .. } => self.rows.push(Row::of(result)),
+        }
+        *self.output.judged.get_or_insert_default() += usize::from(verdict.applies());
+        let verdict = Verdict::combine(self.verdict.take().into_iter().chain([verdict]));
+        self.output.verdict = Some(Status::of(&verdict));
+        self.verdict = Some(verdict);
+    }
+
+    /// Returns the number of results.
+    pub fn results(&self) -> usize {
+        self.results
+    }
+
+    /// Sets whether and how the command ended early.
+    pub fn end(&mut self, batch: Batch) {
+        self.output.batch = batch;
+    }
+}
+
+impl Report for CheckReport {
+    fn text(&self, style: Style) -> String {
+        let mut text = self.text.clone();
+        if let (Form::Table { several_machines }, [_, ..]) = (self.form, self.rows.as_slice()) {
+            text.push_str(&table(&self.rows, several_machines, style));
+            text.push_str(&summary(&self.rows, style));
+        }
+        text.push_str(&self.output.batch.text());
+        if self.output.judged == Some(0) {
+            let open = !self.output.batch.complete || self.results == 0;
+            let why = if open { "" } else { ": no gating bound applies" };
+            let _ = writeln!(text, "\nnothing was judged{why}");
+        }
+        text
+    }
+}
+
+impl Row {
+    fn of(result: &CheckResult) -> Self {
+        // a table has no room for reasons
+        let bound = |bound: &Bound| Bound { reason: None, ..bound.clone() };
+        Self {
+            kernel: result.kernel.as_str().into(),
+            machine: result.origin.machine.as_str().into(),
+            scheduler: result.scheduler.as_str().into(),
+            blocks: of_launch(result).into(),
+            warp_instructions: result.warp_instructions,
+            makespan: result.makespan,
+            bounds: result.bounds.iter().map(bound).collect(),
+            complete: result.complete,
+            verdict: result.verdict,
+            self_checked_warps: result.self_checked_warps,
+        }
+    }
+}
+
+/// Returns the table of the runs.
+fn table(runs: &[Row], machines: bool, style: Style) -> String {
+    // a bound of only some runs also has a column; all runs list their bounds in the same order
+    let mut names: Vec<&str> = Vec::new();
+    for run in runs {
+        let mut from = 0;
+        for bound in &*run.bounds {
+            from = match names.iter().position(|name| *name == bound.name) {
+                Some(known) => known + 1,
+                None => {
+                    names.insert(from, bound.name);
+                    from + 1
+                }
+            };
+        }
+    }
+    let mut heading = vec!["kernel"];
+    heading.extend(machines.then_some("machine"));
+    heading.extend(["policy", "blocks", "warp insts", "makespan"]);
+    let words = heading.len() - 3;
+    let columns = names.iter().flat_map(|name| [*name, "over"]);
+    let last = heading.len() + names.len() * 2;
+    // columns dropped first on a narrow terminal: blocks and instructions, then overestimations,
+    // then bounds from the right
+    let overs = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound + 1);
+    let values = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound);
+    let expendable: Vec<usize> = [words, words + 1].into_iter().chain(overs).chain(values).collect();
+    let left: Vec<usize> = (0..words).chain([last]).collect();
+    let mut table =
+        Table::new(heading.into_iter().chain(columns).chain(["verdict"]), &left).expendable(expendable);
+    for run in runs {
+        let mut start = vec![run.kernel.to_string()];
+        start.extend(machines.then(|| run.machine.to_string()));
+        start.extend([
+            run.scheduler.to_string(),
+            run.blocks.to_string(),
+            run.warp_instructions.to_string(),
+            run.makespan.to_string(),
+        ]);
+        let bounds =
+            names.iter().flat_map(|name| match run.bounds.iter().find(|bound| bound.name == *name) {
+                Some(bound) => [bound.value_text(), bound.over_text()],
+                None => ["-".to_owned(), "-".to_owned()],
+            });
+        let so_far = if run.complete { "" } else { " so far" };
+        table.row(start.into_iter().chain(bounds).chain([run.verdict.text(style) + so_far]));
+    }
+    table.render(0, style.width)
+}
+
+/// Returns the number of blocks, and of how many if some are missing; for a program, the number of
+/// launches.
+fn of_launch(run: &CheckResult) -> String {
+    let done = run.program.as_ref().map_or(run.blocks_done(), |program| program.done());
+    match run.launch_blocks {
+        None => done.to_string(),
+        Some(all) => format!("{done} of {all}"),
+    }
+}
+
+/// Returns the summary of all runs.
+fn summary(runs: &[Row], style: Style) -> String {
+    let with = |status: Status| {
+        let number = runs.iter().filter(|run| run.verdict == status).count();
+        format!("{number} {}", status.text(style))
+    };
+    let instructions: u64 = runs.iter().map(|run| run.warp_instructions).sum();
+    // all policies of a kernel share its self-check
+    let by_kernel = runs.chunk_by(|a, b| (&a.kernel, &a.machine) == (&b.kernel, &b.machine));
+    let self_checked: u64 = by_kernel.filter_map(|runs| runs[0].self_checked_warps).sum();
+    let text = format!(
+        "\n{}, {instructions} warp instructions: {}, {}, {}\n",
+        count(runs.len(), "run"),
+        with(Status::Holds),
+        with(Status::Violated),
+        with(Status::NotApplicable),
+    );
+    let mut text = style.fill(&text);
+    if self_checked > 0 {
+        text.push_str(&self_check(self_checked));
+    }
+    text
+}

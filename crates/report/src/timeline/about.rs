@@ -1,0 +1,37 @@
+//! The description of the run of a timeline.
+
+use crate::explain::{Explained, Stretch};
+use warpbound_bound::Phase;
+use warpbound_core::diag::SourceText;
+use warpbound_judge::check::Checked;
+use warpbound_trace::trace::Listing;
+
+/// A run that was recorded.
+#[derive(Clone, Copy)]
+pub struct About<'a> {
+    /// The name of the kernel.
+    pub kernel: &'a str,
+    /// The machine.
+    pub machine: &'a str,
+    /// The result of the run.
+    pub checked: &'a Checked,
+    /// The file with the code.
+    pub code: &'a SourceText,
+    /// The line and text of every instruction.
+    pub listing: &'a Listing,
+    /// The critical path with its stretches, if it was requested.
+    pub explained: Option<&'a Explained>,
+    /// For a single block, the phases of each warp when it runs alone; otherwise empty.
+    pub alone: &'a [Vec<Phase>],
+}
+
+impl<'a> About<'a> {
+    /// Returns the critical path if it belongs to the SM that the timeline shows.
+    pub(super) fn path(&self) -> &'a [Stretch] {
+        let path = self
+            .explained
+            .filter(|explained| explained.sm == 0)
+            .and_then(|explained| explained.path.as_ref());
+        path.map_or(&[], |path| &path.stretches)
+    }
+}

@@ -1,0 +1,190 @@
+//! The verdict on a bound, for scripts and for people.
+
+use serde::Serialize;
+
+use super::Fraction;
+use super::style::Style;
+use super::table::Table;
+use warpbound_bound::Guarantee;
+use warpbound_core::base::Cycles;
+use warpbound_judge::check::{BoundRow, Verdict, overestimation};
+
+/// A verdict without its reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// The makespan is at most the bound.
+    Holds,
+    /// The makespan exceeds the bound.
+    Violated,
+    /// A premise of the bound does not hold.
+    NotApplicable,
+    /// The bound applies, but the analysis done does not suffice for a verdict.
+    Undecided,
+}
+
+impl Status {
+    /// Returns the status of a verdict.
+    pub fn of(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::Holds => Self::Holds,
+            Verdict::Violated => Self::Violated,
+            Verdict::NotApplicable(_) => Self::NotApplicable,
+            Verdict::Undecided(_) => Self::Undecided,
+        }
+    }
+
+    /// Returns the status as coloured text.
+    pub fn text(self, style: Style) -> String {
+        match self {
+            Self::Holds => style.paint("32", "holds"),
+            Self::Violated => style.paint("1;31", "VIOLATED"),
+            Self::NotApplicable => style.paint("33", "not-applicable"),
+            Self::Undecided => style.paint("33", "undecided"),
+        }
+    }
+}
+
+/// A bound and its verdict.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Bound {
+    /// The name of the bound.
+    pub name: &'static str,
+    /// The value in cycles; absent if the bound does not apply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
+    /// The verdict.
+    pub status: Status,
+    /// Why the bound has no value or no verdict. It is stated for the whole run only, not for its
+    /// parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// (bound - makespan) / makespan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overestimation: Option<Fraction>,
+    /// Whether the bound decides the exit code; absent if it does.
+    #[serde(skip_serializing_if = "is_true")]
+    pub gates: bool,
+}
+
+impl Bound {
+    /// Returns the bound on a whole run.
+    pub fn of_run(row: &BoundRow, makespan: Cycles) -> Self {
+        let part = Self::of_part(row, row.value.as_ref().ok().map(|value| value.cycles()), makespan);
+        Self {
+            status: Status::of(&row.verdict()),
+            reason: row.value.as_ref().err().cloned(),
+            gates: row.gates,
+            ..part
+        }
+    }
+
+    /// Returns the bound on a part of a run.
+    pub fn of_part(row: &BoundRow, value: Option<Cycles>, makespan: Cycles) -> Self {
+        Self {
+            name: row.name,
+            value: value.map(Cycles::get),
+            status: match value {
+                None => Status::NotApplicable,
+                Some(value) if makespan > value => Status::Violated,
+                Some(_) => Status::Holds,
+            },
+            reason: None,
+            overestimation: value.and_then(|value| overestimation(value, makespan)).map(Fraction),
+            gates: true,
+        }
+    }
+
+    /// Returns the bound on every possible makespan. The verdict is that of the worst case; `worst`
+    /// is its makespan, if known.
+    pub fn of_worst_case(
+        name: &'static str,
+        value: Option<Guarantee>,
+        verdict: &Verdict,
+        worst: Option<Cycles>,
+    ) -> Self {
+        let value = value.map(Guarantee::cycles);
+        let over = value.zip(worst).and_then(|(value, worst)| overestimation(value, worst));
+        Self {
+            name,
+            value: value.map(Cycles::get),
+            status: Status::of(verdict),
+            reason: verdict.why().map(str::to_owned),
+            overestimation: over.map(Fraction),
+            gates: true,
+        }
+    }
+
+    /// Returns the value as text for a table.
+    pub fn value_text(&self) -> String {
+        self.value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+    }
+
+    /// Returns the overestimation as text for a table.
+    pub fn over_text(&self) -> String {
+        self.overestimation.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0))
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_true(gates: &bool) -> bool {
+    *gates
+}
+
+/// Returns the table of bounds, one per line. Premises that do not fit a line have a table of their
+/// own below it.
+pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
+    let mut table = Table::new(["bound", "cycles", over, "status", ""], &[0, 3, 4]);
+    for (index, bound) in bounds.iter().enumerate() {
+        // a long reason is printed only once
+        let said = bounds[..index].iter().find(|before| before.reason == bound.reason);
+        let more = match (&bound.reason, said) {
+            (Some(reason), _) if is_list(reason) => String::new(),
+            (Some(_), Some(before)) => format!("as {}", before.name),
+            (Some(reason), None) => reason.clone(),
+            (None, _) if !bound.gates => "(does not gate)".to_owned(),
+            (None, _) => String::new(),
+        };
+        let row =
+            [bound.name.to_owned(), bound.value_text(), bound.over_text(), bound.status.text(style), more];
+        table.row(row);
+    }
+    table.render(2, style.width) + &premises(bounds, style)
+}
+
+/// Reasons longer than this are not shown in the line of a bound if they consist of several parts.
+const LONG: usize = 80;
+
+fn is_list(reason: &str) -> bool {
+    reason.len() > LONG && reason.contains("; ")
+}
+
+/// Returns a table of the premises that each bound does not account for, if the reasons are lists.
+fn premises(bounds: &[Bound], style: Style) -> String {
+    let mut rows: Vec<(&str, Vec<&str>)> = Vec::new();
+    for bound in bounds {
+        for part in bound.reason.iter().filter(|reason| is_list(reason)).flat_map(|reason| reason.split("; "))
+        {
+            match rows.iter_mut().find(|(said, _)| *said == part) {
+                Some((_, names)) => names.push(bound.name),
+                None => rows.push((part, vec![bound.name])),
+            }
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(["not accounted for", "by"], &[0, 1]);
+    for (part, names) in rows {
+        table.row([part.to_owned(), names.join(" ")]);
+    }
+    format!("\n{}", table.render(2, style.width))
+}
+
+/// Returns the values of these bounds, for the columns of a table.
+pub fn values<'a>(names: &'a [&str], bounds: &'a [Bound]) -> impl Iterator<Item = String> + 'a {
+    let of = |name: &&str| bounds.iter().find(|bound| bound.name == *name);
+    names.iter().map(move |name| of(name).map_or_else(|| "-".to_owned(), Bound::value_text))
+}

@@ -1,0 +1,388 @@
+//! The report of several methods for the worst case of a kernel, side by side.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::every_path::Given;
+use super::output::{Origin, Output, Report};
+use super::style::Style;
+use super::table::Table;
+use super::{Fraction, count};
+use warpbound_bound::{self as bound, Guarantee, Schedules};
+use warpbound_core::base::Cycles;
+use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::program::loop_bounds::LoopBound;
+use warpbound_hybrid::{Estimate, Estimates};
+use warpbound_judge::check::order::not_looked_for;
+use warpbound_judge::check::{Checked, Workload};
+use warpbound_sim::PolicySetup;
+
+/// A kernel. Times are in cycles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WcetResult {
+    /// The name of the kernel.
+    pub kernel: String,
+    /// The machine.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// The number of blocks.
+    pub blocks: u32,
+    /// The number of inputs; consecutive inputs have consecutive seeds.
+    pub runs: u64,
+    /// The policies under which each input was simulated.
+    pub schedulers: Vec<String>,
+    /// The given loop bounds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loop_bounds: Vec<Given>,
+    /// The shortest of all simulated times.
+    pub shortest: u64,
+    /// The value of each method; the first is the longest simulated time.
+    pub methods: Vec<MethodRow>,
+    /// Why races were not looked for, if they were not; the report then holds for the paths of one
+    /// order of accesses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub races_not_looked_for: Option<String>,
+}
+
+/// The value of a method.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MethodRow {
+    /// The name: `simulated`; the name of a bound on the paths of the runs; `z_warp`, `z_dynamic`,
+    /// `z_hybrid`, `hybrid_blocks`, `hybrid_sections`; `explored`; or `static`.
+    pub name: Cow<'static, str>,
+    /// What the value holds for.
+    pub about: About,
+    /// The only policy that the value holds for, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// The value; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
+    /// (value - longest simulated time) / longest simulated time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over: Option<Fraction>,
+    /// Whether the value is known to be too small, because a run, or a schedule of the paths of a
+    /// run, takes longer.
+    pub undershoots: bool,
+    /// The seed of the input that the value is from, if it is from a single one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// A remark: the policy, or why there is no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What a value holds for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum About {
+    /// The simulated runs.
+    Runs,
+    /// All work-conserving schedules of the paths of the runs; proved.
+    Paths,
+    /// All work-conserving schedules of the paths of the runs; published, but not proved.
+    PathsUnproved,
+    /// The paths of the runs under one policy; proved.
+    PathsUnderPolicy,
+    /// Nothing that is proved: an estimate from the times of the runs.
+    Estimate,
+    /// All inputs and all work-conserving schedules; proved.
+    All,
+}
+
+impl About {
+    /// Returns the text for people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Runs => "these runs",
+            Self::Paths => "all work-conserving schedules of these paths",
+            Self::PathsUnproved => "the same, not proved",
+            Self::PathsUnderPolicy => "these paths under one policy",
+            Self::Estimate => "an estimate",
+            Self::All => "all inputs and work-conserving schedules",
+        }
+    }
+
+    /// Returns what a bound on the paths of runs holds for, and its policy if it is for a single
+    /// one.
+    pub fn of_bound(name: &str, proved: bool) -> (Self, Option<String>) {
+        match (bound::policy_of(name), proved) {
+            (None, true) => (Self::Paths, None),
+            (None, false) => (Self::PathsUnproved, None),
+            (Some(policy), true) => (Self::PathsUnderPolicy, Some(policy.to_string())),
+            (Some(policy), false) => (Self::PathsUnproved, Some(policy.to_string())),
+        }
+    }
+
+    /// Returns whether the value is proved.
+    pub fn is_proved(self) -> bool {
+        matches!(self, Self::Paths | Self::PathsUnderPolicy | Self::All)
+    }
+
+    /// Returns the text for people, with the policy.
+    pub fn text_for(self, policy: Option<&str>) -> String {
+        match (self, policy) {
+            (Self::PathsUnderPolicy, Some(policy)) => format!("these paths under {policy}"),
+            (about, Some(policy)) => format!("{} (for {policy})", about.text()),
+            (about, None) => about.text().to_owned(),
+        }
+    }
+}
+
+/// A bound over the paths of several runs.
+#[derive(Clone, Debug)]
+struct BoundOfRuns {
+    name: &'static str,
+    proved: bool,
+    /// The largest value with its seed, or why one of the runs has none.
+    value: Result<(Guarantee, u64), String>,
+}
+
+/// The results of simulated runs.
+#[derive(Clone, Debug, Default)]
+pub struct Simulated {
+    longest: Option<(Cycles, u64, String)>,
+    /// The longest time under each policy.
+    longest_under: Vec<(String, Cycles)>,
+    shortest: Option<Cycles>,
+    bounds: Vec<BoundOfRuns>,
+    /// The policies of the runs, with their schedules.
+    schedules: Vec<Schedules>,
+    /// Why the paths of a run depend on the order of memory accesses, or why this was not looked
+    /// for.
+    decided_by_order: Option<String>,
+    races_not_looked_for: Option<String>,
+}
+
+impl Simulated {
+    /// Returns the schedules of the runs.
+    pub fn schedules(&self) -> &[Schedules] {
+        &self.schedules
+    }
+
+    /// Adds a run under a policy.
+    pub fn add(&mut self, policy: &SchedulerKind, seed: u64, run: &Checked) {
+        let schedules = run.schedules(policy);
+        if !self.schedules.contains(&schedules) {
+            self.schedules.push(schedules);
+        }
+        if self.decided_by_order.is_none() {
+            self.decided_by_order = run.decided_by_order.as_ref().map(|why| format!("{why} (seed {seed})"));
+        }
+        if self.races_not_looked_for.is_none() {
+            self.races_not_looked_for.clone_from(&run.races_not_looked_for);
+        }
+        if self.longest.as_ref().is_none_or(|(longest, ..)| run.makespan > *longest) {
+            self.longest = Some((run.makespan, seed, run.scheduler.clone()));
+        }
+        match self.longest_under.iter_mut().find(|(scheduler, _)| *scheduler == run.scheduler) {
+            Some((_, longest)) => *longest = run.makespan.max(*longest),
+            None => self.longest_under.push((run.scheduler.clone(), run.makespan)),
+        }
+        self.shortest = Some(self.shortest.map_or(run.makespan, |shortest| shortest.min(run.makespan)));
+        for row in run.judged() {
+            let value = row.value.clone().map(|value| (value, seed));
+            let proved = row.standing == warpbound_bound::Standing::Proved;
+            match self.bounds.iter_mut().find(|known| known.name == row.name) {
+                None => self.bounds.push(BoundOfRuns { name: row.name, proved, value }),
+                Some(BoundOfRuns { value: most, .. }) => match (&most, &value) {
+                    (Ok((most_value, _)), Ok((value, _))) if value <= most_value => {}
+                    (Err(_), _) => {}
+                    _ => *most = value,
+                },
+            }
+        }
+    }
+}
+
+/// The worst case over schedules, for the paths of the runs.
+#[derive(Clone, Debug)]
+pub enum Explored {
+    /// The exact worst case, and the seed of the input that has it.
+    Worst(Guarantee, u64),
+    /// Why it is not known.
+    Missing(String),
+}
+
+/// The bound over all paths.
+#[derive(Clone, Debug)]
+pub enum StaticOf {
+    /// The value of the bound.
+    Bound(Guarantee),
+    /// Why there is no bound.
+    Missing(String),
+}
+
+/// The results of all methods.
+pub struct Largest {
+    /// The simulated runs.
+    pub simulated: Simulated,
+    /// The estimates from times between points of the code, or why there are none.
+    pub estimates: Result<Estimates, String>,
+    /// The bound over all paths.
+    pub found: StaticOf,
+    /// The worst case over all schedules.
+    pub explored: Explored,
+}
+
+impl MethodRow {
+    /// Returns what the value holds for, as text.
+    pub fn holds_for(&self) -> String {
+        self.about.text_for(self.policy.as_deref())
+    }
+}
+
+impl WcetResult {
+    /// Returns the report of a launch with several inputs.
+    pub fn new(
+        workload: &Workload,
+        machine: &Machine,
+        runs: u64,
+        policies: &[PolicySetup],
+        given: &[LoopBound],
+        all: &Largest,
+    ) -> Self {
+        let (longest, seed, scheduler) =
+            all.simulated.longest.clone().unwrap_or((Cycles::ZERO, 0, String::new()));
+        // the longest time that is known to occur
+        let truth = match all.explored {
+            Explored::Worst(worst, _) => longest.max(worst.cycles()),
+            Explored::Missing(_) => longest,
+        };
+        let over = |value: Cycles| {
+            let (value, longest) = (value.get() as f64, longest.get() as f64);
+            (longest > 0.0).then(|| Fraction((value - longest) / longest))
+        };
+        let row = |name: &'static str,
+                   about: About,
+                   value: Result<(Cycles, Option<u64>), String>,
+                   note: Option<String>| {
+            let known = value.as_ref().ok();
+            MethodRow {
+                name: Cow::Borrowed(name),
+                about,
+                policy: None,
+                value: known.map(|(value, _)| value.get()),
+                over: known.and_then(|(value, _)| over(*value)),
+                undershoots: known.is_some_and(|(value, _)| *value < truth),
+                seed: known.and_then(|(_, seed)| *seed),
+                note: value.err().or(note),
+            }
+        };
+        let mut methods = vec![row(
+            "simulated",
+            About::Runs,
+            Ok((longest, Some(seed))),
+            Some(format!("under {scheduler}")),
+        )];
+        methods.push(match &all.explored {
+            Explored::Worst(worst, seed) => {
+                row("explored", About::Paths, Ok((worst.cycles(), Some(*seed))), None)
+            }
+            Explored::Missing(why) => row("explored", About::Paths, Err(why.clone()), None),
+        });
+        for BoundOfRuns { name, proved, value } in &all.simulated.bounds {
+            let (about, policy) = About::of_bound(name, *proved);
+            let value = value.clone().map(|(value, seed)| (value.cycles(), Some(seed)));
+            let mut of_bound = row(name, about, value, None);
+            if let Some(policy) = policy {
+                // runs and schedules under other policies do not contradict it
+                let longest = all.simulated.longest_under.iter().find(|(other, _)| *other == policy);
+                let longest = longest.map(|(_, longest)| longest.get());
+                of_bound.undershoots = of_bound.value.zip(longest).is_some_and(|(value, run)| value < run);
+                of_bound.policy = Some(policy);
+            }
+            methods.push(of_bound);
+        }
+        // times measured with one order of accesses do not apply to other orders
+        let estimates = match &all.simulated.decided_by_order {
+            Some(why) => Err(why.clone()),
+            None => all.estimates.as_ref().map_err(Clone::clone),
+        };
+        let estimated = |which: fn(&Estimates) -> Estimate| {
+            estimates.as_ref().map(|found| (which(found).value, None)).map_err(Clone::clone)
+        };
+        methods.push(row("z_warp", About::Estimate, estimated(|found| found.warp), None));
+        methods.push(row("z_dynamic", About::Estimate, estimated(|found| found.dynamic), None));
+        methods.push(row("z_hybrid", About::Estimate, estimated(|found| found.hybrid), None));
+        // the blocks are known, because every run was simulated
+        if let Ok(Estimates { blocks: Some(blocks), sections, .. }) = &estimates {
+            methods.push(row("hybrid_blocks", About::Estimate, Ok((blocks.value, None)), None));
+            let value =
+                sections.as_ref().map(|found| (found.hybrid.value, None)).map_err(|why| why.to_string());
+            methods.push(row("hybrid_sections", About::Estimate, value, None));
+        }
+        methods.push(match &all.found {
+            StaticOf::Bound(value) => row("static", About::All, Ok((value.cycles(), None)), None),
+            StaticOf::Missing(why) => row("static", About::All, Err(why.clone()), None),
+        });
+        Self {
+            kernel: workload.name.clone(),
+            origin: Origin::new(machine),
+            blocks: workload.blocks(),
+            runs,
+            schedulers: policies.iter().map(|policy| policy.kind().to_string()).collect(),
+            loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
+            shortest: all.simulated.shortest.unwrap_or(Cycles::ZERO).get(),
+            methods,
+            races_not_looked_for: all.simulated.races_not_looked_for.clone(),
+        }
+    }
+
+    /// Returns whether a run or schedule took longer than a proved bound on it.
+    pub fn is_violated(&self) -> bool {
+        let proved = |row: &&MethodRow| row.name != "explored" && row.about.is_proved();
+        self.methods.iter().filter(proved).any(|row| row.undershoots)
+    }
+
+    fn text(&self, style: Style) -> String {
+        let mut text = format!(
+            "{} on {}: {} under {}\n",
+            self.kernel,
+            self.origin.machine,
+            count(usize::try_from(self.runs).unwrap_or(usize::MAX), "input"),
+            self.schedulers.join(", ")
+        );
+        for given in &self.loop_bounds {
+            let _ =
+                writeln!(text, "  the loop of line {} goes back at most {} times", given.line, given.most);
+        }
+        let mut table = Table::new(["method", "cycles", "over", "holds for", ""], &[0, 3, 4]);
+        for row in &self.methods {
+            let mut notes = Vec::new();
+            if row.undershoots {
+                notes.push(match row.about.is_proved() {
+                    true => style.paint("1;31", "VIOLATED"),
+                    false => style.paint("33", "UNDERSHOOTS"),
+                });
+            }
+            notes.extend(row.seed.map(|seed| format!("seed {seed}")));
+            notes.extend(row.note.clone());
+            table.row([
+                row.name.to_string(),
+                row.value.map_or_else(|| "-".to_owned(), |value| value.to_string()),
+                row.over.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0)),
+                row.holds_for(),
+                notes.join(", "),
+            ]);
+        }
+        text.push_str(&table.render(2, style.width));
+        let _ = writeln!(text, "  shortest of these runs: {} cycles", self.shortest);
+        if let Some(why) = &self.races_not_looked_for {
+            let _ = writeln!(text, "  note: {}", not_looked_for(why));
+        }
+        text
+    }
+}
+
+impl Report for Output<WcetResult> {
+    fn text(&self, style: Style) -> String {
+        let tables: Vec<String> = self.results.iter().map(|result| result.text(style)).collect();
+        tables.join("\n") + &self.batch.text()
+    }
+}

@@ -1,0 +1,259 @@
+//! Issue, warp by warp, and the reasons for idle issue slots.
+
+use super::{Instr, Sm};
+use crate::idle::{Stalled, waiting};
+use crate::policy::{Policy, View};
+use warpbound_core::base::{Cycle, UnitId, WarpMask};
+use warpbound_core::program::{Access, Flow};
+use warpbound_trace::trace::{Event, Idle, Issue, StallReason, Stalls, Waiting};
+
+pub(super) struct SubCore {
+    pub slots: WarpMask,
+    pub view: View,
+    pub issues: u64,
+    pub stalls: Stalls,
+    idle: Option<(u64, StallReason, Option<Waiting>)>,
+}
+
+impl SubCore {
+    pub fn new(slots: WarpMask, view: View) -> Self {
+        Self { slots, view, issues: 0, stalls: Stalls::default(), idle: None }
+    }
+}
+
+impl Sm<'_> {
+    fn all(&self, slots: WarpMask, what: impl Fn(usize) -> bool) -> WarpMask {
+        slots
+            .slots()
+            .filter(|&slot| what(slot))
+            .fold(WarpMask::empty(), |set, slot| set | WarpMask::slot(slot))
+    }
+
+    /// Returns the warps that have an instruction in their buffer and wait for no barrier, fence or
+    /// atomic.
+    fn fetched(&self, slots: WarpMask) -> WarpMask {
+        let waiting = self.blocks.live() & (slots - self.blocks.at_barrier());
+        self.all(waiting, |slot| self.fetch.is_filled(slot) && !self.warps[slot].is_held())
+    }
+
+    fn wrong(&self, slots: WarpMask) -> WarpMask {
+        self.all(slots, |slot| self.fetch.is_wrong(slot, &self.warps[slot]))
+    }
+
+    fn can_issue(&self, there: WarpMask, sub_core: usize) -> WarpMask {
+        self.all(there, |slot| self.is_clear(slot) && self.has_room(slot, sub_core))
+    }
+
+    /// Returns the unit of a warp's next instruction.
+    fn unit(&self, slot: usize) -> usize {
+        let given = self.given;
+        let Some(step) = self.warps[slot].next_step() else { return 0 };
+        let access = given.table.instr(step.pc()).access.is_some() && self.load_store.is_some();
+        if access { given.memory() } else { given.table.op(step).unit.index() }
+    }
+
+    /// Returns whether the unit of a warp's next instruction accepts it.
+    fn has_room(&self, slot: usize, sub_core: usize) -> bool {
+        let unit = self.unit(slot);
+        if let Some(collector) = &self.collector {
+            return !collector.input.contains_key(&(self.given.kinds[unit], sub_core));
+        }
+        let Some(limit) = self.given.settings.queue else { return true };
+        if unit == self.given.memory() {
+            return self.load_store.as_ref().is_none_or(|unit| unit.queue.len() < limit.max(1) as usize);
+        }
+        let unit = &self.units[self.given.instance(unit, sub_core)];
+        let waiting = unit.starts.iter().filter(|&&start| start > self.now).count();
+        if limit == 0 { unit.free <= self.now } else { waiting < limit as usize }
+    }
+
+    /// Simulates the issue slot of a sub-core.
+    pub(super) fn issue(&mut self, sub_core: usize) {
+        let slots = self.sub_cores[sub_core].slots;
+        let fetched = self.fetched(slots);
+        let wrong = self.wrong(fetched);
+        let there = fetched - wrong;
+        let ready = self.can_issue(there, sub_core);
+        let live = self.blocks.live() & slots;
+        let at_barrier = self.blocks.at_barrier() & slots;
+        let global: Vec<bool> = (0..self.warps.len()).map(|slot| self.waits_for_global(slot)).collect();
+        let policy = &self.policies[sub_core];
+        let (conserving, tracks_global) = (policy.is_work_conserving(), policy.tracks_global());
+        let view = &mut self.sub_cores[sub_core].view;
+        (view.now, view.live, view.at_barrier) = (Cycle::new(self.now), live, at_barrier);
+        for slot in live.slots().filter(|_| tracks_global) {
+            view.global_until[slot] = if global[slot] { Cycle::NEVER } else { Cycle::ZERO };
+        }
+        self.redirect(sub_core, ready, wrong);
+        let SubCore { view, .. } = &mut self.sub_cores[sub_core];
+        view.ready = ready;
+        let nothing = conserving && ready.is_empty() || live.is_empty();
+        let policy = &mut self.policies[sub_core];
+        let chosen = if nothing { None } else { policy.choose(view).expect("no policy here fails") };
+        let Some(slot) = chosen else { return self.idle(sub_core, there, ready) };
+        self.end_idle(sub_core);
+        let first = self.unit(slot);
+        self.issue_next(slot, sub_core);
+        for _ in 1..self.given.settings.issue.per_warp {
+            let fetched = self.fetched(WarpMask::slot(slot));
+            let there = fetched - self.wrong(fetched);
+            let same = self.given.settings.issue.distinct_units && self.unit(slot) == first;
+            if same || self.can_issue(there, sub_core).is_empty() {
+                break;
+            }
+            self.issue_next(slot, sub_core);
+        }
+    }
+
+    /// Searches the warps in the order of the policy up to one that can issue, and redirects those
+    /// before it whose buffers hold other instructions.
+    fn redirect(&mut self, sub_core: usize, ready: WarpMask, mut wrong: WarpMask) {
+        while !wrong.is_empty() {
+            let first = self.policies[sub_core].first(&self.sub_cores[sub_core].view, ready | wrong);
+            let slots = match first {
+                Some(slot) if wrong.has(slot) => WarpMask::slot(slot),
+                Some(_) => return,
+                None => wrong,
+            };
+            for slot in slots.slots() {
+                let step = self.warps[slot].next_step().expect("it goes elsewhere");
+                self.fetch.flush(slot, step.pc().get());
+            }
+            wrong -= slots;
+        }
+    }
+
+    fn issue_next(&mut self, slot: usize, sub_core: usize) {
+        let (given, now, id) = (self.given, self.now, self.instrs.len());
+        let table = given.table;
+        let unit = self.unit(slot);
+        let step = self.warps[slot].next_step().expect("it can issue");
+        let index = self.warps[slot].next;
+        let instr = table.instr(step.pc());
+        let op = table.op(step);
+        let warp = &mut self.warps[slot];
+        warp.next += 1;
+        warp.in_flight += 1;
+        warp.last_issue = now;
+        self.sub_cores[sub_core].issues += 1;
+        let (block, number) = self.blocks.warp(slot);
+        let at = Cycle::new(now);
+        self.events.push(Event::Issued(Issue {
+            block,
+            slot,
+            sub_core: sub_core as u8,
+            warp: number,
+            index: index as u32,
+            step,
+            unit: UnitId::from_index(op.unit.index()),
+            issue: at,
+            start: at,
+            init_end: at,
+            done: at,
+        }));
+        let banks: Vec<usize> =
+            instr.results.as_slice().iter().map(|&reg| given.bank(reg, slot, sub_core)).collect();
+        let mut issued = Instr {
+            step,
+            slot,
+            sub_core,
+            unit,
+            init: op.init.get(),
+            total: (op.init + op.lat).get(),
+            start: 0,
+            init_end: 0,
+            writes: self.written(step),
+            // of more than eight results, only eight are tracked individually
+            unwritten: banks.iter().copied().take(8).collect(),
+            banks,
+            lines: Vec::new(),
+            transactions: 0,
+            event: self.events.len() - 1,
+        };
+        self.fetch.issued(slot);
+        let access = instr.access.filter(|_| self.load_store.is_some());
+        if let Some(access) = access {
+            self.claim(&mut issued, access);
+        }
+        if instr.flow == Flow::Exit && !step.ends_warp() {
+            self.fetch.flush(slot, step.pc().get() + 1);
+        }
+        let global = table.loads_global(step);
+        for &reg in &issued.writes {
+            self.warps[slot].pending[reg] = Some((id, global));
+        }
+        let reads = instr.operands.as_slice().iter().map(|&reg| given.bank(reg, slot, sub_core)).collect();
+        self.instrs.push(issued);
+        let done = match &mut self.collector {
+            Some(collector) => {
+                collector.put((given.kinds[unit], sub_core), id, (unit, sub_core), reads);
+                None
+            }
+            None => self.enqueue(id),
+        };
+        if access == Some(Access::Fence) {
+            self.warps[slot].fenced = true;
+        }
+        if matches!(instr.flow, Flow::Barrier | Flow::Arrive) {
+            let waits = instr.flow == Flow::Barrier;
+            self.blocks.arrived(slot, step.barrier(), waits, done.unwrap_or(now), now);
+            self.release_barriers();
+        }
+        self.warps[slot].look();
+        if !self.warps[slot].has_next && !self.blocks.at_barrier().has(slot) {
+            self.finish(slot);
+        }
+    }
+
+    /// Inserts an instruction into the queue of its unit, on a machine without a collector. Returns
+    /// the cycle of its completion, if that is known.
+    fn enqueue(&mut self, id: usize) -> Option<u64> {
+        let instr = &mut self.instrs[id];
+        if instr.unit == self.given.memory() {
+            self.load_store.iter_mut().for_each(|unit| unit.queue.push_back(id));
+            return None;
+        }
+        let unit = &mut self.units[self.given.instance(instr.unit, instr.sub_core)];
+        let start = unit.free.max(self.now);
+        unit.free = start + instr.init;
+        unit.starts.retain(|&other| other > self.now);
+        unit.starts.push(start);
+        (instr.start, instr.init_end) = (start, start + instr.init);
+        let done = start + instr.total + self.given.settings.write_back;
+        self.done.entry(done).or_default().push(id);
+        Some(done)
+    }
+
+    /// Accounts for a cycle in which a sub-core issues nothing.
+    pub(super) fn idle(&mut self, sub_core: usize, there: WarpMask, ready: WarpMask) {
+        let slots = self.sub_cores[sub_core].slots;
+        let live = self.blocks.live() & slots;
+        let clear = self.all(there, |slot| self.is_clear(slot));
+        let stalled = Stalled {
+            ready,
+            no_room: clear,
+            awaiting: (there - clear) | self.all(live, |slot| self.warps[slot].is_held()),
+            at_barrier: self.blocks.at_barrier() & slots,
+            live,
+        };
+        let (reason, warps) = stalled.reason();
+        if self.sub_cores[sub_core].idle.is_some_and(|(_, other, _)| other == reason) {
+            return;
+        }
+        self.end_idle(sub_core);
+        let stands_for = warps.lowest().and_then(|slot| {
+            let warp = &self.warps[slot];
+            waiting(&self.blocks, slot, reason, warp.next as u32, warp.path())
+        });
+        self.sub_cores[sub_core].idle = Some((self.now, reason, stands_for));
+    }
+
+    pub(super) fn end_idle(&mut self, sub_core: usize) {
+        let SubCore { idle, stalls, .. } = &mut self.sub_cores[sub_core];
+        if let Some((from, reason, waiting)) = idle.take() {
+            let (from, to) = (Cycle::new(from), Cycle::new(self.now));
+            stalls.add(reason, to - from);
+            self.events.push(Event::Idled(Idle { sub_core: sub_core as u8, from, to, reason, waiting }));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Dispatch: the way of an instruction from issue through the units to write-back.
+
+use super::flight::{Flight, FlightId};
+use super::place::{KINDS, Place, Places};
+use super::{InFlight, Sm};
+use warpbound_core::base::WarpMask;
+
+impl Sm<'_> {
+    /// Dispatches an issued instruction on a machine without a collector. Returns the cycle in
+    /// which it will complete, if that is known.
+    pub(super) fn dispatch_at_once(&mut self, id: FlightId) -> Option<u64> {
+        let place = self.flights.get(id).place;
+        if place.unit() == self.code.load_store {
+            if let Some(load_store) = &mut self.load_store {
+                load_store.queue.push_back(id);
+            }
+            return None;
+        }
+        let (instance, bounded) = (self.code.instance(place), self.settings.queue.is_some());
+        let (start, done) = self.units.enqueue(instance, self.now, id, &mut self.flights, bounded);
+        self.note_start(id, start);
+        Some(done)
+    }
+
+    /// Records that a unit starts an instruction.
+    fn note_start(&mut self, id: FlightId, start: u64) {
+        let &Flight { init, slot, age, step, .. } = self.flights.get(id);
+        let read = start + init;
+        let aside = self.flights.aside_mut(id);
+        (aside.start, aside.init_end) = (start, read);
+        self.sources_read((slot, age), step, read);
+    }
+
+    /// Returns those of the ready warps whose next instruction goes to a unit that accepts no more
+    /// instructions from this sub-core.
+    #[inline(always)]
+    pub(super) fn without_room_for(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {
+        let mut out = WarpMask::empty();
+        if let Some(collector) = &self.collector {
+            for place in collector.waiting().among(Places::of_sub_core(sub_core)) {
+                out |= self.warps.wanting(place.unit()) & ready;
+            }
+        } else if let Some(limit) = self.settings.queue {
+            for kind in 0..KINDS {
+                let wants = self.warps.wanting(kind) & ready;
+                if !wants.is_empty() && self.is_full(self.code.place(kind as u8, sub_core), limit as usize) {
+                    out |= wants;
+                }
+            }
+        }
+        out
+    }
+
+    /// Returns whether the queue of a unit holds `limit` instructions or, if the unit has no queue,
+    /// whether the unit cannot start another instruction.
+    fn is_full(&mut self, place: Place, limit: usize) -> bool {
+        if place.unit() == self.code.load_store {
+            // the unit takes its instructions from its queue, so the queue has at least one entry
+            return self.load_store.as_ref().is_some_and(|unit| unit.queue.len() >= limit.max(1));
+        }
+        self.units.is_full(self.code.instance(place), limit, self.now)
+    }
+
+    /// Simulates a cycle of the collector; then the units start the instructions that are
+    /// collected.
+    #[inline(always)]
+    pub(super) fn collect<const PLAIN: bool>(&mut self) {
+        let Some(collector) = &mut self.collector else { return };
+        if collector.is_stuck() {
+            collector.rest();
+        } else {
+            self.busy = true;
+            collector.cycle(self.now, &InFlight { code: self.code, flights: &self.flights });
+            self.schedulers.wake_for_room(collector.entered());
+        }
+        let waiting = collector.collected().without(Places::of_unit(self.code.load_store));
+        if !waiting.is_empty() {
+            // they start when the next cycle begins, but nothing before that changes the outcome
+            self.start_collected::<PLAIN>(waiting, self.now + 1);
+        }
+    }
+
+    fn start_collected<const PLAIN: bool>(&mut self, waiting: Places, now: u64) {
+        for place in waiting {
+            let Self { collector: Some(collector), units, flights, code, .. } = self else { return };
+            let id = collector.at(place);
+            if units.start(code.instance(place), now, id, flights) {
+                collector.take(place);
+                self.busy = true;
+                if !PLAIN {
+                    self.note_start(id, now);
+                }
+            }
+        }
+    }
+
+    /// Returns the next cycle at whose end a unit may start a collected instruction.
+    pub(super) fn next_start(&self) -> u64 {
+        let Some(collector) = &self.collector else { return u64::MAX };
+        let (next, load_store) = (self.now + 1, Places::of_unit(self.code.load_store));
+        let units = collector.collected().without(load_store).map(|place| {
+            // a unit that is free already lacks a result bus
+            self.units.free_from(self.code.instance(place)).saturating_sub(1).max(next)
+        });
+        let access = !collector.collected().among(load_store).is_empty()
+            && self.load_store.as_ref().is_some_and(|unit| unit.is_free());
+        units.min().unwrap_or(u64::MAX).min(if access { next } else { u64::MAX })
+    }
+
+    /// Writes the results that are due in this cycle to the registers.
+    #[inline(always)]
+    pub(super) fn write_back<const PLAIN: bool>(&mut self) {
+        while let Some(id) = self.units.completions.due(&self.flights) {
+            self.busy = true;
+            if let Some(collector) = &mut self.collector {
+                collector.write(self.flights.get(id).banks, self.now);
+            }
+            self.complete::<PLAIN>(id);
+        }
+    }
+
+    /// Completes an instruction: its registers become available, and it leaves the SM.
+    #[inline(always)]
+    pub(super) fn complete<const PLAIN: bool>(&mut self, id: FlightId) {
+        let &Flight { writes, slot, age, step, simple, .. } = self.flights.get(id);
+        let slot = usize::from(slot);
+        if !PLAIN && self.listening {
+            self.log.completed(self.flights.aside(id), self.now);
+        }
+        self.flights.remove(id);
+        let completed = if simple {
+            self.warps.complete_simply(slot, writes, self.now)
+        } else {
+            self.warps.complete(slot, age, step, self.now)
+        };
+        if completed.wakes {
+            self.schedulers.wake(slot);
+        }
+        if completed.over {
+            self.warp_may_be_over(slot);
+        }
+    }
+
+    /// Records that the sources of the instruction with this slot and age are read in cycle `at`,
+    /// which is the present or a later one.
+    #[inline(always)]
+    pub(super) fn sources_read(&mut self, (slot, age): (u8, u64), step: warpbound_core::path::Step, at: u64) {
+        let slot = usize::from(slot);
+        if self.warps.sources_read(slot, age, step, at, self.now) {
+            self.schedulers.wake(slot);
+        }
+    }
+
+    /// Lets warps issue whose control codes waited for an event of this cycle.
+    pub(super) fn follow_codes(&mut self) {
+        let concerned = self.warps.follow_codes(self.now);
+        self.schedulers.wake_slots(concerned);
+        self.busy |= !concerned.is_empty();
+    }
+}

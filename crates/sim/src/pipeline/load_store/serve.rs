@@ -1,0 +1,171 @@
+//! The service of an instruction: its transactions, one after the other.
+
+use super::parts::Parts;
+use super::{Answer, Beside, INBOX, LoadStore, Reply, Shared};
+use crate::pipeline::flight::FlightId;
+use crate::pipeline::memory::{Access as Lookup, Port, Request, RequestKind, Token};
+use warpbound_core::isa::Space;
+use warpbound_core::program::Access;
+
+/// The instruction that is being served.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Serving {
+    pub flight: FlightId,
+    pub slot: u8,
+    pub access: Access,
+    pub space: Space,
+    /// The cycle in which its last bank transaction is served; before that cycle it waits for
+    /// nothing else.
+    pub last_bank: u64,
+    /// The present line: its index in the traffic of the path, its number, and its remaining
+    /// sectors as a mask.
+    pub number: u32,
+    pub line: u64,
+    pub sectors: u8,
+    /// The words of the line that a store writes.
+    pub words: u32,
+    /// The number of remaining memory transactions.
+    pub left: u32,
+}
+
+impl Serving {
+    /// Returns the next one of the remaining transactions.
+    #[inline(always)]
+    fn next(&mut self, beside: &impl Beside, parts: Parts) -> (u64, u8) {
+        while self.sectors == 0 {
+            self.number -= 1;
+            let mut line = beside.line(self.slot, self.number);
+            self.words = line.written();
+            if let Some(words) = line.written_before() {
+                self.words = words;
+                self.number -= 1;
+                line = beside.line(self.slot, self.number);
+            }
+            (self.line, self.sectors) = (line.line(), line.sectors());
+        }
+        let highest = 7 - self.sectors.leading_zeros();
+        (self.line, parts.around(highest) & self.sectors)
+    }
+
+    /// Records that the transaction of these sectors has been sent.
+    #[inline]
+    fn pass(&mut self, sectors: u8) {
+        self.sectors &= !sectors;
+        self.left -= 1;
+    }
+}
+
+impl LoadStore {
+    /// Simulates a cycle of the instruction that is being served, and returns whether anything
+    /// happened.
+    pub(super) fn serve(&mut self, now: u64, beside: &impl Beside, port: Option<&mut Port>) -> bool {
+        let Some(Serving { flight, access, space, last_bank, .. }) = self.serving else { return false };
+        match space {
+            Space::Shared => {
+                if now < last_bank {
+                    return false;
+                }
+                if access == Access::Store {
+                    self.leave(flight, true);
+                } else if self.shared.len() < self.settings.shared_latency as usize {
+                    let atomic = self.settings.atomics_block && access == Access::Atomic;
+                    let at = now + u64::from(self.settings.shared_latency);
+                    self.shared.push_back(Shared { flight, atomic, at });
+                    self.leave(flight, false);
+                }
+            }
+            Space::Global | Space::Local => return self.send(now, beside, port),
+            Space::Const | Space::Param if access == Access::Load && self.constants.is_some() => {
+                return self.look_up_constant(beside);
+            }
+            _ => self.leave(flight, true),
+        }
+        true
+    }
+
+    /// Looks up one line in the constant cache, and returns whether the cache accepted it.
+    fn look_up_constant(&mut self, beside: &impl Beside) -> bool {
+        let (Some(serving), Some(cache)) = (&mut self.serving, &mut self.constants) else { return true };
+        let flight = serving.flight;
+        let unanswered = &mut self.unanswered[flight as usize];
+        if serving.left > 0 {
+            let (line, sectors) = serving.next(beside, Parts::of(cache.line_bytes()));
+            let token = Token::Flight(flight.into());
+            match cache.access(Request::new(line, sectors, RequestKind::Constant, token)) {
+                Lookup::Stall => {
+                    self.refused.1 += 1;
+                    return false;
+                }
+                Lookup::Hit => *unanswered -= 1,
+                Lookup::Miss | Lookup::Merged | Lookup::Forwarded => {}
+            }
+            serving.pass(sectors);
+        }
+        if serving.left == 0 {
+            let waits = *unanswered > 0;
+            self.leave(flight, !waits);
+        }
+        true
+    }
+
+    /// Sends as many transactions of an access to global or local memory as possible. Returns
+    /// whether one was sent or the instruction leaves.
+    fn send(&mut self, now: u64, beside: &impl Beside, mut port: Option<&mut Port>) -> bool {
+        let Self { serving: Some(serving), l1, inbox, parts, .. } = self else { return false };
+        let (flight, slot) = (serving.flight, serving.slot);
+        let (kind, token) = match serving.access {
+            Access::Store => (RequestKind::Write, Token::Warp(slot)),
+            Access::Atomic => (RequestKind::Atomic, Token::Flight(flight.into())),
+            _ => (RequestKind::Read, Token::Flight(flight.into())),
+        };
+        let mut l1 = l1.as_mut().filter(|_| serving.access != Access::Atomic);
+        let width = l1.as_ref().map_or(1, |l1| l1.width());
+        let before = serving.left;
+        for _ in 0..width {
+            if serving.left == 0 {
+                break;
+            }
+            let (line, sectors) = serving.next(beside, *parts);
+            let request = Request::new(line, sectors, kind, token).writing(serving.words);
+            let goes = if let Some(l1) = &mut l1 {
+                l1.take(request, now)
+            } else if let Some(port) = &mut port {
+                let accepts = port.accepts();
+                if accepts {
+                    port.push(request);
+                }
+                accepts
+            } else {
+                let accepts = inbox.len() < INBOX;
+                if accepts {
+                    inbox.push_back(match kind {
+                        RequestKind::Write => Reply::Stored(slot),
+                        RequestKind::Atomic => Reply::Atomic(flight),
+                        _ => Reply::Load(flight),
+                    });
+                }
+                accepts
+            };
+            if !goes {
+                break;
+            }
+            serving.pass(sectors);
+        }
+        let (sent, over, access) = (serving.left < before, serving.left == 0, serving.access);
+        if over {
+            let waits = access != Access::Store && self.unanswered[flight as usize] > 0;
+            self.leave(flight, !waits);
+        }
+        sent || over
+    }
+
+    /// Ends the service of an instruction, which makes room for the next one. The instruction may
+    /// be complete already.
+    fn leave(&mut self, flight: FlightId, complete: bool) {
+        self.serving = None;
+        self.answers.push(Answer::Left(flight));
+        if complete {
+            self.answers.push(Answer::Complete(flight));
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The description of an instruction that is passed to the unit.
+
+use super::LoadStore;
+use super::serve::Serving;
+use crate::pipeline::flight::FlightId;
+use warpbound_core::isa::Space;
+use warpbound_core::program::Access;
+
+/// An access that starts.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::pipeline) struct Start {
+    pub flight: FlightId,
+    pub slot: u8,
+    pub access: Access,
+    pub space: Space,
+    /// The number of cycles for which it occupies the banks of shared memory.
+    pub banks: u64,
+    /// The end of its lines in the traffic of its warp.
+    pub lines_end: u32,
+    /// The number of its memory transactions.
+    pub transactions: u32,
+}
+
+impl LoadStore {
+    /// Starts to serve an instruction; the unit must be free.
+    pub fn start(&mut self, start: Start, now: u64) {
+        let Start { flight, slot, access, space, banks, lines_end, transactions } = start;
+        let shared = space == Space::Shared;
+        let number = flight as usize;
+        if self.unanswered.len() <= number {
+            self.unanswered.resize(number + 1, 0);
+        }
+        self.unanswered[number] = if shared { 1 } else { transactions };
+        self.rests_until = 0;
+        self.serving = Some(Serving {
+            flight,
+            slot,
+            access,
+            space,
+            last_bank: now + if shared { banks } else { 0 },
+            number: lines_end,
+            line: 0,
+            sectors: 0,
+            words: u32::MAX,
+            left: transactions,
+        });
+    }
+}

@@ -1,0 +1,390 @@
+//! A set-associative, non-blocking cache.
+//!
+//! A line has flags per sector, among them valid, dirty, and reserved for a fetch in flight. A line
+//! is allocated when the miss happens, so a line that waits for data cannot be a victim. Write
+//! allocation fetches nothing: a sector that stores have written in part is fetched when a load
+//! accesses it.
+
+use std::collections::VecDeque;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::left::{CacheLeft, Drawn};
+use super::lines::{Lines, Masks};
+use super::mshr::Mshrs;
+use super::{Request, RequestKind, Token, index};
+use warpbound_core::machine::memory::{CacheSettings, Replacement, WriteMiss, WritePolicy};
+use warpbound_trace::trace::{CacheSample, CacheStats};
+
+/// The outcome of a request at the tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The request is done: the data is present, or a write-back cache has accepted the store.
+    Hit,
+    /// The data is fetched; the request is returned by [`Cache::ready`].
+    Miss,
+    /// The data is being fetched already; the request is returned by [`Cache::ready`].
+    Merged,
+    /// The request is a store that is forwarded to the next level, which answers it.
+    Forwarded,
+    /// Nothing happened; the request has to be repeated in a later cycle.
+    Stall,
+}
+
+/// A cache: the data cache of an SM, or a slice of the L2.
+///
+/// A fetch that it sends to the next level carries a token of the cache itself.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    settings: CacheSettings,
+    lines: Lines,
+    set_bits: u32,
+    /// The binary logarithm of the number of cache lines in a 128-byte line; and a mask of all
+    /// sectors of a line.
+    part_bits: u32,
+    full: u8,
+    mshrs: Mshrs,
+    outgoing: VecDeque<Request>,
+    rng: ChaCha8Rng,
+    stats: CacheStats,
+}
+
+/// The cache line that a request accesses.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    tag: u64,
+    sectors: u8,
+    /// The words that a store writes.
+    words: u32,
+    set: usize,
+    /// The way that holds the line, as an index among all ways of all sets; `None` on a miss.
+    place: Option<usize>,
+}
+
+impl Cache {
+    /// Creates an empty cache. `seed` is for random replacement.
+    pub fn new(settings: &CacheSettings, seed: u64) -> Self {
+        let (sets, ways) = (settings.sets as usize, settings.ways as usize);
+        let per_line = settings.line / 32;
+        Self {
+            settings: *settings,
+            lines: Lines::new(sets, ways),
+            set_bits: settings.sets.trailing_zeros(),
+            part_bits: 2 - per_line.trailing_zeros(),
+            full: ((1u16 << per_line) - 1) as u8,
+            mshrs: Mshrs::new(settings.mshrs, settings.merge, sets * ways),
+            outgoing: VecDeque::with_capacity(settings.miss_queue as usize),
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            stats: CacheStats::default(),
+        }
+    }
+
+    /// Looks up a transaction, and returns the outcome. The transaction must lie in one line of
+    /// this cache: if lines are shorter than 128 bytes, the sender coalesces accesses to that
+    /// length.
+    #[inline]
+    pub fn access(&mut self, request: Request) -> Access {
+        self.access_at(request, request.line)
+    }
+
+    /// Looks up a transaction like [`Self::access`], but selects the set by `number` instead of the
+    /// number of the line: a slice of the L2 leaves out the bits that selected the slice.
+    pub(super) fn access_at(&mut self, request: Request, number: u64) -> Access {
+        let target = self.target(&request, number);
+        let access =
+            if request.kind.is_write() { self.store(request, target) } else { self.load(request, target) };
+        match access {
+            Access::Stall => self.stats.stalls += 1,
+            Access::Merged => self.stats.merged += 1,
+            _ => {}
+        }
+        self.stats.accesses += u64::from(access != Access::Stall);
+        access
+    }
+
+    /// Returns the number of bytes of a line.
+    pub fn line_bytes(&self) -> u32 {
+        self.settings.line
+    }
+
+    /// Returns whether nothing waits to be sent or to be returned.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.outgoing.is_empty() && !self.any_ready()
+    }
+
+    /// Returns the first one of the requests that wait to be sent to the next level.
+    #[inline]
+    pub fn outgoing(&self) -> Option<&Request> {
+        self.outgoing.front()
+    }
+
+    /// Removes the first waiting request, which has been sent.
+    #[inline]
+    pub fn sent(&mut self) {
+        self.outgoing.pop_front();
+    }
+
+    /// Receives the reply to a fetch, given by the token of the fetch.
+    pub fn fill(&mut self, token: Token) {
+        let Token::Fetch(id) = token else { panic!("{token:?} is no fetch of a cache") };
+        let done = self.mshrs.complete(id.into());
+        let masks = self.lines.masks_mut(done.place);
+        masks.reserved &= !done.sectors;
+        masks.partial &= !done.sectors;
+        masks.valid |= done.sectors;
+        if done.atomic {
+            masks.dirty |= done.sectors;
+        }
+    }
+
+    /// Removes and returns a waiting transaction whose data has arrived, at most one per call.
+    #[inline]
+    pub fn ready(&mut self) -> Option<Request> {
+        self.mshrs.ready()
+    }
+
+    /// Returns whether [`Self::ready`] would return a transaction.
+    #[inline]
+    pub fn any_ready(&self) -> bool {
+        self.mshrs.any_ready()
+    }
+
+    /// Makes these sectors valid, as a copy into memory before the launch does.
+    pub(super) fn preload_at(&mut self, line: u64, sectors: u8, number: u64) {
+        for part in super::sectors(self.part_bits == 0) {
+            let request = Request::new(line, part & sectors, RequestKind::WriteBack, Token::None);
+            if request.sectors == 0 {
+                continue;
+            }
+            let target = self.target(&request, number);
+            if let Some(place) = self.place_of(&target) {
+                self.lines.masks_mut(place).valid |= target.sectors;
+            }
+        }
+    }
+
+    /// Takes out the state of the cache at rest: its lines, and the number of random words drawn.
+    pub(super) fn leave(&mut self) -> CacheLeft {
+        CacheLeft { lines: self.lines.leave(self.full), drawn: Drawn::new(self.rng.get_word_pos()) }
+    }
+
+    /// Restores the state that another launch has left, and returns whether it fits this cache.
+    #[must_use]
+    pub(super) fn go_on_after(&mut self, left: CacheLeft) -> bool {
+        self.rng.set_word_pos(left.drawn.words());
+        self.lines.go_on_after(left.lines, self.full)
+    }
+
+    /// Adds refused accesses of cycles that were not simulated.
+    pub fn add_stalls(&mut self, stalls: u64) {
+        self.stats.stalls += stalls;
+    }
+
+    /// Returns the statistics so far.
+    pub fn stats(&self) -> CacheStats {
+        self.stats
+    }
+
+    /// Returns the counters.
+    pub fn sample(&self) -> CacheSample {
+        CacheSample { stats: self.stats, mshrs: self.mshrs.in_use() }
+    }
+
+    #[inline(always)]
+    fn target(&mut self, request: &Request, number: u64) -> Target {
+        self.lines.set_up();
+        if self.part_bits == 0 {
+            // nearly always: the lines of the cache are those of requests
+            let (tag, set) = (request.line, index::of(number, self.set_bits, self.settings.index));
+            let Request { sectors, words, .. } = request;
+            return Target { tag, sectors: *sectors, words: *words, set, place: self.lines.find(tag, set) };
+        }
+        let part = request.sectors.trailing_zeros() >> (2 - self.part_bits);
+        let first = part << (2 - self.part_bits);
+        let (sectors, words) = (request.sectors >> first, request.words >> (8 * first));
+        debug_assert!(sectors & !self.full == 0, "a request spans lines of the cache: {request:?}");
+        let within = |number: u64| number << self.part_bits | u64::from(part);
+        let tag = within(request.line);
+        let set = index::of(within(number), self.set_bits, self.settings.index);
+        Target { tag, sectors: sectors & self.full, words, set, place: self.lines.find(tag, set) }
+    }
+
+    /// Returns the sector masks of the target's line.
+    #[inline(always)]
+    fn masks(&self, target: &Target) -> Masks {
+        target.place.map_or(Masks::default(), |place| self.lines.masks(place))
+    }
+
+    #[inline(always)]
+    fn load(&mut self, request: Request, target: Target) -> Access {
+        let atomic = request.kind == RequestKind::Atomic;
+        let masks = self.masks(&target);
+        let (readable, reserved) = (masks.readable(), masks.reserved);
+        if readable & target.sectors == target.sectors {
+            if let Some(place) = target.place {
+                self.touch(place, target.set);
+                if atomic {
+                    self.lines.masks_mut(place).dirty |= target.sectors;
+                }
+            }
+            self.stats.hits += 1;
+            return Access::Hit;
+        }
+        // there must be room for the fetch, and for the write-back of a victim before it
+        if self.outgoing.len() + 2 > self.settings.miss_queue as usize {
+            return Access::Stall;
+        }
+        let wanted = if self.settings.sectored { target.sectors } else { self.full };
+        let missing = wanted & !readable;
+        if reserved & missing == missing
+            && let Some(place) = target.place
+            && let Some(fetch) = self.mshrs.find(place, target.tag, missing)
+        {
+            if !self.mshrs.may_merge(fetch) {
+                return Access::Stall;
+            }
+            self.touch(place, target.set);
+            self.mshrs.merge(fetch, request, atomic);
+            return Access::Merged;
+        }
+        if !self.mshrs.has_free() {
+            return Access::Stall;
+        }
+        let Some(place) = self.allocate(&target) else { return Access::Stall };
+        self.lines.masks_mut(place).reserved |= missing;
+        let id = self.mshrs.start(target.tag, missing, place, request, atomic);
+        let (sectors, token) = (self.outside(target.tag, missing), Token::Fetch(id.into()));
+        self.outgoing.push_back(Request { sectors, token, ..request });
+        self.stats.misses += 1;
+        Access::Miss
+    }
+
+    fn store(&mut self, request: Request, target: Target) -> Access {
+        let back = self.settings.write == WritePolicy::Back;
+        let Masks { valid, .. } = self.masks(&target);
+        let there = target.place.is_some() && valid & target.sectors == target.sectors;
+        let takes = there || self.settings.write_miss == WriteMiss::Allocate;
+        let absorbed = back && takes;
+        if !(absorbed && there) && self.outgoing.len() >= self.settings.miss_queue as usize {
+            return Access::Stall;
+        }
+        if self.settings.write == WritePolicy::Evict {
+            if let Some(place) = target.place {
+                self.lines.masks_mut(place).valid &= !target.sectors;
+            }
+        } else if takes {
+            let Some(place) = self.allocate(&target) else { return Access::Stall };
+            let masks = self.lines.masks_mut(place);
+            masks.write(target.sectors, target.words);
+            if back {
+                masks.dirty |= target.sectors;
+            }
+        }
+        if there {
+            self.stats.hits += 1;
+        } else {
+            self.stats.misses += 1;
+        }
+        if absorbed {
+            return Access::Hit;
+        }
+        self.outgoing.push_back(request);
+        Access::Forwarded
+    }
+
+    /// Returns the way of the target's line, and allocates one if the line has none yet.
+    #[inline]
+    fn allocate(&mut self, target: &Target) -> Option<usize> {
+        if let Some(place) = target.place {
+            self.touch(place, target.set);
+            return Some(place);
+        }
+        let place = self.victim(target.set)?;
+        let Masks { dirty, .. } = self.lines.masks(place);
+        if dirty != 0
+            && let Some(tag) = self.lines.at(place)
+        {
+            self.stats.write_backs += 1;
+            let (line, sectors) = (tag >> self.part_bits, self.outside(tag, dirty));
+            self.outgoing.push_back(Request::new(line, sectors, RequestKind::WriteBack, Token::None));
+        }
+        self.take(place, target);
+        Some(place)
+    }
+
+    /// Returns the way of the target's line like [`Self::allocate`], if the victim need not be
+    /// written back.
+    fn place_of(&mut self, target: &Target) -> Option<usize> {
+        if let Some(place) = target.place {
+            self.touch(place, target.set);
+            return Some(place);
+        }
+        let place = self.victim(target.set)?;
+        self.take(place, target);
+        Some(place)
+    }
+
+    /// Puts the target's line into a way.
+    fn take(&mut self, place: usize, target: &Target) {
+        self.lines.put(target.tag, place);
+        self.lines.move_to_end(place, target.set);
+    }
+
+    /// Updates the replacement order when a line that is present is accessed.
+    #[inline]
+    fn touch(&mut self, place: usize, set: usize) {
+        match self.settings.replacement {
+            Replacement::Lru => self.lines.move_to_end(place, set),
+            Replacement::Fifo | Replacement::Random => {}
+        }
+    }
+
+    /// Returns the victim of a set, or `None` if all ways wait for data.
+    #[inline]
+    fn victim(&mut self, set: usize) -> Option<usize> {
+        match self.settings.replacement {
+            Replacement::Lru | Replacement::Fifo => {
+                let first = self.lines.first(set);
+                if self.lines.is_free(first) {
+                    return Some(first);
+                }
+                self.lines.in_order(set).find(|&place| self.lines.is_free(place))
+            }
+            Replacement::Random => self.drawn_victim(set),
+        }
+    }
+
+    /// Returns a random victim of a set like [`Self::victim`], or the first empty way.
+    fn drawn_victim(&mut self, set: usize) -> Option<usize> {
+        let lines = &self.lines;
+        let ways = self.settings.ways as usize;
+        let mut free = (set * ways..(set + 1) * ways).filter(|&place| lines.is_free(place));
+        let count = free.clone().count() as u64;
+        let empty = free.clone().find(|&place| lines.at(place).is_none());
+        // do not draw if there is no candidate, so that the number of attempts has no effect on the
+        // generator
+        if count == 0 {
+            return None;
+        }
+        empty.or_else(|| {
+            let drawn = (u64::from(self.rng.next_u32()) * count) >> 32;
+            free.nth(drawn as usize)
+        })
+    }
+
+    /// Converts sectors of one of this cache's lines to sectors of the 128-byte line.
+    #[inline]
+    fn outside(&self, tag: u64, sectors: u8) -> u8 {
+        if self.part_bits == 0 {
+            return sectors;
+        }
+        let part = tag & ((1 << self.part_bits) - 1);
+        sectors << (part << (2 - self.part_bits))
+    }
+}
+
+#[cfg(test)]
+#[path = "cache_tests.rs"]
+mod tests;

@@ -1,8 +1,0 @@
-//! The interaction of the resident blocks of a launch, in the numbers that
-//! [`Rbb`](crate::bound::Rbb) combines.
-
-mod block;
-mod launch;
-
-pub use block::BlockShare;
-pub use launch::{LaunchShares, Residency};

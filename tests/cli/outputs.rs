@@ -198,6 +198,42 @@ fn every_kernel_of_a_batch_gets_a_folder_of_its_own() {
     assert_eq!(again.status.code(), Some(3), "{line}: {}", stderr(&again));
 }
 
+/// Returns the command lines in the section with examples of a manual page.
+fn examples(page: &str) -> Vec<String> {
+    let (_, examples) = page.split_once(".SH EXAMPLES").expect("examples");
+    let mut lines = examples.lines();
+    let mut found = Vec::new();
+    while lines.any(|line| line == ".nf") {
+        found.push(lines.next().unwrap().replace("\\-", "-"));
+    }
+    found
+}
+
+/// Runs each example of the manual, in the order of the commands, as later ones use results of
+/// earlier ones.
+#[test]
+fn the_examples_of_the_manual_work() {
+    let dir = scratch("examples");
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/gpgpusim/rtx3070.config");
+    std::fs::copy(config, dir.join("gpgpusim.config")).unwrap();
+    let times: String = (0..500_u64).map(|i| format!("{}\n", 1000 + i * i * 7919 % 1009 / 4)).collect();
+    std::fs::write(dir.join("times.csv"), format!("cycles\n{times}")).unwrap();
+    assert_eq!(in_dir(&dir, &["man", "manual"]).status.code(), Some(0));
+    let help = stdout(&warpbound(&["--help"]));
+    let commands = crate::commands_page::commands(&help);
+    let pages = ["warpbound.1".to_owned()].into_iter();
+    for page in pages.chain(commands.iter().map(|name| format!("warpbound-{name}.1"))) {
+        let found = examples(&std::fs::read_to_string(dir.join("manual").join(&page)).unwrap());
+        assert!(!found.is_empty(), "{page} has no example");
+        for line in found {
+            let words = line.strip_prefix("warpbound ").unwrap_or_else(|| panic!("{page}: {line}"));
+            let output = shell(&dir, &format!("$W {words}"));
+            // a witness of a violated bound is an example, too
+            assert!(matches!(output.status.code(), Some(0 | 3)), "{line}: {}", stderr(&output));
+        }
+    }
+}
+
 #[test]
 fn completions_and_manual_know_every_command() {
     let help = stdout(&warpbound(&["--help"]));
@@ -215,7 +251,12 @@ fn completions_and_manual_know_every_command() {
         let page = format!("warpbound-{name}.1");
         assert!(pages.contains(&page), "{page} of {pages:?}");
         let text = std::fs::read_to_string(dir.join("pages").join(page)).unwrap();
-        assert!(text.contains(".SH NAME") && text.contains(".SH SYNOPSIS"), "{name}");
+        for section in ["NAME", "SYNOPSIS", "EXIT STATUS", "EXAMPLES"] {
+            assert!(
+                text.contains(&format!(".SH {section}\n")) || text.contains(&format!(".SH \"{section}\"")),
+                "{name}: {section}"
+            );
+        }
     }
     let page = stdout(&warpbound(&["man"]));
     assert!(page.contains(".TH warpbound 1") && page.contains("time\\-limit"), "{page}");

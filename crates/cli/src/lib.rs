@@ -11,6 +11,7 @@ mod campaign;
 mod checkpoint;
 mod commands;
 mod dumps;
+mod examples;
 mod failures;
 mod files;
 mod format;

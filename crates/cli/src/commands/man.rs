@@ -1,8 +1,10 @@
 //! `warpbound man`: prints or writes manual pages.
 
 use clap::CommandFactory;
+use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::args::{Args, Man};
+use crate::examples;
 use crate::files::Folder;
 use crate::output::{self, Ending, Outcome};
 use crate::session::Session;
@@ -32,6 +34,30 @@ fn page(command: &clap::Command) -> Result<Vec<u8>, Diagnostic> {
     let mut text = Vec::new();
     clap_mangen::Man::new(command.clone())
         .render(&mut text)
+        .and_then(|()| sections(command.get_name()).to_writer(&mut text))
         .map_err(|error| Diagnostic::general("man", error.to_string()))?;
     Ok(text)
+}
+
+/// The exit codes of all commands, and their meaning.
+const EXIT_CODES: [(&str, &str); 4] = [
+    ("0", "No error occurred, and no gating bound is violated."),
+    ("1", "The input is wrong, or the result is incomplete."),
+    ("2", "The command line is wrong."),
+    ("3", "A gating bound is violated: one that is published or proved, or that --bound names."),
+];
+
+/// Returns the sections that the options do not yield.
+fn sections(command: &str) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["EXIT STATUS"]);
+    for (code, meaning) in EXIT_CODES {
+        roff.control("TP", []).text([bold(code)]).text([roman(meaning)]);
+    }
+    roff.control("SH", ["EXAMPLES"]);
+    for (line, meaning) in examples::of(command) {
+        roff.control("PP", []).text([roman(*meaning)]);
+        roff.control("RS", ["4"]).control("nf", []).text([roman(*line)]).control("fi", []).control("RE", []);
+    }
+    roff
 }

@@ -16,7 +16,7 @@ use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource, Footprint};
 use warpbound::program::TimingTable;
-use warpbound::sim::{Left, PolicySetup, SimSummary, simulate_after};
+use warpbound::sim::{CarriedState, PolicySetup, SimSummary, simulate_after};
 
 /// The blocks of a launch, again and again.
 struct Recorded {
@@ -85,7 +85,7 @@ fn replay(criterion: &mut Criterion, name: &str, machine: &Machine, threads: usi
             recorded.next = 0;
             let (setup, resident) = (&PolicySetup::Gto, limits.blocks);
             let ran = simulate_after(
-                &mut Left::default(),
+                &mut CarriedState::default(),
                 threads,
                 &mut recorded,
                 &table,

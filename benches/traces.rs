@@ -5,7 +5,9 @@ use std::io::Write;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use warpbound::accelsim::{InMemory, Opcodes, Pattern, Synthetic, Taking, TraceFile, TracedKernel, Wanted};
+use warpbound::accelsim::{
+    InMemory, Opcodes, Pattern, Synthetic, TraceFile, TraceOptions, TracedKernel, Wanted,
+};
 use warpbound::diag::SourceText;
 use warpbound::path::{BlockPaths, BlockSource};
 
@@ -33,7 +35,8 @@ fn traces(criterion: &mut Criterion) {
         made.write(&mut text).expect("memory takes it");
         let file = TraceFile { name: name.to_owned(), open: Arc::new(InMemory(text.into())) };
         group.throughput(Throughput::Elements(made.warp_instructions()));
-        let read = || TracedKernel::read(file.clone(), &tables, &Taking::default(), None).expect("it is one");
+        let read =
+            || TracedKernel::read(file.clone(), &tables, &TraceOptions::default(), None).expect("it is one");
         group.bench_function(format!("{name}/read"), |bencher| bencher.iter(|| black_box(read())));
         let kernel = read();
         let wanted = Wanted { banks: None, traffic: true, constants: false, most: u64::MAX };

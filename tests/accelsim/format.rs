@@ -1,6 +1,6 @@
 //! The contents of traces, and the errors of invalid ones.
 
-use warpbound::accelsim::Taking;
+use warpbound::accelsim::TraceOptions;
 use warpbound::base::Watch;
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
@@ -126,7 +126,8 @@ fn predicates_cost_nothing_unless_they_are_asked_for() {
     ]);
     let machine = shipped::machine("ecrts25-orin");
     let makespan = |conservative_predicates| {
-        let kernel = read_as(&text, &Taking { conservative_predicates, ..Taking::default() }).unwrap();
+        let kernel =
+            read_as(&text, &TraceOptions { conservative_predicates, ..TraceOptions::default() }).unwrap();
         let reads = |opcode: &str| {
             let mut instrs = kernel.program.instrs.iter().enumerate();
             instrs.any(|(index, instr)| kernel.opcode(index) == opcode && !instr.srcs.as_slice().is_empty())

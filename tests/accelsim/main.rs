@@ -15,7 +15,7 @@ mod synthetic;
 
 use std::sync::Arc;
 
-use warpbound::accelsim::{InMemory, Opcodes, Taking, TraceFile, TracedKernel};
+use warpbound::accelsim::{InMemory, Opcodes, TraceFile, TraceOptions, TracedKernel};
 use warpbound::base::Watch;
 use warpbound::check::{Workload, WorkloadKind};
 use warpbound::diag::Diagnostics;
@@ -30,13 +30,13 @@ fn tables() -> Vec<Opcodes> {
     ["kepler", "pascal", "volta", "turing", "ampere"].map(table).into()
 }
 
-fn read_as(text: &str, taking: &Taking) -> Result<TracedKernel, Diagnostics> {
+fn read_as(text: &str, taking: &TraceOptions) -> Result<TracedKernel, Diagnostics> {
     let file = TraceFile { name: "t.traceg".into(), open: Arc::new(InMemory(text.as_bytes().into())) };
     TracedKernel::read(file, &tables(), taking, Some(&Watch::new()))
 }
 
 fn read(text: &str) -> Result<TracedKernel, Diagnostics> {
-    read_as(text, &Taking::default())
+    read_as(text, &TraceOptions::default())
 }
 
 fn workload(kernel: TracedKernel) -> Workload {

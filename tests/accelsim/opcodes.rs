@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use warpbound::accelsim::Does;
+use warpbound::accelsim::OpcodeEffect;
 use warpbound::isa::Space;
 
 use super::{shipped, tables};
@@ -14,9 +14,9 @@ fn every_class_runs_on_the_machines() {
         for table in tables() {
             for (class, does) in table.classes() {
                 let class = match does {
-                    Does::Load(Space::Generic)
-                    | Does::Store(Space::Generic)
-                    | Does::Atomic(Space::Generic) => {
+                    OpcodeEffect::Load(Space::Generic)
+                    | OpcodeEffect::Store(Space::Generic)
+                    | OpcodeEffect::Atomic(Space::Generic) => {
                         format!("{class}.global")
                     }
                     _ => class.to_owned(),
@@ -55,13 +55,13 @@ fn generations_differ() {
         let table = tables.iter().find(|table| table.targets.contains(&target)).unwrap();
         table.find(opcode).map(|rule| (rule.class.clone(), rule.does))
     };
-    assert_eq!(of(61, "DEPBAR.LE").unwrap().1, Does::Nothing);
-    assert_eq!(of(86, "DEPBAR.LE").unwrap().1, Does::Wait);
+    assert_eq!(of(61, "DEPBAR.LE").unwrap().1, OpcodeEffect::Nothing);
+    assert_eq!(of(86, "DEPBAR.LE").unwrap().1, OpcodeEffect::Wait);
     assert_eq!(of(70, "LDGSTS.E"), None);
-    assert_eq!(of(86, "LDGSTS.E.BYPASS.128").unwrap().1, Does::Copy);
+    assert_eq!(of(86, "LDGSTS.E.BYPASS.128").unwrap().1, OpcodeEffect::Copy);
     assert_eq!(of(80, "HMMA.16816.F32").unwrap().0, "tensor.f16.m16n8k16");
     assert_eq!(of(35, "SUCLAMP").unwrap().0, "int.add");
     assert_eq!(of(75, "UIADD3").unwrap().0, "int.add.uniform");
-    assert_eq!(of(61, "RED.E.ADD").unwrap().1, Does::Atomic(Space::Generic));
-    assert_eq!(of(86, "RED.E.ADD").unwrap().1, Does::Atomic(Space::Global));
+    assert_eq!(of(61, "RED.E.ADD").unwrap().1, OpcodeEffect::Atomic(Space::Generic));
+    assert_eq!(of(86, "RED.E.ADD").unwrap().1, OpcodeEffect::Atomic(Space::Global));
 }

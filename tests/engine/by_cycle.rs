@@ -9,7 +9,7 @@ use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::TimingTable;
 use warpbound::sim::by_cycle::run;
-use warpbound::sim::{BlockResult, Left, PolicySetup, SimSummary, simulate_after};
+use warpbound::sim::{BlockResult, CarriedState, PolicySetup, SimSummary, simulate_after};
 use warpbound::trace::{Event, Needs, Observer, Recorder};
 
 use crate::{campaign, reference, runs, settings, shipped};
@@ -58,9 +58,9 @@ impl Compared {
     /// Runs a launch on both engines, and a second time where it can start from the state that the
     /// first one left.
     fn add(&mut self, workload: &Workload, machine: &Machine, policy: &PolicySetup, what: &str) {
-        let mut left = Left::default();
+        let mut left = CarriedState::default();
         self.launch(workload, machine, policy, what, &mut left);
-        if left != Left::default() {
+        if left != CarriedState::default() {
             assert!(left.fits(machine), "{what}");
             let read = serde_json::from_str(&serde_json::to_string(&left).unwrap());
             assert_eq!(read.ok().as_ref(), Some(&left), "{what}");
@@ -77,7 +77,7 @@ impl Compared {
         machine: &Machine,
         policy: &PolicySetup,
         what: &str,
-        left: &mut Left,
+        left: &mut CarriedState,
     ) {
         let table = TimingTable::new(workload.program(), machine).unwrap_or_else(|error| panic!("{error}"));
         let watch = Watch::new();
@@ -86,7 +86,7 @@ impl Compared {
         };
         let resident = machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks());
         let before = left.clone();
-        let simulated = |threads, observer: &mut Events| -> (SimSummary, Vec<BlockResult>, Left) {
+        let simulated = |threads, observer: &mut Events| -> (SimSummary, Vec<BlockResult>, CarriedState) {
             let mut left = before.clone();
             let mut blocks = Vec::new();
             let on_block = |result: &BlockResult, _: &_| blocks.push(result.clone());

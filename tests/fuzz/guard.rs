@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// anything quadratic would.
 const MOST: Duration = Duration::from_secs(20);
 /// The time that a trial may take if it waits for something.
-const MOST_WAITING: Duration = Duration::from_secs(300);
+const MAX_WAITING: Duration = Duration::from_secs(300);
 /// The interval between two checks.
 const EVERY: Duration = Duration::from_millis(20);
 
@@ -26,10 +26,10 @@ pub fn guarded<T>(what: &str, run: impl FnOnce(&Watch) -> T) -> T {
     let guard = std::thread::spawn(move || {
         while ended.recv_timeout(EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
             let (busy, waited) = clock.taken();
-            if busy > PATIENCE || waited > MOST_WAITING / 2 {
+            if busy > PATIENCE || waited > MAX_WAITING / 2 {
                 seen.stop();
             }
-            if busy > MOST || waited > MOST_WAITING {
+            if busy > MOST || waited > MAX_WAITING {
                 // there is no other way to end the thread
                 let _ = writeln!(
                     std::io::stderr(),

@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// The largest size of a mutant in bytes, chosen so that a trial takes milliseconds.
-const MOST_BYTES: usize = 256 << 10;
+const MAX_BYTES: usize = 256 << 10;
 
 /// Numbers at the limits of types, and words that represent numbers.
 const EXTREMES: [&str; 22] = [
@@ -69,7 +69,7 @@ pub fn mutant(random: &mut ChaCha8Rng, files: &[Vec<u8>]) -> Vec<u8> {
     let changes = 1 << random.random_range(0..4);
     for _ in 0..random.random_range(1..=changes) {
         change(random, &mut bytes, &other);
-        bytes.truncate(MOST_BYTES);
+        bytes.truncate(MAX_BYTES);
     }
     bytes
 }

@@ -16,7 +16,7 @@ use crate::shipped::root;
 const ALLOWED: u64 = 256 << 20;
 /// The largest growth of the process in a trial: the allowed memory, for several concurrent trials,
 /// and the same amount again.
-const MOST_GROWTH: u64 = 3 << 30;
+const MAX_GROWTH: u64 = 3 << 30;
 /// The stack size of a trial: that of the threads that commands start.
 const STACK: usize = 2 << 20;
 
@@ -92,7 +92,7 @@ pub fn try_input(format: &Format, input: &[u8]) -> Result<Taken, String> {
         thread.join().map_err(|_| said(id))
     });
     let grown = peak().saturating_sub(before);
-    if grown > MOST_GROWTH {
+    if grown > MAX_GROWTH {
         return Err(format!("takes {} MiB of memory", grown >> 20));
     }
     taken

@@ -1,7 +1,7 @@
 //! The decisions of the analysis for samples of known nature, and that no sample causes a failure.
 
 use warpbound::base::Watch;
-use warpbound::pwcet::analysis::{MOST_BOOTSTRAPS, NoAnalysis};
+use warpbound::pwcet::analysis::{MAX_BOOTSTRAPS, NoAnalysis};
 use warpbound::pwcet::curve::{SUPPORTED, Support};
 use warpbound::pwcet::decision::{Advice, Question};
 use warpbound::pwcet::gpd::Gpd;
@@ -293,11 +293,8 @@ fn it_stops_when_asked_and_refuses_what_is_no_share() {
     assert_eq!(analyse(&sample, &few(), 2, &watch), Err(NoAnalysis::Stopped));
     let options = Options { level: 1.0, ..few() };
     assert_eq!(analyse(&sample, &options, 2, &Watch::new()), Err(NoAnalysis::NoShare(1.0)));
-    let options = Options { bootstraps: MOST_BOOTSTRAPS + 1, ..few() };
-    assert_eq!(
-        analyse(&sample, &options, 2, &Watch::new()),
-        Err(NoAnalysis::Bootstraps(MOST_BOOTSTRAPS + 1))
-    );
+    let options = Options { bootstraps: MAX_BOOTSTRAPS + 1, ..few() };
+    assert_eq!(analyse(&sample, &options, 2, &Watch::new()), Err(NoAnalysis::Bootstraps(MAX_BOOTSTRAPS + 1)));
     let options = Options { threshold: Rule::Exceedances(MIN_EXCEEDANCES - 1), ..few() };
     assert_eq!(analyse(&sample, &options, 2, &Watch::new()), Err(NoAnalysis::Threshold(29)));
     // half of all have the largest value

@@ -8,7 +8,7 @@ use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::program::launch::Launch;
 use warpbound::program::{Program, TimingTable};
-use warpbound::sim::{BlockResult, Left, PolicySetup, SimSummary, simulate, simulate_after};
+use warpbound::sim::{BlockResult, CarriedState, PolicySetup, SimSummary, simulate, simulate_after};
 use warpbound::trace::Observer;
 
 pub fn workload(name: &str, program: Program, launch: Launch) -> Workload {
@@ -75,7 +75,7 @@ pub fn observed_on(
     let mut blocks = Vec::new();
     let on_block = |result: &BlockResult, _: &_| blocks.push(result.clone());
     let summary = simulate_after(
-        &mut Left::default(),
+        &mut CarriedState::default(),
         threads,
         &mut source,
         &table,

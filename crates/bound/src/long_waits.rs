@@ -28,10 +28,10 @@ use warpbound_core::path::Step;
 use warpbound_core::program::{TimedInstr, TimingTable};
 
 /// The largest number of instructions between l and k that is examined.
-const MOST_INSIDE: usize = 64;
+const MAX_INSIDE: usize = 64;
 
 /// The largest number of long waits that is kept per warp and section.
-const MOST_WAITS: usize = 1 << 16;
+const MAX_WAITS: usize = 1 << 16;
 
 /// A long wait of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,7 +237,7 @@ impl LongWaitFinder {
             |reg: RegId| matches!(self.values[reg.index()], Value::Of { index, .. } if index == from);
         if waits(table, step).any(of_candidate) {
             let inside = (self.inside.instructions > 0).then_some(Cycles::new(self.inside.end));
-            if self.found.waits.len() < MOST_WAITS {
+            if self.found.waits.len() < MAX_WAITS {
                 let (resume, work) = (self.found.last_issue, self.found.work);
                 self.found.waits.push(LongWait { before, inside, resume, work });
             }
@@ -245,7 +245,7 @@ impl LongWaitFinder {
             return;
         }
         let unknown = |reg: RegId| matches!(self.values[reg.index()], Value::InFlight);
-        if self.inside.instructions == MOST_INSIDE || waits(table, step).any(unknown) {
+        if self.inside.instructions == MAX_INSIDE || waits(table, step).any(unknown) {
             self.inside.from = None;
             return;
         }

@@ -28,8 +28,8 @@ use warpbound_core::program::{Flow, RegList, TimingTable};
 const WINDOW: u64 = 128;
 
 /// The largest number of registers that an instruction waits for.
-const MOST_WAITS: usize = 2 * RegList::MAX + 1;
-const _: () = assert!(WINDOW <= 1 << u8::BITS && MOST_WAITS <= 1 << u8::BITS);
+const MAX_WAITS: usize = 2 * RegList::MAX + 1;
+const _: () = assert!(WINDOW <= 1 << u8::BITS && MAX_WAITS <= 1 << u8::BITS);
 
 /// Sure runs of one warp in one section that leave the same backlogs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ struct Node {
     /// The index of the warp's previous instruction on the same unit, plus one; 0 if there is none.
     before_on_unit: u64,
     /// The distances, in instructions, back to the instructions in the window that it waits for.
-    waits: [u8; MOST_WAITS],
+    waits: [u8; MAX_WAITS],
     waits_len: u8,
 }
 
@@ -133,7 +133,7 @@ impl RunFinder {
             queues: false,
             awaited: false,
             before_on_unit: 0,
-            waits: [0; MOST_WAITS],
+            waits: [0; MAX_WAITS],
             waits_len: 0,
         };
         Self {
@@ -178,7 +178,7 @@ impl RunFinder {
             queues,
             awaited: false,
             before_on_unit: self.last_on[unit.index()],
-            waits: [0; MOST_WAITS],
+            waits: [0; MAX_WAITS],
             waits_len: 0,
         };
         let mut sure = index > 0 && !std::mem::replace(&mut self.stalled, stall(table, step) > Cycles::ONE);

@@ -15,7 +15,7 @@ use warpbound_core::base::{Watch, in_order};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Machine;
 use warpbound_hybrid::{Instrumented, Observed, Run};
-use warpbound_judge::check::order::Seen;
+use warpbound_judge::check::order::OrderDependences;
 use warpbound_judge::check::{Checked, Executed, Paths, Plan, observe};
 use warpbound_judge::load::FROM_STDIN;
 use warpbound_sim::PolicySetup;
@@ -157,7 +157,7 @@ impl Campaign<'_> {
 /// The result of the first run.
 struct Known {
     paths: Paths,
-    seen: Seen,
+    seen: OrderDependences,
     checked: Checked,
     observed: Observed,
 }

@@ -34,9 +34,9 @@ pub use identity::Identity;
 /// The start of the first line; the number is the version of the format.
 const MAGIC: &str = "warpbound checkpoint 1";
 /// The greatest length of the first line, in bytes.
-const MOST_HEADING: usize = 80;
+const MAX_HEADING: usize = 80;
 /// The greatest size of the file, in bytes.
-const MOST_BYTES: u64 = 64 << 30;
+const MAX_BYTES: u64 = 64 << 30;
 /// Writing takes at most one part in this many of the time.
 const SHARE: u32 = 20;
 
@@ -104,7 +104,7 @@ impl Checkpoint {
         let anew =
             "it cannot be gone on with: begin anew with --force and without --resume, or choose another name";
         let damaged = |message: String| (message, anew);
-        let bytes = read::bytes(&self.path, MOST_BYTES)
+        let bytes = read::bytes(&self.path, MAX_BYTES)
             .map_err(|problem| (problem.message, "a checkpoint is written by --checkpoint"))?;
         let (known, packed) = opened(&bytes).map_err(damaged)?;
         if let Some(difference) = self.identity.difference(&known) {
@@ -169,7 +169,7 @@ impl Checkpoint {
 
 /// Splits the bytes of a file into its identity and the compressed data.
 fn opened(bytes: &[u8]) -> Result<(Identity, &[u8]), String> {
-    let heading = bytes.iter().take(MOST_HEADING).position(|&byte| byte == b'\n');
+    let heading = bytes.iter().take(MAX_HEADING).position(|&byte| byte == b'\n');
     let (line, rest) = match heading {
         Some(end) if bytes.starts_with(MAGIC.as_bytes()) => bytes.split_at(end + 1),
         _ if bytes.starts_with(b"warpbound checkpoint ") => {

@@ -14,7 +14,7 @@ use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
-use warpbound_judge::check::order::Seen;
+use warpbound_judge::check::order::OrderDependences;
 use warpbound_judge::load::{
     DEFAULT_MACHINE, FROM_STDIN, Loaded, LoadedApplication, LoadedKernel, Location, is_machine_code,
     launches_beside,
@@ -202,7 +202,7 @@ pub fn nth_block(
     block: u32,
     common: &Common,
     session: &Session,
-) -> Result<(BlockPaths, Seen), Diagnostics> {
+) -> Result<(BlockPaths, OrderDependences), Diagnostics> {
     session.progress.begin(
         format!("executing {}", kernel.workload.name),
         Some(u64::from(block) + 1),

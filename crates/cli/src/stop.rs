@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_millis(850);
 const CONCLUSION: Duration = Duration::from_secs(5);
 
 /// The greatest extension of a time limit on a machine that is busy with other processes.
-const MOST_STARVED: Duration = Duration::from_secs(4);
+const MAX_STARVED: Duration = Duration::from_secs(4);
 
 /// The command is computing.
 const COMPUTING: u8 = 0;
@@ -135,7 +135,7 @@ impl Stop {
 fn wait(patience: Duration) {
     let (began, before) = (Instant::now(), starved());
     loop {
-        let late = starved().saturating_sub(before).min(MOST_STARVED);
+        let late = starved().saturating_sub(before).min(MAX_STARVED);
         let Some(left) = (patience + late).checked_sub(began.elapsed()).filter(|left| !left.is_zero()) else {
             break;
         };

@@ -19,10 +19,10 @@ use warpbound_judge::load::LoadedKernel;
 use warpbound_report::wcet::{Explored, StaticOf};
 
 /// The most blocks of a launch that is explored.
-const MOST_BLOCKS: usize = 64;
+const MAX_BLOCKS: usize = 64;
 
 /// The most runs that are kept for comparison with later ones.
-const MOST_KNOWN: usize = 64;
+const MAX_KNOWN: usize = 64;
 
 /// Returns the bound over all paths, for runs with these schedules. If a loop needs a bound or
 /// something cannot be analysed, the result states it.
@@ -116,8 +116,8 @@ impl Exploring<'_> {
             let mut source = kernel.workload.source(self.common.watched(machine), &session.watch)?;
             let (mut paths, mut blocks) = (BlockPaths::default(), Vec::new());
             while source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
-                if blocks.len() == MOST_BLOCKS {
-                    return Ok(Explored::Missing(format!("more than {MOST_BLOCKS} blocks")));
+                if blocks.len() == MAX_BLOCKS {
+                    return Ok(Explored::Missing(format!("more than {MAX_BLOCKS} blocks")));
                 }
                 blocks.push(paths.clone());
             }
@@ -142,7 +142,7 @@ impl Exploring<'_> {
                             Err(why) => return Ok(Explored::Missing(why.to_string())),
                         }
                     }
-                    if known.len() < MOST_KNOWN {
+                    if known.len() < MAX_KNOWN {
                         known.push((blocks, sum));
                     }
                     sum

@@ -3,7 +3,7 @@
 use super::barrier::Arrival;
 use super::divergence::Divergence;
 use super::memory::Memory;
-use super::races::Watch;
+use super::races::RaceDetector;
 use super::record::Record;
 use super::warp::Shape;
 use warpbound_core::program::Program;
@@ -24,7 +24,7 @@ pub(super) struct Context<'a> {
     /// The number of changes of mbarrier objects.
     pub(super) objects_changed: u64,
     /// The race detector, if race detection is on.
-    pub(super) watch: Option<Box<Watch>>,
+    pub(super) watch: Option<Box<RaceDetector>>,
     /// The outcomes of branches, if they are counted.
     pub(super) divergence: Option<Box<Divergence>>,
 }

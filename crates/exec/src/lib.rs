@@ -208,7 +208,14 @@ impl<'a> Executor<'a> {
         };
         let watch = options.races.map(|order| {
             let (extents, unwritten) = (memory.extents(), memory.unwritten(program));
-            Box::new(races::Watch::new(program, order, options.race_memory, extents, unwritten, &found))
+            Box::new(races::RaceDetector::new(
+                program,
+                order,
+                options.race_memory,
+                extents,
+                unwritten,
+                &found,
+            ))
         });
         let context = context::Context {
             program,

@@ -20,7 +20,7 @@ use super::access::Targets;
 use super::context::{Context, Meeting};
 use super::fault::{self, Fault};
 use super::lanes::width_mask;
-use super::races::{By, Deed};
+use super::races::{AccessEffect, Accessor};
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
 use warpbound_core::isa::Space;
@@ -109,7 +109,7 @@ pub(super) fn execute(
                     "1 to 1048575 are possible",
                 );
             }
-            store(&targets, warp, context, (pc, lane), Object::new(count).encode(), Deed::Writes);
+            store(&targets, warp, context, (pc, lane), Object::new(count).encode(), AccessEffect::Writes);
             continue;
         }
         let Some(mut object) = Object::decode(old) else {
@@ -119,7 +119,7 @@ pub(super) fn execute(
         match barrier.op {
             MbarrierOp::Init { .. } | MbarrierOp::Wait { .. } => {}
             MbarrierOp::Inval => {
-                store(&targets, warp, context, (pc, lane), 0, Deed::Writes);
+                store(&targets, warp, context, (pc, lane), 0, AccessEffect::Writes);
                 continue;
             }
             MbarrierOp::ExpectTx { bytes } => object.bytes += number(bytes),
@@ -159,7 +159,7 @@ pub(super) fn execute(
             watch.wait_for_copies(warp.id, 0, enabled);
         }
         let completes = object.complete();
-        store(&targets, warp, context, (pc, lane), object.encode(), Deed::Reads);
+        store(&targets, warp, context, (pc, lane), object.encode(), AccessEffect::Reads);
         if let Some(watch) = &mut context.watch {
             watch.arrive_at_object(warp.id, targets.of(lane).1, completes);
         }
@@ -256,7 +256,7 @@ fn store(
     context: &mut Context,
     (pc, lane): (Pc, usize),
     word: u64,
-    deed: Deed,
+    deed: AccessEffect,
 ) {
     let (space, address) = targets.of(lane);
     if let Ok(bytes) = context.memory.write(space, warp.thread(lane), address, 8) {
@@ -264,7 +264,7 @@ fn store(
     }
     context.objects_changed += 1;
     if let Some(watch) = &mut context.watch {
-        watch.access(By { warp: warp.id, pc }, space, address, 8, deed);
+        watch.access(Accessor { warp: warp.id, pc }, space, address, 8, deed);
     }
 }
 

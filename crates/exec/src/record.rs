@@ -20,12 +20,12 @@ pub(super) struct Record {
     /// The addresses of the instruction just executed, if they are recorded.
     addresses: Option<Vec<u64>>,
     /// For each pc, its last access, if it was of a kind that is kept.
-    seen: Vec<Option<Box<Seen>>>,
+    seen: Vec<Option<Box<RecordedAccess>>>,
 }
 
 /// An access, and its data for the timing simulation. An access that begins a number of whole lines
 /// further on has the same timing; in shared memory, a number of whole words.
-struct Seen {
+struct RecordedAccess {
     space: Space,
     /// The start of the access within its line or word, in bytes.
     begin: u64,
@@ -123,7 +123,14 @@ impl Record {
             _ => return self.seen[place] = None,
         };
         let lines = group.iter().map(|line| line.moved(first.wrapping_neg())).collect();
-        let seen = Seen { space, begin: begin(space, span), enabled, span: *span, extra_transactions, lines };
+        let seen = RecordedAccess {
+            space,
+            begin: begin(space, span),
+            enabled,
+            span: *span,
+            extra_transactions,
+            lines,
+        };
         self.seen[place] = Some(Box::new(seen));
     }
 

@@ -17,7 +17,7 @@
 use std::ops::Range;
 
 use super::ipg::{Ipg, IpgError};
-use super::layout::{Layout, MOST_WARPS};
+use super::layout::{Layout, MAX_WARPS};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::program::graph::FlowGraph;
 
@@ -205,9 +205,9 @@ fn parse_block(
     parts: &mut Parts,
 ) -> Result<(), Diagnostic> {
     let (word, place) = &words[0];
-    let warps = word.parse().ok().filter(|warps| (1..=MOST_WARPS).contains(warps) && words.len() == 1);
+    let warps = word.parse().ok().filter(|warps| (1..=MAX_WARPS).contains(warps) && words.len() == 1);
     let Some(warps) = warps else {
-        let message = format!("`{word}` is not all, or no number of warps from 1 to {MOST_WARPS}");
+        let message = format!("`{word}` is not all, or no number of warps from 1 to {MAX_WARPS}");
         return Err(source.error(place.clone(), message).hint("for example `block 4`: blocks of 4 warps"));
     };
     if parts.block.replace(warps).is_some() {

@@ -58,7 +58,7 @@ pub struct IpgLoop {
 }
 
 /// The largest number of ipoints for which a table of transitions is built.
-const MOST_IN_TABLE: usize = 256;
+const MAX_IN_TABLE: usize = 256;
 const NONE: u32 = u32::MAX;
 
 /// The instrumentation point graph of a control flow graph.
@@ -218,7 +218,7 @@ impl Ipg {
 
     fn table(&self) -> Vec<u32> {
         let ipoints = self.len();
-        if ipoints > MOST_IN_TABLE {
+        if ipoints > MAX_IN_TABLE {
             return Vec::new();
         }
         let mut between = vec![NONE; ipoints * ipoints];

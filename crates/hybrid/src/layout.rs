@@ -10,13 +10,13 @@ use super::waves::{BlockWaves, Places};
 use warpbound_core::base::Cycle;
 
 /// The largest number of warps of a block.
-pub const MOST_WARPS: u32 = 1024;
+pub const MAX_WARPS: u32 = 1024;
 
 /// The blocks of traces. A block has `n` warps: those numbered 0 to n-1 on a multiprocessor are one
 /// block, n to 2n-1 the next. All warps of a block start before any of them starts again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The number of warps of a block, from 1 to `MOST_WARPS`.
+    /// The number of warps of a block, from 1 to `MAX_WARPS`.
     pub warps: u32,
     /// Whether a warp that passes the ipoint has arrived at a barrier, where it waits for its
     /// block, by ipoint; `None` if that is not described.

@@ -21,7 +21,7 @@ use super::threshold::{self, Choice, Rule};
 use warpbound_core::base::Watch;
 
 /// The largest number of replicates of a bootstrap.
-pub const MOST_BOOTSTRAPS: usize = 1_000_000;
+pub const MAX_BOOTSTRAPS: usize = 1_000_000;
 
 /// The options of an analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -36,7 +36,7 @@ pub struct Options {
     /// The number of runs in a block, for block maxima; without it, about the square root of the
     /// number of all runs.
     pub block: Option<usize>,
-    /// The number of replicates of each bootstrap, at most [`MOST_BOOTSTRAPS`]; 0 for no bootstrap.
+    /// The number of replicates of each bootstrap, at most [`MAX_BOOTSTRAPS`]; 0 for no bootstrap.
     pub bootstraps: usize,
     /// The seed of the random numbers (ChaCha8).
     pub seed: u64,
@@ -124,7 +124,7 @@ pub enum NoAnalysis {
     /// So many measurements have the same value that no threshold has [`MIN_EXCEEDANCES`] of the
     /// larger ones above it.
     Tied,
-    /// The given number of replicates exceeds [`MOST_BOOTSTRAPS`].
+    /// The given number of replicates exceeds [`MAX_BOOTSTRAPS`].
     Bootstraps(usize),
     /// The significance or the level is not more than 0 and less than 1.
     NoShare(f64),
@@ -143,7 +143,7 @@ impl fmt::Display for NoAnalysis {
                 "too many of the largest measurements are the same: no threshold has {MIN_EXCEEDANCES} above it and most below"
             ),
             Self::Bootstraps(count) => {
-                write!(f, "{count} bootstrap replicates are more than {MOST_BOOTSTRAPS}")
+                write!(f, "{count} bootstrap replicates are more than {MAX_BOOTSTRAPS}")
             }
             Self::NoShare(share) => {
                 write!(f, "a significance and a level are more than 0 and less than 1, not {share}")
@@ -172,7 +172,7 @@ pub fn analyse(
             return Err(NoAnalysis::NoShare(share));
         }
     }
-    if bootstraps > MOST_BOOTSTRAPS {
+    if bootstraps > MAX_BOOTSTRAPS {
         return Err(NoAnalysis::Bootstraps(bootstraps));
     }
     let choice =

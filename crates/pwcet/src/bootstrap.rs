@@ -21,7 +21,7 @@ pub(super) enum Use {
 }
 
 /// The limit of steps: 2^52 and a half is the last such number that an `f64` can represent.
-const MOST_STEPS: f64 = (1_u64 << 52) as f64;
+const MAX_STEPS: f64 = (1_u64 << 52) as f64;
 
 /// Returns random numbers by seed, purpose and index: replicate `index` is the same on any thread.
 pub(super) fn stream(seed: u64, of: Use, index: usize) -> ChaCha8Rng {
@@ -48,7 +48,7 @@ pub fn draw(gpd: Gpd, count: usize, resolution: f64, rng: &mut ChaCha8Rng) -> Op
         let y = gpd.at_hazard(hazard);
         let steps = y / resolution;
         // if steps are finer than an `f64`, the point is not rounded
-        if steps < MOST_STEPS { (steps.floor() + 0.5) * resolution } else { y }
+        if steps < MAX_STEPS { (steps.floor() + 0.5) * resolution } else { y }
     };
     Excesses::new((1..=count).rev().map(point).collect())
 }

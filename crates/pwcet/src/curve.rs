@@ -16,7 +16,7 @@ use warpbound_core::base::Watch;
 pub const SUPPORTED: f64 = 0.25;
 
 /// The largest number of measurements that is given as advice, because more are not feasible.
-pub const MOST_NEEDED: f64 = 1e12;
+pub const MAX_NEEDED: f64 = 1e12;
 
 /// The probability at which the paper measures accuracy (equation 3).
 pub const ACCURACY_AT: f64 = 1e-9;
@@ -56,7 +56,7 @@ pub struct Point {
     /// not below.
     pub decades_beyond: f64,
     /// About how many measurements would support it, as an interval narrows with the root of their number; none if these do,
-    /// the interval has no upper limit, or it is more than [`MOST_NEEDED`].
+    /// the interval has no upper limit, or it is more than [`MAX_NEEDED`].
     pub measurements_needed: Option<u64>,
 }
 
@@ -70,7 +70,7 @@ impl Point {
         }
         self.support = Support::Unsupported;
         let needed = width.map(|width| (measurements as f64 * width * width).ceil());
-        self.measurements_needed = needed.filter(|needed| *needed <= MOST_NEEDED).map(|needed| needed as u64);
+        self.measurements_needed = needed.filter(|needed| *needed <= MAX_NEEDED).map(|needed| needed as u64);
     }
 
     /// Returns the upper limit of the interval by profile likelihood, if it has one.
@@ -81,7 +81,7 @@ impl Point {
 
 /// The number of points of the curve per power of ten, and the largest number of points.
 const PER_DECADE: f64 = 4.0;
-const MOST_POINTS: f64 = 120.0;
+const MAX_POINTS: f64 = 120.0;
 
 /// The paper's accuracy (equation 3): the fraction of the largest measurement by which the time at
 /// 10^-9 exceeds it.
@@ -235,7 +235,7 @@ fn consistent(points: &mut [&mut Point], sample: &Sample) {
 fn along(rate: f64, asked: &[Probability]) -> Vec<Probability> {
     let smallest = asked.iter().map(|asked| asked.get()).fold(rate, f64::min);
     let decades = libm::log10(rate / smallest);
-    let steps = (decades * PER_DECADE).ceil().clamp(0.0, MOST_POINTS);
+    let steps = (decades * PER_DECADE).ceil().clamp(0.0, MAX_POINTS);
     // the threshold itself is omitted, because its time is known
     let probability =
         |step: u32| Probability::new(rate * libm::pow(10.0, -decades * f64::from(step) / steps));

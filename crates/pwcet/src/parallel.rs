@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use warpbound_core::base::Watch;
 
 /// The largest number of threads, whatever is requested.
-const MOST_THREADS: usize = 256;
+const MAX_THREADS: usize = 256;
 
 /// Returns the results of `work` for 0 to `count` - 1, in that order; `None` if it was stopped.
 /// Each index is one step of `watch`.
@@ -31,7 +31,7 @@ pub(super) fn map<T: Send>(
     };
     let mut done = Vec::with_capacity(count);
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(MOST_THREADS).min(count)).map(|_| scope.spawn(worker)).collect();
+        let others: Vec<_> = (1..threads.min(MAX_THREADS).min(count)).map(|_| scope.spawn(worker)).collect();
         done.extend(worker());
         for other in others {
             match other.join() {

@@ -2,7 +2,7 @@
 
 use super::error::{RunError, SimError};
 use super::paper::{self, PaperMachine};
-use super::pipeline::{self, Left};
+use super::pipeline::{self, CarriedState};
 use super::policy::PolicySetup;
 use super::result::{BlockResult, SimSummary};
 use super::supply::{AnySource, KeepsError, Kept, On, OnBlock, Supply};
@@ -33,7 +33,7 @@ pub fn simulate<S: BlockSource, O: Observer>(
     observer: &mut O,
     on_block: impl FnMut(&BlockResult, &BlockPaths),
 ) -> Result<SimSummary, SimError<S::Error>> {
-    let left = &mut Left::default();
+    let left = &mut CarriedState::default();
     simulate_after(left, 1, source, table, machine, setup, resident_blocks, observer, on_block)
 }
 
@@ -49,7 +49,7 @@ pub fn simulate<S: BlockSource, O: Observer>(
 /// Panics if `left` comes from a launch on another machine.
 #[allow(clippy::too_many_arguments, reason = "simulate's, and two more")]
 pub fn simulate_after<S: BlockSource, O: Observer>(
-    left: &mut Left,
+    left: &mut CarriedState,
     threads: usize,
     source: &mut S,
     table: &TimingTable,
@@ -72,7 +72,7 @@ pub fn simulate_after<S: BlockSource, O: Observer>(
 /// is not generic, so that the engines are compiled here and nowhere else.
 fn on_engine(
     on: &On<'_>,
-    left: &mut Left,
+    left: &mut CarriedState,
     source: &mut AnySource<'_>,
     resident_blocks: u32,
     observer: &mut dyn Observer,

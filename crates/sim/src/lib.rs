@@ -69,7 +69,7 @@ mod wheel;
 pub use error::{BeyondPaper, Deadlock, RunError, SimError};
 pub use launch::{simulate, simulate_after};
 pub use paper::{Engine, PaperMachine};
-pub use pipeline::{Left, by_cycle};
+pub use pipeline::{CarriedState, by_cycle};
 pub use policy::PolicySetup;
 pub use result::{BlockResult, LowerStats, MemoryStats, SimSummary, SubCoreResult, WarpResult};
 pub use warpbound_trace::trace::{CacheStats, DramStats};

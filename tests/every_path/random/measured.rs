@@ -7,7 +7,7 @@ use warpbound::base::{LaneMask, Pc};
 use warpbound::bound::{Analyser, Bound, BoundReport, Iwb, static_bound};
 use warpbound::diag::SourceText;
 use warpbound::isa::Space;
-use warpbound::path::{BlockPaths, MemoryUse, PathPart, PathSet, Rounds, Sides, Step, WarpPath, Way};
+use warpbound::path::{BlockPaths, LoopIterations, MemoryUse, PathPart, PathSet, Sides, Step, WarpPath, Way};
 use warpbound::program::{Program, TimingTable};
 use warpbound::ptx::Module;
 
@@ -15,7 +15,7 @@ use warpbound::ptx::Module;
 type Word = Vec<(Step, bool)>;
 
 /// The largest number of words.
-const MOST_WORDS: usize = 4000;
+const MAX_WORDS: usize = 4000;
 
 /// Returns the instructions to draw from; the last one is `ret`, the one before it a barrier.
 fn program() -> Program {
@@ -100,7 +100,11 @@ impl Drawn<'_> {
                     round.push_part(PathPart::Leave(Box::new(Way { paths, first })));
                     round.push_part(PathPart::Steps(self.steps(2)));
                     let most = self.rng.random_range(0..2);
-                    set.push_part(PathPart::Loop(Box::new(Rounds { header: Pc::new(0), round, most })));
+                    set.push_part(PathPart::Loop(Box::new(LoopIterations {
+                        header: Pc::new(0),
+                        round,
+                        most,
+                    })));
                 }
                 6 if in_loop => {
                     let paths = PathSet::from_path(&self.steps(2));
@@ -134,7 +138,7 @@ fn tidy(mut words: Vec<Word>) -> Vec<Word> {
 /// enclosing loop. Returns `None` if there are too many.
 fn words(set: &PathSet, mut before: Vec<Word>, left: &mut Vec<Word>) -> Option<Vec<Word>> {
     for part in set.parts() {
-        if before.len() > MOST_WORDS || left.len() > MOST_WORDS {
+        if before.len() > MAX_WORDS || left.len() > MAX_WORDS {
             return None;
         }
         let plain = |steps: &[Step]| steps.iter().map(|&step| (step, false)).collect::<Word>();
@@ -176,7 +180,7 @@ fn words(set: &PathSet, mut before: Vec<Word>, left: &mut Vec<Word>) -> Option<V
                     }
                     away = tidy(next);
                     all.extend(away.clone());
-                    if all.len() > MOST_WORDS {
+                    if all.len() > MAX_WORDS {
                         return None;
                     }
                 }
@@ -189,7 +193,7 @@ fn words(set: &PathSet, mut before: Vec<Word>, left: &mut Vec<Word>) -> Option<V
             }
         };
     }
-    (before.len() <= MOST_WORDS).then_some(before)
+    (before.len() <= MAX_WORDS).then_some(before)
 }
 
 fn path(word: &Word) -> WarpPath {
@@ -290,7 +294,7 @@ fn rounds_left_out_are_those_that_repeat() {
         };
         let mut looped = PathSet::default();
         looped.push_part(PathPart::Steps(before.clone()));
-        looped.push_part(PathPart::Loop(Box::new(Rounds { header: Pc::new(0), round, most })));
+        looped.push_part(PathPart::Loop(Box::new(LoopIterations { header: Pc::new(0), round, most })));
         let looped = finish(looped);
         let value = |sets: &[PathSet]| static_bound(&table, sets).value.get();
         let mut unrolled = PathSet::default();

@@ -23,9 +23,9 @@ pub const PROGRAM: Format = Format { name: "program", seeds: programs, take: tak
 pub const PLAN: Format = Format { name: "plan", seeds: plans, take: take_plan, mutants: 500 };
 
 /// The largest size of a module that is read, because mutants name all of them.
-const MOST_MODULE: u64 = 16 << 10;
+const MAX_MODULE: u64 = 16 << 10;
 /// The largest number of launches of a program that are processed.
-const MOST_LAUNCHES: u64 = 40;
+const MAX_LAUNCHES: u64 = 40;
 
 /// Returns the path of a file of the kernels by its name.
 fn path_of(name: &str) -> Option<PathBuf> {
@@ -48,7 +48,7 @@ fn kernel(module: &str, entry: &str) -> Result<Program, Diagnostics> {
         None => {
             let path = path_of(module).filter(|path| {
                 path.extension().is_some_and(|ending| ending == "ptx")
-                    && path.metadata().unwrap().len() <= MOST_MODULE
+                    && path.metadata().unwrap().len() <= MAX_MODULE
             });
             let path = path.ok_or_else(|| Diagnostic::general(module, "there is no such module"))?;
             let read = Arc::new(Module::parse(&shipped::source(&path))?);
@@ -132,7 +132,7 @@ fn take_program(input: &[u8], watch: &Watch) -> Taken {
     };
     match Sequence::new(&spec, 0, Texts::new(source.clone()), &mut load, &data) {
         Ok(sequence) => {
-            if sequence.launches <= MOST_LAUNCHES {
+            if sequence.launches <= MAX_LAUNCHES {
                 let application = Application::Program(Arc::new(sequence));
                 let bounds = bound::all();
                 let options = RunOptions::new(1 << 11, watch)

@@ -18,7 +18,7 @@ use crate::shipped;
 /// The largest number of warp instructions of a block.
 const FUEL: u64 = 1 << 11;
 /// The largest number of blocks of a launch that is run; larger ones are only read.
-const MOST_BLOCKS: u32 = 64;
+const MAX_BLOCKS: u32 = 64;
 
 /// Returns machines for both engines, with all memory features and without.
 fn machines() -> &'static [Machine] {
@@ -58,7 +58,7 @@ pub fn workload(workload: &Workload, machine: &Machine, watch: &Watch) {
 
 /// Does the same as [`workload`], under these policies.
 pub fn under(workload: &Workload, machine: &Machine, policies: &[PolicySetup], watch: &Watch) {
-    if workload.blocks() > MOST_BLOCKS {
+    if workload.blocks() > MAX_BLOCKS {
         return;
     }
     let bounds = bound::all();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use warpbound::accelsim::{InMemory, KernelsList, Opcodes, Taking, TraceFile, TracedKernel};
+use warpbound::accelsim::{InMemory, KernelsList, Opcodes, TraceFile, TraceOptions, TracedKernel};
 use warpbound::base::Watch;
 use warpbound::check::{Workload, WorkloadKind};
 
@@ -54,7 +54,7 @@ fn tables() -> &'static [Opcodes] {
 
 fn take_trace(input: &[u8], watch: &Watch) -> Taken {
     let file = TraceFile { name: "t.traceg".to_owned(), open: Arc::new(InMemory(input.into())) };
-    match TracedKernel::read(file, tables(), &Taking::default(), Some(watch)) {
+    match TracedKernel::read(file, tables(), &TraceOptions::default(), Some(watch)) {
         Ok(kernel) => {
             let workload = Workload { name: "t".to_owned(), kind: WorkloadKind::Trace(Arc::new(kernel)) };
             run::workload(&workload, run::some_machine(input), watch);

@@ -1,6 +1,6 @@
 //! The maximum of a quantity over all paths of a set.
 
-use warpbound_core::path::{PathPart, PathSet, Rounds, Step};
+use warpbound_core::path::{LoopIterations, PathPart, PathSet, Step};
 
 /// A quantity that is updated by each step, and whose update is linear in the algebra of maximum
 /// and sum. That means that an update of the maximum of two states is the maximum of their updates,
@@ -118,7 +118,7 @@ fn join_into<M: Measure>(measure: &M, into: &mut Option<M::State>, other: &M::St
 }
 
 /// Walks a loop, from its beginning to where all lanes have left it.
-fn rounds_of<M: Measure>(measure: &M, rounds: &Rounds, state: &mut M::State) {
+fn rounds_of<M: Measure>(measure: &M, rounds: &LoopIterations, state: &mut M::State) {
     let mut left = None;
     repeat(measure, state, rounds.most.saturating_add(1), |state| {
         walk(measure, &rounds.round, state, false, &mut left);

@@ -2,7 +2,7 @@
 //! and machine.
 
 use super::prepared::Prepared;
-use super::sweep::Said;
+use super::sweep::CommandOptions;
 use crate::args::Compare;
 use crate::batch::{Blocks, each_kernel};
 use crate::failures::Batch;
@@ -18,7 +18,7 @@ use warpbound_core::diag::Diagnostics;
 use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::{Program, TimingTable};
-use warpbound_judge::check::order::Seen;
+use warpbound_judge::check::order::OrderDependences;
 use warpbound_judge::check::{Application, Checked, Run, StatementRow, Traced, execute_sequence};
 use warpbound_judge::explore::explore;
 use warpbound_judge::explore::search::Limits;
@@ -41,7 +41,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         let what = loader().load_at(&names[index], location, &args.ptx.options(args.common.seed), watch)?;
         Prepared::new(what, &args.common, &lists, &POLICIES)
     };
-    let said = Said {
+    let said = CommandOptions {
         command: "compare",
         kernels: &args.kernels,
         common: &args.common,
@@ -194,7 +194,7 @@ fn explored_worst(
                     execute_sequence(sequence, None, options, &session.watch, &mut |step, run| {
                         let program = &sequence.kernel(step).program;
                         let of_launch = explored(program, premises, args, run, session)?;
-                        add(step.statement, premises.of(of_launch, &Seen::of(run), program));
+                        add(step.statement, premises.of(of_launch, &OrderDependences::of(run), program));
                         Ok(())
                     })?;
                 }
@@ -223,7 +223,7 @@ struct Explorable<'a> {
 impl Explorable<'_> {
     /// Returns the explored worst case if it holds for some of the runs, and otherwise the reason
     /// why it does not.
-    fn of(&self, explored: Explored, seen: &Seen, program: &Program) -> Explored {
+    fn of(&self, explored: Explored, seen: &OrderDependences, program: &Program) -> Explored {
         self.of_order(explored, &seen.order(program), program)
     }
 

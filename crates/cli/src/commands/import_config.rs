@@ -15,14 +15,14 @@ use warpbound_report::output::Output;
 /// The base machine, which has the structure of GPGPU-Sim's shader core and of its memory.
 const BASE: &str = "accelsim-sm1";
 /// The greatest size of a file in bytes; real ones have a few kilobytes.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Runs the command.
 pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     let mut problems = Diagnostics::new();
     let mut sources = Vec::new();
     for file in &args.files {
-        match loader().file(file).text_up_to(MOST_BYTES) {
+        match loader().file(file).text_up_to(MAX_BYTES) {
             Ok(source) => sources.push(source),
             Err(problem) => problems.append(problem),
         }

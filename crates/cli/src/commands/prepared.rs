@@ -1,6 +1,6 @@
 //! A kernel or program as `check` and `compare` read it, with everything that its runs need.
 
-use super::sweep::Own;
+use super::sweep::KernelDefaults;
 use crate::args::Common;
 use crate::lists::{Lists, Setup};
 use warpbound_core::diag::Diagnostics;
@@ -30,8 +30,8 @@ impl Prepared {
     }
 
     /// Returns the defaults of the kernel, which apply where the command line states nothing.
-    pub fn own(&self) -> Own {
-        Own::of(&self.what, &self.setups)
+    pub fn own(&self) -> KernelDefaults {
+        KernelDefaults::of(&self.what, &self.setups)
     }
 
     /// Returns the number of blocks to simulate, if known.

@@ -26,7 +26,7 @@ const LINES: &str = "results.jsonl";
 const TABLE: &str = "results.csv";
 
 /// The greatest length of a line of results, in bytes.
-const MOST_LINE: u64 = 1 << 24;
+const MAX_LINE: u64 = 1 << 24;
 
 /// Results that are being written; no other process writes to the folder meanwhile.
 #[derive(Debug)]
@@ -300,7 +300,7 @@ impl Iterator for Lines {
     fn next(&mut self) -> Option<io::Result<String>> {
         use std::io::Read;
         let mut line = Vec::new();
-        match self.file.by_ref().take(MOST_LINE).read_until(b'\n', &mut line) {
+        match self.file.by_ref().take(MAX_LINE).read_until(b'\n', &mut line) {
             Err(error) => Some(Err(error)),
             // a last line without a line feed was not written completely
             Ok(_) if line.pop_if(|last| *last == b'\n').is_none() => None,

@@ -25,7 +25,7 @@ mod used;
 mod written;
 
 pub use checked::{
-    BankTiming, Banks, Checked, Hazards, IdleSetting, Limits, MOST_DETAILED_UNITS, MemorySystem, OpTiming,
+    BankTiming, Banks, Checked, Hazards, IdleSetting, Limits, MAX_DETAILED_UNITS, MemorySystem, OpTiming,
     Pipeline, SharedMemory, SubCores, Unit,
 };
 pub use layered::Setting;

@@ -9,7 +9,7 @@ type Lanes = [u64; WARP_SIZE];
 /// The size in bytes of a word, which a bank delivers at a time.
 const WORD: u64 = 4;
 /// The maximum number of words that the lanes of a warp access: 8 per lane.
-const MOST_WORDS: usize = 8 * WARP_SIZE;
+const MAX_WORDS: usize = 8 * WARP_SIZE;
 
 /// Returns the number of transactions beyond those of an access without conflicts: for each pool,
 /// the number of distinct words of the most loaded bank less one, summed over the pools.
@@ -41,7 +41,7 @@ pub fn most_extra_transactions(
         let load = if words_per_lane == 1 {
             most_loaded::<WARP_SIZE>(banks.count, addresses, enabled & pool, 1)
         } else {
-            most_loaded::<MOST_WORDS>(banks.count, addresses, enabled & pool, words_per_lane)
+            most_loaded::<MAX_WORDS>(banks.count, addresses, enabled & pool, words_per_lane)
         };
         // the words of a lane are adjacent
         let to_one_bank =

@@ -14,7 +14,7 @@ mod traffic;
 pub use async_groups::AsyncGroups;
 pub use banks::{extra_transactions, most_extra_transactions};
 pub use lines::Lines;
-pub use set::{PathPart, PathSet, Rounds, Sides, Way};
+pub use set::{LoopIterations, PathPart, PathSet, Sides, Way};
 pub use step::{AsyncRing, BarrierUse, MemoryUse, Step};
 pub use traffic::LineUse;
 

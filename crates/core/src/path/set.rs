@@ -28,7 +28,7 @@ pub enum PathPart {
     /// Either one of these paths or nothing. It is the last part of its set.
     Perhaps(PathSet),
     /// A loop.
-    Loop(Box<Rounds>),
+    Loop(Box<LoopIterations>),
     /// An exit of the enclosing loop that all lanes, some lanes or no lanes take.
     Leave(Box<Way>),
 }
@@ -50,7 +50,7 @@ pub struct Sides {
 
 /// The iterations of a loop, from its header until all lanes have left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rounds {
+pub struct LoopIterations {
     /// The loop header.
     pub header: Pc,
     /// One iteration. Lanes leave it at each [`PathPart::Leave`], and take the back edge at its
@@ -232,7 +232,7 @@ impl PathSet {
     }
 }
 
-impl Rounds {
+impl LoopIterations {
     /// Returns the paths of lanes that leave while others continue, and that execute after those.
     #[inline]
     pub fn ways_after(&self) -> impl Iterator<Item = &PathSet> {

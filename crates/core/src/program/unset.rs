@@ -19,7 +19,7 @@ use crate::base::{Pc, RegId};
 
 /// The maximum number of backward paths per register; a register with more counts as read before it
 /// is written.
-const MOST_WAYS: usize = 1 << 14;
+const MAX_WAYS: usize = 1 << 14;
 
 /// The lanes for which a register has not been written yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -135,7 +135,7 @@ impl Function<'_> {
                 continue;
             }
             let end = self.cfg.blocks[block].end;
-            if known.len() > MOST_WAYS || self.back_to_the_start(reg, block, end, open, &mut left) {
+            if known.len() > MAX_WAYS || self.back_to_the_start(reg, block, end, open, &mut left) {
                 return true;
             }
         }

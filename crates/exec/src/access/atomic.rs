@@ -4,7 +4,7 @@ use super::super::arith::{float, format_of, int};
 use super::super::context::Context;
 use super::super::fault::Fault;
 use super::super::lanes::width_mask;
-use super::super::races::{self, By, Deed};
+use super::super::races::{self, AccessEffect, Accessor};
 use super::super::warp::Warp;
 use super::{Targets, decode};
 use warpbound_core::base::{LaneMask, Pc};
@@ -48,7 +48,7 @@ pub(in super::super) fn atomic(
                 if races::wraps(atomic.op)
                     && let Some(watch) = &mut context.watch
                 {
-                    watch.wraps_at(By { warp: warp.id, pc }, space, address, b);
+                    watch.wraps_at(Accessor { warp: warp.id, pc }, space, address, b);
                 }
             }
             Ok(cells) => {
@@ -72,7 +72,7 @@ pub(in super::super) fn atomic(
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
         }
     }
-    targets.watch(enabled, warp, context, Deed::Updates);
+    targets.watch(enabled, warp, context, AccessEffect::Updates);
     Ok(targets.used(enabled, true, warp, context))
 }
 

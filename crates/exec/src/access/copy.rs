@@ -4,7 +4,7 @@ use super::super::context::Context;
 use super::super::fault::Fault;
 use super::super::lanes::width_mask;
 use super::super::memory::Denied;
-use super::super::races::{By, Deed};
+use super::super::races::{AccessEffect, Accessor};
 use super::super::warp::Warp;
 use super::Targets;
 use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
@@ -55,16 +55,22 @@ pub(in super::super) fn async_copy(
         }
     }
     if let Some(watch) = &mut context.watch {
-        let by = By { warp: warp.id, pc };
+        let by = Accessor { warp: warp.id, pc };
         for lane in enabled.lanes().filter(|&lane| read_bytes[lane] < size) {
-            watch.access(by, Space::Global, from.addresses[lane], read_bytes[lane] as u64, Deed::Reads);
+            watch.access(
+                by,
+                Space::Global,
+                from.addresses[lane],
+                read_bytes[lane] as u64,
+                AccessEffect::Reads,
+            );
         }
     }
     let whole = enabled.lanes().filter(|&lane| read_bytes[lane] == size).map(LaneMask::lane).collect();
-    from.watch(whole, warp, context, Deed::Reads);
-    to.watch(enabled, warp, context, Deed::Writes);
+    from.watch(whole, warp, context, AccessEffect::Reads);
+    to.watch(enabled, warp, context, AccessEffect::Writes);
     if let Some(watch) = &mut context.watch {
-        let by = By { warp: warp.id, pc };
+        let by = Accessor { warp: warp.id, pc };
         for lane in enabled.lanes() {
             let from = (from.addresses[lane], read_bytes[lane] as u64);
             watch.copy(by, lane, from, (to.addresses[lane], size as u64));

@@ -10,7 +10,7 @@ use super::super::arith::matrix::transposed;
 use super::super::context::Context;
 use super::super::fault::{self, Fault};
 use super::super::lanes::Lanes;
-use super::super::races::{By, Deed};
+use super::super::races::{AccessEffect, Accessor};
 use super::super::warp::Warp;
 use super::{Targets, decode};
 use warpbound_core::base::{LaneMask, Pc, RegId, WARP_SIZE};
@@ -257,8 +257,8 @@ fn read<'c>(
         return Err(targets.fault(denied, lane, warp, context));
     }
     if let Some(watch) = &mut context.watch {
-        let by = By { warp: warp.id, pc: targets.pc };
-        watch.access(by, space, address, targets.size as u64, Deed::Reads);
+        let by = Accessor { warp: warp.id, pc: targets.pc };
+        watch.access(by, space, address, targets.size as u64, AccessEffect::Reads);
     }
     let bytes = context.memory.read(space, warp.thread(lane), address, targets.size);
     Ok(bytes.unwrap_or_default())
@@ -277,10 +277,10 @@ fn write(
         Ok(place) => place,
         Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
     };
-    let deed = if place == bytes { Deed::Rewrites } else { Deed::Writes };
+    let deed = if place == bytes { AccessEffect::Rewrites } else { AccessEffect::Writes };
     place.copy_from_slice(bytes);
     if let Some(watch) = &mut context.watch {
-        let by = By { warp: warp.id, pc: targets.pc };
+        let by = Accessor { warp: warp.id, pc: targets.pc };
         watch.access(by, space, address, bytes.len() as u64, deed);
     }
     Ok(())

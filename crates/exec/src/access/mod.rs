@@ -17,7 +17,7 @@ use super::context::Context;
 use super::fault::{self, Fault};
 use super::lanes::Lanes;
 use super::memory::{Denied, Memory};
-use super::races::{By, Deed};
+use super::races::{AccessEffect, Accessor};
 use super::record::Collecting;
 use super::rows::Row;
 use super::span::Span;
@@ -67,9 +67,9 @@ impl Targets {
     }
 
     /// Reports the access of these lanes to the race detector.
-    fn watch(&self, lanes: LaneMask, warp: &Warp, context: &mut Context, deed: Deed) {
+    fn watch(&self, lanes: LaneMask, warp: &Warp, context: &mut Context, deed: AccessEffect) {
         let Some(watch) = &mut context.watch else { return };
-        let (by, size) = (By { warp: warp.id, pc: self.pc }, self.size as u64);
+        let (by, size) = (Accessor { warp: warp.id, pc: self.pc }, self.size as u64);
         let span = match self.space {
             Space::Generic => None,
             _ => Span::of(&Row(self.addresses), lanes, self.size as u32),

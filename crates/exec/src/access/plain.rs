@@ -7,7 +7,7 @@
 use super::super::context::Context;
 use super::super::fault::Fault;
 use super::super::lanes::{Lanes, sign_extend, width_mask};
-use super::super::races::{By, Deed};
+use super::super::races::{AccessEffect, Accessor};
 use super::super::registers::{RegisterMap, RegisterRow, Registers};
 use super::super::rows::{Row, holds, put, put_wide, spread};
 use super::super::warp::{Shape, Warp};
@@ -212,8 +212,8 @@ pub(in super::super) fn load(
     {
         gather(access, bytes, &span, enabled, &mut warp.registers);
         if let Some(watch) = &mut context.watch {
-            let by = By { warp: warp.id, pc };
-            watch.span(by, (space, low), &span, enabled, access.size() as u64, Deed::Reads);
+            let by = Accessor { warp: warp.id, pc };
+            watch.span(by, (space, low), &span, enabled, access.size() as u64, AccessEffect::Reads);
         }
         return Ok(access.used(&span, pc, space, enabled, warp, context));
     }
@@ -236,9 +236,11 @@ pub(in super::super) fn store(
         && let Some(bytes) = context.memory.stretch_mut(space, low, span.bytes)
     {
         if let Some(watch) = &mut context.watch {
-            let by = By { warp: warp.id, pc };
+            let by = Accessor { warp: warp.id, pc };
             let unchanged = unchanged(access, bytes, &span, enabled, warp, &context.shape);
-            for (lanes, deed) in [(enabled - unchanged, Deed::Writes), (unchanged, Deed::Rewrites)] {
+            for (lanes, deed) in
+                [(enabled - unchanged, AccessEffect::Writes), (unchanged, AccessEffect::Rewrites)]
+            {
                 if !lanes.is_empty() {
                     watch.span(by, (space, low), &span, lanes, access.size() as u64, deed);
                 }
@@ -490,7 +492,7 @@ fn load_by_lane(
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
         }
     }
-    targets.watch(enabled, warp, context, Deed::Reads);
+    targets.watch(enabled, warp, context, AccessEffect::Reads);
     Ok(targets.used(enabled, false, warp, context))
 }
 
@@ -514,7 +516,7 @@ fn store_by_lane(
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
         }
     }
-    for (lanes, deed) in [(enabled - unchanged, Deed::Writes), (unchanged, Deed::Rewrites)] {
+    for (lanes, deed) in [(enabled - unchanged, AccessEffect::Writes), (unchanged, AccessEffect::Rewrites)] {
         targets.watch(lanes, warp, context, deed);
     }
     for lane in enabled.lanes() {

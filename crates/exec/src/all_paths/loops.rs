@@ -5,7 +5,7 @@ use super::fork::{Fork, Leaving};
 use super::state::{InLoop, State};
 use super::walker::{Begin, Walked, Walker, Whole};
 use warpbound_core::base::{LaneMask, Pc, RegId};
-use warpbound_core::path::{PathPart, PathSet, Rounds, Way};
+use warpbound_core::path::{LoopIterations, PathPart, PathSet, Way};
 
 /// The number of iterations of a loop that are walked one by one, each with its own known values.
 /// After these, a loop with a bound is taken as a whole.
@@ -137,7 +137,7 @@ impl Walker<'_, '_> {
         let mut paths = round.paths;
         let starts = whole.starts;
         if starts.is_empty() {
-            out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: paths, most })));
+            out.paths.push_part(PathPart::Loop(Box::new(LoopIterations { header, round: paths, most })));
         } else {
             // Lanes iterate separately: some until they have left, then others, from the points
             // where they were. However often they diverge, there are no more of these groups than
@@ -146,19 +146,23 @@ impl Walker<'_, '_> {
             for start in starts {
                 paths = PathSet::either(paths, start);
             }
-            let strand = PathPart::Loop(Box::new(Rounds { header, round: paths, most }));
+            let strand = PathPart::Loop(Box::new(LoopIterations { header, round: paths, most }));
             let PathPart::Loop(rounds) = &strand else { unreachable!("made above") };
             let ways: Vec<PathSet> = rounds.ways_after().cloned().collect();
             let mut more = PathSet::leaving();
             more.push_part(strand.clone());
             out.paths.push_part(strand);
-            out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: more, most: lanes - 1 })));
+            out.paths.push_part(PathPart::Loop(Box::new(LoopIterations {
+                header,
+                round: more,
+                most: lanes - 1,
+            })));
             let waiting = lanes.saturating_mul(ways.len() as u64);
             for way in ways {
                 let mut again = PathSet::leaving();
                 again.append(way);
                 let most = waiting.saturating_mul(most.saturating_add(1));
-                out.paths.push_part(PathPart::Loop(Box::new(Rounds { header, round: again, most })));
+                out.paths.push_part(PathPart::Loop(Box::new(LoopIterations { header, round: again, most })));
             }
         }
         *state = left;

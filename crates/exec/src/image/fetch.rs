@@ -3,7 +3,7 @@
 use super::super::arith::single;
 use super::super::context::Context;
 use super::super::fault::Fault;
-use super::super::races::{By, Deed};
+use super::super::races::{AccessEffect, Accessor};
 use super::super::warp::Warp;
 use super::sample::{self, PARTS, Pair};
 use super::{USED, find, no_texel, record, texel};
@@ -14,14 +14,14 @@ use warpbound_core::program::image::{Filter, Image, Sampler};
 use warpbound_core::program::sem::Fetch;
 
 /// The largest number of texels that a fetch reads: two along each axis.
-const MOST_TEXELS: usize = 8;
+const MAX_TEXELS: usize = 8;
 
 /// A texel to read, given by its address, and its weight in a sum; `None` stands for zero.
 type Tap = (Option<u64>, u32);
 
 /// The actions of a fetch in one lane.
 struct Plan {
-    taps: [Tap; MOST_TEXELS],
+    taps: [Tap; MAX_TEXELS],
     count: usize,
     /// The sum of all weights if texels are mixed; `None` if each is a separate result.
     whole: Option<f64>,
@@ -44,7 +44,7 @@ pub(in super::super) fn fetch(
     for (row, &coord) in coords.iter_mut().zip(&fetch.coords) {
         *row = warp.operand(coord, &context.shape);
     }
-    let mut addresses = [[None; MOST_TEXELS]; WARP_SIZE];
+    let mut addresses = [[None; MAX_TEXELS]; WARP_SIZE];
     let mut size = 0;
     for lane in enabled.lanes() {
         let bound = find(context, pc, handles[lane], false, Some(fetch.geometry))?;
@@ -53,7 +53,7 @@ pub(in super::super) fn fetch(
         let at = coords.map(|row| row[lane] as u32);
         let plan = Plan::new(fetch, &bound.image, sampler, at, layer);
         size = bound.image.format.size() as usize;
-        let mut texels = [[0; 4]; MOST_TEXELS];
+        let mut texels = [[0; 4]; MAX_TEXELS];
         for (index, &(address, _)) in plan.taps[..plan.count].iter().enumerate() {
             let Some(address) = address else { continue };
             match context.memory.bytes(Space::Global, warp.thread(lane), address, size) {
@@ -64,7 +64,13 @@ pub(in super::super) fn fetch(
                 }
             }
             if let Some(watch) = &mut context.watch {
-                watch.access(By { warp: warp.id, pc }, Space::Global, address, size as u64, Deed::Reads);
+                watch.access(
+                    Accessor { warp: warp.id, pc },
+                    Space::Global,
+                    address,
+                    size as u64,
+                    AccessEffect::Reads,
+                );
             }
             addresses[lane][index] = Some(address);
         }
@@ -95,7 +101,7 @@ impl Plan {
             std::array::from_fn(|axis| if axis < dims { texel(axis) } else { Some(0) })
         };
         let x = |axis: usize| f32::from_bits(at[axis]);
-        let mut plan = Self { taps: [(None, 0); MOST_TEXELS], count: 1, whole: None };
+        let mut plan = Self { taps: [(None, 0); MAX_TEXELS], count: 1, whole: None };
         if !fetch.float {
             // negative coordinates are beyond every extent
             plan.taps[0].0 = place(axes(&|axis| (at[axis] < image.extent[axis]).then_some(at[axis])));
@@ -137,7 +143,7 @@ impl Plan {
 }
 
 /// Returns the weighted sum of texels.
-fn mixed(taps: &[Tap], texels: &[[u32; 4]; MOST_TEXELS], whole: f64) -> [u32; 4] {
+fn mixed(taps: &[Tap], texels: &[[u32; 4]; MAX_TEXELS], whole: f64) -> [u32; 4] {
     std::array::from_fn(|channel| {
         let sum = taps.iter().zip(texels).fold(0.0, |sum, (&(_, weight), texel)| {
             sum + f64::from(weight) * f64::from(f32::from_bits(texel[channel]))

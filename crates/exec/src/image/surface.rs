@@ -3,7 +3,7 @@
 use super::super::context::Context;
 use super::super::fault::{self, Fault};
 use super::super::lanes::{sign_extend, width_mask};
-use super::super::races::{By, Deed};
+use super::super::races::{AccessEffect, Accessor};
 use super::super::warp::Warp;
 use super::{USED, find, no_texel, record};
 use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
@@ -49,8 +49,8 @@ pub(in super::super) fn surface(
                         }
                     }
                     if let Some(watch) = &mut context.watch {
-                        let by = By { warp: warp.id, pc };
-                        watch.access(by, Space::Global, address, size as u64, Deed::Reads);
+                        let by = Accessor { warp: warp.id, pc };
+                        watch.access(by, Space::Global, address, size as u64, AccessEffect::Reads);
                     }
                 }
                 for (dst, bytes) in dsts.iter().zip(bytes.chunks(element)) {
@@ -95,8 +95,8 @@ fn store(
         }
     }
     if let Some(watch) = &mut context.watch {
-        let by = By { warp: warp.id, pc };
-        for (deed, same) in [(Deed::Writes, false), (Deed::Rewrites, true)] {
+        let by = Accessor { warp: warp.id, pc };
+        for (deed, same) in [(AccessEffect::Writes, false), (AccessEffect::Rewrites, true)] {
             for (_, address) in all().filter(|(lane, _)| unchanged.has(*lane) == same) {
                 watch.access(by, Space::Global, address, size as u64, deed);
             }

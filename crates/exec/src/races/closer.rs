@@ -3,12 +3,12 @@
 
 use super::atomics::Atomics;
 use super::clocks::{ClockKey, Clocks, Side};
+use super::detector::{Found, Named, RaceDetector};
 use super::shadow::{Cell, Cells, Moment};
-use super::watch::{Found, Named, Watch};
-use super::{Deed, Region};
+use super::{AccessEffect, Region};
 use warpbound_core::base::Pc;
 
-impl Watch {
+impl RaceDetector {
     /// Analyses an access to bytes from an address on, of which some may race.
     #[cold]
     pub(super) fn examine(
@@ -17,7 +17,7 @@ impl Watch {
         (address, bytes): (u64, u64),
         size: u64,
         moment: &Moment,
-        deed: Deed,
+        deed: AccessEffect,
     ) {
         let Self { regions, clocks, limit, incomplete, atomics, found, unnamed, block, .. } = self;
         let mut named = Named { found, unnamed };
@@ -47,7 +47,7 @@ fn examine(
     atomics: &Atomics,
     own: Cell,
     (reader, writer): (&mut Cell, &mut Cell),
-    deed: Deed,
+    deed: AccessEffect,
 ) -> [Option<Cell>; 2] {
     let (read, written) = (*reader, *writer);
     let foreign = |cell: Cell, side| match &clocks {
@@ -59,14 +59,14 @@ fn examine(
     let raced_writer = foreign_writer.then_some(written);
     let pc = Pc::new(own.pc());
     let raced = match deed {
-        Deed::Reads => [raced_writer, None],
-        Deed::Writes => [raced_writer, raced_reader],
+        AccessEffect::Reads => [raced_writer, None],
+        AccessEffect::Writes => [raced_writer, raced_reader],
         // several warps may write the same value, as long as no other warp reads the location or
         // writes another value
-        Deed::Rewrites => {
+        AccessEffect::Rewrites => {
             [raced_writer.filter(|cell| cell.is_special()), raced_reader.filter(|read| !read.is_special())]
         }
-        Deed::Updates => {
+        AccessEffect::Updates => {
             let order_shows = |written: &Cell| {
                 let other = Pc::new(written.pc());
                 !written.is_special()
@@ -80,8 +80,8 @@ fn examine(
     // with clocks, the warp's own accesses may be in an earlier section
     let open = |cell: Cell, foreign: bool| if clocks.is_some() { foreign } else { cell.is_open() };
     let side = match deed {
-        Deed::Reads | Deed::Rewrites => {
-            let special = deed == Deed::Rewrites;
+        AccessEffect::Reads | AccessEffect::Rewrites => {
+            let special = deed == AccessEffect::Rewrites;
             *reader = match (open(read, foreign_reader), foreign_reader) {
                 (false, _) if special => own.special(),
                 (false, _) => own,
@@ -92,11 +92,11 @@ fn examine(
             };
             Side::Reader
         }
-        Deed::Writes => {
+        AccessEffect::Writes => {
             *writer = own;
             Side::Writer
         }
-        Deed::Updates => {
+        AccessEffect::Updates => {
             *writer = match (open(written, foreign_writer), foreign_writer) {
                 (false, _) => own.special(),
                 (true, true) => written.many(),

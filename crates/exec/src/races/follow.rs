@@ -2,25 +2,30 @@
 //! flight, and values that differ from run to run.
 
 use super::super::span::Span;
+use super::detector::{Found, Logged, Named, RaceDetector, for_runs};
 use super::rows::{self, Part, ROW_BYTES};
 use super::shadow::Cell;
 use super::varying::{Touch, Varying, VaryingWords};
-use super::watch::{Found, Logged, Named, Watch, for_runs};
-use super::{BlockOrder, By, Deed, Region};
+use super::{AccessEffect, Accessor, BlockOrder, Region};
 use warpbound_core::base::LaneMask;
 use warpbound_core::isa::Space;
 
 /// Asynchronous copies.
-impl Watch {
+impl RaceDetector {
     /// Checks an access to words of a row against the copies in flight: it races with those that
     /// write the words, and a store also with those that read them.
     #[inline(always)]
-    pub(super) fn meet_copies(&mut self, (region, row, words): (Region, u32, u32), own: Cell, deed: Deed) {
+    pub(super) fn meet_copies(
+        &mut self,
+        (region, row, words): (Region, u32, u32),
+        own: Cell,
+        deed: AccessEffect,
+    ) {
         let Some(copies) = &self.copies else { return };
         let may_race = match (region, deed) {
             (Region::Shared, _) => copies.writes(row, words),
-            (_, Deed::Writes | Deed::Updates) => copies.read_global(),
-            (_, Deed::Reads | Deed::Rewrites) => false,
+            (_, AccessEffect::Writes | AccessEffect::Updates) => copies.read_global(),
+            (_, AccessEffect::Reads | AccessEffect::Rewrites) => false,
         };
         if may_race {
             self.race_with_a_copy((region, row, words), own);
@@ -41,7 +46,7 @@ impl Watch {
     /// Records that a lane's asynchronous copy starts, whose accesses have been recorded already:
     /// the address and number of bytes that it reads in global memory, and those that it writes in
     /// shared memory.
-    pub(crate) fn copy(&mut self, by: By, lane: usize, from: (u64, u64), to: (u64, u64)) {
+    pub(crate) fn copy(&mut self, by: Accessor, lane: usize, from: (u64, u64), to: (u64, u64)) {
         for (space, (address, bytes)) in [(Space::Global, from), (Space::Shared, to)] {
             let Some(region) = self.region(space, address) else { continue };
             if bytes == 0 || region != Region::Shared && self.is_unwritten(address) {
@@ -73,16 +78,16 @@ impl Watch {
             // the copy may have happened as late as this
             let (region, row) = (piece.region, piece.row);
             let (own, part) = (Cell::new(warp, piece.pc.get()), Part::Words(piece.words));
-            let access = Logged { region, deed: Deed::Writes, row, part, own };
+            let access = Logged { region, deed: AccessEffect::Writes, row, part, own };
             if self.is_close(region) { self.replay(access) } else { self.part(access, false) }
         }
     }
 }
 
 /// Values that differ from run to run.
-impl Watch {
+impl RaceDetector {
     /// Records that an `inc` or `dec` of a cell wraps at this value.
-    pub(crate) fn wraps_at(&mut self, by: By, space: Space, address: u64, value: u64) {
+    pub(crate) fn wraps_at(&mut self, by: Accessor, space: Space, address: u64, value: u64) {
         let Some(region) = self.region(space, address) else { return };
         let cell = (region == Region::Shared, address);
         let (time, most) = (self.time(region), self.limit / 64);
@@ -104,13 +109,13 @@ impl Watch {
     #[inline(never)]
     pub(super) fn vary_span(
         &mut self,
-        by: By,
+        by: Accessor,
         (space, low): (Space, u64),
         span: &Span,
         lanes: LaneMask,
         size: u64,
-        deed: Deed,
-    ) -> Deed {
+        deed: AccessEffect,
+    ) -> AccessEffect {
         if space == Space::Local {
             for lane in lanes.lanes() {
                 self.vary(by, (space, low + u64::from(span.offsets.0[lane])), size, deed);
@@ -127,9 +132,15 @@ impl Watch {
         self.in_some_run(by, deed)
     }
 
-    /// Tracks values like [`Watch::vary_span`], for a run of bytes.
+    /// Tracks values like [`RaceDetector::vary_span`], for a run of bytes.
     #[inline(never)]
-    pub(super) fn vary(&mut self, by: By, (space, address): (Space, u64), bytes: u64, deed: Deed) -> Deed {
+    pub(super) fn vary(
+        &mut self,
+        by: Accessor,
+        (space, address): (Space, u64),
+        bytes: u64,
+        deed: AccessEffect,
+    ) -> AccessEffect {
         if let (Space::Local, Some(varying)) = (space, &mut self.varying) {
             varying.touch_local(by.pc, address, bytes, deed);
         } else if let Some((varying, touch, at)) = self.touch(by, (space, address), deed) {
@@ -145,9 +156,9 @@ impl Watch {
     /// its offset in its region.
     fn touch(
         &mut self,
-        by: By,
+        by: Accessor,
         (space, low): (Space, u64),
-        deed: Deed,
+        deed: AccessEffect,
     ) -> Option<(&mut Varying, Touch, u64)> {
         let region = self.region(space, low)?;
         let (at, time) = (self.offset(region, low), self.time(region));
@@ -159,9 +170,9 @@ impl Watch {
 
     /// Returns the effect in some run: a value that differs from run to run may differ from the
     /// stored one.
-    fn in_some_run(&self, by: By, deed: Deed) -> Deed {
+    fn in_some_run(&self, by: Accessor, deed: AccessEffect) -> AccessEffect {
         let varies = self.varying.as_ref().is_some_and(|varying| varying.stores(by.pc));
-        if deed == Deed::Rewrites && varies { Deed::Writes } else { deed }
+        if deed == AccessEffect::Rewrites && varies { AccessEffect::Writes } else { deed }
     }
 
     /// Returns the words of global memory that the launch leaves with values that differ from run

@@ -39,17 +39,19 @@ mod clocks;
 mod closer;
 mod copies;
 mod decide;
+mod detector;
 mod follow;
 mod pages;
 mod rows;
 mod shadow;
 pub(super) mod targets;
 mod varying;
-mod watch;
 
 use serde::{Deserialize, Serialize};
 
 pub(super) use atomics::wraps;
+use detector::Found;
+pub(super) use detector::RaceDetector;
 use shadow::Cell;
 pub(super) use varying::VaryingWords;
 pub use varying::makes_varying_values;
@@ -57,8 +59,6 @@ use warpbound_core::base::Pc;
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{exchange, jump, lanewise, no_effect};
 use warpbound_core::program::{Program, Sem};
-use watch::Found;
-pub(super) use watch::Watch;
 
 /// The order of the blocks of a launch in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +156,7 @@ pub enum AccessKind {
 
 /// The effect of an access on a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum AccessEffect {
     Reads,
     Writes,
     /// It stores the value that is already there.
@@ -167,7 +167,7 @@ pub(super) enum Deed {
 
 /// The warp and the instruction of an access.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct By {
+pub(super) struct Accessor {
     pub(super) warp: usize,
     pub(super) pc: Pc,
 }
@@ -203,7 +203,7 @@ impl TimeDependences {
     }
 }
 
-impl Watch {
+impl RaceDetector {
     /// Returns the dependences found so far.
     pub(super) fn report(&self, program: &Program, place: impl Fn(Space, u64) -> String) -> TimeDependences {
         let party = |cell: Cell, block: u32| {

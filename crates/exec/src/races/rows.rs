@@ -8,7 +8,7 @@
 
 use super::super::rows::spread;
 use super::super::span::{Pattern, Span};
-use super::Deed;
+use super::AccessEffect;
 use super::pages::Pages;
 use super::shadow::Cell;
 use warpbound_core::base::{LaneMask, WARP_SIZE};
@@ -50,13 +50,13 @@ impl Row {
     /// with it. `harmless` says that the access is an update that several warps may execute in any
     /// order.
     #[inline(always)]
-    fn clears(&mut self, section: u64, words: u32, own: Cell, deed: Deed, harmless: bool) -> bool {
+    fn clears(&mut self, section: u64, words: u32, own: Cell, deed: AccessEffect, harmless: bool) -> bool {
         if self.section != section {
             *self = Self { section, ..Self::NEW };
         }
         let warp = own.warp() as u8;
-        let commutes = deed == Deed::Updates && harmless && self.update == own.pc();
-        let read = if deed == Deed::Reads { 0 } else { self.read & words };
+        let commutes = deed == AccessEffect::Updates && harmless && self.update == own.pc();
+        let read = if deed == AccessEffect::Reads { 0 } else { self.read & words };
         let updated = if commutes { 0 } else { self.updated & words };
         let written = self.written & words;
         if read | written | updated != 0 {
@@ -70,9 +70,9 @@ impl Row {
             }
         }
         let (marks, warps) = match deed {
-            Deed::Reads => (&mut self.read, &mut self.reader),
-            Deed::Writes | Deed::Rewrites => (&mut self.written, &mut self.writer),
-            Deed::Updates => {
+            AccessEffect::Reads => (&mut self.read, &mut self.reader),
+            AccessEffect::Writes | AccessEffect::Rewrites => (&mut self.written, &mut self.writer),
+            AccessEffect::Updates => {
                 let first = self.updated == 0;
                 self.update = if harmless && (first || self.update == own.pc()) { own.pc() } else { NONE };
                 (&mut self.updated, &mut self.updater)
@@ -107,7 +107,7 @@ impl Rows {
         row: u32,
         words: u32,
         (section, own): (u64, Cell),
-        deed: Deed,
+        deed: AccessEffect,
         harmless: bool,
     ) -> Option<bool> {
         let page = match self.0.slots.get_mut(row as usize / PAGE)? {

@@ -3,7 +3,7 @@
 //! Cells describe the current section only, so they contain no time: a chunk of them is updated
 //! when a later section accesses it for the first time.
 
-use super::Deed;
+use super::AccessEffect;
 use super::pages::{Budget, Pages};
 
 /// The bytes of memory that a page describes.
@@ -287,13 +287,13 @@ pub(super) fn remember(
     reader: &mut Cell,
     writer: &mut Cell,
     own: Cell,
-    deed: Deed,
+    deed: AccessEffect,
     harmless: bool,
 ) -> Option<()> {
     match deed {
-        Deed::Reads if !writer.is_foreign(own) => *reader = reader.read_by(own),
-        Deed::Writes if !writer.is_foreign(own) && !reader.is_foreign(own) => *writer = own,
-        Deed::Updates if !reader.is_foreign(own) && harmless => {
+        AccessEffect::Reads if !writer.is_foreign(own) => *reader = reader.read_by(own),
+        AccessEffect::Writes if !writer.is_foreign(own) && !reader.is_foreign(own) => *writer = own,
+        AccessEffect::Updates if !reader.is_foreign(own) && harmless => {
             *writer = match *writer {
                 writer if !writer.is_open() => own.special(),
                 writer if !writer.is_foreign(own) => writer,
@@ -301,7 +301,7 @@ pub(super) fn remember(
                 _ => return None,
             };
         }
-        Deed::Rewrites => {
+        AccessEffect::Rewrites => {
             let reader_disturbs = reader.is_foreign(own) && !reader.is_special();
             if reader_disturbs || writer.is_foreign(own) && writer.is_special() {
                 return None;
@@ -316,12 +316,12 @@ pub(super) fn remember(
 impl Cells<'_> {
     /// Records an access to all locations; `None` if a race is possible: see [`remember`].
     #[inline(always)]
-    pub(super) fn remember(&mut self, own: Cell, deed: Deed, harmless: bool) -> Option<()> {
+    pub(super) fn remember(&mut self, own: Cell, deed: AccessEffect, harmless: bool) -> Option<()> {
         if let ([reader], [writer]) = (&mut *self.readers, &mut *self.writers) {
             return remember(reader, writer, own, deed, harmless);
         }
         match deed {
-            Deed::Reads => {
+            AccessEffect::Reads => {
                 let mut foreign = 0;
                 for &writer in &*self.writers {
                     foreign |= u32::from(writer.is_foreign(own));
@@ -333,7 +333,7 @@ impl Cells<'_> {
                     *reader = reader.read_by(own);
                 }
             }
-            Deed::Writes => {
+            AccessEffect::Writes => {
                 let mut foreign = 0;
                 for (&reader, &writer) in self.readers.iter().zip(&*self.writers) {
                     foreign |= u32::from(reader.is_foreign(own) | writer.is_foreign(own));
@@ -343,7 +343,7 @@ impl Cells<'_> {
                 }
                 self.writers.fill(own);
             }
-            Deed::Rewrites => {
+            AccessEffect::Rewrites => {
                 let mut foreign = 0;
                 for (&reader, &writer) in self.readers.iter().zip(&*self.writers) {
                     let reader_disturbs = reader.is_foreign(own) & !reader.is_special();
@@ -356,7 +356,7 @@ impl Cells<'_> {
                     *reader = reader.rewritten_by(own);
                 }
             }
-            Deed::Updates => return None,
+            AccessEffect::Updates => return None,
         }
         Some(())
     }
@@ -370,7 +370,7 @@ mod tests {
     /// accesses by two warps: the cells are the same, and so is whether a race is possible.
     #[test]
     fn words_in_a_row_are_remembered_as_each_by_itself() {
-        let deeds = [Deed::Reads, Deed::Writes, Deed::Rewrites];
+        let deeds = [AccessEffect::Reads, AccessEffect::Writes, AccessEffect::Rewrites];
         let by = |warp: usize| deeds.map(|deed| (Cell::new(warp, 7), deed));
         let accesses = [by(0), by(1)].concat();
         for number in 0..accesses.len().pow(4) {

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use super::decide::{path_depends, sources};
 use super::pages::Pages;
 use super::rows::ROW_BYTES;
-use super::{AccessKind, BlockOrder, Deed, Extent, Region, Source, kind_of};
+use super::{AccessEffect, AccessKind, BlockOrder, Extent, Region, Source, kind_of};
 use warpbound_core::base::{Pc, RegId};
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{AtomOp, Operand, Special, ValueTy, jump, straight};
@@ -93,7 +93,7 @@ pub(super) struct Touch {
     pub(super) words: u32,
     /// Whether it accesses whole words.
     pub(super) whole: bool,
-    pub(super) deed: Deed,
+    pub(super) deed: AccessEffect,
     /// The warp as a number, for sums, and the time: see [`Sums`].
     pub(super) adder: u32,
     pub(super) time: u64,
@@ -256,13 +256,13 @@ impl Varying {
         let memory = &mut self.memory[region as usize];
         let stored = self.stores[pc.index()];
         let enough = match deed {
-            Deed::Reads => {
+            AccessEffect::Reads => {
                 if let Some(origin) = memory.origin(row, words) {
                     self.load(pc, origin);
                 }
                 true
             }
-            Deed::Writes | Deed::Rewrites => match stored {
+            AccessEffect::Writes | AccessEffect::Rewrites => match stored {
                 Some(origin) => memory.mark(row, words, origin).is_some(),
                 None => {
                     if whole {
@@ -271,7 +271,7 @@ impl Varying {
                     true
                 }
             },
-            Deed::Updates => {
+            AccessEffect::Updates => {
                 let several = if self.uses[pc.index()].sums { memory.add(touch) } else { Some(0) };
                 let origin = Origin { source: Source::Sum, pc: Some(pc) };
                 let summed = several.and_then(|several| memory.mark(row, several, origin));
@@ -287,11 +287,11 @@ impl Varying {
     }
 
     /// Records an access to local memory.
-    pub(super) fn touch_local(&mut self, pc: Pc, address: u64, size: u64, deed: Deed) {
+    pub(super) fn touch_local(&mut self, pc: Pc, address: u64, size: u64, deed: AccessEffect) {
         let words = address / 4..(address + size).div_ceil(4);
         match (deed, self.stores[pc.index()]) {
-            (Deed::Reads, _) if self.local.is_empty() => {}
-            (Deed::Reads, _) => {
+            (AccessEffect::Reads, _) if self.local.is_empty() => {}
+            (AccessEffect::Reads, _) => {
                 if let Some(origin) = words.clone().find_map(|word| self.local.get(&word).copied()) {
                     self.load(pc, origin);
                 }

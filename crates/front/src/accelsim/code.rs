@@ -8,7 +8,7 @@ use warpbound_core::path::Step;
 
 /// The maximum number of texts of instructions that are kept. In a trace by the tracer, each
 /// instruction has a single text.
-const MOST_TEXTS: usize = 1 << 20;
+const MAX_TEXTS: usize = 1 << 20;
 
 /// The text of an instruction from its operands to its width, as it occurs in the trace.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl Code {
                 instr
             }
         };
-        if self.texts.len() < MOST_TEXTS {
+        if self.texts.len() < MAX_TEXTS {
             self.by_pc.entry(pc).or_default().push(self.texts.len() as u32);
             self.texts.push(Text { pc, text: text.into(), instr });
         }

@@ -28,7 +28,7 @@ pub struct Header {
     /// The first generic address of local memory, if the trace states it.
     pub local_base: Option<u64>,
     /// The additional information in traces that warpbound writes.
-    pub own: Own,
+    pub own: WarpboundKeys,
     /// The unknown keys, with the number of occurrences.
     pub unknown: BTreeMap<String, u64>,
 }
@@ -36,7 +36,7 @@ pub struct Header {
 /// The information that a trace written by warpbound contains in addition to the format, in keys
 /// that other tools ignore.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Own {
+pub struct WarpboundKeys {
     /// Whether every operand is listed, including predicates.
     pub whole: bool,
     /// The local memory of a thread in bytes.
@@ -82,7 +82,7 @@ impl Header {
 /// The maximum number of unknown keys that are kept by name.
 const KEPT: usize = 64;
 /// The maximum number of additional lines: one for each instruction of the largest program.
-const MOST_OWN: usize = 1 << 20;
+const MAX_OWN: usize = 1 << 20;
 
 /// A header in the process of being parsed.
 #[derive(Default)]
@@ -142,7 +142,7 @@ impl Reading {
     /// Parses a key with a variable part; returns whether it is one.
     fn own(&mut self, key: &str, value: &str) -> Result<bool, Wrong> {
         let own = &mut self.header.own;
-        if own.classes.len() + own.operands.len() + own.registers.len() > MOST_OWN {
+        if own.classes.len() + own.operands.len() + own.registers.len() > MAX_OWN {
             return Err(("more than 2^20 lines of this kind".to_owned(), String::new()));
         }
         if let Some(opcode) = key.strip_prefix("op class ") {
@@ -163,7 +163,7 @@ impl Reading {
             };
             let lists = (list(dsts), list(srcs), list(guard));
             let (Some(dsts), Some(srcs), Some(guard)) = lists else { return Err(bad(key, value, hint)) };
-            if dsts.len().max(srcs.len()) > MOST_OPERANDS || guard.len() > 1 {
+            if dsts.len().max(srcs.len()) > MAX_OPERANDS || guard.len() > 1 {
                 return Err(bad(key, value, "at most 36 registers of a kind, and one that guards"));
             }
             own.operands.insert(pc, Operands { dsts, srcs, guard: guard.first().copied() });
@@ -186,15 +186,15 @@ impl Reading {
 
 /// Parses the name of a register such as `R7`.
 pub(super) fn register_number(text: &str) -> Option<u32> {
-    text.strip_prefix('R')?.parse().ok().filter(|&number| number <= MOST_REGISTER)
+    text.strip_prefix('R')?.parse().ok().filter(|&number| number <= MAX_REGISTER)
 }
 
 /// The maximum number of registers of one kind in a line. With the registers that are added, an
 /// instruction stays below its limit.
-pub(super) const MOST_OPERANDS: usize = RegList::MAX - 4;
+pub(super) const MAX_OPERANDS: usize = RegList::MAX - 4;
 
 /// The maximum number of a register.
-pub(super) const MOST_REGISTER: u32 = 59_999;
+pub(super) const MAX_REGISTER: u32 = 59_999;
 
 fn bad(key: &str, value: &str, expected: &str) -> Wrong {
     let value: String = value.chars().take(80).collect();

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::header::{Header, MOST_OPERANDS, register_number};
+use super::header::{Header, MAX_OPERANDS, register_number};
 use warpbound_core::base::{LaneMask, WARP_SIZE};
 
 /// A problem in a line: the range of the line, the message and the hint.
@@ -212,11 +212,11 @@ impl<'l> Words<'l> {
     fn registers(&mut self, what: &str) -> Result<Vec<u32>, Wrong> {
         let from = self.at;
         let count = self.decimal(what)?;
-        let count = usize::try_from(count).ok().filter(|&count| count <= MOST_OPERANDS);
+        let count = usize::try_from(count).ok().filter(|&count| count <= MAX_OPERANDS);
         let count = count.ok_or_else(|| {
             Wrong::new(
                 from..self.at,
-                format!("an instruction has at most {MOST_OPERANDS} registers of a kind"),
+                format!("an instruction has at most {MAX_OPERANDS} registers of a kind"),
                 SHAPE,
             )
         })?;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::code::{Code, Guess};
 use super::header::{Header, NEWEST_TRACER};
 use super::instruction::Format;
-use super::lower::{Action, Lowered, Seen, Taking, lower};
-use super::opcodes::{Does, Opcodes};
+use super::lower::{Action, InstrStats, Lowered, TraceOptions, lower};
+use super::opcodes::{OpcodeEffect, Opcodes};
 use super::stream::{Item, Stream};
 use super::{TraceFile, windows::Windows};
 use warpbound_core::base::{LaneMask, WARP_SIZE, Watch};
@@ -69,7 +69,7 @@ impl TracedKernel {
     pub fn read(
         file: TraceFile,
         tables: &[Opcodes],
-        taking: &Taking,
+        taking: &TraceOptions,
         watch: Option<&Watch>,
     ) -> Result<Self, Diagnostics> {
         let mut stream = Stream::open(&file, watch)?;
@@ -164,7 +164,7 @@ fn table<'t>(
 struct Counting<'o> {
     code: Code,
     guess: Guess,
-    seen: Vec<Seen>,
+    seen: Vec<InstrStats>,
     /// For each instruction, whether it is a branch or exit, and the space of its addresses, if it
     /// has any.
     branches: Vec<bool>,
@@ -230,7 +230,7 @@ impl<'o> Counting<'o> {
 
     fn is_exit(&self, index: usize) -> bool {
         let opcode = &self.code.found[index].fixed.opcode;
-        self.opcodes.find(opcode).is_some_and(|rule| rule.does == Does::Exit)
+        self.opcodes.find(opcode).is_some_and(|rule| rule.does == OpcodeEffect::Exit)
     }
 
     fn instruction(
@@ -269,17 +269,19 @@ impl<'o> Counting<'o> {
         let fixed = &self.code.found[self.code.found.len() - 1].fixed;
         let does = self.opcodes.find(&fixed.opcode).map(|rule| rule.does);
         let space = match does {
-            Some(Does::Load(space) | Does::Store(space) | Does::Atomic(space)) => space,
+            Some(OpcodeEffect::Load(space) | OpcodeEffect::Store(space) | OpcodeEffect::Atomic(space)) => {
+                space
+            }
             _ => Space::Global,
         };
-        self.seen.push(Seen::default());
-        self.branches.push(matches!(does, Some(Does::Branch | Does::Exit)));
+        self.seen.push(InstrStats::default());
+        self.branches.push(matches!(does, Some(OpcodeEffect::Branch | OpcodeEffect::Exit)));
         self.spaces.push((fixed.width > 0).then_some(space));
     }
 }
 
 /// Returns notes that help to interpret the results.
-fn said(header: &Header, summary: &Summary, taking: &Taking, actions: &[Action]) -> Vec<String> {
+fn said(header: &Header, summary: &Summary, taking: &TraceOptions, actions: &[Action]) -> Vec<String> {
     let mut notes = Vec::new();
     notes.push(match (header.own.whole, taking.conservative_predicates) {
         (true, _) => "from a trace that lists every operand".to_owned(),

@@ -25,7 +25,7 @@ pub struct Listed {
 }
 
 /// The maximum number of copies.
-const MOST_COPIES: usize = 1 << 16;
+const MAX_COPIES: usize = 1 << 16;
 
 impl KernelsList {
     /// Parses a list.
@@ -49,7 +49,7 @@ impl KernelsList {
                 match copied {
                     // a buffer that is written again
                     Some(copy) if copies.contains(&copy) => {}
-                    Some(copy) if copies.len() < MOST_COPIES => copies.push(copy),
+                    Some(copy) if copies.len() < MAX_COPIES => copies.push(copy),
                     Some(_) => problems.push(source.error(place, "more than 65536 copies")),
                     None => problems.push(
                         source

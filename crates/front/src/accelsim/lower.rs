@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::code::Found;
 use super::header::{Header, Operands};
-use super::opcodes::{Does, Opcodes, Rule, bytes_of, class_in};
+use super::opcodes::{OpcodeEffect, Opcodes, Rule, bytes_of, class_in};
 use warpbound_core::base::RegId;
 use warpbound_core::isa::Space;
 use warpbound_core::path::Step;
@@ -16,7 +16,7 @@ const ZERO: u32 = 255;
 
 /// Options for the interpretation of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taking {
+pub struct TraceOptions {
     /// Whether each branch, predicated instruction and other reader of predicates depends on the
     /// last instruction that sets a predicate.
     pub conservative_predicates: bool,
@@ -24,7 +24,7 @@ pub struct Taking {
     pub unknown: String,
 }
 
-impl Default for Taking {
+impl Default for TraceOptions {
     fn default() -> Self {
         Self { conservative_predicates: false, unknown: "alu.misc".to_owned() }
     }
@@ -65,7 +65,7 @@ pub(super) struct Lowered {
 
 /// The statistics of an instruction.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct InstrStats {
     /// The number of warp executions.
     pub(super) count: u64,
     /// The number of lanes in these executions.
@@ -80,9 +80,9 @@ pub(super) fn lower(
     file: &str,
     header: &Header,
     found: &[Found],
-    seen: &[Seen],
+    seen: &[InstrStats],
     opcodes: &Opcodes,
-    taking: &Taking,
+    taking: &TraceOptions,
 ) -> Lowered {
     let mut lower = Lower {
         header,
@@ -173,7 +173,7 @@ fn bare(class: warpbound_core::base::OpClass, flow: Flow, line: u32) -> Instr {
 struct Lower<'a> {
     header: &'a Header,
     opcodes: &'a Opcodes,
-    taking: &'a Taking,
+    taking: &'a TraceOptions,
     program: Program,
     registers: HashMap<u32, RegId>,
     /// The register that represents all predicates, if dependences on them are modelled.
@@ -204,7 +204,7 @@ impl Lower<'_> {
         list
     }
 
-    fn instr(&mut self, found: &Found, seen: &Seen, line: u32) -> (Instr, Action) {
+    fn instr(&mut self, found: &Found, seen: &InstrStats, line: u32) -> (Instr, Action) {
         let fixed = &found.fixed;
         let rule = self.opcodes.find(&fixed.opcode).cloned();
         let own_class = self.header.own.classes.get(&fixed.opcode).cloned();
@@ -233,7 +233,7 @@ impl Lower<'_> {
         let listed = Operands { dsts: fixed.dsts.clone(), srcs: fixed.srcs.clone(), guard: None };
         let operands = self.header.own.operands.get(&found.pc).cloned().unwrap_or(listed);
         let mut dsts = self.list(&operands.dsts);
-        if let (Does::Load(_), false, [first], true) =
+        if let (OpcodeEffect::Load(_), false, [first], true) =
             (rule.does, self.header.own.whole, operands.dsts.as_slice(), fixed.width > 0)
         {
             // wide loads name only the first of several registers
@@ -263,7 +263,7 @@ impl Lower<'_> {
         };
         let sem = match rule.does {
             // the trace does not record the duration
-            Does::Sleep => Sem::Sleep { time: Operand::Imm(1) },
+            OpcodeEffect::Sleep => Sem::Sleep { time: Operand::Imm(1) },
             _ => Sem::Traced(access.map(|(space, bytes)| TracedAccess { space, bytes, atomic })),
         };
         let instr = Instr { class_by_space, dsts, srcs, guard, memory, sem, ..bare(class, flow, line) };
@@ -288,34 +288,36 @@ fn meaning(rule: &Rule, recorded: bool, bytes: u8) -> (Flow, Option<MemoryOp>, A
     };
     let plain = |flow: Flow, action: Action| (flow, None, action, None);
     match rule.does {
-        Does::Load(space) if recorded => access(space, MemoryOp::Load, false),
-        Does::Store(space) if recorded => access(space, MemoryOp::Store, false),
-        Does::Atomic(space) if recorded => access(space, MemoryOp::Atomic, true),
+        OpcodeEffect::Load(space) if recorded => access(space, MemoryOp::Load, false),
+        OpcodeEffect::Store(space) if recorded => access(space, MemoryOp::Store, false),
+        OpcodeEffect::Atomic(space) if recorded => access(space, MemoryOp::Atomic, true),
         // The addresses are unknown. The instruction occupies its unit, and the two-level policy
         // treats it as a load.
-        Does::Load(Space::Global | Space::Generic) | Does::Fetch => {
+        OpcodeEffect::Load(Space::Global | Space::Generic) | OpcodeEffect::Fetch => {
             (Flow::Plain, Some(MemoryOp::Unaddressed(Area::Global)), Action::Plain, None)
         }
-        Does::Copy if recorded => (Flow::AsyncCopy, Some(MemoryOp::AsyncCopy), Action::Copy { bytes }, None),
-        Does::Commit => plain(Flow::Plain, Action::Commit),
-        Does::Wait => plain(Flow::AsyncWait, Action::Wait),
-        Does::Fence => (Flow::Plain, Some(MemoryOp::Fence), Action::Plain, None),
-        Does::Barrier => plain(Flow::Barrier, Action::Barrier),
-        Does::Arrive => plain(Flow::Arrive, Action::Arrive),
-        Does::Exit => plain(Flow::Exit, Action::Exit),
-        Does::Nothing
-        | Does::Sleep
-        | Does::Branch
-        | Does::Copy
-        | Does::Load(_)
-        | Does::Store(_)
-        | Does::Atomic(_) => plain(Flow::Plain, Action::Plain),
+        OpcodeEffect::Copy if recorded => {
+            (Flow::AsyncCopy, Some(MemoryOp::AsyncCopy), Action::Copy { bytes }, None)
+        }
+        OpcodeEffect::Commit => plain(Flow::Plain, Action::Commit),
+        OpcodeEffect::Wait => plain(Flow::AsyncWait, Action::Wait),
+        OpcodeEffect::Fence => (Flow::Plain, Some(MemoryOp::Fence), Action::Plain, None),
+        OpcodeEffect::Barrier => plain(Flow::Barrier, Action::Barrier),
+        OpcodeEffect::Arrive => plain(Flow::Arrive, Action::Arrive),
+        OpcodeEffect::Exit => plain(Flow::Exit, Action::Exit),
+        OpcodeEffect::Nothing
+        | OpcodeEffect::Sleep
+        | OpcodeEffect::Branch
+        | OpcodeEffect::Copy
+        | OpcodeEffect::Load(_)
+        | OpcodeEffect::Store(_)
+        | OpcodeEffect::Atomic(_) => plain(Flow::Plain, Action::Plain),
     }
 }
 
-fn access_space(does: Does) -> Option<Space> {
+fn access_space(does: OpcodeEffect) -> Option<Space> {
     match does {
-        Does::Load(space) | Does::Store(space) | Does::Atomic(space) => Some(space),
+        OpcodeEffect::Load(space) | OpcodeEffect::Store(space) | OpcodeEffect::Atomic(space) => Some(space),
         _ => None,
     }
 }

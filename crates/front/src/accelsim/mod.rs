@@ -8,7 +8,7 @@
 //! its lines; `code` looks up an instruction by its text.
 //!
 //! Information that the tracer does not record (predicates, uniform registers, numbers of barriers,
-//! addresses of textures) costs nothing here unless [`Taking`] says otherwise, and the program's
+//! addresses of textures) costs nothing here unless [`TraceOptions`] says otherwise, and the program's
 //! notes list it. No input causes a panic. The use of memory grows with the largest block and the
 //! number of distinct instructions, at most 2^20, but not with the size of the file.
 
@@ -35,8 +35,8 @@ use warpbound_core::diag::Diagnostic;
 pub use header::Header;
 pub use kernel::{Summary, TracedKernel};
 pub use list::{KernelsList, Listed};
-pub use lower::Taking;
-pub use opcodes::{Does, Opcodes, Rule, bytes_of};
+pub use lower::TraceOptions;
+pub use opcodes::{OpcodeEffect, Opcodes, Rule, bytes_of};
 pub use source::{TraceSource, Wanted};
 pub use synthetic::{Pattern, Synthetic};
 pub use write::{Launched, Writer};

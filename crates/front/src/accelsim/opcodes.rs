@@ -28,7 +28,7 @@ struct RuleSpec {
     names: String,
     class: String,
     #[serde(default, rename = "do")]
-    does: Does,
+    does: OpcodeEffect,
     #[serde(default)]
     bytes: Option<u8>,
     #[serde(default)]
@@ -39,7 +39,7 @@ struct RuleSpec {
 
 /// The effect of an opcode besides occupying a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub enum Does {
+pub enum OpcodeEffect {
     /// No further effect: it computes.
     #[default]
     Nothing,
@@ -79,7 +79,7 @@ pub struct Rule {
     /// The op class; for generic accesses, without the space.
     pub class: String,
     /// The effect.
-    pub does: Does,
+    pub does: OpcodeEffect,
     /// The number of bytes that each lane accesses, if the opcode does not encode it in the usual
     /// way.
     pub bytes: Option<u8>,
@@ -92,7 +92,14 @@ pub struct Rule {
 impl Rule {
     /// Creates a rule for opcodes of this class that compute.
     pub fn new(class: String) -> Self {
-        Self { modifiers: Vec::new(), class, does: Does::Nothing, bytes: None, sets: false, reads: false }
+        Self {
+            modifiers: Vec::new(),
+            class,
+            does: OpcodeEffect::Nothing,
+            bytes: None,
+            sets: false,
+            reads: false,
+        }
     }
 }
 
@@ -155,7 +162,7 @@ impl Opcodes {
     }
 
     /// Returns all op classes that rules name, with their effects.
-    pub fn classes(&self) -> impl Iterator<Item = (&str, Does)> {
+    pub fn classes(&self) -> impl Iterator<Item = (&str, OpcodeEffect)> {
         self.by_root.values().flatten().map(|rule| (rule.class.as_str(), rule.does))
     }
 }

@@ -16,7 +16,7 @@ use warpbound_core::path::{
 use warpbound_core::program::layout::{CONSTANT_LINES_BASE, LOCAL_LINES_BASE, PARAM_LINES_BASE};
 
 /// The maximum number of copied bytes that caches take into account.
-const MOST_COPIED: u64 = 1 << 30;
+const MAX_COPIED: u64 = 1 << 30;
 
 /// The data that the machine needs in paths.
 #[derive(Clone, Copy, Debug)]
@@ -326,7 +326,7 @@ impl BlockSource for TraceSource<'_> {
 /// Returns the most recent copies, limited to more bytes than any cache holds; earlier data has
 /// been evicted.
 fn latest(copies: &[(u64, u64)]) -> Vec<(u64, u64)> {
-    let mut room = MOST_COPIED;
+    let mut room = MAX_COPIED;
     let mut kept = Vec::new();
     for &(address, bytes) in copies.iter().rev() {
         let last = bytes.min(room);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::opcodes::{Does, Opcodes, class_in};
+use super::opcodes::{OpcodeEffect, Opcodes, class_in};
 use warpbound_core::base::{LaneMask, Pc, RegId};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::isa::Space;
@@ -17,7 +17,7 @@ use warpbound_core::program::sem::Sem;
 use warpbound_core::program::{Area, Flow, Instr, MemoryOp, Program, RegKind};
 
 /// The maximum number of sources in a line.
-const MOST_SRCS: usize = 5;
+const MAX_SRCS: usize = 5;
 /// The number that no register may have, because it denotes the zero register.
 const ZERO: usize = 255;
 /// The tracer version of the output, which includes immediates.
@@ -127,12 +127,13 @@ impl<'p> Writer<'p> {
                 }
             };
             // keep an opcode of machine code if it has the same effect
-            let fits = |name: &String| opcodes.find(name).map_or(Does::Nothing, |rule| rule.does) == does;
+            let fits =
+                |name: &String| opcodes.find(name).map_or(OpcodeEffect::Nothing, |rule| rule.does) == does;
             let name = opcode(Pc::from_index(index)).filter(fits).unwrap_or(name);
             let known = opcodes.find(&name).map(|rule| match does {
-                Does::Load(Space::Generic) | Does::Store(Space::Generic) | Does::Atomic(Space::Generic) => {
-                    class_in(&rule.class, Space::Global)
-                }
+                OpcodeEffect::Load(Space::Generic)
+                | OpcodeEffect::Store(Space::Generic)
+                | OpcodeEffect::Atomic(Space::Generic) => class_in(&rule.class, Space::Global),
                 _ => rule.class.clone(),
             });
             let name = if known.as_deref() == Some(class) {
@@ -240,7 +241,7 @@ impl Operands {
     fn of(instr: &Instr, program: &Program) -> Self {
         let vector = |reg: &RegId| program.regs[reg.index()].kind != RegKind::Pred;
         let of = |regs: &[RegId], most| regs.iter().copied().filter(vector).take(most).collect();
-        Self { dsts: of(instr.dsts.as_slice(), 1), srcs: of(&ordered(instr), MOST_SRCS) }
+        Self { dsts: of(instr.dsts.as_slice(), 1), srcs: of(&ordered(instr), MAX_SRCS) }
     }
 
     /// Returns all operands if they do not fit into a line.
@@ -281,13 +282,13 @@ fn numbers(program: &Program) -> Vec<usize> {
 }
 
 /// Returns an opcode that has the same effect as the instruction, irrespective of the op class.
-fn chosen(instr: &Instr, class: &str) -> Result<(String, Does), String> {
+fn chosen(instr: &Instr, class: &str) -> Result<(String, OpcodeEffect), String> {
     let plain = |name: &str, does| Ok((name.to_owned(), does));
     match instr.flow {
-        Flow::Exit => return plain("EXIT", Does::Exit),
-        Flow::Barrier => return plain("BAR.SYNC", Does::Barrier),
-        Flow::Arrive => return plain("BAR.ARV", Does::Arrive),
-        Flow::AsyncWait => return plain("DEPBAR.LE", Does::Wait),
+        Flow::Exit => return plain("EXIT", OpcodeEffect::Exit),
+        Flow::Barrier => return plain("BAR.SYNC", OpcodeEffect::Barrier),
+        Flow::Arrive => return plain("BAR.ARV", OpcodeEffect::Arrive),
+        Flow::AsyncWait => return plain("DEPBAR.LE", OpcodeEffect::Wait),
         Flow::AsyncCopy | Flow::Plain => {}
     }
     let simple = matches!(
@@ -311,40 +312,40 @@ fn chosen(instr: &Instr, class: &str) -> Result<(String, Does), String> {
     };
     let bytes = instr.sem.access().map_or(4, |(_, bytes)| bytes);
     match instr.memory {
-        Some(MemoryOp::Fence) => plain("MEMBAR", Does::Fence),
+        Some(MemoryOp::Fence) => plain("MEMBAR", OpcodeEffect::Fence),
         Some(MemoryOp::AsyncCopy) => match &instr.sem {
-            Sem::AsyncCopy { bytes, .. } => wide("LDGSTS.E", usize::from(*bytes), Does::Copy),
+            Sem::AsyncCopy { bytes, .. } => wide("LDGSTS.E", usize::from(*bytes), OpcodeEffect::Copy),
             _ => Err("this copy".to_owned()),
         },
         Some(MemoryOp::Load(area)) => match area {
-            Area::Global => wide("LDG.E", bytes, Does::Load(Space::Global)),
-            Area::Shared => wide("LDS", bytes, Does::Load(Space::Shared)),
-            Area::Local => wide("LDL", bytes, Does::Load(Space::Local)),
-            Area::Generic => wide("LD.E", bytes, Does::Load(Space::Generic)),
-            Area::Const => wide("LDC", bytes, Does::Load(Space::Const)),
-            Area::KernelParam => wide("LDC.PARAM", bytes, Does::Load(Space::Param)),
+            Area::Global => wide("LDG.E", bytes, OpcodeEffect::Load(Space::Global)),
+            Area::Shared => wide("LDS", bytes, OpcodeEffect::Load(Space::Shared)),
+            Area::Local => wide("LDL", bytes, OpcodeEffect::Load(Space::Local)),
+            Area::Generic => wide("LD.E", bytes, OpcodeEffect::Load(Space::Generic)),
+            Area::Const => wide("LDC", bytes, OpcodeEffect::Load(Space::Const)),
+            Area::KernelParam => wide("LDC.PARAM", bytes, OpcodeEffect::Load(Space::Param)),
             Area::FunctionParam => Err("parameters of functions in memory".to_owned()),
         },
         Some(MemoryOp::Store(area)) => match area {
-            Area::Global => wide("STG.E", bytes, Does::Store(Space::Global)),
-            Area::Shared => wide("STS", bytes, Does::Store(Space::Shared)),
-            Area::Local => wide("STL", bytes, Does::Store(Space::Local)),
-            Area::Generic => wide("ST.E", bytes, Does::Store(Space::Generic)),
+            Area::Global => wide("STG.E", bytes, OpcodeEffect::Store(Space::Global)),
+            Area::Shared => wide("STS", bytes, OpcodeEffect::Store(Space::Shared)),
+            Area::Local => wide("STL", bytes, OpcodeEffect::Store(Space::Local)),
+            Area::Generic => wide("ST.E", bytes, OpcodeEffect::Store(Space::Generic)),
             _ => Err("parameters of functions in memory".to_owned()),
         },
         Some(MemoryOp::Atomic(area)) => match area {
-            Area::Global => wide("ATOMG.E", bytes, Does::Atomic(Space::Global)),
-            Area::Shared => wide("ATOMS", bytes, Does::Atomic(Space::Shared)),
-            Area::Generic => wide("ATOM.E", bytes, Does::Atomic(Space::Generic)),
+            Area::Global => wide("ATOMG.E", bytes, OpcodeEffect::Atomic(Space::Global)),
+            Area::Shared => wide("ATOMS", bytes, OpcodeEffect::Atomic(Space::Shared)),
+            Area::Generic => wide("ATOM.E", bytes, OpcodeEffect::Atomic(Space::Generic)),
             _ => Err("this atomic operation".to_owned()),
         },
         Some(MemoryOp::Unaddressed(_)) => Err("an access without an address".to_owned()),
-        None if instr.waits_untimed().is_some() => plain("NANOSLEEP", Does::Sleep),
-        None if matches!(instr.sem, Sem::AsyncCommit) => plain("LDGDEPBAR", Does::Commit),
+        None if instr.waits_untimed().is_some() => plain("NANOSLEEP", OpcodeEffect::Sleep),
+        None if matches!(instr.sem, Sem::AsyncCommit) => plain("LDGDEPBAR", OpcodeEffect::Commit),
         None => {
             let known = OPCODES.iter().find(|(begins, _)| class.starts_with(begins));
             let name = known.map_or("NOP", |(_, name)| *name);
-            plain(name, if name == "BRA" { Does::Branch } else { Does::Nothing })
+            plain(name, if name == "BRA" { OpcodeEffect::Branch } else { OpcodeEffect::Nothing })
         }
     }
 }

@@ -6,7 +6,7 @@
 //! policy therefore take exactly the same number of cycles.
 
 use super::ahead::ahead;
-use super::order::{Seen, settled};
+use super::order::{OrderDependences, settled};
 use super::plan::Plan;
 use super::run::observe_source;
 use super::workload::WorkloadSource;
@@ -18,7 +18,7 @@ use warpbound_sim::PolicySetup;
 use warpbound_trace::trace::Observer;
 
 /// The largest number of bytes of paths that are kept of a run.
-const MOST_BYTES: usize = 128 << 20;
+const MAX_BYTES: usize = 128 << 20;
 
 /// Everything that timing depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl<'a> Executed<'a> {
     pub(super) fn of(mut source: WorkloadSource<'a>, watch: &Watch) -> Self {
         let (mut blocks, footprint) = (Vec::new(), source.footprint());
         let (mut is_whole, mut failed, mut bytes) = (false, None, 0);
-        while bytes <= MOST_BYTES && !watch.is_stopped() {
+        while bytes <= MAX_BYTES && !watch.is_stopped() {
             let mut block = BlockPaths::default();
             match source.next_block(&mut block) {
                 Ok(true) => {
@@ -110,7 +110,7 @@ impl<'a> Executed<'a> {
 
     /// Returns what is known about the order of accesses so far; of the whole run if its paths were
     /// kept.
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> OrderDependences {
         self.source.seen()
     }
 

@@ -10,7 +10,7 @@ use warpbound_exec::races::{AccessKind, Party, Race, Source, TimeDependences, Va
 /// The dependences of a functional run on the order in which its warps accessed memory, as known at
 /// its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct OrderDependences {
     /// The values and accesses that depend on that order.
     pub dependences: TimeDependences,
     /// The reason why races were not looked for, if they were not.
@@ -20,7 +20,7 @@ pub struct Seen {
 /// The reason given for traces, for which races cannot be looked for.
 pub const IN_A_TRACE: &str = "a trace does not tell what other orders of accesses would lead to";
 
-impl Seen {
+impl OrderDependences {
     /// Returns what is known after a functional run.
     pub fn of(executor: &Executor) -> Self {
         let not_looked_for = (!executor.watches_races()).then_some("--races ignore");
@@ -93,7 +93,7 @@ impl Unsettled {
     /// Withdraws every verdict if the run was one of several possible ones: another order of
     /// accesses may give other paths, and the bounds are not computed for those.
     #[must_use]
-    pub fn settle(self, seen: &Seen, program: &Program) -> Checked {
+    pub fn settle(self, seen: &OrderDependences, program: &Program) -> Checked {
         let Self(mut checked) = self;
         if let Order::Decides(why) = seen.order(program) {
             checked.withdraw(&why);
@@ -126,7 +126,7 @@ impl Unsettled {
 /// Returns the error of the run, with the results judged before it.
 pub fn settled(
     ran: Result<Unsettled, Failed<Unsettled>>,
-    seen: &Seen,
+    seen: &OrderDependences,
     program: &Program,
 ) -> Result<Checked, Failed> {
     match ran {

@@ -11,14 +11,14 @@ use super::tally::Judged;
 use warpbound_bound::Bound;
 use warpbound_core::machine::Machine;
 use warpbound_exec::{Device, Options};
-use warpbound_sim::{Left, PolicySetup};
+use warpbound_sim::{CarriedState, PolicySetup};
 use warpbound_trace::trace::Stalls;
 
 /// The number of digits of the largest number that is read, chosen so that later additions to it do
 /// not overflow.
-const MOST_DIGITS: usize = 16;
+const MAX_DIGITS: usize = 16;
 /// The upper limit of the numbers that are read.
-const MOST: u64 = 10u64.pow(MOST_DIGITS as u32);
+const MOST: u64 = 10u64.pow(MAX_DIGITS as u32);
 
 /// The progress of runs: the number of launches that are complete, and their results.
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ pub struct Reached<'r> {
     /// The results so far, by machine and policy; `None` if there are none.
     pub runs: Vec<Vec<Option<&'r Judged>>>,
     /// The state of caches and DRAM that the launches have left, by machine and policy.
-    pub left: Vec<Vec<&'r Left>>,
+    pub left: Vec<Vec<&'r CarriedState>>,
     /// The memory after the last of these launches; `None` for a list of traces.
     #[serde(skip)]
     pub device: Option<&'r Device>,
@@ -47,7 +47,7 @@ pub struct Begun {
     pub(super) group: usize,
     pub(super) launches: u64,
     pub(super) runs: Vec<Vec<Option<Judged>>>,
-    pub(super) left: Vec<Vec<Left>>,
+    pub(super) left: Vec<Vec<CarriedState>>,
     #[serde(skip)]
     pub(super) device: Option<Device>,
 }
@@ -97,7 +97,7 @@ pub struct Of<'a> {
 }
 
 /// The largest number of bytes of a line of results.
-const MOST_LINE: u64 = 1 << 30;
+const MAX_LINE: u64 = 1 << 30;
 
 impl Of<'_> {
     /// Returns the number of launches to execute; a launch counts once for each group that executes
@@ -178,7 +178,7 @@ impl Begun {
             let through = launches_on(index, &groups, (self.group, self.launches), launches);
             for ((run, setup), left) in policies.iter().zip(*setups).zip(&self.left[index]) {
                 let leaves = machine.memory().start.is_left() && machine.pipeline().is_some() && through > 0;
-                if leaves != (*left != Left::default()) || !left.fits(machine) {
+                if leaves != (*left != CarriedState::default()) || !left.fits(machine) {
                     return Err("what the launches left is not of this machine".to_owned());
                 }
                 if run.as_ref().map_or(0, |run| run.launches().len() as u64) != through {
@@ -256,12 +256,12 @@ fn through((group, groups): (usize, usize), launches: u64, all: u64) -> (u64, u6
 /// reach.
 pub fn line(from: &mut impl BufRead) -> Result<Vec<u8>, String> {
     let mut line = Vec::new();
-    from.take(MOST_LINE)
+    from.take(MAX_LINE)
         .read_until(b'\n', &mut line)
         .map_err(|error| format!("it cannot be unpacked: {error}"))?;
     line.pop_if(|last| *last == b'\n').ok_or("a line does not end")?;
     if has_too_large_a_number(&line) {
-        return Err(format!("a number has more than {MOST_DIGITS} digits"));
+        return Err(format!("a number has more than {MAX_DIGITS} digits"));
     }
     Ok(line)
 }
@@ -276,7 +276,7 @@ fn has_too_large_a_number(json: &[u8]) -> bool {
         }
         in_text = byte == b'"';
         digits = if byte.is_ascii_digit() { digits + 1 } else { 0 };
-        if digits > MOST_DIGITS {
+        if digits > MAX_DIGITS {
             return true;
         }
     }

@@ -10,7 +10,7 @@ use super::ahead::ahead;
 use super::checked::{Checked, Failed, Unsettled};
 use super::executed::Executed;
 use super::judging::{Analysed, Judge, analyser};
-use super::order::{Seen, settled};
+use super::order::{OrderDependences, settled};
 use super::plan::{Plan, resident_blocks};
 use super::run::{observe_source_after, sim_problem};
 use super::workload::{Workload, WorkloadSource};
@@ -20,7 +20,7 @@ use warpbound_core::diag::Diagnostics;
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
 use warpbound_exec::Options;
-use warpbound_sim::{Engine, Left, PaperMachine, PolicySetup, SimError};
+use warpbound_sim::{CarriedState, Engine, PaperMachine, PolicySetup, SimError};
 use warpbound_trace::trace::{Observer, StallReason};
 
 /// The results of a plan, by policy. The results judged before a policy failed are those of its own
@@ -89,21 +89,21 @@ pub fn observe(plan: &Plan, observer: &mut dyn Observer) -> Result<Checked, Fail
 /// `left`, by plan and policy.
 pub(super) fn check_all_after(
     plans: &[&Plan],
-    left: &mut [Vec<Left>],
+    left: &mut [Vec<CarriedState>],
     observer: &mut dyn Observer,
 ) -> Vec<Ran> {
     let Some(first) = plans.first() else { return Vec::new() };
     check_executed(plans, left, &mut Anew(first.workload, first.options.watch), observer)
 }
 
-fn nothing_left(plans: &[&Plan]) -> Vec<Vec<Left>> {
-    plans.iter().map(|plan| vec![Left::default(); plan.policies.len()]).collect()
+fn nothing_left(plans: &[&Plan]) -> Vec<Vec<CarriedState>> {
+    plans.iter().map(|plan| vec![CarriedState::default(); plan.policies.len()]).collect()
 }
 
 /// Does the same as [`check_all_after`], with functional runs of the caller.
 pub(super) fn check_executed<'e>(
     plans: &[&Plan],
-    left: &mut [Vec<Left>],
+    left: &mut [Vec<CarriedState>],
     executes: &mut dyn Executes<'e>,
     observer: &mut dyn Observer,
 ) -> Vec<Ran> {
@@ -129,7 +129,7 @@ pub(super) fn check_executed<'e>(
             // the engine of the paper model leaves no machine state
             block_by_block(&members, (group.options, only), executes)
         } else {
-            let mut of_members: Vec<Vec<Left>> =
+            let mut of_members: Vec<Vec<CarriedState>> =
                 group.members.iter().map(|&index| std::mem::take(&mut left[index])).collect();
             let ran = launch_by_launch(&members, &mut of_members, (group.options, only), executes, observer);
             group.members.iter().zip(of_members).for_each(|(&index, of_member)| left[index] = of_member);
@@ -271,7 +271,7 @@ impl<'p> Replays<'p> {
     }
 
     /// Returns the results, given how the functional run ended.
-    fn finish(self, ended: &Result<(), Diagnostics>, seen: &Seen) -> Ran {
+    fn finish(self, ended: &Result<(), Diagnostics>, seen: &OrderDependences) -> Ran {
         let program = self.plan.workload.program();
         let finish = |(judge, failed): (Judge, Option<Diagnostics>)| {
             let checked = judge.finish(program.notes.clone()).settle(seen, program);
@@ -287,7 +287,7 @@ impl<'p> Replays<'p> {
 /// Runs each plan and policy over all blocks separately.
 fn launch_by_launch<'e>(
     plans: &[&Plan],
-    left: &mut [Vec<Left>],
+    left: &mut [Vec<CarriedState>],
     (options, only): (Options, bool),
     executes: &mut dyn Executes<'e>,
     observer: &mut dyn Observer,
@@ -301,7 +301,7 @@ fn launch_by_launch<'e>(
         executes.end(source);
         (paths, seen)
     });
-    let mut run = |plan: &Plan, policy: &PolicySetup, left: &mut Left| {
+    let mut run = |plan: &Plan, policy: &PolicySetup, left: &mut CarriedState| {
         let program = plan.workload.program();
         let (ran, seen) = match &kept {
             Some((paths, seen)) => {
@@ -322,7 +322,7 @@ fn launch_by_launch<'e>(
         };
         settled(ran, &seen, program)
     };
-    let mut of_plan = |(plan, left): (&&Plan, &mut Vec<Left>)| {
+    let mut of_plan = |(plan, left): (&&Plan, &mut Vec<CarriedState>)| {
         plan.policies.iter().zip(left).map(|(policy, left)| run(plan, policy, left)).collect()
     };
     plans.iter().zip(left).map(&mut of_plan).collect()

@@ -11,7 +11,7 @@ use warpbound_core::base::{Cycles, Watch};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
 use warpbound_core::program::TimingTable;
-use warpbound_sim::{Left, PolicySetup, SimError, simulate_after};
+use warpbound_sim::{CarriedState, PolicySetup, SimError, simulate_after};
 use warpbound_trace::trace::{Event, Needs, Observer, StallReason};
 
 /// Does the same as [`super::observe`], with a source of the caller, who knows at its end which
@@ -25,13 +25,13 @@ pub fn observe_source(
     source: &mut dyn BlockSource<Error = Diagnostics>,
     observer: &mut dyn Observer,
 ) -> Result<Unsettled, Failed<Unsettled>> {
-    observe_source_after(&mut Left::default(), plan, policy, source, observer)
+    observe_source_after(&mut CarriedState::default(), plan, policy, source, observer)
 }
 
 /// Does the same as [`observe_source`], on a machine whose caches and DRAM earlier launches have
 /// left in the state `left`; see [`simulate_after`].
 pub(super) fn observe_source_after(
-    left: &mut Left,
+    left: &mut CarriedState,
     plan: &Plan,
     policy: &PolicySetup,
     source: &mut dyn BlockSource<Error = Diagnostics>,

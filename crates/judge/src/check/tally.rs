@@ -11,7 +11,7 @@ use super::judge::{BlockTable, BoundRow};
 use warpbound_bound::Guarantee;
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_sim::Left;
+use warpbound_sim::CarriedState;
 
 /// The judged run of a launch or an application under one policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -149,7 +149,7 @@ impl Judged {
 pub struct Tally {
     checked: Option<Judged>,
     /// The state of caches and DRAM that the launches so far have left on the machine.
-    pub left: Left,
+    pub left: CarriedState,
 }
 
 impl Tally {
@@ -164,7 +164,7 @@ impl Tally {
     }
 
     /// Resumes a run after these results.
-    pub fn from(checked: Option<Judged>, left: Left) -> Self {
+    pub fn from(checked: Option<Judged>, left: CarriedState) -> Self {
         Self { checked, left }
     }
 

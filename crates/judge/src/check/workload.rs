@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::order::{IN_A_TRACE, Seen};
+use super::order::{IN_A_TRACE, OrderDependences};
 use super::steps::before;
 use warpbound_core::base::Watch;
 use warpbound_core::diag::Diagnostics;
@@ -153,12 +153,14 @@ fn wanted(options: &Options) -> Wanted {
 impl WorkloadSource<'_> {
     /// Returns what is known about the order in which warps accessed memory; complete after the
     /// last block.
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> OrderDependences {
         match self {
             // the instructions of a micro kernel access no memory
-            Self::Micro(_) => Seen::default(),
-            Self::Launch(executor) => Seen::of(executor),
-            Self::Trace(_) => Seen { not_looked_for: Some(IN_A_TRACE), ..Seen::default() },
+            Self::Micro(_) => OrderDependences::default(),
+            Self::Launch(executor) => OrderDependences::of(executor),
+            Self::Trace(_) => {
+                OrderDependences { not_looked_for: Some(IN_A_TRACE), ..OrderDependences::default() }
+            }
         }
     }
 

@@ -27,9 +27,9 @@ use warpbound_core::program::{Flow, Instr, Program, RegKind, Register, Sem, Timi
 /// The number of units of a machine of the grammar.
 pub const UNITS: usize = 2;
 /// The largest number of warps of a block.
-pub const MOST_WARPS: usize = 4;
+pub const MAX_WARPS: usize = 4;
 /// The largest number of instructions of a warp.
-pub const MOST_INSTRUCTIONS: usize = 5;
+pub const MAX_INSTRUCTIONS: usize = 5;
 /// The number of violations kept per bound.
 const KEPT: usize = 4;
 /// The number of blocks that a thread takes at a time.
@@ -94,7 +94,7 @@ impl std::fmt::Display for TooLarge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "grammars have 1 to {MOST_WARPS} warps of 1 to {MOST_INSTRUCTIONS} instructions, \
+            "grammars have 1 to {MAX_WARPS} warps of 1 to {MAX_INSTRUCTIONS} instructions, \
              inits from 1 and inits and latencies up to 1000"
         )
     }
@@ -117,7 +117,7 @@ impl Grammar {
     /// # Errors
     /// Returns an error if there is nothing to enumerate or too much.
     pub fn with_timing(warps: usize, longest: usize, inits: &[u16], lats: &[u16]) -> Result<Self, TooLarge> {
-        let in_range = (1..=MOST_WARPS).contains(&warps) && (1..=MOST_INSTRUCTIONS).contains(&longest);
+        let in_range = (1..=MAX_WARPS).contains(&warps) && (1..=MAX_INSTRUCTIONS).contains(&longest);
         let times_fit = !inits.is_empty()
             && !lats.is_empty()
             && inits.iter().all(|init| (1..=1000).contains(init))
@@ -226,7 +226,7 @@ impl Grammar {
         let source = SourceText::new("grammar.ron", text);
         let machine = Machine::new(&MachineSpec::parse(&source)?, &source)?;
         let mut program = Program { file: "grammar".to_owned(), ..Program::default() };
-        program.regs = (0..MOST_INSTRUCTIONS)
+        program.regs = (0..MAX_INSTRUCTIONS)
             .map(|reg| Register { name: format!("r{reg}"), kind: RegKind::Bits(32) })
             .collect();
         let classes = ["f0", "f1", "ret"].map(|class| program.classes.intern(class));
@@ -290,13 +290,13 @@ impl Grammar {
     }
 
     fn follow<'a>(&'a self, machine: usize, warps: &[usize], watch: &'a Watch) -> Schedules<'a> {
-        let mut codes: [&[(u8, u8)]; MOST_WARPS] = [&[]; MOST_WARPS];
+        let mut codes: [&[(u8, u8)]; MAX_WARPS] = [&[]; MAX_WARPS];
         for (code, &warp) in codes.iter_mut().zip(warps) {
             *code = &self.codes[warp];
         }
         let instructions = codes.iter().map(|code| code.len()).sum();
         let timing = self.machines[machine].0;
-        let mut schedules = Schedules { codes, timing, watch, latest: [0; MOST_WARPS], count: 0 };
+        let mut schedules = Schedules { codes, timing, watch, latest: [0; MAX_WARPS], count: 0 };
         schedules.follow(&Moment::default(), instructions);
         schedules
     }
@@ -442,12 +442,12 @@ fn multisets(kinds: u64, size: u64) -> u64 {
 
 /// Follows every work-conserving schedule of a block.
 struct Schedules<'a> {
-    codes: [&'a [(u8, u8)]; MOST_WARPS],
+    codes: [&'a [(u8, u8)]; MAX_WARPS],
     timing: [(u16, u16); UNITS],
     /// Can stop the search before all schedules are followed.
     watch: &'a Watch,
     /// The latest finish of each warp over all schedules.
-    latest: [u16; MOST_WARPS],
+    latest: [u16; MAX_WARPS],
     count: u64,
 }
 
@@ -455,11 +455,11 @@ struct Schedules<'a> {
 #[derive(Clone, Copy, Default)]
 struct Moment {
     now: u16,
-    next: [u8; MOST_WARPS],
-    done: [[u16; MOST_INSTRUCTIONS]; MOST_WARPS],
-    finish: [u16; MOST_WARPS],
+    next: [u8; MAX_WARPS],
+    done: [[u16; MAX_INSTRUCTIONS]; MAX_WARPS],
+    finish: [u16; MAX_WARPS],
     /// The cycle after each warp's last issue.
-    after: [u16; MOST_WARPS],
+    after: [u16; MAX_WARPS],
     free: [u16; UNITS],
 }
 
@@ -469,7 +469,7 @@ impl Schedules<'_> {
         if left >= LONG && self.watch.is_stopped() {
             return;
         }
-        let mut ready = [u16::MAX; MOST_WARPS];
+        let mut ready = [u16::MAX; MAX_WARPS];
         for (warp, code) in self.codes.iter().enumerate() {
             if let Some(&(_, reads)) = code.get(usize::from(moment.next[warp])) {
                 let sources = moment.done[warp].iter().enumerate().filter(|(i, _)| reads >> i & 1 == 1);
@@ -485,7 +485,7 @@ impl Schedules<'_> {
             return;
         }
         let now = moment.now.max(first);
-        for warp in (0..MOST_WARPS).filter(|&warp| ready[warp] <= now) {
+        for warp in (0..MAX_WARPS).filter(|&warp| ready[warp] <= now) {
             let index = usize::from(moment.next[warp]);
             let unit = usize::from(self.codes[warp][index].0);
             let (init, lat) = self.timing[unit];

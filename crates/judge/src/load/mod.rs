@@ -8,15 +8,15 @@
 //! names that [`OptionNames`] states.
 //!
 //! ```
-//! use warpbound::base::Watch;
-//! use warpbound::load::{LaunchOptions, Loader, Memory};
+//! use warpbound_core::base::Watch;
+//! use warpbound_judge::load::{LaunchOptions, Loader, Memory};
 //!
 //! let files = Memory::new().with("pair.warp", ".warps 2\n    alu.int a\n    alu.int _, a\n");
 //! let loader = Loader::new(files);
 //! let kernel = loader.kernel("pair.warp", &LaunchOptions::default(), &Watch::new())?;
 //! let machine = loader.machine("ecrts25-orin")?;
 //! assert_eq!((kernel.workload.blocks(), machine.name()), (1, "ecrts25-orin"));
-//! # Ok::<(), warpbound::diag::Diagnostics>(())
+//! # Ok::<(), warpbound_core::diag::Diagnostics>(())
 //! ```
 
 mod applications;

@@ -10,7 +10,7 @@ use crate::check::{Workload, WorkloadKind};
 use warpbound_core::base::Watch;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::program::names;
-use warpbound_front::accelsim::{KernelsList, Listed, Open, Taking, TraceFile, TracedKernel};
+use warpbound_front::accelsim::{KernelsList, Listed, Open, TraceFile, TraceOptions, TracedKernel};
 
 /// The location of a trace, which is read more than once.
 #[derive(Debug)]
@@ -29,9 +29,9 @@ impl Open for Located {
 /// If the trace is invalid or not one of the caller's files, or if reading was stopped.
 pub fn read(file: &Location, options: &LaunchOptions, watch: &Watch) -> Result<TracedKernel, Diagnostics> {
     let file = TraceFile { name: file.shown(), open: Arc::new(Located(file.clone())) };
-    let taking = Taking {
+    let taking = TraceOptions {
         conservative_predicates: options.conservative_predicates,
-        unknown: options.unknown_op.clone().unwrap_or(Taking::default().unknown),
+        unknown: options.unknown_op.clone().unwrap_or(TraceOptions::default().unknown),
     };
     let kernel = TracedKernel::read(file, embedded::opcodes()?, &taking, Some(watch))?;
     if !kernel.summary.unknown.is_empty() {

@@ -10,12 +10,12 @@
 use super::memory::{Lower, MemoryLeft};
 
 use super::Sm;
+use super::carried::{CarriedState, OnGpu};
 use super::code::Code;
 use super::cores::{Core, Crew};
-use super::left::{Left, OnGpu};
 use super::order::Order;
+use super::pending::PendingEvents;
 use super::samples::Told;
-use super::telling::Telling;
 use crate::SLOTS;
 use crate::blocks::Layout;
 use crate::error::{RunError, SimError};
@@ -39,7 +39,7 @@ const SHARE: usize = 2;
 pub(crate) fn launch(
     supply: &mut Supply<'_, '_>,
     on: &On<'_>,
-    left: &mut Left,
+    left: &mut CarriedState,
     pipeline: &Pipeline,
     observer: &mut dyn Observer,
     on_block: &mut OnBlock<'_>,
@@ -56,7 +56,7 @@ pub(crate) fn launch(
 fn launch_with<'a>(
     supply: &mut Supply<'_, '_>,
     on: &On<'a>,
-    left: &mut Left,
+    left: &mut CarriedState,
     pipeline: &'a Pipeline,
     code: &'a Code<'a>,
     observer: &mut dyn Observer,
@@ -92,7 +92,7 @@ fn launch_with<'a>(
         now: 0,
         lower,
         crew,
-        telling: Telling::new(sms),
+        telling: PendingEvents::new(sms),
         length: FIRST_WINDOW,
         listening,
         told: sampling.then(Told::default),
@@ -166,7 +166,11 @@ fn launch_with<'a>(
 
 /// Returns the state in which a launch starts: the memory behind the SMs, and the SM that got a
 /// block last. It takes the state that other launches left out of `left`.
-pub(super) fn found(machine: &Machine, footprint: &Footprint, left: &mut Left) -> (Option<Lower>, usize) {
+pub(super) fn found(
+    machine: &Machine,
+    footprint: &Footprint,
+    left: &mut CarriedState,
+) -> (Option<Lower>, usize) {
     let left = left.0.take();
     let last_served = left.as_ref().map_or(machine.sms() - 1, |left| left.last_served);
     (lower_level(machine, footprint, left), last_served)
@@ -207,7 +211,7 @@ fn lower_level_after(machine: &Machine, left: Option<MemoryLeft>) -> Option<Opti
     }
 }
 
-impl Left {
+impl CarriedState {
     /// Returns whether a launch on this machine can have left this state.
     pub fn fits(&self, machine: &Machine) -> bool {
         let Self(Some(left)) = self else { return true };
@@ -223,7 +227,7 @@ pub(super) fn leave(
     lower: Option<Lower>,
     last_served: usize,
     makespan: Cycles,
-    left: &mut Left,
+    left: &mut CarriedState,
 ) {
     if machine.memory().start.is_left() {
         let memory = lower.map(|lower| lower.leave(makespan.get(), machine.sms()));
@@ -269,7 +273,7 @@ pub(super) struct Gpu<'a> {
     pub lower: Option<Lower>,
     pub crew: Crew<'a>,
     /// The events of the last window that have not been emitted yet.
-    pub telling: Telling,
+    pub telling: PendingEvents,
     /// The largest number of cycles of the next window.
     pub length: u64,
     /// Whether an observer receives events.
@@ -386,7 +390,7 @@ impl<'a> Gpu<'a> {
     }
 
     /// Stores the state that the completed launch leaves for the next one.
-    fn leave(&mut self, left: &mut Left, summary: &SimSummary) {
+    fn leave(&mut self, left: &mut CarriedState, summary: &SimSummary) {
         leave(self.maker.machine, self.lower.take(), self.last_served, summary.makespan, left);
     }
 

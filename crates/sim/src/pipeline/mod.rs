@@ -45,6 +45,7 @@
 mod accesses;
 mod blocks;
 pub mod by_cycle;
+mod carried;
 mod code;
 mod collector;
 mod completions;
@@ -56,25 +57,24 @@ mod front_end;
 mod gpu;
 mod issue;
 mod latch;
-mod left;
 mod load_store;
 mod log;
 mod memory;
 mod order;
 mod outcome;
+mod pending;
 mod per;
 mod place;
 mod regs;
 mod samples;
 mod schedulers;
 mod stuck;
-mod telling;
 mod units;
 mod warps;
 mod window;
 
+pub use carried::CarriedState;
 pub(crate) use gpu::launch;
-pub use left::Left;
 
 use crate::blocks::{Blocks, Layout};
 use crate::policy::{AnyPolicy, Policy, ReplayError};

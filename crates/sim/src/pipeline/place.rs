@@ -12,7 +12,7 @@ const SUB_CORE_BITS: u32 = SubCores::MAX.trailing_zeros();
 /// The entries of sub-core 0, as a mask.
 const OF_SUB_CORE: u64 = u64::MAX / OF_UNIT;
 
-const _: () = assert!(PLACES >= SubCores::MAX * (warpbound_core::machine::MOST_DETAILED_UNITS + 1));
+const _: () = assert!(PLACES >= SubCores::MAX * (warpbound_core::machine::MAX_DETAILED_UNITS + 1));
 
 /// The latch entry in which instructions of a sub-core wait for a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use report::Kept;
 
 use std::sync::{Mutex, PoisonError};
 
-use super::sweep::Said;
+use super::sweep::CommandOptions;
 use crate::args::Check;
 use crate::batch::{Blocks, each_kernel};
 use crate::checkpoint;
@@ -40,7 +40,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
         judged::prepare(&names[index], location, args, &lists, watch)
     };
     let folders = Folders::prepare(args, &lists, &names, &locations, session)?;
-    let said = Said {
+    let said = CommandOptions {
         command: "check",
         kernels: &args.kernels,
         common: &args.common,

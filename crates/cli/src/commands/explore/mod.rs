@@ -14,7 +14,7 @@ use warpbound_core::diag::Diagnostic;
 use warpbound_core::machine::Machine;
 use warpbound_core::path::BlockPaths;
 use warpbound_core::program::TimingTable;
-use warpbound_judge::check::order::Seen;
+use warpbound_judge::check::order::OrderDependences;
 use warpbound_judge::explore::search::{Limits, Spent};
 use warpbound_judge::load::LoadedKernel;
 use warpbound_report::explore::Searched;
@@ -47,21 +47,22 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
             .into());
     }
     let table = load::timing(&kernel, &machine)?;
-    let search = |paths: &BlockPaths, seen: &Seen, order: Order, outputs: schedules::Witnesses| {
-        let limits = Limits {
-            max_states: args.max_states,
-            max_bytes: resources::of_search(),
-            threads: args.jobs.unwrap_or_else(resources::threads),
+    let search =
+        |paths: &BlockPaths, seen: &OrderDependences, order: Order, outputs: schedules::Witnesses| {
+            let limits = Limits {
+                max_states: args.max_states,
+                max_bytes: resources::of_search(),
+                threads: args.jobs.unwrap_or_else(resources::threads),
+            };
+            let (kernel, machine, table) = (&kernel, &machine, &table);
+            let races_not_looked_for = seen.not_looked_for.map(str::to_owned);
+            let block = Block { args, kernel, machine, table, paths, limits, races_not_looked_for, session };
+            if args.vary.is_empty() {
+                schedules::explore(&block, order, outputs)
+            } else {
+                latencies::explore(&block)
+            }
         };
-        let (kernel, machine, table) = (&kernel, &machine, &table);
-        let races_not_looked_for = seen.not_looked_for.map(str::to_owned);
-        let block = Block { args, kernel, machine, table, paths, limits, races_not_looked_for, session };
-        if args.vary.is_empty() {
-            schedules::explore(&block, order, outputs)
-        } else {
-            latencies::explore(&block)
-        }
-    };
     let outputs = schedules::Witnesses::create(args, &kernel, session)?;
     let (paths, seen) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common, session)?;
     let order = seen.order(kernel.workload.program());

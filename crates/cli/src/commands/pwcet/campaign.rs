@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::args::Pwcet;
-use crate::commands::sweep::{About, Doing, Planned, Said};
+use crate::commands::sweep::{About, CommandOptions, Planned, RunParameters};
 use crate::files::results::Results;
 use crate::load;
 use crate::measurements::Measurements;
@@ -62,7 +62,7 @@ impl Campaign {
         let (machine, spec) = load::machine_of(common, &loaded)?;
         let policy = load::policy_of(common, &loaded, &machine)?;
         let name = common.machine.clone().or_else(|| loaded.own_machine().map(str::to_owned));
-        let said = Said {
+        let said = CommandOptions {
             command: "pwcet",
             kernels: std::slice::from_ref(&args.what),
             common,
@@ -115,8 +115,8 @@ impl Campaign {
         Ok(Simulated::All { measured, makespans })
     }
 
-    fn doing(args: &Pwcet) -> Doing {
-        Doing { what: "simulating", threads: args.jobs, self_check: false }
+    fn doing(args: &Pwcet) -> RunParameters {
+        RunParameters { what: "simulating", threads: args.jobs, self_check: false }
     }
 
     /// Simulates the runs, and passes the records to `see` in the order of the runs.

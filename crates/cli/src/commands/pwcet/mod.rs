@@ -23,13 +23,13 @@ use warpbound_report::pwcet::{Measured, NoCurveResult, PwcetReport, PwcetResult,
 
 /// The most measurements; one of the tests compares all pairs, which takes five seconds for
 /// 200,000.
-const MOST_MEASUREMENTS: usize = 500_000;
+const MAX_MEASUREMENTS: usize = 500_000;
 
 /// The default of `--runs`, which the help text states, too.
 const RUNS: u64 = 10_000;
 
 /// The most threads; more do not help on any machine that we know.
-pub const MOST_THREADS: usize = 256;
+pub const MAX_THREADS: usize = 256;
 
 /// Runs the command.
 pub fn run(args: &Pwcet, session: &Session) -> Outcome {
@@ -46,9 +46,9 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
         }
     };
     options.exact_clock = measured.is_exact();
-    if values.len() > MOST_MEASUREMENTS {
+    if values.len() > MAX_MEASUREMENTS {
         let message =
-            format!("{} measurements are too many: at most {MOST_MEASUREMENTS} are analysed", values.len());
+            format!("{} measurements are too many: at most {MAX_MEASUREMENTS} are analysed", values.len());
         let hint = "the test of independence compares all with all; analyse parts of them, each by itself";
         return Err(Diagnostic::general(args.what.clone(), message).hint(hint).into());
     }
@@ -59,7 +59,7 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
     let folder = args.svg.as_deref().map(prepare).transpose()?;
 
     session.progress.begin("analysing", None, "replicates");
-    let threads = args.jobs.unwrap_or_else(resources::threads).clamp(1, MOST_THREADS);
+    let threads = args.jobs.unwrap_or_else(resources::threads).clamp(1, MAX_THREADS);
     let sample = values.sample();
     let analysed = match &sample {
         Err(why) => Err(Without::Sample(*why)),

@@ -3,7 +3,7 @@
 
 use super::Done;
 use crate::args::{Common, PtxLaunch, Pwcet, Reproduce};
-use crate::commands::pwcet::{Campaign, MOST_THREADS, Simulated, options};
+use crate::commands::pwcet::{Campaign, MAX_THREADS, Simulated, options};
 use crate::files::Folder;
 use crate::load;
 use crate::resources;
@@ -81,7 +81,7 @@ fn configuration(
         // occurs only if runs are kept in a folder
         Simulated::Part(_) => return Err(Diagnostic::general(trace.launch, "a part of the runs").into()),
     };
-    let threads = jobs.unwrap_or_else(resources::threads).clamp(1, MOST_THREADS);
+    let threads = jobs.unwrap_or_else(resources::threads).clamp(1, MAX_THREADS);
     let analysed = match Sample::from_cycles(&makespans) {
         Err(why) => Err(NoCurve::Sample(why)),
         Ok(sample) => match analyse(&sample, &simulated(&wanted)?, threads, &session.watch) {

@@ -3,7 +3,7 @@
 use super::Done;
 use crate::args::{Ablate, Reproduce, TableFormat};
 use crate::commands::ablate::ablation;
-use crate::commands::sweep::{Doing, Planned};
+use crate::commands::sweep::{Planned, RunParameters};
 use crate::failures::Batch;
 use crate::files::loader;
 use crate::resources;
@@ -26,7 +26,7 @@ pub fn of_plan(paper: Paper, args: &Reproduce, session: &Session) -> Result<Done
     };
     let mut runs: Vec<Measured> = Vec::new();
     // the single warps of Table 3 are those of the self-check
-    let doing = Doing { what: "simulating", threads: args.jobs, self_check: paper.is_table_3() };
+    let doing = RunParameters { what: "simulating", threads: args.jobs, self_check: paper.is_table_3() };
     planned.run(0..planned.points.jobs(), &doing, session, |records| {
         for record in records {
             let line = record.json(&planned.columns);

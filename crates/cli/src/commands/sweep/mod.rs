@@ -6,8 +6,8 @@ mod recording;
 
 use std::path::Path;
 
-pub use planned::{Doing, Planned};
-pub use recording::{Own, Said};
+pub use planned::{Planned, RunParameters};
+pub use recording::{CommandOptions, KernelDefaults};
 
 use crate::args::Sweep;
 use crate::files::loader;
@@ -29,7 +29,7 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
     session.keep(format!("the points that are done are in {}; --resume goes on", args.out.display()));
     let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
     let done = results.done(jobs().map(|job| points.numbers(&points.job(job))))?;
-    let doing = Doing { what: "sweeping", threads: args.jobs, self_check: false };
+    let doing = RunParameters { what: "sweeping", threads: args.jobs, self_check: false };
     let ended = planned.run(jobs().skip(done as usize), &doing, session, |records| {
         let lines: String = records.iter().map(|record| record.json(&planned.columns)).collect();
         results.append(&lines)

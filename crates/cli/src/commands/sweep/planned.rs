@@ -19,7 +19,7 @@ use warpbound_report::output::TOOL_VERSION;
 const RACE_MEMORY: usize = 512 << 20;
 
 /// The most threads; more do not help on any machine that we know.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 /// A plan with everything that it names.
 pub struct Planned {
@@ -33,7 +33,7 @@ pub struct Planned {
 }
 
 /// The parameters for running jobs.
-pub struct Doing {
+pub struct RunParameters {
     /// The label of the progress display.
     pub what: &'static str,
     /// The number of threads; `None` for all cores.
@@ -109,7 +109,7 @@ impl Planned {
     pub fn run(
         &self,
         jobs: impl Iterator<Item = u64> + Clone,
-        doing: &Doing,
+        doing: &RunParameters,
         session: &Session,
         mut sink: impl FnMut(&[Record]) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
@@ -124,7 +124,7 @@ impl Planned {
         let work = |job| run_job(&self.points, &self.points.job(job), &self.columns, &self.found, &options);
         // no further job is started after a stop request
         let wanted = jobs.take_while(|_| !session.watch.is_stopped());
-        let threads = doing.threads.unwrap_or_else(resources::threads).clamp(1, MOST_THREADS);
+        let threads = doing.threads.unwrap_or_else(resources::threads).clamp(1, MAX_THREADS);
         let ended = in_order(wanted, threads, work, |records| match records {
             Some(records) => {
                 sink(&records).map_err(Some)?;

@@ -35,7 +35,7 @@ struct Written {
 }
 
 /// The defaults of a kernel, which apply where the command line states nothing.
-pub struct Own {
+pub struct KernelDefaults {
     /// The name of the kernel.
     pub kernel: String,
     /// The machine that its file names.
@@ -44,7 +44,7 @@ pub struct Own {
     pub policies: Vec<Vec<String>>,
 }
 
-impl Own {
+impl KernelDefaults {
     /// Returns the defaults of a kernel with these runs.
     pub fn of(what: &Loaded, setups: &[Vec<Setup>]) -> Self {
         let words = |runs: &Vec<Setup>| runs.iter().map(|run| run.policy.kind().to_string()).collect();
@@ -57,7 +57,7 @@ impl Own {
 }
 
 /// The options of a command line, except for the lists of machines and policies.
-pub struct Said<'a> {
+pub struct CommandOptions<'a> {
     pub command: &'static str,
     /// The kernels as the command line names them; empty for the suite.
     pub kernels: &'a [String],
@@ -66,7 +66,7 @@ pub struct Said<'a> {
     pub bounds: &'a [String],
 }
 
-impl Said<'_> {
+impl CommandOptions<'_> {
     /// Opens the folder of results, if one is requested. `kernels` returns the defaults of the
     /// kernels.
     pub fn recording(
@@ -74,7 +74,7 @@ impl Said<'_> {
         out: Option<&Path>,
         lists: &Lists,
         (session, resume): (&Session, bool),
-        kernels: impl FnOnce() -> Vec<Own>,
+        kernels: impl FnOnce() -> Vec<KernelDefaults>,
     ) -> Result<Option<Recording>, Diagnostics> {
         let Some(dir) = out else { return Ok(None) };
         let kernels = kernels();
@@ -84,7 +84,7 @@ impl Said<'_> {
         };
         let machines = lists.machines().map_or_else(|| vec![DEFAULT_MACHINE.to_owned()], <[String]>::to_vec);
         if lists.machines().is_none() {
-            for Own { kernel, machine, .. } in &kernels {
+            for KernelDefaults { kernel, machine, .. } in &kernels {
                 if let Some(machine) = machine {
                     let message =
                         format!("all results have the same machines, and `{kernel}` brings `{machine}`");

@@ -24,5 +24,5 @@ pub use parts::Parts;
 pub use pipeline::Pipeline;
 pub use shared_memory::{BankTiming, Banks, SharedMemory};
 pub use sub_cores::SubCores;
-pub use units::{MOST_DETAILED_UNITS, OpTiming, Unit};
+pub use units::{MAX_DETAILED_UNITS, OpTiming, Unit};
 pub use value::Checked;

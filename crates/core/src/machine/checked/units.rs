@@ -10,7 +10,7 @@ use crate::machine::written::{MachineSpec, OpSpec, TimedOpSpec, UnitSpec};
 
 /// The maximum number of units of a machine with a pipeline: its engine uses one bit for each of
 /// them, and for the load/store unit, in every sub-core.
-pub const MOST_DETAILED_UNITS: usize = 15;
+pub const MAX_DETAILED_UNITS: usize = 15;
 
 /// A functional unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Units {
             units.add_ops(&spec.ops, &mut check.part("ops"));
             units.add_barrier();
             let (most, of) =
-                if spec.pipeline.is_some() { (MOST_DETAILED_UNITS, " with a pipeline") } else { (64, "") };
+                if spec.pipeline.is_some() { (MAX_DETAILED_UNITS, " with a pipeline") } else { (64, "") };
             let count = units.list.len();
             if count > most {
                 check.problem("units", format!("{count} units; at most {most} are supported{of}"), "");

@@ -195,7 +195,7 @@ pub fn import(sources: &[SourceText], base: MachineSpec) -> Result<Imported, Dia
 }
 
 /// The maximum number of unknown options for which similar names are searched.
-const MOST_COMPARED: usize = 200;
+const MAX_COMPARED: usize = 200;
 
 /// A translation in progress.
 struct Import<'a> {
@@ -362,7 +362,7 @@ impl<'a> Import<'a> {
                     return Became::Nothing(reason.to_owned());
                 }
                 compared += 1;
-                let near = (compared <= MOST_COMPARED).then(|| closest(name, known.iter().copied()));
+                let near = (compared <= MAX_COMPARED).then(|| closest(name, known.iter().copied()));
                 Became::Unknown(near.flatten())
             });
             Taken { name: given.name.clone(), value: given.value.clone(), file, line, became, but }

@@ -36,7 +36,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
 
 /// Consumes the number of elements of the vector and their type.
 fn shape(op: &mut Opcode<'_>) -> Res<(usize, Type)> {
-    const MOST_BITS: usize = 256;
+    const MAX_BITS: usize = 256;
     let count = op.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1);
     let ty = match op.types().as_slice() {
         // in memory these types are untyped bits
@@ -46,8 +46,8 @@ fn shape(op: &mut Opcode<'_>) -> Res<(usize, Type)> {
         [ty] if !matches!(ty, Type::Pred | Type::Opaque) => *ty,
         _ => return Err(op.finish().err().unwrap_or_else(|| wrong_type(op))),
     };
-    if count * usize::from(ty.bits()) > MOST_BITS {
-        let message = format!("`{}` is wider than {MOST_BITS} bits", op.text);
+    if count * usize::from(ty.bits()) > MAX_BITS {
+        let message = format!("`{}` is wider than {MAX_BITS} bits", op.text);
         return Err(Refusal::new(message, "use several accesses"));
     }
     Ok((count, ty))

@@ -9,7 +9,7 @@ use warpbound_core::program::sem::{
 };
 
 /// The maximum number of targets of an indirect branch.
-const MOST_PLACES: usize = 256;
+const MAX_PLACES: usize = 256;
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
     let sem = d.op.sem.as_str();
@@ -86,9 +86,9 @@ fn table(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
             places.push((word, target));
         }
     }
-    if places.is_empty() || places.len() > MOST_PLACES {
+    if places.is_empty() || places.len() > MAX_PLACES {
         let message = format!("the constants of the kernel have {} places to go to", places.len());
-        return refuse(message, format!("1 to {MOST_PLACES} are known"));
+        return refuse(message, format!("1 to {MAX_PLACES} are known"));
     }
     let (index, here) = (cx.narrow(), cx.pred());
     cx.push(Sem::Mov { dst: index, src: Src::Imm(places.len() as u64) });

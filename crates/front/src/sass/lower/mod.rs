@@ -89,7 +89,7 @@ impl Role {
 
 /// The kinds of temporary registers.
 #[derive(Clone, Copy)]
-enum Own {
+enum TempKind {
     Narrow,
     Wide,
     Pred,
@@ -147,11 +147,11 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns a temporary register that the instruction has not used yet.
-    fn own(&mut self, kind: Own) -> RegId {
+    fn own(&mut self, kind: TempKind) -> RegId {
         let (index, bits, letter) = match kind {
-            Own::Narrow => (0, RegKind::Bits(32), 'n'),
-            Own::Wide => (1, RegKind::Bits(64), 'w'),
-            Own::Pred => (2, RegKind::Pred, 'p'),
+            TempKind::Narrow => (0, RegKind::Bits(32), 'n'),
+            TempKind::Wide => (1, RegKind::Bits(64), 'w'),
+            TempKind::Pred => (2, RegKind::Pred, 'p'),
         };
         let next = self.taken[index];
         self.taken[index] += 1;
@@ -167,15 +167,15 @@ impl<'a> Cx<'a> {
     }
 
     fn narrow(&mut self) -> RegId {
-        self.own(Own::Narrow)
+        self.own(TempKind::Narrow)
     }
 
     fn wide(&mut self) -> RegId {
-        self.own(Own::Wide)
+        self.own(TempKind::Wide)
     }
 
     fn pred(&mut self) -> RegId {
-        self.own(Own::Pred)
+        self.own(TempKind::Pred)
     }
 
     fn push(&mut self, sem: Sem) {

@@ -9,7 +9,7 @@ use warpbound_core::path::{BlockPaths, Step};
 use warpbound_core::program::{Flow, TimingTable};
 
 /// The largest number of warp instructions of a block, each of which is stored several times.
-const MOST_ISSUES: usize = 1 << 24;
+const MAX_ISSUES: usize = 1 << 24;
 /// The smallest number of cycles of a wait that counts as long.
 const LEAST_WAIT: u64 = 2;
 
@@ -72,7 +72,7 @@ impl Facts {
                     break;
                 }
                 one.take_section(&mut steps)?;
-                if facts.ins.len() + one.steps.len() > MOST_ISSUES {
+                if facts.ins.len() + one.steps.len() > MAX_ISSUES {
                     return Err(Unsupported::TooLarge);
                 }
                 let first = facts.ins.len();

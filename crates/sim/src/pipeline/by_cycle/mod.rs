@@ -21,7 +21,7 @@ use super::order::Order;
 use crate::PolicySetup;
 use crate::SLOTS;
 use crate::blocks::{Blocks, Layout};
-use crate::pipeline::left::Left;
+use crate::pipeline::carried::CarriedState;
 use crate::policy::{AnyPolicy, Placed, Policy, View};
 use crate::result::{BlockResult, MemoryStats, SimSummary, SubCoreResult};
 pub(super) use collector::Collector;
@@ -143,7 +143,7 @@ pub fn run(
     resident: u32,
     footprint: &Footprint,
     blocks: Vec<BlockPaths>,
-    left: &mut Left,
+    left: &mut CarriedState,
 ) -> Ran {
     let settings = machine.pipeline().expect("a machine with a pipeline");
     let given = Given { table, machine, settings, kinds: kinds(machine, settings) };

@@ -8,7 +8,7 @@ use super::memory::MemoryLeft;
 /// start from it ([`Start`](warpbound_core::machine::memory::Start)). It is empty before the first launch,
 /// and on all other machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left(pub(super) Option<OnGpu>);
+pub struct CarriedState(pub(super) Option<OnGpu>);
 
 /// The state that a completed launch leaves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,21 +7,27 @@ use crate::rows::Row;
 const BUFFERS: u64 = 0x1_0000;
 
 /// A watch over 4 KiB of each kind of memory.
-fn watch(order: BlockOrder) -> Watch {
+fn watch(order: BlockOrder) -> RaceDetector {
     let extents = [0, 0x8000, BUFFERS].map(|base| Extent { base, bytes: 4096 });
-    Watch::new(&Program::default(), order, 1 << 20, extents, Vec::new(), &VaryingWords::new())
+    RaceDetector::new(&Program::default(), order, 1 << 20, extents, Vec::new(), &VaryingWords::new())
 }
 
 /// Lets the first lanes of a warp access one word each, at these addresses.
-fn access(watch: &mut Watch, (warp, pc): (usize, u32), space: Space, addresses: &[u64], deed: Deed) {
+fn access(
+    watch: &mut RaceDetector,
+    (warp, pc): (usize, u32),
+    space: Space,
+    addresses: &[u64],
+    deed: AccessEffect,
+) {
     let lanes = LaneMask::first(addresses.len());
     let row = Row(std::array::from_fn(|lane| addresses.get(lane).copied().unwrap_or(0)));
     let span = Span::of(&row, lanes, 4).expect("words are aligned");
-    watch.span(By { warp, pc: Pc::new(pc) }, (space, span.low), &span, lanes, 4, deed);
+    watch.span(Accessor { warp, pc: Pc::new(pc) }, (space, span.low), &span, lanes, 4, deed);
 }
 
 /// Returns the addresses of the races that were found.
-fn raced(watch: &Watch) -> Vec<u64> {
+fn raced(watch: &RaceDetector) -> Vec<u64> {
     assert!(!watch.incomplete);
     watch.found.iter().map(|found| found.address).collect()
 }
@@ -31,9 +37,9 @@ fn words_that_lie_apart_are_looked_at_where_they_are() {
     // in blocks side by side every access to a buffer is looked at cell by cell
     let mut watch = watch(BlockOrder::SideBySide);
     watch.start_block(0);
-    access(&mut watch, (0, 1), Space::Global, &[BUFFERS, BUFFERS + 0x200], Deed::Writes);
+    access(&mut watch, (0, 1), Space::Global, &[BUFFERS, BUFFERS + 0x200], AccessEffect::Writes);
     watch.start_block(1);
-    access(&mut watch, (0, 2), Space::Global, &[BUFFERS + 0x200], Deed::Reads);
+    access(&mut watch, (0, 2), Space::Global, &[BUFFERS + 0x200], AccessEffect::Reads);
     assert_eq!(raced(&watch), [BUFFERS + 0x200]);
 }
 
@@ -44,6 +50,6 @@ fn a_race_with_a_copy_is_named_by_the_lowest_word() {
     copies.start((Region::Shared, 0, 0b111), (0, Pc::new(1)), 0);
     watch.copies = Some(Box::new(copies));
     // the first lane reads a higher word than the second
-    access(&mut watch, (1, 2), Space::Shared, &[8, 0], Deed::Reads);
+    access(&mut watch, (1, 2), Space::Shared, &[8, 0], AccessEffect::Reads);
     assert_eq!(raced(&watch), [0]);
 }

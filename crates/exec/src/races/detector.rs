@@ -8,7 +8,7 @@ use super::copies::Copies;
 use super::rows::{self, Part, ROW_BYTES, Rows};
 use super::shadow::{self, Cell, Moment, Shadow};
 use super::varying::{Varying, VaryingWords};
-use super::{BlockOrder, By, Deed, Extent, Region};
+use super::{AccessEffect, Accessor, BlockOrder, Extent, Region};
 use warpbound_core::base::{LaneMask, Pc, WARP_SIZE, WarpMask};
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{BarrierKind, exchange, jump, lanewise, memory, no_effect};
@@ -39,7 +39,7 @@ pub(super) struct Watched {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Logged {
     pub(super) region: Region,
-    pub(super) deed: Deed,
+    pub(super) deed: AccessEffect,
     pub(super) row: u32,
     pub(super) part: Part,
     pub(super) own: Cell,
@@ -73,7 +73,7 @@ impl Named<'_> {
 
 /// The race detector of a launch.
 #[derive(Clone, Debug)]
-pub(crate) struct Watch {
+pub(crate) struct RaceDetector {
     pub(super) order: BlockOrder,
     pub(super) atomics: Atomics,
     /// The values that differ from run to run, if there are any.
@@ -103,7 +103,7 @@ pub(crate) struct Watch {
     pub(super) incomplete: bool,
 }
 
-impl Watch {
+impl RaceDetector {
     /// Creates the detector for the shared memory of a block, module variables and buffers; the
     /// cells of each take at most `limit` bytes. `varying` are the words of global memory that
     /// differ from run to run at the start of the launch.
@@ -256,12 +256,12 @@ impl Watch {
     #[inline(always)]
     pub(crate) fn span(
         &mut self,
-        by: By,
+        by: Accessor,
         (space, low): (Space, u64),
         span: &Span,
         lanes: LaneMask,
         size: u64,
-        mut deed: Deed,
+        mut deed: AccessEffect,
     ) {
         if self.varying.is_some() {
             deed = self.vary_span(by, (space, low), span, lanes, size, deed);
@@ -301,7 +301,14 @@ impl Watch {
 
     /// Records an access by one lane.
     #[inline(always)]
-    pub(crate) fn access(&mut self, by: By, space: Space, address: u64, size: u64, mut deed: Deed) {
+    pub(crate) fn access(
+        &mut self,
+        by: Accessor,
+        space: Space,
+        address: u64,
+        size: u64,
+        mut deed: AccessEffect,
+    ) {
         if self.varying.is_some() {
             deed = self.vary(by, (space, address), size, deed);
         }
@@ -322,10 +329,16 @@ impl Watch {
 
     /// Returns the region of an access and the cell that it leaves, if it has to be recorded.
     #[inline(always)]
-    fn enter(&mut self, by: By, space: Space, address: u64, deed: Deed) -> Option<(Region, Cell)> {
+    fn enter(
+        &mut self,
+        by: Accessor,
+        space: Space,
+        address: u64,
+        deed: AccessEffect,
+    ) -> Option<(Region, Cell)> {
         let region = self.region(space, address)?;
         if region != Region::Shared && self.is_unwritten(address) {
-            if deed == Deed::Reads {
+            if deed == AccessEffect::Reads {
                 return None;
             }
             self.stray = self.stray.or(Some(by.pc));
@@ -340,8 +353,8 @@ impl Watch {
     }
 
     #[inline(always)]
-    fn is_harmless(&self, own: Cell, deed: Deed) -> bool {
-        deed == Deed::Updates && self.atomics.is_harmless(own.pc())
+    fn is_harmless(&self, own: Cell, deed: AccessEffect) -> bool {
+        deed == AccessEffect::Updates && self.atomics.is_harmless(own.pc())
     }
 
     /// Records an access to a part of a row.
@@ -386,7 +399,7 @@ impl Watch {
         }
     }
 
-    /// Records an access like [`Watch::span`], cell by cell.
+    /// Records an access like [`RaceDetector::span`], cell by cell.
     fn span_closer(
         &mut self,
         (region, low): (Region, u64),
@@ -394,7 +407,7 @@ impl Watch {
         lanes: LaneMask,
         size: u64,
         own: Cell,
-        deed: Deed,
+        deed: AccessEffect,
     ) {
         if size == 4 && self.clocks.is_none() && starts(span, lanes, size).count_ones() > FEW_RUNS {
             return self.words((region, low), span, lanes, own, deed);
@@ -402,8 +415,15 @@ impl Watch {
         for_runs(span, lanes, size, |start, bytes| self.run(region, low + start, bytes, size, own, deed));
     }
 
-    /// Records an access like [`Watch::span_closer`], by lanes with scattered words.
-    fn words(&mut self, (region, low): (Region, u64), span: &Span, lanes: LaneMask, own: Cell, deed: Deed) {
+    /// Records an access like [`RaceDetector::span_closer`], by lanes with scattered words.
+    fn words(
+        &mut self,
+        (region, low): (Region, u64),
+        span: &Span,
+        lanes: LaneMask,
+        own: Cell,
+        deed: AccessEffect,
+    ) {
         let harmless = self.is_harmless(own, deed);
         let section = self.section;
         let cells = &mut self.regions[region as usize].cells;
@@ -424,7 +444,15 @@ impl Watch {
     /// Records an access to the bytes from `address` on, cell by cell; the access of each lane has
     /// `size` bytes.
     #[inline]
-    fn run(&mut self, region: Region, mut address: u64, mut bytes: u64, size: u64, own: Cell, deed: Deed) {
+    fn run(
+        &mut self,
+        region: Region,
+        mut address: u64,
+        mut bytes: u64,
+        size: u64,
+        own: Cell,
+        deed: AccessEffect,
+    ) {
         let (harmless, moment) = (self.is_harmless(own, deed), self.moment(own, region));
         let clocked = self.clocks.is_some();
         while bytes > 0 {
@@ -469,5 +497,5 @@ pub(super) fn for_runs(span: &Span, lanes: LaneMask, size: u64, mut each: impl F
 }
 
 #[cfg(test)]
-#[path = "watch_tests.rs"]
+#[path = "detector_tests.rs"]
 mod tests;

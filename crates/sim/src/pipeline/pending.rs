@@ -9,7 +9,7 @@ use warpbound_trace::trace::{Event, Observer};
 
 /// The events of a window that have not been emitted.
 #[derive(Debug)]
-pub(super) struct Telling {
+pub(super) struct PendingEvents {
     /// The events, SM by SM.
     events: Vec<Settled>,
     /// The cycle, the SM and the range of its events, in the order of emission. It is empty if
@@ -17,7 +17,7 @@ pub(super) struct Telling {
     order: Vec<(u64, usize, Range<usize>)>,
 }
 
-impl Telling {
+impl PendingEvents {
     /// Creates the buffers for this many SMs.
     pub fn new(sms: usize) -> Self {
         Self { events: vec![Settled::default(); sms], order: Vec::new() }

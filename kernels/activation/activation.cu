@@ -1,4 +1,4 @@
-// What stands around the matrix products of a neural network: a bias and an activation for each element, and the rows of
+// The steps around the matrix products of a neural network: a bias and an activation for each element, and the rows of
 // a table that tokens name.
 
 // Rectifier, four elements a thread at a time by a grid-stride loop; `columns` is a multiple of four.

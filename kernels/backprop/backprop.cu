@@ -1,8 +1,8 @@
 // One step of learning of a network with one hidden layer: forward through both layers, what each neuron should change,
 // new weights. weights[i * outs + j] leads from neuron i of a layer to neuron j of the next.
 
-// What the next layer says: the weighted sum and a bias, through a sigmoid. A block has 32 neurons, 32 threads in x;
-// its 2^k threads along y take every so-many-th input, and their sums are added as a tree.
+// The output of the next layer: the sigmoid of a weighted sum and a bias. A block has 32 neurons, 32 threads in x;
+// its 2^k threads along y take every 2^k-th input each, and their sums are added as a tree.
 extern "C" __global__ void layer_forward(const float *__restrict__ in, const float *__restrict__ weights,
                                          const float *__restrict__ bias, float *out, int ins, int outs) {
   __shared__ float sums[32][32];
@@ -27,7 +27,7 @@ extern "C" __global__ void output_delta(const float *__restrict__ out, const flo
   delta[j] = o * (1.0f - o) * (target[j] - o);
 }
 
-// The same for a layer before: what the deltas of the next layer ask of it. A warp a neuron, lanes along its weights.
+// The deltas of a layer before, from those of the next layer. A warp a neuron, lanes along its weights.
 extern "C" __global__ void hidden_delta(const float *__restrict__ hidden, const float *__restrict__ weights,
                                         const float *__restrict__ next_delta, float *delta, int hiddens, int outs) {
   int lane = threadIdx.x % 32, i = (blockIdx.x * blockDim.x + threadIdx.x) / 32;

@@ -1,5 +1,5 @@
 // Kernels that Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using Hybrid Analysis", ECRTS
-// 2013, analyse and no other folder has: a merge of bitonic sort, the eigenvalues of a matrix, a histogram of 64 bins.
+// 2013, analyse and that no other folder has: a merge of bitonic sort, eigenvalues of a matrix, a histogram of 64 bins.
 
 // ---- Bitonic sort: the later steps of a merge, those that stay within a block.
 

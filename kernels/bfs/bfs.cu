@@ -2,7 +2,7 @@
 // row_start[v + 1] - 1. Sets of vertices are bits of words, so that it does not matter which of several threads finds a
 // vertex.
 
-// From the vertices of the frontier to those of the next one that were not visited. One thread a vertex.
+// Adds the unvisited targets of the edges of the frontier to the next frontier. One thread a vertex.
 extern "C" __global__ void bfs_expand(const int *__restrict__ row_start, const int *__restrict__ targets,
                                       const unsigned *__restrict__ frontier, const unsigned *__restrict__ visited,
                                       unsigned *next, int vertices) {

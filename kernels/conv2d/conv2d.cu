@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(256) conv2d(const float *__restrict
   out[y * width + x] = sum;
 }
 
-// The same in one dimension, along rows: a block has a piece of one row, blockIdx.y is the row. At most 256 threads.
+// Convolution in one dimension, along rows: a block has a piece of one row, blockIdx.y is the row. At most 256 threads.
 extern "C" __global__ void conv_rows(const float *__restrict__ image, float *__restrict__ out, int width) {
   __shared__ float piece[256 + 2 * RADIUS];
   int t = threadIdx.x, x = blockIdx.x * blockDim.x + t;
@@ -55,8 +55,8 @@ extern "C" __global__ void conv_rows(const float *__restrict__ image, float *__r
   out[blockIdx.y * width + x] = sum;
 }
 
-// Along columns: a thread has a column of `steps` pixels of the image and keeps the last five of them in registers, so
-// that each is loaded once. blockIdx.y is the piece of the column.
+// Convolution along columns: a thread has a column of `steps` pixels of the image and keeps the last five of them in
+// registers, so that each is loaded once. blockIdx.y is the piece of the column.
 extern "C" __global__ void conv_columns(const float *__restrict__ image, float *__restrict__ out, int width, int height,
                                         int steps) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, first = blockIdx.y * steps, end = min(first + steps, height);

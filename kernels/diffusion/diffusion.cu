@@ -42,7 +42,7 @@ static __device__ __forceinline__ Slopes slopes(const float *__restrict__ image,
   return s;
 }
 
-// What each cell lets through, from 0 to 1. One thread a cell.
+// The conductance of each cell, from 0 to 1. One thread a cell.
 extern "C" __global__ void diffusion_edges(const float *__restrict__ image, const float *__restrict__ noise,
                                            float *__restrict__ through, int width, int height) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -58,7 +58,7 @@ extern "C" __global__ void diffusion_edges(const float *__restrict__ image, cons
   through[y * width + x] = fminf(fmaxf(c, 0.0f), 1.0f);
 }
 
-// The image after a round. A border between two cells lets through what its lower or right cell does.
+// The image after an iteration. A border between two cells has the conductance of its lower or right cell.
 extern "C" __global__ void diffusion_step(const float *__restrict__ image, const float *__restrict__ through,
                                           float *__restrict__ after, int width, int height, float rate) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

@@ -1,5 +1,5 @@
-// A feed-forward network that tells handwritten digits apart: three dense layers with ReLU in double precision, one launch
-// for each (Adalbert et al., ERTS 2022, section V), and two kernels that make its input and weights of bytes.
+// A feed-forward network that recognises handwritten digits: three dense layers with ReLU in double precision, one
+// launch for each (Adalbert et al., ERTS 2022, section V), and two kernels that make its input and weights from bytes.
 
 #define TILE 16
 // pixels along a side of an image as it is stored, and as the network takes it
@@ -28,7 +28,7 @@ extern "C" __global__ void digits_layer(const double *weights, const double *bia
   if (row < neurons) out[row * images + col] = relu(acc + bias[row]);
 }
 
-// Weights of bytes. One thread an element.
+// Weights from bytes. One thread an element.
 extern "C" __global__ void digits_unpack(const signed char *bytes, double *out, double scale, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = scale * bytes[i];

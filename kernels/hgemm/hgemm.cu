@@ -34,8 +34,8 @@ extern "C" __global__ void __launch_bounds__(128) hgemm_wmma(const unsigned *A, 
   __hmma_m16n16k16_st_c_f32(C + (32 * blockIdx.y + row) * N + 32 * blockIdx.x + col, c, N, 0);
 }
 
-// The same with the instructions themselves: ldmatrix from rows that are padded so that no two of eight begin in the same
-// bank, mma.sync of m16n8k16, and single elements stored from their documented places.
+// The same product with the instructions themselves: ldmatrix from rows that are padded so that no two of eight begin in
+// the same bank, mma.sync of m16n8k16, and single elements stored from their documented places.
 extern "C" __global__ void __launch_bounds__(128) hgemm_mma(const unsigned *A, const unsigned *B, float *C, int K) {
   __shared__ __attribute__((aligned(16))) unsigned As[32 * 12], Bs[16 * 20];
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32, N = 32 * gridDim.x;

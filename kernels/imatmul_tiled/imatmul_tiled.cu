@@ -16,7 +16,7 @@ extern "C" __global__ void imatmul_tiled(const int *A, const int *B, int *C) {
   C[at] = acc;
 }
 
-// The same over n x n matrices larger than the block, tile after tile along k, with a barrier before and after each.
+// The product of n x n matrices larger than the block, tile after tile along k, with a barrier before and after each.
 // n is a multiple of the block's side; the grid is (n/side, n/side).
 extern "C" __global__ void imatmul_ktiled(const int *A, const int *B, int *C, int n) {
   int side = blockDim.x, tx = threadIdx.x, ty = threadIdx.y, own = ty * side + tx;

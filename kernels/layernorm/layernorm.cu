@@ -43,7 +43,7 @@ struct moments {
   float count, mean, squares;
 };
 
-// Those of two sets together (Chan, Golub and LeVeque's rule); either may be empty.
+// The moments of two sets together (Chan, Golub and LeVeque's rule); either may be empty.
 WB_INLINE moments merged(moments a, moments b) {
   float count = a.count + b.count, apart = b.mean - a.mean, share = count > 0.f ? __fdividef(b.count, count) : 0.f;
   return {count, fmaf(apart, share, a.mean), fmaf(apart * apart * a.count, share, a.squares + b.squares)};
@@ -57,7 +57,7 @@ WB_INLINE moments warp_merged(moments m) {
   return m;
 }
 
-// Mean and variance in one pass by Welford's method: a division in each round, the row is read twice.
+// Mean and variance in one pass by Welford's method: a division in each iteration, the row is read twice.
 extern "C" __global__ void layernorm_welford(const float *__restrict__ in, const float *__restrict__ scale,
                                              const float *__restrict__ shift, float *__restrict__ out, float epsilon,
                                              int columns) {

@@ -1,4 +1,4 @@
-// A loop whose lanes leave at different rounds, by two breaks, with a continue that skips the end of the body.
+// A loop whose lanes leave in different iterations, by two breaks, with a continue that skips the end of the body.
 extern "C" __global__ void loopbreak(const int *in, int *out, int n, int maxit) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;

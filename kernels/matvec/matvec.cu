@@ -36,7 +36,7 @@ static __device__ __forceinline__ float over_slices(float own) {
   return sum;
 }
 
-// y = A' x. A block has 32 columns, blocks of 32 threads in x; along y its threads take every so-many-th row.
+// y = A' x. A block has 32 columns, blocks of 32 threads in x; thread y takes every blockDim.y-th row.
 extern "C" __global__ void gemv_columns(const float *__restrict__ a, const float *__restrict__ x, float *__restrict__ y,
                                         int rows, int columns) {
   int column = blockIdx.x * 32 + threadIdx.x;

@@ -45,8 +45,8 @@ extern "C" __global__ void scan_blelloch(const int *in, int *out) {
   out[base + 2 * t + 1] = s[2 * t + 1];
 }
 
-// The same with one free word after every 32, which spreads the strided accesses over the banks. Dynamic shared memory:
-// n + n/32 ints for n elements.
+// The same sums with one free word after every 32, which spreads the strided accesses over the banks. Dynamic shared
+// memory: n + n/32 ints for n elements.
 #define PAD(i) ((i) + (i) / 32)
 extern "C" __global__ void scan_padded(const int *in, int *out) {
   unsigned half = blockDim.x, n = 2 * half, t = threadIdx.x, base = blockIdx.x * n, step = 1;

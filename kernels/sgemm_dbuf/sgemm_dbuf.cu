@@ -1,5 +1,5 @@
 // C = A*B, double buffered with asynchronous copies (the second version in Jeanmougin et al., ECRTS 2025): while the warps multiply one tile, the
-// next one is on its way from global to shared memory, and one barrier a round is enough.
+// next one is on its way from global to shared memory, and one barrier an iteration is enough.
 //
 // Tiling, block, arguments and order of additions are those of sgemm_naive: block (32, w, 1), w = 4 to 32 warps, kt a
 // multiple of 8, K a multiple of kt. Dynamic shared memory: 2*(w + 32)*kt floats.

@@ -1,8 +1,8 @@
 // C = A*B, naive shared-memory tiling: copy a tile, barrier, multiply, barrier (the "naive" version of Jeanmougin et al., ECRTS 2025).
 //
 // Block (32, w, 1) with w = 4 to 32 warps: warp ty computes row ty of a w x 32 tile of C, so the number of warps is free
-// at launch. Each round copies w x kt of A and kt x 32 of B; kt is a multiple of 8 and K a multiple of kt, so the number
-// of rounds is free as well. A is (w*gridDim.y) x K, B is K x (32*gridDim.x), all row major.
+// at launch. Each iteration copies w x kt of A and kt x 32 of B; kt is a multiple of 8 and K a multiple of kt, so the
+// number of iterations is free as well. A is (w*gridDim.y) x K, B is K x (32*gridDim.x), all row major.
 // Dynamic shared memory: (w + 32)*kt floats.
 extern __shared__ float tiles[];
 

@@ -1,6 +1,6 @@
 // Reads through textures: a texture object with bilinear filtering, and a texture reference over linear memory.
 
-// What clang makes a texture reference (.texref) of: type, dimensions, read mode.
+// The type from which clang makes a texture reference (.texref): type, dimensions, read mode.
 template <class T, int dimensions, int mode>
 struct __attribute__((device_builtin_texture_type)) texture {
   unsigned long long handle;

@@ -256,20 +256,12 @@ fn a_kernel_finds_what_the_one_before_it_left() {
         assert!(left[1] < cold[1] && left[2] + 100 < cold[2], "{file}: {left:?} {cold:?}");
         // the first one only stores
         assert!(warm[1] + 100 < cold[1], "{file}: {warm:?} {cold:?}");
-        let both = ["compare", file, "--machine", "accelsim-sm1", "--set", "memory.start=CarriedState"];
+        let both = ["compare", file, "--machine", "accelsim-sm1", "--set", "memory.start=Left"];
         let both = json_in(&dir, &both, 0);
         assert_eq!(number(&both["results"][0]["makespan_lrr"]), left.iter().sum::<u64>(), "{file}");
         // run alone, it is the first
-        let alone = [
-            "check",
-            file,
-            "--launch",
-            "1",
-            "--machine",
-            "accelsim-sm1",
-            "--set",
-            "memory.start=CarriedState",
-        ];
+        let alone =
+            ["check", file, "--launch", "1", "--machine", "accelsim-sm1", "--set", "memory.start=Left"];
         let alone = json_in(&dir, &[&alone[..], &["--scheduler", "lrr"]].concat(), 0);
         assert_eq!(number(&alone["results"][0]["makespan"]), cold[1], "{file}");
     }
@@ -347,7 +339,7 @@ fn what_it_does_not_belong_to_is_refused() {
     ] {
         let (code, text) = resume(more);
         assert_eq!(code, Some(1), "{more:?}: {text}");
-        assert!(text.contains("it is of another run: ") && text.contains(said), "{more:?}: {text}");
+        assert!(text.contains("it belongs to another run: ") && text.contains(said), "{more:?}: {text}");
         assert!(text.contains("--force"), "{more:?}: {text}");
     }
     let ran = in_dir(&dir, &["run", "app.ron", "--checkpoint", "c", "--resume"]);

@@ -19,7 +19,7 @@ fn lanes_that_leave_a_loop_early_wait_for_each_other() {
     let [ours, published] = [ours, published].map(|result| pairs(&result["added"], "from", "to"));
     assert!(ours.iter().any(|(from, to)| from == to) && published.iter().all(|(from, to)| from != to));
     let text = stdout(&warpbound(&["cfg", "loopbreak"]));
-    assert!(text.contains("lanes may part at the end of 5;") && text.contains("loop at line"), "{text}");
+    assert!(text.contains("lanes may diverge at the end of 5;") && text.contains("loop at line"), "{text}");
 }
 
 /// A value that is the same in all lanes causes no divergence; if rows of threads consist of whole

@@ -40,7 +40,7 @@ fn loops_that_depend_on_data_need_a_bound() {
     assert!(!without.status.success());
     let said = stderr(&without);
     assert!(
-        said.contains("how often the loop of line 63 goes round depends on what line 35 gives"),
+        said.contains("the number of iterations of the loop of line 63 depends on the result of line 35"),
         "{said}"
     );
     assert!(said.contains("--loop-bound 63=N") && said.contains("loopbreak.ptx:63"), "{said}");

@@ -44,7 +44,7 @@ fn the_path_of_figure_3() {
     assert!(json(&["run", "fig3"], 0).get("explanation").is_none());
     let text = stdout(&warpbound(&["run", "fig3", "--explain"]));
     for line in [
-        "critical path: what the 17 cycles hang on",
+        "critical path: the causes of the 17 cycles",
         "      10   58.8 %  latency     a result is under way",
         "      17  100.0 %  makespan",
         "       3  17.6 %      1  issue-slot",
@@ -153,8 +153,8 @@ fn bad_inputs_of_diff() {
     for (other, said) in [
         ("missing.json", "missing.json"),
         ("cut.json", "cut.json:1:"),
-        ("list.json", "no result of `warpbound run`"),
-        ("plain.json", "without its critical path"),
+        ("list.json", "not a result of `warpbound run`"),
+        ("plain.json", "has no critical path"),
         ("check.json", "a result of `warpbound check`"),
         ("wrong.json", "does not add up to its 17 cycles"),
         ("old.json", "version 1"),
@@ -162,7 +162,7 @@ fn bad_inputs_of_diff() {
         ("vecadd", "two kernels, `fig3` and `vecadd`"),
         ("fig3 --sheduler lrr", "--sheduler"),
         ("fig3 --gantt", "--gantt does nothing here"),
-        ("fig3 --set 'hazards=Raw", "has no partner"),
+        ("fig3 --set 'hazards=Raw", "a quotation mark is not closed"),
         ("figure3", "figure3"),
         ("", "KERNEL"),
     ] {

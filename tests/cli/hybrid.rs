@@ -183,9 +183,12 @@ fn barriers_of_traces_are_sections() {
     let found = of("block 2\n");
     assert_eq!(value(&found, "hybrid_blocks"), 22);
     let why = |found: &Value| estimate(found, "hybrid_sections")["missing"].as_str().unwrap().to_owned();
-    assert!(why(&found).contains("nothing says where the barriers are"), "{found}");
+    assert!(why(&found).contains("neither the positions of the barriers"), "{found}");
     let found = of("block 3\nbarrier b1\n");
-    assert!(why(&found).contains("warp 0 went past a barrier before all of its block had come"), "{found}");
+    assert!(
+        why(&found).contains("warp 0 passed a barrier before all warps of its block had arrived"),
+        "{found}"
+    );
     assert!(estimate(&found, "hybrid_blocks")["missing"].is_string());
 }
 

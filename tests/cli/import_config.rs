@@ -49,7 +49,7 @@ fn bad_configurations_are_refused_where_they_are_wrong() {
     for (name, text, line, message) in [
         ("cache", "-gpgpu_n_clusters 1\n-gpgpu_cache:dl1 S:4:128\n", 2, "the form is"),
         ("sets", "-gpgpu_cache:dl1 S:0:128:256,L:T:m:L:L,A:384:48,16:0,32\n", 1, "sets"),
-        ("number", "-gpgpu_n_mem 16x\n", 1, "no number"),
+        ("number", "-gpgpu_n_mem 16x\n", 1, "not a number"),
         (
             "slices",
             "-gpgpu_n_clusters 1\n-gpgpu_n_mem 100\n",

@@ -167,7 +167,7 @@ fn a_dash_is_stdin() {
     assert_eq!(found.status.code(), Some(3), "{}", stderr(&found));
     assert_eq!(in_dir(&dir, &["check", "found/stdin-lrr/kernel.warp"]).status.code(), Some(3));
 
-    for (stdin, said) in [(&b"hello"[..], "neither PTX"), (b"", "nothing on it")] {
+    for (stdin, said) in [(&b"hello"[..], "neither PTX"), (b"", "it is empty")] {
         let output = with_stdin(&dir, &["check", "-"], stdin);
         assert_eq!(output.status.code(), Some(1));
         assert!(stderr(&output).contains(said), "{}", stderr(&output));

@@ -169,8 +169,8 @@ fn launch_options_and_defaults_are_part_of_the_plan() {
     };
     refused(&["check", "saxpy", "--out", "a"], "the folder has other results");
     refused(&["check", "saxpy", "--block", "32,2", "--arg", "0=1000", "--out", "a"], "has results already");
-    refused(&["check", "fig3", "--out", "b"], "`fig3` brings `paper-fig2`");
-    refused(&["check", "saxpy", "--arg", "U32(1)", "--out", "b"], "a plan has no arguments without WHICH=");
+    refused(&["check", "fig3", "--out", "b"], "`fig3` names `paper-fig2`");
+    refused(&["check", "saxpy", "--arg", "U32(1)", "--out", "b"], "an argument in a plan needs WHICH=");
     refused(&["check", "saxpy", "nope", "--out", "b"], "no embedded kernel of this name");
     assert!(!dir.join("b").exists(), "nothing was begun");
 }

@@ -124,13 +124,13 @@ fn what_is_no_machine_code_is_said() {
     std::fs::write(dir.join("x.cubin"), b"\x7fELF nothing").unwrap();
     let ptx = format!("{ROOT}/kernels/vecadd/vecadd.ptx");
     for (args, expected) in [
-        (vec!["inspect", "x.cubin"], "no ELF file of 64 bits"),
-        (vec!["check", "x.cubin"], "no ELF file of 64 bits"),
+        (vec!["inspect", "x.cubin"], "not a 64-bit ELF file"),
+        (vec!["check", "x.cubin"], "not a 64-bit ELF file"),
         (vec!["inspect", "none.cubin"], "No such file"),
         (vec!["run", "vecadd@sm_35"], "vecadd.sm_35.cubin"),
         (vec!["inspect", &ptx, "--disasm"], "--disasm shows machine code"),
         (vec!["run", "texture@sm_61"], "no embedded kernel of this name"),
-        (vec!["run", "image_turn@sm_61"], "0xd820050ff0770404 is no instruction that is known"),
+        (vec!["run", "image_turn@sm_61"], "0xd820050ff0770404 is not a known instruction"),
     ] {
         let output = in_dir(&dir, &args);
         assert_eq!(output.status.code(), Some(1), "{args:?}: {}", stdout(&output));

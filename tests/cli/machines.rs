@@ -203,7 +203,7 @@ fn a_setting_of_the_command_line_that_does_nothing_gives_a_warning() {
     // unused settings of the machine itself do not concern the command line
     assert_eq!(warnings(&["memory.lower=Fixed", "memory.fixed.latency=300"]), "");
     let shared = warnings(&["shared_memory.latency=30"]);
-    assert!(shared.contains("pipeline.load_store.shared_latency that counts"), "{shared}");
+    assert!(shared.contains("the latency is pipeline.load_store.shared_latency"), "{shared}");
 }
 
 #[test]

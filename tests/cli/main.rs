@@ -335,7 +335,7 @@ fn bad_inputs_get_place_text_and_hint() {
         (&["check", &warp], &["bad.warp:3:2", "9x", "bad.warp:4:9"]),
         (&["check", "fig3", "--machine", &zero], &["zero.ron:1", "units.red.init is 0", "unit `rad`"]),
         (&["check", "fig3", "--machine", &broken], &["broken.ron:1:"]),
-        (&["check", "fig3", "--machine", &twice], &["twice.ron:1:", "`red` stands here twice"]),
+        (&["check", "fig3", "--machine", &twice], &["twice.ron:1:", "`red` is given twice here"]),
         (&["check", &launch], &["2048", "takes 1 arguments, 2 given", "args: [", "U64(256)"]),
         (&["check", &garbage, "--grid", "1", "--block", "1"], &["garbage.ptx:1:"]),
         (&["check", binary.to_str().unwrap()], &["not UTF-8"]),

@@ -45,7 +45,7 @@ fn measured_times_have_the_curve_that_others_find() {
     assert!(times.len() == 13 && times.windows(2).all(|two| two[0] <= two[1]), "{times:?}");
     let page = std::fs::read_to_string(dir.join("p.html")).unwrap();
     for word in [
-        "How likely a run takes longer",
+        "Probability that a run takes longer",
         "Autocorrelation",
         "Mean excess against threshold",
         ">us",
@@ -83,7 +83,7 @@ fn what_is_no_sample_has_no_curve() {
     for (file, said) in [
         ("nan.csv", "nan.csv:201:1"),
         ("negative.csv", "this is negative"),
-        ("units.csv", "are they of one unit?"),
+        ("units.csv", "are they all in one unit?"),
         ("suffix.csv", "units are not read"),
         ("two.csv", "2 columns without names"),
         ("nowhere.csv", "cannot read the file"),

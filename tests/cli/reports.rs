@@ -125,7 +125,7 @@ fn what_is_no_result_is_refused_with_its_place() {
         assert!(said.contains("there are no results"), "{said}");
     }
     std::fs::write(dir.join("r/manifest.json"), "{}").unwrap();
-    assert!(refused(&dir, &["report", "r", "--out", "p.html"]).contains("manifest.json is none"));
+    assert!(refused(&dir, &["report", "r", "--out", "p.html"]).contains("manifest.json is not a manifest"));
     assert!(!dir.join("p.html").exists(), "nothing is left");
     // neither a page nor plots
     assert_eq!(in_dir(&dir, &["report", "r"]).status.code(), Some(2));

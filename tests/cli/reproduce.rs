@@ -168,8 +168,8 @@ fn the_fitted_number_does_for_what_it_was_not_fitted_to(section: &Value) {
 #[test]
 fn only_what_is_drawn_or_run_takes_its_options() {
     for (args, place) in [
-        (["reproduce", "fig2", "--runs", "3"], "it is for betts and diagxtrm"),
-        (["reproduce", "betts", "--svg", "plots"], "it is for diagxtrm"),
+        (["reproduce", "fig2", "--runs", "3"], "the option is for betts and diagxtrm"),
+        (["reproduce", "betts", "--svg", "plots"], "the option is for diagxtrm"),
     ] {
         let output = warpbound(&args);
         assert_eq!(output.status.code(), Some(1));

@@ -97,7 +97,7 @@ fn wrong_images_are_told_with_place_and_hint() {
         (t("elem: F32, width: 1025"), vec!["bytes 0 to 4100 are outside of `b`, which has 4096 bytes"]),
         (t("elem: F32, width: 4, height: 5, pitch: 1024, offset: 4"), vec!["bytes 4 to 4116 are outside"]),
         (t("elem: F32, width: 0"), vec!["a width of 0 is out of range"]),
-        (t("elem: F32, width: 4, pitch: 8"), vec!["a pitch of 8 bytes, and a row has 16"]),
+        (t("elem: F32, width: 4, pitch: 8"), vec!["a pitch of 8 bytes is out of range: a row has 16"]),
         (t("elem: F32, channels: 4, width: 4, offset: 8"), vec!["offset 8 is no multiple of the 16 bytes"]),
         (t("elem: F32, channels: 3, width: 4"), vec!["3 channels: a texel has 1, 2 or 4"]),
         (t("elem: F64, width: 4"), vec!["F64", "U8"]),

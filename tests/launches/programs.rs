@@ -286,7 +286,7 @@ fn wrong_programs_are_told_with_place_and_hint() {
         (steps(&format!("For(var: \"n\", while: 1, do: [ {good} ])")), vec!["the name `n` is taken"]),
         (
             steps("For(var: \"k\", while: \"k < 3\", next: \"k\", do: [])"),
-            vec!["more than 4000000 steps", "come to its end"],
+            vec!["more than 4000000 steps", "does every loop end"],
         ),
         (steps(&format!("Repeat(1000001, [ {good} ])")), vec!["more than 1000000 launches"]),
         (steps("Swap(\"x\", \"z\")"), vec!["no buffer `z`"]),
@@ -294,7 +294,7 @@ fn wrong_programs_are_told_with_place_and_hint() {
             steps("Copy(from: Ptr(\"x\"), to: Ptr(\"x\", 8), bytes: 12)"),
             vec!["bytes 8 to 20 are outside of `x`"],
         ),
-        (steps("Copy(from: U32(1), to: Ptr(\"x\"), bytes: 4)"), vec!["no place to copy"]),
+        (steps("Copy(from: U32(1), to: Ptr(\"x\"), bytes: 4)"), vec!["not a place to copy"]),
         (steps(""), vec!["launches no kernel"]),
         (steps("Lunch()"), vec!["did you mean `Launch`"]),
         (steps(&good.replace("tick", "tock")), vec!["no kernel `tock`", "did you mean `tick`", "p.ron:4"]),
@@ -316,7 +316,7 @@ fn wrong_programs_are_told_with_place_and_hint() {
         assert_eq!(told.matches("error: ").count(), 1, "{told}");
     }
     let twice = "Program(module: \"counter.ptx\", let: { \"n\": 1, \"n\": 2 }, steps: [])";
-    assert!(refused(&["run", &put(&dir, "p.ron", twice)]).contains("`n` stands here twice"));
+    assert!(refused(&["run", &put(&dir, "p.ron", twice)]).contains("`n` is given twice here"));
     // an error of a kernel is reported with its launch
     let program = format!(
         "Program(module: \"counter.ptx\", buffers: [ Buffer(name: \"x\", elem: U32, len: 4, init: Zero) ],\n steps: [ For(var: \"k\", while: \"k < 9\", do: [ {} ]) ])",

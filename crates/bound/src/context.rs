@@ -229,7 +229,7 @@ impl Context {
         self.accounted_for_by(claim)?;
         if self.resident_blocks > 1 {
             return Err(NotApplicable::new(format!(
-                "up to {} blocks are resident together, and their barriers do not line up: rbb is for that",
+                "up to {} blocks are resident together, and their barriers do not line up: rbb is the bound for this case",
                 self.resident_blocks
             )));
         }

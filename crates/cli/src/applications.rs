@@ -22,7 +22,7 @@ pub fn takes_one(application: &LoadedApplication) -> Diagnostics {
 /// Returns the error for an option that applies only to a single launch.
 pub fn needs_one(application: &LoadedApplication, option: &str) -> Diagnostics {
     let message =
-        format!("{option} is of one launch, and `{}` is a {}", application.name, application.kind());
+        format!("{option} applies to one launch, and `{}` is a {}", application.name, application.kind());
     let last = application.application.launches().saturating_sub(1);
     let hint = format!("choose one with --launch N, 0 to {last}");
     Diagnostic::general(option, message).hint(hint).into()

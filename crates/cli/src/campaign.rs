@@ -58,9 +58,11 @@ impl Campaign<'_> {
     ) -> Result<Observed, Diagnostics> {
         let runs = self.runs;
         if runs > 1 && self.name == FROM_STDIN {
-            let problem =
-                Diagnostic::general("-", "the kernel is read anew for each run, and stdin but once");
-            return Err(problem.hint("--runs 1, or a file").into());
+            let problem = Diagnostic::general(
+                "-",
+                "the kernel is read again for each run, but stdin can be read only once",
+            );
+            return Err(problem.hint("give --runs 1, or name a file").into());
         }
         let first = self.common.seed;
         if first.checked_add(runs - 1).is_none() {

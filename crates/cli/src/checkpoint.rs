@@ -75,7 +75,7 @@ impl Checkpoint {
         let there = path.exists();
         let may_replace = force || options.resume;
         let refused = |problem: Diagnostic| match there && !may_replace {
-            true => problem.hint("--resume goes on with it, --force begins anew; or choose another name"),
+            true => problem.hint("--resume goes on with it, --force starts again; or choose another name"),
             false => problem,
         };
         Outputs::new(inputs, may_replace, &session.parts).file("--checkpoint", path).map_err(refused)?;
@@ -102,20 +102,20 @@ impl Checkpoint {
     /// Reads the contents of the file, or returns what is wrong with it and a hint.
     fn read<O: DeserializeOwned>(&self, of: &Of) -> Result<(Begun, O), (String, &'static str)> {
         let anew =
-            "it cannot be gone on with: begin anew with --force and without --resume, or choose another name";
+            "it cannot be resumed: start again with --force and without --resume, or choose another name";
         let damaged = |message: String| (message, anew);
         let bytes = read::bytes(&self.path, MAX_BYTES)
             .map_err(|problem| (problem.message, "a checkpoint is written by --checkpoint"))?;
         let (known, packed) = opened(&bytes).map_err(damaged)?;
         if let Some(difference) = self.identity.difference(&known) {
             return Err((
-                format!("it is of another run: {difference}"),
-                "give what it is of to go on with it; or begin anew with --force and without --resume, or choose another name",
+                format!("it belongs to another run: {difference}"),
+                "resume it with the inputs and options of that run; or start again with --force and without --resume, or choose another name",
             ));
         }
         let mut inside = BufReader::new(ZlibDecoder::new(packed));
-        let own = own(&mut inside).map_err(|why| damaged(format!("behind line 2: {why}")))?;
-        let begun = Begun::read(&mut inside, of).map_err(|why| damaged(format!("behind line 2: {why}")))?;
+        let own = own(&mut inside).map_err(|why| damaged(format!("after line 2: {why}")))?;
+        let begun = Begun::read(&mut inside, of).map_err(|why| damaged(format!("after line 2: {why}")))?;
         Ok((begun, own))
     }
 
@@ -179,13 +179,13 @@ fn opened(bytes: &[u8]) -> Result<(Identity, &[u8]), String> {
     };
     if line != heading_of(rest).as_bytes() {
         return Err(format!(
-            "the {} bytes behind line 1 are not those that it says: the file is cut off or has been changed",
+            "the {} bytes after line 1 do not match its length and checksum: the file is cut off or has been changed",
             rest.len()
         ));
     }
     let end = rest.iter().position(|&byte| byte == b'\n').ok_or("line 2 does not end")?;
     let identity = serde_json::from_slice(&rest[..end]);
-    let identity = identity.map_err(|error| format!("line 2 does not say what it is of: {error}"))?;
+    let identity = identity.map_err(|error| format!("line 2 does not describe the run: {error}"))?;
     Ok((identity, &rest[end + 1..]))
 }
 
@@ -197,7 +197,7 @@ fn heading_of(rest: &[u8]) -> String {
 /// Reads the counters of the command from a line of JSON.
 fn own<O: DeserializeOwned>(from: &mut impl std::io::BufRead) -> Result<O, String> {
     let line = warpbound_judge::check::line(from)?;
-    serde_json::from_slice(&line).map_err(|error| format!("what was counted is not there: {error}"))
+    serde_json::from_slice(&line).map_err(|error| format!("the counters cannot be read: {error}"))
 }
 
 /// Returns the error for a command that was stopped before it opened its checkpoint, which it does

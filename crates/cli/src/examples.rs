@@ -21,7 +21,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("warpbound check saxpy", "Judge the bounds of one kernel on the default machine."),
             (
-                "warpbound check saxpy transpose --machine ecrts25-orin,rtx3070 --scheduler gto,lrr",
+                "warpbound check saxpy transpose_naive --machine ecrts25-orin,rtx3070 --scheduler gto,lrr",
                 "Judge two kernels on two machines under two policies.",
             ),
         ],

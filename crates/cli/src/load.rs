@@ -232,7 +232,8 @@ pub fn paper_model(machine: &Machine, what: &str) -> Result<(), Diagnostic> {
     if beyond.is_empty() {
         return Ok(());
     }
-    let message = format!("{what} the paper model, and machine `{}` is more: {}", machine.name(), beyond);
+    let message =
+        format!("{what} the paper model, and machine `{}` has more features: {}", machine.name(), beyond);
     Err(Diagnostic::general(machine.name(), message).hint("`run` and `check` simulate such machines"))
 }
 

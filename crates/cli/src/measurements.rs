@@ -114,7 +114,7 @@ impl Reading<'_> {
                 Err(error) => {
                     let at = error.column().saturating_sub(1).min(line.len());
                     let message = format!("this line is no JSON object: {error}");
-                    self.wrong(index, line, at..at, message, "an object a line, or a table as CSV");
+                    self.wrong(index, line, at..at, message, "write one object per line, or a table as CSV");
                     continue;
                 }
             };
@@ -138,7 +138,7 @@ impl Reading<'_> {
                     value.as_ref().map_or("none".to_owned(), ToString::to_string)
                 };
                 let message = format!(
-                    "`{key}` is {} here and {} before: runs of both are no sample",
+                    "`{key}` is {} here and {} before: runs of both are not one sample",
                     shown(now),
                     shown(before)
                 );
@@ -152,7 +152,7 @@ impl Reading<'_> {
                     self.value(&number.to_string(), index, line, 0..line.len());
                 }
                 Some(other) => {
-                    let message = format!("`{name}` is {other} here, no number");
+                    let message = format!("`{name}` is {other} here, not a number");
                     self.wrong(
                         index,
                         line,
@@ -190,7 +190,7 @@ impl Reading<'_> {
                 false => match fields(line, separator.unwrap_or(b',')) {
                     Ok(fields) => fields,
                     Err(why) => {
-                        self.wrong(index, line, 0..line.len(), why, "a row a line");
+                        self.wrong(index, line, 0..line.len(), why, "write one row per line");
                         continue;
                     }
                 },
@@ -211,7 +211,7 @@ impl Reading<'_> {
                 None => {
                     let message =
                         format!("this row has {} columns, and column {} is read", fields.len(), at + 1);
-                    self.wrong(index, line, 0..line.len(), message, "every row has one");
+                    self.wrong(index, line, 0..line.len(), message, "every row needs this column");
                 }
             }
         }
@@ -276,7 +276,7 @@ impl Reading<'_> {
                     line,
                     place,
                     message,
-                    "units are not read: give all times in one, as numbers alone",
+                    "units are not read: give all times in one unit, as numbers alone",
                 );
                 return;
             }
@@ -286,7 +286,7 @@ impl Reading<'_> {
             Ok(value) if value < 0.0 => "this is negative".to_owned(),
             Ok(_) if text.parse::<u64>().is_ok_and(|value| value > 1 << 53) => {
                 let message =
-                    format!("{text} is more than 2^53, from where on not every number of cycles is exact");
+                    format!("{text} is more than 2^53, above which not every number of cycles is exact");
                 self.wrong(
                     index,
                     line,
@@ -377,7 +377,7 @@ fn one_unit(file: &str, values: &[f64]) -> Result<(), Diagnostic> {
     match jump {
         Some((ratio, at)) if ratio >= OTHER_UNIT => {
             let message = format!(
-                "{} of the {} measurements are at least {} times as long as all others: are they of one unit?",
+                "{} of the {} measurements are at least {} times as long as all others: are they all in one unit?",
                 sorted.len() - at,
                 sorted.len(),
                 match ratio {
@@ -385,7 +385,7 @@ fn one_unit(file: &str, values: &[f64]) -> Result<(), Diagnostic> {
                     ratio => format!("{ratio:.0e}"),
                 }
             );
-            let hint = "give all times in one unit; if they are right, analyse both kinds by themselves";
+            let hint = "give all times in one unit; if they are right, analyse the two groups separately";
             Err(Diagnostic::general(file, message).hint(hint))
         }
         _ => Ok(()),

@@ -305,7 +305,7 @@ impl<'a> Runner<'a> {
                 n => format!("{} threads", n * WARP_SIZE),
             };
             let message = format!(
-                "warp {id} comes to barrier {} for {}, those already there expect {}",
+                "warp {id} comes to barrier {} for {}, the warps already there expect {}",
                 arrival.id,
                 count(arrival.warps),
                 count(expected)

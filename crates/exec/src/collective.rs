@@ -55,7 +55,7 @@ fn groups(
     if let Some(lane) = enabled.lanes().find(|&lane| members[lane] >> lane & 1 == 0) {
         let mask = LaneMask::from_bits_retain(members[lane] as u32);
         let message = format!(
-            "lane {lane} of warp {} is not in its own member mask {mask}: what the instruction gives is undefined",
+            "lane {lane} of warp {} is not in its own member mask {mask}: the result of the instruction is undefined",
             warp.id
         );
         let hint = "a lane may only execute a `.sync` instruction whose member mask names it";

@@ -109,7 +109,7 @@ impl Device {
                 Some(place) => place.copy_from_slice(&symbol.bytes),
                 None => {
                     let (name, size) = (&symbol.name, symbol.bytes.len());
-                    let message = format!("`{name}` is no variable of the module that holds {size} bytes");
+                    let message = format!("the module has no variable `{name}` that holds {size} bytes");
                     return Err(Diagnostic::general("launch", message));
                 }
             }

@@ -86,7 +86,7 @@ impl Memory {
             && let Err(why) = ask_memory(shared.saturating_add(local.saturating_mul(threads)))
         {
             let message = format!("shared and local memory of a block of `{}` {why}", program.name);
-            let hint = "fewer threads in a block, or --max-memory allows more";
+            let hint = "use fewer threads in a block, or allow more with --max-memory";
             problems.push(Diagnostic::general(&program.file, message).hint(hint));
         }
         problems.into_result(())?;

@@ -79,7 +79,7 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
                     program,
                     pc,
                     message,
-                    "every lane has to come through the other first",
+                    "every lane has to execute the other instruction first",
                 ));
             }
         }

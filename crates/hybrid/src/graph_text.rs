@@ -1,7 +1,7 @@
 //! Control flow graphs as text, for traces of code that is not a kernel of this program.
 //!
 //! ```text
-//! # the entry is what is named first
+//! # the entry is the node that is named first
 //! i1 -> i2 i3
 //! i2 -> b2
 //! b2 ~> i3        # divergence adds this edge
@@ -88,7 +88,7 @@ impl WrittenGraph {
         let mut wrong = Diagnostics::new();
         for (from, _, place) in divergent.iter().filter(|(from, ..)| leaves[*from]) {
             let message = format!("`{}` is an end: nothing can be added to it", names[*from]);
-            wrong.push(source.error(place.clone(), message).hint("an end is what no -> leaves"));
+            wrong.push(source.error(place.clone(), message).hint("an end is a node that no -> leaves"));
         }
         for (node, place) in plain.iter().filter(|(node, _)| *node == 0 || leaves[*node]) {
             let what = if *node == 0 { "the entry" } else { "an end" };
@@ -98,7 +98,7 @@ impl WrittenGraph {
         for (node, place) in &barriers {
             let what = match plain.iter().any(|(other, _)| other == node) {
                 _ if leaves[*node] => "is an end, where no warp waits",
-                true => "has no ipoint, so that no trace tells who waits there",
+                true => "has no ipoint, so no trace shows which warps wait there",
                 false => continue,
             };
             wrong.push(source.error(place.clone(), format!("`{}` {what}", names[*node])).hint(FORMAT));
@@ -107,12 +107,14 @@ impl WrittenGraph {
         let reached = graph.reached(0, None);
         for node in (0..names.len()).filter(|node| !reached.contains(node)) {
             let message = format!("nothing leads from the entry `{}` to `{}`", names[0], names[node]);
-            wrong.push(source.error(places[node].clone(), message).hint("the entry is what is named first"));
+            wrong.push(
+                source.error(places[node].clone(), message).hint("the entry is the node that is named first"),
+            );
         }
         if !reached.iter().any(|&node| graph.leaves(node)) {
             wrong.push(
                 Diagnostic::general(source.name(), "the graph has no end")
-                    .hint("an end is what no -> leaves"),
+                    .hint("an end is a node that no -> leaves"),
             );
         }
         wrong.into_result(())?;
@@ -161,13 +163,13 @@ fn parse_line(source: &SourceText, start: usize, code: &str, parts: &mut Parts) 
     let odd = |(word, _): &&(&str, Range<usize>)| is_arrow(word) || !super::ipg::is_word(word);
     let nodes_only = matches!(first, "plain" | "barrier" | "block");
     if is_arrow(first) || (arrow.is_none() && !nodes_only) || names.is_empty() {
-        return Err(source.error(place, "this is no line of a graph").hint(FORMAT));
+        return Err(source.error(place, "this is not a line of a graph").hint(FORMAT));
     }
     if arrow.is_none() && first == "block" {
         return parse_block(source, place, names, parts);
     }
     if let Some((word, place)) = std::iter::once(&words[0]).chain(names).find(odd) {
-        let message = format!("`{word}` is no name of a node");
+        let message = format!("`{word}` is not a name of a node");
         let hint = "a name is a word of letters, digits and _ that begins with no digit";
         return Err(source.error(place.clone(), message).hint(hint));
     }
@@ -211,7 +213,7 @@ fn parse_block(
         return Err(source.error(place.clone(), message).hint("for example `block 4`: blocks of 4 warps"));
     };
     if parts.block.replace(warps).is_some() {
-        return Err(source.error(line, "how many warps a block has is said already"));
+        return Err(source.error(line, "the number of warps of a block is given already"));
     }
     Ok(())
 }
@@ -241,10 +243,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
         for (text, line, column, message) in [
-            ("a -> b\nb c\n", 2, 1, "no line of a graph"),
-            ("a ->\n", 1, 1, "no line of a graph"),
-            ("a -> b -> c\n", 1, 8, "`->` is no name"),
-            ("a -> 1b\n", 1, 6, "`1b` is no name"),
+            ("a -> b\nb c\n", 2, 1, "not a line of a graph"),
+            ("a ->\n", 1, 1, "not a line of a graph"),
+            ("a -> b -> c\n", 1, 8, "`->` is not a name"),
+            ("a -> 1b\n", 1, 6, "`1b` is not a name"),
             ("a -> b b\n", 1, 8, "there already"),
             ("a -> b\nplain q\n", 2, 7, "names `q`"),
             ("a -> b\nc -> b\n", 2, 1, "nothing leads"),
@@ -256,7 +258,7 @@ mod tests {
             ("a -> b\nb -> c\nplain b\nbarrier b\n", 4, 9, "`b` has no ipoint"),
             ("a -> b\nblock 0\n", 2, 7, "no number of warps"),
             ("a -> b\nblock 2 3\n", 2, 7, "not all"),
-            ("a -> b\nblock 2\nblock 2\n", 3, 1, "said already"),
+            ("a -> b\nblock 2\nblock 2\n", 3, 1, "given already"),
         ] {
             let wrong = parse(text).unwrap_err();
             let first = &wrong.list()[0];

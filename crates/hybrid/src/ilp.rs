@@ -55,7 +55,7 @@ pub enum IlpError {
 impl fmt::Display for IlpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Divergent => f.write_str("with divergence, loop bounds alone bound nothing"),
+            Self::Divergent => f.write_str("with divergence, loop bounds alone do not give a bound"),
             Self::NoPath => f.write_str("no path that was observed leads from the entry to an exit"),
             Self::TooLarge => f.write_str("a time or count is more than the solver can represent"),
             Self::Solver(why) => write!(f, "the solver found no optimum: {why}"),
@@ -217,7 +217,7 @@ impl Program {
             let sum: i128 =
                 row.terms.iter().map(|&(factor, column)| factor * i128::from(counts[column])).sum();
             if sum > row.right || (row.relation == Relation::Equals && sum < row.right) {
-                return Err(IlpError::Solver(format!("its counts fail {}", row.name)));
+                return Err(IlpError::Solver(format!("its counts violate {}", row.name)));
             }
         }
         let mut value = 0u64;

@@ -76,12 +76,14 @@ pub enum NoSections {
 impl fmt::Display for NoSections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown => f.write_str("nothing says where the barriers are and which warps are a block"),
+            Self::Unknown => {
+                f.write_str("neither the positions of the barriers nor the warps of a block are given")
+            }
             Self::Apart(one, other) => {
-                write!(f, "warps of a block met that had passed `{one}` and `{other}` before the barrier")
+                write!(f, "warps of a block that met had passed `{one}` and `{other}` before the barrier")
             }
             Self::Early(warp) => {
-                write!(f, "warp {warp} went past a barrier before all of its block had come")
+                write!(f, "warp {warp} passed a barrier before all warps of its block had arrived")
             }
             Self::Again(warp) => write!(f, "warp {warp} started again before its block had ended"),
             Self::NoPath(why) => f.write_str(why),

@@ -284,8 +284,8 @@ impl<'a, R: Read> Reader<'a, R> {
         if &self.bytes()[name.clone()] == b"run" {
             return match fields.next() {
                 None if fields.rest().is_empty() => Ok(Some(Record::Run)),
-                Some(more) => Err(self.error(more, "`run` stands by itself on its line").hint(FORMAT)),
-                None => Err(self.error(fields.rest(), "`run` stands by itself on its line").hint(FORMAT)),
+                Some(more) => Err(self.error(more, "`run` must be alone on its line").hint(FORMAT)),
+                None => Err(self.error(fields.rest(), "`run` must be alone on its line").hint(FORMAT)),
             };
         }
         let ipoint = self.ipg.ipoint(&self.bytes()[name.clone()]).ok_or_else(|| self.unknown(name))?;

@@ -136,11 +136,11 @@ impl fmt::Display for NoAnalysis {
             Self::Stopped => f.write_str("the analysis was stopped"),
             Self::Threshold(exceedances) => write!(
                 f,
-                "{exceedances} measurements are above the threshold: a fit needs at least {MIN_EXCEEDANCES}, and some below"
+                "{exceedances} measurements are above the threshold: a fit needs at least {MIN_EXCEEDANCES}, and some measurements below the threshold"
             ),
             Self::Tied => write!(
                 f,
-                "too many of the largest measurements are the same: no threshold has {MIN_EXCEEDANCES} above it and most below"
+                "too many of the largest measurements are the same: no threshold has {MIN_EXCEEDANCES} measurements above it and most measurements below it"
             ),
             Self::Bootstraps(count) => {
                 write!(f, "{count} bootstrap replicates are more than {MAX_BOOTSTRAPS}")

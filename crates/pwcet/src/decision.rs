@@ -141,7 +141,7 @@ impl fmt::Display for Advice {
                  again"
             ),
             Self::FindDrift => f.write_str(
-                "the measurements drift, and no end of them is stationary: find what changes between runs, since more runs will \
+                "the measurements drift, and no final part of them is stationary: find what changes between runs, since more runs will \
                  not help",
             ),
             Self::Thin { every, measurements } => write!(
@@ -155,10 +155,10 @@ impl fmt::Display for Advice {
             ),
             Self::MoreExceedances { measurements } => write!(
                 f,
-                "large times may come alone, but there are too few to say so: measure {measurements} runs in all"
+                "large times may come alone, but there are too few of them to decide this: measure {measurements} runs in all"
             ),
             Self::HigherThreshold { threshold: Some(threshold), .. } => {
-                write!(f, "no distribution fits above this threshold: one may above {threshold}")
+                write!(f, "no distribution fits above this threshold: one may fit above {threshold}")
             }
             Self::HigherThreshold { threshold: None, measurements } => {
                 write!(f, "no distribution fits above any threshold: measure {measurements} runs in all for a higher one")

@@ -164,7 +164,7 @@ impl CfgResult {
     fn text(&self, width: Option<usize>) -> String {
         let diverging = self.blocks.iter().filter(|block| block.diverges).count();
         let mut text = format!(
-            "{}: {}, {}, lanes may part at the end of {diverging}; {} that divergence adds ({})\n\n",
+            "{}: {}, {}, lanes may diverge at the end of {diverging}; divergence adds {} ({})\n\n",
             self.kernel,
             count(self.blocks.len(), "block"),
             count(self.edges.len(), "edge"),
@@ -200,7 +200,7 @@ impl CfgResult {
                 block.depth.to_string(),
                 to,
                 names(added.get(&index)),
-                if block.diverges { "may part" } else { "" }.to_owned(),
+                if block.diverges { "may diverge" } else { "" }.to_owned(),
                 meet,
             ]);
         }

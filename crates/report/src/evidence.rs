@@ -136,7 +136,7 @@ impl EvidenceResult {
         text.push_str(&table.render(2, style.width));
         for bound in &self.bounds {
             if let Some(found) = bound.first_violations.first() {
-                let _ = write!(text, "\n{} is broken first by\n{}\n", bound.name, found.is);
+                let _ = write!(text, "\n{} is first violated by\n{}\n", bound.name, found.is);
             }
         }
         text

@@ -294,7 +294,7 @@ impl Explained {
     /// Returns the text for people, which follows the report of the run.
     pub fn text(&self, style: Style) -> String {
         let of_sm = if self.sms > 1 { format!(" of SM {}, which ends last", self.sm) } else { String::new() };
-        let heading = format!("critical path{of_sm}: what the {} cycles hang on", self.makespan);
+        let heading = format!("critical path{of_sm}: the causes of the {} cycles", self.makespan);
         let mut text = format!("\n  {}\n", style.strong(&heading));
         let mut table = Table::new(["cycles", "share", "kind", "in these cycles"], &[2, 3]);
         let percent = |cycles: u64| format!("{:.1} %", cycles as f64 / self.makespan.max(1) as f64 * 100.0);

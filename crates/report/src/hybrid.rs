@@ -354,7 +354,7 @@ impl HybridResult {
             count(self.ipoints, "ipoint"),
             self.ipoints_at,
             count(self.transitions.len(), "transition"),
-            if self.limits == "loops" { "loop bounds" } else { "loop bounds and what warps were seen to do" }
+            if self.limits == "loops" { "loop bounds" } else { "loop bounds and the observed counts" }
         );
         let _ = writeln!(
             text,

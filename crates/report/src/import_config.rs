@@ -120,7 +120,7 @@ impl ImportResult {
             let but = used.but.as_ref()?;
             Some(format!("{} ({but})", said(&used.option, &used.value)))
         });
-        part("Otherwise than the option says", otherwise.collect());
+        part("Options from which the machine differs", otherwise.collect());
         let left = |all: &[Left]| -> Vec<String> {
             let line = |left: &Left| {
                 let note =
@@ -131,7 +131,7 @@ impl ImportResult {
         };
         part("Not known", left(&self.unknown));
         part("Without a counterpart", left(&self.without_counterpart));
-        part("Given again further on", left(&self.repeated));
+        part("Given again later", left(&self.repeated));
         part("Not given, as the base has it", self.not_given.iter().map(|&name| name.to_owned()).collect());
         let used = self.used.iter().filter(|used| !used.settings.is_empty());
         let used = used

@@ -28,8 +28,8 @@ pub fn path(explained: &Explained, id: &str) -> String {
     let of_sm =
         if explained.sms > 1 { format!(" of SM {}, which ends last", explained.sm) } else { String::new() };
     let mut html = format!(
-        "<p>What each of the {} cycles{of_sm} hangs on: a chain from the last result back to cycle 0, in which what was \
-         waited for ended just when what waited began.</p>\n",
+        "<p>The cause of each of the {} cycles{of_sm}: a chain from the last result back to cycle 0, in which each cause \
+         ends in the cycle in which its effect begins.</p>\n",
         explained.makespan
     );
     let kinds = explained.kinds.iter().map(|row| {

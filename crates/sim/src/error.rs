@@ -86,7 +86,7 @@ pub struct BeyondPaper {
 impl fmt::Display for BeyondPaper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { machine, features } = self;
-        write!(f, "this simulates the paper model, and machine `{machine}` is more: {features}")
+        write!(f, "this simulates the paper model, and machine `{machine}` has more features: {features}")
     }
 }
 
@@ -94,7 +94,7 @@ impl std::error::Error for BeyondPaper {}
 
 impl From<BeyondPaper> for Diagnostics {
     fn from(error: BeyondPaper) -> Self {
-        let hint = "whole launches on such machines are simulated, by another engine";
+        let hint = "another engine simulates whole launches on such machines";
         Diagnostic::general(error.machine.clone(), error.to_string()).hint(hint).into()
     }
 }

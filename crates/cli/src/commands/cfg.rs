@@ -36,7 +36,7 @@ pub fn run(args: &Cfg, session: &Session) -> Outcome {
         let written = outputs.file(option, path).and_then(|mut part| {
             let text = if option == "--dot" { Ok(result.dot()) } else { result.svg() };
             let text =
-                text.map_err(|why| Diagnostic::general(place.clone(), format!("no picture of it: {why}")))?;
+                text.map_err(|why| Diagnostic::general(place.clone(), format!("it cannot be drawn: {why}")))?;
             let written = part.write_all(text.as_bytes()).and_then(|()| part.place());
             written.map_err(|error| {
                 Diagnostic::general(place.clone(), format!("cannot write the file: {error}"))

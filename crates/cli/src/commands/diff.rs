@@ -32,7 +32,7 @@ pub fn run(args: &Diff, session: &Session) -> Outcome {
 /// Returns one of the two runs.
 fn side(given: &str, session: &Session) -> Result<Explained, Diagnostics> {
     let Some(words) = shlex::split(given) else {
-        let message = "a quotation mark or backslash has no partner";
+        let message = "a quotation mark is not closed, or nothing follows a backslash";
         return Err(Diagnostic::general(given, message).into());
     };
     match words.as_slice() {
@@ -42,7 +42,7 @@ fn side(given: &str, session: &Session) -> Result<Explained, Diagnostics> {
 }
 
 fn from_words(given: &str, words: &[String], session: &Session) -> Result<Explained, Diagnostics> {
-    let hint = "what stands in quotes is what `warpbound run` would be given: \"KERNEL --scheduler lrr\"";
+    let hint = "write the arguments of `warpbound run` in quotes: \"KERNEL --scheduler lrr\"";
     let parsed = QuotedRun::try_parse_from(words).map_err(|error| {
         // the message and perhaps a tip; the usage after them would be that of another command
         let text = error.render().to_string();
@@ -86,25 +86,26 @@ fn from_file(file: &str) -> Result<Explained, Diagnostic> {
     let bytes = read::text(Path::new(file), FILE_BYTES)?;
     let wrong = |message: String| Diagnostic::general(file, message).hint(how);
     let printed: Printed = serde_json::from_slice(&bytes).map_err(|error| {
-        let mut problem = wrong(format!("no result of `run --explain`: {error}"));
+        let mut problem = wrong(format!("this is not a result of `run --explain`: {error}"));
         problem.line = error.line() as u32;
         problem.column = error.column() as u32;
         problem
     })?;
     if printed.command != "run" {
         return Err(wrong(match printed.command.as_str() {
-            "" => "no result of `warpbound run`".to_owned(),
-            other => format!("a result of `warpbound {other}`, not of `run`"),
+            "" => "this is not a result of `warpbound run`".to_owned(),
+            other => format!("this is a result of `warpbound {other}`, not of `run`"),
         }));
     }
     if printed.schema != SCHEMA {
-        let message = format!("has version {} of the JSON, this is {SCHEMA}", printed.schema);
+        let message =
+            format!("the file has version {} of the JSON, but version {SCHEMA} is read", printed.schema);
         return Err(wrong(message));
     }
     if !printed.complete {
         return Err(wrong("the run in it did not come to its end: there is nothing to compare".to_owned()));
     }
     let explained = printed.results.into_iter().find_map(|run| run.explanation);
-    let explained = explained.ok_or_else(|| wrong("a run without its critical path".to_owned()))?;
+    let explained = explained.ok_or_else(|| wrong("the run in it has no critical path".to_owned()))?;
     explained.added_up().map_err(wrong)
 }

@@ -39,10 +39,10 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     Machine::new(&imported.spec, &written).map_err(|problems| imported.of_options(problems, &written))?;
     let result = ImportResult::new(name, &imported, &(text + "\n"));
     let counts = [
-        (result.otherwise(), "otherwise than they say"),
+        (result.otherwise(), "from which the machine differs"),
         (result.without_counterpart.len(), "without a counterpart"),
         (result.unknown.len(), "not known"),
-        (result.repeated.len(), "given again further on"),
+        (result.repeated.len(), "given again later"),
         (result.not_given.len(), "not given"),
     ];
     let counts: Vec<String> = counts

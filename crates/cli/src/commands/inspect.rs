@@ -36,7 +36,8 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
     }
     let source = location.text()?;
     if args.disasm {
-        let problem = Diagnostic::general(location.shown(), "--disasm shows machine code, and this is none");
+        let problem =
+            Diagnostic::general(location.shown(), "--disasm shows machine code, and this file has none");
         return Err(problem.hint("name a .cubin file").into());
     }
     if args.template {

@@ -14,7 +14,7 @@ use warpbound_report::phases::PhasesResult;
 pub fn run(args: &Phases, session: &Session) -> Outcome {
     let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed, &session.watch)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
-    load::paper_model(&machine, "phases are those of")?;
+    load::paper_model(&machine, "phases are defined in")?;
     let table = load::timing(&kernel, &machine)?;
     let (paths, seen) = load::nth_block(&kernel, &machine, args.of_block, &args.on.common, session)?;
     let warps: Vec<WarpPhases> = paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {})).collect();

@@ -118,7 +118,7 @@ impl Input {
                 continue;
             }
             let wrong = |column: usize, message: String| {
-                let hint = "results.jsonl has an object a line, as `warpbound sweep` writes it";
+                let hint = "results.jsonl has one object per line, as `warpbound sweep` writes it";
                 Diagnostic {
                     line: number,
                     column: column as u32,

@@ -39,7 +39,7 @@ pub fn run(args: &Worst, session: &Session) -> Outcome {
     if let Some(scheduler) = &args.common.scheduler {
         let problem = Diagnostic::general(
             format!("--scheduler {scheduler}"),
-            "`worst` looks for the worst work-conserving schedule, beside gto and lrr",
+            "`worst` takes no policy: it compares the worst work-conserving schedule with gto and lrr",
         );
         return Err(problem.hint("leave it out; `check --scheduler` judges a policy").into());
     }
@@ -111,7 +111,7 @@ fn row(
         let message = format!("{} blocks of this launch are resident at a time", checked[0].resident_blocks);
         let problem = Diagnostic::general(workload.name.clone(), message);
         return Err(problem
-            .hint("schedules are searched of blocks that run one after the other; --set limits.blocks=1 makes them")
+            .hint("the search needs blocks that run one after the other: use --set limits.blocks=1")
             .into());
     }
     let Some((sum, orders)) = of_blocks(&kernel, &machine, args, label, session)? else { return Ok(None) };

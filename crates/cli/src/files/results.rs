@@ -107,7 +107,7 @@ impl Results {
                 if self.manifest.point_of(&text) != Some(point) {
                     let message = format!("line {line} of results.jsonl is not that of point {point}");
                     return Err(problem(&self.dir, message).hint(
-                        "results of some shards are completed by merging the others; a file that has been changed cannot be resumed",
+                        "to complete the results of some shards, merge the others; a file that has been changed cannot be resumed",
                     ));
                 }
             }
@@ -162,7 +162,7 @@ impl Results {
             }
             MergeError::OutOfOrder { input, line } => problem(
                 name(input),
-                format!("line {line} of results.jsonl is of a point before that of the line above"),
+                format!("the point of line {line} of results.jsonl comes before that of the line above"),
             ),
             MergeError::Contradiction { point, inputs: [a, b] } => {
                 let other = name(a).display();
@@ -335,7 +335,7 @@ fn read_sealed(dir: &Path) -> Result<(Manifest, bool), Diagnostic> {
     }
     let text = read::bytes(&dir.join(MANIFEST), read::TEXT_BYTES)?;
     let Read { manifest, checksum } = serde_json::from_slice(&text).map_err(|error| {
-        problem(dir, format!("manifest.json is none: {error}"))
+        problem(dir, format!("manifest.json is not a manifest: {error}"))
             .hint("`warpbound sweep` and `merge` write folders of results")
     })?;
     if checksum.as_ref().is_some_and(|checksum| *checksum != digest(&manifest)) {

@@ -103,7 +103,7 @@ where
             let mut seen = BTreeSet::new();
             while let Some(key) = map.next_key::<String>()? {
                 if !seen.insert(key.clone()) {
-                    return Err(de::Error::custom(format!("`{key}` stands here twice")));
+                    return Err(de::Error::custom(format!("`{key}` is given twice here")));
                 }
                 pairs.push((key, map.next_value()?));
             }

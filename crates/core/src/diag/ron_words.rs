@@ -7,7 +7,7 @@ use super::closest;
 
 const FORM: &str = "this file is RON: `Name(field: value, ...)`; docs/files.md lists the fields";
 
-const QUOTED: &str = "text in quotes does not stand by itself here, but in a form like `Kernel(\"my.ron\")`; \
+const QUOTED: &str = "a text in quotes cannot stand alone here; write it in a form such as `Kernel(\"my.ron\")`; \
                       docs/files.md lists the forms";
 
 /// Describes an error.
@@ -39,9 +39,9 @@ pub fn said(error: &Error) -> String {
         Error::ExpectedStringEnd => "the text in quotes is not closed",
         Error::ExpectedIdentifier => "a name is expected here",
         Error::InvalidEscape(why) => return format!("a text in quotes has a wrong escape: {why}"),
-        Error::IntegerOutOfBounds => "the number is too large or too small for what it is about",
+        Error::IntegerOutOfBounds => "the number is too large or too small here",
         Error::InvalidIntegerDigit { digit, .. } => {
-            return format!("a whole number is expected here, and `{}` is no digit", digit.escape_debug());
+            return format!("a whole number is expected here, and `{}` is not a digit", digit.escape_debug());
         }
         Error::NoSuchExtension(name) => return format!("RON has no extension `{name}`"),
         Error::UnclosedBlockComment => "a comment `/* ...` is not closed",
@@ -67,7 +67,7 @@ pub fn said(error: &Error) -> String {
             return format!("`{found}` is not one of {}", listed(expected));
         }
         Error::NoSuchStructField { found, expected: [], .. } => {
-            return format!("there is no field `{found}` here, nor any other");
+            return format!("the field `{found}` is not expected here: there are no fields");
         }
         Error::NoSuchStructField { found, expected, outer } => {
             return format!("there is no field `{found}`{}; it has {}", of(outer), listed(expected));
@@ -76,7 +76,7 @@ pub fn said(error: &Error) -> String {
             return format!("the field `{field}`{} is missing", of(outer));
         }
         Error::DuplicateStructField { field, outer } => {
-            return format!("the field `{field}`{} stands here twice", of(outer));
+            return format!("the field `{field}`{} is given twice here", of(outer));
         }
         Error::InvalidIdentifier(name) => return format!("`{}` is not a name", name.escape_debug()),
         Error::SuggestRawIdentifier(name) => {
@@ -160,7 +160,7 @@ fn plain(expected: &str) -> String {
 /// type.
 fn of_serde(message: &str) -> String {
     if message.starts_with("data did not match any variant of untagged enum") {
-        return "none of the forms that may stand here fits".to_owned();
+        return "the value has none of the forms that are allowed here".to_owned();
     }
     message.to_owned()
 }
@@ -211,7 +211,7 @@ mod tests {
             (unit("Unit(lat: 0)"), "the field `init` of `Unit` is missing", "docs/files.md"),
             (unit("Unit(init: \"a\", lat: 0)"), "a whole number is expected here", "docs/files.md"),
             (unit("Unit(init: -1, lat: 0)"), "too large or too small", "docs/files.md"),
-            (unit("Unit(init: 1, init: 1, lat: 0)"), "stands here twice", "docs/files.md"),
+            (unit("Unit(init: 1, init: 1, lat: 0)"), "is given twice here", "docs/files.md"),
             (unit("Unit(init: 1, lta: 0)"), "there is no field `lta`", "did you mean `lat`?"),
             ("Machine(name: 'm')".to_owned(), "a text in double quotes", "double quotes"),
             ("Machine(name: \"m\") x".to_owned(), "more text follows", "docs/files.md"),

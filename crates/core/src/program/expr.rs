@@ -78,7 +78,9 @@ impl Names {
         let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !plain || matches!(name, "min" | "max") {
-            return Err(format!("`{name}` is no name: letters, digits and `_`, and neither `min` nor `max`"));
+            return Err(format!(
+                "`{name}` is not a name: use letters, digits and `_`, and neither `min` nor `max`"
+            ));
         }
         if self.get(name).is_some() {
             return Err(format!("the name `{name}` is taken"));
@@ -196,7 +198,7 @@ fn unknown(name: &str, names: &Names) -> String {
     let near = closest(name, known.iter().copied());
     match (near, known.is_empty()) {
         (Some(near), _) => format!("`{name}` is not defined, did you mean `{near}`?"),
-        (None, true) => format!("`{name}` is not defined, no name is"),
+        (None, true) => format!("`{name}` is not defined; no names are defined here"),
         (None, false) => format!("`{name}` is not defined; names here: {}", known.join(", ")),
     }
 }
@@ -239,7 +241,7 @@ impl<'a> Parser<'a> {
 
     fn unary(&mut self, depth: usize) -> Result<Node, String> {
         if depth > MAX_DEPTH {
-            return Err("it nests too deep".to_owned());
+            return Err("it nests too deeply".to_owned());
         }
         if self.take("-") {
             return Ok(Node::Negate(Box::new(self.unary(depth + 1)?)));

@@ -80,7 +80,7 @@ impl IrreducibleCode {
             line(self.to)
         );
         Diagnostic::general(program.file.clone(), message)
-            .hint("a cycle with two entries has no header, so that nothing can be said of its rounds")
+            .hint("a cycle with two entries has no header, so nothing can be said about its iterations")
     }
 }
 

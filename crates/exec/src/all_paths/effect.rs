@@ -151,7 +151,7 @@ impl Effects {
             }
             Sem::Mbarrier(_) => {
                 let message =
-                    "mbarrier objects take no time here, so there is no bound on what waits for them";
+                    "mbarrier objects take no time here, so there is no bound for kernels that wait for them";
                 Err(fault::at(program, pc, message.to_owned(), ""))
             }
             Sem::Sleep { time } if *time != Operand::Imm(0) => {

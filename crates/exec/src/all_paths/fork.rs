@@ -150,7 +150,7 @@ impl Walker<'_, '_> {
         if lost(&first) || lost(&second) {
             return Err(self.beyond(
                 target,
-                "loops of more than 64 rounds that lanes leave before others exceed a bound",
+                "loops of more than 64 iterations that some lanes leave before other lanes exceed a bound",
             ));
         }
         match (first.possible, second.possible) {

@@ -120,18 +120,18 @@ impl Walker<'_, '_> {
             }
         };
         let Some(left) = whole.left else {
-            let hint = "no way out of it was found after its first rounds";
+            let hint = "no exit of it was found after its first iterations";
             return Err(fault::at(self.context.program, header, "a loop that does not end".to_owned(), hint));
         };
         if !(round.gone | whole.gone).is_empty() {
-            let message = "threads that end in a loop that is taken as a whole: one of more than 64 rounds, or with lanes that part for good";
+            let message = "threads that end in a loop that is taken as a whole: a loop of more than 64 iterations, or one whose lanes diverge and do not reconverge";
             return Err(self.beyond(header, message));
         }
         // lanes that leave several such loops at once
         if let (Some(outer), Some(join)) = (self.wholes.last(), whole.join)
             && !join.is_some_and(|join| self.flow.contains_pc(outer.index, join))
         {
-            return Err(self.beyond(header, "ways out of several loops that are taken as a whole"));
+            return Err(self.beyond(header, "exits of several loops that are taken as a whole"));
         }
         let most = if round.possible { most } else { 0 };
         let mut paths = round.paths;
@@ -184,14 +184,14 @@ impl Walker<'_, '_> {
                 && !join.is_some_and(|join| self.flow.contains_pc(outer.index, join))
         };
         if self.wholes[..self.wholes.len() - 1].iter().any(meets_beyond) {
-            return Err(self.beyond(pc, "ways out of several loops that are taken as a whole"));
+            return Err(self.beyond(pc, "exits of several loops that are taken as a whole"));
         }
         let inside = |pc: Pc| self.flow.contains_pc(whole.index, pc);
         if !inside(pc) || join.is_some_and(inside) {
             return Ok(None);
         }
         if self.flow.innermost(pc) != Some(whole.index) {
-            return Err(self.beyond(pc, "ways out of several loops of which one is taken as a whole"));
+            return Err(self.beyond(pc, "exits of several loops of which one is taken as a whole"));
         }
         match (inside(target), inside(next)) {
             (true, false) => Ok(Some((Leaving::Stays, whole.until))),
@@ -238,7 +238,7 @@ impl Walker<'_, '_> {
         if whole.join.is_some_and(|known| known != join) {
             return Err(self.beyond(
                 way_from,
-                "ways out of a loop of more than 64 rounds that meet in different places",
+                "exits of a loop of more than 64 iterations that meet in different places",
             ));
         }
         whole.join = Some(join);
@@ -259,14 +259,14 @@ impl Walker<'_, '_> {
         let program = self.context.program;
         let line = program.instr(header).line;
         let cause = match cause.map(|pc| program.instr(pc).line) {
-            Some(cause) => format!("what line {cause} gives"),
+            Some(cause) => format!("the result of line {cause}"),
             None => "unknown data".to_owned(),
         };
         let message = format!(
-            "how often the loop of line {line} goes round depends on {cause}, by the branch in line {}",
+            "the number of iterations of the loop of line {line} depends on {cause}, through the branch in line {}",
             program.instr(branch).line
         );
-        let hint = format!("say how often it goes back at most: --loop-bound {line}=N");
+        let hint = format!("give the largest number of times that it goes back: --loop-bound {line}=N");
         fault::at(program, header, message, &hint)
     }
 }

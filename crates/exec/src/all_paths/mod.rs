@@ -25,7 +25,7 @@
 //! the remaining iterations and the exit. Any other loop needs a bound: the largest number of back
 //! edges that a warp takes per entry of the loop. Up to 64 iterations are walked one by one. After
 //! these, values that differ between iterations are forgotten until none does, and the remaining
-//! iterations form one part, [`LoopIterations`](warpbound_core::path::Rounds): each iteration has the same steps, or
+//! iterations form one part, [`LoopIterations`](warpbound_core::path::LoopIterations): each iteration has the same steps, or
 //! fewer, and lanes may leave in it.
 //!
 //! # Why every path is in the set
@@ -216,7 +216,7 @@ impl<'a> AllPaths<'a> {
                 let program = self.context.program;
                 let message = format!("`{}` has no path within the bounds of its loops", program.name);
                 let hint = format!(
-                    "warp {id} of block {block} goes round some loop more often, whatever the data are"
+                    "warp {id} of block {block} exceeds the bound of some loop, whatever the data are"
                 );
                 return Err(Diagnostic::general(&program.file, message).hint(hint).into());
             }

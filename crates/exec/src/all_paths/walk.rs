@@ -76,7 +76,7 @@ impl Walker<'_, '_> {
             if self.fuel == 0 {
                 let message =
                     "the paths of a block have more steps than --max-instructions allows".to_owned();
-                let hint = "give loops whose rounds depend on data a bound: --loop-bound LINE=N";
+                let hint = "give a bound for each loop whose iterations depend on data: --loop-bound LINE=N";
                 return Err(fault::at(program, pc, message, hint));
             }
             self.fuel -= 1;

@@ -90,7 +90,7 @@ impl Code {
                     return Err(Wrong {
                         at: from..from + text.len(),
                         message: "more than 2^20 different instructions".to_owned(),
-                        hint: "a kernel is not so long: this is no trace of one",
+                        hint: "no kernel is that long: this is not the trace of a kernel",
                     });
                 }
                 let instr = self.found.len() as u32;

@@ -178,7 +178,10 @@ impl Reading {
         let missing = [("grid dim", self.has_grid), ("block dim", self.has_block)];
         if let Some((key, _)) = missing.iter().find(|(_, there)| !there) {
             let message = format!("the header has no `-{key} = (x,y,z)`");
-            return Err((message, "the trace is cut off at its beginning, or is none".to_owned()));
+            return Err((
+                message,
+                "the beginning of the trace is cut off, or this is not a trace".to_owned(),
+            ));
         }
         Ok(self.header)
     }

@@ -64,7 +64,7 @@ impl<'l> Words<'l> {
     fn want(&mut self, what: &str) -> Result<(&'l [u8], Range<usize>), Wrong> {
         self.next().ok_or_else(|| {
             let end = self.line.len();
-            Wrong::new(end.saturating_sub(1)..end, format!("the line ends where {what} should stand"), SHAPE)
+            Wrong::new(end.saturating_sub(1)..end, format!("the line ends where {what} is expected"), SHAPE)
         })
     }
 
@@ -72,7 +72,7 @@ impl<'l> Words<'l> {
         let (word, at) = self.want(what)?;
         match std::str::from_utf8(word) {
             Ok(text) if text.is_ascii() => Ok((text, at)),
-            _ => Err(Wrong::new(at, format!("{what} is no text"), SHAPE)),
+            _ => Err(Wrong::new(at, format!("{what} is not ASCII text"), SHAPE)),
         }
     }
 
@@ -287,7 +287,7 @@ impl<'l> Words<'l> {
     pub(super) fn end(&mut self) -> Result<Option<i64>, Wrong> {
         let Some((word, at)) = self.next() else { return Ok(None) };
         let Some(value) = decimal(word) else {
-            let message = format!("`{}` behind the end of the instruction", String::from_utf8_lossy(word));
+            let message = format!("`{}` after the end of the instruction", String::from_utf8_lossy(word));
             return Err(Wrong::new(at, message, SHAPE));
         };
         match self.next() {

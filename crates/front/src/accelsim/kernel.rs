@@ -143,7 +143,7 @@ fn table<'t>(
     };
     if header.tracer > NEWEST_TRACER {
         notes.push(format!(
-            "tracer version {} is newer than what is known here: read as version {NEWEST_TRACER}",
+            "tracer version {} is newer than the versions known here: read as version {NEWEST_TRACER}",
             header.tracer
         ));
     }

@@ -88,7 +88,7 @@ impl<'w> Stream<'w> {
                     let message = "neither a header line, a comment nor `#BEGIN_TB`".to_owned();
                     let hint = match raw {
                         true => {
-                            "traces as the tracer writes them are grouped by block with its post-processing first"
+                            "the output of the tracer must first be grouped by block with its post-processing"
                         }
                         false => "header lines are `-key = value`",
                     };
@@ -183,7 +183,7 @@ impl<'w> Stream<'w> {
     fn end(&self) -> Result<(), Diagnostic> {
         let grid: u64 = self.header.grid.iter().map(|&n| u64::from(n)).product();
         if !matches!(self.state, State::Between) {
-            let hint = "the file is cut off, or was packed from one that was";
+            let hint = "the file is cut off, or was compressed from a file that was cut off";
             return Err(self.whole("the file ends within a block", hint));
         }
         if self.blocks != grid {
@@ -216,8 +216,10 @@ impl<'w> Stream<'w> {
                 let warp =
                     value.parse::<usize>().ok().filter(|&warp| (self.next_warp..self.warps).contains(&warp));
                 let Some(warp) = warp else {
-                    let hint =
-                        format!("warps come once each and ascend; a block of this kernel has {}", self.warps);
+                    let hint = format!(
+                        "each warp comes at most once, in ascending order; a block of this kernel has {}",
+                        self.warps
+                    );
                     return Err(self.whole(format!("`{value}` is not the number of a warp here"), hint));
                 };
                 self.next_warp = warp + 1;
@@ -245,7 +247,7 @@ impl<'w> Stream<'w> {
             }
             (true, ..) => Err(self.whole(
                 "a block begins within another one",
-                "blocks stand one after the other, each to its #END_TB",
+                "blocks follow one another, and each ends with #END_TB",
             )),
             (_, true, State::InBlock) => {
                 self.state = State::Between;
@@ -270,8 +272,8 @@ impl<'w> Stream<'w> {
             return Err(self.whole(message, "`thread block = x,y,z`"));
         };
         if number < self.next_block {
-            let hint = "blocks come once each, in the order of launch: x first, then y, then z";
-            return Err(self.whole(format!("block {value} stands behind a later one, or twice"), hint));
+            let hint = "each block comes once, in the order of launch: x first, then y, then z";
+            return Err(self.whole(format!("block {value} comes after a later block, or twice"), hint));
         }
         Ok(number as u32)
     }
@@ -285,7 +287,7 @@ impl<'w> Stream<'w> {
             State::Named(_) => "`insts = n`".to_owned(),
             State::InWarp(left) => format!("{left} more instructions of the warp"),
         };
-        self.whole("this line cannot stand here", format!("expected {expected}"))
+        self.whole("this line is not allowed here", format!("expected {expected}"))
     }
 }
 
@@ -299,6 +301,6 @@ fn input(failed: Failed) -> Wrong {
             (format!("cannot read on: {error}"), "the file is damaged, or not what its name says".to_owned())
         }
         Failed::Stopped => ("stopped before the trace was read".to_owned(), String::new()),
-        Failed::TooLong => ("a line of more than 2^18 bytes".to_owned(), "this is no trace".to_owned()),
+        Failed::TooLong => ("a line of more than 2^18 bytes".to_owned(), "this is not a trace".to_owned()),
     }
 }

@@ -156,8 +156,9 @@ impl Parser<'_> {
     fn blocks(&mut self, head: Word, value: Word) {
         self.close_section();
         if self.blocks.is_none() && !self.kernel.warps.is_empty() {
-            let hint = "the first `.blocks` comes before the first `.warps`; without any there is one block";
-            return self.problem(head, "`.blocks` after warps that belong to none", hint);
+            let hint =
+                "the first `.blocks` comes before the first `.warps`; without `.blocks` there is one block";
+            return self.problem(head, "`.blocks` after warps that belong to no block", hint);
         }
         self.close_blocks();
         let count = match value.text.parse::<usize>() {
@@ -192,7 +193,8 @@ impl Parser<'_> {
                 (0, _) => "blocks without warps".to_owned(),
                 (here, before) => format!("blocks of {here} warps, those before have {before}"),
             };
-            let hint = "a launch has equal blocks; a warp that only says `ret` has nothing to do";
+            let hint =
+                "all blocks of a launch have the same number of warps; a warp without work has only `ret`";
             self.problems.push(self.source.error(place, message).hint(hint));
         }
         self.kernel.blocks.extend(std::iter::repeat_n(first, count));

@@ -130,7 +130,7 @@ impl Module {
         let names: Vec<&str> = which.iter().map(|&index| all[index]).collect();
         let message = format!("`{entry}` is a part of {} names of kernels", names.len());
         Diagnostic::general(self.source.name(), message)
-            .hint(format!("give more of one of them: {}", listed(&names)))
+            .hint(format!("write more of one of these names: {}", listed(&names)))
     }
 
     /// Returns the text of a name.

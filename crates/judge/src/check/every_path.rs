@@ -102,8 +102,7 @@ pub fn every_path(
 ) -> Result<EveryPath, Diagnostics> {
     let table = TimingTable::new(workload.program(), machine)?;
     if table.barriers().is_some() {
-        let why =
-            "the longest path follows registers, and control codes hold this program back (dependences)";
+        let why = "the longest path follows registers, but control codes decide the waits of this program (dependences)";
         return Ok(EveryPath::NotApplicable(NotApplicable::new(why)));
     }
     let resident = resident_blocks_on(workload, machine)?;
@@ -172,14 +171,14 @@ pub fn for_each_block(
         WorkloadKind::Launch { program, launch } => (program, launch),
         WorkloadKind::Micro(_) => return written_paths(workload, options, watch, visit),
         WorkloadKind::Trace(_) => {
-            let message = "a trace has the paths that were taken, and nothing of others";
+            let message = "a trace has only the paths that were taken";
             return Err(Diagnostic::general(workload.name.clone(), message)
                 .hint("name the kernel's code: a launch file, or a .ptx or .cubin with --entry --grid --block --arg")
                 .into());
         }
         WorkloadKind::Step { .. } => {
             let message =
-                "the launch of a program works on what those before it leave, which is not known here";
+                "a launch of a program uses the results of the launches before it, which are not known here";
             return Err(Diagnostic::general(workload.name.clone(), message)
                 .hint("name a launch file, or a .ptx with --entry --grid --block --arg")
                 .into());

@@ -33,9 +33,9 @@ impl OrderDependences {
             return Order::Decides(why);
         }
         match (self.reasons(program).first(), self.not_looked_for) {
-            (Some(first), _) if self.is_unset() => {
-                Order::Decides(format!("the paths depend on what the launch does not say: {first}"))
-            }
+            (Some(first), _) if self.is_unset() => Order::Decides(format!(
+                "the paths depend on something that the launch does not define: {first}"
+            )),
             (Some(first), _) => Order::Decides(format!("the paths depend on timing: {first}")),
             (None, Some(_)) => Order::NotLookedFor,
             (None, None) => Order::Irrelevant,
@@ -63,7 +63,7 @@ impl OrderDependences {
 
 /// Returns the note for the reader if races were not looked for, for this reason.
 pub fn not_looked_for(why: &str) -> String {
-    format!("races were not looked for ({why}): what is said is about the paths of one order of accesses")
+    format!("races were not looked for ({why}): the results are those of the paths of one order of accesses")
 }
 
 /// Returns the notes of [`not_looked_for`] for several results, with one line for each distinct
@@ -106,8 +106,8 @@ impl Unsettled {
         let reasons = seen.reasons(program);
         if let Some((first, rest)) = reasons.split_first() {
             let order = match seen.is_unset() {
-                true => "the makespan is that of one value of a register out of several",
-                false => "the makespan is that of one order of accesses out of several",
+                true => "the makespan holds for one of several values of a register",
+                false => "the makespan holds for one of several orders of accesses",
             };
             let others = rest.iter().map(|reason| format!("also: {reason}"));
             checked.notes.push(format!("{order}: {first}"));
@@ -155,7 +155,7 @@ fn reasons(dependences: &TimeDependences, program: &Program) -> Vec<String> {
     reasons.extend(value.map(|value| decided(value, program)));
     if let Some(line) = stray {
         reasons.push(format!(
-            "{}:{line} stores to a buffer to which no pointer in its registers leads, and reads of it were not \
+            "{}:{line} stores to a buffer to which no pointer in its registers refers, and reads of it were not \
              watched for races",
             program.file
         ));
@@ -177,7 +177,7 @@ fn decided(value: VaryingValue, program: &Program) -> String {
     let place = line.map_or_else(|| "an earlier launch".to_owned(), |line| format!("{file}:{line}"));
     let what = match source {
         Source::Clock => "reads a clock",
-        Source::Placement => "reads where on the hardware it runs",
+        Source::Placement => "reads its position on the hardware",
         Source::Sum => "adds floating-point numbers in an order that is left to time",
         Source::Unset => "reads a register that nothing has written before",
         Source::Launch => "left a value in memory that differs from run to run",
@@ -210,7 +210,11 @@ fn text(race: &Race, program: &Program) -> String {
         _ => String::new(),
     };
     let atomic = first.access == AccessKind::Atomic && second.access == AccessKind::Atomic;
-    let what = if atomic { "the same cell, and the order shows" } else { "the same bytes without an order" };
+    let what = if atomic {
+        "the same cell, and a result depends on the order"
+    } else {
+        "the same bytes without an order"
+    };
     format!(
         "{} and {} {what}: {} address {address:#x}{place}{block}",
         party(first),

@@ -137,8 +137,8 @@ impl Begun {
     /// Returns a description of what is wrong with the input.
     pub fn read(from: &mut impl BufRead, of: &Of) -> Result<Self, String> {
         let results = line(from)?;
-        let begun: Self =
-            serde_json::from_slice(&results).map_err(|error| format!("the results are none: {error}"))?;
+        let begun: Self = serde_json::from_slice(&results)
+            .map_err(|error| format!("the results cannot be read: {error}"))?;
         begun.fits(of)?;
         let mut device = of.application.program().map(|sequence| start(sequence)).transpose();
         let device = device.as_mut().map_err(|problems| problems.to_string())?;
@@ -147,7 +147,7 @@ impl Begun {
         }
         match from.read(&mut [0]) {
             Ok(0) => Ok(Self { device: device.take(), ..begun }),
-            Ok(_) => Err("there is more than the memory".to_owned()),
+            Ok(_) => Err("there is more data than the memory has".to_owned()),
             Err(error) => Err(format!("the end cannot be read: {error}")),
         }
     }
@@ -162,7 +162,7 @@ impl Begun {
         let launches = of.application.launches();
         let groups = of.groups();
         if self.launches > launches || self.group >= groups.len() {
-            return Err(format!("more than the {launches} kernels are through"));
+            return Err(format!("more kernels are done than the {launches} that there are"));
         }
         let statements: Vec<usize> = of.application.each().map(|launched| launched.statement).collect();
         fn shape<T>(policies: &[T], (_, on): &(&Machine, &[PolicySetup])) -> bool {
@@ -172,14 +172,14 @@ impl Begun {
             return Err("there are not as many results as runs".to_owned());
         }
         if self.left.len() != of.on.len() || !self.left.iter().zip(of.on).all(|(left, on)| shape(left, on)) {
-            return Err("not every run has left something".to_owned());
+            return Err("the state that the launches left is missing for a run".to_owned());
         }
         for (index, (policies, (machine, setups))) in self.runs.iter().zip(of.on).enumerate() {
             let through = launches_on(index, &groups, (self.group, self.launches), launches);
             for ((run, setup), left) in policies.iter().zip(*setups).zip(&self.left[index]) {
                 let leaves = machine.memory().start.is_left() && machine.pipeline().is_some() && through > 0;
                 if leaves != (*left != CarriedState::default()) || !left.fits(machine) {
-                    return Err("what the launches left is not of this machine".to_owned());
+                    return Err("the state that the launches left does not fit this machine".to_owned());
                 }
                 if run.as_ref().map_or(0, |run| run.launches().len() as u64) != through {
                     return Err("a run has not come as far as the others".to_owned());

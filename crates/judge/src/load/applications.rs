@@ -57,7 +57,7 @@ pub fn load_program(
     if options.says_a_launch() {
         let problem = Diagnostic::general(
             name,
-            format!("{} and their like change one launch, and this is a program", options.some_names()),
+            format!("{} and similar options change one launch, and this is a program", options.some_names()),
         );
         let hint = format!("change its numbers with {} NAME=VALUE, or edit a copy", options.name("let"));
         return Err(problem.hint(hint).into());
@@ -212,7 +212,7 @@ impl LoadedApplication {
     /// If this is a list of traces.
     pub fn program(&self) -> Result<&Arc<Sequence>, Diagnostics> {
         self.application.program().ok_or_else(|| {
-            let message = "this takes code, and a list of traces is of runs";
+            let message = "this command needs code, and a list of traces has only runs";
             Diagnostic::general(self.location.shown(), message).into()
         })
     }

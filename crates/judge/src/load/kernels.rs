@@ -220,7 +220,7 @@ impl Loader {
         let kernel = match location.extension().as_str() {
             "warp" if options.is_given() => {
                 let message =
-                    format!("{} and their like belong to launches of PTX kernels", options.some_names());
+                    format!("{} and similar options belong to launches of PTX kernels", options.some_names());
                 return Err(Diagnostic::general(name, message)
                     .hint("a .warp file says itself what runs")
                     .into());
@@ -229,7 +229,7 @@ impl Loader {
             "ron" => return launch_or_program(name, location, options),
             "traceg" | "g" if options.says_a_launch() || !options.constants.is_empty() => {
                 let message = format!(
-                    "{}, {} and their like belong to code, and this is a trace of a run",
+                    "{}, {} and similar options belong to code, and this is a trace of a run",
                     options.some_names(),
                     options.name("let")
                 );

@@ -154,7 +154,7 @@ impl Location {
     /// If the file cannot be opened, or is not one of the caller's files.
     pub fn stream(&self) -> Result<Box<dyn Read + Send>, Diagnostic> {
         let Self::File(path, files) = self else {
-            let message = "a trace is read more than once, and comes from a file";
+            let message = "a trace is read more than once, so it must come from a file";
             return Err(Diagnostic::general(self.shown(), message));
         };
         read::unpacking(files.open(path)?).map_err(|error| read::unreadable(path, &error))

@@ -141,6 +141,6 @@ pub fn launches_beside(cubin: &Location) -> Result<Vec<String>, Diagnostics> {
 /// Adds the file that the option `compiler` selects as a hint to the errors of a module.
 fn of_compiler(problems: Diagnostics, module: &Location, options: &LaunchOptions) -> Diagnostics {
     let Some(compiler) = &options.compiler else { return problems };
-    let hint = format!("what `{compiler}` makes of the module would be {}", module.shown());
+    let hint = format!("the code of the module by `{compiler}` would be in {}", module.shown());
     problems.map(|problem| problem.hint(hint.clone()))
 }

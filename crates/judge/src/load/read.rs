@@ -35,7 +35,7 @@ pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     }
     if !there.is_file() {
         return Err(problem("this is a device, pipe or socket, not a regular file".to_owned())
-            .hint("what comes through a pipe is read from stdin, named `-`"));
+            .hint("a pipe is read from stdin, named `-`"));
     }
     let mut bytes = Vec::new();
     if there.len() <= limit && bytes.try_reserve_exact(there.len() as usize + 1).is_err() {

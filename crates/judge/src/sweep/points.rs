@@ -307,7 +307,7 @@ fn of_draws(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) -> (u64,
     }
     if draws.of.is_empty() {
         let problem = place.field("of").error("nothing is drawn, so all runs would be the same");
-        problems.push(problem.hint("some of Inputs, Replacement, Jitter, Placement"));
+        problems.push(problem.hint("name some of Inputs, Replacement, Jitter, Placement"));
     }
     twice(&draws.of, &place.field("of"), problems);
     if !draws.has_inputs() {

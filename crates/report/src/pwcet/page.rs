@@ -87,8 +87,8 @@ impl PwcetResult {
             html.push_str(&lines(&[self.verdict(judged)]));
         }
         html.push_str(
-            "<p class=\"note\">This rests on what was measured: an input, a machine state or a neighbour that no run had is in no \
-             tail. It is no bound.</p>\n",
+            "<p class=\"note\">This rests on the measured runs: an input, a machine state or a neighbour that no run had \
+             does not appear in the tail. It is no bound.</p>\n",
         );
         html
     }

@@ -112,9 +112,9 @@ impl PwcetResult {
         };
         Plot {
             name: "exceedance",
-            title: "How likely a run takes longer",
-            note: "Share of the runs that took longer than a time, and how the fitted tails go on, thin its confidence limits. The \
-                   dashed line is the longest run. What is below it is no run's, but the model's.",
+            title: "Probability that a run takes longer",
+            note: "Share of the runs that took longer than a time, and the fitted tails; thin lines are confidence limits. \
+                   The dashed line is the longest run. Beyond it the curves come from the model, not from runs.",
             svg: plot.svg(),
         }
     }
@@ -138,8 +138,8 @@ impl PwcetResult {
         Plot {
             name: "autocorrelation",
             title: "Autocorrelation",
-            note: "How much a time is like the one so many runs later. Of independent runs 95 % of the values are between the \
-                   dashed lines.",
+            note: "The correlation of a time with the time that many runs later. If the runs are independent, 95 % of the \
+                   values are between the dashed lines.",
             svg: plot.svg(),
         }
     }
@@ -161,8 +161,8 @@ impl PwcetResult {
         Plot {
             name: "quantiles",
             title: "Measured times against those of the fit",
-            note: "Times above the threshold and those that the fit has with the same probability. Where it holds the dots are \
-                   along the line.",
+            note: "Times above the threshold and those that the fit has with the same probability. Where the fit holds, the \
+                   dots lie along the line.",
             svg: plot.svg(),
         }
     }
@@ -171,7 +171,7 @@ impl PwcetResult {
         self.banded(
             "mean-residual-life",
             "Mean excess against threshold",
-            "By how much runs above a threshold exceed it on average, with a 95 % band. It is a straight line from where a \
+            "The mean amount by which runs above a threshold exceed it, with a 95 % band. It is a straight line from where a \
              generalized Pareto distribution holds; the dashed line is the threshold.",
             "mean excess",
             &self.analysis.diagnostics.mean_residual_life,

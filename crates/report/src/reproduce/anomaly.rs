@@ -29,8 +29,8 @@ pub fn fig4(lrr: &PolicySearch, gto: &PolicySearch) -> FigureResult {
     FigureResult {
         statements,
         notes: vec![
-            "the lengths of the phases and both makespans are only in the drawing, so no number is compared: searched is the \
-             first instance, in order of total length, of which the text is true",
+            "the lengths of the phases and both makespans are only in the drawing, so no number is compared: the search \
+             looks for the first instance, in order of total length, for which the text is true",
         ],
         commands,
         ..FigureResult::new("Figure 4", PAPER, "section 3.2.1", about)

@@ -381,7 +381,7 @@ impl BettsResult {
 const NOTES: &[&str] = &[
     "kernels of the same kind with our own code, and smaller: rows are not the paper's programs",
     "the paper runs GPGPU-Sim; here times are those of our fermi-c2050, whose latencies are chosen",
-    "z_warp is of one warp and need not exceed the longest run; `by blocks` counts waves from the starts and ends of blocks, `by sections` leaves out what warps wait for others at barriers",
+    "z_warp is for one warp and need not exceed the longest run; `by blocks` counts waves from the starts and ends of blocks, `by sections` leaves out the time for which warps wait for others at barriers",
 ];
 
 #[cfg(test)]

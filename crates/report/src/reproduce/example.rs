@@ -75,8 +75,8 @@ pub fn fig2(issues: &[Issue], phases: &WarpPhases) -> FigureResult {
 pub fn fig3(issues: &[Issue]) -> FigureResult {
     let mut notes = NOTES.to_vec();
     notes.push(
-        "the text does not name the policy, under gto the schedule is the one it tells; nor does it say when the schedule \
-         ends, nor the bound: those are not compared",
+        "the text does not name the policy; under gto the schedule is the one that it describes. It does not say when the \
+         schedule ends, nor the bound: those are not compared",
     );
     let about = "two warps that run the code of Figure 2, under gto";
     FigureResult {

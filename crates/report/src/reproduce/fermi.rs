@@ -27,8 +27,8 @@ pub fn fig3(extremes: Extremes) -> FigureResult {
         quantities,
         commands: vec!["warpbound fermi --witness 4,1".to_owned()],
         notes: vec![
-            "ours are the longest and the shortest over all schedules; that (a) is the longest is what the report conjectures, \
-             of (b) it does not say that it is the shortest",
+            "ours are the longest and the shortest over all schedules; the report conjectures that (a) is the longest, and \
+             does not say that (b) is the shortest",
         ],
         ..empty("Figure 3", "two schedules of four warps of 16 threads, sub-block once")
     }
@@ -92,7 +92,7 @@ pub fn formula(extremes: Extremes) -> FigureResult {
         quantities,
         commands: vec!["warpbound fermi".to_owned()],
         notes: vec![
-            "paper: FT = 3 W + 2 + 2 W (rep_cnt - 1) for W warps of 16 threads, a conjecture; a warp adds so much where rep is 1, a repetition where W is 4; ours: the longest finishing \
+            "paper: FT = 3 W + 2 + 2 W (rep_cnt - 1) for W warps of 16 threads, a conjecture; `warp n adds` is for rep 1, and `rep n adds` for W 4; ours: the longest finishing \
              time over every schedule that keeps the rules. One warp with more than one repetition takes longer than FT, since it never \
              has work in two units at a time: the conjecture fails there",
             "the text says that 48 threads take 8 cycles more for each repetition; figures 4 and 5, to which it refers, have 64",

@@ -40,9 +40,9 @@ pub fn notes(ablation: &Ablation) -> Vec<String> {
     }
     if let Some(other) = beside(ablation, COALESCING).next() {
         notes.push(format!(
-            "the last variant has a latency of its own, which the paper does not name: {} cycles, measured, are a lone coalesced load \
-             without caches, so that column shows coalescing and not another memory. With {PAPER_LATENCY}, which the paper's section 4.2 \
-             calls realistic, it shows both ({})",
+            "the last variant has a latency of its own, which the paper does not name: the {} cycles that were measured for \
+             a lone coalesced load without caches, so that column shows coalescing and not another memory. With \
+             {PAPER_LATENCY}, which the paper's section 4.2 calls realistic, it shows both ({})",
             ablation.load_latency, other.summary.name
         ));
     }

@@ -30,7 +30,7 @@ pub fn verdict(cases: &[WcetResult]) -> String {
     let of = format!("{low} of {}", count(cases.len(), "worst case"));
     if violated.is_empty() {
         format!(
-            "<div class=\"calm\">No run takes longer than a proved bound; a method says too little of {of}.</div>\n"
+            "<div class=\"calm\">No run takes longer than a proved bound; a method is below the longest run in {of}.</div>\n"
         )
     } else {
         format!(
@@ -51,7 +51,7 @@ pub fn section(case: &WcetResult, id: &str) -> String {
     for bound in &case.loop_bounds {
         let _ = writeln!(
             html,
-            "<p class=\"note\">The loop of line {} goes back at most {} times, it was said.</p>",
+            "<p class=\"note\">The loop of line {} goes back at most {} times, as the user stated.</p>",
             bound.line, bound.most
         );
     }
@@ -85,9 +85,9 @@ pub fn plot(case: &WcetResult) -> Plot {
     };
     Plot {
         name: file_name(&["wcet", &case.kernel, &case.origin.machine]),
-        title: format!("What each method says of {}", case.kernel),
-        note: "Against the longest simulated run; logarithmic scale. A bar to the left is a method that says less than what \
-               happened. Colours are what a value holds for."
+        title: format!("The value of each method for {}", case.kernel),
+        note: "Relative to the longest simulated run; logarithmic scale. A bar to the left is a value below the longest \
+               run. The colour shows what the value holds for."
             .to_owned(),
         svg: plot.svg(),
     }
@@ -103,7 +103,7 @@ fn table(case: &WcetResult, id: &str) -> HtmlTable {
         HtmlColumn::numbers("cycles", ""),
         HtmlColumn::numbers("over", "(value - longest run) / longest run"),
         HtmlColumn::words("holds for"),
-        HtmlColumn::words("says too little"),
+        HtmlColumn::words("below the longest run"),
         HtmlColumn::words("more"),
     ];
     let row = |row: &MethodRow| {

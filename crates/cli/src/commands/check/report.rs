@@ -173,9 +173,9 @@ impl<'c> Kept<'c> {
             (false, _) => format!("no verdict on {}", self.without_verdict.join(", ")),
         };
         let problem = Diagnostic::general("--require-verdict", message);
-        ending
-            .late
-            .push(problem.hint("the reasons stand beside the bounds; `--bound NAME` chooses which decide"));
+        ending.late.push(
+            problem.hint("the reasons are beside the bounds; `--bound NAME` chooses the gating bounds"),
+        );
     }
 }
 

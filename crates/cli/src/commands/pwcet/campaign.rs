@@ -47,7 +47,7 @@ impl Campaign {
     /// `from`.
     pub fn new(args: &Pwcet, from: u64, runs: u64, watch: &Watch) -> Result<Self, Diagnostics> {
         if args.what == FROM_STDIN {
-            let problem = Diagnostic::general("-", "a campaign reads its kernel anew for each run");
+            let problem = Diagnostic::general("-", "a campaign reads its kernel again for each run");
             return Err(problem.hint("name a file").into());
         }
         if args.column.is_some() {
@@ -180,7 +180,8 @@ impl Campaign {
         if args.shard.is_some() || session.stopped().is_some() {
             let mut ending = Ending::default();
             let format = args.common.format;
-            let lacks = args.shard.is_none().then_some("a curve: the command was ended before");
+            let lacks =
+                args.shard.is_none().then_some("the curve: the command was ended before it was computed");
             let if_missing = "--resume goes on";
             let about = About { command: "pwcet", out: dir, wanted, lacks, if_missing, format };
             about.conclude(&results, &self.planned.bounds, session, &mut ending);

@@ -50,14 +50,14 @@ pub fn run(args: &Reproduce, session: &Session) -> Outcome {
         let problem =
             Diagnostic::general(format!("--runs {runs}"), format!("`{name}` has no number of runs"));
         let with: Vec<&str> = What::ALL.into_iter().filter(|what| what.has_runs()).map(What::name).collect();
-        return Err(problem.hint(format!("it is for {}", with.join(" and "))).into());
+        return Err(problem.hint(format!("the option is for {}", with.join(" and "))).into());
     }
     if let (Some(dir), false) = (&args.svg, wanted.contains(&What::Diagxtrm)) {
         let problem = Diagnostic::general(
             format!("--svg {}", dir.display()),
-            format!("of `{name}` there are no plots as files"),
+            format!("`{name}` has no plots to write as files"),
         );
-        return Err(problem.hint("it is for diagxtrm").into());
+        return Err(problem.hint("the option is for diagxtrm").into());
     }
     if let (Some(compiler), true) = (&args.compiler, wanted.iter().any(|what| !what.is_of_a_plan())) {
         let plans: Vec<&str> =
@@ -128,7 +128,7 @@ fn named(name: &str) -> Result<What, Diagnostics> {
         format!("{} ({shown}, {paper})", what.name())
     };
     let known: Vec<String> = What::ALL.into_iter().map(line).collect();
-    Err(Diagnostic::general(name, "nothing of this name is reproduced")
+    Err(Diagnostic::general(name, "there is nothing of this name to reproduce")
         .hint(format!("{near}there are {}, and {ALL}", known.join(", ")))
         .into())
 }

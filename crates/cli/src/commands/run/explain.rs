@@ -53,11 +53,11 @@ pub fn problem(name: &str, why: Unexplained) -> Diagnostic {
         }
         Unexplained::TooLong { limit } => {
             let message = format!(
-                "more than {limit} instructions without a moment at which no block was on an SM: that is more than \
-                 the search for the critical path keeps"
+                "an SM issued more than {limit} instructions without being empty in between, and the search for the \
+                 critical path keeps no more"
             );
-            let hint = "fewer blocks (--grid), or one resident block at a time (--set limits.blocks=1), with which only \
-                        the instructions of one block are kept";
+            let hint = "take fewer blocks (--grid), or one resident block at a time (--set limits.blocks=1): then only the \
+                        instructions of one block are kept";
             Diagnostic::general(name, message).hint(hint)
         }
     }

@@ -87,7 +87,7 @@ impl CommandOptions<'_> {
             for KernelDefaults { kernel, machine, .. } in &kernels {
                 if let Some(machine) = machine {
                     let message =
-                        format!("all results have the same machines, and `{kernel}` brings `{machine}`");
+                        format!("all kernels run on the same machines, but `{kernel}` names `{machine}`");
                     refuse(message, format!("name the machine, for example --machine {machine}"));
                 }
             }
@@ -97,8 +97,7 @@ impl CommandOptions<'_> {
             (Some(policies), _) => policies.to_vec(),
             (None, first) => {
                 if of_kernels.any(|other| Some(other) != first) {
-                    let message =
-                        "all results have the same policies, and these kernels or machines bring others";
+                    let message = "all kernels run under the same policies, but these kernels or machines name different ones";
                     refuse(message.to_owned(), "name them, for example --scheduler gto,lrr".to_owned());
                 }
                 // errors of kernels that cannot be read are reported with the plan
@@ -161,10 +160,10 @@ fn launch_options(launch: &PtxLaunch) -> Result<Vec<(String, Vec<ValueSpec>)>, D
                 None => {
                     let problem = Diagnostic::general(
                         format!("--arg {value}"),
-                        "results are those of a plan, and a plan has no arguments without WHICH=",
+                        "the results are written with a plan, and an argument in a plan needs WHICH=",
                     );
                     problems.push(problem.hint(
-                        "write WHICH=ARG, or a launch file, which `warpbound inspect FILE --template` begins",
+                        "write WHICH=ARG, or a launch file: `warpbound inspect FILE --template` prints a template",
                     ));
                     continue;
                 }

@@ -149,14 +149,14 @@ fn of_shared_memory(shared: &SharedMemorySpec, behind: bool, idle: &mut impl FnM
     let SharedMemorySpec { rule, banks: _, latency, step, base_32, base_64, base_128, source: _ } = shared;
     let (common, pascal) = match rule {
         _ if behind => {
-            let reason = "behind a load/store unit it is pipeline.load_store.shared_latency that counts";
+            let reason = "behind a load/store unit the latency is pipeline.load_store.shared_latency";
             (Some(reason), Some(reason))
         }
         Some(BankRule::Words) => {
-            let reason = "by rule Words the latency is that of the unit";
+            let reason = "rule Words takes the latency of the unit";
             (Some(reason), Some(reason))
         }
-        Some(BankRule::Turing) => (None, Some("rule Turing has no base")),
+        Some(BankRule::Turing) => (None, Some("rule Turing does not use base latencies")),
         Some(BankRule::Pascal) | None => (None, None),
     };
     for (name, set, reason) in [

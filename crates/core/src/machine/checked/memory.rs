@@ -82,7 +82,8 @@ fn of_l1(l1: &L1, check: &mut Check) {
         Split::Fit { total, shared } => {
             check.range("total", *total, 1..=1 << 24);
             if shared.is_empty() || !shared.is_sorted() {
-                let message = "the sizes of shared memory must be ascending, at least one".to_owned();
+                let message =
+                    "at least one size of shared memory is needed, and the sizes must ascend".to_owned();
                 check.problem("shared", message, "");
             }
         }

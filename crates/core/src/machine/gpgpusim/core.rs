@@ -34,7 +34,7 @@ fn sms(import: &mut Import<'_>) {
     if cores.is_some_and(|cores| cores > 1) {
         import.but(
             "-gpgpu_n_cores_per_cluster",
-            "the SMs of a cluster share a port of the interconnect there; here each has its own",
+            "in GPGPU-Sim the SMs of a cluster share a port of the interconnect; here each has its own",
         );
     }
 }
@@ -45,7 +45,7 @@ fn residents(import: &mut Import<'_>) {
         let (threads, warp): (u32, u32) = (number(threads)?, number(warp)?);
         match warp {
             WARP if threads >= WARP && threads.is_multiple_of(WARP) => Ok(threads),
-            WARP => Err(format!("{threads} threads are no number of whole warps")),
+            WARP => Err(format!("{threads} threads are not a whole number of warps")),
             other => Err(format!("warps have 32 threads here, not {other}")),
         }
     });
@@ -86,9 +86,11 @@ fn issue(import: &mut Import<'_>) -> u32 {
             ["two_level_active", active, ..] if active.parse::<u32>().is_ok() => {
                 import.set("-gpgpu_scheduler", "scheduler", "TwoLevel");
                 import.set("-gpgpu_scheduler", "two_level_active", *active);
-                import.but("-gpgpu_scheduler", "inner and outer level take turns as two-level does here");
+                import.but("-gpgpu_scheduler", "here both levels take turns, as in two-level");
             }
-            _ => import.but("-gpgpu_scheduler", "this policy is not simulated; the base's stands"),
+            _ => {
+                import.but("-gpgpu_scheduler", "this policy is not simulated; the policy of the base is kept")
+            }
         }
     }
     if let Some(issues) = import.value("-gpgpu_max_insn_issue_per_warp", number::<u32>) {
@@ -120,7 +122,10 @@ fn collector(import: &mut Import<'_>) {
     if let Some(out) = import.optional("-gpgpu_operand_collector_num_out_ports_gen", number::<u32>)
         && import.optional("-gpgpu_operand_collector_num_in_ports_gen", number::<u32>) != Some(out)
     {
-        import.but("-gpgpu_operand_collector_num_out_ports_gen", "as many instructions may leave as enter");
+        import.but(
+            "-gpgpu_operand_collector_num_out_ports_gen",
+            "here as many instructions may leave as may enter",
+        );
     }
     if import.optional("-gpgpu_enable_specialized_operand_collector", switch) == Some(true) {
         import.but(
@@ -158,17 +163,19 @@ fn pipes(import: &mut Import<'_>, schedulers: u32) {
         if units != 0 && units != schedulers {
             import.but(
                 name,
-                format!("each of the {schedulers} schedulers has one of its own here, not {units} for all"),
+                format!(
+                    "here each of the {schedulers} schedulers has one unit of its own, not {units} for all"
+                ),
             );
         }
     }
     if import.optional("-gpgpu_sub_core_model", switch) == Some(false) {
         import.but(
             "-gpgpu_sub_core_model",
-            "schedulers share units and collector there; here each has its own",
+            "in GPGPU-Sim the schedulers share units and collector; here each has its own",
         );
     }
     if import.optional("-gpgpu_perfect_inst_const_cache", switch) == Some(false) {
-        import.but("-gpgpu_perfect_inst_const_cache", "the instruction cache is perfect all the same");
+        import.but("-gpgpu_perfect_inst_const_cache", "here the instruction cache is always perfect");
     }
 }

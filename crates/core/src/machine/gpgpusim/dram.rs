@@ -68,7 +68,7 @@ fn mapping(import: &mut Import<'_>, banks: Option<u64>) {
         (Some(bit), _) => bit,
         (None, Some(&bit)) => {
             if channel.windows(2).any(|pair| pair[1] != pair[0] + 1) {
-                import.but(MAPPING, "the bits of the channel lie together here, from the lowest on");
+                import.but(MAPPING, "here the bits of the channel are contiguous, beginning with the lowest");
             }
             bit
         }
@@ -78,7 +78,7 @@ fn mapping(import: &mut Import<'_>, banks: Option<u64>) {
         }
     };
     let (Some(&slice_bit), Some(&row_bit)) = (bank.first(), row.first()) else {
-        return import.wrong(MAPPING, "no bit chooses the bank, or none the row".to_owned());
+        return import.wrong(MAPPING, "no bit chooses the bank, or no bit chooses the row".to_owned());
     };
     if let Some(banks) = banks
         && 1u64.checked_shl(bank.len() as u32) != Some(banks)
@@ -94,7 +94,7 @@ fn mapping(import: &mut Import<'_>, banks: Option<u64>) {
     import.set(MAPPING, "memory.partitions.dram.bank_bits", format!("{bank:?}"));
     import.set(MAPPING, "memory.partitions.dram.row_bit", within(row_bit));
     if row.windows(2).any(|pair| pair[1] != pair[0] + 1) {
-        import.but(MAPPING, "the bits of the row lie together here, from the lowest on");
+        import.but(MAPPING, "here the bits of the row are contiguous, beginning with the lowest");
     }
 }
 

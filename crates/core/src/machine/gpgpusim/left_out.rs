@@ -1,11 +1,11 @@
 //! Options that have no counterpart, with the reasons.
 
-const PRINTED: &str = "says what is printed, not what takes time";
-const FUNCTION: &str = "says how kernels are executed or compiled, not what takes time";
+const PRINTED: &str = "controls what is printed and does not affect times";
+const FUNCTION: &str = "controls how kernels are executed or compiled and does not affect times";
 const POWER: &str = "energy is not simulated";
-const TEXTURES: &str = "textures go the way of global loads here";
-const SPECIAL: &str = "units of single kinds of instructions of traces, which count where -trace_opcode_latency_initiation_int is given";
-const RUN: &str = "says when the simulator stops or what it takes, not what the machine is";
+const TEXTURES: &str = "here textures take the path of global loads";
+const SPECIAL: &str = "units for single kinds of instructions in traces; they are used only if -trace_opcode_latency_initiation_int is given";
+const RUN: &str = "controls a run of the simulator and does not describe the machine";
 const POLICY: &str = "not simulated";
 
 /// Prefixes of options, or complete names, with the reason.
@@ -23,18 +23,18 @@ const REASONS: &[(&str, &str)] = &[
     ("-gpgpu_concurrent_kernel_sm", "kernels run one after the other"),
     (
         "-gpgpu_simd_model",
-        "the one that there is, reconvergence at the immediate post-dominator, is the base's",
+        "the only model, reconvergence at the immediate post-dominator, is that of the base",
     ),
-    ("-gpgpu_registers_per_block", "occupancy goes by the registers of the SM"),
-    ("-gpgpu_ignore_resources_limitation", "occupancy always counts"),
+    ("-gpgpu_registers_per_block", "occupancy depends on the registers of the SM"),
+    ("-gpgpu_ignore_resources_limitation", "the limits of occupancy always apply"),
     ("-gpgpu_tex_cache", TEXTURES),
     ("-gpgpu_cache:il1", "the instruction cache is perfect; `pipeline.front_end.icache` has another form"),
     ("-gpgpu_cache:dl1Pref", "there is one division of L1 and shared memory"),
     ("-gpgpu_shmem_sizeDefault", "there is one division of L1 and shared memory"),
     ("-gpgpu_shmem_sizePref", "there is one division of L1 and shared memory"),
     ("-gpgpu_cache:dl2_texture_only", TEXTURES),
-    ("-gpgpu_l1_cache_write_ratio", "lines that were written are replaced as others"),
-    ("-gpgpu_L2_cache_write_ratio", "lines that were written are replaced as others"),
+    ("-gpgpu_l1_cache_write_ratio", "lines that were written are replaced like other lines"),
+    ("-gpgpu_L2_cache_write_ratio", "lines that were written are replaced like other lines"),
     ("-gpgpu_fill_port_width", "caches have one port width"),
     ("-gpgpu_clock_gated_lanes", POWER),
     ("-power", POWER),
@@ -60,7 +60,7 @@ const REASONS: &[(&str, &str)] = &[
     ("-specialized_unit", SPECIAL),
     (
         "-trace_opcode_latency_initiation",
-        "of traces, which count where -trace_opcode_latency_initiation_int is given",
+        "latencies in traces; they are used only if -trace_opcode_latency_initiation_int is given",
     ),
     ("-trace", PRINTED),
     ("-gpgpu_max_cycle", RUN),
@@ -81,36 +81,42 @@ const REASONS: &[(&str, &str)] = &[
     ("-gpgpu_num_mem_units", "there is one load/store unit per SM"),
     ("-gpgpu_tensor_core_avail", "`tensor` is a unit like others"),
     ("-gpgpu_num_reg_banks_", POLICY),
-    ("-gpgpu_reg_bank_use_warp_id", "the bank of a register depends on the warp, always"),
-    ("-gpgpu_operand_collector_num", "units of the collector of single kinds: here all are generic"),
-    ("-gpgpu_local_mem_map", "local memory lies as the kernel's launch says"),
+    ("-gpgpu_reg_bank_use_warp_id", "the bank of a register always depends on the warp"),
+    (
+        "-gpgpu_operand_collector_num",
+        "collector units for single kinds of instructions; here all collector units are generic",
+    ),
+    ("-gpgpu_local_mem_map", "the launch of the kernel determines the layout of local memory"),
     ("-gpgpu_mem_address_mask", "the mapping is that of -gpgpu_mem_addr_mapping"),
     ("-gpgpu_mem_addr_test", RUN),
     (
         "-dram_dual_bus_interface",
-        "one command of DRAM in a tick, but for a row command before a column command",
+        "DRAM takes one command in a tick, except for a row command before a column command",
     ),
-    ("-dram_bnk_indexing_policy", "banks are numbered as their bits say"),
+    ("-dram_bnk_indexing_policy", "the bank bits of an address are the number of the bank"),
     ("-dram_seperate_write_queue_enable", POLICY),
     ("-dram_write_queue_size", POLICY),
-    ("-gpgpu_dram_sched_queue_size", "of the FIFO scheduler of old versions"),
+    ("-gpgpu_dram_sched_queue_size", "the queue of the FIFO scheduler of old versions"),
     ("-dram_elimnate_rw_turnaround", POLICY),
     ("-gpgpu_simple_dram_model", POLICY),
-    ("-network_mode", "the interconnect is a crossbar (`local_interconnect` there)"),
-    ("-inter_config_file", "the interconnect is a crossbar (`local_interconnect` there)"),
-    ("-icnt_out_buffer_limit", "queues are as long at both ends of the crossbar: -icnt_in_buffer_limit"),
+    ("-network_mode", "the interconnect is a crossbar (`local_interconnect` in GPGPU-Sim)"),
+    ("-inter_config_file", "the interconnect is a crossbar (`local_interconnect` in GPGPU-Sim)"),
+    (
+        "-icnt_out_buffer_limit",
+        "the queues at both ends of the crossbar have the same length, -icnt_in_buffer_limit",
+    ),
     ("-icnt_subnets", "requests and replies have a network each"),
-    ("-icnt_flit_size", "a packet is one flit, as in that crossbar"),
-    ("-icnt_arbiter_algo", "the crossbar is iSLIP, as there"),
-    ("-icnt_grant_cycles", "the crossbar is iSLIP, as there"),
+    ("-icnt_flit_size", "a packet is one flit, as in GPGPU-Sim's crossbar"),
+    ("-icnt_arbiter_algo", "the crossbar uses iSLIP, as in GPGPU-Sim"),
+    ("-icnt_grant_cycles", "the crossbar uses iSLIP, as in GPGPU-Sim"),
     ("-icnt_verbose", PRINTED),
     (
         "-gpgpu_n_ldst_response_buffer_size",
         "2 replies wait at the load/store unit: `pipeline.load_store.replies`",
     ),
     ("-gpgpu_l1_cache_bypass", POLICY),
-    ("-gpgpu_l1_banks_byte_interleaving", "lines are dealt out to the banks of the L1"),
-    ("-gpgpu_l1_banks_hashing_function", "lines are dealt out to the banks of the L1"),
+    ("-gpgpu_l1_banks_byte_interleaving", "the lines are distributed over the banks of the L1"),
+    ("-gpgpu_l1_banks_hashing_function", "the lines are distributed over the banks of the L1"),
 ];
 
 /// Returns the reason why an option has no counterpart, if it is known.

@@ -23,7 +23,7 @@ fn first_level(import: &mut Import<'_>) {
         None => {}
         Some(None) => return import.set(L1, "memory.l1", "None"),
         Some(Some(_)) if skipped => {
-            import.but(L1, "-gpgpu_gmem_skip_L1D 1: global accesses go past it");
+            import.but(L1, "-gpgpu_gmem_skip_L1D 1: global accesses bypass it");
             return import.set("-gpgpu_gmem_skip_L1D", "memory.l1", "None");
         }
         Some(Some(text)) => {
@@ -52,8 +52,10 @@ fn first_level(import: &mut Import<'_>) {
                 Some((sizes, total)) => {
                     import.set(SPLIT, "memory.l1.split", format!("Fit(total: {total}, shared: {sizes:?})"));
                 }
-                None => import
-                    .but(SPLIT, "needs -gpgpu_shmem_option and -gpgpu_unified_l1d_size; the base's stands"),
+                None => import.but(
+                    SPLIT,
+                    "needs -gpgpu_shmem_option and -gpgpu_unified_l1d_size; the value of the base is kept",
+                ),
             }
         }
     }
@@ -99,10 +101,10 @@ fn second_level(import: &mut Import<'_>) {
         Some(0) => import.set(SPREAD, "memory.partitions.spread", "Linear"),
         Some(1) => {
             import.set(SPREAD, "memory.partitions.spread", "Xor");
-            import.but(SPREAD, "it changes the channel alone there, here the number of the slice");
+            import.but(SPREAD, "in GPGPU-Sim it changes only the channel, here the number of the slice");
         }
         Some(2) => spread_by_polynomial(import, SPREAD),
-        Some(_) => import.but(SPREAD, "this function is not simulated; the base's stands"),
+        Some(_) => import.but(SPREAD, "this function is not simulated; that of the base is kept"),
     }
     const QUEUES: &str = "-gpgpu_dram_partition_queues";
     let queues = |text: &str| {
@@ -116,7 +118,7 @@ fn second_level(import: &mut Import<'_>) {
     if let Some(queues) = import.value(QUEUES, queues) {
         import.set(QUEUES, "memory.partitions.queue", queues[0]);
         if queues.iter().any(|&queue| queue != queues[0]) {
-            import.but(QUEUES, "the four queues of a slice are equally long here, as the first");
+            import.but(QUEUES, "here the four queues of a slice all have the length of the first");
         }
     }
 }
@@ -138,7 +140,10 @@ fn start(import: &mut Import<'_>) {
     if flushed {
         import.set(FLUSH, "memory.start", start);
         if copied {
-            import.but(FLUSH, "a launch finds what the host has copied so far, also what was flushed since");
+            import.but(
+                FLUSH,
+                "a launch finds in the L2 what the host has copied so far, even what was flushed since",
+            );
         }
     }
     import.set(COPIES, "memory.start", start);
@@ -171,7 +176,7 @@ fn spread_by_polynomial(import: &mut Import<'_>, name: &'static str) {
             import.but(
                 name,
                 format!(
-                    "there are no equations for {other} slices there; all bits of the address take part here"
+                    "GPGPU-Sim has no equations for {other} slices; here all bits of the address take part"
                 ),
             );
         }
@@ -215,7 +220,7 @@ fn written(import: &mut Import<'_>, name: &'static str, text: &CacheText, port: 
         'B' => "Back",
         'E' => "Evict",
         'L' => {
-            import.but(name, "global stores go through, and so do local ones here");
+            import.but(name, "global stores are written through, and here local stores are, too");
             "Through"
         }
         _ => "Through",
@@ -225,7 +230,7 @@ fn written(import: &mut Import<'_>, name: &'static str, text: &CacheText, port: 
         'L' => {
             import.but(
                 name,
-                "a sector that a store covers in part can be read at once, where it is fetched first there",
+                "here a sector that a store covers in part can be read at once; GPGPU-Sim fetches it first",
             );
             "Allocate"
         }
@@ -235,7 +240,7 @@ fn written(import: &mut Import<'_>, name: &'static str, text: &CacheText, port: 
         }
     };
     if text.allocate != 'm' {
-        import.but(name, "lines are allocated when they are asked for, not when they arrive");
+        import.but(name, "lines are allocated when they are requested, not when they arrive");
     }
     let index = match text.index {
         'L' => "Linear",

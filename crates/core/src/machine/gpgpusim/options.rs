@@ -90,7 +90,7 @@ pub(super) fn read(sources: &[SourceText]) -> Result<Vec<Given>, Diagnostics> {
             }
         }
         if all.len() == first && problems.is_empty() {
-            let problem = source.error(0..1, "there is no option in it");
+            let problem = source.error(0..1, "the file contains no options");
             problems
                 .push(problem.hint("a configuration has `-option value`, such as `-gpgpu_n_clusters 46`"));
         }

@@ -285,14 +285,14 @@ fn wrong_values_are_named_where_they_stand() {
     for (text, line, message) in [
         ("46\n", 1, "a value before any option"),
         ("\n-gpgpu_n_clusters\n", 2, "has no value"),
-        ("-gpgpu_n_clusters x\n", 1, "no number"),
+        ("-gpgpu_n_clusters x\n", 1, "not a number"),
         ("-gpgpu_n_clusters 0\n", 1, "no SM"),
         ("# a\n-gpgpu_shader_core_pipeline 1536:64\n", 2, "32 threads"),
         ("-gpgpu_cache:dl2 S:64:128\n", 1, "the form is"),
         ("-gpgpu_clock_domains 1:2:3\n", 1, "the form is"),
         ("-ptx_opcode_latency_sfu 4\n-ptx_opcode_initiation_sfu 8\n", 1, "8 (-ptx_opcode_initiation_sfu)"),
         ("-ptx_opcode_latency_sfu 4\n-ptx_opcode_initiation_sfu 0\n", 2, "the least is 1"),
-        ("-gpgpu_num_sched_per_core 99999999999\n", 1, "no number"),
+        ("-gpgpu_num_sched_per_core 99999999999\n", 1, "not a number"),
         ("", 1, "no option"),
     ] {
         let problems = imported(text).unwrap_err();

@@ -112,8 +112,10 @@ fn of_type(import: &mut Import<'_>, kind: &Type) {
         }
         match time(5) {
             Some(time) => op(import, kind, "shfl", unit, time),
-            None => import
-                .but(kind.latency, "without a sixth value GPGPU-Sim has no time for shfl; the base's stands"),
+            None => import.but(
+                kind.latency,
+                "without a sixth value GPGPU-Sim has no time for shfl; that of the base is kept",
+            ),
         }
     }
 }
@@ -128,7 +130,7 @@ pub(super) fn holds(
 ) -> bool {
     let holds = (1..=total).contains(&interval);
     if interval == 0 {
-        import.wrong(of_interval, "an initiation interval of 0, and the least is 1".to_owned());
+        import.wrong(of_interval, "an initiation interval of 0 is too small; the least is 1".to_owned());
     } else if !holds {
         let message = format!("a latency of {total} cannot hold an initiation interval of {interval}");
         let of = if latency == of_interval { String::new() } else { format!(" ({of_interval})") };

@@ -64,7 +64,7 @@ pub(super) fn translate(import: &mut Import<'_>) {
     for name in timing::NAMES {
         import.pass_over(
             name,
-            "of PTX; those of machine code, `-trace_opcode_latency_initiation_*`, are taken",
+            "latencies of PTX; those of machine code, `-trace_opcode_latency_initiation_*`, are used instead",
         );
     }
     for (name, unit) in [(INT, "int"), (SP, "fp32"), (DP, "fp64"), (SFU, "sfu"), (TENSOR, "tensor")] {
@@ -83,7 +83,7 @@ pub(super) fn translate(import: &mut Import<'_>) {
     import.set(INT, "pipeline.unscored", "[]");
     import.but(
         INT,
-        "comparisons and selections of floats count as integers here, and so does the end of a warp",
+        "here comparisons and selections of floats, and the end of a warp, count as integer instructions",
     );
     op(import, SP, "fp16", "fp32");
     import.but(SP, "half precision has the interval of single precision, not half of it");
@@ -115,11 +115,11 @@ fn special(import: &mut Import<'_>) {
         if enabled == 0 || units == 0 || ended {
             // in Accel-Sim, too, the units after one that is not enabled are ignored
             ended = true;
-            import.but(unit, "it is not enabled, or one before it is not: no such unit");
+            import.but(unit, "this unit, or one before it, is not enabled, so it does not exist");
             continue;
         }
         let Some((_, own, classes)) = KINDS.iter().find(|(kind, ..)| *kind == name) else {
-            import.but(unit, format!("which instructions a unit called {name} executes is not known"));
+            import.but(unit, format!("it is not known which instructions a unit called {name} executes"));
             continue;
         };
         let Some((total, interval)) = time else { continue };

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// Parses an integer.
 pub(super) fn number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("`{}` is no number that fits", crate::diag::shortened(text)))
+    text.parse().map_err(|_| format!("`{}` is not a number or is out of range", crate::diag::shortened(text)))
 }
 
 /// Parses 0 or 1.
@@ -28,7 +28,7 @@ pub(super) fn numbers(text: &str, least: usize) -> Result<Vec<u64>, String> {
 /// Parses a decimal fraction in thousandths; clocks are given in MHz.
 pub(super) fn thousandths(text: &str) -> Result<u64, String> {
     let wrong =
-        || format!("`{}` is no clock in MHz with at most three decimals", crate::diag::shortened(text));
+        || format!("`{}` is not a clock in MHz with at most three decimals", crate::diag::shortened(text));
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let part = part.trim_end_matches('0');
     if part.len() > 3 || !part.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -138,8 +138,7 @@ pub(super) struct AddressText {
 pub(super) fn address(text: &str) -> Result<AddressText, String> {
     let (channel_bit, map) = match text.split_once(';') {
         Some((start, map)) => {
-            let bit =
-                start.strip_prefix("dramid@").ok_or("`dramid@BIT;` or nothing stands before the bits")?;
+            let bit = start.strip_prefix("dramid@").ok_or("only `dramid@BIT;` may precede the bits")?;
             (Some(number::<u32>(bit)?), map)
         }
         None => (None, text),

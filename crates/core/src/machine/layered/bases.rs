@@ -28,7 +28,7 @@ impl MachineSpec {
             let text = load(&base)?;
             if names.iter().any(|name| name == text.name()) {
                 let message =
-                    format!("`extends` runs in a circle: {} extends {base} again", names.join(" extends "));
+                    format!("`extends` is circular: {} extends {base} again", names.join(" extends "));
                 return Err(source.error_at("extends", message).into());
             }
             names.push(text.name().to_owned());

@@ -190,7 +190,7 @@ impl Setting {
         if let Some(name) = fields.iter().find(|name| !identifier(name)) {
             return Err(self
                 .problem(format!("`{name}` is not the name of a setting"))
-                .hint("what has no name of its own is set with what it is in, for example memory.partitions.dram.clock=(7, 2)"));
+                .hint("a part without a name is set together with the field that contains it, for example memory.partitions.dram.clock=(7, 2)"));
         }
         let mut first_problem = None;
         for value in spellings(&self.value) {

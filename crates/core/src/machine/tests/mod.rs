@@ -59,5 +59,5 @@ fn extends_overrides_key_by_key_and_finds_circles() {
     assert_eq!(m.op("f0").unwrap().init, Cycles::new(4));
     assert_eq!(m.op("int").unwrap().init, Cycles::new(3));
     let circle = SourceText::new("x", "Machine(name: \"x\", extends: \"loop\")");
-    assert!(MachineSpec::parse_with_bases(&circle, &load).unwrap_err().to_string().contains("circle"));
+    assert!(MachineSpec::parse_with_bases(&circle, &load).unwrap_err().to_string().contains("circular"));
 }

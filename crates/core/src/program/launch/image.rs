@@ -222,7 +222,7 @@ fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
     };
     let pitch = lie.pitch.map_or(Ok(row), |pitch| multiple("pitch", number("pitch", pitch)?))?;
     if pitch < row || pitch > i128::from(u32::MAX) {
-        let message = format!("a pitch of {pitch} bytes, and a row has {row}");
+        let message = format!("a pitch of {pitch} bytes is out of range: a row has {row}");
         return Err(place.field("pitch").error(message));
     }
     image.pitch = pitch as u64;
@@ -233,7 +233,9 @@ fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
     if offset < 0 || end > target.size.into() {
         let message =
             format!("bytes {offset} to {end} are outside of `{buffer}`, which has {} bytes", target.size);
-        return Err(place.error(message).hint("the last row takes its texels, all others the pitch"));
+        return Err(place
+            .error(message)
+            .hint("the last row takes the bytes of its texels, each other row takes the pitch"));
     }
     if target.address < GLOBALS_BASE {
         let message = format!("`{buffer}` is in constant memory");

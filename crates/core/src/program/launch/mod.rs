@@ -219,9 +219,11 @@ pub(in crate::program) fn prepare(
     for ((spec, place), buffer) in specs.iter().zip(&named).filter(|((spec, _), _)| spec.init != Init::Zero) {
         filled = filled.saturating_add(buffer.size.saturating_mul(2));
         if let Err(why) = ask_memory(filled) {
-            let message = format!("buffer `{}`, with the contents of those before it, {why}", spec.name);
-            problems
-                .push(place.field("len").error(message).hint("make it smaller; or --max-memory allows more"));
+            let message =
+                format!("buffer `{}`, together with the contents of the buffers before it, {why}", spec.name);
+            problems.push(
+                place.field("len").error(message).hint("make it smaller, or allow more with --max-memory"),
+            );
             break;
         }
     }
@@ -393,7 +395,7 @@ mod tests {
                 args("Null, Null, Struct([U8(3), Null]), U32(1)"),
                 vec!["argument 2", "16 bytes given", "24 bytes"],
             ),
-            (args("Null, Null, Struct([Null, At(4, Null)]), U32(1)"), vec!["not behind the 8 bytes"]),
+            (args("Null, Null, Struct([Null, At(4, Null)]), U32(1)"), vec!["not after the 8 bytes"]),
             (args("Null, Null, At(4, Null), U32(1)"), vec!["not in a struct"]),
             (args(&format!("U64(-1), Null, {rest}")), vec!["-1 does not fit U64"]),
             (args(&format!("U64(\"m\"), Null, {rest}")), vec!["`m` is not defined"]),
@@ -404,7 +406,7 @@ mod tests {
             (args("Bufer(name: \"a\")"), vec!["`Bufer` is not one of", "did you mean `Buffer`"]),
             (
                 args("Buffer(name: \"a\", elem: U8, init: Zero, len: 1, len: 2)"),
-                vec!["the field `len`", "stands here twice", "k.ron:1:"],
+                vec!["the field `len`", "is given twice here", "k.ron:1:"],
             ),
             (
                 args("Buffer(name: \"a\", elem: U8, init: Zero)"),

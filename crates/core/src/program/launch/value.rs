@@ -181,7 +181,7 @@ pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> 
             Ok(laid)
         }
         ArgSpec::At(..) => Err(place
-            .error("At(..) says where a part of a struct stands, and this is not in a struct")
+            .error("At(..) gives the offset of a part of a struct, and this is not in a struct")
             .hint("Struct([U32(1), At(16, F32(2.0))])")),
     }
 }
@@ -205,8 +205,8 @@ pub(in crate::program) fn layout(
                 let offset = offset.eval(scope.names).map_err(|message| at.error(message))?;
                 if !(here as i128..MAX_STRUCT_BYTES).contains(&offset) {
                     let message =
-                        format!("offset {offset} is not behind the {here} bytes of the parts before");
-                    return Err(at.error(message).hint("parts stand in the order of their offsets"));
+                        format!("offset {offset} is not after the {here} bytes of the parts before it");
+                    return Err(at.error(message).hint("parts must be in the order of their offsets"));
                 }
                 (value(part, scope, &place.item(1))?, offset as usize)
             }

@@ -140,7 +140,7 @@ impl<'a> Actions<'a> {
         self.steps += 1;
         if self.steps > MAX_STEPS {
             let message = format!("the program takes more than {MAX_STEPS} steps");
-            return Err(frame.place.error(message).hint("does every loop come to its end?").into());
+            return Err(frame.place.error(message).hint("does every loop end?").into());
         }
         let Some(step) = frame.steps.get(frame.next) else {
             self.end_of_round()?;
@@ -275,7 +275,9 @@ impl<'a> Actions<'a> {
     /// Returns the location that a `Ptr` of a copy names, which must have room for `bytes` bytes.
     fn target(&self, arg: &ArgSpec, bytes: u64, place: &Place) -> Result<Target, Diagnostic> {
         let ArgSpec::Ptr(name, offset) = arg else {
-            return Err(place.error("this is no place to copy").hint("Ptr(\"x\") or Ptr(\"x\", BYTES)"));
+            return Err(place
+                .error("this is not a place to copy from or to")
+                .hint("Ptr(\"x\") or Ptr(\"x\", BYTES)"));
         };
         let wrong = |message: String| place.error(message);
         let offset = offset.eval(&self.names).map_err(wrong)?;

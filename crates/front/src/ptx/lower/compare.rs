@@ -62,8 +62,7 @@ fn compare<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Re
             CompareInto::Preds(p, q)
         }
         _ if !fits(to, ty) => {
-            let hint =
-                "results are .u32, .s32 or .f32; of halves also .u16, .s16 and halves, of packed ones packed";
+            let hint = "the result is .u32, .s32 or .f32; halves may also give .u16, .s16 or halves, packed halves packed halves";
             return Err(Refusal::new(format!("`{}`: there is no such result", op.text), hint));
         }
         _ => match float(to) {
@@ -84,8 +83,11 @@ fn types(op: &mut Opcode<'_>, set: bool) -> Res<(Type, Type)> {
         (false, [ty]) if known(ty) => Ok((Type::Pred, *ty)),
         _ => {
             op.finish()?;
-            let hint =
-                if set { "the type of the result, that of the sources" } else { "the type of the sources" };
+            let hint = if set {
+                "write the type of the result, then the type of the sources"
+            } else {
+                "write the type of the sources"
+            };
             Err(Refusal::new(format!("`{}`: wrong types", op.text), hint))
         }
     }

@@ -32,7 +32,10 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         "brx" => {
             op.ignore(&["uni"]);
             if !op.take("idx") {
-                return Err(Refusal::new(format!("`{}` is not supported", op.text), "only brx.idx is"));
+                return Err(Refusal::new(
+                    format!("`{}` is not supported", op.text),
+                    "only brx.idx is supported",
+                ));
             }
             let [index, table] = exactly(op, args)?;
             let index = cx.src(index, Type::Bits(32))?;

@@ -18,7 +18,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     if !asynchronous || ["bulk", "mbarrier", "reduce"].iter().any(|m| op.has(m)) {
         return Err(Refusal::new(
             format!("`{}` is not supported", op.text),
-            "of the asynchronous copies only cp.async with groups or mbarrier objects is",
+            "the only asynchronous copy that is supported is cp.async with groups or mbarrier objects",
         ));
     }
     let plain = |sem, root| Ok(Lowered::new(sem, root, TypeKind::None));

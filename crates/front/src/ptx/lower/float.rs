@@ -98,11 +98,13 @@ fn check(op: &Opcode<'_>, what: FloatOp, ty: FloatTy, mode: &FloatMode, rounds: 
         _ if ty == FloatTy::F32x2
             && !matches!(what, FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma) =>
         {
-            wrong("pairs of single precision are only added, subtracted and multiplied")
+            wrong("pairs in single precision can only be added, subtracted and multiplied")
         }
         _ if mode.sat && (brain || ty == FloatTy::F32x2) => wrong("this type does not saturate"),
         _ if mode.ftz && brain && what != FloatOp::Ex2 => wrong("bfloat16 keeps its subnormal numbers"),
-        FloatOp::Min3 | FloatOp::Max3 if ty != FloatTy::F32 => wrong("three sources are of single precision"),
+        FloatOp::Min3 | FloatOp::Max3 if ty != FloatTy::F32 => {
+            wrong("with three sources the type must be .f32")
+        }
         FloatOp::Min3 | FloatOp::Max3 if mode.sign_product => wrong("`.xorsign` takes two sources"),
         FloatOp::Min | FloatOp::Max if mode.sign_product != mode.magnitude => {
             wrong("two sources take `.xorsign` and `.abs` together, or neither")
@@ -113,8 +115,12 @@ fn check(op: &Opcode<'_>, what: FloatOp, ty: FloatTy, mode: &FloatMode, rounds: 
         FloatOp::Div | FloatOp::Rcp | FloatOp::Sqrt | FloatOp::Rsqrt if half => {
             wrong("there is no such operation on halves")
         }
-        FloatOp::Sin | FloatOp::Cos | FloatOp::Lg2 if ty != FloatTy::F32 => wrong("single precision only"),
-        FloatOp::Ex2 | FloatOp::Tanh if ty == FloatTy::F64 => wrong("there is no double precision of this"),
+        FloatOp::Sin | FloatOp::Cos | FloatOp::Lg2 if ty != FloatTy::F32 => {
+            wrong("this operation exists only in single precision")
+        }
+        FloatOp::Ex2 | FloatOp::Tanh if ty == FloatTy::F64 => {
+            wrong("there is no such operation in double precision")
+        }
         FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma if mode.approx => {
             wrong("this operation is exact, `.approx` does not apply")
         }

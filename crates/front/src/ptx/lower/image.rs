@@ -203,7 +203,7 @@ fn register(cx: &mut Cx<'_, '_>, operand: &Operand, ty: Type) -> Res<Src> {
     match cx.src(operand, ty)? {
         Src::Special(_) => {
             let hint = "move it to a register first";
-            Err(Refusal::new("special registers are no coordinates", hint).at(operand.span))
+            Err(Refusal::new("special registers cannot be coordinates", hint).at(operand.span))
         }
         source => Ok(source),
     }

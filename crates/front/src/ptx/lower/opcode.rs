@@ -112,11 +112,14 @@ impl<'a> Opcode<'a> {
     pub fn known(&self, ty: Type) -> Res<Type> {
         match ty {
             Type::Tf32 => Err(Refusal::new(
-                format!("`{}`: values of tf32 are only converted to and multiplied as matrices", self.text),
+                format!(
+                    "`{}`: values of tf32 can only be results of conversions and elements of matrices",
+                    self.text
+                ),
                 "compute in single precision",
             )),
             Type::Halves { .. } => Err(Refusal::new(
-                format!("`{}`: only add, min and max know pairs of integers", self.text),
+                format!("`{}`: only add, min and max work on pairs of integers", self.text),
                 "compute each half by itself, or use a video instruction",
             )),
             Type::Bits(128) => {

@@ -8,13 +8,13 @@ use warpbound_core::isa::IsaTable;
 const GROUPS: [(&[&str], &str, &str); 5] = [
     (
         &["sured", "istypep"],
-        "of textures and surfaces only fetches, loads, stores and queries are simulated",
+        "only fetches, loads, stores and queries of textures and surfaces are simulated",
         "use atomics on global memory",
     ),
     (
         &["wgmma", "tcgen05"],
         "matrix instructions of more than one warp are not simulated",
-        "compile the kernel for sm_80, whose matrix instructions are",
+        "compile the kernel for sm_80, whose matrix instructions are simulated",
     ),
     (
         &["mapa", "getctarank", "multimem", "elect", "clusterlaunchcontrol", "tensormap"],

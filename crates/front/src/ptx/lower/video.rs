@@ -101,7 +101,7 @@ fn selected<'a>(cx: &Cx<'a, '_>, operand: &Operand) -> Selected<'a> {
 }
 
 fn wrong_selector(operand: &Operand, allowed: &str) -> Refusal {
-    Refusal::new("there is no such selector", format!("one of {allowed}")).at(operand.span)
+    Refusal::new("there is no such selector", format!("expected {allowed}")).at(operand.span)
 }
 
 fn scalar(
@@ -126,7 +126,7 @@ fn scalar(
         ]
         .into_iter()
         .find_map(|(known, part)| (known == name).then_some(part))
-        .ok_or_else(|| wrong_selector(&from.operand, ".b0 .b1 .b2 .b3 .h0 .h1")),
+        .ok_or_else(|| wrong_selector(&from.operand, "one of .b0 .b1 .b2 .b3 .h0 .h1")),
     };
     let (to, of_a, of_b) = (part(&d)?, part(&a)?, part(&b)?);
     let mad = matches!(what, VideoOp::Mad(_));
@@ -151,7 +151,7 @@ fn scalar(
     if let VideoOp::Mad(mad) = &mut what {
         (mad.negate_product, mad.negate_c) = (a.negated != b.negated, negate_c);
         if mad.plus_one && (a.negated || b.negated || negate_c) || mad.negate_product && negate_c {
-            let hint = "either the product or the third source may be negated, with .po neither";
+            let hint = "either the product or the third source may be negated, and neither with .po";
             return Err(Refusal::new(format!("`{}` cannot negate these sources", op.text), hint));
         }
         // the signs of the sources determine that of the result, whatever its written type is
@@ -185,15 +185,20 @@ fn packed(
         None => false,
         Some(Then::Add) if !saturate => true,
         Some(_) => {
-            let message =
-                format!("`{}`: packed results are merged, or with .add summed and not clamped", op.text);
+            let message = format!(
+                "`{}`: packed results can be merged, or summed with .add if they are not clamped",
+                op.text
+            );
             return Err(Refusal::new(message, ""));
         }
     };
     let [d, a, b, c] = super::exactly(op, args)?;
     let [d, a, b, c] = [d, a, b, c].map(|operand| selected(cx, operand));
     if [&a, &b, &c].iter().any(|source| source.negated) || c.selector.is_some() {
-        return Err(Refusal::new(format!("`{}` takes no such source", op.text), ""));
+        return Err(Refusal::new(
+            format!("`{}` takes no negated source, and no selector for the third one", op.text),
+            "",
+        ));
     }
     let letter = if lanes == 2 { 'h' } else { 'b' };
     // the digits of a selector, that of the lowest part first
@@ -222,7 +227,7 @@ fn packed(
         Some(list) if !list.is_empty() && list.is_sorted_by(|one, next| one < next) => {
             list.iter().fold(0, |mask, digit| mask | 1 << digit)
         }
-        Some(_) => return Err(wrong_selector(&d.operand, "digits that fall")),
+        Some(_) => return Err(wrong_selector(&d.operand, "digits in descending order")),
     };
     let [a, b, c] = cx.srcs([&a.operand, &b.operand, &c.operand], B32)?;
     let dst = cx.dst(&d.operand, B32)?;

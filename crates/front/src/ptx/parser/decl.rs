@@ -150,7 +150,7 @@ impl Parser<'_> {
                 name => match Type::parse(&name[1..]) {
                     Some(found) if ty.is_none() => ty = Some(found),
                     _ => {
-                        let message = format!("`{name}` does not belong into a declaration");
+                        let message = format!("`{name}` does not belong in a declaration");
                         return Err(self.fail(token.span, message, ""));
                     }
                 },
@@ -192,7 +192,7 @@ impl Parser<'_> {
                 Some(super::super::ast::Const::Int(count, _)) if count <= u64::from(u32::MAX) => count as u32,
                 _ => {
                     let hint = "write it as `%r<100>`";
-                    return Err(self.fail(at.span, "this is no number of registers", hint));
+                    return Err(self.fail(at.span, "this is not a number of registers", hint));
                 }
             };
             self.expect(Kind::Greater, "`>`")?;
@@ -205,7 +205,11 @@ impl Parser<'_> {
             let at = self.peek().span;
             let dim = if self.peek().kind == Kind::RightBracket { 0 } else { self.integer()? };
             if dim < 0 || dim == 0 && !dims.is_empty() {
-                return Err(self.fail(at, "this is no array length", "only the first one may be left out"));
+                return Err(self.fail(
+                    at,
+                    "this is not an array length",
+                    "only the first one may be left out",
+                ));
             }
             dims.push(dim as u64);
             self.expect(Kind::RightBracket, "`]`")?;

@@ -17,7 +17,7 @@ pub(super) fn cubin<'a>(bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Pr
         return fat(bytes, targets);
     }
     if !bytes.starts_with(&object::elf::ELFMAG) {
-        let message = "no cubin: it begins neither as an ELF file nor as a fat binary".to_owned();
+        let message = "this is not a cubin: it begins neither as an ELF file nor as a fat binary".to_owned();
         return Err((message, "a cubin is what `nvcc -cubin` or ptxas write".to_owned()));
     }
     match host(bytes) {

@@ -54,7 +54,7 @@ impl Info {
             .map(|(at, (&ordinal, _))| (ordinal, at))
             .find(|&(ordinal, at)| ordinal as usize != at)
         {
-            return Err(format!("parameter {ordinal} stands without those before it"));
+            return Err(format!("parameter {ordinal} is listed without the parameters before it"));
         }
         info.params = params.into_values().collect();
         let end = info.params.iter().map(|(offset, size)| offset + size).max().unwrap_or(0);

@@ -83,9 +83,9 @@ pub fn read(name: &str, bytes: &[u8], targets: &[u32], globals_start: u64) -> Re
     let fail = |message: String, hint: &str| Diagnostics::from(Diagnostic::general(name, message).hint(hint));
     let found = container::cubin(bytes, targets).map_err(|(message, hint)| fail(message, &hint))?;
     let broken = |what: &str, error: object::Error| {
-        fail(format!("{what}: {error}"), "the file is damaged, or no cubin")
+        fail(format!("{what}: {error}"), "the file is damaged, or is not a cubin")
     };
-    let header = Elf::parse(found).map_err(|error| broken("no ELF file of 64 bits", error))?;
+    let header = Elf::parse(found).map_err(|error| broken("this is not a 64-bit ELF file", error))?;
     let machine = header.e_machine(ENDIAN);
     if machine != EM_CUDA {
         return Err(fail(
@@ -96,7 +96,7 @@ pub fn read(name: &str, bytes: &[u8], targets: &[u32], globals_start: u64) -> Re
     let target = target(header.e_ident().abi_version, header.e_flags(ENDIAN).0);
     if !targets.contains(&target) {
         let known: Vec<String> = targets.iter().map(|target| format!("sm_{target}")).collect();
-        let message = format!("machine code for sm_{target}, which there is no table for");
+        let message = format!("there is no table of encodings for machine code of sm_{target}");
         return Err(fail(message, &format!("compile for one of {}", known.join(", "))));
     }
     let sections = header.sections(ENDIAN, found).map_err(|error| broken("sections", error))?;
@@ -123,7 +123,7 @@ struct File<'a> {
 impl File<'_> {
     fn problem(&self, message: String) -> Diagnostics {
         Diagnostic::general(self.name, message)
-            .hint("the file is damaged, or by a compiler that is not known here")
+            .hint("the file is damaged, or its compiler is not known here")
             .into()
     }
 
@@ -252,7 +252,7 @@ impl File<'_> {
                 _ => {
                     let of = self.symbol_name(symbol);
                     return Err(self.problem(format!(
-                        "{name}: relocation {kind} by `{of}` at {offset:#x} cannot be done"
+                        "{name}: relocation {kind} by `{of}` at {offset:#x} cannot be applied"
                     )));
                 }
             }

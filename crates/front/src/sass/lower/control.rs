@@ -87,8 +87,9 @@ fn table(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
         }
     }
     if places.is_empty() || places.len() > MAX_PLACES {
-        let message = format!("the constants of the kernel have {} places to go to", places.len());
-        return refuse(message, format!("1 to {MAX_PLACES} are known"));
+        let message =
+            format!("the constants of the kernel contain {} targets of this indirect branch", places.len());
+        return refuse(message, format!("1 to {MAX_PLACES} targets are supported"));
     }
     let (index, here) = (cx.narrow(), cx.pred());
     cx.push(Sem::Mov { dst: index, src: Src::Imm(places.len() as u64) });
@@ -118,7 +119,7 @@ fn conditional(cx: &mut Cx, d: &Decoded, condition: Value, next: i64) -> Res<Rol
         "CC.EQ" | "CC.EQU" => true,
         "CC.NE" | "CC.NEU" => false,
         other => {
-            return refuse(format!("{} by {other}", d.op.name), "conditions on zero are known, no others");
+            return refuse(format!("{} by {other}", d.op.name), "only conditions on zero are supported");
         }
     };
     if d.op.sem != "bra" {

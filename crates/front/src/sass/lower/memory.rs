@@ -60,7 +60,7 @@ fn registers(cx: &mut Cx, d: &Decoded, count: u8) -> Res<Vec<Option<RegId>>> {
         Some(Value::Register(first)) if first.checked_add(count).is_some() => {
             Ok((0..count).map(|index| Some(cx.register(first + index))).collect())
         }
-        _ => refuse(format!("{} of registers that there are not", d.op.name), ""),
+        _ => refuse(format!("{} of registers that do not exist", d.op.name), ""),
     }
 }
 
@@ -141,7 +141,7 @@ fn atomic(cx: &mut Cx, d: &Decoded, space: Space) -> Res<Role> {
         _ => matches!(ty, ValueTy::Int(_)),
     };
     if !known {
-        let hint = "floats are added only, and counters are unsigned words";
+        let hint = "floats can only be added, and counters are unsigned words";
         return refuse(format!("{}{}{}", d.op.name, d.modifier("op"), d.modifier("ty")), hint);
     }
     let wide = ty.bytes() == 8;

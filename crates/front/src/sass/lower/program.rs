@@ -298,7 +298,7 @@ fn explained(encoding: &Encoding, refused: &Refused, word: Word) -> (String, Str
             let near = encoding
                 .nearest(word)
                 .map_or(String::new(), |name| format!("; the nearest known opcode is {name}"));
-            (format!("{word:#0width$x} is no instruction that is known{near}", width = digits + 2), hint)
+            (format!("{word:#0width$x} is not a known instruction{near}", width = digits + 2), hint)
         }
         Refused::Bits(op, bits) => (
             format!(

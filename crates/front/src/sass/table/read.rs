@@ -116,7 +116,7 @@ fn choice(name: &str, list: &str) -> Result<Choice, String> {
                 let digits = number.strip_prefix("0x").ok_or("numbers are written as 0x12")?;
                 let at = usize::from_str_radix(digits, 16).map_err(|_| format!("`{number}` is no number"))?;
                 if at < texts.len() || at > 255 {
-                    return Err(format!("{number} comes too late, or is too large"));
+                    return Err(format!("{number} is not above the numbers before it, or is too large"));
                 }
                 texts.resize(at, None);
                 text
@@ -129,7 +129,7 @@ fn choice(name: &str, list: &str) -> Result<Choice, String> {
         });
     }
     if texts.len() < 2 {
-        Err("a choice of less than two".to_owned())
+        Err("a choice of fewer than two texts".to_owned())
     } else {
         Ok(Choice { name: name.to_owned(), texts })
     }

@@ -24,10 +24,11 @@ pub const PAPER: &str = "Adalbert et al., ERTS 2022";
 pub const MACHINE: &str = "jetson-tx2-pastis";
 
 /// The parameter of the machine that was fitted to the cycles of figures 10 to 12.
-const FITTED: &str = "one number of the machine is fitted, what a launch costs before its first and after its last \
-                      instruction: it is what machine code lacks of figure 10. Latencies and intervals are those of the \
-                      sources that the machine's file names, of shared memory the paper's own (section III.B); when \
-                      instructions of machine code issue is said by their control codes, and by registers in PTX";
+const FITTED: &str = "one number of the machine is fitted, the cost of a launch before its first and after its last \
+                      instruction: it is the number of cycles by which machine code falls short of figure 10. Latencies and \
+                      intervals are those of the sources that the machine's file names, and for shared memory the paper's \
+                      own (section III.B); control codes decide when instructions of machine code issue, and registers \
+                      decide it in PTX";
 
 /// The bound whose overestimation is shown.
 const BOUND: &str = "lwb";
@@ -324,17 +325,17 @@ pub struct PastisResult {
 const NOTES: &[&str] = &[
     FITTED,
     "the paper gives no source: both kernels are ours, after its description. PTX is by clang 16 and machine code of that \
-     PTX by NVIDIA's assembler 12.8, for sm_61; there all is by nvcc, for the board's sm_62, which has the same instructions. \
-     Another compiler has other instructions around the same accesses. What its cycles begin and end with is not said; ours \
-     are from the first block to the end of the last",
+     PTX by NVIDIA's assembler 12.8, for sm_61; in the paper all code is by nvcc, for the board's sm_62, which has the \
+     same instructions. Another compiler has other instructions around the same accesses. The paper does not say where its \
+     cycles begin and end; ours are from the first block to the end of the last",
     "tables I and II of the paper, transactions by width and mask of lanes, are those of the machine's rule in all 108 cases \
      (tests/exec/bank_conflicts.rs)",
-    "the paper's images are from MNIST and its weights trained on the board: 98.4375 % right there and by PasTiS. Here are 64 \
-     images that training did not see, of the 8x8 digits of scikit-learn made 28x28, and weights rounded to a byte each \
-     (scripts/train-digits.py). A like number of right ones is chance",
-    "of the network the paper has no cycles; those of PasTiS were more than twice the board's",
-    "most bounds are for one issue a cycle on one SM and for blocks one after the other, so the layers are judged on a machine \
-     that is so; its cycles are not to be compared with the others",
+    "the paper's images are from MNIST and its weights trained on the board: 98.4375 % are right there and by PasTiS. Ours \
+     are 64 images that training did not see, of the 8x8 digits of scikit-learn made 28x28, and weights rounded to a byte each \
+     (scripts/train-digits.py). That a similar share is right is chance",
+    "the paper has no cycles of the network; those of PasTiS were more than twice the board's",
+    "most bounds are for one issue a cycle on one SM and for blocks one after the other, so the layers are judged on such a \
+     machine; its cycles are not to be compared with the others",
 ];
 
 impl PastisResult {

@@ -23,7 +23,7 @@ impl PastisResult {
             "\nshared reads and writes are the board's in {agree} of {} runs",
             self.products.len()
         );
-        let heading = "\nThe cost of a launch, cycles, by each product of machine code, and what all then are off the board\n\n";
+        let heading = "\nThe cost of a launch in cycles, by each product of machine code, and the differences of all from the board with it\n\n";
         text.push_str(&style.fill(&style.strong(heading)));
         text.push_str(&fits(&self.fits, &self.products).render(2, style.width));
         if let Some(network) = &self.network {

@@ -1,6 +1,6 @@
 // The vertical layout from top to bottom: issue slots, units, warps. Overlapping instructions of a warp have separate lanes.
 Timeline.layout = (data, bySubCore) => {
-  const MOST_LANES = 8;
+  const MAX_LANES = 8;
   const LANE = 12;
   const items = [];
   let y = 0;
@@ -19,7 +19,7 @@ Timeline.layout = (data, bySubCore) => {
       const until = [];
       for (let i = row.first; i < row.last; i += 1) {
         let lane = until.findIndex((end) => end <= data.issue[i]);
-        if (lane < 0) lane = Math.min(until.length, MOST_LANES - 1);
+        if (lane < 0) lane = Math.min(until.length, MAX_LANES - 1);
         until[lane] = data.done(i);
         data.lane[i] = lane;
       }

@@ -160,7 +160,8 @@
 //!
 //! ## Crates
 //!
-//! The code is in crates below `crates/`, one workspace. A crate may depend on those of lower rows:
+//! The code is in crates below `crates/`, one workspace. A crate may depend on those of lower rows;
+//! `sim`, `bound`, `hybrid` and `pwcet` are one row:
 //!
 //! ```text
 //!  cli                       arguments, output files, exit codes; the only crate that prints
@@ -173,9 +174,10 @@
 //! ```
 //!
 //! `sim` and `bound` do not depend on each other, and `bound` depends on `core` alone: that the
-//! simulation and the bounds are independent is a fact that Cargo enforces. `why`, in the crate
-//! `trace`, cannot use the simulation either: a critical path that is computed by the code that
-//! produced the times would not explain them.
+//! simulation and the bounds are independent is a fact that Cargo enforces. `sim` depends on `core`
+//! and `trace` alone, so that it cannot execute kernels itself. `why`, in the crate `trace`, cannot
+//! use the simulation either: a critical path that is computed by the code that produced the times
+//! would not explain them.
 //!
 //! The package `warpbound` re-exports the modules of all crates under the names that this guide
 //! uses, and contains the program and the tests of the whole. Without its default feature `cli` it

@@ -184,10 +184,10 @@ fn the_rule_itself_forbids_what_it_should() {
     assert_eq!(named, [(1, "sim".to_owned()), (1, "bound".to_owned()), (3, "base".to_owned())]);
 }
 
-/// Tests, in every folder of every crate, the graph of modules. One module (a
-/// file, or a folder with all its contents) points to another if it names something that the other
-/// defines, by whatever path and through whatever re-export. No path along these arrows may lead
-/// back to its start.
+/// Tests, in every folder of every crate, the graph of modules. One module (a file, or a folder
+/// with all its contents) points to another if it names something that the other defines, by
+/// whatever path and through whatever re-export. No path along these arrows may lead back to its
+/// start.
 ///
 /// Parents are not siblings. A `mod.rs` may use its children, and they may use what it defines
 /// itself, the vocabulary that the folder shares; what it only re-exports counts as defined by the

@@ -1,5 +1,5 @@
-//! Candidates for tighter bounds that do not hold (`crates/bound/src/failed.md`): the true worst case of
-//! each counterexample, found by exploration, exceeds the candidate.
+//! Candidates for tighter bounds that do not hold (`crates/bound/src/failed.md`): the true worst
+//! case of each counterexample, found by exploration, exceeds the candidate.
 
 use crate::bound_formulas;
 use crate::bound_kernels;

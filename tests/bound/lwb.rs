@@ -1,6 +1,6 @@
 //! LWB compared with its definition and with hand-computed values, and attacks on its proof
-//! (`crates/bound/src/proofs/lwb.md`): exact worst cases of random blocks with many long waits, with
-//! queues, barriers and equal warps.
+//! (`crates/bound/src/proofs/lwb.md`): exact worst cases of random blocks with many long waits,
+//! with queues, barriers and equal warps.
 
 use crate::bound_kernels;
 use crate::bound_lwb;

@@ -1,5 +1,5 @@
-//! IWB against schedules: every claim of its proof (`crates/bound/src/proofs/iwb.md`) on random blocks
-//! with everything that the proof covers, under adversarial choices.
+//! IWB against schedules: every claim of its proof (`crates/bound/src/proofs/iwb.md`) on random
+//! blocks with everything that the proof covers, under adversarial choices.
 
 use crate::bound_formulas;
 use crate::bound_kernels;

@@ -1,6 +1,6 @@
 //! The times at which sections have settled, compared with the definition, and attacks on how LWB
-//! combines sections (`crates/bound/src/proofs/common.md`, Lemma C): exact worst cases of random blocks
-//! with results in flight across barriers.
+//! combines sections (`crates/bound/src/proofs/common.md`, Lemma C): exact worst cases of random
+//! blocks with results in flight across barriers.
 
 use crate::bound_formulas::{self, Ins, Times};
 use crate::bound_kernels::{self, Kernel, Size, kernel, machine_text, texts};

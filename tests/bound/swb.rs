@@ -1,5 +1,5 @@
-//! SWB compared with its definition, and attacks on its proof (`crates/bound/src/proofs/swb.md`): exact
-//! worst cases of random blocks with barriers, WAW and shared units, and a search that climbs
+//! SWB compared with its definition, and attacks on its proof (`crates/bound/src/proofs/swb.md`):
+//! exact worst cases of random blocks with barriers, WAW and shared units, and a search that climbs
 //! towards the bound.
 
 use crate::bound_kernels;

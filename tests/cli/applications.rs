@@ -484,8 +484,8 @@ fn damaged_checkpoints_end_in_a_message() {
         assert!(said.contains("--force") || said.contains("written by --checkpoint"), "{said}");
         assert_eq!(std::fs::read(dir.join("c")).unwrap(), bytes, "it is left as it is");
     };
-    // every truncation and every change of a byte is tested in crates/cli/src/checkpoint.rs; here some of
-    // them
+    // every truncation and every change of a byte is tested in crates/cli/src/checkpoint.rs; here
+    // some of them
     for length in [0, 1, 10, 30, 50, 60, whole.len() / 2, whole.len() - 1] {
         refused(&whole[..length]);
     }

@@ -17,8 +17,8 @@ use warpbound_core::machine::{Feature, Features, SchedulerKind};
 ///
 /// Everything else that the bounds assume (sub-cores that issue one instruction per cycle each,
 /// units that serve first-in first-out, timing that does not depend on the schedule) is true of
-/// every [`Machine`](warpbound_core::machine::Machine) so far. Each section records the number of sub-cores
-/// and what they share ([`SectionAnalysis`](super::SectionAnalysis)).
+/// every [`Machine`](warpbound_core::machine::Machine) so far. Each section records the number of
+/// sub-cores and what they share ([`SectionAnalysis`](super::SectionAnalysis)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
     /// The schedules that the bound is judged for.

@@ -1,4 +1,4 @@
-//! Small programs for the unit tests of this layer: tables of instructions on one unit, and blocks
+//! Small programs for the unit tests of this crate: tables of instructions on one unit, and blocks
 //! that execute them.
 
 use warpbound_core::base::{Cycles, LaneMask, Pc, RegId, UnitId};

@@ -1,7 +1,7 @@
 //! The analyser and the bounds (`warpbound::model`, sections 11 to 13;
 //! Jeanmougin et al., ECRTS 2025, section 3).
 //!
-//! This layer reads only the instruction sequences of a block's warps and the machine description.
+//! This crate reads only the instruction sequences of a block's warps and the machine description.
 //! It never simulates several warps together. It computes
 //!
 //! * the exec and idle phases of a warp that runs alone ([`analyse_alone`]), by Algorithm 1 of
@@ -16,10 +16,11 @@
 //!   the share that each block adds to it ([`LaunchShares`]).
 //!
 //! # Invariants
-//! * This layer never imports the simulator or its traces, and they never import this layer. Both
-//!   use the machine description, durations ([`TimingTable`](warpbound_core::program::TimingTable)) and
-//!   instruction sequences ([`WarpPath`](warpbound_core::path::WarpPath)), but no common code that computes
-//!   an instant. That independence is what makes `check` a check.
+//! * This crate depends neither on the simulator nor on its traces, and they do not depend on it.
+//!   Both use the machine description, durations
+//!   ([`TimingTable`](warpbound_core::program::TimingTable)) and instruction sequences
+//!   ([`WarpPath`](warpbound_core::path::WarpPath)), but no common code that computes an instant.
+//!   That independence is what makes `check` a check.
 //! * A bound never sees a makespan. [`BoundValue`] and makespans meet in `check`.
 //! * A bound whose premises do not hold returns [`NotApplicable`] with the reason; it never yields
 //!   a number silently. A bound that is printed as applicable is a [`Guarantee`]. Only
@@ -37,11 +38,11 @@
 //!
 //! # Several sub-cores
 //! Warp w of a block is on sub-core `w mod n`, which has its own issue slot, policy and units,
-//! except for shared units ([`warpbound_core::machine::SubCores`]). A barrier spans the whole block, so a
-//! section ends when the slowest sub-core ends, and the section's value is the maximum over all
-//! warps, as with one sub-core. Each bound counts the other warps *of the same sub-core* as it
-//! would with one sub-core, and adds the initiations of other sub-cores on shared units that the
-//! warp uses. [`proofs::iwb`] and [`proofs::swb`] show why that is sound; for [`Gub`] it is our
+//! except for shared units ([`warpbound_core::machine::SubCores`]). A barrier spans the whole
+//! block, so a section ends when the slowest sub-core ends, and the section's value is the maximum
+//! over all warps, as with one sub-core. Each bound counts the other warps *of the same sub-core*
+//! as it would with one sub-core, and adds the initiations of other sub-cores on shared units that
+//! the warp uses. [`proofs::iwb`] and [`proofs::swb`] show why that is sound; for [`Gub`] it is our
 //! reading of what the paper leaves as future work.
 //!
 //! Bounds that were tried and do not hold are in [`failed`], with counterexamples.

@@ -1,5 +1,5 @@
 //! The registers that an instruction waits for and those that it writes. No other code of this
-//! layer determines them; callers differ only in what they record about the availability of the
+//! crate determines them; callers differ only in what they record about the availability of the
 //! values.
 
 use warpbound_core::base::{Cycles, RegId};

@@ -1,8 +1,8 @@
-//! The command line: arguments, output files and exit codes. This is the only layer that prints.
+//! The command line: arguments, output files and exit codes. This is the only crate that prints.
 //!
 //! `args` declares the options; the files of `commands` run one command each. `load` passes names
-//! and options to the loader of the library; `output` prints results and errors and
-//! determines the exit code.
+//! and options to [`warpbound_judge::load`]; `output` prints results and errors and determines the
+//! exit code.
 
 mod applications;
 mod args;

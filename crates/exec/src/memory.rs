@@ -333,8 +333,8 @@ impl Memory {
 
     /// Returns the address of a mapped byte of global memory in recorded traffic: buffers are
     /// contiguous there, at the addresses that GPGPU-Sim assigns
-    /// ([`warpbound_core::program::layout::BufferPlace::packed`]). In the addresses of the kernel there are
-    /// guards between them, but each buffer starts at the same position in a line.
+    /// ([`warpbound_core::program::layout::BufferPlace::packed`]). In the addresses of the kernel
+    /// there are guards between them, but each buffer starts at the same position in a line.
     pub(super) fn packed_address(&mut self, address: u64) -> u64 {
         match self.global(address, 1) {
             Some((region, offset)) => self.regions[region].packed + offset as u64,

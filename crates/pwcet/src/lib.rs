@@ -2,7 +2,7 @@
 //! measurements.
 //!
 //! K. Berezovskyi, F. Guet, L. Santinelli, K. Bletsas, E. Tovar, "Measurement-Based Probabilistic
-//! Timing Analysis for Graphics Processor Units", ARCS 2016 (DIAGXTRM; "the paper" in this module).
+//! Timing Analysis for Graphics Processor Units", ARCS 2016 (DIAGXTRM; "the paper" in this crate).
 //! The execution times of runs are tested for the conditions of the theory. A generalized Pareto
 //! distribution is fitted to the times above a threshold, and its tail gives the time that is
 //! exceeded with a given probability.

@@ -1,8 +1,9 @@
 //! The JSON Schema files of the output of commands, `schemas/COMMAND.json`, generated from the
 //! types.
 //!
-//! After a change, `WRITE_SCHEMAS=1 cargo test -p warpbound-report schemas` writes them; without the variable, the test
-//! compares them. The tests in `tests/cli` validate real output against them.
+//! After a change, `WRITE_SCHEMAS=1 cargo test -p warpbound-report schemas` writes them; without
+//! the variable, the test compares them. The tests in `tests/cli` validate real output against
+//! them.
 
 use std::borrow::Cow;
 use std::path::Path;

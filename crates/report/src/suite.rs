@@ -1,5 +1,5 @@
-//! The output of `check`: one kernel in full, or several in a table with a line each. Of each result
-//! only what its form shows is kept, so that the results of very many kernels fit in memory.
+//! The output of `check`: one kernel in full, or several in a table with a line each. Of each
+//! result only what its form shows is kept, so that the results of very many kernels fit in memory.
 
 use std::fmt::Write;
 

@@ -1,11 +1,11 @@
 //! The timing simulation: computes when each instruction of a launch issues, starts and completes.
 //!
-//! The input is the path that each warp executed ([`warpbound_core::path`]), the machine's timing of the
-//! program ([`warpbound_core::program::TimingTable`]) and a scheduling policy. The output is the cycle of
-//! each event. There are two engines, for two kinds of machines. On a machine without any pipeline
-//! feature both produce the same events.
-//! * `paper/`: a discrete-event simulation of the model (`warpbound::model`, sections 1 to 7). It takes
-//!   a [`PaperMachine`] only, which cannot be built from a machine that goes beyond the paper
+//! The input is the path that each warp executed ([`warpbound_core::path`]), the machine's timing
+//! of the program ([`warpbound_core::program::TimingTable`]) and a scheduling policy. The output is
+//! the cycle of each event. There are two engines, for two kinds of machines. On a machine without
+//! any pipeline feature both produce the same events.
+//! * `paper/`: a discrete-event simulation of the model (`warpbound::model`, sections 1 to 7). It
+//!   takes a [`PaperMachine`] only, which cannot be built from a machine that goes beyond the paper
 //!   model.
 //! * `pipeline/`: a cycle-level simulation, for machines that describe more of their SM.
 //!
@@ -25,8 +25,9 @@
 //! hashes nothing, and counts time in integers.
 //!
 //! # Several sub-cores
-//! On a machine with n sub-cores ([`warpbound_core::machine::SubCores`]) a warp stays on sub-core `s mod n`,
-//! where s is the warp's slot on the SM; where one block is resident at a time, s is the warp's id.
+//! On a machine with n sub-cores ([`warpbound_core::machine::SubCores`]) a warp stays on sub-core
+//! `s mod n`, where s is the warp's slot on the SM; where one block is resident at a time, s is the
+//! warp's id.
 //! * Each sub-core has its own issue slot, which issues one instruction per cycle, and its own
 //!   policy, which sees only the warps of the sub-core and restarts with each block like any other
 //!   policy. A policy is work conserving if each sub-core that has a ready warp issues one.

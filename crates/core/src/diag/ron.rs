@@ -1,4 +1,4 @@
-//! Reading and writing of RON with the crate's diagnostics.
+//! Reading and writing of RON with [`Diagnostics`](super::Diagnostics).
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -25,8 +25,8 @@
 //! the remaining iterations and the exit. Any other loop needs a bound: the largest number of back
 //! edges that a warp takes per entry of the loop. Up to 64 iterations are walked one by one. After
 //! these, values that differ between iterations are forgotten until none does, and the remaining
-//! iterations form one part, [`LoopIterations`](warpbound_core::path::LoopIterations): each iteration has the same steps, or
-//! fewer, and lanes may leave in it.
+//! iterations form one part, [`LoopIterations`](warpbound_core::path::LoopIterations): each
+//! iteration has the same steps, or fewer, and lanes may leave in it.
 //!
 //! # Why every path is in the set
 //! The proof is by induction over the steps of a run, in parallel with the walk. At each entry of

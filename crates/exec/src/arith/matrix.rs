@@ -1,7 +1,8 @@
 //! Products of small matrices.
 //!
 //! Matrices are slices by rows. `c`, m by n, becomes `a b + c`; `a` is m by k, `b` is k by n.
-//! [`warpbound_core::program::sem::Product`] specifies which results are exact and when they are rounded.
+//! [`warpbound_core::program::sem::Product`] specifies which results are exact and when they are
+//! rounded.
 
 use super::super::lanes::Lanes;
 use super::single::fma;

@@ -1,8 +1,8 @@
 //! The comparison of makespans with bounds.
 //!
-//! `sim` and `bound` never import each other; this layer runs both on the same paths and compares
-//! their results. A violation is a result: it is reported together with everything that is needed
-//! to replay it, and never hidden.
+//! `sim` and `bound` do not depend on each other; this module runs both on the same paths and
+//! compares their results. A violation is a result: it is reported together with everything that is
+//! needed to replay it, and never hidden.
 
 pub mod ablation;
 mod ahead;

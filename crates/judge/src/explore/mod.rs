@@ -6,9 +6,9 @@
 //! all latencies in given intervals under a fixed policy, with a schedule that attains each. If the
 //! search cannot finish, it reports what it proved, never a wrong "worst".
 //!
-//! The transition system ([`model`]) is a third implementation of the model (`warpbound::model`), in
-//! addition to the engine and the per-cycle reference of the tests. Witnesses are replayed by the
-//! engine before they are reported, and must give the same makespan.
+//! The transition system ([`model`]) is a third implementation of the model (`warpbound::model`),
+//! in addition to the engine and the per-cycle reference of the tests. Witnesses are replayed by
+//! the engine before they are reported, and must give the same makespan.
 
 pub mod adversary;
 pub mod anomaly;

@@ -2,10 +2,10 @@
 //! that they name.
 //!
 //! A [`Loader`] reads through [`Files`], which is implemented for the [`Disk`] and for files in
-//! [`Memory`]; `isa/`, `configs/`, `kernels/` and `plans/` of the repository are embedded. No
-//! file of the caller is kept between calls, and all results own what they contain. Errors are
-//! [`Diagnostics`](warpbound_core::diag::Diagnostics) with place and hint, in which the options have the
-//! names that [`OptionNames`] states.
+//! [`Memory`]; `isa/`, `configs/`, `kernels/` and `plans/` of the repository are embedded. No file
+//! of the caller is kept between calls, and all results own what they contain. Errors are
+//! [`Diagnostics`](warpbound_core::diag::Diagnostics) with place and hint, in which the options
+//! have the names that [`OptionNames`] states.
 //!
 //! ```
 //! use warpbound_core::base::Watch;

@@ -3,9 +3,9 @@
 //!
 //! A [`SweepSpec`] is a plan as users write it. [`Points`] numbers its combinations and divides
 //! them into [`Job`]s: points that share one functional run of one launch. [`run_job`] simulates
-//! and judges a job. [`warpbound_core::base::in_order`] runs jobs on several threads and returns their
-//! results in the order of the plan, so that the same bytes are written whatever the number of
-//! threads. A [`Manifest`] identifies the plan that results belong to; [`merge()`] combines the
+//! and judges a job. [`warpbound_core::base::in_order`] runs jobs on several threads and returns
+//! their results in the order of the plan, so that the same bytes are written whatever the number
+//! of threads. A [`Manifest`] identifies the plan that results belong to; [`merge()`] combines the
 //! results of shards; a [`Summary`] summarises results as a whole.
 //!
 //! The command line handles all files and passes kernels and machines as [`Inputs`].

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::memory::MemoryLeft;
 
 /// The state that the launches of an application have left so far, on a machine whose launches
-/// start from it ([`Start`](warpbound_core::machine::memory::Start)). It is empty before the first launch,
-/// and on all other machines.
+/// start from it ([`Start`](warpbound_core::machine::memory::Start)). It is empty before the first
+/// launch, and on all other machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarriedState(pub(super) Option<OnGpu>);
 

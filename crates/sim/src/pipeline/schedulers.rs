@@ -178,7 +178,8 @@ impl Schedulers {
 
     /// Wakes the sub-cores of these slots, whose instructions were fetched; the warps in `go_on`
     /// can issue them. If no fetched warp can issue, a sub-core need not be woken as long as its
-    /// reason precedes [`StallReason::Barrier`] in priority, because the fetch then does not change the reason.
+    /// reason precedes [`StallReason::Barrier`] in priority, because the fetch then does not change
+    /// the reason.
     #[inline]
     pub fn wake_fetched(&mut self, slots: WarpMask, go_on: WarpMask) {
         for slot in slots.slots() {

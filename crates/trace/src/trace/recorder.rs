@@ -2,7 +2,8 @@
 
 use super::{Event, Idle, Issue, Needs, Observer};
 
-/// Keeps every event except for samples and the numbers of SMs. Its memory grows with the run, so it is meant for small runs.
+/// Keeps every event except for samples and the numbers of SMs. Its memory grows with the run, so
+/// it is meant for small runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorder {
     /// The events, in the order of [`Observer`].

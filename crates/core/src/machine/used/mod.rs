@@ -1,4 +1,4 @@
-//! The validated machine that the rest of the crate uses.
+//! The validated machine that the rest of the program uses.
 
 mod features;
 mod machine;

@@ -3,7 +3,8 @@
 //!
 //! A function that is not recursive has one set of locations. A recursive function, that is, one on
 //! a cycle of the call graph, has a frame: its local memory, including parameters, is on a stack of
-//! the thread, and its registers are saved during an inner call. See [`warpbound_core::program::Function`].
+//! the thread, and its registers are saved during an inner call. See
+//! [`warpbound_core::program::Function`].
 //!
 //! The cost of a call: it takes one issue slot on the unit of class `control`, and depends on the
 //! registers of its arguments and its target. If the function takes parameters in registers (which

@@ -51,12 +51,12 @@
 //!   last `done` in it, including that of stores, and the next section is counted from there. But
 //!   the release waits only for the barrier instructions: a store of 200 cycles before each of k
 //!   barriers costs these bounds about 200 k cycles more than any schedule takes.
-//!   [`Lwb`](warpbound_bound::Lwb), which counts a section from when those before have settled, does
-//!   not charge them. A result that is waited for at the end of the next section still counts from
-//!   its beginning.
+//!   [`Lwb`](warpbound_bound::Lwb), which counts a section from when those before have settled,
+//!   does not charge them. A result that is waited for at the end of the next section still counts
+//!   from its beginning.
 //! * *Short waits.* A chain of dependent instructions leaves issue slots between them, which other
-//!   warps use, and must use. Credits ([`Lwb`](warpbound_bound::Lwb)) are given only for the longest
-//!   latency of the program.
+//!   warps use, and must use. Credits ([`Lwb`](warpbound_bound::Lwb)) are given only for the
+//!   longest latency of the program.
 //!
 //! The same block, budget and seed give the same result on any number of threads.
 

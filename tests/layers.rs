@@ -33,7 +33,8 @@ const CRATES: [&[&str]; 6] = [
 /// Dependences that point down but are forbidden nevertheless: the analysis must not use the
 /// simulation, nor what the simulation uses, and the simulation must not execute kernels itself.
 /// The explanation of a run, which is in `trace`, then cannot compute its times again.
-const NEVER: [(&str, &str); 4] = [("bound", "trace"), ("bound", "exec"), ("sim", "exec"), ("sim", "front")];
+const NEVER: [(&str, &str); 5] =
+    [("bound", "trace"), ("bound", "exec"), ("bound", "front"), ("sim", "exec"), ("sim", "front")];
 
 /// The modules at the top of a crate that has more than one, from top to bottom and from left to
 /// right.

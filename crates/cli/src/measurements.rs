@@ -94,6 +94,9 @@ impl Measurements {
     }
 }
 
+/// A line of JSON.
+type Object = serde_json::Map<String, serde_json::Value>;
+
 struct Reading<'a> {
     file: &'a str,
     values: Vec<f64>,
@@ -109,7 +112,7 @@ impl Reading<'_> {
             if line.trim().is_empty() {
                 continue;
             }
-            let object: serde_json::Map<String, serde_json::Value> = match serde_json::from_str(line) {
+            let object: Object = match serde_json::from_str(line) {
                 Ok(object) => object,
                 Err(error) => {
                     let at = error.column().saturating_sub(1).min(line.len());
@@ -130,51 +133,53 @@ impl Reading<'_> {
                     }
                 }
             };
-            let this: Vec<_> = SAME.iter().map(|key| object.get(*key).cloned()).collect();
-            let first = of.get_or_insert_with(|| this.clone());
-            if let Some(other) = SAME.iter().zip(first.iter().zip(&this)).find(|(_, (a, b))| a != b) {
-                let (key, (before, now)) = other;
-                let shown = |value: &Option<serde_json::Value>| {
-                    value.as_ref().map_or("none".to_owned(), ToString::to_string)
-                };
-                let message = format!(
-                    "`{key}` is {} here and {} before: runs of both are not one sample",
-                    shown(now),
-                    shown(before)
-                );
-                let place = self.place(index, line, 0..line.len(), message);
-                return Err(place
-                    .hint("choose the lines of one kernel, machine and policy, for example with grep")
-                    .into());
-            }
-            match object.get(&name) {
-                Some(serde_json::Value::Number(number)) => {
-                    self.value(&number.to_string(), index, line, 0..line.len());
-                }
-                Some(other) => {
-                    let message = format!("`{name}` is {other} here, not a number");
-                    self.wrong(
-                        index,
-                        line,
-                        0..line.len(),
-                        message,
-                        "leave the line out, if nothing was measured",
-                    );
-                }
-                None => {
-                    let known: Vec<&str> = object.keys().map(String::as_str).collect();
-                    let hint = unknown(&name, &known);
-                    self.wrong(
-                        index,
-                        line,
-                        0..line.len(),
-                        format!("there is no `{name}` in this object"),
-                        &hint,
-                    );
-                }
-            }
+            self.one_sample(&mut of, &object, index, line)?;
+            self.value_of(&name, &object, index, line);
         }
         Ok(chosen.unwrap_or_default())
+    }
+
+    /// Rejects a line of JSON whose kernel, machine or policy is not that of the first line.
+    fn one_sample(
+        &self,
+        of: &mut Option<Vec<Option<serde_json::Value>>>,
+        object: &Object,
+        index: usize,
+        line: &str,
+    ) -> Result<(), Diagnostic> {
+        let this: Vec<_> = SAME.iter().map(|key| object.get(*key).cloned()).collect();
+        let first = of.get_or_insert_with(|| this.clone());
+        let Some(other) = SAME.iter().zip(first.iter().zip(&this)).find(|(_, (a, b))| a != b) else {
+            return Ok(());
+        };
+        let (key, (before, now)) = other;
+        let shown =
+            |value: &Option<serde_json::Value>| value.as_ref().map_or("none".to_owned(), ToString::to_string);
+        let message = format!(
+            "`{key}` is {} here and {} before: runs of both are not one sample",
+            shown(now),
+            shown(before)
+        );
+        let place = self.place(index, line, 0..line.len(), message);
+        Err(place.hint("choose the lines of one kernel, machine and policy, for example with grep"))
+    }
+
+    /// Reads the measurement of a line of JSON.
+    fn value_of(&mut self, name: &str, object: &Object, index: usize, line: &str) {
+        let (message, hint) = match object.get(name) {
+            Some(serde_json::Value::Number(number)) => {
+                return self.value(&number.to_string(), index, line, 0..line.len());
+            }
+            Some(other) => (
+                format!("`{name}` is {other} here, not a number"),
+                "leave the line out, if nothing was measured".to_owned(),
+            ),
+            None => {
+                let known: Vec<&str> = object.keys().map(String::as_str).collect();
+                (format!("there is no `{name}` in this object"), unknown(name, &known))
+            }
+        };
+        self.wrong(index, line, 0..line.len(), message, &hint);
     }
 
     /// Reads a table, with or without a line of names.

@@ -6,7 +6,7 @@ use super::args::{Common, PtxLaunch};
 use super::resources;
 use super::session::Session;
 use crate::load;
-use warpbound_bound::{Applicable, BoundValue, Context, Order, Schedules};
+use warpbound_bound::{Applicable, BoundValue, Context, NotApplicable, Order, Schedules};
 use warpbound_core::base::{Cycles, Pc};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Machine, SchedulerKind};
@@ -94,19 +94,8 @@ impl Exploring<'_> {
         for number in 0..self.runs {
             let seed = self.common.seed + number;
             let kernel = load::kernel(name, self.ptx, seed, &session.watch)?;
-            let together =
-                machine.limits().occupancy(&kernel.workload.needs()).map_or(1, |found| found.blocks);
-            let premises = |schedules: &Schedules, partial_barriers, order| Context {
-                schedules: schedules.clone(),
-                resident_blocks: together.min(kernel.workload.blocks()),
-                partial_barriers,
-                beyond: kernel.workload.program().beyond_the_paper_model_on(machine),
-                order,
-            };
             let hold = |partial_barriers, order: &Order| {
-                let each =
-                    schedules.iter().map(|of| premises(of, partial_barriers, order.clone()).explorable());
-                each.collect::<Result<Vec<Applicable>, _>>()
+                explorable(&kernel, machine, schedules, (partial_barriers, order))
             };
             // premises that do not depend on the paths are checked before the kernel is executed
             if let Err(why) = hold(false, &Order::AtTheEnd) {
@@ -131,17 +120,10 @@ impl Exploring<'_> {
             let sum = match known.iter().find(same) {
                 Some((_, sum)) => *sum,
                 None => {
-                    let mut sum = Cycles::ZERO;
-                    for paths in &blocks {
-                        match explore(&table, machine, paths, Cycles::ZERO, limits, &session.watch) {
-                            Ok(found) if found.is_complete() => sum += found.worst.at_least,
-                            Ok(_) => {
-                                let why = format!("more than {} states (--max-states)", self.max_states);
-                                return Ok(Explored::Missing(why));
-                            }
-                            Err(why) => return Ok(Explored::Missing(why.to_string())),
-                        }
-                    }
+                    let sum = match worst_of_blocks(&blocks, (&table, machine), limits, session) {
+                        Ok(sum) => sum,
+                        Err(why) => return Ok(Explored::Missing(why)),
+                    };
                     if known.len() < MAX_KNOWN {
                         known.push((blocks, sum));
                     }
@@ -157,4 +139,42 @@ impl Exploring<'_> {
         Ok(worst
             .map_or_else(|| Explored::Missing("no run".to_owned()), |(sum, seed)| Explored::Worst(sum, seed)))
     }
+}
+
+/// Returns what an exploration of a kernel holds for under each of the schedules, or why it does not
+/// hold under one of them.
+fn explorable(
+    kernel: &LoadedKernel,
+    machine: &Machine,
+    schedules: &[Schedules],
+    (partial_barriers, order): (bool, &Order),
+) -> Result<Vec<Applicable>, NotApplicable> {
+    let together = machine.limits().occupancy(&kernel.workload.needs()).map_or(1, |found| found.blocks);
+    let context = |schedules: &Schedules| Context {
+        schedules: schedules.clone(),
+        resident_blocks: together.min(kernel.workload.blocks()),
+        partial_barriers,
+        beyond: kernel.workload.program().beyond_the_paper_model_on(machine),
+        order: order.clone(),
+    };
+    schedules.iter().map(|schedules| context(schedules).explorable()).collect()
+}
+
+/// Returns the sum of the worst cases of blocks that run one after the other, or why one of them is
+/// not known.
+fn worst_of_blocks(
+    blocks: &[BlockPaths],
+    (table, machine): (&TimingTable, &Machine),
+    limits: Limits,
+    session: &Session,
+) -> Result<Cycles, String> {
+    let mut sum = Cycles::ZERO;
+    for paths in blocks {
+        match explore(table, machine, paths, Cycles::ZERO, limits, &session.watch) {
+            Ok(found) if found.is_complete() => sum += found.worst.at_least,
+            Ok(_) => return Err(format!("more than {} states (--max-states)", limits.max_states)),
+            Err(why) => return Err(why.to_string()),
+        }
+    }
+    Ok(sum)
 }

@@ -84,24 +84,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
                 return batch.failures.add(batch.name(index), &problems);
             }
         };
-        let label = batch.label(batch.name(index));
-        for (setups, runs) in prepared.setups.iter().zip(runs) {
-            let violated = |run: &Run| run.judged.as_ref().is_some_and(|of| of.total.verdict().is_violated());
-            ending.violated |= runs.iter().any(violated);
-            match row(&prepared.what, setups, runs, &label, args, session) {
-                Ok(Some(row)) => {
-                    rows.push(row);
-                    // the exploration may be incomplete
-                    if session.watch.is_stopped() {
-                        batch.cut_short();
-                    }
-                }
-                Ok(None) => batch.cut_short(),
-                Err(problems) => {
-                    batch.failures.add(batch.name(index), &prepared.what.with_excerpts(problems));
-                }
-            }
-        }
+        add_rows(&mut rows, (&prepared, runs), (batch, index), args, session, &mut ending);
     });
     let nothing = rows.is_empty() && recording.is_none() && !ending.violated;
     if nothing && names.len() == 1 && !batch.is_incomplete() {
@@ -114,6 +97,35 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
     }
     ending.failures = batch.failures;
     Ok(ending)
+}
+
+/// Adds the lines of a kernel, one for each machine, and notes in the batch where they are missing.
+fn add_rows(
+    rows: &mut Vec<CompareResult>,
+    (prepared, runs): (&Prepared, Vec<Vec<Run>>),
+    (batch, index): (&mut Batch, usize),
+    args: &Compare,
+    session: &Session,
+    ending: &mut Ending,
+) {
+    let label = batch.label(batch.name(index));
+    for (setups, runs) in prepared.setups.iter().zip(runs) {
+        let violated = |run: &Run| run.judged.as_ref().is_some_and(|of| of.total.verdict().is_violated());
+        ending.violated |= runs.iter().any(violated);
+        match row(&prepared.what, setups, runs, &label, args, session) {
+            Ok(Some(row)) => {
+                rows.push(row);
+                // the exploration may be incomplete
+                if session.watch.is_stopped() {
+                    batch.cut_short();
+                }
+            }
+            Ok(None) => batch.cut_short(),
+            Err(problems) => {
+                batch.failures.add(batch.name(index), &prepared.what.with_excerpts(problems));
+            }
+        }
+    }
 }
 
 /// Returns the line of a kernel on a machine, or `None` if the command was stopped before the

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use super::sweep::CommandOptions;
 use crate::args::Check;
 use crate::batch::{Blocks, each_kernel};
-use crate::checkpoint;
+use crate::checkpoint::{self, Checkpoint};
 use crate::failures::Batch;
 use crate::files::loader;
 use crate::lists::Lists;
@@ -29,10 +29,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     let bounds = bound::all();
     check_bound_names(&args.bound, &bounds)?;
     let lists = Lists::new(&args.common)?;
-    let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
-    if let (Some(path), true) = (&args.checkpoint.checkpoint, names.len() != 1) {
-        return Err(checkpoint::of_one(path, &format!("{} kernels are named", names.len())).into());
-    }
+    let names = kernel_names(args)?;
     // located only once, because stdin cannot be read again
     let locations: Vec<_> = names.iter().map(|name| loader().find_kernel(name)).collect();
     let prepare = |index: usize, watch: &Watch| {
@@ -40,17 +37,14 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
         judged::prepare(&names[index], location, args, &lists, watch)
     };
     let folders = Folders::prepare(args, &lists, &names, &locations, session)?;
-    let said = CommandOptions {
-        command: "check",
-        kernels: &args.kernels,
-        common: &args.common,
-        launch: &args.ptx,
-        bounds: &args.bound,
-    };
     let own =
         || (0..names.len()).filter_map(|index| Some(prepare(index, &session.watch).ok()?.own())).collect();
-    let recording =
-        said.recording(args.several.out.as_deref(), &lists, (session, args.checkpoint.resume), own)?;
+    let recording = command_options(args).recording(
+        args.several.out.as_deref(),
+        &lists,
+        (session, args.checkpoint.resume),
+        own,
+    )?;
     let threads = args.several.threads(names.len());
     let checkpoint = Mutex::new(None);
     let work = |index: usize, watch: &Watch, begin: Blocks| {
@@ -78,15 +72,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     let mut kept = Kept::new(args, &lists, &folders, session);
     let mut batch = Batch::new(&names);
     each_kernel(&mut batch, threads, session, work, |batch, index, (judged, problems, records)| {
-        if !problems.is_empty() {
-            batch.failures.add(batch.name(index), &problems);
-            // the cancellation may be the only error
-            if session.watch.is_stopped() {
-                batch.cut_short();
-            }
-        } else if judged.iter().flat_map(|judged| &judged.runs).any(|run| !run.checked().is_complete()) {
-            batch.cut_short();
-        }
+        note_failures(batch, index, judged.as_ref(), &problems, session);
         if let Some(recording) = &recording {
             recording.append(records, &mut ending);
         }
@@ -102,13 +88,66 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     if let Some(recording) = recording {
         recording.conclude(&mut ending);
     }
-    match (&args.checkpoint.checkpoint, checkpoint.into_inner().unwrap_or_else(PoisonError::into_inner)) {
-        (_, Some(checkpoint)) => checkpoint.conclude(session, &mut ending),
+    let checkpoint = checkpoint.into_inner().unwrap_or_else(PoisonError::into_inner);
+    conclude_checkpoint(checkpoint, args, &batch, session, &mut ending);
+    ending.failures = batch.failures;
+    Ok(ending)
+}
+
+/// Returns the names of the kernels, of which there must be one if there is a checkpoint.
+fn kernel_names(args: &Check) -> Result<Vec<String>, Diagnostics> {
+    let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
+    match &args.checkpoint.checkpoint {
+        Some(path) if names.len() != 1 => {
+            Err(checkpoint::of_one(path, &format!("{} kernels are named", names.len())).into())
+        }
+        _ => Ok(names),
+    }
+}
+
+/// Returns the options of the command that a recording states.
+fn command_options(args: &Check) -> CommandOptions<'_> {
+    CommandOptions {
+        command: "check",
+        kernels: &args.kernels,
+        common: &args.common,
+        launch: &args.ptx,
+        bounds: &args.bound,
+    }
+}
+
+/// Adds the problems of a kernel to the batch, and notes whether the kernel was cut short.
+fn note_failures(
+    batch: &mut Batch,
+    index: usize,
+    judged: Option<&Judged>,
+    problems: &Diagnostics,
+    session: &Session,
+) {
+    if !problems.is_empty() {
+        batch.failures.add(batch.name(index), problems);
+        // the cancellation may be the only error
+        if session.watch.is_stopped() {
+            batch.cut_short();
+        }
+    } else if judged.iter().flat_map(|judged| &judged.runs).any(|run| !run.checked().is_complete()) {
+        batch.cut_short();
+    }
+}
+
+/// Concludes the checkpoint, or reports that an incomplete run has none.
+fn conclude_checkpoint(
+    checkpoint: Option<Checkpoint>,
+    args: &Check,
+    batch: &Batch,
+    session: &Session,
+    ending: &mut Ending,
+) {
+    match (&args.checkpoint.checkpoint, checkpoint) {
+        (_, Some(checkpoint)) => checkpoint.conclude(session, ending),
         (Some(path), None) if batch.is_incomplete() => ending.late.push(checkpoint::not_begun(path, session)),
         (_, None) => {}
     }
-    ending.failures = batch.failures;
-    Ok(ending)
 }
 
 /// Rejects names that are not those of bounds.

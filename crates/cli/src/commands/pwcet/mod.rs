@@ -5,12 +5,12 @@ mod campaign;
 mod judge;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use campaign::{Campaign, Simulated};
 
 use crate::args::Pwcet;
-use crate::files::{Folder, Outputs};
+use crate::files::{Folder, Outputs, Part};
 use crate::measurements::{Measurements, is_measured};
 use crate::output::{Ending, Outcome};
 use crate::resources;
@@ -82,28 +82,36 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
         (_, Err(why)) => return Err(no_curve(args, session, why).into()),
         (Err(why), Ok(_)) => return Err(no_curve(args, session, Without::Sample(why)).into()),
     };
-    if let Some((path, mut part)) = page {
-        let html = result.page().render();
-        let written = part.write_all(html.as_bytes()).and_then(|()| part.place());
-        written.map_err(|error| {
-            Diagnostic::general(
-                format!("--page {}", path.display()),
-                format!("cannot write the file: {error}"),
-            )
-        })?;
+    if let Some((path, part)) = page {
+        write_page(&result, path, part)?;
     }
     if let Some(folder) = folder {
-        let files: Vec<(String, Vec<u8>)> = result
-            .plots()
-            .into_iter()
-            .map(|plot| (format!("{}.svg", plot.name), plot.svg.into_bytes()))
-            .collect();
-        folder.check_files(&files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
-        folder.write("", &files)?;
+        write_plots(&result, &folder)?;
     }
     let output = Output::new("pwcet", Some(args.common.seed), vec![result]);
     ending.report(session, args.common.format, &output);
     Ok(ending)
+}
+
+/// Writes the report as an HTML page.
+fn write_page(report: &PwcetReport, path: &Path, mut part: Part) -> Result<(), Diagnostic> {
+    let html = report.page().render();
+    let written = part.write_all(html.as_bytes()).and_then(|()| part.place());
+    written.map_err(|error| {
+        Diagnostic::general(format!("--page {}", path.display()), format!("cannot write the file: {error}"))
+    })
+}
+
+/// Writes the plots of the report into a folder, each as an SVG file.
+fn write_plots(report: &PwcetReport, folder: &Folder) -> Result<(), Diagnostic> {
+    let files: Vec<(String, Vec<u8>)> = report
+        .plots()
+        .into_iter()
+        .map(|plot| (format!("{}.svg", plot.name), plot.svg.into_bytes()))
+        .collect();
+    folder.check_files(&files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
+    folder.write("", &files)?;
+    Ok(())
 }
 
 /// Times that have not yet been checked to be a sample.

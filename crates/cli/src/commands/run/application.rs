@@ -22,14 +22,9 @@ use warpbound_trace::trace::UnitUse;
 
 /// Runs the command.
 pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcome {
-    if !args.trace.is_empty() {
-        return Err(applications::needs_one(program, "--trace"));
-    }
-    if args.gantt {
-        return Err(applications::needs_one(program, "--gantt"));
-    }
-    if args.explain {
-        return Err(applications::needs_one(program, "--explain"));
+    let of_one = [("--trace", !args.trace.is_empty()), ("--gantt", args.gantt), ("--explain", args.explain)];
+    if let Some((option, _)) = of_one.into_iter().find(|(_, given)| *given) {
+        return Err(applications::needs_one(program, option));
     }
     let dumps = names(program).dumps(&args.dump)?;
     let inputs = load::inputs_of_application(&args.on.common, program);
@@ -83,12 +78,7 @@ pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcom
     let mut ending = Ending::default();
     ending.report(session, common.format, &output(args, result, &checked.total, session));
     if checked.total.is_complete() {
-        for dump in dumps {
-            let bytes = device.as_ref().map_or(&[][..], |device| contents(device, &dump.what));
-            if let Err(problem) = dump.place(bytes) {
-                ending.late.push(problem);
-            }
-        }
+        place_dumps(dumps, device.as_ref(), &mut ending);
     } else if !dumps.is_empty() {
         let message = "not written, since the run did not come to its end";
         ending.late.push(Diagnostic::general("--dump", message));
@@ -111,6 +101,16 @@ fn names(program: &LoadedApplication) -> Names {
     Names {
         buffers: sequence.buffers_at(None),
         variables: sequence.modules.iter().enumerate().flat_map(of_module).collect(),
+    }
+}
+
+/// Writes the dumps of a complete run after the results have been printed.
+fn place_dumps(dumps: Vec<OpenDump>, device: Option<&Device>, ending: &mut Ending) {
+    for dump in dumps {
+        let bytes = device.map_or(&[][..], |device| contents(device, &dump.what));
+        if let Err(problem) = dump.place(bytes) {
+            ending.late.push(problem);
+        }
     }
 }
 

@@ -18,18 +18,22 @@ use warpbound_core::base::Pc;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Machine;
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
-use warpbound_core::program::launch;
+use warpbound_core::program::{TimingTable, launch};
 use warpbound_exec::Options;
 use warpbound_hybrid::Instrumented;
-use warpbound_judge::check::{Failed, Plan, Unsettled, WorkloadKind, WorkloadSource, ahead, observe_source};
+use warpbound_judge::check::{
+    Checked, Failed, Plan, Unsettled, WorkloadKind, WorkloadSource, ahead, observe_source,
+};
 use warpbound_judge::load::LoadedKernel;
 use warpbound_report::banks;
 use warpbound_report::check::CheckResult;
 use warpbound_report::divergence::DivergenceReport;
+use warpbound_report::explain::Explained;
 use warpbound_report::run::{self as report, Details, RunResult, Seconds};
 use warpbound_report::timeline::{About, Recording};
+use warpbound_sim::PolicySetup;
 use warpbound_trace::trace::{BankProfile, FirstSm, Listing, Observer, StallProfile, UnitUse};
-use warpbound_trace::why::{Explainer, Unexplained};
+use warpbound_trace::why::{Explainer, Explanation, Unexplained};
 
 /// The most branches that text shows without -v.
 const MAX_BRANCHES: usize = 10;
@@ -50,31 +54,23 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
     session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(kernel, &machine)?;
-    let mut profile = StallProfile::new(&table);
-    let mut units = UnitUse::new(machine.units().len());
+    let mut profiles = Profiles::new(&table, &machine);
     let began = Instant::now();
     let options = Options { divergence: !args.timings, ..plan.exec_options()? };
     let source = kernel.workload.source(options, &session.watch)?;
     let mut source = TimedSource { source, spent: began.elapsed() };
-    let mut bank_profile = BankProfile::new(&table);
     // with --timings only the speed counts, so no profile is made
-    let mut more: Vec<&mut dyn Observer> =
-        if args.timings { Vec::new() } else { vec![&mut profile, &mut units] };
-    if machine.shared_memory().is_some() && !args.timings {
-        more.push(&mut bank_profile);
-    }
+    let mut more = if args.timings { Vec::new() } else { profiles.observers(&machine) };
     let records = kinds.iter().any(|kind| kind.is_recorded());
     let mut recording = records.then(|| FirstSm::new(Recording::new(&machine)));
-    if let Some(recording) = &mut recording {
-        more.push(recording);
-    }
+    more.extend(recording.as_mut().map(|recording| recording as &mut dyn Observer));
     // the HTML page shows the path, too
     let keep = if verbose || records { explain::LINKS } else { 0 };
     let mut explainer = args.explain.then(|| Explainer::new(&table, &machine, keep));
     more.extend(explainer.as_mut().map(|explainer| explainer as &mut dyn Observer));
     let mut waited = source.spent;
     let listing = trace_files::listing(&traces, kernel);
-    let (checked, mut written) =
+    let (checked, written) =
         traced(&mut traces, (&listing, ipoints.as_ref()), &machine, more, |mut observer| {
             ahead(&mut source, plan.runs_ahead(), |blocks| {
                 let checked = observe_source(&plan, &policy, blocks, &mut observer);
@@ -84,75 +80,130 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
         });
     let checked = checked.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
     let checked = checked.settle(&source.source.seen(), kernel.workload.program());
-    let all = began.elapsed();
-    let seconds = Seconds {
-        exec_seconds: Some(source.spent.as_secs_f64()),
-        sim_seconds: Some(all.saturating_sub(waited).as_secs_f64()),
-        seconds: all.as_secs_f64(),
-    };
-    let place = |pc: Pc| (kernel.workload.program().instr(pc).line, kernel.text_of(pc));
-    let details = || Details {
-        units: report::units(&machine, &units, checked.makespan),
-        lost_cycles: report::lost(&profile.lost(), &checked, &place),
-        bank_conflicts: banks::lines(&bank_profile, &place),
-        divergence: source.source.divergence().and_then(|d| DivergenceReport::new(d, &place)),
-        most_branches: if verbose { usize::MAX } else { MAX_BRANCHES },
-    };
+    let seconds = source.seconds(waited, began.elapsed());
     let found = explainer.map(|explainer| match checked.is_complete() {
         true => explainer.finish(checked.makespan),
         false => Err(Unexplained::Unfinished),
     });
-    let explained = |with_path: bool| {
-        let found = found.as_ref()?.as_ref().ok()?;
-        let with = (args.on.common.seed, with_path);
-        Some(explain::report(kernel, &machine, &checked, &units, found, with))
-    };
+    let ran = Ran { args, kernel, machine: &machine, checked: &checked, profiles: &profiles, found };
     let result = RunResult {
-        explanation: explained(verbose),
-        details: (!args.timings).then(details),
+        explanation: ran.explained(verbose),
+        details: (!args.timings).then(|| ran.details(&source.source, verbose)),
         seconds: args.timings.then_some(seconds),
         ..RunResult::new(CheckResult::new(&kernel.workload.name, &machine, &checked), &checked)
     };
     let mut ending = Ending::default();
     ending.report(session, args.on.common.format, &output(args, result, &checked, session));
     if args.gantt && args.on.common.format.is_for_people() {
-        match draw::gantt(kernel, &machine, &policy, &args.on.common, &session.watch) {
+        ran.print_schedule(&policy, session, &mut ending);
+    }
+    let mut files = Files { traces, written, dumps };
+    if let Some(recording) = recording.map(FirstSm::into_inner).filter(|_| checked.is_complete()) {
+        ran.fill(&mut files, &recording, &listing, session)?;
+    }
+    if let Some(Err(why)) = ran.found {
+        ending.late.push(explain::problem("--explain", why));
+    }
+    files.place(checked.is_complete(), &source.source, &mut ending);
+    Ok(ending)
+}
+
+/// The profiles of a run.
+struct Profiles<'a> {
+    stalls: StallProfile<'a>,
+    units: UnitUse,
+    banks: BankProfile<'a>,
+}
+
+impl<'a> Profiles<'a> {
+    /// Returns empty profiles.
+    fn new(table: &'a TimingTable, machine: &Machine) -> Self {
+        Self {
+            stalls: StallProfile::new(table),
+            units: UnitUse::new(machine.units().len()),
+            banks: BankProfile::new(table),
+        }
+    }
+
+    /// Returns the observers that fill the profiles; shared memory has one only on a machine that
+    /// describes it.
+    fn observers(&mut self, machine: &Machine) -> Vec<&mut dyn Observer> {
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut self.stalls, &mut self.units];
+        if machine.shared_memory().is_some() {
+            observers.push(&mut self.banks);
+        }
+        observers
+    }
+}
+
+/// A kernel with the results of its run.
+struct Ran<'a> {
+    args: &'a Run,
+    kernel: &'a LoadedKernel,
+    machine: &'a Machine,
+    checked: &'a Checked,
+    profiles: &'a Profiles<'a>,
+    /// The critical path, or why there is none, if it was requested.
+    found: Option<Result<Explanation, Unexplained>>,
+}
+
+impl Ran<'_> {
+    /// Returns the report of the profiles.
+    fn details(&self, source: &WorkloadSource, verbose: bool) -> Details {
+        let place = |pc: Pc| (self.kernel.workload.program().instr(pc).line, self.kernel.text_of(pc));
+        Details {
+            units: report::units(self.machine, &self.profiles.units, self.checked.makespan),
+            lost_cycles: report::lost(&self.profiles.stalls.lost(), self.checked, &place),
+            bank_conflicts: banks::lines(&self.profiles.banks, &place),
+            divergence: source.divergence().and_then(|d| DivergenceReport::new(d, &place)),
+            most_branches: if verbose { usize::MAX } else { MAX_BRANCHES },
+        }
+    }
+
+    /// Returns the report of the critical path, if it was requested and there is one.
+    fn explained(&self, with_path: bool) -> Option<Explained> {
+        let found = self.found.as_ref()?.as_ref().ok()?;
+        let with = (self.args.on.common.seed, with_path);
+        Some(explain::report(self.kernel, self.machine, self.checked, &self.profiles.units, found, with))
+    }
+
+    /// Prints the schedule of the first block.
+    fn print_schedule(&self, policy: &PolicySetup, session: &Session, ending: &mut Ending) {
+        match draw::gantt(self.kernel, self.machine, policy, &self.args.on.common, &session.watch) {
             Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
             Err(problems) => ending.late.append(problems),
         }
     }
-    if let Some(recording) = recording.map(FirstSm::into_inner).filter(|_| checked.is_complete()) {
-        let alone = match checked.launch_blocks {
-            1 => draw::alone(kernel, &machine, &args.on.common, &session.watch)?,
+
+    /// Writes the traces that are made from the recording of the whole run.
+    fn fill(
+        &self,
+        files: &mut Files,
+        recording: &Recording,
+        listing: &Listing,
+        session: &Session,
+    ) -> Result<(), Diagnostics> {
+        let alone = match self.checked.launch_blocks {
+            1 => draw::alone(self.kernel, self.machine, &self.args.on.common, &session.watch)?,
             _ => Vec::new(),
         };
-        let explained = explained(true);
+        let explained = self.explained(true);
         let about = About {
             explained: explained.as_ref(),
-            kernel: &kernel.workload.name,
-            machine: machine.name(),
-            checked: &checked,
-            code: &kernel.code,
-            listing: &listing,
+            kernel: &self.kernel.workload.name,
+            machine: self.machine.name(),
+            checked: self.checked,
+            code: &self.kernel.code,
+            listing,
             alone: &alone,
         };
-        for (trace, written) in traces.iter_mut().zip(&mut written) {
+        for (trace, written) in files.traces.iter_mut().zip(&mut files.written) {
             if written.is_ok() {
-                *written = trace.fill(&recording, &about);
+                *written = trace.fill(recording, &about);
             }
         }
+        Ok(())
     }
-    if let Some(Err(why)) = found {
-        ending.late.push(explain::problem("--explain", why));
-    }
-    if checked.is_complete() {
-        place_files(traces, written, dumps, &source.source, &mut ending);
-    } else if !(traces.is_empty() && dumps.is_empty()) {
-        let problem =
-            Diagnostic::general("--trace, --dump", "not written, since the run did not come to its end");
-        ending.late.push(problem);
-    }
-    Ok(ending)
 }
 
 /// Creates the requested files.
@@ -179,26 +230,41 @@ fn create<'a>(
     problems.into_result((traces, parts))
 }
 
-/// Gives the files their final names after the results have been printed.
-fn place_files(
-    traces: Vec<TraceFile>,
+/// The requested files of a run.
+struct Files<'a> {
+    traces: Vec<TraceFile<'a>>,
+    /// Whether each trace could be written.
     written: Vec<std::io::Result<()>>,
     dumps: Vec<OpenDump>,
-    source: &WorkloadSource,
-    ending: &mut Ending,
-) {
-    for (trace, written) in traces.into_iter().zip(written) {
-        if let Err(problem) = trace.finish(written) {
-            ending.late.push(problem);
+}
+
+impl Files<'_> {
+    /// Gives the files of a complete run their final names after the results have been printed.
+    fn place(self, complete: bool, source: &WorkloadSource, ending: &mut Ending) {
+        let Self { traces, written, dumps } = self;
+        if !complete {
+            if !(traces.is_empty() && dumps.is_empty()) {
+                let problem = Diagnostic::general(
+                    "--trace, --dump",
+                    "not written, since the run did not come to its end",
+                );
+                ending.late.push(problem);
+            }
+            return;
         }
-    }
-    for dump in dumps {
-        let bytes = match &dump.what {
-            Dumped::Buffer(index) => source.buffer(*index),
-            Dumped::Variable { name, .. } => source.variable(name),
-        };
-        if let Err(problem) = dump.place(bytes.unwrap_or_default()) {
-            ending.late.push(problem);
+        for (trace, written) in traces.into_iter().zip(written) {
+            if let Err(problem) = trace.finish(written) {
+                ending.late.push(problem);
+            }
+        }
+        for dump in dumps {
+            let bytes = match &dump.what {
+                Dumped::Buffer(index) => source.buffer(*index),
+                Dumped::Variable { name, .. } => source.variable(name),
+            };
+            if let Err(problem) = dump.place(bytes.unwrap_or_default()) {
+                ending.late.push(problem);
+            }
         }
     }
 }
@@ -207,6 +273,17 @@ fn place_files(
 struct TimedSource<'a> {
     source: WorkloadSource<'a>,
     spent: Duration,
+}
+
+impl TimedSource<'_> {
+    /// Returns the times of a run that took `all` and waited for blocks for `waited`.
+    fn seconds(&self, waited: Duration, all: Duration) -> Seconds {
+        Seconds {
+            exec_seconds: Some(self.spent.as_secs_f64()),
+            sim_seconds: Some(all.saturating_sub(waited).as_secs_f64()),
+            seconds: all.as_secs_f64(),
+        }
+    }
 }
 
 impl BlockSource for TimedSource<'_> {

@@ -48,94 +48,112 @@ impl Found {
         };
         found.read("the plan".to_owned()).write(text.as_bytes());
         for kind in points.policies() {
-            match loader().policy(kind, Some(plan)) {
-                Ok(policy) => found.policies.push(policy),
-                Err(wrong) => problems.append(wrong),
-            }
-            if let SchedulerKind::Replay(file) = kind
-                && let Ok(schedule) = loader().find_schedule(file, Some(plan))
-            {
-                // an error of reading has already been reported
-                let bytes = schedule.bytes(read::SCHEDULE_BYTES).unwrap_or_default();
-                found.read(format!("the schedule {file}")).write(&bytes);
-            }
+            found.find_policy(kind, plan, &mut problems);
         }
         for (name, axes) in points.kernels() {
-            let location = match loader().find_kernel_beside(name, plan) {
-                Ok(location) => location,
-                Err(wrong) => {
-                    problems.append(at(source, &[name], wrong));
-                    continue;
-                }
-            };
-            found.kernels.insert(name.to_owned(), location);
-            let mut options = PtxLaunch::default();
-            let mut understood = true;
-            for axis in axes {
-                for (index, value) in axis.values.iter().enumerate() {
-                    let of = if index == 0 { &mut options } else { &mut PtxLaunch::default() };
-                    if let Err((message, hint)) = of.set(&axis.name, value) {
-                        let place = [name, &axis.name, value];
-                        problems.push(source.error_along(&place, message).hint(hint));
-                        understood = false;
-                    }
-                }
-            }
-            if !understood {
-                continue;
-            }
-            // only the first launch of a kernel is tried; others may fail when they run
-            let seed = if points.is_empty() { 0 } else { points.point(0).seed };
-            match found.load(name, &options, seed).and_then(|loaded| loaded.digests()) {
-                Ok(files) => {
-                    for (file, of_file) in &files {
-                        found.read(format!("{file} of the kernel {name}")).write_u64(*of_file);
-                    }
-                }
-                Err(wrong) => problems.append(at(source, &[name], wrong)),
-            }
-            // but an argument may name a file of its own, and each compiler has files of its own
-            let has_files = |axis: &&Axis| axis.name.starts_with("arg ") || axis.name == "compiler";
-            for axis in axes.iter().filter(has_files) {
-                for value in axis.values.iter().skip(1) {
-                    let chosen =
-                        |other: &Axis| if other == axis { value.clone() } else { other.values[0].clone() };
-                    let mut options = PtxLaunch::default();
-                    let set = axes.iter().try_for_each(|other| options.set(&other.name, &chosen(other)));
-                    let files = set.ok().and_then(|()| found.load(name, &options, seed).ok()?.digests().ok());
-                    // a launch that fails is a failed point; the digest records whether it could be
-                    // loaded
-                    let of_value = found.read(format!("the kernel {name} with {}={value}", axis.name));
-                    of_value.write(&[u8::from(files.is_some())]);
-                    files.into_iter().flatten().for_each(|(_, of_file)| of_value.write_u64(of_file));
-                }
-            }
+            found.find_kernel((name, axes), points, plan, source, &mut problems);
         }
         for name in points.machines() {
-            match loader().find_machine(name, Some(plan)).and_then(|found| loader().machine_spec(&found)) {
-                Ok((spec, code)) => {
-                    let settings = points.settings().iter().flat_map(|axis| {
-                        axis.values.iter().map(move |value| (axis.name.as_str(), value.as_str()))
-                    });
-                    for setting in settings {
-                        if let Err(wrong) = with_settings(&spec, &[setting]) {
-                            problems.append(at(source, &["settings", setting.0, setting.1], wrong));
-                        }
-                    }
-                    if let Some(draws) = points.draws()
-                        && let Err(wrong) = with_settings(&spec, &first_settings(points))
-                            .and_then(|spec| drawn(&spec, &found.randoms, draws.from))
-                    {
-                        problems.append(at(source, &["draws", name], wrong));
-                    }
-                    let text = serde_json::to_string(&spec).expect("machines are plain data");
-                    found.read(format!("the machine {name}")).write(text.as_bytes());
-                    found.machines.insert(name.clone(), (spec, code));
-                }
-                Err(wrong) => problems.append(at(source, &[name], wrong)),
-            }
+            found.find_machine(name, points, plan, source, &mut problems);
         }
         problems.into_result(found)
+    }
+
+    /// Reads a policy and, if it replays a schedule, the schedule.
+    fn find_policy(&mut self, kind: &SchedulerKind, plan: &Location, problems: &mut Diagnostics) {
+        match loader().policy(kind, Some(plan)) {
+            Ok(policy) => self.policies.push(policy),
+            Err(wrong) => problems.append(wrong),
+        }
+        if let SchedulerKind::Replay(file) = kind
+            && let Ok(schedule) = loader().find_schedule(file, Some(plan))
+        {
+            // an error of reading has already been reported
+            let bytes = schedule.bytes(read::SCHEDULE_BYTES).unwrap_or_default();
+            self.read(format!("the schedule {file}")).write(&bytes);
+        }
+    }
+
+    /// Finds a kernel, tries its first launch, and reads the files of its other launches.
+    fn find_kernel(
+        &mut self,
+        (name, axes): (&str, &[Axis]),
+        points: &Points,
+        plan: &Location,
+        source: &SourceText,
+        problems: &mut Diagnostics,
+    ) {
+        let location = match loader().find_kernel_beside(name, plan) {
+            Ok(location) => location,
+            Err(wrong) => return problems.append(at(source, &[name], wrong)),
+        };
+        self.kernels.insert(name.to_owned(), location);
+        let Some(options) = first_options((name, axes), source, problems) else { return };
+        // only the first launch of a kernel is tried; others may fail when they run
+        let seed = if points.is_empty() { 0 } else { points.point(0).seed };
+        match self.load(name, &options, seed).and_then(|loaded| loaded.digests()) {
+            Ok(files) => {
+                for (file, of_file) in &files {
+                    self.read(format!("{file} of the kernel {name}")).write_u64(*of_file);
+                }
+            }
+            Err(wrong) => problems.append(at(source, &[name], wrong)),
+        }
+        self.read_other_launches(name, axes, seed);
+    }
+
+    /// Reads the files of launches that differ from the first one in an option that names files.
+    fn read_other_launches(&mut self, name: &str, axes: &[Axis], seed: u64) {
+        // an argument may name a file of its own, and each compiler has files of its own
+        let has_files = |axis: &&Axis| axis.name.starts_with("arg ") || axis.name == "compiler";
+        for axis in axes.iter().filter(has_files) {
+            for value in axis.values.iter().skip(1) {
+                let chosen =
+                    |other: &Axis| if other == axis { value.clone() } else { other.values[0].clone() };
+                let mut options = PtxLaunch::default();
+                let set = axes.iter().try_for_each(|other| options.set(&other.name, &chosen(other)));
+                let files = set.ok().and_then(|()| self.load(name, &options, seed).ok()?.digests().ok());
+                // a launch that fails is a failed point; the digest records whether it could be
+                // loaded
+                let of_value = self.read(format!("the kernel {name} with {}={value}", axis.name));
+                of_value.write(&[u8::from(files.is_some())]);
+                files.into_iter().flatten().for_each(|(_, of_file)| of_value.write_u64(of_file));
+            }
+        }
+    }
+
+    /// Reads a machine, and tries each setting and the first draw on it.
+    fn find_machine(
+        &mut self,
+        name: &str,
+        points: &Points,
+        plan: &Location,
+        source: &SourceText,
+        problems: &mut Diagnostics,
+    ) {
+        let read = loader().find_machine(name, Some(plan)).and_then(|found| loader().machine_spec(&found));
+        let (spec, code) = match read {
+            Ok(read) => read,
+            Err(wrong) => return problems.append(at(source, &[name], wrong)),
+        };
+        let settings = points
+            .settings()
+            .iter()
+            .flat_map(|axis| axis.values.iter().map(move |value| (axis.name.as_str(), value.as_str())));
+        for setting in settings {
+            if let Err(wrong) = with_settings(&spec, &[setting]) {
+                problems.append(at(source, &["settings", setting.0, setting.1], wrong));
+            }
+        }
+        if let Some(draws) = points.draws()
+            && let Err(wrong) = with_settings(&spec, &first_settings(points))
+                .and_then(|spec| drawn(&spec, &self.randoms, draws.from))
+        {
+            problems.append(at(source, &["draws", name], wrong));
+        }
+        let text = serde_json::to_string(&spec).expect("machines are plain data");
+        self.read(format!("the machine {name}")).write(text.as_bytes());
+        self.machines.insert(name.to_owned(), (spec, code));
     }
 
     /// Registers an input and returns its digest, to which its contents must be added.
@@ -184,6 +202,28 @@ impl Inputs for Found {
     fn policies(&self) -> &[PolicySetup] {
         &self.policies
     }
+}
+
+/// Tries every value of every axis of a kernel by itself, and returns the options of the first
+/// launch if all values are understood.
+fn first_options(
+    (name, axes): (&str, &[Axis]),
+    source: &SourceText,
+    problems: &mut Diagnostics,
+) -> Option<PtxLaunch> {
+    let mut options = PtxLaunch::default();
+    let mut understood = true;
+    for axis in axes {
+        for (index, value) in axis.values.iter().enumerate() {
+            let of = if index == 0 { &mut options } else { &mut PtxLaunch::default() };
+            if let Err((message, hint)) = of.set(&axis.name, value) {
+                let place = [name, &axis.name, value];
+                problems.push(source.error_along(&place, message).hint(hint));
+                understood = false;
+            }
+        }
+    }
+    understood.then_some(options)
 }
 
 /// Returns the machine for the run with this number.

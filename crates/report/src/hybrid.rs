@@ -160,6 +160,37 @@ pub struct Waves {
     pub block_path: Option<u64>,
 }
 
+impl Waves {
+    /// Returns the observed times at which warps start.
+    fn new(observed: &Observed, found: &Estimates) -> Self {
+        let waves = observed.waves;
+        Self {
+            jitter: waves.jitter.get(),
+            waves: waves.waves,
+            warps_per_wave: waves.warps_per_wave,
+            delta: waves.spacing.get(),
+            block_waves: observed.blocks.map(|blocks| blocks.waves),
+            block_jitter: observed.blocks.map(|blocks| blocks.jitter.get()),
+            block_path: found.sections.as_ref().ok().map(|sections| sections.path.get()),
+        }
+    }
+
+    /// Returns the line of text, which starts with an empty line.
+    fn text(self) -> String {
+        let Self { jitter, waves, warps_per_wave, delta, block_waves, block_jitter, block_path } = self;
+        let mut text =
+            format!("\njitter {jitter}, waves {waves}, warps per wave {warps_per_wave}, delta {delta}");
+        if let (Some(waves), Some(jitter)) = (block_waves, block_jitter) {
+            let _ = write!(text, "; blocks in a place {waves}, jitter of a block {jitter}");
+        }
+        if let Some(path) = block_path {
+            let _ = write!(text, ", path of a block {path}");
+        }
+        text.push('\n');
+        text
+    }
+}
+
 /// A loop.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -248,6 +279,35 @@ impl EstimateRow {
     }
 }
 
+/// Returns the row of every estimate.
+fn estimate_rows(found: &Estimates, mark: Cycles) -> Vec<EstimateRow> {
+    let row = |name, estimate| EstimateRow::new(name, estimate, mark);
+    let tree = match found.tree {
+        Ok(tree) => row("z_warp_tree", tree),
+        Err(why) => EstimateRow::missing("z_warp_tree", format!("the tree rule does not apply: {why}")),
+    };
+    let blocks = found.blocks.map(|blocks| row("hybrid_blocks", blocks));
+    let blocks = blocks.unwrap_or_else(|| {
+        let why = match &found.sections {
+            Err(why @ (NoSections::Early(_) | NoSections::Again(_))) => why.to_string(),
+            _ => "traces do not tell which warps are a block".to_owned(),
+        };
+        EstimateRow::missing("hybrid_blocks", why)
+    });
+    let sections = match &found.sections {
+        Ok(sections) => row("hybrid_sections", sections.hybrid),
+        Err(why) => EstimateRow::missing("hybrid_sections", format!("sections do not apply: {why}")),
+    };
+    vec![
+        row("z_warp", found.warp),
+        tree,
+        row("z_dynamic", found.dynamic),
+        row("z_hybrid", found.hybrid),
+        blocks,
+        sections,
+    ]
+}
+
 impl HybridResult {
     /// Returns the report of the estimates. `observed` has the observed loop bounds.
     pub fn new(about: About<'_>, observed: &Observed, found: &Estimates) -> Self {
@@ -262,32 +322,7 @@ impl HybridResult {
             races_not_looked_for,
         } = about;
         let mark = observed.high_water;
-        let row = |name, estimate| EstimateRow::new(name, estimate, mark);
-        let tree = match found.tree {
-            Ok(tree) => row("z_warp_tree", tree),
-            Err(why) => EstimateRow::missing("z_warp_tree", format!("the tree rule does not apply: {why}")),
-        };
-        let blocks = found.blocks.map(|blocks| row("hybrid_blocks", blocks));
-        let blocks = blocks.unwrap_or_else(|| {
-            let why = match &found.sections {
-                Err(why @ (NoSections::Early(_) | NoSections::Again(_))) => why.to_string(),
-                _ => "traces do not tell which warps are a block".to_owned(),
-            };
-            EstimateRow::missing("hybrid_blocks", why)
-        });
-        let sections = match &found.sections {
-            Ok(sections) => row("hybrid_sections", sections.hybrid),
-            Err(why) => EstimateRow::missing("hybrid_sections", format!("sections do not apply: {why}")),
-        };
-        let estimates = vec![
-            row("z_warp", found.warp),
-            tree,
-            row("z_dynamic", found.dynamic),
-            row("z_hybrid", found.hybrid),
-            blocks,
-            sections,
-        ];
-        let waves = observed.waves;
+        let estimates = estimate_rows(found, mark);
         let transition = |(index, of): (usize, &warpbound_hybrid::ipg::Transition)| TransitionRow {
             from: ipg.name(of.from).to_owned(),
             to: ipg.name(of.to).to_owned(),
@@ -326,15 +361,7 @@ impl HybridResult {
                 }
             },
             races_not_looked_for,
-            waves: Waves {
-                jitter: waves.jitter.get(),
-                waves: waves.waves,
-                warps_per_wave: waves.warps_per_wave,
-                delta: waves.spacing.get(),
-                block_waves: observed.blocks.map(|blocks| blocks.waves),
-                block_jitter: observed.blocks.map(|blocks| blocks.jitter.get()),
-                block_path: found.sections.as_ref().ok().map(|sections| sections.path.get()),
-            },
+            waves: Waves::new(observed, found),
             loops: loops.collect(),
             transitions: ipg.transitions().iter().enumerate().map(transition).collect(),
             never_observed: found.unobserved.len(),
@@ -367,17 +394,7 @@ impl HybridResult {
         let mut table = Table::new(["estimate", "cycles", "to the mark", ""], &[0, 3]);
         self.estimates.iter().for_each(|estimate| table.row(estimate.cells()));
         text += &table.render(2, width);
-        let Waves { jitter, waves, warps_per_wave, delta, block_waves, block_jitter, block_path } =
-            self.waves;
-        let _ =
-            write!(text, "\njitter {jitter}, waves {waves}, warps per wave {warps_per_wave}, delta {delta}");
-        if let (Some(waves), Some(jitter)) = (block_waves, block_jitter) {
-            let _ = write!(text, "; blocks in a place {waves}, jitter of a block {jitter}");
-        }
-        if let Some(path) = block_path {
-            let _ = write!(text, ", path of a block {path}");
-        }
-        text.push('\n');
+        text += &self.waves.text();
         for of in &self.loops {
             let name = of.header.as_deref().unwrap_or("a header without ipoint");
             let line = of.line.map_or(String::new(), |line| format!(" (line {line})"));
@@ -385,6 +402,16 @@ impl HybridResult {
             let _ =
                 writeln!(text, "loop at {name}{line}: {} iterations an entry observed{given}", of.observed);
         }
+        let _ = write!(text, "\nthe longest path of a warp\n\n{}", self.longest_path().render(2, width));
+        text += &self.never_taken();
+        if let Some(why) = &self.races_not_looked_for {
+            let _ = writeln!(text, "\nnote: {}", not_looked_for(why));
+        }
+        text
+    }
+
+    /// Returns the table of the transitions on the longest path of a warp.
+    fn longest_path(&self) -> Table {
         let mut table = Table::new(
             ["from", "to", "longest", "worst count", "cycles", "most observed", "due to divergence"],
             &[0, 1, 6],
@@ -401,27 +428,27 @@ impl HybridResult {
                 if row.divergent { "yes" } else { "" }.to_owned(),
             ]);
         }
-        let _ = write!(text, "\nthe longest path of a warp\n\n{}", table.render(2, width));
+        table
+    }
+
+    /// Returns the paragraph on the transitions that no warp took, which is empty if there are none.
+    fn never_taken(&self) -> String {
         let never: Vec<String> = self
             .transitions
             .iter()
             .filter(|row| row.longest.is_none())
             .map(|row| format!("{}-{}", row.from, row.to))
             .collect();
-        if !never.is_empty() {
-            let more = never.len().saturating_sub(MAX_SHOWN);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let shown = never.iter().take(MAX_SHOWN).cloned().collect::<Vec<_>>().join(" ");
-            let _ = writeln!(
-                text,
-                "\n{} never observed, which no estimate accounts for: {shown}{more}",
-                count(never.len(), "transition")
-            );
+        if never.is_empty() {
+            return String::new();
         }
-        if let Some(why) = &self.races_not_looked_for {
-            let _ = writeln!(text, "\nnote: {}", not_looked_for(why));
-        }
-        text
+        let more = never.len().saturating_sub(MAX_SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let shown = never.iter().take(MAX_SHOWN).cloned().collect::<Vec<_>>().join(" ");
+        format!(
+            "\n{} never observed, which no estimate accounts for: {shown}{more}\n",
+            count(never.len(), "transition")
+        )
     }
 }
 

@@ -198,6 +198,22 @@ impl Simulated {
             }
         }
     }
+
+    /// Returns the row of a bound over the paths of the runs.
+    fn bound_row(&self, bound: &BoundOfRuns, of: Occurred) -> MethodRow {
+        let BoundOfRuns { name, proved, value } = bound;
+        let (about, policy) = About::of_bound(name, *proved);
+        let value = value.clone().map(|(value, seed)| (value.cycles(), Some(seed)));
+        let mut row = of.row(name, about, value);
+        if let Some(policy) = policy {
+            // runs and schedules under other policies do not contradict it
+            let longest = self.longest_under.iter().find(|(other, _)| *other == policy);
+            let longest = longest.map(|(_, longest)| longest.get());
+            row.undershoots = row.value.zip(longest).is_some_and(|(value, run)| value < run);
+            row.policy = Some(policy);
+        }
+        row
+    }
 }
 
 /// The worst case over schedules, for the paths of the runs.
@@ -230,6 +246,98 @@ pub struct Largest {
     pub explored: Explored,
 }
 
+impl Largest {
+    /// Returns the row of every method, the simulated runs first.
+    fn rows(&self) -> Vec<MethodRow> {
+        let (longest, seed, scheduler) =
+            self.simulated.longest.clone().unwrap_or((Cycles::ZERO, 0, String::new()));
+        // the longest time that is known to occur
+        let truth = match self.explored {
+            Explored::Worst(worst, _) => longest.max(worst.cycles()),
+            Explored::Missing(_) => longest,
+        };
+        let of = Occurred { longest, truth };
+        let simulated = Ok((longest, Some(seed)));
+        let mut rows = vec![of.row("simulated", About::Runs, simulated)];
+        rows[0].note = Some(format!("under {scheduler}"));
+        let explored = match &self.explored {
+            Explored::Worst(worst, seed) => Ok((worst.cycles(), Some(*seed))),
+            Explored::Missing(why) => Err(why.clone()),
+        };
+        rows.push(of.row("explored", About::Paths, explored));
+        rows.extend(self.simulated.bounds.iter().map(|bound| self.simulated.bound_row(bound, of)));
+        rows.extend(self.estimate_rows(of));
+        let found = match &self.found {
+            StaticOf::Bound(value) => Ok((value.cycles(), None)),
+            StaticOf::Missing(why) => Err(why.clone()),
+        };
+        rows.push(of.row("static", About::All, found));
+        rows
+    }
+
+    /// Returns the row of every estimate from times between points of the code.
+    fn estimate_rows(&self, of: Occurred) -> Vec<MethodRow> {
+        // times measured with one order of accesses do not apply to other orders
+        let estimates = match &self.simulated.decided_by_order {
+            Some(why) => Err(why.clone()),
+            None => self.estimates.as_ref().map_err(Clone::clone),
+        };
+        let row = |name, which: fn(&Estimates) -> Estimate| {
+            let value = estimates.as_ref().map(|found| (which(found).value, None)).map_err(Clone::clone);
+            of.row(name, About::Estimate, value)
+        };
+        let mut rows = vec![
+            row("z_warp", |found| found.warp),
+            row("z_dynamic", |found| found.dynamic),
+            row("z_hybrid", |found| found.hybrid),
+        ];
+        // the blocks are known, because every run was simulated
+        if let Ok(Estimates { blocks: Some(blocks), sections, .. }) = &estimates {
+            rows.push(of.row("hybrid_blocks", About::Estimate, Ok((blocks.value, None))));
+            let value =
+                sections.as_ref().map(|found| (found.hybrid.value, None)).map_err(|why| why.to_string());
+            rows.push(of.row("hybrid_sections", About::Estimate, value));
+        }
+        rows
+    }
+}
+
+/// The times that the values of methods are compared with.
+#[derive(Clone, Copy)]
+struct Occurred {
+    /// The longest simulated time.
+    longest: Cycles,
+    /// The longest time that is known to occur.
+    truth: Cycles,
+}
+
+impl Occurred {
+    /// Returns the row of a method, from its value with its seed, or from the reason why there is
+    /// none.
+    fn row(
+        self,
+        name: &'static str,
+        about: About,
+        value: Result<(Cycles, Option<u64>), String>,
+    ) -> MethodRow {
+        let over = |value: Cycles| {
+            let (value, longest) = (value.get() as f64, self.longest.get() as f64);
+            (longest > 0.0).then(|| Fraction((value - longest) / longest))
+        };
+        let known = value.as_ref().ok();
+        MethodRow {
+            name: Cow::Borrowed(name),
+            about,
+            policy: None,
+            value: known.map(|(value, _)| value.get()),
+            over: known.and_then(|(value, _)| over(*value)),
+            undershoots: known.is_some_and(|(value, _)| *value < self.truth),
+            seed: known.and_then(|(_, seed)| *seed),
+            note: value.err(),
+        }
+    }
+}
+
 impl MethodRow {
     /// Returns what the value holds for, as text.
     pub fn holds_for(&self) -> String {
@@ -247,80 +355,6 @@ impl WcetResult {
         given: &[LoopBound],
         all: &Largest,
     ) -> Self {
-        let (longest, seed, scheduler) =
-            all.simulated.longest.clone().unwrap_or((Cycles::ZERO, 0, String::new()));
-        // the longest time that is known to occur
-        let truth = match all.explored {
-            Explored::Worst(worst, _) => longest.max(worst.cycles()),
-            Explored::Missing(_) => longest,
-        };
-        let over = |value: Cycles| {
-            let (value, longest) = (value.get() as f64, longest.get() as f64);
-            (longest > 0.0).then(|| Fraction((value - longest) / longest))
-        };
-        let row = |name: &'static str,
-                   about: About,
-                   value: Result<(Cycles, Option<u64>), String>,
-                   note: Option<String>| {
-            let known = value.as_ref().ok();
-            MethodRow {
-                name: Cow::Borrowed(name),
-                about,
-                policy: None,
-                value: known.map(|(value, _)| value.get()),
-                over: known.and_then(|(value, _)| over(*value)),
-                undershoots: known.is_some_and(|(value, _)| *value < truth),
-                seed: known.and_then(|(_, seed)| *seed),
-                note: value.err().or(note),
-            }
-        };
-        let mut methods = vec![row(
-            "simulated",
-            About::Runs,
-            Ok((longest, Some(seed))),
-            Some(format!("under {scheduler}")),
-        )];
-        methods.push(match &all.explored {
-            Explored::Worst(worst, seed) => {
-                row("explored", About::Paths, Ok((worst.cycles(), Some(*seed))), None)
-            }
-            Explored::Missing(why) => row("explored", About::Paths, Err(why.clone()), None),
-        });
-        for BoundOfRuns { name, proved, value } in &all.simulated.bounds {
-            let (about, policy) = About::of_bound(name, *proved);
-            let value = value.clone().map(|(value, seed)| (value.cycles(), Some(seed)));
-            let mut of_bound = row(name, about, value, None);
-            if let Some(policy) = policy {
-                // runs and schedules under other policies do not contradict it
-                let longest = all.simulated.longest_under.iter().find(|(other, _)| *other == policy);
-                let longest = longest.map(|(_, longest)| longest.get());
-                of_bound.undershoots = of_bound.value.zip(longest).is_some_and(|(value, run)| value < run);
-                of_bound.policy = Some(policy);
-            }
-            methods.push(of_bound);
-        }
-        // times measured with one order of accesses do not apply to other orders
-        let estimates = match &all.simulated.decided_by_order {
-            Some(why) => Err(why.clone()),
-            None => all.estimates.as_ref().map_err(Clone::clone),
-        };
-        let estimated = |which: fn(&Estimates) -> Estimate| {
-            estimates.as_ref().map(|found| (which(found).value, None)).map_err(Clone::clone)
-        };
-        methods.push(row("z_warp", About::Estimate, estimated(|found| found.warp), None));
-        methods.push(row("z_dynamic", About::Estimate, estimated(|found| found.dynamic), None));
-        methods.push(row("z_hybrid", About::Estimate, estimated(|found| found.hybrid), None));
-        // the blocks are known, because every run was simulated
-        if let Ok(Estimates { blocks: Some(blocks), sections, .. }) = &estimates {
-            methods.push(row("hybrid_blocks", About::Estimate, Ok((blocks.value, None)), None));
-            let value =
-                sections.as_ref().map(|found| (found.hybrid.value, None)).map_err(|why| why.to_string());
-            methods.push(row("hybrid_sections", About::Estimate, value, None));
-        }
-        methods.push(match &all.found {
-            StaticOf::Bound(value) => row("static", About::All, Ok((value.cycles(), None)), None),
-            StaticOf::Missing(why) => row("static", About::All, Err(why.clone()), None),
-        });
         Self {
             kernel: workload.name.clone(),
             origin: Origin::new(machine),
@@ -329,7 +363,7 @@ impl WcetResult {
             schedulers: policies.iter().map(|policy| policy.kind().to_string()).collect(),
             loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
             shortest: all.simulated.shortest.unwrap_or(Cycles::ZERO).get(),
-            methods,
+            methods: all.rows(),
             races_not_looked_for: all.simulated.races_not_looked_for.clone(),
         }
     }

@@ -221,6 +221,60 @@ impl WorstResult {
     fn bound(&self, name: &str) -> Option<&Bound> {
         self.bounds.iter().find(|bound| bound.name == name)
     }
+
+    /// Returns the cells of the row of the launch.
+    fn cells(&self) -> Vec<String> {
+        let start = [
+            self.kernel.clone(),
+            self.blocks.to_string(),
+            self.warps.to_string(),
+            self.warp_instructions.to_string(),
+        ];
+        let policies = self.policies.iter().map(|row| row.makespan.to_string());
+        let value = |name: Option<&str>| {
+            name.and_then(|name| self.bound(name)).map_or_else(|| "-".to_owned(), Bound::value_text)
+        };
+        let mark = if self.exact { " (exact)" } else { "" };
+        let slack = self.slack_cycles.map_or_else(|| "-".to_owned(), |slack| slack.to_string());
+        let middle = [
+            self.worst.to_string(),
+            format!("{}{mark}", self.found_by),
+            value(self.tightest_proved),
+            value(Some("gub")),
+            slack,
+        ];
+        let percent = |value: Option<Fraction>| {
+            value.map_or_else(|| "-".to_owned(), |value| format!("{:.1} %", value.0 * 100.0))
+        };
+        let shares = self
+            .policies
+            .iter()
+            .flat_map(|row| [row.luck_cycles.to_string(), percent(row.slack), percent(row.luck)]);
+        start.into_iter().chain(policies).chain(middle).chain(shares).collect()
+    }
+
+    /// Returns the text of every bound that the worst schedule violates.
+    fn violations(&self, style: Style) -> String {
+        let mut text = String::new();
+        for bound in self.bounds.iter().filter(|bound| bound.status == Status::Violated) {
+            let value = bound.value_text();
+            let _ = writeln!(
+                text,
+                "\n{}: bound {} {}: {value} cycles, and a schedule takes {}",
+                self.kernel,
+                bound.name,
+                bound.status.text(style),
+                self.worst
+            );
+            match &self.schedule {
+                Some(file) => {
+                    let _ = writeln!(text, "  its schedule is {file}, for --scheduler replay:FILE");
+                }
+                None => text.push_str("  --schedule DIR writes its schedule for --scheduler replay:FILE\n"),
+            }
+        }
+        text
+    }
 }
 
 /// Means and totals over all launches.
@@ -323,57 +377,9 @@ impl Report for WorstReport {
         let heading: Vec<String> = start.into_iter().chain(policies).chain(middle).chain(shares).collect();
         let by = 5 + first.policies.len();
         let mut table = Table::new(heading, &[0, by]).expendable([2, 3, 1]);
-        for row in results {
-            let start = [
-                row.kernel.clone(),
-                row.blocks.to_string(),
-                row.warps.to_string(),
-                row.warp_instructions.to_string(),
-            ];
-            let policies = row.policies.iter().map(|row| row.makespan.to_string());
-            let value = |name: Option<&str>| {
-                name.and_then(|name| row.bound(name)).map_or_else(|| "-".to_owned(), Bound::value_text)
-            };
-            let mark = if row.exact { " (exact)" } else { "" };
-            let slack = row.slack_cycles.map_or_else(|| "-".to_owned(), |slack| slack.to_string());
-            let middle = [
-                row.worst.to_string(),
-                format!("{}{mark}", row.found_by),
-                value(row.tightest_proved),
-                value(Some("gub")),
-                slack,
-            ];
-            let percent = |value: Option<Fraction>| {
-                value.map_or_else(|| "-".to_owned(), |value| format!("{:.1} %", value.0 * 100.0))
-            };
-            let shares = row
-                .policies
-                .iter()
-                .flat_map(|row| [row.luck_cycles.to_string(), percent(row.slack), percent(row.luck)]);
-            table.row(start.into_iter().chain(policies).chain(middle).chain(shares));
-        }
+        results.iter().for_each(|row| table.row(row.cells()));
         let mut text = table.render(0, style.width);
-        for row in results {
-            for bound in row.bounds.iter().filter(|bound| bound.status == Status::Violated) {
-                let value = bound.value_text();
-                let _ = writeln!(
-                    text,
-                    "\n{}: bound {} {}: {value} cycles, and a schedule takes {}",
-                    row.kernel,
-                    bound.name,
-                    bound.status.text(style),
-                    row.worst
-                );
-                match &row.schedule {
-                    Some(file) => {
-                        let _ = writeln!(text, "  its schedule is {file}, for --scheduler replay:FILE");
-                    }
-                    None => {
-                        text.push_str("  --schedule DIR writes its schedule for --scheduler replay:FILE\n")
-                    }
-                }
-            }
-        }
+        results.iter().for_each(|row| text += &row.violations(style));
         let notes = notes_of(results.iter().filter_map(|row| row.races_not_looked_for.as_ref()));
         if !notes.is_empty() {
             text.push('\n');

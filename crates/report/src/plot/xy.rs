@@ -1,5 +1,6 @@
 //! A plot of points with two numeric axes.
 
+use plotters::coord::cartesian::Cartesian2d;
 use plotters::prelude::*;
 
 use super::chart::{HEIGHT, IN_MEMORY, LEGEND, WIDTH, drawn, legend, nice_step};
@@ -171,12 +172,7 @@ impl XyPlot {
     pub fn svg(&self) -> String {
         let x = Ruled::over(self.x.scale, self.series.iter().flat_map(|series| series.drawn.xs()));
         let y = Ruled::over(self.y.scale, self.series.iter().flat_map(|series| series.drawn.ys()));
-        let mut named: Vec<(String, usize)> = Vec::new();
-        for Series { name, colour, .. } in &self.series {
-            if !name.is_empty() && !named.iter().any(|(known, _)| known == name) {
-                named.push((name.clone(), *colour));
-            }
-        }
+        let named = self.named();
         let room = named.iter().map(|(name, _)| name.chars().count() as u32 * 7 + 30).max().unwrap_or(0);
         let room = if named.is_empty() { 0 } else { room.clamp(LEGEND, 170) };
         drawn(HEIGHT, |area| {
@@ -201,62 +197,96 @@ impl XyPlot {
                 .y_label_formatter(&|at| y.label(*at))
                 .draw()
                 .expect(IN_MEMORY);
-            let area = chart.plotting_area();
-            let both = |&(px, py): &(f64, f64)| Some((x.at(px)?, y.at(py)?));
-            let line = |points: &[(f64, f64)], style: ShapeStyle| {
-                // parts separated by a point outside of the picture are not connected
-                for part in points.split(|point| both(point).is_none()) {
-                    let part: Vec<_> = part.iter().filter_map(both).collect();
-                    area.draw(&PathElement::new(part, style)).expect(IN_MEMORY);
-                }
-            };
-            let dashed = |from: (f64, f64), to: (f64, f64), style: ShapeStyle| {
-                const DASHES: u32 = 40;
-                let along = |step: u32| {
-                    let share = f64::from(step) / f64::from(2 * DASHES);
-                    (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share)
-                };
-                for dash in 0..DASHES {
-                    let ends = vec![along(2 * dash), along(2 * dash + 1)];
-                    area.draw(&PathElement::new(ends, style)).expect(IN_MEMORY);
-                }
-            };
-            for Series { colour, drawn, .. } in &self.series {
-                let ink = Ink::Series(*colour).colour();
-                match drawn {
-                    Drawn::Line(points) => line(points, ink.stroke_width(2)),
-                    Drawn::Thin(points) => line(points, ink.stroke_width(1)),
-                    Drawn::Dots(points) => points.iter().filter_map(both).for_each(|point| {
-                        area.draw(&Circle::new(point, 2, ink.filled())).expect(IN_MEMORY);
-                    }),
-                    Drawn::Strokes(points) => points.iter().filter_map(both).for_each(|(px, py)| {
-                        let ends = vec![(px, y.within(0.0)), (px, py)];
-                        area.draw(&PathElement::new(ends, ink.stroke_width(3))).expect(IN_MEMORY);
-                    }),
-                    Drawn::Band(points) => {
-                        let inside = points
-                            .iter()
-                            .filter_map(|&(px, low, high)| Some((x.at(px)?, y.within(low), y.within(high))));
-                        let inside: Vec<_> = inside.collect();
-                        let up = inside.iter().map(|&(px, _, high)| (px, high));
-                        let down = inside.iter().rev().map(|&(px, low, _)| (px, low));
-                        let outline: Vec<_> = up.chain(down).collect();
-                        area.draw(&Polygon::new(outline, ink.mix(0.2).filled())).expect(IN_MEMORY);
-                    }
-                    Drawn::AtX(value) => {
-                        if let Some(at) = x.at(*value) {
-                            dashed((at, y.ends.0), (at, y.ends.1), ink.stroke_width(1));
-                        }
-                    }
-                    Drawn::AtY(value) => {
-                        if let Some(at) = y.at(*value) {
-                            dashed((x.ends.0, at), (x.ends.1, at), ink.stroke_width(1));
-                        }
-                    }
-                }
-            }
+            let inside = Inside { area: chart.plotting_area(), x: &x, y: &y };
+            self.series.iter().for_each(|series| inside.draw(series));
             legend(&right, named.into_iter());
         })
+    }
+
+    /// Returns the names of the legend with their colours.
+    fn named(&self) -> Vec<(String, usize)> {
+        let mut named: Vec<(String, usize)> = Vec::new();
+        for Series { name, colour, .. } in &self.series {
+            if !name.is_empty() && !named.iter().any(|(known, _)| known == name) {
+                named.push((name.clone(), *colour));
+            }
+        }
+        named
+    }
+}
+
+/// The part of a plot inside its axes.
+struct Inside<'a, 's> {
+    area: &'a DrawingArea<SVGBackend<'s>, Cartesian2d<Marks, Marks>>,
+    x: &'a Ruled,
+    y: &'a Ruled,
+}
+
+impl Inside<'_, '_> {
+    /// Draws a series.
+    fn draw(&self, series: &Series) {
+        let Self { area, x, y } = self;
+        let ink = Ink::Series(series.colour).colour();
+        match &series.drawn {
+            Drawn::Line(points) => self.line(points, ink.stroke_width(2)),
+            Drawn::Thin(points) => self.line(points, ink.stroke_width(1)),
+            Drawn::Dots(points) => points.iter().filter_map(|point| self.at(point)).for_each(|point| {
+                area.draw(&Circle::new(point, 2, ink.filled())).expect(IN_MEMORY);
+            }),
+            Drawn::Strokes(points) => {
+                points.iter().filter_map(|point| self.at(point)).for_each(|(px, py)| {
+                    let ends = vec![(px, y.within(0.0)), (px, py)];
+                    area.draw(&PathElement::new(ends, ink.stroke_width(3))).expect(IN_MEMORY);
+                })
+            }
+            Drawn::Band(points) => {
+                let inside = points
+                    .iter()
+                    .filter_map(|&(px, low, high)| Some((x.at(px)?, y.within(low), y.within(high))));
+                let inside: Vec<_> = inside.collect();
+                let up = inside.iter().map(|&(px, _, high)| (px, high));
+                let down = inside.iter().rev().map(|&(px, low, _)| (px, low));
+                let outline: Vec<_> = up.chain(down).collect();
+                area.draw(&Polygon::new(outline, ink.mix(0.2).filled())).expect(IN_MEMORY);
+            }
+            Drawn::AtX(value) => {
+                if let Some(at) = x.at(*value) {
+                    self.dashed((at, y.ends.0), (at, y.ends.1), ink.stroke_width(1));
+                }
+            }
+            Drawn::AtY(value) => {
+                if let Some(at) = y.at(*value) {
+                    self.dashed((x.ends.0, at), (x.ends.1, at), ink.stroke_width(1));
+                }
+            }
+        }
+    }
+
+    /// Returns the position of a point, if it lies inside the axes.
+    fn at(&self, &(px, py): &(f64, f64)) -> Option<(f64, f64)> {
+        Some((self.x.at(px)?, self.y.at(py)?))
+    }
+
+    /// Draws a line through the points.
+    fn line(&self, points: &[(f64, f64)], style: ShapeStyle) {
+        // parts separated by a point outside of the picture are not connected
+        for part in points.split(|point| self.at(point).is_none()) {
+            let part: Vec<_> = part.iter().filter_map(|point| self.at(point)).collect();
+            self.area.draw(&PathElement::new(part, style)).expect(IN_MEMORY);
+        }
+    }
+
+    /// Draws a dashed line between two positions.
+    fn dashed(&self, from: (f64, f64), to: (f64, f64), style: ShapeStyle) {
+        const DASHES: u32 = 40;
+        let along = |step: u32| {
+            let share = f64::from(step) / f64::from(2 * DASHES);
+            (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share)
+        };
+        for dash in 0..DASHES {
+            let ends = vec![along(2 * dash), along(2 * dash + 1)];
+            self.area.draw(&PathElement::new(ends, style)).expect(IN_MEMORY);
+        }
     }
 }
 

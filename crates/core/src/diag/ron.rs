@@ -1,4 +1,4 @@
-//! Reading and writing of RON with [`Diagnostics`](super::Diagnostics).
+//! Reading and writing of RON with [`Diagnostics`].
 
 use std::collections::BTreeSet;
 use std::fmt;

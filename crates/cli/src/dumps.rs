@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::files::{Outputs, Part};
+use super::output::Ending;
 use warpbound_core::diag::{Diagnostic, Diagnostics, closest};
 use warpbound_core::program::names::{self, Found};
 
@@ -32,8 +33,7 @@ pub enum Dumped {
 
 /// A dump whose file has been created.
 pub struct OpenDump {
-    /// What is written.
-    pub what: Dumped,
+    what: Dumped,
     path: PathBuf,
     part: Part,
 }
@@ -52,11 +52,22 @@ impl OpenDump {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn place(mut self, bytes: &[u8]) -> Result<(), Diagnostic> {
+    fn place(mut self, bytes: &[u8]) -> Result<(), Diagnostic> {
         self.part.write_all(bytes).and_then(|()| self.part.place()).map_err(|error| {
             let place = format!("--dump {}", self.path.display());
             Diagnostic::general(place, format!("cannot write the file: {error}"))
         })
+    }
+}
+
+/// Writes the dumps of a complete run after the results have been printed; `contents` returns the
+/// bytes of a part of device memory.
+pub fn place_all<'b>(dumps: Vec<OpenDump>, contents: impl Fn(&Dumped) -> &'b [u8], ending: &mut Ending) {
+    for dump in dumps {
+        let bytes = contents(&dump.what);
+        if let Err(problem) = dump.place(bytes) {
+            ending.late.push(problem);
+        }
     }
 }
 

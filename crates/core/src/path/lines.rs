@@ -131,7 +131,7 @@ impl Touched {
             return whole;
         }
         let words = words(bytes);
-        if words == all_words(sectors) {
+        if words == LineUse::words_of(sectors) {
             whole
         } else if sectors.is_power_of_two() && room {
             Self { line: LineUse::in_part(0, sectors, words, false), ..whole }
@@ -165,12 +165,6 @@ fn words_of_half(bytes: u64) -> u32 {
     let fours = (twos | twos >> 6) & 0x000f_000f_000f_000f;
     let eights = (fours | fours >> 12) & 0x0000_00ff_0000_00ff;
     (eights | eights >> 24) as u32 & 0xffff
-}
-
-/// Returns all words of these sectors of a line.
-fn all_words(sectors: u8) -> u32 {
-    // Moves each bit to the lowest bit of its byte; the shifted copies do not overlap.
-    ((u32::from(sectors) * 0x0020_4081) & 0x0101_0101) * 0xff
 }
 
 #[cfg(test)]
@@ -230,7 +224,7 @@ mod tests {
         }
         for set in 0..16_u8 {
             let all = (0..32).filter(|word| set >> (word / 8) & 1 == 1).fold(0, |all, word| all | 1 << word);
-            assert_eq!(all_words(set), all);
+            assert_eq!(LineUse::words_of(set), all);
         }
     }
 

@@ -47,6 +47,13 @@ impl LineUse {
         Self(Self::new(line << WORD_BITS | words as u64, sectors, last).0 | IN_PART)
     }
 
+    /// Returns all 4-byte words of these sectors of a line, one bit each.
+    #[inline]
+    pub const fn words_of(sectors: u8) -> u32 {
+        // Moves each bit to the lowest bit of its byte; the shifted copies do not overlap.
+        ((sectors as u32 * 0x0020_4081) & 0x0101_0101) * 0xff
+    }
+
     /// Returns whether an entry of a line with this number has room for the words of a sector.
     pub const fn has_room_for_words(line: u64) -> bool {
         line >> (u64::BITS - LINE_SHIFT - WORD_BITS) == 0

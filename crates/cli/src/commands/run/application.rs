@@ -6,7 +6,7 @@ use super::report::output;
 use crate::applications;
 use crate::args::Run;
 use crate::checkpoint::{Checkpoint, Identity};
-use crate::dumps::{Dumped, Names, OpenDump};
+use crate::dumps::{self, Dumped, Names, OpenDump};
 use crate::files::Outputs;
 use crate::load;
 use crate::output::{Ending, Outcome};
@@ -78,7 +78,9 @@ pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcom
     let mut ending = Ending::default();
     ending.report(session, common.format, &output(args, result, &checked.total, session));
     if checked.total.is_complete() {
-        place_dumps(dumps, device.as_ref(), &mut ending);
+        let device = device.as_ref();
+        let bytes = |what: &Dumped| device.map_or(&[][..], |device| contents(device, what));
+        dumps::place_all(dumps, bytes, &mut ending);
     } else if !dumps.is_empty() {
         let message = "not written, since the run did not come to its end";
         ending.late.push(Diagnostic::general("--dump", message));
@@ -101,16 +103,6 @@ fn names(program: &LoadedApplication) -> Names {
     Names {
         buffers: sequence.buffers_at(None),
         variables: sequence.modules.iter().enumerate().flat_map(of_module).collect(),
-    }
-}
-
-/// Writes the dumps of a complete run after the results have been printed.
-fn place_dumps(dumps: Vec<OpenDump>, device: Option<&Device>, ending: &mut Ending) {
-    for dump in dumps {
-        let bytes = device.map_or(&[][..], |device| contents(device, &dump.what));
-        if let Err(problem) = dump.place(bytes) {
-            ending.late.push(problem);
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::explain;
 use super::report::output;
 use crate::args::Run;
 use crate::commands::draw;
-use crate::dumps::{Dump, Dumped, Names, OpenDump};
+use crate::dumps::{self, Dump, Dumped, Names, OpenDump};
 use crate::files::Outputs;
 use crate::load;
 use crate::output::{Ending, Outcome};
@@ -257,15 +257,11 @@ impl Files<'_> {
                 ending.late.push(problem);
             }
         }
-        for dump in dumps {
-            let bytes = match &dump.what {
-                Dumped::Buffer(index) => source.buffer(*index),
-                Dumped::Variable { name, .. } => source.variable(name),
-            };
-            if let Err(problem) = dump.place(bytes.unwrap_or_default()) {
-                ending.late.push(problem);
-            }
-        }
+        let bytes = |what: &Dumped| match what {
+            Dumped::Buffer(index) => source.buffer(*index).unwrap_or_default(),
+            Dumped::Variable { name, .. } => source.variable(name).unwrap_or_default(),
+        };
+        dumps::place_all(dumps, bytes, ending);
     }
 }
 

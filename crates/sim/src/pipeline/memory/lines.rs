@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize, Serializer};
+use warpbound_core::path::LineUse;
 
 use super::halves::{halves, whole};
 
@@ -44,7 +45,7 @@ impl Masks {
     /// Records that a store writes these words in these sectors. Words of other sectors do not
     /// count: a store of whole sectors says that it writes all words.
     pub fn write(&mut self, sectors: u8, words: u32) {
-        self.words |= words & words_of(sectors);
+        self.words |= words & LineUse::words_of(sectors);
         // a sector that is complete stays readable
         let partial = self.partial | sectors & !self.valid;
         self.valid |= sectors;
@@ -52,12 +53,6 @@ impl Masks {
             self.partial = partial & !whole_sectors(self.words);
         }
     }
-}
-
-/// Returns all words of these sectors.
-fn words_of(sectors: u8) -> u32 {
-    // bit n moves to bit 8n
-    (u32::from(sectors & 0xf).wrapping_mul(0x0020_4081) & 0x0101_0101) * 0xff
 }
 
 /// Returns the sectors all of whose words are among these.

@@ -8,7 +8,7 @@ use warpbound::base::{BlockId, LaneMask, Pc, RegId};
 use warpbound::diag::SourceText;
 use warpbound::machine::{Machine, MachineSpec};
 use warpbound::path::{BarrierUse, BlockPaths, Step, WarpPath};
-use warpbound::program::{Flow, Instr, Program, RegKind, Register, Sem, TimingTable};
+use warpbound::program::{Flow, Instr, KernelCode, RegKind, Register, Sem, TimingTable};
 use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
 /// The units of `configs/ecrts25-orin.ron`, which has their sources.
@@ -21,13 +21,13 @@ const MACHINE: &str = r#"Machine(
 
 /// The code: per round two tiles are copied to shared memory and multiplied.
 struct Code {
-    program: Program,
+    program: KernelCode,
     round: Vec<Pc>,
     ret: Pc,
 }
 
 fn code() -> Code {
-    let mut program = Program { name: "bench".into(), ..Program::default() };
+    let mut program = KernelCode { name: "bench".into(), ..KernelCode::default() };
     program.regs = (0..40).map(|r| Register { name: format!("r{r}"), kind: RegKind::Bits(32) }).collect();
     let mut round = Vec::new();
     let mut add = |class: &str, dst: Option<u16>, srcs: &[u16], flow: Flow| {

@@ -7,10 +7,10 @@ mod shipped;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use warpbound::exec::{Executor, Options};
 use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::Program;
+use warpbound::program::KernelCode;
 use warpbound::program::launch::Launch;
 
-fn run(program: &Program, launch: &Launch, paths: &mut BlockPaths) -> u64 {
+fn run(program: &KernelCode, launch: &Launch, paths: &mut BlockPaths) -> u64 {
     let mut executor = Executor::new(program, launch, Options::default()).expect("fits");
     let mut executed = 0;
     while executor.next_block(paths).expect("runs") {

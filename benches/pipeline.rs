@@ -10,7 +10,7 @@ mod shipped;
 use std::convert::Infallible;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::check::Workload;
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
@@ -27,8 +27,8 @@ struct Recorded {
 
 impl Recorded {
     fn of(workload: &Workload, machine: &Machine) -> Self {
-        let watch = Watch::new();
-        let mut source = workload.source(Options::of(machine, 1 << 26), &watch).expect("runs");
+        let monitor = ProgressMonitor::new();
+        let mut source = workload.source(Options::of(machine, 1 << 26), &monitor).expect("runs");
         let footprint = source.footprint();
         let mut blocks = Vec::new();
         let mut block = BlockPaths::default();

@@ -4,7 +4,7 @@
 //!
 //!     cargo run --example judge
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::bound;
 use warpbound::check::{Plan, RunOptions, Workload, WorkloadKind, check};
 use warpbound::diag::{Diagnostics, SourceText};
@@ -36,12 +36,12 @@ fn main() -> Result<(), Diagnostics> {
     let machine = Machine::new(&MachineSpec::parse(&source)?, &source)?;
     let kernel = MicroKernel::parse("example", &SourceText::new("kernel.warp", KERNEL))?;
     let workload = Workload { name: "example".to_owned(), kind: WorkloadKind::Micro(Box::new(kernel)) };
-    let (bounds, watch) = (bound::all(), Watch::new());
+    let (bounds, monitor) = (bound::all(), ProgressMonitor::new());
     let plan = Plan {
         workload: &workload,
         machine: &machine,
         policies: &[PolicySetup::Gto, PolicySetup::Lrr],
-        options: RunOptions::new(1 << 20, &watch).judged_by(&bounds, &[]).self_check(true),
+        options: RunOptions::new(1 << 20, &monitor).judged_by(&bounds, &[]).self_check(true),
     };
     for run in check(&plan)? {
         println!("{}: {} cycles, {}", run.scheduler, run.makespan, run.verdict().name());

@@ -4,7 +4,7 @@
 //!
 //!     cargo run --example latencies
 
-use warpbound::base::{Cycles, Watch};
+use warpbound::base::{Cycles, ProgressMonitor};
 use warpbound::bound::{Analyser, Bound, Gub, Iwb, Lwb};
 use warpbound::check::WorkloadKind;
 use warpbound::diag::{Diagnostic, Diagnostics};
@@ -18,7 +18,7 @@ use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 fn main() -> Result<(), Diagnostics> {
     // the kernel and its launch
     let loader = Loader::disk();
-    let kernel = loader.kernel("sgemm_naive", &LaunchOptions::default(), &Watch::new())?;
+    let kernel = loader.kernel("sgemm_naive", &LaunchOptions::default(), &ProgressMonitor::new())?;
     let WorkloadKind::Launch { program, launch } = kernel.workload.kind else {
         return Err(Diagnostic::general("sgemm_naive", "this is no launch").into());
     };

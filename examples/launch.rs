@@ -3,7 +3,7 @@
 //!
 //!     cargo run --example launch kernels/vecadd/vecadd.ron
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::bound;
 use warpbound::check::{Plan, RunOptions, check};
 use warpbound::diag::Diagnostics;
@@ -12,11 +12,11 @@ use warpbound::sim::PolicySetup;
 
 fn main() -> Result<(), Diagnostics> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "vecadd".to_owned());
-    let (loader, watch) = (Loader::disk(), Watch::new());
-    let kernel = loader.kernel(&name, &LaunchOptions::default(), &watch)?;
+    let (loader, monitor) = (Loader::disk(), ProgressMonitor::new());
+    let kernel = loader.kernel(&name, &LaunchOptions::default(), &monitor)?;
     let machine = loader.machine("ecrts25-orin")?;
     let bounds = bound::all();
-    let options = RunOptions::new(1 << 28, &watch).judged_by(&bounds, &[]).race_memory(Some(1 << 30));
+    let options = RunOptions::new(1 << 28, &monitor).judged_by(&bounds, &[]).race_memory(Some(1 << 30));
     let (workload, policies) = (&kernel.workload, &[PolicySetup::Gto][..]);
     for run in check(&Plan { workload, machine: &machine, policies, options })? {
         println!("{} under {}: {} cycles", kernel.workload.name, run.scheduler, run.makespan);

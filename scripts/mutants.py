@@ -45,9 +45,9 @@ CHOICE = "WARPBOUND_PLANTED"
 # The folders in which faults are planted; the crate of each and a filter of its unit tests; and the test suites, the
 # most closely related first.
 FOLDERS = {
-    "crates/bound/src": ("warpbound-bound", "", ["bound", "every_path", "engine", "accelsim", "exec"]),
-    "crates/exec/src/races": ("warpbound-exec", "", ["exec", "bound", "every_path", "engine", "accelsim"]),
-    "crates/sim/src/pipeline/memory": ("warpbound-sim", "pipeline", ["engine", "accelsim", "bound", "every_path", "exec"]),
+    "crates/bound/src": ("warpbound-bound", "", ["bound", "all_paths", "engine", "accelsim", "exec"]),
+    "crates/exec/src/races": ("warpbound-exec", "", ["exec", "bound", "all_paths", "engine", "accelsim"]),
+    "crates/sim/src/pipeline/memory": ("warpbound-sim", "pipeline", ["engine", "accelsim", "bound", "all_paths", "exec"]),
 }
 
 # A pattern in code, and its replacement.

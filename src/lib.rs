@@ -12,7 +12,7 @@
 //! These eight files, read in this order, are the core of the program. Everything else adds a
 //! source of programs, a feature of machines, another analysis or another form of output.
 //!
-//! 1. `crates/core/src/program/mod.rs`: [`program::Program`], a decoded kernel. Each instruction
+//! 1. `crates/core/src/program/mod.rs`: [`program::KernelCode`], a decoded kernel. Each instruction
 //!    has an op class, registers, and semantics that do not depend on the language it was written
 //!    in.
 //! 2. `crates/core/src/path/mod.rs`: [`path::WarpPath`], the sequence of instructions that a warp
@@ -26,7 +26,7 @@
 //!    computes when an instruction starts and completes.
 //! 6. `crates/bound/src/contract.rs`: [`bound::Bound`], the trait of every bound.
 //!    `crates/bound/src/iwb.rs` is a short and proved example.
-//! 7. `crates/judge/src/check/judging.rs`: the comparison of simulated makespans with the values of
+//! 7. `crates/judge/src/check/judge.rs`: the comparison of simulated makespans with the values of
 //!    bounds, block by block.
 //! 8. `crates/cli/src/commands/check/mod.rs`: the command `check`, which drives all of this.
 //!
@@ -43,8 +43,8 @@
 //!    and policies that can share its paths.
 //! 4. For each block, [`sim`] replays the paths under the policy, and [`bound::Analyser`] analyses
 //!    them. Neither sees a result of the other.
-//! 5. `Judge::block` in `crates/judge/src/check/judging.rs` compares the makespan of the block with
-//!    the value of each bound. The totals are a [`check::Checked`], which has a [`check::Verdict`].
+//! 5. `Judge::block` in `crates/judge/src/check/judge.rs` compares the makespan of the block with
+//!    the value of each bound. The totals are a [`check::JudgedLaunch`], which has a [`check::Verdict`].
 //! 6. `crates/report/src/check.rs` formats it as text or JSON, and `crates/cli/src/output.rs`
 //!    prints it and determines the exit code.
 //!
@@ -61,7 +61,7 @@
 //!    holds the facts about the machine, the policy and the run (`crates/bound/src/context.rs`).
 //!    Only a bound whose premises hold gets a [`bound::Applicable`], and only that turns a value
 //!    into a [`bound::Guarantee`].
-//! 4. `Judge::block` in `crates/judge/src/check/judging.rs` enters the guarantee beside the
+//! 4. `Judge::block` in `crates/judge/src/check/judge.rs` enters the guarantee beside the
 //!    makespan of the block in a [`check::BlockTable`], and adds it to the [`check::BoundRow`] of
 //!    the run.
 //! 5. `settle` in `crates/judge/src/check/order.rs` withdraws the verdicts if the paths of the
@@ -105,7 +105,7 @@
 //!                                                 └─> explore   (every schedule of a block)
 //! ```
 //!
-//! * A front end decodes a kernel into a [`program::Program`]: [`ptx`] for PTX, [`sass`] for
+//! * A front end decodes a kernel into a [`program::KernelCode`]: [`ptx`] for PTX, [`sass`] for
 //!   machine code, [`micro`] for small kernels in a notation of their own.
 //! * [`accelsim`] reads traces of Accel-Sim's tracer. A trace contains both the instructions and
 //!   the paths, so that nothing is executed.
@@ -236,18 +236,18 @@
 //!
 //! | topic | location |
 //! |---|---|
-//! | a plan, its run, its judgement | `crates/judge/src/check/plan.rs`, `run.rs`, `judging.rs` and `checked.rs` beside it |
+//! | a plan, its run, its judgement | `crates/judge/src/check/plan.rs`, `run.rs`, `judge.rs` and `judged_launch.rs` beside it |
 //! | functional execution ahead of the simulation, on a thread | `crates/judge/src/check/ahead.rs` |
 //! | one functional run for several machines and policies | `crates/judge/src/check/replay.rs`, `crates/judge/src/check/applications.rs`, `crates/judge/src/check/each.rs` |
-//! | applications, their totals, their runs | `crates/judge/src/check/application.rs`, `tally.rs`, `applications.rs` beside it |
-//! | checkpoints: content; file; identity | `crates/judge/src/check/reached.rs`; `crates/cli/src/checkpoint.rs`; `crates/cli/src/checkpoint/identity.rs` |
+//! | applications, their totals, their runs | `crates/judge/src/check/application.rs`, `judged_application.rs`, `applications.rs` beside it |
+//! | checkpoints: content; file; identity | `crates/judge/src/check/progress.rs`; `crates/cli/src/checkpoint.rs`; `crates/cli/src/checkpoint/identity.rs` |
 //! | the cost of each simplification of the paper model | [`check::ablation`] |
 //! | Algorithm 1 of Jeanmougin et al., ECRTS 2025 | `crates/bound/src/algorithm.rs` |
 //! | the facts about the machine that all proofs use | [`bound::proofs`] |
 //! | the proofs of IWB, SWB, LWB and RBB | [`bound::proofs::iwb`], [`bound::proofs::swb`], [`bound::proofs::lwb`], [`bound::proofs::rbb`] |
 //! | the proofs of SRR and GSRR | [`bound::proofs::turns`] |
 //! | bounds that do not hold, with counterexamples | [`bound::failed`] |
-//! | the paths that are possible for any input; the bound over them | [`exec::all_paths`]; [`bound::all_paths`], `crates/judge/src/check/every_path.rs` |
+//! | the paths that are possible for any input; the bound over them | [`exec::all_paths`]; [`bound::all_paths`], `crates/judge/src/check/all_paths.rs` |
 //!
 //! ### Searches and estimates
 //!
@@ -279,7 +279,7 @@
 //! | tests of pages in Chromium | `tests/browser.rs` |
 //! | the location of a value in a RON file | `crates/core/src/diag/place.rs` |
 //! | files that are read and written | `crates/cli/src/files/` |
-//! | progress and cancellation | [`base::Watch`], `crates/cli/src/stop.rs`, `crates/cli/src/progress.rs` |
+//! | progress and cancellation | [`base::ProgressMonitor`], `crates/cli/src/stop.rs`, `crates/cli/src/progress.rs` |
 
 pub use warpbound_bound as bound;
 #[cfg(feature = "cli")]

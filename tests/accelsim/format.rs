@@ -1,7 +1,7 @@
 //! The contents of traces, and the errors of invalid ones.
 
 use warpbound::accelsim::TraceOptions;
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource};
@@ -10,8 +10,8 @@ use super::{VECADD, read, read_as, runs, shipped, workload};
 
 fn blocks(text: &str, machine: &Machine) -> Vec<BlockPaths> {
     let workload = workload(read(text).unwrap());
-    let watch = Watch::new();
-    let mut source = workload.source(Options::of(machine, 1 << 20), &watch).unwrap();
+    let monitor = ProgressMonitor::new();
+    let mut source = workload.source(Options::of(machine, 1 << 20), &monitor).unwrap();
     let mut blocks = vec![BlockPaths::default()];
     while source.next_block(blocks.last_mut().unwrap()).unwrap() {
         blocks.push(BlockPaths::default());

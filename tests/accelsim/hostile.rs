@@ -1,7 +1,7 @@
 //! Malformed traces: each gives an error with its position, or a kernel, but never a panic.
 
 use proptest::prelude::*;
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource};
@@ -19,8 +19,8 @@ fn exercise(text: &str, machines: &[Machine]) -> bool {
     };
     let workload = workload(kernel);
     for machine in machines {
-        let watch = Watch::new();
-        let mut source = workload.source(Options::of(machine, 1 << 12), &watch).unwrap();
+        let monitor = ProgressMonitor::new();
+        let mut source = workload.source(Options::of(machine, 1 << 12), &monitor).unwrap();
         let mut paths = BlockPaths::default();
         while source.next_block(&mut paths).is_ok_and(|there| there) {
             assert!(paths.warps.iter().all(|warp| warp.steps().last().is_some_and(|step| step.ends_warp())));

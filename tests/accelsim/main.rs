@@ -16,7 +16,7 @@ mod synthetic;
 use std::sync::Arc;
 
 use warpbound::accelsim::{InMemory, Opcodes, TraceFile, TraceOptions, TracedKernel};
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::check::{Workload, WorkloadKind};
 use warpbound::diag::Diagnostics;
 
@@ -32,7 +32,7 @@ fn tables() -> Vec<Opcodes> {
 
 fn read_as(text: &str, taking: &TraceOptions) -> Result<TracedKernel, Diagnostics> {
     let file = TraceFile { name: "t.traceg".into(), open: Arc::new(InMemory(text.as_bytes().into())) };
-    TracedKernel::read(file, &tables(), taking, Some(&Watch::new()))
+    TracedKernel::read(file, &tables(), taking, Some(&ProgressMonitor::new()))
 }
 
 fn read(text: &str) -> Result<TracedKernel, Diagnostics> {

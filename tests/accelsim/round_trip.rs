@@ -1,12 +1,12 @@
 //! A run that is written as a trace and read again is the same run.
 
 use warpbound::accelsim::{Launched, TracedKernel, Writer};
-use warpbound::base::{Pc, RegId, Watch};
+use warpbound::base::{Pc, ProgressMonitor, RegId};
 use warpbound::check::{Workload, WorkloadSource};
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::Program;
+use warpbound::program::KernelCode;
 use warpbound::sim::PolicySetup;
 
 use super::shipped::{Shipped, machine};
@@ -21,8 +21,8 @@ fn written(launch: &Workload, machine: &Machine) -> Result<TracedKernel, String>
         lanes: true,
         ..Options::of(machine, 1 << 26)
     };
-    let watch = Watch::new();
-    let WorkloadSource::Launch(mut executor) = launch.source(options, &watch).unwrap() else {
+    let monitor = ProgressMonitor::new();
+    let WorkloadSource::Launch(mut executor) = launch.source(options, &monitor).unwrap() else {
         unreachable!()
     };
     let (program, of) = (launch.program(), launch.launch().unwrap());
@@ -55,7 +55,7 @@ fn written(launch: &Workload, machine: &Machine) -> Result<TracedKernel, String>
 }
 
 /// Returns the properties of an instruction that timing uses.
-fn said(program: &Program, pc: Pc) -> String {
+fn said(program: &KernelCode, pc: Pc) -> String {
     let instr = program.instr(pc);
     let names = |regs: &[RegId]| {
         let mut names: Vec<&str> = regs.iter().map(|reg| program.regs[reg.index()].name.as_str()).collect();
@@ -75,9 +75,9 @@ fn said(program: &Program, pc: Pc) -> String {
 /// masks.
 fn compare(name: &str, launch: &Workload, trace: &Workload, machine: &Machine) {
     let options = Options::of(machine, 1 << 26);
-    let watch = Watch::new();
+    let monitor = ProgressMonitor::new();
     let (mut ours, mut theirs) =
-        (launch.source(options, &watch).unwrap(), trace.source(options, &watch).unwrap());
+        (launch.source(options, &monitor).unwrap(), trace.source(options, &monitor).unwrap());
     let (mut a, mut b) = (BlockPaths::default(), BlockPaths::default());
     loop {
         let there = ours.next_block(&mut a).unwrap();

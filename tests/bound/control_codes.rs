@@ -7,7 +7,7 @@ use crate::random_kernels;
 use crate::resident::rbb;
 
 use random_kernels::{RandomKernel, Shape, machine, machine_text, random_kernel, random_launch};
-use warpbound::base::{Cycles, Watch};
+use warpbound::base::{Cycles, ProgressMonitor};
 use warpbound::bound::{Analyser, Bound, Context, Gub, Iwb, Lwb, Rbb, Swb};
 use warpbound::check::self_check;
 use warpbound::explore::search::Limits;
@@ -116,7 +116,8 @@ fn no_schedule_exceeds_them() {
         let kernel = random_kernel(seed, &shape);
         let table = TimingTable::new(&kernel.program, &kernel.machine).unwrap();
         let (machine, paths) = (&kernel.machine, &kernel.paths);
-        let found = explore(&table, machine, paths, Cycles::new(1000), limits, &Watch::new()).unwrap();
+        let found =
+            explore(&table, machine, paths, Cycles::new(1000), limits, &ProgressMonitor::new()).unwrap();
         let Some(worst) = found.worst.exact() else { continue };
         complete += 1;
         assert_eq!(replay(&table, machine, paths, &found.worst_witness, &mut ()), Some(worst), "seed {seed}");
@@ -176,7 +177,7 @@ fn who_accounts_for_them() {
     assert!(reason.contains("dependences"), "{reason}");
     // the same machine with a program that has no control codes
     let plain = RandomKernel {
-        program: warpbound::program::Program { machine_code: None, ..kernel.program },
+        program: warpbound::program::KernelCode { machine_code: None, ..kernel.program },
         ..kernel
     };
     assert!(Lwb.applicable(&context(&plain)).is_ok());

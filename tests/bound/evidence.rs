@@ -6,7 +6,7 @@
 
 use crate::campaign;
 
-use warpbound::base::{Cycles, WarpId, Watch};
+use warpbound::base::{Cycles, ProgressMonitor, WarpId};
 use warpbound::bound::{
     Applicable, Bound, BoundValue, Context, Gub, Iwb, Lwb, NotApplicable, SectionAnalysis, Standing, Swb,
     analyse_block,
@@ -23,7 +23,7 @@ fn grammar(warps: usize, longest: usize) -> Grammar {
 }
 
 fn all(grammar: &Grammar, bounds: &[&(dyn Bound + Sync)]) -> Summary {
-    grammar.enumerate(0..grammar.blocks(), THREADS, bounds, &Watch::new()).expect("a valid grammar")
+    grammar.enumerate(0..grammar.blocks(), THREADS, bounds, &ProgressMonitor::new()).expect("a valid grammar")
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn gub_fails_first_with_four_instructions() {
     // the search confirms it
     let (table, paths) = grammar.kernel(first).expect("a valid grammar");
     let model = Model::new(&table, &paths).expect("a small block");
-    let found = search(&model, Limits::default(), &Watch::new()).expect("few states");
+    let found = search(&model, Limits::default(), &ProgressMonitor::new()).expect("few states");
     let value = |bound: &dyn Bound| bound.evaluate(&analyse_block(&table, &paths)).value.cycles().get();
     println!("worst {} gub {} swb {} iwb {}", found.worst, value(&Gub), value(&Swb), value(&Iwb));
     assert!(value(&Gub) < found.worst && found.worst <= value(&Swb));
@@ -128,7 +128,7 @@ fn worst_cases_agree_with_the_search() {
             let (table, paths) = grammar.kernel(number).expect("a valid grammar");
             let model = Model::new(&table, &paths).expect("a small block");
             let limits = Limits::default();
-            let found = search(&model, limits, &Watch::new()).expect("few states");
+            let found = search(&model, limits, &ProgressMonitor::new()).expect("few states");
             assert_eq!(grammar.worst(number).0, found.worst, "{}", grammar.describe(number));
         }
     }
@@ -139,8 +139,10 @@ fn parts_add_up_and_threads_do_not_matter() {
     let grammar = grammar(2, 2);
     let bounds: [&(dyn Bound + Sync); 2] = [&Gub, &Swb];
     let whole = all(&grammar, &bounds);
-    let mut parts = grammar.enumerate(0..1000, 1, &bounds, &Watch::new()).expect("a valid grammar");
-    parts.add(&grammar.enumerate(1000..u64::MAX, 2, &bounds, &Watch::new()).expect("a valid grammar"));
+    let mut parts = grammar.enumerate(0..1000, 1, &bounds, &ProgressMonitor::new()).expect("a valid grammar");
+    parts.add(
+        &grammar.enumerate(1000..u64::MAX, 2, &bounds, &ProgressMonitor::new()).expect("a valid grammar"),
+    );
     assert_eq!(whole, parts);
 }
 

@@ -6,7 +6,7 @@ use crate::bound_kernels;
 
 use bound_formulas::{Ins, alone, isolated, sections};
 use bound_kernels::{Kernel, kernel, machine, machine_text, texts};
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::bound::{Analyser, Bound, BoundReport, Iwb, Lwb, Srr, Swb, analyse_block};
 use warpbound::explore::model::Model;
 use warpbound::explore::schedules::search;
@@ -21,7 +21,7 @@ fn block(units: &[(&str, u64, u64)], codes: &[&str]) -> Kernel {
 fn worst(block: &Kernel) -> u64 {
     let model = Model::new(&block.table, &block.paths).expect("a small block");
     let limits = Limits { max_states: 100_000, ..Limits::default() };
-    let worst = search(&model, limits, &Watch::new()).expect("few states").worst;
+    let worst = search(&model, limits, &ProgressMonitor::new()).expect("few states").worst;
     let analysis = analyse_block(&block.table, &block.paths);
     for bound in [&Lwb as &dyn Bound, &Swb, &Iwb] {
         assert!(worst <= bound.evaluate(&analysis).value.cycles().get(), "{}", bound.name());

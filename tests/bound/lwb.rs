@@ -8,7 +8,7 @@ use crate::bound_lwb;
 use bound_kernels::{Kernel, kernel, machine_text, texts};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::bound::{Bound, BoundValue, Iwb, Lwb, SectionAnalysis, Swb, analyse_block};
 use warpbound::explore::model::Model;
 use warpbound::explore::schedules::search;
@@ -21,7 +21,7 @@ fn value(kernel: &Kernel, bound: &dyn Bound) -> u64 {
 /// Returns the exact worst makespan, if few states suffice to find it.
 fn worst(kernel: &Kernel) -> Option<u64> {
     let model = Model::new(&kernel.table, &kernel.paths).ok()?;
-    search(&model, Limits { max_states: 60_000, ..Limits::default() }, &Watch::new())
+    search(&model, Limits { max_states: 60_000, ..Limits::default() }, &ProgressMonitor::new())
         .ok()
         .map(|found| found.worst)
 }

@@ -7,7 +7,7 @@ use crate::shipped;
 
 use warpbound::bound::{self, Context};
 use warpbound::machine::{Feature, Features, Machine, SchedulerKind};
-use warpbound::program::{MachineCode, Program};
+use warpbound::program::{KernelCode, MachineCode};
 
 const FEATURES: [Feature; 13] = [
     Feature::RotatingSubCores,
@@ -60,10 +60,10 @@ fn machine(settings: &str) -> Machine {
 /// Returns the machine's features for machine code. For other programs they are the same except for
 /// one.
 fn features(machine: &Machine) -> Features {
-    let plain = Program::default().beyond_the_paper_model_on(machine);
+    let plain = KernelCode::default().beyond_the_paper_model_on(machine);
     assert_eq!(plain, machine.beyond_the_paper_model());
     assert!(!plain.contains(Feature::ControlCodes));
-    let code = Program { machine_code: Some(MachineCode::default()), ..Program::default() };
+    let code = KernelCode { machine_code: Some(MachineCode::default()), ..KernelCode::default() };
     code.beyond_the_paper_model_on(machine)
 }
 

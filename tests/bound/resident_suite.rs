@@ -4,9 +4,9 @@
 use crate::runs;
 use crate::shipped;
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::bound::{self, Standing};
-use warpbound::check::{Checked, Plan, RunOptions, Verdict, Workload, check};
+use warpbound::check::{JudgedLaunch, Plan, RunOptions, Verdict, Workload, check};
 use warpbound::machine::Machine;
 use warpbound::sim::PolicySetup;
 
@@ -17,10 +17,10 @@ fn launches() -> Vec<Workload> {
     several.map(|shipped| runs::workload(&shipped.name, shipped.program, shipped.launch)).collect()
 }
 
-fn judged(workload: &Workload, machine: &Machine, gating: &[String]) -> Vec<Checked> {
+fn judged(workload: &Workload, machine: &Machine, gating: &[String]) -> Vec<JudgedLaunch> {
     let policies = [PolicySetup::Gto, PolicySetup::Lrr];
-    let (bounds, watch) = (bound::all(), Watch::new());
-    let options = RunOptions::new(1 << 26, &watch).judged_by(&bounds, gating);
+    let (bounds, monitor) = (bound::all(), ProgressMonitor::new());
+    let options = RunOptions::new(1 << 26, &monitor).judged_by(&bounds, gating);
     check(&Plan { workload, machine, policies: &policies, options })
         .unwrap_or_else(|error| panic!("{}", error.problems))
 }

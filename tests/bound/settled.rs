@@ -5,7 +5,7 @@
 use crate::bound_formulas::{self, Ins, Times};
 use crate::bound_kernels::{self, Kernel, Size, kernel, machine_text, texts};
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::bound::{Bound, BoundValue, Lwb, analyse_block};
 use warpbound::explore::model::Model;
 use warpbound::explore::schedules::search;
@@ -81,7 +81,7 @@ fn lwb(kernel: &Kernel) -> u64 {
 /// Returns the exact worst makespan, if few states suffice to find it.
 fn worst(kernel: &Kernel) -> Option<u64> {
     let model = Model::new(&kernel.table, &kernel.paths).ok()?;
-    search(&model, Limits { max_states: 60_000, ..Limits::default() }, &Watch::new())
+    search(&model, Limits { max_states: 60_000, ..Limits::default() }, &ProgressMonitor::new())
         .ok()
         .map(|found| found.worst)
 }

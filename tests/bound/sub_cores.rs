@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use random_kernels::{KernelBuilder, RandomKernel, Shape, random_kernel};
-use warpbound::base::{BlockId, LaneMask, Watch};
+use warpbound::base::{BlockId, LaneMask, ProgressMonitor};
 use warpbound::bound::{self, Analyser, Bound, BoundReport, Gub, Iwb, Scope, Swb, analyse_block};
 use warpbound::check::self_check;
 use warpbound::explore::explore;
@@ -143,7 +143,8 @@ struct Tally {
 fn exhaust(tally: &mut Tally, ron: &str, warps: u32, longest: usize) {
     Tiny::new(ron, longest).for_each(warps, |table, paths| {
         let block = analyse_block(table, paths);
-        let worst = search(&Model::new(table, paths).unwrap(), LIMITS, &Watch::new()).unwrap().worst;
+        let worst =
+            search(&Model::new(table, paths).unwrap(), LIMITS, &ProgressMonitor::new()).unwrap().worst;
         tally.blocks += 1;
         for (index, bound) in [&Gub as &dyn Bound, &Iwb, &Swb].into_iter().enumerate() {
             let value = bound.evaluate(&block).value.cycles().get();
@@ -252,7 +253,8 @@ fn exploration_agrees_with_the_engine_under_every_schedule() {
             continue;
         }
         let iwb = Iwb.evaluate(&analyse_block(&table, &kernel.paths)).value.cycles();
-        let found = explore(&table, &kernel.machine, &kernel.paths, iwb, LIMITS, &Watch::new()).unwrap();
+        let found =
+            explore(&table, &kernel.machine, &kernel.paths, iwb, LIMITS, &ProgressMonitor::new()).unwrap();
         let (worst, best) = (found.worst.at_least.get(), found.best.at_most.get());
         assert!(found.is_complete());
         assert_eq!((worst, best), by_force(&kernel, &table), "seed {seed}");

@@ -8,7 +8,7 @@ use crate::bound_swb;
 use bound_kernels::{Kernel, Size, kernel, machine_text, random, texts};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpbound::base::{Cycles, UnitId, WarpId, Watch};
+use warpbound::base::{Cycles, ProgressMonitor, UnitId, WarpId};
 use warpbound::bound::{Bound, Gub, Iwb, Swb, analyse_block};
 use warpbound::explore::model::Model;
 use warpbound::explore::schedules::search;
@@ -21,7 +21,7 @@ fn value(kernel: &Kernel, bound: &dyn Bound) -> u64 {
 /// Returns the exact worst makespan, if few states suffice to find it.
 fn worst(kernel: &Kernel) -> Option<u64> {
     let model = Model::new(&kernel.table, &kernel.paths).ok()?;
-    search(&model, Limits { max_states: 60_000, ..Limits::default() }, &Watch::new())
+    search(&model, Limits { max_states: 60_000, ..Limits::default() }, &ProgressMonitor::new())
         .ok()
         .map(|found| found.worst)
 }

@@ -333,7 +333,7 @@ fn what_it_does_not_belong_to_is_refused() {
         (&["--seed", "3"], "--seed: 0 there, 3 here"),
         (&["--let", "rounds=21"], "options: none there, `--let rounds=21` here"),
         (&["--bound", "gub"], "--bound: none there, `gub` here"),
-        (&["--races", "ignore"], "memory of the watch for races"),
+        (&["--races", "ignore"], "memory of the race detector"),
         (&["--max-instructions", "1000000"], "--max-instructions"),
         (&["--self-check"], "--self-check: false there, true here"),
     ] {

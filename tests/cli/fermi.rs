@@ -2,13 +2,13 @@
 //! corrected formula compared with every schedule well beyond the published table.
 
 use crate::support::{json, warpbound as command};
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::explore::fermi::{Fairness, FermiBound, FermiMachine, Finishing, TemplateKernel, explore};
 
 fn finishing(warps: usize, repetitions: usize, fairness: Fairness) -> Finishing {
     let machine = FermiMachine::published();
     let kernel = TemplateKernel::new(&machine, warps, repetitions).unwrap();
-    explore(&machine, &kernel, fairness, 1_000_000, &Watch::new()).unwrap()
+    explore(&machine, &kernel, fairness, 1_000_000, &ProgressMonitor::new()).unwrap()
 }
 
 fn table(warps: std::ops::RangeInclusive<usize>, fairness: Fairness) -> Vec<Vec<(u64, u64)>> {

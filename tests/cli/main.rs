@@ -3,6 +3,7 @@
 
 mod ablate;
 mod accelsim;
+mod all_paths;
 mod anomaly;
 mod applications;
 mod batches;
@@ -10,7 +11,6 @@ mod cfg;
 mod commands_page;
 mod compilers;
 mod ends;
-mod every_path;
 mod explain;
 mod fermi;
 #[path = "../support/files.rs"]

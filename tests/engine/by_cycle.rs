@@ -2,7 +2,7 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::check::Workload;
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
@@ -80,9 +80,9 @@ impl Compared {
         left: &mut CarriedState,
     ) {
         let table = TimingTable::new(workload.program(), machine).unwrap_or_else(|error| panic!("{error}"));
-        let watch = Watch::new();
+        let monitor = ProgressMonitor::new();
         let source = || {
-            workload.source(Options::of(machine, 1 << 26), &watch).unwrap_or_else(|error| panic!("{error}"))
+            workload.source(Options::of(machine, 1 << 26), &monitor).unwrap_or_else(|error| panic!("{error}"))
         };
         let resident = machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks());
         let before = left.clone();

@@ -14,8 +14,8 @@ use crate::shipped;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use random_kernels::{Shape, machine, machine_text, random_launch};
-use warpbound::base::{Pc, Watch};
-use warpbound::check::{Checked, Plan, RunOptions, Workload, WorkloadKind, check, observe};
+use warpbound::base::{Pc, ProgressMonitor};
+use warpbound::check::{JudgedLaunch, Plan, RunOptions, Workload, WorkloadKind, check, observe};
 use warpbound::machine::{Machine, SchedulerKind};
 use warpbound::micro::MicroKernel;
 use warpbound::program::Flow;
@@ -77,7 +77,7 @@ fn micro(seed: u64, draw: &mut impl FnMut(usize) -> usize) -> (Workload, Machine
 }
 
 /// Returns the part of the result that both commands give.
-fn result(checked: &Checked) -> SimSummary {
+fn result(checked: &JudgedLaunch) -> SimSummary {
     SimSummary {
         makespan: checked.makespan,
         issues: checked.issues,
@@ -94,8 +94,8 @@ fn compare(workload: &Workload, machine: &Machine, policies: &[PolicySetup], wha
     if machine.limits().occupancy(&workload.needs()).is_err() {
         return false;
     }
-    let watch = Watch::new();
-    let plan = Plan { workload, machine, policies, options: RunOptions::new(1 << 26, &watch) };
+    let monitor = ProgressMonitor::new();
+    let plan = Plan { workload, machine, policies, options: RunOptions::new(1 << 26, &monitor) };
     let checked = check(&plan).unwrap_or_else(|failed| panic!("{what}: {}", failed.problems));
     assert_eq!(checked.len(), policies.len());
     for (checked, policy) in checked.iter().zip(policies) {

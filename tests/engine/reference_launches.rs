@@ -14,7 +14,7 @@ use warpbound::base::Fnv1a;
 use warpbound::exec::races::BlockOrder;
 use warpbound::exec::{Executor, Options};
 use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::Program;
+use warpbound::program::KernelCode;
 use warpbound::program::launch::Launch;
 
 /// Rewrites `fma.rn.f32 d, a, b, c;` as a rounded product and a rounded sum.
@@ -37,7 +37,7 @@ fn without_fma(ptx: &str) -> String {
 }
 
 /// Returns the numbers of warp and thread instructions, and the buffers afterwards.
-fn run(program: &Program, launch: &Launch, name: &str) -> ((u64, u64), Vec<Vec<u8>>) {
+fn run(program: &KernelCode, launch: &Launch, name: &str) -> ((u64, u64), Vec<Vec<u8>>) {
     let options = Options { races: Some(BlockOrder::OneByOne), ..Options::default() };
     let mut executor = Executor::new(program, launch, options).unwrap();
     let mut paths = BlockPaths::default();

@@ -8,9 +8,9 @@ use crate::shipped;
 
 use banked::{access, with_rule};
 use exec_support::kernel;
-use warpbound::base::{Cycles, Watch};
+use warpbound::base::{Cycles, ProgressMonitor};
 use warpbound::bound::{Bound, Iwb, Swb, analyse_block};
-use warpbound::check::{Checked, Verdict};
+use warpbound::check::{JudgedLaunch, Verdict};
 use warpbound::explore::explore;
 use warpbound::explore::search::Limits;
 use warpbound::machine::Machine;
@@ -111,7 +111,7 @@ fn without_a_rule_there_are_no_conflicts() {
 }
 
 /// Returns the verdicts of every bound and the self-check, under gto and lrr.
-fn judged(machine: &Machine, name: &str) -> Vec<Checked> {
+fn judged(machine: &Machine, name: &str) -> Vec<JudgedLaunch> {
     let shipped = shipped::launch(name);
     let workload = runs::workload(name, shipped.program, shipped.launch);
     runs::judged(&workload, machine, None)
@@ -170,7 +170,7 @@ fn every_schedule_of_a_block_with_conflicts_lies_within_the_bounds() {
         let iwb = Iwb.evaluate(&analysis).value.cycles();
         let swb = Swb.evaluate(&analysis).value.cycles();
         let limits = Limits { max_states: 1_000_000, threads: 2, ..Limits::default() };
-        let found = explore(&table, &machine, paths, iwb, limits, &Watch::new()).unwrap();
+        let found = explore(&table, &machine, paths, iwb, limits, &ProgressMonitor::new()).unwrap();
         assert!(found.is_complete());
         let (low, high) = (found.best.exact().unwrap(), found.worst.exact().unwrap());
         assert!(high <= swb && swb <= iwb, "{rule}: worst {high}, SWB {swb}, IWB {iwb}");

@@ -6,14 +6,14 @@ use crate::shipped;
 
 use std::path::Path;
 
-use warpbound::check::{Checked, Verdict};
+use warpbound::check::{JudgedLaunch, Verdict};
 use warpbound::diag::SourceText;
 use warpbound::load::ptx_isa;
 use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::ptx::Module;
 
 /// Returns the verdicts on a launch of 64 threads with one buffer, under gto and lrr.
-fn judged(text: &str, entry: &str, race_memory: Option<usize>) -> Vec<Checked> {
+fn judged(text: &str, entry: &str, race_memory: Option<usize>) -> Vec<JudgedLaunch> {
     let isa = ptx_isa().unwrap();
     let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap_or_else(|e| panic!("{e}"));
     let program = module.program(entry, &isa).unwrap_or_else(|e| panic!("{e}"));

@@ -17,7 +17,7 @@ use warpbound::machine::Reconvergence;
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::launch::Launch;
 use warpbound::program::sem::{Cmp, Compare, CompareInto, IntTy, Operand, Region, Special, ValueTy};
-use warpbound::program::{Flow, Guard, Instr, Program, RegKind, RegList, Register, Sem};
+use warpbound::program::{Flow, Guard, Instr, KernelCode, RegKind, RegList, Register, Sem};
 
 const PASCAL: Reconvergence = Reconvergence::PascalStack;
 
@@ -105,7 +105,7 @@ fn instr(sem: Sem, guard: Option<Guard>, line: u32) -> Instr {
 }
 
 /// Returns `if (lane < 2) A else B`, with SSY and SYNC as Pascal's compiler places them.
-fn explicit() -> Program {
+fn explicit() -> KernelCode {
     let p = warpbound::base::RegId::new(0);
     let compare = Compare {
         cmp: Cmp::Lt,
@@ -129,12 +129,12 @@ fn explicit() -> Program {
     ];
     let guard = |guarded: bool| guarded.then_some(Guard { reg: p, negate: false });
     let instrs = code.into_iter();
-    let mut program = Program {
+    let mut program = KernelCode {
         name: "k".to_owned(),
         file: "k".to_owned(),
         instrs: instrs.enumerate().map(|(i, (sem, g))| instr(sem, guard(g), i as u32 + 1)).collect(),
         regs: vec![Register { name: "p".to_owned(), kind: RegKind::Pred }],
-        ..Program::default()
+        ..KernelCode::default()
     };
     program.classes.intern("int");
     program
@@ -182,7 +182,11 @@ fn a_sync_without_its_ssy_is_an_error_of_the_kernel() {
 }
 
 /// Returns every block's paths and every buffer of a shipped launch.
-fn run(program: &Program, launch: &Launch, reconvergence: Reconvergence) -> (Vec<BlockPaths>, Vec<Vec<u8>>) {
+fn run(
+    program: &KernelCode,
+    launch: &Launch,
+    reconvergence: Reconvergence,
+) -> (Vec<BlockPaths>, Vec<Vec<u8>>) {
     let options = Options { reconvergence, ..Options::default() };
     let mut executor = Executor::new(program, launch, options).unwrap();
     let (mut paths, mut blocks) = (BlockPaths::default(), Vec::new());

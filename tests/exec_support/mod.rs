@@ -10,7 +10,7 @@ use warpbound::exec::{Executor, Options, Vectors};
 use warpbound::load::ptx_isa;
 use warpbound::machine::{Banks, Reconvergence};
 use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::Program;
+use warpbound::program::KernelCode;
 use warpbound::program::image::Bound;
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
 use warpbound::program::warp_cfg::{Divergence as Edges, WarpCfg};
@@ -43,7 +43,7 @@ pub struct Outcome {
     pub blocks: Vec<BlockPaths>,
     pub buffers: Vec<Vec<u8>>,
     pub time: TimeDependences,
-    pub program: Program,
+    pub program: KernelCode,
     pub divergence: Divergence,
 }
 
@@ -179,7 +179,7 @@ impl Kernel {
 
     /// Checks that warps walk over the kernel's control flow, and that lanes diverge only where
     /// they may.
-    fn holds_of_warps(&self, program: &Program, blocks: &[BlockPaths], divergence: &Divergence) {
+    fn holds_of_warps(&self, program: &KernelCode, blocks: &[BlockPaths], divergence: &Divergence) {
         // irreducible code is rejected
         let Ok(graph) = WarpCfg::new(program, Some(self.block), Edges::Sides) else { return };
         for path in blocks.iter().flat_map(|block| &block.warps) {

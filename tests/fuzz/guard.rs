@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 
 /// The processor time after which a computation is asked to stop.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -18,11 +18,11 @@ const MAX_WAITING: Duration = Duration::from_secs(300);
 const EVERY: Duration = Duration::from_millis(20);
 
 /// Runs a function that must end within the limits, and aborts the process otherwise.
-pub fn guarded<T>(what: &str, run: impl FnOnce(&Watch) -> T) -> T {
-    let watch = Arc::new(Watch::new());
+pub fn guarded<T>(what: &str, run: impl FnOnce(&ProgressMonitor) -> T) -> T {
+    let monitor = Arc::new(ProgressMonitor::new());
     let (end, ended) = mpsc::channel::<()>();
     let clock = Clock::of_this_thread();
-    let (seen, said) = (Arc::clone(&watch), what.to_owned());
+    let (seen, said) = (Arc::clone(&monitor), what.to_owned());
     let guard = std::thread::spawn(move || {
         while ended.recv_timeout(EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
             let (busy, waited) = clock.taken();
@@ -39,7 +39,7 @@ pub fn guarded<T>(what: &str, run: impl FnOnce(&Watch) -> T) -> T {
             }
         }
     });
-    let result = run(&watch);
+    let result = run(&monitor);
     drop(end);
     let _ = guard.join();
     result

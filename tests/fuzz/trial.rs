@@ -85,7 +85,7 @@ pub fn try_input(format: &Format, input: &[u8]) -> Result<Taken, String> {
     allow_memory(ALLOWED);
     let before = forget_peak();
     let taken = std::thread::scope(|scope| {
-        let take = || guarded(format.name, |watch| (format.take)(input, watch));
+        let take = || guarded(format.name, |monitor| (format.take)(input, monitor));
         let thread = std::thread::Builder::new().name(format!("trial of {}", format.name)).stack_size(STACK);
         let thread = thread.spawn_scoped(scope, take).expect("a thread can be started");
         let id = thread.thread().id();

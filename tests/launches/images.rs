@@ -4,7 +4,7 @@ use warpbound::diag::SourceText;
 use warpbound::program::image::{AddressMode, Filter};
 use warpbound::program::launch::{Arg, Launch, LaunchSpec};
 use warpbound::program::layout::{BUFFERS_BASE, GLOBALS_BASE};
-use warpbound::program::{Program, template};
+use warpbound::program::{KernelCode, template};
 use warpbound::ptx::Module;
 
 use crate::support::{isa, json, put, scratch};
@@ -32,7 +32,7 @@ const PTX: &str = ".version 7.0\n.target sm_80\n.address_size 64
 }
 ";
 
-fn program() -> Program {
+fn program() -> KernelCode {
     Module::parse(&SourceText::new("k.ptx", PTX)).unwrap().program("k", &isa()).unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::exec::Options;
 use warpbound::load::{Disk, Files, LaunchOptions, Loaded, Loader, Memory, OptionNames};
 use warpbound::path::{BlockPaths, BlockSource};
@@ -25,7 +25,7 @@ fn a_launch_and_its_machine_come_from_memory() {
         .with("machines/base.ron", "Machine(name: \"base\", extends: \"accelsim-sm1\", sms: 2)");
     let loader = Loader::new(files);
     let options = LaunchOptions { grid: Some([2, 1, 1]), ..LaunchOptions::default() };
-    let kernel = loader.kernel("work/add.ron", &options, &Watch::new()).unwrap();
+    let kernel = loader.kernel("work/add.ron", &options, &ProgressMonitor::new()).unwrap();
     assert_eq!((kernel.workload.name.as_str(), kernel.workload.blocks()), ("add", 2));
     assert_eq!(kernel.inputs, [Path::new("work/add.ron"), Path::new("work/../code/add.ptx")]);
     let machine = loader.machine("machines/mine.ron").unwrap();
@@ -35,7 +35,8 @@ fn a_launch_and_its_machine_come_from_memory() {
     // what a kernel consists of is enough to load it again
     let again = kernel.files().unwrap();
     let again = again.into_iter().fold(Memory::new(), |files, (name, bytes)| files.with(name, bytes));
-    let again = Loader::new(again).kernel("launch.ron", &LaunchOptions::default(), &Watch::new()).unwrap();
+    let again =
+        Loader::new(again).kernel("launch.ron", &LaunchOptions::default(), &ProgressMonitor::new()).unwrap();
     assert_eq!(again.workload.blocks(), 2);
 }
 
@@ -43,17 +44,17 @@ fn a_launch_and_its_machine_come_from_memory() {
 fn a_packed_trace_in_memory_is_read_twice() {
     let files = Memory::new().with("t.traceg.xz", bytes("tests/accelsim/files/vecadd64.traceg.xz"));
     let loader = Loader::new(files);
-    let loaded = loader.load("t.traceg.xz", &LaunchOptions::default(), &Watch::new()).unwrap();
+    let loaded = loader.load("t.traceg.xz", &LaunchOptions::default(), &ProgressMonitor::new()).unwrap();
     assert_eq!(
         loaded.digests().unwrap().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
         ["t.traceg.xz"]
     );
     let Loaded::Kernel(kernel) = loaded else { panic!("one trace is one kernel") };
     let machine = loader.machine("ecrts25-orin").unwrap();
-    let watch = Watch::new();
-    let mut source = kernel.workload.source(Options::of(&machine, 1 << 20), &watch).unwrap();
+    let monitor = ProgressMonitor::new();
+    let mut source = kernel.workload.source(Options::of(&machine, 1 << 20), &monitor).unwrap();
     assert!(source.next_block(&mut BlockPaths::default()).unwrap());
-    let stopped = Watch::new();
+    let stopped = ProgressMonitor::new();
     stopped.stop();
     assert!(loader.load("t.traceg.xz", &LaunchOptions::default(), &stopped).is_err());
 }
@@ -63,7 +64,7 @@ fn errors_name_options_as_the_caller_does() {
     let loader = Loader::new(vecadd());
     let place = |names| {
         let options = LaunchOptions { args: vec!["nothing=5".to_owned()], names, ..LaunchOptions::default() };
-        let problems = loader.kernel("work/add.ron", &options, &Watch::new()).unwrap_err();
+        let problems = loader.kernel("work/add.ron", &options, &ProgressMonitor::new()).unwrap_err();
         problems.list()[0].file.clone()
     };
     assert_eq!(place(OptionNames::default()), "arg nothing=5");
@@ -76,7 +77,7 @@ fn what_cannot_be_loaded_is_said() {
         .with("alone.ron", "Launch(module: \"gone.ptx\", entry: \"k\", grid: (1, 1, 1), block: (1, 1, 1), dynamic_shared: 0, args: [])");
     let loader = Loader::new(files);
     let said = |name: &str| {
-        let problems = loader.load(name, &LaunchOptions::default(), &Watch::new()).unwrap_err();
+        let problems = loader.load(name, &LaunchOptions::default(), &ProgressMonitor::new()).unwrap_err();
         problems.to_string()
     };
     for (name, part) in [
@@ -90,9 +91,9 @@ fn what_cannot_be_loaded_is_said() {
         assert!(said(name).contains(part), "{name}: {}", said(name));
     }
     let packed = Loader::new(Memory::new().with("k.warp", vec![b' '; 17 << 20]));
-    let problems = packed.load("k.warp", &LaunchOptions::default(), &Watch::new()).unwrap_err();
+    let problems = packed.load("k.warp", &LaunchOptions::default(), &ProgressMonitor::new()).unwrap_err();
     assert!(problems.to_string().contains("at most 16777216 are read"), "{problems}");
-    let program = Loader::disk().kernel("bitonic_sort", &LaunchOptions::default(), &Watch::new());
+    let program = Loader::disk().kernel("bitonic_sort", &LaunchOptions::default(), &ProgressMonitor::new());
     let problems = program.unwrap_err();
     assert!(problems.to_string().contains("choose one with launch N"), "{problems}");
 }

@@ -8,7 +8,7 @@ use warpbound::diag::{Diagnostics, SourceText};
 use warpbound::exec::{Executor, Options};
 use warpbound::isa::IsaTable;
 use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::Program;
+use warpbound::program::KernelCode;
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
 use warpbound::ptx::Module;
 
@@ -33,7 +33,7 @@ pub fn test_module(name: &str) -> Module {
 /// Runs a kernel of one-dimensional shape on buffers that it gets in this order, then on `scalars`;
 /// returns the final contents of the buffers.
 pub fn run(
-    program: &Program,
+    program: &KernelCode,
     (blocks, threads): (u32, u32),
     buffers: &[Vec<u8>],
     scalars: &[Vec<u8>],

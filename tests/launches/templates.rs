@@ -6,7 +6,7 @@ use warpbound::diag::SourceText;
 use warpbound::exec::{Executor, Options};
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::launch::{ArgSpec, Launch, LaunchSpec};
-use warpbound::program::{Program, template};
+use warpbound::program::{KernelCode, template};
 use warpbound::ptx::Module;
 
 use crate::support::{isa, root, source};
@@ -24,13 +24,13 @@ fn compiled_modules() -> Vec<PathBuf> {
     modules
 }
 
-fn written(program: &Program) -> LaunchSpec {
+fn written(program: &KernelCode) -> LaunchSpec {
     let text = template::launch_file(program, "module.ptx");
     LaunchSpec::parse(&SourceText::new("template.ron", text.clone()))
         .unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-fn runs(program: &Program) -> Result<(), String> {
+fn runs(program: &KernelCode) -> Result<(), String> {
     let text = template::launch_file(program, "module.ptx");
     let source = SourceText::new("template.ron", text);
     let told = |problems: warpbound::diag::Diagnostics| problems.to_string();
@@ -90,7 +90,7 @@ fn elem(arg: &ArgSpec) -> String {
     }
 }
 
-fn elems(program: &Program) -> Vec<String> {
+fn elems(program: &KernelCode) -> Vec<String> {
     written(program).args.iter().map(elem).collect()
 }
 

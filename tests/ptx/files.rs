@@ -7,7 +7,7 @@ use std::path::Path;
 use warpbound::diag::SourceText;
 use warpbound::isa::IsaTable;
 use warpbound::program::layout::Segment;
-use warpbound::program::{Flow, Program};
+use warpbound::program::{Flow, KernelCode};
 use warpbound::ptx::Module;
 
 use crate::repository::below;
@@ -39,7 +39,7 @@ fn outcome(source: &SourceText) -> String {
     text
 }
 
-fn dump(program: &Program) -> String {
+fn dump(program: &KernelCode) -> String {
     let mut text = format!("kernel {}", program.name);
     if let Some(threads) = program.max_threads {
         let _ = write!(text, ", at most {threads} threads");
@@ -153,7 +153,7 @@ fn compiled_kernels_are_supported() {
 }
 
 /// Checks the invariants of every program.
-fn check_program(program: &Program) {
+fn check_program(program: &KernelCode) {
     use warpbound::program::Sem;
     let len = program.instrs.len();
     assert!(len > 0);

@@ -7,7 +7,7 @@ use warpbound::diag::SourceText;
 use warpbound::isa::IsaTable;
 use warpbound::machine::MemorySpec;
 use warpbound::micro::MicroKernel;
-use warpbound::program::{Access, Area, Instr, MemoryOp, Program, Sem, TimingTable};
+use warpbound::program::{Access, Area, Instr, KernelCode, MemoryOp, Sem, TimingTable};
 use warpbound::ptx::Module;
 
 use Area::{Const, FunctionParam, Generic, Global, KernelParam, Local, Shared};
@@ -152,7 +152,7 @@ ret;
     (text, expected)
 }
 
-fn program(isa: &IsaTable) -> Program {
+fn program(isa: &IsaTable) -> KernelCode {
     let source = SourceText::new("forms.ptx", module().0);
     Module::parse(&source).and_then(|module| module.program("k", isa)).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -209,7 +209,7 @@ fn names_of_op_classes_say_nothing() {
 }
 
 /// Returns the access that the class name in the shipped table implies.
-fn by_name(program: &Program, instr: &Instr) -> Option<MemoryOp> {
+fn by_name(program: &KernelCode, instr: &Instr) -> Option<MemoryOp> {
     if matches!(instr.sem, Sem::Mbarrier(_)) {
         // classed as an access, of which timing has no further information
         return None;

@@ -1,6 +1,6 @@
 //! The decisions of the analysis for samples of known nature, and that no sample causes a failure.
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::pwcet::analysis::{MAX_BOOTSTRAPS, NoAnalysis};
 use warpbound::pwcet::curve::{SUPPORTED, Support};
 use warpbound::pwcet::decision::{Advice, Question};
@@ -15,7 +15,7 @@ use super::plots::is_finite;
 
 fn analysed(values: Vec<f64>, options: &Options) -> Analysis {
     let sample = Sample::new(values).expect("a sample");
-    analyse(&sample, options, 2, &Watch::new()).expect("an analysis")
+    analyse(&sample, options, 2, &ProgressMonitor::new()).expect("an analysis")
 }
 
 fn few() -> Options {
@@ -272,7 +272,7 @@ fn no_sample_brings_it_down() {
         let Ok(sample) = Sample::new(values) else { continue };
         for threshold in rules {
             let options = Options { threshold, bootstraps: 5, ..Options::default() };
-            match analyse(&sample, &options, 2, &Watch::new()) {
+            match analyse(&sample, &options, 2, &ProgressMonitor::new()) {
                 Ok(analysis) => {
                     analyses += 1;
                     assert!(analysis.tail.exceedances >= MIN_EXCEEDANCES);
@@ -288,18 +288,21 @@ fn no_sample_brings_it_down() {
 #[test]
 fn it_stops_when_asked_and_refuses_what_is_no_share() {
     let sample = Sample::new(Source::new(37).gpd(Gpd { xi: 0.0, alpha: 1.0 }, 500)).expect("a sample");
-    let watch = Watch::new();
-    watch.stop();
-    assert_eq!(analyse(&sample, &few(), 2, &watch), Err(NoAnalysis::Stopped));
+    let monitor = ProgressMonitor::new();
+    monitor.stop();
+    assert_eq!(analyse(&sample, &few(), 2, &monitor), Err(NoAnalysis::Stopped));
     let options = Options { level: 1.0, ..few() };
-    assert_eq!(analyse(&sample, &options, 2, &Watch::new()), Err(NoAnalysis::NoShare(1.0)));
+    assert_eq!(analyse(&sample, &options, 2, &ProgressMonitor::new()), Err(NoAnalysis::NoShare(1.0)));
     let options = Options { bootstraps: MAX_BOOTSTRAPS + 1, ..few() };
-    assert_eq!(analyse(&sample, &options, 2, &Watch::new()), Err(NoAnalysis::Bootstraps(MAX_BOOTSTRAPS + 1)));
+    assert_eq!(
+        analyse(&sample, &options, 2, &ProgressMonitor::new()),
+        Err(NoAnalysis::Bootstraps(MAX_BOOTSTRAPS + 1))
+    );
     let options = Options { threshold: Rule::Exceedances(MIN_EXCEEDANCES - 1), ..few() };
-    assert_eq!(analyse(&sample, &options, 2, &Watch::new()), Err(NoAnalysis::Threshold(29)));
+    assert_eq!(analyse(&sample, &options, 2, &ProgressMonitor::new()), Err(NoAnalysis::Threshold(29)));
     // half of all have the largest value
     let two = Sample::new((0..300).map(|t| f64::from(t % 2)).collect()).expect("a sample");
-    assert_eq!(analyse(&two, &few(), 2, &Watch::new()), Err(NoAnalysis::Tied));
+    assert_eq!(analyse(&two, &few(), 2, &ProgressMonitor::new()), Err(NoAnalysis::Tied));
     assert!(
         Probability::new(0.0).is_err()
             && Probability::new(f64::NAN).is_err()

@@ -1,7 +1,7 @@
 //! The interval of the extremal index at the default size of `reproduce diagxtrm`, on series whose
 //! index is known. The documentation of `pwcet::extremal` has these figures.
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::pwcet::extremal::{ALONE, Exceedances};
 use warpbound::pwcet::threshold::choose;
 use warpbound::pwcet::{Options, Sample};
@@ -55,7 +55,7 @@ fn the_interval_of_the_extremal_index_is_as_good_as_documented() {
             let sample = Sample::new(source.moving_maximum(1.0 - said.theta, said.runs)).expect("a sample");
             let threshold = choose(&sample, options.threshold).expect("a threshold").threshold;
             let index = Exceedances::of(&sample, threshold)
-                .index(options.level, options.bootstraps, seed as u64, 2, &Watch::new())
+                .index(options.level, options.bootstraps, seed as u64, 2, &ProgressMonitor::new())
                 .expect("not stopped");
             let (lower, upper) = index.interval.lower.zip(index.interval.upper).expect("an interval");
             covered += usize::from(index.interval.contains(said.theta));

@@ -1,7 +1,7 @@
 //! The invariants of every curve, for any sample: no negative time, no limit below the observed
 //! times, and nothing that falls as the probability falls.
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::pwcet::curve::{Point, Pwcet};
 use warpbound::pwcet::gpd::Gpd;
 use warpbound::pwcet::interval::Interval;
@@ -140,7 +140,7 @@ fn analysed(kind: &str, source: &mut Source, repeat: usize) -> Option<(Sample, A
     let count = (source.uniform() * source.uniform() * 700.0) as usize;
     let sample = Sample::new(values(kind, source, count)).ok()?;
     let options = options(source, repeat, &sample);
-    let analysis = analyse(&sample, &options, 1, &Watch::new()).ok()?;
+    let analysis = analyse(&sample, &options, 1, &ProgressMonitor::new()).ok()?;
     Some((sample, analysis))
 }
 

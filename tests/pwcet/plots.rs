@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::pwcet::diagnostics::Banded;
 use warpbound::pwcet::gpd::Gpd;
 use warpbound::pwcet::threshold::Rule;
@@ -16,7 +16,7 @@ const TRUTH: Gpd = Gpd { xi: -0.15, alpha: 100.0 };
 fn analysed(count: usize, options: &Options) -> (Sample, Analysis) {
     let values = Source::new(51).gpd(TRUTH, count).into_iter().map(|y| 1000.0 + y).collect();
     let sample = Sample::new(values).expect("a sample");
-    let analysis = analyse(&sample, options, 2, &Watch::new()).expect("an analysis");
+    let analysis = analyse(&sample, options, 2, &ProgressMonitor::new()).expect("an analysis");
     (sample, analysis)
 }
 
@@ -166,7 +166,7 @@ fn a_threshold_asked_for_lies_between_the_steps_of_times() {
         assert_eq!(sample.between_steps(asked), taken);
         assert_eq!(sample.above(taken), sample.values().iter().filter(|&&value| value > asked).count());
         let options = Options { threshold: Rule::At(asked), bootstraps: 9, ..Options::default() };
-        let analysis = analyse(&sample, &options, 1, &Watch::new()).expect("an analysis");
+        let analysis = analyse(&sample, &options, 1, &ProgressMonitor::new()).expect("an analysis");
         assert_eq!(analysis.tail.threshold, taken);
         is_finite(&analysis);
     }

@@ -1,6 +1,6 @@
 //! Fits of data whose distribution is known: parameters, coverage of intervals, sizes of tests.
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::pwcet::bootstrap::{Model, Replicates};
 use warpbound::pwcet::distances::by_table;
 use warpbound::pwcet::extremal::Exceedances;
@@ -72,7 +72,8 @@ fn intervals_cover_the_truth_as_often_as_they_say() {
             let best = excesses.fit(Method::MaximumLikelihood);
             let profile = Profile::new(&excesses, best, 0.9);
             let model = Model { gpd: best, count, resolution: 0.0 };
-            let replicates = Replicates::draw(model, 99, repeat, 2, &Watch::new()).expect("not stopped");
+            let replicates =
+                Replicates::draw(model, 99, repeat, 2, &ProgressMonitor::new()).expect("not stopped");
             let far = truth.exceeded_with(1e-4);
             let holds = [
                 profile.xi().contains(xi),
@@ -106,7 +107,7 @@ fn intervals_of_times_cover_those_near_the_threshold_and_far_from_it() {
     let mut covered = [0; 4];
     for _ in 0..repeats {
         let sample = Sample::new(source.gpd(truth, 1500)).expect("a sample");
-        let analysis = analyse(&sample, &options, 1, &Watch::new()).expect("an analysis");
+        let analysis = analyse(&sample, &options, 1, &ProgressMonitor::new()).expect("an analysis");
         for (covered, point) in covered.iter_mut().zip(&analysis.pwcet.points) {
             let profile = point.intervals.expect("above the threshold").profile;
             *covered += usize::from(profile.contains(truth.exceeded_with(point.probability.get())));
@@ -126,7 +127,8 @@ fn bootstrap_p_values_reject_as_often_as_they_say_and_agree_with_the_table() {
         let excesses = excesses(&mut source, truth, count);
         let gpd = excesses.fit(Method::MaximumLikelihood);
         let model = Model { gpd, count, resolution: 0.0 };
-        let replicates = Replicates::draw(model, 199, repeat, 2, &Watch::new()).expect("not stopped");
+        let replicates =
+            Replicates::draw(model, 199, repeat, 2, &ProgressMonitor::new()).expect("not stopped");
         let tests = FitTests::of(&excesses, gpd, 0.0, &replicates, 0.1);
         ks += usize::from(tests.kolmogorov_smirnov.passed == Some(false));
         ad += usize::from(tests.anderson_darling.passed == Some(false));
@@ -156,7 +158,8 @@ fn whole_cycles_do_not_make_a_fit_wrong() {
         let gpd = excesses.fit(Method::MaximumLikelihood);
         let p = |resolution: f64| {
             let model = Model { gpd, count, resolution };
-            let replicates = Replicates::draw(model, 99, repeat, 2, &Watch::new()).expect("not stopped");
+            let replicates =
+                Replicates::draw(model, 99, repeat, 2, &ProgressMonitor::new()).expect("not stopped");
             let test = FitTests::of(&excesses, gpd, resolution, &replicates, 0.05).anderson_darling;
             test.p_value.expect("a bootstrap")
         };
@@ -179,9 +182,9 @@ fn block_maxima_have_the_shape_of_their_excesses() {
         for seed in 0..100 {
             // maxima of Pareto blocks of 50 are within a fiftieth of a GEV
             let sample = Sample::new(source.gpd(Gpd { xi, alpha: 10.0 }, 5000)).expect("a sample");
-            let (asked, watch) = ([Probability::decade(4)], Watch::new());
+            let (asked, monitor) = ([Probability::decade(4)], ProgressMonitor::new());
             let found =
-                block_maxima(&sample, Some(50), &asked, 0.9, (99, seed), (1, &watch)).expect("blocks");
+                block_maxima(&sample, Some(50), &asked, 0.9, (99, seed), (1, &monitor)).expect("blocks");
             let truth = Gpd { xi, alpha: 10.0 }.exceeded_with(1e-4);
             far.push([found.times[0].maximum_likelihood / truth, found.times[0].l_moments / truth]);
             moments.push(found.l_moments.xi);
@@ -232,7 +235,8 @@ fn the_extremal_index_of_a_moving_maximum_is_known() {
         for repeat in 0..40 {
             let sample = Sample::new(source.moving_maximum(a, 10_000)).expect("a sample");
             let exceedances = Exceedances::of(&sample, sample.threshold_for(300));
-            let index = exceedances.index(0.95, 100, repeat, 1, &Watch::new()).expect("not stopped");
+            let index =
+                exceedances.index(0.95, 100, repeat, 1, &ProgressMonitor::new()).expect("not stopped");
             covered += usize::from(index.interval.contains(theta));
             thetas.push(index.theta);
             runs.push(exceedances.runs(5).theta);
@@ -279,7 +283,8 @@ fn an_autoregressive_series_has_its_correlations_and_the_tail_of_a_normal_variab
 #[test]
 fn percentiles_of_many_excesses_are_those_of_standard_errors() {
     let (count, gpd) = (2000, Gpd { xi: 0.1, alpha: 50.0 });
-    let replicates = Replicates::draw(Model { gpd, count, resolution: 0.0 }, 600, 3, 2, &Watch::new());
+    let replicates =
+        Replicates::draw(Model { gpd, count, resolution: 0.0 }, 600, 3, 2, &ProgressMonitor::new());
     let replicates = replicates.expect("not stopped");
     let errors = StandardErrors::of(gpd, count).expect("regular");
     let xi = replicates.interval(0.9, |gpd| gpd.xi);

@@ -23,7 +23,7 @@ use warpbound::pwcet::gpd::Gpd;
 use warpbound::pwcet::gpd_fit::{Excesses, Method};
 use warpbound::pwcet::interval::{Interval, Profile};
 use warpbound::pwcet::kpss::stationarity;
-use warpbound::{base::Watch, pwcet::Sample};
+use warpbound::{base::ProgressMonitor, pwcet::Sample};
 
 const SETS: [&str; 5] = ["heavy", "bounded", "dependent", "drifting", "tied"];
 
@@ -109,7 +109,7 @@ fn kpss_is_that_of_statsmodels_and_arch() {
 #[test]
 fn bds_is_that_of_statsmodels() {
     for set in sets() {
-        let ours = bds(&set.sample, 0.01, 2, &Watch::new()).expect("not stopped").tests;
+        let ours = bds(&set.sample, 0.01, 2, &ProgressMonitor::new()).expect("not stopped").tests;
         assert_eq!(ours.len(), set.list("/bds").len());
         for (index, our) in ours.iter().enumerate() {
             set.agrees(&format!("/bds/{index}/epsilon"), our.epsilon, 0.0);

@@ -1,6 +1,6 @@
 //! The rates at which tests reject what they should keep, and what they should reject.
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::pwcet::Sample;
 use warpbound::pwcet::autocorrelation::Autocorrelation;
 use warpbound::pwcet::bds::bds;
@@ -61,10 +61,10 @@ fn kpss_finds_drift_and_trend() {
 #[test]
 fn bds_keeps_independent_times_and_finds_hidden_dependence() {
     let mut source = Source::new(23);
-    let watch = Watch::new();
+    let monitor = ProgressMonitor::new();
     let (mut rejected, mut together) = ([0; 4], 0);
     for _ in 0..REPEATS {
-        let found = bds(&sample(source.ar(0.0, 100.0, 500)), 0.05, 1, &watch).expect("not stopped");
+        let found = bds(&sample(source.ar(0.0, 100.0, 500)), 0.05, 1, &monitor).expect("not stopped");
         let middle = found.tests.iter().filter(|test| test.epsilon == 1.5);
         for (count, test) in rejected.iter_mut().zip(middle) {
             *count += usize::from(test.p_value < 0.05);
@@ -86,7 +86,7 @@ fn bds_keeps_independent_times_and_finds_hidden_dependence() {
             })
             .collect();
         let sample = sample(values);
-        hidden += usize::from(!bds(&sample, 0.01, 1, &watch).expect("not stopped").passed);
+        hidden += usize::from(!bds(&sample, 0.01, 1, &monitor).expect("not stopped").passed);
         seen += usize::from(!stationarity(&sample, 0.01).decisive.passed);
     }
     assert!(hidden >= 19 && seen <= 2, "{hidden} {seen}");

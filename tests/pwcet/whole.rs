@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::pwcet::{Options, Sample, analyse};
 
 use super::data::Source;
 
 fn analysed(cycles: &[u64], options: &Options, threads: usize) -> String {
     let sample = Sample::from_cycles(cycles).expect("a sample");
-    let analysis = analyse(&sample, options, threads, &Watch::new()).expect("an analysis");
+    let analysis = analyse(&sample, options, threads, &ProgressMonitor::new()).expect("an analysis");
     serde_json::to_string_pretty(&analysis).expect("JSON")
 }
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use warpbound::check::control_codes::{ControlCodes, Hazard};
 use warpbound::exec::{Executor, Options};
 use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::{Control, Program};
+use warpbound::program::{Control, KernelCode};
 use warpbound::sass::Module;
 
 use crate::shipped::{Shipped, encoding, launch_files, load_by, root};
 
-fn followed(shipped: &Shipped, program: &Program) -> ControlCodes {
+fn followed(shipped: &Shipped, program: &KernelCode) -> ControlCodes {
     let mut executor = Executor::new(program, &shipped.launch, Options::default()).unwrap();
     let (mut paths, mut codes) = (BlockPaths::default(), ControlCodes::default());
     while executor.next_block(&mut paths).unwrap() {

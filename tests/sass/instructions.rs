@@ -252,7 +252,7 @@ fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
         let source = SourceText::new("t.ron", text);
         let spec = LaunchSpec::parse(&source).unwrap();
         let read = |name: &str, _: u64| Ok(inputs[usize::from(name.as_bytes()[0] - b'a')].clone());
-        let run = |program: &warpbound::program::Program| {
+        let run = |program: &warpbound::program::KernelCode| {
             let launch = Launch::new(&spec, program, 0, &source, &read).unwrap();
             let mut executor = Executor::new(program, &launch, Options::default()).unwrap();
             let mut paths = BlockPaths::default();

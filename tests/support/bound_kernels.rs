@@ -9,11 +9,11 @@ use warpbound::diag::SourceText;
 use warpbound::isa::Space;
 use warpbound::machine::{Machine, MachineSpec};
 use warpbound::path::{AsyncRing, BarrierUse, BlockPaths, MemoryUse, Step, WarpPath};
-use warpbound::program::{Area, Flow, Instr, MemoryOp, Program, RegKind, Register, Sem, TimingTable};
+use warpbound::program::{Area, Flow, Instr, KernelCode, MemoryOp, RegKind, Register, Sem, TimingTable};
 
 /// A block of warps with its machine's timing.
 pub struct Kernel {
-    pub program: Program,
+    pub program: KernelCode,
     pub paths: BlockPaths,
     pub table: TimingTable,
 }
@@ -41,7 +41,7 @@ pub fn machine_text(units: &[(&str, u64, u64)], more: &str) -> String {
 /// its steps repeat those of another.
 #[derive(Default)]
 pub struct Builder {
-    program: Program,
+    program: KernelCode,
     paths: BlockPaths,
 }
 

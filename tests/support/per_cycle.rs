@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use warpbound::isa::Space;
 use warpbound::machine::{Dependences, Hazards, Machine, OpTiming};
 use warpbound::path::{BlockPaths, Step};
-use warpbound::program::{Coded, Flow, Program};
+use warpbound::program::{Coded, Flow, KernelCode};
 use warpbound::trace::StallReason;
 
 /// A policy.
@@ -122,7 +122,7 @@ struct Memory {
 }
 
 struct Sim<'a> {
-    program: &'a Program,
+    program: &'a KernelCode,
     machine: &'a Machine,
     blocks: &'a [BlockPaths],
     rule: &'a Rule,
@@ -143,7 +143,7 @@ struct Sim<'a> {
 
 /// Simulates blocks of equal size, at most `resident` of them at a time.
 pub fn simulate(
-    program: &Program,
+    program: &KernelCode,
     machine: &Machine,
     blocks: &[BlockPaths],
     rule: &Rule,

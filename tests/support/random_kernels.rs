@@ -13,19 +13,19 @@ use warpbound::isa::Space;
 use warpbound::machine::{Machine, MachineSpec};
 use warpbound::path::{AsyncRing, BarrierUse, BlockPaths, MemoryUse, Step};
 use warpbound::program::{
-    Area, Coded, Control, Flow, Instr, MachineCode, MemoryOp, Program, RegKind, RegList, Register, Sem,
+    Area, Coded, Control, Flow, Instr, KernelCode, MachineCode, MemoryOp, RegKind, RegList, Register, Sem,
 };
 
 /// A kernel with its machine and the paths of its block.
 pub struct RandomKernel {
-    pub program: Program,
+    pub program: KernelCode,
     pub machine: Machine,
     pub paths: BlockPaths,
 }
 
 /// A launch of several blocks of the same size.
 pub struct RandomLaunch {
-    pub program: Program,
+    pub program: KernelCode,
     pub machine: Machine,
     pub blocks: Vec<BlockPaths>,
 }
@@ -100,7 +100,7 @@ pub fn paper_machine(units: &[(&str, u64, u64)]) -> String {
 
 /// A builder of straight-line code, warp by warp.
 pub struct KernelBuilder {
-    program: Program,
+    program: KernelCode,
     blocks: Vec<BlockPaths>,
 }
 
@@ -113,7 +113,7 @@ impl Default for KernelBuilder {
 impl KernelBuilder {
     /// Returns a builder of one block without warps.
     pub fn new() -> Self {
-        let program = Program { name: "test".into(), file: "test".into(), ..Program::default() };
+        let program = KernelCode { name: "test".into(), file: "test".into(), ..KernelCode::default() };
         Self { program, blocks: vec![BlockPaths::default()] }
     }
 

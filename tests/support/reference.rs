@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use warpbound::diag::SourceText;
 use warpbound::load::ptx_isa;
-use warpbound::program::Program;
+use warpbound::program::KernelCode;
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
 use warpbound::ptx::Module;
 
@@ -88,7 +88,7 @@ pub fn arguments(text: &str) -> (Vec<Arg>, Vec<Buffer>) {
     (args, buffers)
 }
 
-pub fn program(file: &str, entry: &str, text: String) -> Program {
+pub fn program(file: &str, entry: &str, text: String) -> KernelCode {
     let isa = ptx_isa().unwrap();
     let source = SourceText::new(file, text);
     let module = Module::parse(&source).unwrap_or_else(|error| panic!("{error}"));
@@ -107,7 +107,7 @@ pub struct Reference {
 
 impl Reference {
     /// Returns its program, from its PTX file.
-    pub fn program(&self) -> Program {
+    pub fn program(&self) -> KernelCode {
         program(&self.ptx, &self.entry, read(&format!("tests/data/reference/{}", self.ptx)))
     }
 }

@@ -1,26 +1,26 @@
 //! Helpers that run launches on a machine.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::bound;
-use warpbound::check::{Checked, Plan, RunOptions, Workload, WorkloadKind, check};
+use warpbound::check::{JudgedLaunch, Plan, RunOptions, Workload, WorkloadKind, check};
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::program::launch::Launch;
-use warpbound::program::{Program, TimingTable};
+use warpbound::program::{KernelCode, TimingTable};
 use warpbound::sim::{BlockResult, CarriedState, PolicySetup, SimSummary, simulate, simulate_after};
 use warpbound::trace::Observer;
 
-pub fn workload(name: &str, program: Program, launch: Launch) -> Workload {
+pub fn workload(name: &str, program: KernelCode, launch: Launch) -> Workload {
     let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
     Workload { name: name.to_owned(), kind }
 }
 
 /// Evaluates every bound and the self-check, under gto and lrr.
-pub fn judged(workload: &Workload, machine: &Machine, race_memory: Option<usize>) -> Vec<Checked> {
-    let (bounds, watch) = (bound::all(), Watch::new());
+pub fn judged(workload: &Workload, machine: &Machine, race_memory: Option<usize>) -> Vec<JudgedLaunch> {
+    let (bounds, monitor) = (bound::all(), ProgressMonitor::new());
     let options =
-        RunOptions::new(1 << 22, &watch).judged_by(&bounds, &[]).race_memory(race_memory).self_check(true);
+        RunOptions::new(1 << 22, &monitor).judged_by(&bounds, &[]).race_memory(race_memory).self_check(true);
     let plan = Plan { workload, machine, policies: &[PolicySetup::Gto, PolicySetup::Lrr], options };
     check(&plan).unwrap_or_else(|failed| panic!("{}", failed.problems))
 }
@@ -37,8 +37,8 @@ pub fn run(
     observer: &mut impl Observer,
 ) -> SimSummary {
     let table = TimingTable::new(workload.program(), machine).unwrap();
-    let watch = Watch::new();
-    let mut source = workload.source(Options::of(machine, 1 << 26), &watch).unwrap();
+    let monitor = ProgressMonitor::new();
+    let mut source = workload.source(Options::of(machine, 1 << 26), &monitor).unwrap();
     let resident = resident(workload, machine);
     let summary = simulate(&mut source, &table, machine, policy, resident, observer, |_, _| {}).unwrap();
     // a machine that issues two instructions in a cycle uses one slot for both
@@ -69,8 +69,8 @@ pub fn observed_on(
     observer: &mut impl Observer,
 ) -> (SimSummary, Vec<BlockResult>) {
     let table = TimingTable::new(workload.program(), machine).unwrap();
-    let watch = Watch::new();
-    let mut source = workload.source(Options::of(machine, 1 << 26), &watch).unwrap();
+    let monitor = ProgressMonitor::new();
+    let mut source = workload.source(Options::of(machine, 1 << 26), &monitor).unwrap();
     let resident = resident(workload, machine);
     let mut blocks = Vec::new();
     let on_block = |result: &BlockResult, _: &_| blocks.push(result.clone());

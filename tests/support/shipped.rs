@@ -3,13 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::check::WorkloadKind;
 use warpbound::diag::{Diagnostics, SourceText};
 use warpbound::isa::IsaTable;
 use warpbound::load::{LaunchOptions, Loader, Memory};
 use warpbound::machine::{Machine, Setting};
-use warpbound::program::Program;
+use warpbound::program::KernelCode;
 use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::sass;
 
@@ -17,7 +17,7 @@ use warpbound::sass;
 pub struct Shipped {
     pub name: String,
     pub spec: LaunchSpec,
-    pub program: Program,
+    pub program: KernelCode,
     pub launch: Launch,
 }
 
@@ -107,7 +107,7 @@ pub fn load(file: &Path, seed: u64) -> Shipped {
 pub fn load_by(file: &Path, seed: u64, ending: &str) -> Shipped {
     let compiler = ending.rsplit_once('.').map(|(compiler, _)| compiler.to_owned());
     let options = LaunchOptions { compiler, seed, ..LaunchOptions::default() };
-    let kernel = Loader::disk().kernel(&file.display().to_string(), &options, &Watch::new());
+    let kernel = Loader::disk().kernel(&file.display().to_string(), &options, &ProgressMonitor::new());
     let kernel = kernel.unwrap_or_else(|error| panic!("{error}"));
     let name = file.file_stem().unwrap().to_string_lossy().into_owned();
     let spec = kernel.launch_spec().expect("a launch file").clone();

@@ -2,6 +2,7 @@
 //! doc comments of fields are the text of `--help`.
 
 mod ablate;
+mod all_paths;
 mod anomaly;
 mod cfg;
 mod check;
@@ -9,7 +10,6 @@ mod common;
 mod compare;
 mod completions;
 mod diff;
-mod every_path;
 mod evidence;
 mod explore;
 mod export;
@@ -40,6 +40,7 @@ use clap::{Parser, Subcommand};
 use super::terminal::Colour;
 
 pub use ablate::{Ablate, TableFormat};
+pub use all_paths::Static;
 pub use anomaly::Anomaly;
 pub use cfg::{Cfg, Edges};
 pub use check::Check;
@@ -47,7 +48,6 @@ pub use common::{Checkpoint, Common, LoopBounds, OneKernel, Races, Several, Writ
 pub use compare::Compare;
 pub use completions::Completions;
 pub use diff::{Diff, QuotedRun};
-pub use every_path::Static;
 pub use evidence::Evidence;
 pub use explore::Explore;
 pub use export::{Export, Synthetic};

@@ -3,7 +3,7 @@
 
 use super::failures::Batch;
 use super::session::Session;
-use warpbound_core::base::{Watch, in_order};
+use warpbound_core::base::{ProgressMonitor, in_order};
 
 /// Reports the number of blocks of the current kernel, if known, to the progress display.
 pub type Blocks<'a> = &'a dyn Fn(Option<u64>);
@@ -15,14 +15,14 @@ pub fn each_kernel<T: Send>(
     batch: &mut Batch,
     threads: usize,
     session: &Session,
-    work: impl Fn(usize, &Watch, Blocks) -> T + Sync,
+    work: impl Fn(usize, &ProgressMonitor, Blocks) -> T + Sync,
     mut sink: impl FnMut(&mut Batch, usize, T),
 ) {
     if threads == 1 {
         while let Some((index, name)) = batch.begin(session) {
             let label = batch.label(name);
             let begin = |blocks| session.progress.begin(label.clone(), blocks, "blocks");
-            let done = work(index, &session.watch, &begin);
+            let done = work(index, &session.monitor, &begin);
             sink(batch, index, done);
         }
         return;
@@ -30,8 +30,8 @@ pub fn each_kernel<T: Send>(
     let kernels = batch.kernels();
     session.progress.begin("simulating", Some(kernels as u64), "kernels");
     // progress counts kernels, not blocks
-    let watch = session.watch.beside();
-    let one = |index| (!watch.is_stopped()).then(|| work(index, &watch, &|_| {}));
+    let monitor = session.monitor.beside();
+    let one = |index| (!monitor.is_stopped()).then(|| work(index, &monitor, &|_| {}));
     let mut next = 0;
     // an error stops the batch, because later results would leave a gap
     let _ = in_order(0..kernels, threads, one, |done| {
@@ -39,7 +39,7 @@ pub fn each_kernel<T: Send>(
         batch.begun();
         sink(batch, next, done);
         next += 1;
-        session.watch.advance(1);
+        session.monitor.advance(1);
         Ok::<(), ()>(())
     });
 }

@@ -1,7 +1,7 @@
 //! Runs of a kernel with random inputs, observed between instrumentation points.
 //!
 //! Many kernels execute the same instructions for any data. A run whose paths equal those of the
-//! first run is only executed functionally ([`Executed`]) and not simulated again, because it takes
+//! first run is only executed functionally ([`ExecutedLaunch`]) and not simulated again, because it takes
 //! the same time.
 
 use std::sync::OnceLock;
@@ -11,12 +11,12 @@ use super::resources;
 use super::session::Session;
 use crate::load;
 use warpbound_bound::Bound;
-use warpbound_core::base::{Watch, in_order};
+use warpbound_core::base::{ProgressMonitor, in_order};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Machine;
 use warpbound_hybrid::{Instrumented, Observed, Run};
 use warpbound_judge::check::order::OrderDependences;
-use warpbound_judge::check::{Checked, Executed, Paths, Plan, observe};
+use warpbound_judge::check::{ExecutedLaunch, JudgedLaunch, Paths, Plan, observe};
 use warpbound_judge::load::FROM_STDIN;
 use warpbound_sim::PolicySetup;
 
@@ -54,7 +54,7 @@ impl Campaign<'_> {
     pub fn run(
         &self,
         session: &Session,
-        mut each: impl FnMut(u64, &Checked),
+        mut each: impl FnMut(u64, &JudgedLaunch),
     ) -> Result<Observed, Diagnostics> {
         let runs = self.runs;
         if runs > 1 && self.name == FROM_STDIN {
@@ -72,10 +72,10 @@ impl Campaign<'_> {
         let jobs = self.jobs.unwrap_or_else(resources::threads).max(1);
         let threads = jobs.min(usize::try_from(runs).unwrap_or(usize::MAX));
         session.progress.begin(format!("simulating {}", self.name), Some(runs), "runs");
-        let watch = session.watch.beside();
+        let monitor = session.monitor.beside();
         let mut all: Option<Observed> = None;
         let known = OnceLock::new();
-        let one = |number| self.one(number, threads, &watch, &known);
+        let one = |number| self.one(number, threads, &monitor, &known);
         let mut seed = first;
         in_order(0..runs, threads, one, |done| {
             let (checked, found) = done?;
@@ -85,7 +85,7 @@ impl Campaign<'_> {
                 Some(all) => all.then(found),
                 None => all = Some(found),
             }
-            session.watch.advance(1);
+            session.monitor.advance(1);
             Ok::<(), Diagnostics>(())
         })
         .map_err(|problems| match session.stopped() {
@@ -103,13 +103,13 @@ impl Campaign<'_> {
         &self,
         number: u64,
         threads: usize,
-        watch: &Watch,
+        monitor: &ProgressMonitor,
         known: &OnceLock<Known>,
-    ) -> Result<(Checked, Observed), Diagnostics> {
+    ) -> Result<(JudgedLaunch, Observed), Diagnostics> {
         let common = self.common;
         let seed = common.seed + number;
-        let kernel = load::kernel(self.name, self.ptx, seed, watch)?;
-        let options = common.run_options(watch).judged_by(self.bounds, &[]).ahead_unless_parallel(threads);
+        let kernel = load::kernel(self.name, self.ptx, seed, monitor)?;
+        let options = common.run_options(monitor).judged_by(self.bounds, &[]).ahead_unless_parallel(threads);
         let plan = Plan {
             workload: &kernel.workload,
             machine: self.machine,
@@ -119,8 +119,8 @@ impl Campaign<'_> {
         let mut run = Run::new(self.code, self.given);
         let failed = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
         // a single run has no first run to be compared with
-        let mut executed = (self.runs > 1).then(|| Executed::new(&plan)).transpose().map_err(failed)?;
-        let paths = executed.as_ref().and_then(Executed::paths);
+        let mut executed = (self.runs > 1).then(|| ExecutedLaunch::new(&plan)).transpose().map_err(failed)?;
+        let paths = executed.as_ref().and_then(ExecutedLaunch::paths);
         if let Some(first) = known.get()
             && paths == Some(&first.paths)
             && executed.as_ref().is_some_and(|executed| executed.seen() == first.seen)
@@ -146,7 +146,7 @@ impl Campaign<'_> {
             }
             Diagnostics::from(problem).with_excerpts(&kernel.code)
         })?;
-        let whole = |executed: &Executed| Some((executed.paths()?.clone(), executed.seen()));
+        let whole = |executed: &ExecutedLaunch| Some((executed.paths()?.clone(), executed.seen()));
         if let (0, Some((paths, seen))) = (number, executed.as_ref().and_then(whole)) {
             let first = Known { paths, seen, checked: checked.clone(), observed: found.clone() };
             // only this run sets the value
@@ -160,6 +160,6 @@ impl Campaign<'_> {
 struct Known {
     paths: Paths,
     seen: OrderDependences,
-    checked: Checked,
+    checked: JudgedLaunch,
     observed: Observed,
 }

@@ -24,7 +24,7 @@ use super::output::Ending;
 use super::session::Session;
 use warpbound_core::base::Fnv1a;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_judge::check::{Application, Begun, Of, Reached};
+use warpbound_judge::check::{Application, ApplicationProgress, ProgressOf, SavedProgress};
 use warpbound_judge::load::read;
 
 mod identity;
@@ -57,7 +57,7 @@ pub struct Checkpoint {
 pub struct Opened<O> {
     pub checkpoint: Checkpoint,
     /// The state that another process reached, and the counters of the command.
-    pub from: Option<(Begun, O)>,
+    pub from: Option<(SavedProgress, O)>,
 }
 
 impl Checkpoint {
@@ -67,7 +67,7 @@ impl Checkpoint {
         options: &args::Checkpoint,
         force: bool,
         identity: Identity,
-        of: &Of,
+        of: &ProgressOf,
         inputs: &[PathBuf],
         session: &Session,
     ) -> Result<Option<Opened<O>>, Diagnostics> {
@@ -100,7 +100,10 @@ impl Checkpoint {
     }
 
     /// Reads the contents of the file, or returns what is wrong with it and a hint.
-    fn read<O: DeserializeOwned>(&self, of: &Of) -> Result<(Begun, O), (String, &'static str)> {
+    fn read<O: DeserializeOwned>(
+        &self,
+        of: &ProgressOf,
+    ) -> Result<(SavedProgress, O), (String, &'static str)> {
         let anew =
             "it cannot be resumed: start again with --force and without --resume, or choose another name";
         let damaged = |message: String| (message, anew);
@@ -115,13 +118,14 @@ impl Checkpoint {
         }
         let mut inside = BufReader::new(ZlibDecoder::new(packed));
         let own = own(&mut inside).map_err(|why| damaged(format!("after line 2: {why}")))?;
-        let begun = Begun::read(&mut inside, of).map_err(|why| damaged(format!("after line 2: {why}")))?;
+        let begun =
+            SavedProgress::read(&mut inside, of).map_err(|why| damaged(format!("after line 2: {why}")))?;
         Ok((begun, own))
     }
 
     /// Writes the state after a kernel has ended, unless it was written recently. `own` holds the
     /// counters of the command.
-    pub fn keep(&mut self, application: &Application, reached: &Reached, own: &impl Serialize) {
+    pub fn keep(&mut self, application: &Application, reached: &ApplicationProgress, own: &impl Serialize) {
         let (done, all) = reached.through(application);
         let early = |(at, took): (Instant, Duration)| at.elapsed() < took * SHARE;
         if done < all && self.written.is_some_and(early) {
@@ -141,7 +145,7 @@ impl Checkpoint {
         self.written = Some((Instant::now(), began.elapsed()));
     }
 
-    fn write(&self, reached: &Reached, own: &impl Serialize) -> std::io::Result<()> {
+    fn write(&self, reached: &ApplicationProgress, own: &impl Serialize) -> std::io::Result<()> {
         let mut rest = serde_json::to_vec(&self.identity)?;
         rest.push(b'\n');
         let mut packed = ZlibEncoder::new(rest, Compression::fast());

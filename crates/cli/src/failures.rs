@@ -103,7 +103,7 @@ impl<'n> Batch<'n> {
     /// Starts the next kernel and returns its index and name, or `None` if there is none or the
     /// command was stopped.
     pub fn begin(&mut self, session: &Session) -> Option<(usize, &'n str)> {
-        let name = self.names.get(self.begun).filter(|_| !session.watch.is_stopped())?;
+        let name = self.names.get(self.begun).filter(|_| !session.monitor.is_stopped())?;
         self.begun += 1;
         Some((self.begun - 1, name))
     }

@@ -12,6 +12,7 @@ mod checkpoint;
 mod commands;
 mod dumps;
 mod examples;
+mod exhaustive;
 mod failures;
 mod files;
 mod format;
@@ -30,7 +31,6 @@ mod suite;
 mod terminal;
 mod trace_files;
 mod usage;
-mod worst_cases;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -99,7 +99,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Report(report) => commands::report::run(report, session),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce, session),
         Command::Cfg(cfg) => commands::cfg::run(cfg, session),
-        Command::Static(all) => commands::every_path::run(all, session),
+        Command::Static(all) => commands::all_paths::run(all, session),
         Command::Wcet(wcet) => commands::wcet::run(wcet, session),
         Command::Pwcet(pwcet) => commands::pwcet::run(pwcet, session),
         Command::Hybrid(hybrid) => commands::hybrid::run(hybrid, session),

@@ -9,7 +9,7 @@ use super::args::{Common, PtxLaunch};
 use super::files::loader;
 use super::policies;
 use super::session::Session;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Machine, MachineSpec, SchedulerKind, Setting};
 use warpbound_core::path::{BlockPaths, BlockSource};
@@ -22,7 +22,7 @@ use warpbound_judge::load::{
 use warpbound_sim::PolicySetup;
 
 /// Finds and reads a kernel; of a program, the launch that the options select. Reading stops early
-/// if `watch` requests it, here as in the other functions that read kernels.
+/// if `monitor` requests it, here as in the other functions that read kernels.
 ///
 /// # Errors
 /// If a file is invalid, or if reading was stopped.
@@ -30,17 +30,22 @@ pub fn kernel(
     name: &str,
     options: &PtxLaunch,
     seed: u64,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<LoadedKernel, Diagnostics> {
-    match any(name, options, seed, watch)? {
+    match any(name, options, seed, monitor)? {
         Loaded::Kernel(kernel) => Ok(*kernel),
         Loaded::Application(program) => Err(applications::takes_one(&program)),
     }
 }
 
 /// Finds and reads a kernel or program.
-pub fn any(name: &str, options: &PtxLaunch, seed: u64, watch: &Watch) -> Result<Loaded, Diagnostics> {
-    loader().load(name, &options.options(seed), watch)
+pub fn any(
+    name: &str,
+    options: &PtxLaunch,
+    seed: u64,
+    monitor: &ProgressMonitor,
+) -> Result<Loaded, Diagnostics> {
+    loader().load(name, &options.options(seed), monitor)
 }
 
 /// Replaces the names of machine code files by the launches found beside them.
@@ -208,7 +213,7 @@ pub fn nth_block(
         Some(u64::from(block) + 1),
         "blocks",
     );
-    let mut source = kernel.workload.source(common.watched(machine), &session.watch)?;
+    let mut source = kernel.workload.source(common.watched(machine), &session.monitor)?;
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
         if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
@@ -219,7 +224,7 @@ pub fn nth_block(
             let message = format!("the launch has {} blocks", kernel.workload.blocks());
             return Err(Diagnostic::general(format!("--of-block {block}"), message).into());
         }
-        session.watch.advance(1);
+        session.monitor.advance(1);
     }
     let seen = source.seen();
     Ok((paths, seen))

@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{printable, printable_name};
 
 /// The time after which progress is shown; shorter commands show nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
 const TICK: Duration = Duration::from_millis(100);
 
-/// Shows the progress of a command, from a separate thread that reads its [`Watch`].
+/// Shows the progress of a command, from a separate thread that reads its [`ProgressMonitor`].
 pub struct Progress {
     thread: Mutex<Option<JoinHandle<()>>>,
     /// `None` if progress is not visible.
     shown: Option<Arc<Shown>>,
-    watch: Arc<Watch>,
+    monitor: Arc<ProgressMonitor>,
 }
 
 /// The state shared by the thread and the command.
@@ -48,20 +48,20 @@ pub struct Stage {
 
 impl Progress {
     /// Starts the display, if it is visible.
-    pub fn new(visible: bool, watch: Arc<Watch>) -> Self {
+    pub fn new(visible: bool, monitor: Arc<ProgressMonitor>) -> Self {
         let start = || {
             let shown = Arc::new(Shown { state: Mutex::default(), changed: Condvar::new() });
-            let (of_thread, watched) = (shown.clone(), watch.clone());
+            let (of_thread, watched) = (shown.clone(), monitor.clone());
             let thread = std::thread::Builder::new().spawn(move || of_thread.show(&watched)).ok()?;
             Some((shown, thread))
         };
         let (shown, thread) = visible.then(start).flatten().unzip();
-        Self { thread: Mutex::new(thread), shown, watch }
+        Self { thread: Mutex::new(thread), shown, monitor }
     }
 
     /// Starts a stage; its steps are counted from 0.
     pub fn begin(&self, what: impl Into<String>, steps: Option<u64>, unit: &'static str) {
-        self.watch.restart();
+        self.monitor.restart();
         if let Some(shown) = &self.shown {
             let mut state = shown.lock();
             state.stage = Stage { what: what.into(), steps, unit };
@@ -96,18 +96,18 @@ impl Shown {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn show(&self, watch: &Watch) {
+    fn show(&self, monitor: &ProgressMonitor) {
         let began = Instant::now();
         let mut state = self.lock();
         while !state.ended {
             if state.bar.is_none() && began.elapsed() >= PATIENCE {
                 state.bar = Some(ProgressBar::hidden().with_elapsed(began.elapsed()));
                 state.restyle();
-                state.update(watch);
+                state.update(monitor);
                 // the bar is drawn only now, when it has text
                 state.bar.iter().for_each(|bar| bar.set_draw_target(ProgressDrawTarget::stderr()));
             }
-            state.update(watch);
+            state.update(monitor);
             let waited = self.changed.wait_timeout(state, TICK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -135,10 +135,10 @@ impl State {
         bar.set_prefix(printable_name(&self.stage.what).into_owned());
     }
 
-    fn update(&self, watch: &Watch) {
+    fn update(&self, monitor: &ProgressMonitor) {
         let Some(bar) = &self.bar else { return };
-        bar.set_position(watch.done());
-        let states = watch.states();
+        bar.set_position(monitor.done());
+        let states = monitor.states();
         bar.set_message(match states {
             0 => self.stage.unit.to_owned(),
             _ => format!("{}, {states} states", self.stage.unit),

@@ -8,7 +8,7 @@ use super::files::Parts;
 use super::progress::Progress;
 use super::stop::{Stop, Without};
 use super::terminal;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_report::output::Stopped;
 use warpbound_report::style::Style;
 
@@ -18,7 +18,7 @@ pub struct Session {
     pub style: Style,
     /// The progress counters and the stop request, shared by the computation and the rest of the
     /// process.
-    pub watch: Arc<Watch>,
+    pub monitor: Arc<ProgressMonitor>,
     /// The progress display.
     pub progress: Progress,
     /// The unfinished files.
@@ -32,13 +32,13 @@ impl Session {
     /// before it has a result.
     pub fn new(general: &General, without: Arc<Without>) -> Self {
         let began = Instant::now();
-        let watch = Arc::new(Watch::new());
+        let monitor = Arc::new(ProgressMonitor::new());
         let parts = Parts::default();
         let visible = !general.quiet && terminal::shows_progress();
-        let progress = Progress::new(visible, watch.clone());
+        let progress = Progress::new(visible, monitor.clone());
         let log = visible.then(|| progress.log());
-        let stop = Stop::new(&watch, &parts, general.time_limit, log, without);
-        Self { style: terminal::style(general.color), progress, began, stop, watch, parts }
+        let stop = Stop::new(&monitor, &parts, general.time_limit, log, without);
+        Self { style: terminal::style(general.color), progress, began, stop, monitor, parts }
     }
 
     /// Returns why the computation was stopped, if it was.

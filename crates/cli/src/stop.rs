@@ -1,7 +1,7 @@
 //! Cancellation of a command by Ctrl-C, signals or `--time-limit`.
 //!
 //! The first signal requests the computation to stop; the command then prints what it has
-//! established so far. If the computation does not check its [`Watch`] in time, the process ends
+//! established so far. If the computation does not check its [`ProgressMonitor`] in time, the process ends
 //! without a result and says so. A second signal ends the process at once, and SIGTERM ends it
 //! after ten seconds at the latest; unfinished files are removed.
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::files::Parts;
 use super::progress::Log;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_report::output::Stopped;
 
 /// The time from a stop request until the computation must have noticed it.
@@ -40,7 +40,7 @@ pub type Without = dyn Fn(Stopped, Option<String>) -> u8 + Send + Sync;
 /// The state of the cancellation of a command.
 #[derive(Clone)]
 pub struct Stop {
-    watch: Arc<Watch>,
+    monitor: Arc<ProgressMonitor>,
     reason: Arc<OnceLock<Stopped>>,
     phase: Arc<AtomicU8>,
     without: Arc<Without>,
@@ -52,14 +52,14 @@ impl Stop {
     /// Starts to handle signals, and stops the computation after `limit`. `log` receives a message
     /// when Ctrl-C is handled; `without` is called if the process ends without a result.
     pub fn new(
-        watch: &Arc<Watch>,
+        monitor: &Arc<ProgressMonitor>,
         parts: &Parts,
         limit: Option<Duration>,
         log: Option<Log>,
         without: Arc<Without>,
     ) -> Self {
         let stop = Self {
-            watch: watch.clone(),
+            monitor: monitor.clone(),
             reason: Arc::default(),
             phase: Arc::new(AtomicU8::new(COMPUTING)),
             without,
@@ -103,13 +103,13 @@ impl Stop {
     /// Requests the computation to stop. Returns whether this is the first request.
     fn now(&self, reason: Stopped) -> bool {
         let first = self.reason.set(reason).is_ok();
-        self.watch.stop();
+        self.monitor.stop();
         if first {
             let stop = self.clone();
             // if the thread cannot be started, the command ends when its computation does
             let _ = std::thread::Builder::new().spawn(move || {
                 wait(PATIENCE);
-                if stop.watch.has_noticed() {
+                if stop.monitor.has_noticed() {
                     wait(CONCLUSION);
                 }
                 stop.give_up(reason);

@@ -21,7 +21,7 @@ use super::rows::Processor;
 use super::step::{self, Executed, execute};
 use super::straight::Straight;
 use super::warp::{State, Warp};
-use warpbound_core::base::{LaneMask, Pc, WARP_SIZE, WarpMask, Watch};
+use warpbound_core::base::{LaneMask, Pc, ProgressMonitor, WARP_SIZE, WarpMask};
 use warpbound_core::path::{BarrierUse, BlockPaths, Step};
 use warpbound_core::program::Sem;
 use warpbound_core::program::sem::BarrierKind;
@@ -47,7 +47,7 @@ pub(super) struct Runner<'a> {
     /// The data that the warps share.
     pub(super) context: Context<'a>,
     /// The stop request of the run, if there is one.
-    pub(super) watch: Option<&'a Watch>,
+    pub(super) monitor: Option<&'a ProgressMonitor>,
     options: Options,
     code: Arc<Code>,
     processor: Processor,
@@ -70,7 +70,7 @@ impl<'a> Runner<'a> {
         let warps = (0..context.shape.warps).map(warp).collect();
         Self {
             context,
-            watch: None,
+            monitor: None,
             options,
             code,
             processor: Processor::new(options.vectors),
@@ -90,8 +90,8 @@ impl<'a> Runner<'a> {
         self.context.shape.at = at;
         self.context.memory.start_block();
         self.barriers.start(self.warps.len());
-        if let Some(watch) = &mut self.context.watch {
-            watch.start_block(self.context.shape.linear_block() as u32);
+        if let Some(detector) = &mut self.context.detector {
+            detector.start_block(self.context.shape.linear_block() as u32);
         }
         self.warps.iter_mut().for_each(|warp| warp.start(&self.context.shape));
         self.fuel = self.options.max_instructions_per_block;
@@ -107,7 +107,7 @@ impl<'a> Runner<'a> {
                 }
                 if self.warps[id].state == State::Ready {
                     ran = true;
-                    if self.watch.is_some_and(Watch::is_stopped) {
+                    if self.monitor.is_some_and(ProgressMonitor::is_stopped) {
                         return Ok(false);
                     }
                     self.run_warp(id, paths)?;
@@ -296,8 +296,8 @@ impl<'a> Runner<'a> {
         if arrival.waits {
             self.warps[id].state = State::Waiting(pc);
         }
-        if let Some(watch) = &mut self.context.watch {
-            watch.arrive(id, arrival.id);
+        if let Some(detector) = &mut self.context.detector {
+            detector.arrive(id, arrival.id);
         }
         if let Err(expected) = self.barriers.arrive(id, arrival) {
             let count = |warps| match warps {
@@ -319,10 +319,10 @@ impl<'a> Runner<'a> {
     /// Releases the warps at a barrier if it is complete.
     fn open(&mut self, id: usize) {
         let Some(Opened { waiting, tally, arrived, for_all }) = self.barriers.release(id) else { return };
-        if let Some(watch) = &mut self.context.watch {
+        if let Some(detector) = &mut self.context.detector {
             // a warp that ended without arriving counts as if it had arrived
             let ended = if for_all { self.barriers.finished() } else { WarpMask::empty() };
-            watch.release(id, waiting, ended - arrived);
+            detector.release(id, waiting, ended - arrived);
         }
         for slot in waiting.slots() {
             let warp = &mut self.warps[slot];

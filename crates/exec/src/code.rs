@@ -17,7 +17,7 @@ use warpbound_core::path::{MemoryUse, Step};
 use warpbound_core::program::sem::{
     Carry, MbarrierOp, Operand, PredSrc, Special, Xmad, exchange, lanewise, memory, no_effect,
 };
-use warpbound_core::program::{Guard, Instr, Program, Sem};
+use warpbound_core::program::{Guard, Instr, KernelCode, Sem};
 
 /// A decoded instruction. The meaning of `d`, `a`, `b` and `c` depends on the kind; they are rows
 /// unless stated otherwise.
@@ -234,7 +234,7 @@ pub(super) struct Code {
 
 impl Code {
     /// Decodes a program; the rows of its immediates are added to the map.
-    pub(super) fn new(program: &Program, map: &mut RegisterMap, vectors: Vectors) -> Self {
+    pub(super) fn new(program: &KernelCode, map: &mut RegisterMap, vectors: Vectors) -> Self {
         let mut code = Self {
             ops: Vec::with_capacity(program.instrs.len()),
             steps: Vec::with_capacity(program.instrs.len()),
@@ -366,7 +366,7 @@ impl Code {
 
 /// Returns the instructions from which lanes can only end: `ret`, `exit`, and jumps that lead there
 /// unconditionally.
-fn leaves(program: &Program) -> Vec<bool> {
+fn leaves(program: &KernelCode) -> Vec<bool> {
     let mut known: Vec<Option<bool>> = vec![None; program.instrs.len()];
     for start in 0..program.instrs.len() {
         let (mut at, mut chain) = (start, Vec::new());

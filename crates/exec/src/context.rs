@@ -6,13 +6,13 @@ use super::memory::Memory;
 use super::races::RaceDetector;
 use super::record::Record;
 use super::warp::Shape;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::image::Bound;
 
 /// The state that all warps of a launch share.
 pub(super) struct Context<'a> {
     /// The kernel.
-    pub(super) program: &'a Program,
+    pub(super) program: &'a KernelCode,
     /// The textures and surfaces of the launch.
     pub(super) images: &'a [Bound],
     /// The memory of the launch and of the running block.
@@ -24,7 +24,7 @@ pub(super) struct Context<'a> {
     /// The number of changes of mbarrier objects.
     pub(super) objects_changed: u64,
     /// The race detector, if race detection is on.
-    pub(super) watch: Option<Box<RaceDetector>>,
+    pub(super) detector: Option<Box<RaceDetector>>,
     /// The outcomes of branches, if they are counted.
     pub(super) divergence: Option<Box<Divergence>>,
 }

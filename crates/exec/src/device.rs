@@ -3,7 +3,7 @@
 use super::races::VaryingWords;
 use warpbound_core::base::sparse_copy;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::launch::{Buffer, Launch};
 use warpbound_core::program::layout::{GLOBALS_BASE, MemoryLayout, Segment, Variable, place_buffers};
 use warpbound_core::program::sequence::Target;
@@ -87,7 +87,7 @@ impl Device {
     ///
     /// # Errors
     /// Returns the same errors as [`Device::new`].
-    pub fn of(program: &Program, launch: &Launch) -> Result<Self, Diagnostics> {
+    pub fn of(program: &KernelCode, launch: &Launch) -> Result<Self, Diagnostics> {
         Self::new([(&program.memory, launch.symbols.as_slice())], &launch.buffers)
     }
 

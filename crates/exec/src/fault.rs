@@ -5,7 +5,7 @@ use super::warp::{Shape, Warp};
 use warpbound_core::base::Pc;
 use warpbound_core::diag::Diagnostic;
 use warpbound_core::isa::Space;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::layout::window_base;
 
 /// An error of the kernel. It is boxed, because it is rare and results are returned by every
@@ -13,7 +13,7 @@ use warpbound_core::program::layout::window_base;
 pub(super) type Fault = Box<Diagnostic>;
 
 /// Returns a fault at an instruction.
-pub(super) fn at(program: &Program, pc: Pc, message: String, hint: &str) -> Fault {
+pub(super) fn at(program: &KernelCode, pc: Pc, message: String, hint: &str) -> Fault {
     let line = program.instrs.get(pc.index()).map_or(0, |instr| instr.line);
     let mut diagnostic = Diagnostic::general(&program.file, message).hint(hint);
     if line > 0 {
@@ -43,7 +43,7 @@ impl Access {
     pub(super) fn fault(
         &self,
         denied: Denied,
-        program: &Program,
+        program: &KernelCode,
         pc: Pc,
         memory: &Memory,
         warp: &Warp,

@@ -1,6 +1,6 @@
 //! Functional execution: computes what every warp of a launch does, without any timing.
 //!
-//! An [`Executor`] runs a [`Program`] under a [`Launch`] block by block and yields the
+//! An [`Executor`] runs a [`KernelCode`] under a [`Launch`] block by block and yields the
 //! [`BlockPaths`] of each. The 32 lanes of a warp execute together, with a SIMT stack ([`stack`])
 //! that supports two mechanisms of reconvergence. Values are exact: integers follow the PTX ISA,
 //! floating-point results are correctly rounded, and approximate functions stay within their
@@ -48,7 +48,7 @@ use warpbound_core::machine::{Banks, Machine, Reconvergence, SharedMemory};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, Step};
 use warpbound_core::program::launch::Launch;
 use warpbound_core::program::sem::{ValueTy, exchange, jump, lanewise};
-use warpbound_core::program::{Instr, Program, Sem};
+use warpbound_core::program::{Instr, KernelCode, Sem};
 
 pub use device::Device;
 
@@ -167,7 +167,7 @@ impl<'a> Executor<'a> {
     ///
     /// # Errors
     /// Returns an error for a program without semantics, or a launch that does not fit the program.
-    pub fn new(program: &'a Program, launch: &'a Launch, options: Options) -> Result<Self, Diagnostics> {
+    pub fn new(program: &'a KernelCode, launch: &'a Launch, options: Options) -> Result<Self, Diagnostics> {
         Self::on(Device::of(program, launch)?, 0, program, launch, options)
     }
 
@@ -179,7 +179,7 @@ impl<'a> Executor<'a> {
     pub fn on(
         mut device: Device,
         module: usize,
-        program: &'a Program,
+        program: &'a KernelCode,
         launch: &'a Launch,
         options: Options,
     ) -> Result<Self, Diagnostics> {
@@ -206,7 +206,7 @@ impl<'a> Executor<'a> {
             total_shared: program.memory.shared_bytes(dynamic_shared),
             skew: options.another_order.unwrap_or(0),
         };
-        let watch = options.races.map(|order| {
+        let detector = options.races.map(|order| {
             let (extents, unwritten) = (memory.extents(), memory.unwritten(program));
             Box::new(races::RaceDetector::new(
                 program,
@@ -224,7 +224,7 @@ impl<'a> Executor<'a> {
             shape,
             objects_changed: 0,
             record: record::Record::new(program, &options),
-            watch,
+            detector,
             divergence: options.divergence.then(|| Box::new(Divergence::new(program.instrs.len()))),
         };
         // a path counts its steps in 32 bits
@@ -236,8 +236,8 @@ impl<'a> Executor<'a> {
     /// Attaches a stop request. When it is set, the run yields no further block, and the block in
     /// flight is discarded.
     #[must_use]
-    pub fn watched(mut self, watch: &'a base::Watch) -> Self {
-        self.runner.watch = Some(watch);
+    pub fn watched(mut self, monitor: &'a base::ProgressMonitor) -> Self {
+        self.runner.monitor = Some(monitor);
         self
     }
 
@@ -261,7 +261,7 @@ impl<'a> Executor<'a> {
     /// Returns the device with its memory after the blocks run so far.
     pub fn into_device(self) -> Device {
         let Self { runner, found, .. } = self;
-        let varying = runner.context.watch.as_ref().map_or(found, |watch| watch.varying_words());
+        let varying = runner.context.detector.as_ref().map_or(found, |detector| detector.varying_words());
         Device { varying, ..runner.context.memory.into_device() }
     }
 
@@ -273,7 +273,7 @@ impl<'a> Executor<'a> {
 
     /// Returns whether the run detects the dependences that [`Self::time_dependences`] returns.
     pub fn watches_races(&self) -> bool {
-        self.runner.context.watch.is_some()
+        self.runner.context.detector.is_some()
     }
 
     /// Returns the results that depend on the order of the actions of warps, as far as the run has
@@ -282,9 +282,9 @@ impl<'a> Executor<'a> {
         let context = &self.runner.context;
         let place = |space, address| context.memory.describe(space, address);
         context
-            .watch
+            .detector
             .as_ref()
-            .map_or_else(TimeDependences::default, |watch| watch.report(context.program, place))
+            .map_or_else(TimeDependences::default, |detector| detector.report(context.program, place))
     }
 }
 
@@ -336,7 +336,7 @@ fn check_shape(launch: &Launch, problems: &mut Diagnostics) {
 }
 
 /// Reports what the types of a program allow, but execution does not.
-fn check_program(program: &Program, problems: &mut Diagnostics) {
+fn check_program(program: &KernelCode, problems: &mut Diagnostics) {
     let most = Step::MAX_PC as usize;
     if program.instrs.is_empty() || program.instrs.len() > most {
         let message =

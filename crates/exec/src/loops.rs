@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use warpbound_core::base::Pc;
 use warpbound_core::path::Step;
 use warpbound_core::program::sem::straight;
-use warpbound_core::program::{Program, Sem};
+use warpbound_core::program::{KernelCode, Sem};
 
 /// The number of last steps that are searched.
 const WINDOW: usize = 1 << 16;
 
 /// Returns `file:line` of the last loop of a path, from its header to its back edge: the back edge
 /// taken most often in the last steps.
-pub(super) fn hot_loop(program: &Program, steps: &[Step]) -> Option<String> {
+pub(super) fn hot_loop(program: &KernelCode, steps: &[Step]) -> Option<String> {
     let window = &steps[steps.len().saturating_sub(WINDOW)..];
     let mut taken: BTreeMap<(Pc, Pc), u32> = BTreeMap::new();
     for pair in window.windows(2) {
@@ -26,7 +26,7 @@ pub(super) fn hot_loop(program: &Program, steps: &[Step]) -> Option<String> {
     Some(span(program, head, branch))
 }
 
-fn branches_to(program: &Program, from: Pc, to: Pc) -> bool {
+fn branches_to(program: &KernelCode, from: Pc, to: Pc) -> bool {
     match program.instrs.get(from.index()).map(|instr| &instr.sem) {
         Some(Sem::Branch { target, .. }) => *target == to,
         Some(Sem::BranchTable { targets, .. }) => targets.contains(&to),
@@ -37,6 +37,6 @@ fn branches_to(program: &Program, from: Pc, to: Pc) -> bool {
 }
 
 /// Formats a range as `file:first to file:last`.
-fn span(program: &Program, first: Pc, last: Pc) -> String {
+fn span(program: &KernelCode, first: Pc, last: Pc) -> String {
     format!("{} to {}", program.place(first), program.place(last))
 }

@@ -14,7 +14,7 @@
 //! arrival.
 //!
 //! The timing simulation does not model these waits: no verdict is given for a kernel that has
-//! them, see [`warpbound_core::program::Program::untimed_wait`].
+//! them, see [`warpbound_core::program::KernelCode::untimed_wait`].
 
 use super::access::Targets;
 use super::context::{Context, Meeting};
@@ -153,15 +153,15 @@ pub(super) fn execute(
                 "1048575 are possible",
             );
         }
-        if let (MbarrierOp::CopiesArrive { .. }, Some(watch)) = (barrier.op, &mut context.watch) {
+        if let (MbarrierOp::CopiesArrive { .. }, Some(detector)) = (barrier.op, &mut context.detector) {
             // the arrival is that of the copies, so a warp that observes it finds them done
-            watch.commit_copies(warp.id);
-            watch.wait_for_copies(warp.id, 0, enabled);
+            detector.commit_copies(warp.id);
+            detector.wait_for_copies(warp.id, 0, enabled);
         }
         let completes = object.complete();
         store(&targets, warp, context, (pc, lane), object.encode(), AccessEffect::Reads);
-        if let Some(watch) = &mut context.watch {
-            watch.arrive_at_object(warp.id, targets.of(lane).1, completes);
+        if let Some(detector) = &mut context.detector {
+            detector.arrive_at_object(warp.id, targets.of(lane).1, completes);
         }
         if let Some(state) = result {
             warp.set_in(state, lane, old);
@@ -188,9 +188,9 @@ pub(super) fn wait(
     }
     warp.time_is_up = false;
     let targets = Targets::new(warp, context, pc, (barrier.space, &barrier.addr), 8, "mbarrier access");
-    if let Some(watch) = &mut context.watch {
+    if let Some(detector) = &mut context.detector {
         for lane in over.lanes() {
-            watch.learn_of_object(warp.id, targets.of(lane).1);
+            detector.learn_of_object(warp.id, targets.of(lane).1);
         }
     }
     warp.set_pred(done, over, enabled);
@@ -256,15 +256,15 @@ fn store(
     context: &mut Context,
     (pc, lane): (Pc, usize),
     word: u64,
-    deed: AccessEffect,
+    effect: AccessEffect,
 ) {
     let (space, address) = targets.of(lane);
     if let Ok(bytes) = context.memory.write(space, warp.thread(lane), address, 8) {
         bytes.copy_from_slice(&word.to_le_bytes());
     }
     context.objects_changed += 1;
-    if let Some(watch) = &mut context.watch {
-        watch.access(Accessor { warp: warp.id, pc }, space, address, 8, deed);
+    if let Some(detector) = &mut context.detector {
+        detector.access(Accessor { warp: warp.id, pc }, space, address, 8, effect);
     }
 }
 

@@ -11,7 +11,7 @@ use warpbound_core::base::ask_memory;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::isa::Space;
 use warpbound_core::path::Footprint;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::launch::{Arg, Launch};
 use warpbound_core::program::layout::{BUFFERS_BASE, GLOBALS_BASE};
 
@@ -63,7 +63,7 @@ impl Memory {
     pub(super) fn on(
         mut device: Device,
         module: usize,
-        program: &Program,
+        program: &KernelCode,
         launch: &Launch,
         stack_bytes: u64,
     ) -> Result<Self, Diagnostics> {
@@ -132,7 +132,7 @@ impl Memory {
         variable_in(module, module.region.map(|region| &self.regions[region]), &self.constants, name)
     }
 
-    fn parameter_block(&self, program: &Program, launch: &Launch, problems: &mut Diagnostics) -> Vec<u8> {
+    fn parameter_block(&self, program: &KernelCode, launch: &Launch, problems: &mut Diagnostics) -> Vec<u8> {
         let end = program.params.iter().map(|p| u64::from(p.offset) + u64::from(p.size)).max().unwrap_or(0);
         let size = end.max(u64::from(program.memory.param_bytes)).min(1 << 20) as usize;
         let mut block = vec![0; size];
@@ -366,7 +366,7 @@ impl Memory {
 
     /// Returns the regions that a kernel with these arguments does not write, as far as its code
     /// shows.
-    pub(super) fn unwritten(&self, program: &Program) -> Vec<Extent> {
+    pub(super) fn unwritten(&self, program: &KernelCode) -> Vec<Extent> {
         let extent = |region: &Region| Extent { base: region.base, bytes: region.bytes.len() as u64 };
         let regions: Vec<Extent> = self.regions.iter().map(extent).collect();
         targets::unwritten(program, &self.params, &regions)
@@ -449,7 +449,7 @@ mod tests {
     use warpbound_core::program::{Param, ParamType};
 
     fn memory(lens: &[usize]) -> Memory {
-        let mut program = Program { name: "k".into(), file: "k.ptx".into(), ..Program::default() };
+        let mut program = KernelCode { name: "k".into(), file: "k.ptx".into(), ..KernelCode::default() };
         program.memory.globals.place("table", 8, 4);
         program.memory.globals.place("other", 8, 8);
         program.memory.globals.init = vec![1, 2, 3];

@@ -9,7 +9,7 @@ use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
 use warpbound_core::isa::Space;
 use warpbound_core::machine::Banks;
 use warpbound_core::path::{LineUse, Lines, WarpPath};
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::layout::LOCAL_LINES_BASE;
 
 /// The recorder of a launch.
@@ -58,7 +58,7 @@ pub(super) struct Collecting<'a> {
 const WORD: u64 = 4;
 
 impl Record {
-    pub(super) fn new(program: &Program, options: &Options) -> Self {
+    pub(super) fn new(program: &KernelCode, options: &Options) -> Self {
         let traffic = || Traffic {
             moves_lines: program.instrs.iter().map(|instr| instr.moves_lines(options.constants)).collect(),
             stores: program.instrs.iter().map(|instr| instr.stores()).collect(),

@@ -10,7 +10,7 @@ use super::lanes::{Lanes, width_mask};
 use super::rows::Row;
 use warpbound_core::base::{LaneMask, RegId, WARP_SIZE};
 use warpbound_core::program::sem::{Operand, Special};
-use warpbound_core::program::{Program, RegKind};
+use warpbound_core::program::{KernelCode, RegKind};
 
 /// The row of a register of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Inputs {
 
 impl RegisterMap {
     /// Creates the map of the registers of a program, without any inputs.
-    pub(super) fn new(program: &Program) -> Self {
+    pub(super) fn new(program: &KernelCode) -> Self {
         let (mut narrow, mut wide) = (0, 0);
         let place = |kind| match kind {
             RegKind::Pred => RegisterRow::Pred,

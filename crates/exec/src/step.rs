@@ -170,8 +170,8 @@ pub(super) fn data(
         }
         Sem::AsyncCommit => {
             warp.groups.commit();
-            if let Some(watch) = &mut context.watch {
-                watch.commit_copies(warp.id);
+            if let Some(detector) = &mut context.detector {
+                detector.commit_copies(warp.id);
             }
         }
         Sem::AsyncWait { pending, all } => {
@@ -179,11 +179,11 @@ pub(super) fn data(
                 warp.groups.commit();
             }
             let pending = if *all { 0 } else { *pending };
-            if let Some(watch) = &mut context.watch {
+            if let Some(detector) = &mut context.detector {
                 if *all {
-                    watch.commit_copies(warp.id);
+                    detector.commit_copies(warp.id);
                 }
-                watch.wait_for_copies(warp.id, pending as usize, enabled);
+                detector.wait_for_copies(warp.id, pending as usize, enabled);
             }
             return Ok(Step::with(pc, warp.groups.wait(u64::from(pending))));
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::ilp::{IlpError, Limits, Program, Worst};
+use super::ilp::{IlpError, IntegerProgram, Limits, Worst};
 use super::ipg::Ipg;
 use super::observed::Observed;
 use super::sections::NoSections;
@@ -103,7 +103,8 @@ pub fn estimate(
 ) -> Result<Estimates, NoEstimate> {
     let mut timing = observed.timing.clone();
     timing.set_bounds(ipg, bounds);
-    let solved = |timing: &Timing| Program::new(ipg, timing, limits).and_then(|program| program.solve());
+    let solved =
+        |timing: &Timing| IntegerProgram::new(ipg, timing, limits).and_then(|program| program.solve());
     let worst = solved(&timing).map_err(NoEstimate::Warp)?;
     let compared = |value| Estimate::new(value, observed.high_water);
     let z_warp = worst.value;

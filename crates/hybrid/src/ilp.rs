@@ -99,13 +99,13 @@ struct Column {
 
 /// The integer linear program of a graph and of the data from traces.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct IntegerProgram {
     columns: Vec<Column>,
     rows: Vec<Row>,
     transitions: usize,
 }
 
-impl Program {
+impl IntegerProgram {
     /// Creates the program whose optimum is the estimate of one warp.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::ipg::{Ipg, IpgError, with_end};
 use warpbound_core::base::Pc;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::graph::LoopTree;
 use warpbound_core::program::sem::Sem;
 use warpbound_core::program::warp_cfg::{Divergence, IrreducibleCode, WarpCfg};
@@ -62,7 +62,7 @@ impl Instrumented {
     /// # Errors
     /// Returns an error for a cycle in the control flow that is not a loop.
     pub fn new(
-        program: &Program,
+        program: &KernelCode,
         block: Option<[u32; 3]>,
         divergence: Divergence,
         density: Density,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::ipg::Ipg;
 use super::sections::{NoSections, SectionTiming, Sections};
 use super::trace::Event;
-use super::waves::{BlockWaves, Places};
+use super::waves::{BlockWaves, CtaSlots};
 use warpbound_core::base::Cycle;
 
 /// The largest number of warps of a block.
@@ -34,7 +34,7 @@ enum State {
 /// The warps of one block after the other.
 #[derive(Clone, Debug)]
 struct Group {
-    /// The index of its first slot in [`Places`].
+    /// The index of its first slot in [`CtaSlots`].
     first: usize,
     warps: Vec<State>,
     started: u32,
@@ -46,7 +46,7 @@ pub struct Blocks<'a> {
     ipg: &'a Ipg,
     layout: &'a Layout,
     groups: HashMap<(u32, u32), Group>,
-    places: Places,
+    cta_slots: CtaSlots,
     waves: BlockWaves,
     sections: Sections<'a>,
     wrong: Option<NoSections>,
@@ -59,7 +59,7 @@ impl<'a> Blocks<'a> {
             ipg,
             layout,
             groups: HashMap::new(),
-            places: Places::default(),
+            cta_slots: CtaSlots::default(),
             waves: BlockWaves::default(),
             sections: Sections::new(ipg),
             wrong: None,
@@ -94,7 +94,7 @@ impl<'a> Blocks<'a> {
                     group.started = 0;
                 }
                 if group.started == 0 {
-                    self.places.block(0, group.first, size as usize);
+                    self.cta_slots.block(0, group.first, size as usize);
                 }
                 group.started += 1;
                 group.warps[own] = State::Running;
@@ -117,9 +117,9 @@ impl<'a> Blocks<'a> {
         self.sections.passed(event);
         if self.ipg.is_exit(ipoint) {
             group.warps[own] = State::Off;
-            self.places.ended(0, slot, cycle);
+            self.cta_slots.ended(0, slot, cycle);
         } else {
-            self.places.seen(0, slot, cycle);
+            self.cta_slots.seen(0, slot, cycle);
             if self.layout.barriers.as_ref().is_some_and(|barriers| barriers[ipoint]) {
                 group.warps[own] = State::Waiting(cycle);
             }
@@ -129,7 +129,7 @@ impl<'a> Blocks<'a> {
 
     /// Ends the current run.
     pub fn end_run(&mut self) {
-        self.waves = self.waves.max(std::mem::take(&mut self.places).waves());
+        self.waves = self.waves.max(std::mem::take(&mut self.cta_slots).waves());
         self.groups.clear();
     }
 

@@ -39,7 +39,7 @@ pub mod waves;
 
 pub use estimates::{BySections, Estimate, Estimates, NoEstimate, default_limits, estimate};
 pub use graph_text::WrittenGraph;
-pub use ilp::{IlpError, Limits, Program, Worst};
+pub use ilp::{IlpError, IntegerProgram, Limits, Worst};
 pub use instrumented::{Density, Instrumented, NoGraph};
 pub use ipg::{Ipg, IpgError, with_end};
 pub use layout::Layout;

@@ -4,7 +4,7 @@ use super::instrumented::Instrumented;
 use super::observed::{Fault, Observed, Observer};
 use super::sections::Sections;
 use super::trace::Event;
-use super::waves::Places;
+use super::waves::CtaSlots;
 use warpbound_core::base::Cycle;
 use warpbound_trace::trace::{self, Ipoints, Needs, Passed, PassedSink};
 
@@ -16,8 +16,8 @@ impl<'a> Run<'a> {
     /// user gives them.
     pub fn new(kernel: &'a Instrumented, bounds: &[Option<u64>]) -> Self {
         let observer = Observer::with_bounds(&kernel.ipg, bounds);
-        let (places, sections) = (Places::default(), Sections::new(&kernel.ipg));
-        let feed = Feed { kernel, observer, places, sections, fault: None };
+        let (cta_slots, sections) = (CtaSlots::default(), Sections::new(&kernel.ipg));
+        let feed = Feed { kernel, observer, cta_slots, sections, fault: None };
         Self(Ipoints::new(&kernel.map, feed))
     }
 
@@ -27,11 +27,11 @@ impl<'a> Run<'a> {
     /// Returns what the graph or a bound does not allow in the run; the line of its position is
     /// that of the source.
     pub fn finish(self) -> Result<Observed, Fault> {
-        let Feed { observer, places, sections, fault, .. } = self.0.finish();
+        let Feed { observer, cta_slots, sections, fault, .. } = self.0.finish();
         match fault {
             Some(fault) => Err(fault),
             None => Ok(Observed {
-                blocks: Some(places.waves()),
+                blocks: Some(cta_slots.waves()),
                 sections: sections.finish(),
                 ..observer.finish()?
             }),
@@ -42,7 +42,7 @@ impl<'a> Run<'a> {
 struct Feed<'a> {
     kernel: &'a Instrumented,
     observer: Observer<'a>,
-    places: Places,
+    cta_slots: CtaSlots,
     sections: Sections<'a>,
     fault: Option<Fault>,
 }
@@ -51,8 +51,8 @@ impl PassedSink for Feed<'_> {
     fn passed(&mut self, passed: Passed) {
         let Passed { ipoint, sm, slot, cycle, pc } = passed;
         match pc {
-            Some(_) => self.places.seen(sm, slot, cycle),
-            None => self.places.ended(sm, slot, cycle),
+            Some(_) => self.cta_slots.seen(sm, slot, cycle),
+            None => self.cta_slots.ended(sm, slot, cycle),
         }
         if self.fault.is_none() {
             let line = u64::from(self.kernel.lines[ipoint]);
@@ -63,7 +63,7 @@ impl PassedSink for Feed<'_> {
     }
 
     fn block_started(&mut self, sm: u32, first_slot: usize, warps: usize) {
-        self.places.block(sm, first_slot, warps);
+        self.cta_slots.block(sm, first_slot, warps);
     }
 
     fn met(&mut self, sm: u32, arrivals: &[(u32, Cycle)]) {

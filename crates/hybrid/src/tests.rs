@@ -43,7 +43,7 @@ fn timing(ipg: &Ipg, wcet: &[(&str, u64)], bounds: &[u64]) -> Timing {
 }
 
 fn ilp(ipg: &Ipg, timing: &Timing, limits: Limits) -> u64 {
-    Program::new(ipg, timing, limits).unwrap().solve().unwrap().value.get()
+    IntegerProgram::new(ipg, timing, limits).unwrap().solve().unwrap().value.get()
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn divergence_needs_counts() {
     assert_eq!(added, [false, false, true, false, true, false]);
     let text = "b0 0 0 0\nb1 0 0 5\nb2 0 0 9\nb3 0 0 11\nb0 0 1 11\nb2 0 1 12\nb1 0 1 13\nb3 0 1 14\n";
     let observed = read_traces(text.as_bytes(), "t", &ipg, &[], None).unwrap().unwrap();
-    assert_eq!(Program::new(&ipg, &observed.timing, Limits::Loops).unwrap_err(), IlpError::Divergent);
+    assert_eq!(IntegerProgram::new(&ipg, &observed.timing, Limits::Loops).unwrap_err(), IlpError::Divergent);
     assert_eq!(tree_value(&ipg, &observed.timing), Err(NoTree::Divergent));
     // 0 -> 1 -> 2 -> 3 with 5 + 4 + 2, and one more cycle 2 -> 1 -> 2, which the counts allow once:
     // one 1 -> 2 and one 2 -> 1. It leaves with 1 -> 3 after 0 -> 1 -> 2 -> 1: 5 + 4 + 1 + 1
@@ -155,12 +155,12 @@ fn without_a_way_to_the_end_there_is_no_value() {
     let ipg = figure_1();
     let half = timing(&ipg, &[("i1 i2", 10), ("i2 i2", 7)], &[2]);
     assert_eq!(tree_value(&ipg, &half), Err(NoTree::NoPath));
-    let solved = Program::new(&ipg, &half, Limits::Loops).unwrap().solve();
+    let solved = IntegerProgram::new(&ipg, &half, Limits::Loops).unwrap().solve();
     assert_eq!(solved, Err(IlpError::NoPath));
     let huge = timing(&ipg, &[("i1 i2", 1 << 53)], &[2]);
-    assert_eq!(Program::new(&ipg, &huge, Limits::Loops).unwrap_err(), IlpError::TooLarge);
+    assert_eq!(IntegerProgram::new(&ipg, &huge, Limits::Loops).unwrap_err(), IlpError::TooLarge);
     let many = timing(&ipg, &[("i1 i2", 1)], &[1 << 31]);
-    assert_eq!(Program::new(&ipg, &many, Limits::Loops).unwrap_err(), IlpError::TooLarge);
+    assert_eq!(IntegerProgram::new(&ipg, &many, Limits::Loops).unwrap_err(), IlpError::TooLarge);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn graphs_that_cannot_be_used_are_refused() {
 fn lp_text_of_figure_1() {
     let ipg = figure_1();
     let times = [("i1 i2", 10), ("i2 i2", 7), ("i2 i4", 7), ("i1 i3", 3), ("i3 i4", 5)];
-    let text = Program::new(&ipg, &timing(&ipg, &times, &[2]), Limits::Loops).unwrap().lp_text();
+    let text = IntegerProgram::new(&ipg, &timing(&ipg, &times, &[2]), Limits::Loops).unwrap().lp_text();
     let expected = "\\ how often a warp takes each transition (x.from.to), and where it ends
 Maximize
  time: 10 x.i1.i2 + 3 x.i1.i3 + 7 x.i2.i2 + 7 x.i2.i4 + 5 x.i3.i4 + 0 end.i4

@@ -132,7 +132,7 @@ impl BlockWaves {
 
 /// A CTA slot of a multiprocessor.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct CtaSlot {
     blocks: u64,
     /// When the last warp of the previous block ended; `None` for the first block.
     free: Option<Cycle>,
@@ -143,43 +143,43 @@ struct Place {
 /// A warp slot of a multiprocessor.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    place: usize,
+    cta_slot: usize,
     live: bool,
 }
 
 /// The CTA slots of all multiprocessors in one run, as blocks and warps start and end.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct CtaSlots {
     /// The CTA slots by their first warp slot, and the warp slots, by multiprocessor.
-    sms: Vec<(Vec<Place>, Vec<Slot>)>,
+    sms: Vec<(Vec<CtaSlot>, Vec<Slot>)>,
     first: Option<Cycle>,
     /// The last start among the first blocks of all CTA slots.
     last_of_first: Option<Cycle>,
     jitter: Cycles,
 }
 
-impl Places {
+impl CtaSlots {
     /// Records that a block occupies these warp slots.
     pub fn block(&mut self, sm: u32, first_slot: usize, warps: usize) {
-        let (places, slots) = self.sm(sm);
+        let (cta_slots, slots) = self.sm(sm);
         if slots.len() < first_slot + warps {
             slots.resize(first_slot + warps, Slot::default());
-            places.resize(first_slot + warps, Place::default());
+            cta_slots.resize(first_slot + warps, CtaSlot::default());
         }
-        slots[first_slot..first_slot + warps].fill(Slot { place: first_slot, live: false });
-        let place = &mut places[first_slot];
-        place.blocks += 1;
-        place.free = place.end;
+        slots[first_slot..first_slot + warps].fill(Slot { cta_slot: first_slot, live: false });
+        let cta_slot = &mut cta_slots[first_slot];
+        cta_slot.blocks += 1;
+        cta_slot.free = cta_slot.end;
     }
 
     /// Records that a warp passes an ipoint; the first one is its start.
     pub fn seen(&mut self, sm: u32, slot: u32, now: Cycle) {
-        let (places, slots) = self.sm(sm);
+        let (cta_slots, slots) = self.sm(sm);
         let Some(slot) = slots.get_mut(slot as usize) else { return };
         if std::mem::replace(&mut slot.live, true) {
             return;
         }
-        let free = places[slot.place].free;
+        let free = cta_slots[slot.cta_slot].free;
         self.first = Some(self.first.map_or(now, |first| first.min(now)));
         match free {
             None => self.last_of_first = self.last_of_first.max(Some(now)),
@@ -190,24 +190,24 @@ impl Places {
 
     /// Records that a warp ends.
     pub fn ended(&mut self, sm: u32, slot: u32, now: Cycle) {
-        let (places, slots) = self.sm(sm);
+        let (cta_slots, slots) = self.sm(sm);
         let Some(slot) = slots.get_mut(slot as usize) else { return };
         slot.live = false;
-        let place = &mut places[slot.place];
-        place.end = place.end.max(Some(now));
+        let cta_slot = &mut cta_slots[slot.cta_slot];
+        cta_slot.end = cta_slot.end.max(Some(now));
     }
 
     /// Returns the values of the run.
     pub fn waves(&self) -> BlockWaves {
         let of_first = self.last_of_first.zip(self.first).map_or(Cycles::ZERO, |(last, first)| last - first);
-        let places = self.sms.iter().flat_map(|(places, _)| places);
+        let cta_slots = self.sms.iter().flat_map(|(cta_slots, _)| cta_slots);
         BlockWaves {
-            waves: places.map(|place| place.blocks).max().unwrap_or(0),
+            waves: cta_slots.map(|cta_slot| cta_slot.blocks).max().unwrap_or(0),
             jitter: self.jitter.max(of_first),
         }
     }
 
-    fn sm(&mut self, sm: u32) -> &mut (Vec<Place>, Vec<Slot>) {
+    fn sm(&mut self, sm: u32) -> &mut (Vec<CtaSlot>, Vec<Slot>) {
         let sm = sm as usize;
         if self.sms.len() <= sm {
             self.sms.resize_with(sm + 1, Default::default);
@@ -250,27 +250,27 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_a_place_follow_each_other() {
+    fn blocks_of_a_cta_slot_follow_each_other() {
         // two CTA slots of two warps; the first holds a second block, whose last warp starts 6
         // cycles after the previous end
-        let mut places = Places::default();
+        let mut cta_slots = CtaSlots::default();
         let at = Cycle::new;
-        places.block(0, 0, 2);
-        places.block(0, 2, 2);
+        cta_slots.block(0, 0, 2);
+        cta_slots.block(0, 2, 2);
         for (slot, start) in [(0, 3), (1, 4), (2, 5), (3, 8)] {
-            places.seen(0, slot, at(start));
+            cta_slots.seen(0, slot, at(start));
         }
         // passing another ipoint is not a start
-        places.seen(0, 0, at(15));
-        places.ended(0, 0, at(18));
-        places.ended(0, 1, at(20));
-        places.block(0, 0, 2);
-        places.seen(0, 0, at(21));
-        places.seen(0, 1, at(26));
+        cta_slots.seen(0, 0, at(15));
+        cta_slots.ended(0, 0, at(18));
+        cta_slots.ended(0, 1, at(20));
+        cta_slots.block(0, 0, 2);
+        cta_slots.seen(0, 0, at(21));
+        cta_slots.seen(0, 1, at(26));
         for (slot, end) in [(0, 30), (1, 31), (2, 40), (3, 39)] {
-            places.ended(0, slot, at(end));
+            cta_slots.ended(0, slot, at(end));
         }
-        let found = places.waves();
+        let found = cta_slots.waves();
         assert_eq!((found.waves, found.jitter.get()), (2, 6));
         assert_eq!(found.hybrid(Cycles::new(35)), Some(Cycles::new(82)));
         assert_eq!(found.hybrid(Cycles::new(u64::MAX / 2)), None);

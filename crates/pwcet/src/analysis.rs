@@ -18,7 +18,7 @@ use super::sample::{Sample, Ties};
 use super::special::{mean, variance};
 use super::tail::{self, How, Tail};
 use super::threshold::{self, Choice, Rule};
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The largest number of replicates of a bootstrap.
 pub const MAX_BOOTSTRAPS: usize = 1_000_000;
@@ -159,12 +159,12 @@ impl std::error::Error for NoAnalysis {}
 ///
 /// # Errors
 /// Returns an error if an option is out of range, if a threshold has too few exceedances, or if
-/// `watch` is stopped.
+/// `monitor` is stopped.
 pub fn analyse(
     sample: &Sample,
     options: &Options,
     threads: usize,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Analysis, NoAnalysis> {
     let Options { significance, level, bootstraps, seed, .. } = *options;
     for share in [significance, level] {
@@ -181,19 +181,19 @@ pub fn analyse(
             _ => NoAnalysis::Threshold(exceedances),
         })?;
     let at = |threshold: f64, replicates: usize| {
-        Exceedances::of(sample, threshold).index(level, replicates, seed, threads, watch)
+        Exceedances::of(sample, threshold).index(level, replicates, seed, threads, monitor)
     };
     let extremal_index = at(choice.threshold, bootstraps).ok_or(NoAnalysis::Stopped)?;
     let thresholds = [10, 20, 50, 100].map(|share| sample.threshold_for(sample.len() / share));
     let some_above = thresholds.into_iter().filter(|&threshold| sample.above(threshold) > 1);
     let extremal_indices: Option<Vec<_>> = some_above.map(|threshold| at(threshold, 0)).collect();
-    let how = How { significance, level, bootstraps, seed, threads, watch };
+    let how = How { significance, level, bootstraps, seed, threads, monitor };
     let exceedances = Exceedances::of(sample, choice.threshold);
     let excesses = Excesses::new(sample.excesses(choice.threshold));
     let excesses = excesses.ok_or(NoAnalysis::Threshold(choice.exceedances))?;
     let analysed = tail::analyse(sample, &exceedances, (choice.threshold, excesses), how);
     let analysed = analysed.ok_or(NoAnalysis::Stopped)?;
-    let pwcet = pwcet(sample, &analysed, &options.probabilities, level, (threads, watch));
+    let pwcet = pwcet(sample, &analysed, &options.probabilities, level, (threads, monitor));
     let pwcet = pwcet.ok_or(NoAnalysis::Stopped)?;
     let block_maxima = block_maxima(
         sample,
@@ -201,11 +201,11 @@ pub fn analyse(
         &options.probabilities,
         level,
         (bootstraps, seed),
-        (threads, watch),
+        (threads, monitor),
     );
     let kpss = stationarity(sample, significance);
-    let bds = bds(sample, significance, threads, watch).ok_or(NoAnalysis::Stopped)?;
-    if watch.is_stopped() {
+    let bds = bds(sample, significance, threads, monitor).ok_or(NoAnalysis::Stopped)?;
+    if monitor.is_stopped() {
         return Err(NoAnalysis::Stopped);
     }
     let autocorrelation = Autocorrelation::of(sample, significance);

@@ -15,7 +15,7 @@ use super::bds_counts::{Counts, DIMENSIONS, count};
 use super::critical::{CriticalValue, at_significances};
 use super::sample::Sample;
 use super::special::{mean, normal_two_sided, two_sided_z, variance};
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The distances that are tested, in standard deviations of the sample.
 pub const EPSILONS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
@@ -61,10 +61,10 @@ pub struct BdsTest {
 /// Performs all tests of a sample; returns `None` if it was stopped. The time grows with the square
 /// of the number of points: 50,000 points take about half a second on two cores, 200,000 seven
 /// seconds.
-pub fn bds(sample: &Sample, significance: f64, threads: usize, watch: &Watch) -> Option<Bds> {
+pub fn bds(sample: &Sample, significance: f64, threads: usize, monitor: &ProgressMonitor) -> Option<Bds> {
     let deviation = variance(sample.values(), 1).sqrt();
     let distances = EPSILONS.map(|epsilon| epsilon * deviation);
-    let counts = count(sample.values(), &distances, threads, watch)?;
+    let counts = count(sample.values(), &distances, threads, monitor)?;
     let at = |(&epsilon, counts): (&f64, &Counts)| {
         let test = |dimension: usize| {
             let statistic = statistic(counts, sample.len(), dimension);

@@ -9,7 +9,7 @@
 //! are used; a row of 64 pairs takes a few instructions.
 
 use super::parallel;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The largest embedding dimension.
 pub(super) const DIMENSIONS: usize = 5;
@@ -46,11 +46,16 @@ impl Counts {
 }
 
 /// Counts the pairs at a distance less than each of these; returns `None` if it was stopped.
-pub(super) fn count(values: &[f64], distances: &[f64], threads: usize, watch: &Watch) -> Option<Vec<Counts>> {
+pub(super) fn count(
+    values: &[f64],
+    distances: &[f64],
+    threads: usize,
+    monitor: &ProgressMonitor,
+) -> Option<Vec<Counts>> {
     let sets = Sets::of(values);
     let windows: Vec<Vec<Window>> = distances.iter().map(|&distance| sets.windows(distance)).collect();
     let rows = values.len().div_ceil(PARTS);
-    let parts = parallel::map(windows.len() * PARTS, threads, watch, |job| {
+    let parts = parallel::map(windows.len() * PARTS, threads, monitor, |job| {
         let first = job % PARTS * rows;
         windows.get(job / PARTS).map(|windows| sets.count(windows, first, (first + rows).min(values.len())))
     })?;

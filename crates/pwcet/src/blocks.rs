@@ -9,7 +9,7 @@ use super::interval::Interval;
 use super::parallel;
 use super::probability::Probability;
 use super::sample::Sample;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The smallest number of blocks for a fit.
 pub const MIN_BLOCKS: usize = 10;
@@ -60,7 +60,7 @@ pub fn block_maxima(
     probabilities: &[Probability],
     level: f64,
     (replicates, seed): (usize, u64),
-    (threads, watch): (usize, &Watch),
+    (threads, monitor): (usize, &ProgressMonitor),
 ) -> Option<BlockMaxima> {
     let block = block.unwrap_or_else(|| (sample.len() as f64).sqrt().round() as usize).max(1);
     let mut maxima = maxima(sample, block);
@@ -78,7 +78,7 @@ pub fn block_maxima(
         Gev::fit(&maxima, Method::LMoments).map(|gev| gev.xi)
     };
     let mut xis: Vec<f64> =
-        parallel::map(replicates, threads, watch, replicate)?.into_iter().flatten().collect();
+        parallel::map(replicates, threads, monitor, replicate)?.into_iter().flatten().collect();
     let maximum_likelihood = Gev::fit(&maxima, Method::MaximumLikelihood)?;
     let time = |&probability: &Probability| {
         // a heavy tail can exceed an `f64`, and the lower end of a fit can be below 0, which no

@@ -9,7 +9,7 @@ use super::gpd_fit::{Excesses, Method};
 use super::interval::Interval;
 use super::parallel;
 use super::special::quantile;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The purpose of random numbers; each has its own streams of the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,13 @@ impl Replicates {
     /// Draws replicates; they are the same for a seed on any number of threads, because replicate i
     /// has stream i of the generator. A model without a shape is fitted without one. Returns `None`
     /// if it was stopped.
-    pub fn draw(model: Model, replicates: usize, seed: u64, threads: usize, watch: &Watch) -> Option<Self> {
+    pub fn draw(
+        model: Model,
+        replicates: usize,
+        seed: u64,
+        threads: usize,
+        monitor: &ProgressMonitor,
+    ) -> Option<Self> {
         let exponential = model.gpd.is_exponential();
         let purpose = if exponential { Use::Exponential } else { Use::Fit };
         let fit = |index: usize| {
@@ -84,7 +90,7 @@ impl Replicates {
                 if exponential { excesses.exponential() } else { excesses.fit(Method::MaximumLikelihood) };
             Some((fitted, Distances::of(&excesses, fitted)))
         };
-        let fits = parallel::map(replicates, threads, watch, fit)?;
+        let fits = parallel::map(replicates, threads, monitor, fit)?;
         Some(Self { fits: fits.into_iter().flatten().collect() })
     }
 

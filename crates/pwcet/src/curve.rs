@@ -9,7 +9,7 @@ use super::probability::Probability;
 use super::sample::Sample;
 use super::special::{quantile, two_sided_z};
 use super::tail::{Analysed, Intervals};
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The largest fraction of a time by which the upper limit of its interval may exceed it, for a
 /// sample to support it.
@@ -125,7 +125,7 @@ pub(super) fn pwcet(
     analysed: &Analysed,
     probabilities: &[Probability],
     level: f64,
-    (threads, watch): (usize, &Watch),
+    (threads, monitor): (usize, &ProgressMonitor),
 ) -> Option<Pwcet> {
     let Analysed { tail, excesses, replicates } = analysed;
     let profile = Profile::new(excesses, tail.best, level);
@@ -177,7 +177,7 @@ pub(super) fn pwcet(
     };
     let all = |probabilities: &[Probability]| -> Option<Vec<Point>> {
         let at = |index| probabilities.get(index).map(point);
-        Some(parallel::map(probabilities.len(), threads, watch, at)?.into_iter().flatten().collect())
+        Some(parallel::map(probabilities.len(), threads, monitor, at)?.into_iter().flatten().collect())
     };
     // a heavy tail can exceed an `f64`
     let time =

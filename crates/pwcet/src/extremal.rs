@@ -32,7 +32,7 @@ use super::bootstrap::{Use, percentiles, stream};
 use super::interval::Interval;
 use super::parallel;
 use super::sample::Sample;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The extremal index from which large values count as occurring alone. The paper requires "theta
 /// close to 1".
@@ -188,7 +188,7 @@ impl Exceedances {
         replicates: usize,
         seed: u64,
         threads: usize,
-        watch: &Watch,
+        monitor: &ProgressMonitor,
     ) -> Option<ExtremalIndex> {
         let run_length = self.run_length();
         let (between, within): (Vec<usize>, Vec<&[usize]>) = (
@@ -209,7 +209,7 @@ impl Exceedances {
             }
             sums.theta()
         };
-        let mut thetas = parallel::map(replicates, threads, watch, replicate)?;
+        let mut thetas = parallel::map(replicates, threads, monitor, replicate)?;
         let theta = self.theta();
         Some(ExtremalIndex {
             threshold: self.threshold,

@@ -3,29 +3,29 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The largest number of threads, whatever is requested.
 const MAX_THREADS: usize = 256;
 
 /// Returns the results of `work` for 0 to `count` - 1, in that order; `None` if it was stopped.
-/// Each index is one step of `watch`.
+/// Each index is one step of `monitor`.
 pub(super) fn map<T: Send>(
     count: usize,
     threads: usize,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
     work: impl Fn(usize) -> T + Sync,
 ) -> Option<Vec<T>> {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
-        while !watch.is_stopped() {
+        while !monitor.is_stopped() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= count {
                 break;
             }
             done.push((index, work(index)));
-            watch.advance(1);
+            monitor.advance(1);
         }
         done
     };

@@ -11,7 +11,7 @@ use super::interval::{Interval, Profile};
 use super::sample::Sample;
 use super::special::chi_square_sf;
 use super::threshold::TailTies;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The tail of a sample: the fit that is used, and other fits for comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -92,7 +92,7 @@ pub(super) struct How<'a> {
     pub bootstraps: usize,
     pub seed: u64,
     pub threads: usize,
-    pub watch: &'a Watch,
+    pub monitor: &'a ProgressMonitor,
 }
 
 /// A tail, with the data that later steps need.
@@ -113,7 +113,7 @@ pub(super) fn analyse(
     let best = excesses.fit(Method::MaximumLikelihood);
     let draw = |gpd: Gpd| {
         let model = Model { gpd, count: excesses.count(), resolution };
-        Replicates::draw(model, how.bootstraps, how.seed, how.threads, how.watch)
+        Replicates::draw(model, how.bootstraps, how.seed, how.threads, how.monitor)
     };
     let replicates = draw(best)?;
     let profile = Profile::new(&excesses, best, how.level);

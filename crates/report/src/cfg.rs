@@ -13,7 +13,7 @@ use super::output::{Output, Report};
 use super::style::Style;
 use super::table::Table;
 use warpbound_core::diag::printable_markup;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::warp_cfg::WarpCfg;
 
 /// The control flow graph of a kernel.
@@ -86,7 +86,7 @@ pub struct LoopRow {
 
 impl CfgResult {
     /// Returns the graph of the warps of a program.
-    pub fn new(kernel: &str, program: &Program, divergence: &'static str, graph: &WarpCfg) -> Self {
+    pub fn new(kernel: &str, program: &KernelCode, divergence: &'static str, graph: &WarpCfg) -> Self {
         let line = |index: usize| program.instrs[index].line;
         let block = |(index, block): (usize, &warpbound_core::program::cfg::BasicBlock)| {
             let function = graph.function_of(index);

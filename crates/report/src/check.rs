@@ -12,7 +12,7 @@ use super::table::Table;
 use super::verdict::{self, Bound, Status};
 use warpbound_core::machine::Machine;
 use warpbound_exec::races::{self, AccessKind};
-use warpbound_judge::check::{Application, BoundRow, Checked, Judged};
+use warpbound_judge::check::{Application, BoundRow, JudgedApplication, JudgedLaunch};
 
 /// The most rows of a table of warps or blocks.
 const MAX_ROWS: usize = 16;
@@ -105,7 +105,7 @@ pub struct Block {
 /// The blocks of a launch. They are serialized one by one, because a grid can have millions of
 /// blocks. A program has launches instead.
 #[derive(Clone, Copy, Debug)]
-pub struct Blocks<'a>(Option<&'a Checked>);
+pub struct Blocks<'a>(Option<&'a JudgedLaunch>);
 
 impl Blocks<'_> {
     /// Returns whether the list is left out: a launch of one block is described by its totals.
@@ -181,7 +181,7 @@ pub struct RaceParty {
 
 impl<'a> CheckResult<'a> {
     /// Returns the report of a judged run.
-    pub fn new(kernel: &str, machine: &Machine, checked: &'a Checked) -> Self {
+    pub fn new(kernel: &str, machine: &Machine, checked: &'a JudgedLaunch) -> Self {
         Self {
             kernel: kernel.to_owned(),
             origin: Origin::new(machine),
@@ -219,7 +219,7 @@ impl<'a> CheckResult<'a> {
         name: &str,
         application: &'a Application,
         machine: &Machine,
-        checked: &'a Judged,
+        checked: &'a JudgedApplication,
     ) -> Self {
         Self {
             blocks: Blocks(None),

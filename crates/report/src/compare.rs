@@ -10,7 +10,7 @@ use warpbound_core::base::Cycles;
 use warpbound_core::machine::Machine;
 use warpbound_core::program::names as kernel_names;
 use warpbound_judge::check::order::notes_of;
-use warpbound_judge::check::{Application, BoundRow, Checked, StatementRow, Verdict};
+use warpbound_judge::check::{Application, BoundRow, JudgedLaunch, StatementRow, Verdict};
 
 /// A kernel, or a program with its launches summed up. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
@@ -116,8 +116,8 @@ pub struct Makespan {
 
 impl Makespans {
     /// Returns the makespans of these runs.
-    fn new<'r>(shown: Shown, runs: impl Iterator<Item = (&'r Checked, Cycles)>) -> Self {
-        let one = |(run, makespan): (&Checked, Cycles)| Makespan {
+    fn new<'r>(shown: Shown, runs: impl Iterator<Item = (&'r JudgedLaunch, Cycles)>) -> Self {
+        let one = |(run, makespan): (&JudgedLaunch, Cycles)| Makespan {
             scheduler: run.scheduler.clone(),
             makespan: makespan.get(),
         };
@@ -209,7 +209,7 @@ impl CompareResult {
         kernel: String,
         machine: &Machine,
         shown: Shown,
-        runs: &[Checked],
+        runs: &[JudgedLaunch],
         explored: Explored,
     ) -> Self {
         let (exactly, at_least) = explored.values();
@@ -236,7 +236,7 @@ impl CompareStep {
     pub fn all(
         application: &Application,
         shown: Shown,
-        runs: &[Checked],
+        runs: &[JudgedLaunch],
         statements: &[Vec<StatementRow>],
         explored: &[Explored],
     ) -> Vec<Self> {
@@ -290,7 +290,7 @@ impl CompareResult {
 /// Returns every bound that is defined for some of these runs: its value in the first run to which
 /// it applies, or else its reason in the first run that it is defined for. The value does not
 /// depend on the policy, but some bounds are defined only for some policies.
-fn judged_somewhere(runs: &[Checked]) -> Vec<Value> {
+fn judged_somewhere(runs: &[JudgedLaunch]) -> Vec<Value> {
     let count = runs.first().map_or(0, |run| run.bounds.len());
     let of_bound = |index: usize| {
         let rows = || runs.iter().map(|run| &run.bounds[index]).filter(|row| !row.left_out);
@@ -304,7 +304,7 @@ fn judged_somewhere(runs: &[Checked]) -> Vec<Value> {
 
 /// Returns the proved bound with the smallest value, among those that hold under every compared
 /// policy.
-fn tightest(runs: &[Checked]) -> Option<&'static str> {
+fn tightest(runs: &[JudgedLaunch]) -> Option<&'static str> {
     let (first, others) = runs.split_first()?;
     let holds = |row: &BoundRow| !row.left_out && row.verdict() == Verdict::Holds;
     let everywhere = first.bounds.iter().enumerate().filter(|(index, row)| {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::explain::{Barrier, Explained};
 use super::output::{Output, Report};
-use super::place::Place;
+use super::source_line::SourceLine;
 use super::style::Style;
 use super::table::Table;
 use super::{Fraction, count};
@@ -104,7 +104,7 @@ pub struct KindDifference {
 pub struct LineDifference {
     /// The instruction; absent for the placement of blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub instruction: Option<Place>,
+    pub instruction: Option<SourceLine>,
     /// The cycles on the critical path of A.
     pub a: u64,
     /// The cycles on the critical path of B.
@@ -311,7 +311,7 @@ impl DiffResult {
                 line.b.to_string(),
                 signed(line.difference),
                 line.kinds.first().map(|row| row.kind.name().to_owned()).unwrap_or_default(),
-                line.instruction.as_ref().map(Place::shown).unwrap_or_default(),
+                line.instruction.as_ref().map(SourceLine::shown).unwrap_or_default(),
             ]);
         }
         if !changed.is_empty() {
@@ -344,11 +344,11 @@ impl LineDifference {
 /// Returns the critical paths by instruction.
 fn lines(a: &Explained, b: &Explained) -> Vec<LineDifference> {
     let by_pc = |of: &Explained| {
-        let key = |pc: &Option<Place>| pc.as_ref().map(|place| place.pc);
+        let key = |pc: &Option<SourceLine>| pc.as_ref().map(|place| place.pc);
         of.lines.iter().map(|row| ((key(&row.instruction), row.kind), row.cycles)).collect::<Vec<_>>()
     };
     let places = a.lines.iter().chain(&b.lines).filter_map(|row| row.instruction.as_ref());
-    let places: BTreeMap<u32, &Place> = places.map(|place| (place.pc, place)).collect();
+    let places: BTreeMap<u32, &SourceLine> = places.map(|place| (place.pc, place)).collect();
     let mut lines: BTreeMap<Option<u32>, LineDifference> = BTreeMap::new();
     for ((pc, kind), pair) in paired(by_pc(a).into_iter(), by_pc(b).into_iter()) {
         let line = lines.entry(pc).or_insert_with(|| LineDifference {

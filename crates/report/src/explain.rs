@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::place::Place;
+use super::source_line::SourceLine;
 use super::style::Style;
 use super::table::Table;
 use super::{Fraction, count};
@@ -125,7 +125,7 @@ pub struct OfLine {
     pub links: u64,
     /// The instruction that caused them; absent for the placement of blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instruction: Option<Place>,
+    pub instruction: Option<SourceLine>,
 }
 
 /// The cycles in which an instruction was issued while one on the path was ready.
@@ -135,7 +135,7 @@ pub struct Instead {
     /// The number of cycles.
     pub cycles: u64,
     /// The instruction that was issued.
-    pub instruction: Place,
+    pub instruction: SourceLine,
 }
 
 /// A barrier on the path.
@@ -143,7 +143,7 @@ pub struct Instead {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Barrier {
     /// The barrier instruction.
-    pub instruction: Place,
+    pub instruction: SourceLine,
     /// How often the path passes through the barrier.
     pub releases: u64,
     /// Cycles from the issue of the first arrival to the release, summed over these passes.
@@ -223,7 +223,7 @@ impl Explained {
         let share = |cycles: u64| Fraction(cycles as f64 / makespan.max(1) as f64);
         let place = |pc: Pc| {
             let (line, text) = (about.place)(pc);
-            Place { pc: pc.get(), line, text }
+            SourceLine { pc: pc.get(), line, text }
         };
         let mut sums: BTreeMap<Kind, (u64, u64)> = BTreeMap::new();
         for spent in &found.spent {
@@ -311,7 +311,7 @@ impl Explained {
                 percent(row.cycles),
                 row.links.to_string(),
                 row.kind.name().to_owned(),
-                row.instruction.as_ref().map(Place::shown).unwrap_or_default(),
+                row.instruction.as_ref().map(SourceLine::shown).unwrap_or_default(),
             ]);
         }
         let _ = write!(text, "\n{}", table.expendable([2]).render(2, style.width));

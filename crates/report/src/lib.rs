@@ -6,6 +6,7 @@
 //! generated from these types.
 
 pub mod ablation;
+pub mod all_paths;
 pub mod anomaly;
 pub mod banks;
 pub mod cfg;
@@ -13,7 +14,6 @@ pub mod check;
 pub mod compare;
 pub mod diff;
 pub mod divergence;
-pub mod every_path;
 pub mod evidence;
 pub mod explain;
 pub mod explore;
@@ -30,7 +30,6 @@ pub mod path_tables;
 pub mod phase_anomaly;
 pub mod phase_gantt;
 pub mod phases;
-pub mod place;
 pub mod plot;
 pub mod program;
 pub mod pwcet;
@@ -39,6 +38,7 @@ pub mod results;
 pub mod run;
 #[cfg(test)]
 mod schemas;
+pub mod source_line;
 pub mod style;
 pub mod suite;
 pub mod sweep;

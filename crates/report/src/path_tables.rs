@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::diff::DiffResult;
 use super::explain::Explained;
 use super::html::{HtmlCell, HtmlColumn, HtmlTable, text};
-use super::place::Place;
+use super::source_line::SourceLine;
 
 /// The most rows by instruction; the others are summed up.
 const MAX_ROWS: usize = 500;
@@ -14,11 +14,11 @@ fn table(id: &str, caption: &str, columns: Vec<HtmlColumn>, rows: Vec<Vec<HtmlCe
     HtmlTable { id: id.to_owned().into(), caption: caption.to_owned(), columns, rows }.render()
 }
 
-fn line(place: Option<&Place>) -> HtmlCell {
+fn line(place: Option<&SourceLine>) -> HtmlCell {
     place.map_or(HtmlCell::Empty, |place| HtmlCell::Count(u64::from(place.line)))
 }
 
-fn code(place: Option<&Place>) -> HtmlCell {
+fn code(place: Option<&SourceLine>) -> HtmlCell {
     place.map_or(HtmlCell::Empty, |place| HtmlCell::Text(place.text.clone()))
 }
 

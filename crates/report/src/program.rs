@@ -6,7 +6,7 @@ use super::style::Style;
 use super::table::Table;
 use super::verdict::{Bound, Status, values};
 use warpbound_core::program::names;
-use warpbound_judge::check::{Application, BoundRow, Judged, StatementRow, Verdict};
+use warpbound_judge::check::{Application, BoundRow, JudgedApplication, StatementRow, Verdict};
 
 /// The launches of an application, in addition to its totals.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -78,7 +78,7 @@ pub struct LaunchResult<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Each<'a> {
     application: &'a Application,
-    checked: &'a Judged,
+    checked: &'a JudgedApplication,
 }
 
 impl<'a> Each<'a> {
@@ -124,14 +124,14 @@ fn judged(rows: &[BoundRow]) -> impl Iterator<Item = Option<&BoundRow>> {
 
 impl<'a> Launches<'a> {
     /// Returns the launches of a judged application.
-    pub fn new(application: &'a Application, checked: &'a Judged) -> Self {
+    pub fn new(application: &'a Application, checked: &'a JudgedApplication) -> Self {
         let steps = checked.statements().iter().map(|row| Step::new(application, checked, row)).collect();
         Self { steps, launches: Each { application, checked }, all: application.launches() }
     }
 }
 
 impl Step {
-    fn new(application: &Application, checked: &Judged, row: &StatementRow) -> Self {
+    fn new(application: &Application, checked: &JudgedApplication, row: &StatementRow) -> Self {
         let statement = application.statement(row.statement);
         let pairs = || judged(&checked.total.bounds).zip(&row.bounds);
         let verdict = |bound: &warpbound_judge::check::StatementBound| match bound.value {

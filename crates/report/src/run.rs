@@ -10,13 +10,13 @@ use super::check::CheckResult;
 use super::divergence::DivergenceReport;
 use super::explain::Explained;
 use super::output::{Output, Report};
-use super::place::Place;
+use super::source_line::SourceLine;
 use super::style::Style;
 use super::table::Table;
 use super::{Fraction, count};
 use warpbound_core::base::{Cycles, Pc, UnitId};
 use warpbound_core::machine::Machine;
-use warpbound_judge::check::Checked;
+use warpbound_judge::check::JudgedLaunch;
 use warpbound_sim::{CacheStats, MemoryStats};
 use warpbound_trace::trace::{LostCycles, Stalls, UnitUse};
 
@@ -160,10 +160,10 @@ pub struct Lost {
     pub reason: &'static str,
     /// The instruction that could not issue.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<Place>,
+    pub waiting: Option<SourceLine>,
     /// The instruction whose result it waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub producer: Option<Place>,
+    pub producer: Option<SourceLine>,
 }
 
 /// Times that the run took, in seconds. The functional run may overlap the simulation, so the parts
@@ -183,7 +183,7 @@ pub struct Seconds {
 
 impl<'a> RunResult<'a> {
     /// Extends the report of a judged run by what `run` reports.
-    pub fn new(check: CheckResult<'a>, checked: &Checked) -> Self {
+    pub fn new(check: CheckResult<'a>, checked: &JudgedLaunch) -> Self {
         let sub_core = |(sub_core, used): (usize, &warpbound_sim::SubCoreResult)| SubCore {
             sub_core,
             issues: used.issues,
@@ -346,11 +346,11 @@ pub fn units(machine: &Machine, used: &UnitUse, makespan: Cycles) -> Vec<Unit> {
 
 /// Returns the lost cycles with the text of their instructions. `place` returns an instruction's
 /// line and text.
-pub fn lost(lost: &[LostCycles], checked: &Checked, place: &dyn Fn(Pc) -> (u32, String)) -> Vec<Lost> {
+pub fn lost(lost: &[LostCycles], checked: &JudgedLaunch, place: &dyn Fn(Pc) -> (u32, String)) -> Vec<Lost> {
     let total = (checked.makespan * checked.sub_cores.len() as u64).get().max(1) as f64;
     let found = |pc: Pc| {
         let (line, text) = place(pc);
-        Place { pc: pc.get(), line, text }
+        SourceLine { pc: pc.get(), line, text }
     };
     let of = |one: &LostCycles| Lost {
         cycles: one.cycles.get(),
@@ -388,7 +388,7 @@ impl Details {
         if self.lost_cycles.is_empty() {
             return String::new();
         }
-        let shown = |place: &Option<Place>| place.as_ref().map(Place::shown).unwrap_or_default();
+        let shown = |place: &Option<SourceLine>| place.as_ref().map(SourceLine::shown).unwrap_or_default();
         let heading = ["lost cycles", "share", "reason", "line: waiting", "line: for the result of"];
         let mut table = Table::new(heading, &[2, 3, 4]);
         for one in self.lost_cycles.iter().take(MAX_LOST) {

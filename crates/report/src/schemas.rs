@@ -13,7 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::output::Output;
 use super::{
-    ablation, anomaly, cfg, compare, diff, every_path, evidence, explore, fermi, hunt, hybrid, import_config,
+    ablation, all_paths, anomaly, cfg, compare, diff, evidence, explore, fermi, hunt, hybrid, import_config,
     inspect, list, output, phases, pwcet, reproduce, run, suite, sweep, wcet, worst,
 };
 
@@ -51,7 +51,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<diff::DiffResult>>("diff"),
         schema::<Output<phases::PhasesResult>>("phases"),
         schema::<Output<cfg::CfgResult>>("cfg"),
-        schema::<every_path::StaticReport>("static"),
+        schema::<all_paths::StaticReport>("static"),
         schema::<Output<wcet::WcetResult>>("wcet"),
         schema::<Output<pwcet::PwcetReport>>("pwcet"),
         schema::<Output<compare::CompareResult>>("compare"),

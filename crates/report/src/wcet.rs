@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::every_path::Given;
+use super::all_paths::Given;
 use super::output::{Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
@@ -16,7 +16,7 @@ use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_core::program::loop_bounds::LoopBound;
 use warpbound_hybrid::{Estimate, Estimates};
 use warpbound_judge::check::order::not_looked_for;
-use warpbound_judge::check::{Checked, Workload};
+use warpbound_judge::check::{JudgedLaunch, Workload};
 use warpbound_sim::PolicySetup;
 
 /// A kernel. Times are in cycles.
@@ -166,7 +166,7 @@ impl Simulated {
     }
 
     /// Adds a run under a policy.
-    pub fn add(&mut self, policy: &SchedulerKind, seed: u64, run: &Checked) {
+    pub fn add(&mut self, policy: &SchedulerKind, seed: u64, run: &JudgedLaunch) {
         let schedules = run.schedules(policy);
         if !self.schedules.contains(&schedules) {
             self.schedules.push(schedules);
@@ -227,7 +227,7 @@ pub enum Explored {
 
 /// The bound over all paths.
 #[derive(Clone, Debug)]
-pub enum StaticOf {
+pub enum AllPathsValue {
     /// The value of the bound.
     Bound(Guarantee),
     /// Why there is no bound.
@@ -241,7 +241,7 @@ pub struct Largest {
     /// The estimates from times between points of the code, or why there are none.
     pub estimates: Result<Estimates, String>,
     /// The bound over all paths.
-    pub found: StaticOf,
+    pub found: AllPathsValue,
     /// The worst case over all schedules.
     pub explored: Explored,
 }
@@ -268,8 +268,8 @@ impl Largest {
         rows.extend(self.simulated.bounds.iter().map(|bound| self.simulated.bound_row(bound, of)));
         rows.extend(self.estimate_rows(of));
         let found = match &self.found {
-            StaticOf::Bound(value) => Ok((value.cycles(), None)),
-            StaticOf::Missing(why) => Err(why.clone()),
+            AllPathsValue::Bound(value) => Ok((value.cycles(), None)),
+            AllPathsValue::Missing(why) => Err(why.clone()),
         };
         rows.push(of.row("static", About::All, found));
         rows

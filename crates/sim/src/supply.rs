@@ -89,7 +89,7 @@ impl<'a, 's> Supply<'a, 's> {
     /// Returns the number of warp slots that the blocks of one SM take if all are as large as the
     /// first.
     pub fn slots(&self) -> usize {
-        self.layout.places() * self.warps.max(1)
+        self.layout.cta_slots() * self.warps.max(1)
     }
 
     pub fn source(&self) -> &AnySource<'s> {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::sass::{Encoding, Module};
 
 use super::{Format, Taken, files, refused, run};
@@ -22,7 +22,7 @@ fn encoding() -> &'static Encoding {
     ENCODING.get_or_init(shipped::encoding)
 }
 
-fn take(input: &[u8], watch: &Watch) -> Taken {
+fn take(input: &[u8], monitor: &ProgressMonitor) -> Taken {
     let module = match Module::read("kernel.cubin", input, encoding()) {
         Ok(module) => module,
         Err(problems) => return refused(&problems),
@@ -36,7 +36,7 @@ fn take(input: &[u8], watch: &Watch) -> Taken {
         match module.program(entry, encoding()) {
             Ok(program) => {
                 taken = Taken::Accepted;
-                run::program(program, input, watch);
+                run::program(program, input, monitor);
             }
             Err(problems) => drop(refused(&problems)),
         }

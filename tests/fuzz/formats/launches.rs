@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::bound;
 use warpbound::check::{Application, RunOptions, Subject, Workload, WorkloadKind, judge_each};
 use warpbound::diag::{Diagnostic, Diagnostics, SourceText, Texts, to_ron};
-use warpbound::program::Program;
+use warpbound::program::KernelCode;
 use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::program::sequence::{Sequence, SequenceSpec};
 use warpbound::ptx::Module;
@@ -40,7 +40,7 @@ fn path_of(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns a kernel of a module.
-fn kernel(module: &str, entry: &str) -> Result<Program, Diagnostics> {
+fn kernel(module: &str, entry: &str) -> Result<KernelCode, Diagnostics> {
     static KNOWN: Mutex<BTreeMap<String, Arc<Module>>> = Mutex::new(BTreeMap::new());
     let known = KNOWN.lock().unwrap().get(module).cloned();
     let module = match known {
@@ -87,7 +87,7 @@ fn plans() -> Vec<Vec<u8>> {
     files("plans", &[".ron"], 64 << 10)
 }
 
-fn take_launch(input: &[u8], watch: &Watch) -> Taken {
+fn take_launch(input: &[u8], monitor: &ProgressMonitor) -> Taken {
     let source = source("launch.ron", input);
     let spec = match LaunchSpec::parse(&source) {
         Ok(spec) => spec,
@@ -104,14 +104,14 @@ fn take_launch(input: &[u8], watch: &Watch) -> Taken {
     match Launch::new(&spec, &program, 0, &source, &data) {
         Ok(launch) => {
             let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
-            run::workload(&Workload { name: "launch".to_owned(), kind }, run::some_machine(input), watch);
+            run::workload(&Workload { name: "launch".to_owned(), kind }, run::some_machine(input), monitor);
             Taken::Accepted
         }
         Err(problems) => refused_at(&problems, &source),
     }
 }
 
-fn take_program(input: &[u8], watch: &Watch) -> Taken {
+fn take_program(input: &[u8], monitor: &ProgressMonitor) -> Taken {
     let source = source("program.ron", input);
     let spec = match SequenceSpec::parse(&source) {
         Ok(spec) => spec,
@@ -135,7 +135,7 @@ fn take_program(input: &[u8], watch: &Watch) -> Taken {
             if sequence.launches <= MAX_LAUNCHES {
                 let application = Application::Program(Arc::new(sequence));
                 let bounds = bound::all();
-                let options = RunOptions::new(1 << 11, watch)
+                let options = RunOptions::new(1 << 11, monitor)
                     .judged_by(&bounds, &[])
                     .race_memory(Some(1 << 22))
                     .self_check(true);
@@ -152,7 +152,7 @@ fn take_program(input: &[u8], watch: &Watch) -> Taken {
     }
 }
 
-fn take_plan(input: &[u8], _: &Watch) -> Taken {
+fn take_plan(input: &[u8], _: &ProgressMonitor) -> Taken {
     let source = source("plan.ron", input);
     let spec = match SweepSpec::parse(&source) {
         Ok(spec) => spec,

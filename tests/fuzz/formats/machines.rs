@@ -1,6 +1,6 @@
 //! Machine files, and configurations of GPGPU-Sim, which are converted to machines.
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
 use warpbound::machine::{Machine, MachineSpec, gpgpusim};
 
@@ -42,7 +42,7 @@ fn written(spec: &MachineSpec) -> String {
     text.unwrap_or_else(|error| panic!("a machine that was read cannot be written: {error:?}"))
 }
 
-fn take_machine(input: &[u8], watch: &Watch) -> Taken {
+fn take_machine(input: &[u8], monitor: &ProgressMonitor) -> Taken {
     let source = source("machine.ron", input);
     let spec = match MachineSpec::parse_with_bases(&source, &base) {
         Ok(spec) => spec,
@@ -55,14 +55,14 @@ fn take_machine(input: &[u8], watch: &Watch) -> Taken {
     match Machine::new(&spec, &source) {
         Ok(machine) => {
             spec.idle_settings();
-            run::suite(&machine, watch);
+            run::suite(&machine, monitor);
             Taken::Accepted
         }
         Err(problems) => refused(&problems),
     }
 }
 
-fn take_config(input: &[u8], watch: &Watch) -> Taken {
+fn take_config(input: &[u8], monitor: &ProgressMonitor) -> Taken {
     let source = source("gpgpusim.config", input);
     let sm = shipped::source(&shipped::root().join("configs/accelsim-sm1.ron"));
     let sm = MachineSpec::parse_with_bases(&sm, &base).unwrap_or_else(|error| panic!("{error}"));
@@ -76,7 +76,7 @@ fn take_config(input: &[u8], watch: &Watch) -> Taken {
     MachineSpec::parse(&text).unwrap_or_else(|error| panic!("an imported machine is none: {error}"));
     match Machine::new(&spec, &text) {
         Ok(machine) => {
-            run::suite(&machine, watch);
+            run::suite(&machine, monitor);
             Taken::Accepted
         }
         // errors that concern several options, or the base, have no position in the file

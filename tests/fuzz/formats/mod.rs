@@ -10,7 +10,7 @@ mod schedules;
 mod traces;
 mod written;
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::diag::{Diagnostics, SourceText};
 
 /// The result of reading an input.
@@ -29,7 +29,7 @@ pub struct Format {
     /// Returns valid files.
     seeds: fn() -> Vec<Vec<u8>>,
     /// Performs all operations on an input. Panics if a result is wrong.
-    pub take: fn(&[u8], &Watch) -> Taken,
+    pub take: fn(&[u8], &ProgressMonitor) -> Taken,
     /// The number of mutants that the test tries.
     pub mutants: u64,
 }

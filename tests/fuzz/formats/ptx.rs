@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::isa::IsaTable;
 use warpbound::ptx::Module;
 
@@ -23,7 +23,7 @@ pub fn isa() -> &'static IsaTable {
     ISA.get_or_init(shipped::isa)
 }
 
-fn take(input: &[u8], watch: &Watch) -> Taken {
+fn take(input: &[u8], monitor: &ProgressMonitor) -> Taken {
     let source = source("kernel.ptx", input);
     let module = match Module::parse(&source) {
         Ok(module) => module,
@@ -37,7 +37,7 @@ fn take(input: &[u8], watch: &Watch) -> Taken {
         match module.program(entry, isa()) {
             Ok(program) => {
                 taken = Taken::Accepted;
-                run::program(program, input, watch);
+                run::program(program, input, monitor);
             }
             Err(problems) => {
                 assert_ne!(supported, Some(true), "inspected as supported and refused: {problems}");

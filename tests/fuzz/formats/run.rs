@@ -2,12 +2,12 @@
 
 use std::sync::OnceLock;
 
-use warpbound::base::{Fnv1a, Watch};
+use warpbound::base::{Fnv1a, ProgressMonitor};
 use warpbound::bound;
 use warpbound::check::{Plan, RunOptions, Workload, WorkloadKind, check};
 use warpbound::diag::SourceText;
 use warpbound::machine::Machine;
-use warpbound::program::Program;
+use warpbound::program::KernelCode;
 use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::program::template;
 use warpbound::sim::PolicySetup;
@@ -37,7 +37,7 @@ pub fn some_machine(input: &[u8]) -> &'static Machine {
 }
 
 /// Runs a kernel of PTX or machine code with a launch that fits its parameters.
-pub fn program(program: Program, input: &[u8], watch: &Watch) {
+pub fn program(program: KernelCode, input: &[u8], monitor: &ProgressMonitor) {
     let text = template::launch_file(&program, "kernel.ptx");
     let source = SourceText::new("launch.ron", text.as_str());
     let spec = LaunchSpec::parse(&source)
@@ -45,25 +45,25 @@ pub fn program(program: Program, input: &[u8], watch: &Watch) {
     match Launch::new(&spec, &program, 0, &source, &|_, _| Err("no file".to_owned())) {
         Ok(launch) => {
             let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
-            workload(&Workload { name: "kernel".to_owned(), kind }, some_machine(input), watch);
+            workload(&Workload { name: "kernel".to_owned(), kind }, some_machine(input), monitor);
         }
         Err(problems) => drop(refused(&problems)),
     }
 }
 
 /// Runs and judges a workload on a machine; an error is accepted.
-pub fn workload(workload: &Workload, machine: &Machine, watch: &Watch) {
-    under(workload, machine, &[PolicySetup::Gto, PolicySetup::TwoLevel], watch);
+pub fn workload(workload: &Workload, machine: &Machine, monitor: &ProgressMonitor) {
+    under(workload, machine, &[PolicySetup::Gto, PolicySetup::TwoLevel], monitor);
 }
 
 /// Does the same as [`workload`], under these policies.
-pub fn under(workload: &Workload, machine: &Machine, policies: &[PolicySetup], watch: &Watch) {
+pub fn under(workload: &Workload, machine: &Machine, policies: &[PolicySetup], monitor: &ProgressMonitor) {
     if workload.blocks() > MAX_BLOCKS {
         return;
     }
     let bounds = bound::all();
     let options =
-        RunOptions::new(FUEL, watch).judged_by(&bounds, &[]).race_memory(Some(1 << 22)).self_check(true);
+        RunOptions::new(FUEL, monitor).judged_by(&bounds, &[]).race_memory(Some(1 << 22)).self_check(true);
     let plan = Plan { workload, machine, policies, options };
     match check(&plan) {
         Ok(judged) => {
@@ -82,7 +82,7 @@ pub fn under(workload: &Workload, machine: &Machine, policies: &[PolicySetup], w
 }
 
 /// Runs small kernels on a machine.
-pub fn suite(machine: &Machine, watch: &Watch) {
+pub fn suite(machine: &Machine, monitor: &ProgressMonitor) {
     static KERNELS: OnceLock<Vec<Workload>> = OnceLock::new();
     let kernels = KERNELS.get_or_init(|| {
         let load = |name: &str| {
@@ -95,6 +95,6 @@ pub fn suite(machine: &Machine, watch: &Watch) {
         ["four_warps", "ifelse"].map(load).into()
     });
     for kernel in kernels {
-        workload(kernel, machine, watch);
+        workload(kernel, machine, monitor);
     }
 }

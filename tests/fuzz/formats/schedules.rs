@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use warpbound::base::{BlockId, Cycle, Watch};
+use warpbound::base::{BlockId, Cycle, ProgressMonitor};
 use warpbound::check::{Workload, WorkloadKind};
 use warpbound::diag::SourceText;
 use warpbound::machine::Machine;
@@ -35,11 +35,11 @@ fn kernel() -> Workload {
 fn replays() -> Vec<Vec<u8>> {
     let workload = kernel();
     let table = TimingTable::new(workload.program(), machine()).unwrap_or_else(|error| panic!("{error}"));
-    let watch = Watch::new();
+    let monitor = ProgressMonitor::new();
     let policies = [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::TwoLevel, PolicySetup::Random(3)];
     let of = |policy: PolicySetup| {
         let mut recorder = Recorder::default();
-        let mut source = workload.source(warpbound::exec::Options::of(machine(), 1 << 10), &watch).unwrap();
+        let mut source = workload.source(warpbound::exec::Options::of(machine(), 1 << 10), &monitor).unwrap();
         simulate(&mut source, &table, machine(), &policy, 1, &mut recorder, |_, _| {}).unwrap();
         Schedule::text(recorder.issues(), |_: BlockId| Cycle::ZERO).into_bytes()
     };
@@ -50,11 +50,11 @@ fn replays() -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn take_replay(input: &[u8], watch: &Watch) -> Taken {
+fn take_replay(input: &[u8], monitor: &ProgressMonitor) -> Taken {
     let source = source("s.replay", input);
     match Schedule::parse(&source) {
         Ok(schedule) => {
-            run::under(&kernel(), machine(), &[PolicySetup::Replay(schedule)], watch);
+            run::under(&kernel(), machine(), &[PolicySetup::Replay(schedule)], monitor);
             Taken::Accepted
         }
         Err(problems) => refused_at(&problems, &source),
@@ -66,7 +66,7 @@ fn kernels() -> Vec<Vec<u8>> {
     shipped.into_iter().chain([KERNEL.as_bytes().to_vec()]).collect()
 }
 
-fn take_kernel(input: &[u8], watch: &Watch) -> Taken {
+fn take_kernel(input: &[u8], monitor: &ProgressMonitor) -> Taken {
     let source = source("k.warp", input);
     let kernel = match MicroKernel::parse("k", &source) {
         Ok(kernel) => kernel,
@@ -79,6 +79,6 @@ fn take_kernel(input: &[u8], watch: &Watch) -> Taken {
         assert_eq!(micro::write(&again, ""), text, "a written kernel is another one");
     }
     let workload = Workload { name: "k".to_owned(), kind: WorkloadKind::Micro(Box::new(kernel)) };
-    run::workload(&workload, machine(), watch);
+    run::workload(&workload, machine(), monitor);
     Taken::Accepted
 }

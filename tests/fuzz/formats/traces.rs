@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use warpbound::accelsim::{InMemory, KernelsList, Opcodes, TraceFile, TraceOptions, TracedKernel};
-use warpbound::base::Watch;
+use warpbound::base::ProgressMonitor;
 use warpbound::check::{Workload, WorkloadKind};
 
 use super::{Format, Taken, binary, files, refused, refused_at, run, source};
@@ -52,7 +52,7 @@ fn tables() -> &'static [Opcodes] {
     })
 }
 
-fn take_trace(input: &[u8], watch: &Watch) -> Taken {
+fn take_trace(input: &[u8], watch: &ProgressMonitor) -> Taken {
     let file = TraceFile { name: "t.traceg".to_owned(), open: Arc::new(InMemory(input.into())) };
     match TracedKernel::read(file, tables(), &TraceOptions::default(), Some(watch)) {
         Ok(kernel) => {
@@ -64,7 +64,7 @@ fn take_trace(input: &[u8], watch: &Watch) -> Taken {
     }
 }
 
-fn take_list(input: &[u8], _: &Watch) -> Taken {
+fn take_list(input: &[u8], _: &ProgressMonitor) -> Taken {
     let source = source("kernelslist.g", input);
     match KernelsList::parse(&source) {
         Ok(list) => {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use warpbound::base::{Fnv1a, Watch};
+use warpbound::base::{Fnv1a, ProgressMonitor};
 use warpbound::sweep::Manifest;
 
 use super::{Format, Taken, binary, files};
@@ -34,7 +34,7 @@ fn times() -> Vec<Vec<u8>> {
     short.map(String::into_bytes).into_iter().chain(files("tests/data/pwcet", &[".txt"], 8 << 10)).collect()
 }
 
-fn take_times(input: &[u8], _: &Watch) -> Taken {
+fn take_times(input: &[u8], _: &ProgressMonitor) -> Taken {
     let dir = binary::scratch("fuzz-times");
     let name = if input.starts_with(b"{") { "times.jsonl" } else { "times.csv" };
     fs::write(dir.join(name), input).unwrap();
@@ -78,7 +78,7 @@ fn sealed_manifest(text: &[u8]) -> Vec<u8> {
     serde_json::to_vec(&value).unwrap()
 }
 
-fn take_results(input: &[u8], _: &Watch) -> Taken {
+fn take_results(input: &[u8], _: &ProgressMonitor) -> Taken {
     let dir = binary::scratch("fuzz-results");
     let out = dir.join("out");
     fs::create_dir(&out).unwrap();
@@ -129,7 +129,7 @@ fn checkpoints() -> Vec<Vec<u8>> {
     ["ecrts25-orin", "rtx3070-1sm"].map(of).into()
 }
 
-fn take_checkpoint(input: &[u8], _: &Watch) -> Taken {
+fn take_checkpoint(input: &[u8], _: &ProgressMonitor) -> Taken {
     let dir = binary::scratch("fuzz-checkpoint");
     application(&dir);
     let at = input.windows(BETWEEN.len()).position(|part| part == BETWEEN).unwrap_or(input.len());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::PtxLaunch;
 use crate::format::Format;
 use crate::resources::{self, MAX_INSTRUCTIONS};
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_exec::Options;
 use warpbound_exec::races::BlockOrder;
@@ -119,8 +119,8 @@ impl Common {
 
     /// Returns the options of a run that judges no bound. It looks for races if `--races` asks for
     /// it.
-    pub fn run_options<'a>(&self, watch: &'a Watch) -> RunOptions<'a> {
-        RunOptions::new(self.fuel(), watch)
+    pub fn run_options<'a>(&self, monitor: &'a ProgressMonitor) -> RunOptions<'a> {
+        RunOptions::new(self.fuel(), monitor)
             .threads(self.threads())
             .ahead(self.runs_ahead())
             .race_memory(self.race_memory())
@@ -157,10 +157,15 @@ impl Several {
     }
 
     /// Returns the options of runs of this number of kernels, as [`Common::run_options`] does.
-    pub fn run_options<'a>(&self, common: &Common, kernels: usize, watch: &'a Watch) -> RunOptions<'a> {
+    pub fn run_options<'a>(
+        &self,
+        common: &Common,
+        kernels: usize,
+        monitor: &'a ProgressMonitor,
+    ) -> RunOptions<'a> {
         // the kernels of a list of traces are simulated in parallel if no other kernels are
         let jobs = if kernels == 1 { self.jobs.unwrap_or_else(resources::threads) } else { 1 };
-        common.run_options(watch).jobs(jobs).ahead_unless_parallel(self.threads(kernels))
+        common.run_options(monitor).jobs(jobs).ahead_unless_parallel(self.threads(kernels))
     }
 }
 

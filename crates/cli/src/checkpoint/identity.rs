@@ -107,7 +107,7 @@ impl Identity {
                     self.max_instructions.to_string(),
                 )
             })
-            .or_else(|| differ("memory of the watch for races", watched(known), watched(self)))
+            .or_else(|| differ("memory of the race detector", watched(known), watched(self)))
             .or_else(|| differ("--self-check", known.self_check.to_string(), self.self_check.to_string()))
             .or_else(|| (self != known).then(|| "it was made in another way".to_owned()))
     }

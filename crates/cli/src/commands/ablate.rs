@@ -50,7 +50,7 @@ pub fn ablation(args: &Ablate, session: &Session, batch: &mut Batch) -> Result<A
     let policy = policies::setup(machine.scheduler())?;
     let mut kernels = Vec::new();
     while let Some((_, name)) = batch.begin(session) {
-        match load::kernel(name, &PtxLaunch::default(), args.seed, &session.watch) {
+        match load::kernel(name, &PtxLaunch::default(), args.seed, &session.monitor) {
             Ok(kernel) => kernels.push(kernel),
             Err(problems) => batch.failures.add(name, &problems),
         }
@@ -98,7 +98,7 @@ fn rows(
                 return done;
             }
             let (kernel, machine) = (&kernels[pair / machines.len()], &machines[pair % machines.len()]);
-            let result = cycles(&kernel.workload, machine, policy, fuel, &session.watch)
+            let result = cycles(&kernel.workload, machine, policy, fuel, &session.monitor)
                 .map_err(|problems| problems.with_excerpts(&kernel.code));
             done.push((pair, result));
         }

@@ -15,7 +15,7 @@ use warpbound_report::output::Output;
 
 /// Runs the command.
 pub fn run(args: &Cfg, session: &Session) -> Outcome {
-    let kernel = load::kernel(&args.kernel, &args.ptx, args.seed, &session.watch)?;
+    let kernel = load::kernel(&args.kernel, &args.ptx, args.seed, &session.monitor)?;
     let program = kernel.workload.program();
     if let WorkloadKind::Trace(_) = kernel.workload.kind {
         let problem = Diagnostic::general(kernel.name_given, "a trace has paths, and no control flow");

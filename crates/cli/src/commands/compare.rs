@@ -13,13 +13,13 @@ use crate::resources;
 use crate::session::Session;
 use crate::suite::suite_kernels;
 use warpbound_bound::{self as bound, Context, Order, Schedules};
-use warpbound_core::base::{Cycles, Watch};
+use warpbound_core::base::{Cycles, ProgressMonitor};
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_core::path::{BlockPaths, BlockSource};
-use warpbound_core::program::{Program, TimingTable};
+use warpbound_core::program::{KernelCode, TimingTable};
 use warpbound_judge::check::order::OrderDependences;
-use warpbound_judge::check::{Application, Checked, Run, StatementRow, Traced, execute_sequence};
+use warpbound_judge::check::{Application, JudgedLaunch, Run, StatementRow, Traced, execute_sequence};
 use warpbound_judge::explore::explore;
 use warpbound_judge::explore::search::Limits;
 use warpbound_judge::load::Loaded;
@@ -36,9 +36,9 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     // located only once, because stdin cannot be read again
     let locations: Vec<_> = names.iter().map(|name| loader().find_kernel(name)).collect();
-    let prepare = |index: usize, watch: &Watch| {
+    let prepare = |index: usize, monitor: &ProgressMonitor| {
         let location = locations[index].clone()?;
-        let what = loader().load_at(&names[index], location, &args.ptx.options(args.common.seed), watch)?;
+        let what = loader().load_at(&names[index], location, &args.ptx.options(args.common.seed), monitor)?;
         Prepared::new(what, &args.common, &lists, &POLICIES)
     };
     let said = CommandOptions {
@@ -49,16 +49,16 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         bounds: &[],
     };
     let own =
-        || (0..names.len()).filter_map(|index| Some(prepare(index, &session.watch).ok()?.own())).collect();
+        || (0..names.len()).filter_map(|index| Some(prepare(index, &session.monitor).ok()?.own())).collect();
     let recording = said.recording(args.several.out.as_deref(), &lists, (session, false), own)?;
     let threads = args.several.threads(names.len());
-    let work = |index: usize, watch: &Watch, begin: Blocks| {
-        let options = args.several.run_options(&args.common, names.len(), watch).judged_by(&bounds, &[]);
-        match prepare(index, watch) {
+    let work = |index: usize, monitor: &ProgressMonitor, begin: Blocks| {
+        let options = args.several.run_options(&args.common, names.len(), monitor).judged_by(&bounds, &[]);
+        match prepare(index, monitor) {
             Ok(prepared) => {
                 begin(prepared.blocks());
                 let runs = prepared.run(&options);
-                let records = recording.as_ref().filter(|_| !watch.is_stopped());
+                let records = recording.as_ref().filter(|_| !monitor.is_stopped());
                 let records = records.map(|recording| recording.of_kernel(index, &runs));
                 (Ok((prepared, runs)), records)
             }
@@ -78,7 +78,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         let (prepared, runs) = match done {
             Ok(done) => done,
             Err(problems) => {
-                if session.watch.is_stopped() {
+                if session.monitor.is_stopped() {
                     batch.cut_short();
                 }
                 return batch.failures.add(batch.name(index), &problems);
@@ -116,7 +116,7 @@ fn add_rows(
             Ok(Some(row)) => {
                 rows.push(row);
                 // the exploration may be incomplete
-                if session.watch.is_stopped() {
+                if session.monitor.is_stopped() {
                     batch.cut_short();
                 }
             }
@@ -138,7 +138,7 @@ fn row(
     args: &Compare,
     session: &Session,
 ) -> Result<Option<CompareResult>, Diagnostics> {
-    let mut all: Vec<Checked> = Vec::new();
+    let mut all: Vec<JudgedLaunch> = Vec::new();
     let mut statements: Vec<Vec<StatementRow>> = Vec::new();
     for run in runs {
         if let Some(problems) = run.problems {
@@ -149,7 +149,7 @@ fn row(
             all.push(judged.total);
         }
     }
-    let Some(setup) = setups.first().filter(|_| all.iter().all(Checked::is_complete)) else {
+    let Some(setup) = setups.first().filter(|_| all.iter().all(JudgedLaunch::is_complete)) else {
         return Ok(None);
     };
     // blocks that are resident together are not explored
@@ -188,7 +188,7 @@ fn explored_worst(
     let Setup { machine, common, .. } = setup;
     match what {
         Loaded::Kernel(kernel) => {
-            let mut source = kernel.workload.source(common.watched(machine), &session.watch)?;
+            let mut source = kernel.workload.source(common.watched(machine), &session.monitor)?;
             let program = kernel.workload.program();
             let explored = explored(program, premises, args, &mut source, session)?;
             Ok((premises.of(explored, &source.seen(), program), Vec::new()))
@@ -203,7 +203,7 @@ fn explored_worst(
             let options = common.watched(machine);
             match &program.application {
                 Application::Program(sequence) => {
-                    execute_sequence(sequence, None, options, &session.watch, &mut |step, run| {
+                    execute_sequence(sequence, None, options, &session.monitor, &mut |step, run| {
                         let program = &sequence.kernel(step).program;
                         let of_launch = explored(program, premises, args, run, session)?;
                         add(step.statement, premises.of(of_launch, &OrderDependences::of(run), program));
@@ -212,7 +212,7 @@ fn explored_worst(
                 }
                 Application::Traces(traces) => {
                     for (index, Traced { workload, .. }) in traces.iter().enumerate() {
-                        let mut source = workload.source(options, &session.watch)?;
+                        let mut source = workload.source(options, &session.monitor)?;
                         let program = workload.program();
                         let of_launch = explored(program, premises, args, &mut source, session)?;
                         add(index, premises.of(of_launch, &source.seen(), program));
@@ -235,11 +235,11 @@ struct Explorable<'a> {
 impl Explorable<'_> {
     /// Returns the explored worst case if it holds for some of the runs, and otherwise the reason
     /// why it does not.
-    fn of(&self, explored: Explored, seen: &OrderDependences, program: &Program) -> Explored {
+    fn of(&self, explored: Explored, seen: &OrderDependences, program: &KernelCode) -> Explored {
         self.of_order(explored, &seen.order(program), program)
     }
 
-    fn of_order(&self, explored: Explored, order: &Order, program: &Program) -> Explored {
+    fn of_order(&self, explored: Explored, order: &Order, program: &KernelCode) -> Explored {
         let context = |schedules: &Schedules| Context {
             schedules: schedules.clone(),
             resident_blocks: self.resident,
@@ -259,7 +259,7 @@ impl Explorable<'_> {
 /// Explores the blocks of a launch, which run one after the other. All blocks are read from
 /// `source` in any case.
 fn explored(
-    program: &Program,
+    program: &KernelCode,
     premises: &Explorable,
     args: &Compare,
     source: &mut impl BlockSource<Error = Diagnostics>,
@@ -275,7 +275,7 @@ fn explored(
         if matches!(worst, Explored::NotHandled(_)) {
             continue;
         }
-        worst = match explore(&table, premises.machine, &paths, Cycles::ZERO, limits, &session.watch) {
+        worst = match explore(&table, premises.machine, &paths, Cycles::ZERO, limits, &session.monitor) {
             Ok(found) if found.is_complete() => worst.and(Explored::Exactly(found.worst.at_least)),
             Ok(found) => worst.and(Explored::AtLeast(found.worst.at_least)),
             Err(why) => Explored::NotHandled(why.to_string()),
@@ -283,7 +283,7 @@ fn explored(
     }
     Ok(match worst {
         // blocks that were not explored only add to the worst case
-        Explored::Exactly(sum) if session.watch.is_stopped() => Explored::AtLeast(sum),
+        Explored::Exactly(sum) if session.monitor.is_stopped() => Explored::AtLeast(sum),
         other => other,
     })
 }

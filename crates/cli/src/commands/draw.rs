@@ -3,7 +3,7 @@
 use crate::args::Common;
 use crate::load;
 use warpbound_bound::{Phase, analyse_alone};
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Machine;
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
@@ -20,10 +20,10 @@ pub fn gantt(
     machine: &Machine,
     policy: &PolicySetup,
     common: &Common,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<String, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let source = kernel.workload.source(Options::of(machine, common.fuel()), watch)?;
+    let source = kernel.workload.source(Options::of(machine, common.fuel()), monitor)?;
     let mut source = First { source, given: false };
     let mut recorder = Recorder::default();
     let mut alone: Vec<Vec<Phase>> = Vec::new();
@@ -59,10 +59,10 @@ pub fn alone(
     kernel: &LoadedKernel,
     machine: &Machine,
     common: &Common,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Vec<Vec<Phase>>, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let mut source = kernel.workload.source(Options::of(machine, common.fuel()), watch)?;
+    let mut source = kernel.workload.source(Options::of(machine, common.fuel()), monitor)?;
     let mut paths = BlockPaths::default();
     source.next_block(&mut paths)?;
     Ok(paths.warps.iter().map(|path| analyse_alone(&table, path, |_| {}).phases).collect())

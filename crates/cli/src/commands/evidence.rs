@@ -22,7 +22,7 @@ pub fn run(args: &Evidence, session: &Session) -> Outcome {
     let total = range.end - range.start;
     session.progress.begin("enumerating", Some(total), "blocks");
     let jobs = args.jobs.unwrap_or_else(resources::threads);
-    let summary = grammar.enumerate(range, jobs, &bounds, &session.watch)?;
+    let summary = grammar.enumerate(range, jobs, &bounds, &session.monitor)?;
     let proved = bounds.iter().zip(&summary.bounds).filter(|(bound, _)| bound.standing() == Standing::Proved);
     let broken = proved.into_iter().any(|(_, tally)| tally.violated > 0 || tally.warp_violated > 0);
     let batch = match summary.blocks < total {

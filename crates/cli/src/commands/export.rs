@@ -11,10 +11,10 @@ use crate::files::{Draft, Folder, Outputs};
 use crate::load;
 use crate::output::{self, Outcome};
 use crate::session::Session;
-use warpbound_core::base::{Pc, Watch};
+use warpbound_core::base::{Pc, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::launch::Launch;
 use warpbound_exec::{Executor, Options};
 use warpbound_front::accelsim::{Launched, Opcodes, Synthetic, Writer};
@@ -29,7 +29,7 @@ const TARGET: u32 = 86;
 /// Runs the command.
 pub fn run(args: &Export, session: &Session) -> Outcome {
     let common = &args.on.common;
-    let loaded = load::any(&args.on.kernel, &args.on.ptx, common.seed, &session.watch)?;
+    let loaded = load::any(&args.on.kernel, &args.on.ptx, common.seed, &session.monitor)?;
     let (machine, _) = load::machine_of(common, &loaded)?;
     let inputs = match &loaded {
         Loaded::Kernel(kernel) => kernel.inputs.clone(),
@@ -102,7 +102,7 @@ impl<'a> Files<'a> {
         let path = self.out.join(&name);
         self.outputs.claim("--out", &path)?;
         let file = self.draft.file(&name).map_err(|error| unwritten(&path, &error))?;
-        let mut to = BufWriter::with_capacity(1 << 20, UntilStopped { file, watch: &self.session.watch });
+        let mut to = BufWriter::with_capacity(1 << 20, UntilStopped { file, monitor: &self.session.monitor });
         let written = fill(&mut to)?.and_then(|()| to.flush());
         self.whole()?;
         written.map_err(|error| unwritten(&path, &error))?;
@@ -126,7 +126,7 @@ impl<'a> Files<'a> {
     /// Writes the trace of a launch.
     fn launch(
         &mut self,
-        program: &Program,
+        program: &KernelCode,
         code: &SourceText,
         launch: &Launch,
         executor: &mut Executor,
@@ -185,12 +185,12 @@ impl<'a> Files<'a> {
 /// A file that rejects further bytes once the command is requested to stop.
 struct UntilStopped<'a> {
     file: File,
-    watch: &'a Watch,
+    monitor: &'a ProgressMonitor,
 }
 
 impl Write for UntilStopped<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.watch.is_stopped() {
+        if self.monitor.is_stopped() {
             return Err(io::Error::other("the command was ended"));
         }
         self.file.write(bytes)
@@ -206,7 +206,7 @@ fn unwritten(path: &Path, error: &io::Error) -> Diagnostics {
 }
 
 fn launched<'a>(
-    program: &Program,
+    program: &KernelCode,
     launch: &Launch,
     footprint: &'a Footprint,
     local_bytes: u64,
@@ -239,7 +239,7 @@ fn one(
             .hint("name PTX or a cubin with its launch")
             .into());
     };
-    let source = kernel.workload.source(options, &session.watch)?;
+    let source = kernel.workload.source(options, &session.monitor)?;
     let WorkloadSource::Launch(mut executor) = source else {
         return Err(Diagnostic::general(&kernel.name_given, "nothing is executed").into());
     };
@@ -254,7 +254,7 @@ fn several(
     files: &mut Files<'_>,
 ) -> Result<(), Diagnostics> {
     let sequence = program.program()?;
-    execute_sequence(sequence, None, options, &session.watch, &mut |step, executor| {
+    execute_sequence(sequence, None, options, &session.monitor, &mut |step, executor| {
         let kernel = sequence.kernel(step);
         files.launch(&kernel.program, &program.codes[kernel.module], &step.launch, executor)
     })

@@ -84,8 +84,8 @@ fn table(args: &Fermi, machine: &FermiMachine, fairness: Fairness, session: &Ses
     let cells: Vec<Cell> = kernels
         .iter()
         .map(|kernel| {
-            let found = explore(machine, kernel, fairness, max_states(args), &session.watch).ok();
-            session.watch.advance(1);
+            let found = explore(machine, kernel, fairness, max_states(args), &session.monitor).ok();
+            session.monitor.advance(1);
             let worst = found.as_ref().map(|found| found.worst);
             Cell {
                 warps: kernel.warps,
@@ -113,7 +113,7 @@ fn witness(args: &Fermi, machine: &FermiMachine, fairness: Fairness, at: &str, s
     })?;
     let kernel = TemplateKernel::new(machine, warps, rep)?;
     session.progress.begin("exploring", None, "");
-    let found = explore(machine, &kernel, fairness, max_states(args), &session.watch).map_err(|_| {
+    let found = explore(machine, &kernel, fairness, max_states(args), &session.monitor).map_err(|_| {
         let stopped = session.stopped().map(|reason| Diagnostic::general(&place, reason.text()));
         let short = || Diagnostic::general(&place, "the states do not suffice").hint("raise --max-states");
         stopped.unwrap_or_else(short)

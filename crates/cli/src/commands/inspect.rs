@@ -66,8 +66,9 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
 
 /// Reads a trace or a list of traces.
 fn traced(location: &Location, session: &Session) -> Result<Option<Contents>, Diagnostics> {
-    let read =
-        |file: &Location| Ok(TraceFile::new(&traces::read(file, &LaunchOptions::default(), &session.watch)?));
+    let read = |file: &Location| {
+        Ok(TraceFile::new(&traces::read(file, &LaunchOptions::default(), &session.monitor)?))
+    };
     match location.extension().as_str() {
         "traceg" => Ok(Some(Contents::Trace(read(location)?))),
         "g" => {

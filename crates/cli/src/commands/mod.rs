@@ -2,6 +2,7 @@
 
 pub mod ablate;
 pub mod again;
+pub mod all_paths;
 pub mod anomaly;
 pub mod cfg;
 pub mod check;
@@ -9,7 +10,6 @@ pub mod compare;
 pub mod completions;
 pub mod diff;
 pub mod draw;
-pub mod every_path;
 pub mod evidence;
 pub mod explore;
 pub mod export;

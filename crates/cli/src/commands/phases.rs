@@ -12,7 +12,7 @@ use warpbound_report::phases::PhasesResult;
 
 /// Runs the command.
 pub fn run(args: &Phases, session: &Session) -> Outcome {
-    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed, &session.watch)?;
+    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed, &session.monitor)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     load::paper_model(&machine, "phases are defined in")?;
     let table = load::timing(&kernel, &machine)?;

@@ -148,7 +148,7 @@ impl Input {
             for record in listed.as_ref().map_or(std::slice::from_ref(&record), Vec::as_slice) {
                 all.add(record).map_err(|why| wrong(1, format!("this line is no record: {why}")))?;
                 records += 1;
-                session.watch.advance(1);
+                session.monitor.advance(1);
             }
         }
         if records == 0 {

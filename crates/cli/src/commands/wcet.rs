@@ -2,6 +2,7 @@
 
 use crate::args::Wcet;
 use crate::campaign::Campaign;
+use crate::exhaustive::{Exploring, all_paths_value};
 use crate::failures::Batch;
 use crate::ipoints::instrumented;
 use crate::load;
@@ -9,15 +10,14 @@ use crate::loop_bounds::ByLine;
 use crate::output::{Ending, Outcome};
 use crate::policies;
 use crate::session::Session;
-use crate::worst_cases::{Exploring, static_of};
 use warpbound_bound as bound;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::SchedulerKind;
 use warpbound_core::program::warp_cfg::Divergence;
 use warpbound_exec::Options;
 use warpbound_hybrid::{Density, Observed, default_limits, estimate};
-use warpbound_judge::check::Checked;
-use warpbound_judge::check::every_path::keeps_bounds;
+use warpbound_judge::check::JudgedLaunch;
+use warpbound_judge::check::all_paths::keeps_bounds;
 use warpbound_report::output::Output;
 use warpbound_report::wcet::{Largest, Simulated, WcetResult};
 
@@ -53,7 +53,7 @@ fn kinds(args: &Wcet) -> Vec<SchedulerKind> {
 }
 
 fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<WcetResult, Diagnostics> {
-    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.watch)?;
+    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.monitor)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
     let (given, resolved) = bounds.of(&kernel)?;
     let code = instrumented(&kernel, Divergence::Sides, Density::Blocks)?;
@@ -64,9 +64,9 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
     let annotated = if resolved.is_empty() { 0 } else { args.runs };
     for number in 0..annotated {
         let seed = args.common.seed.wrapping_add(number);
-        let kernel = load::kernel(name, &args.ptx, seed, &session.watch)?;
+        let kernel = load::kernel(name, &args.ptx, seed, &session.monitor)?;
         let options = Options::of(&machine, args.common.fuel());
-        let kept = keeps_bounds(&kernel.workload, options, &resolved, &session.watch);
+        let kept = keeps_bounds(&kernel.workload, options, &resolved, &session.monitor);
         kept.map_err(|problems| {
             let of_seed = |problem: Diagnostic| {
                 let message = format!("{} (seed {seed})", problem.message);
@@ -92,7 +92,7 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
             policy,
             bounds: &bounds,
         };
-        let found = campaign.run(session, |seed, run: &Checked| {
+        let found = campaign.run(session, |seed, run: &JudgedLaunch| {
             simulated.add(&policy.kind(), seed, run);
         })?;
         match &mut observed {
@@ -103,7 +103,7 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
     let observed = observed.ok_or_else(|| Diagnostic::general(name, "no policy"))?;
     let estimates =
         estimate(&code.ipg, &observed, &[], default_limits(&code.ipg)).map_err(|why| why.to_string());
-    let found = static_of(&kernel, &machine, simulated.schedules(), &resolved, &args.common, session)?;
+    let found = all_paths_value(&kernel, &machine, simulated.schedules(), &resolved, &args.common, session)?;
     let exploring = Exploring {
         ptx: &args.ptx,
         common: &args.common,

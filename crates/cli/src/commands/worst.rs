@@ -16,7 +16,7 @@ use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
-use warpbound_judge::check::{BoundRow, Checked, Plan, Verdict, check};
+use warpbound_judge::check::{BoundRow, JudgedLaunch, Plan, Verdict, check};
 use warpbound_judge::explore::adversary::{Effort, Found, search};
 use warpbound_judge::explore::model::Unsupported;
 use warpbound_judge::explore::replay;
@@ -58,7 +58,7 @@ pub fn run(args: &Worst, session: &Session) -> Outcome {
             Ok(Some(row)) => {
                 rows.push(row);
                 // the search may be incomplete
-                if session.watch.is_stopped() {
+                if session.monitor.is_stopped() {
                     batch.cut_short();
                 }
             }
@@ -90,7 +90,7 @@ fn row(
     written: &mut Vec<String>,
     session: &Session,
 ) -> Result<Option<Row>, Diagnostics> {
-    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.watch)?;
+    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.monitor)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
     load::paper_model(&machine, "`worst` searches the schedules of")?;
     let workload = &kernel.workload;
@@ -101,10 +101,10 @@ fn row(
     let bounds = bound::all();
     let policies = [policies::setup(&SchedulerKind::Gto)?, policies::setup(&SchedulerKind::Lrr)?];
     session.progress.begin(label, Some(u64::from(workload.blocks()) * policies.len() as u64), "blocks");
-    let options = args.common.run_options(&session.watch).judged_by(&bounds, &[]).threads(1).ahead(false);
+    let options = args.common.run_options(&session.monitor).judged_by(&bounds, &[]).threads(1).ahead(false);
     let plan = Plan { workload, machine: &machine, policies: &policies, options };
     let checked = check(&plan).map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
-    if !checked.iter().all(Checked::is_complete) {
+    if !checked.iter().all(JudgedLaunch::is_complete) {
         return Ok(None);
     }
     if checked[0].resident_blocks > 1 {
@@ -171,7 +171,7 @@ fn of_blocks(
     session: &Session,
 ) -> Result<Option<(Sum, String)>, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let mut source = kernel.workload.source(args.common.watched(machine), &session.watch)?;
+    let mut source = kernel.workload.source(args.common.watched(machine), &session.monitor)?;
     let mut paths = BlockPaths::default();
     let mut begun = 0;
     let mut known: Vec<(BlockPaths, Found)> = Vec::new();
@@ -232,7 +232,7 @@ fn of_block(
     let threads = args.jobs.unwrap_or_else(resources::threads).max(1);
     let exploration = Limits { max_states: args.max_states, max_bytes: resources::of_search(), threads };
     let effort = Effort { budget: args.budget, seed: args.search_seed, exploration };
-    search(table, machine, paths, &report, effort, &session.watch)
+    search(table, machine, paths, &report, effort, &session.monitor)
 }
 
 /// The issues of all blocks, each counted from the start of its block.

@@ -8,16 +8,16 @@ mod few;
 mod ids;
 mod mask;
 mod pool;
+mod progress;
 mod time;
-mod watch;
 
 pub use budget::{TooMuch, allow_memory, ask_memory, shown_bytes, sparse_copy};
 pub use few::Few;
 pub use ids::{BlockId, OpClass, Pc, RegId, UnitId, WarpId};
 pub use mask::{LaneMask, SetBits, WARP_SIZE, WarpMask};
 pub use pool::in_order;
+pub use progress::ProgressMonitor;
 pub use time::{Cycle, Cycles};
-pub use watch::Watch;
 
 /// A 64-bit FNV-1a hash, used for digests that must be stable across versions and computers
 /// (machine digests, buffer hashes, golden traces).

@@ -7,7 +7,7 @@
 
 use super::graph::FlowGraph;
 use super::sem::{Sem, straight};
-use super::{Flow, Instr, Program};
+use super::{Flow, Instr, KernelCode};
 use crate::base::Pc;
 
 /// The successors of an instruction.
@@ -118,7 +118,7 @@ impl Cfg {
     }
 
     /// Returns the terminator of a block.
-    pub fn last<'p>(&self, program: &'p Program, block: usize) -> &'p Instr {
+    pub fn last<'p>(&self, program: &'p KernelCode, block: usize) -> &'p Instr {
         &program.instrs[self.blocks[block].end.index() - 1]
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use super::Program;
+use super::KernelCode;
 use super::warp_cfg::WarpCfg;
 use crate::base::Pc;
 
@@ -73,7 +73,7 @@ pub struct WrongBound {
 /// No loop begins in the line of a bound (the hint lists the kernel's loops), or a loop has two
 /// bounds.
 pub fn resolve(
-    program: &Program,
+    program: &KernelCode,
     graph: &WarpCfg,
     bounds: &[LoopBound],
 ) -> Result<HashMap<Pc, u64>, WrongBound> {

@@ -1,6 +1,6 @@
 //! The information that machine code carries besides the semantics of its instructions.
 
-use super::{Instr, Program};
+use super::{Instr, KernelCode};
 use crate::machine::{Dependences, Feature, Features, Machine};
 
 /// The offsets and the control codes of the instructions of machine code. Lines are those of a
@@ -48,7 +48,7 @@ pub struct Control {
     pub reuse: u8,
 }
 
-impl Program {
+impl KernelCode {
     /// Returns the control codes if the program has any and the machine follows them instead of
     /// tracking registers.
     pub fn control_codes_on(&self, machine: &Machine) -> Option<&MachineCode> {

@@ -1,6 +1,6 @@
 //! The decoded form of a kernel: instructions with op classes, registers and executable semantics.
 //!
-//! Every front end produces a [`Program`]. The module `exec` executes its semantics; [`timing`]
+//! Every front end produces a [`KernelCode`]. The module `exec` executes its semantics; [`timing`]
 //! binds its op classes to a machine for the simulator and the analyser.
 
 pub mod cfg;
@@ -37,7 +37,7 @@ pub use unset::unset_reads;
 
 /// A decoded kernel.
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct KernelCode {
     /// The kernel's name.
     pub name: String,
     /// The path of the source file, in the form that messages print.
@@ -339,7 +339,7 @@ impl Instr {
     }
 }
 
-impl Program {
+impl KernelCode {
     /// Returns the line and a description of the first wait that takes no time in this model
     /// although it takes time on hardware: a wait at an mbarrier object, or a sleep, whose duration
     /// is between zero and twice the time that it names (PTX ISA, `nanosleep`).

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::image::{Channel, Format, Geometry};
 use super::sem::{AtomOp, IntOp, Matrix, MatrixTy, Operand, Sem, Special, SurfaceData, ValueTy};
-use super::{Program, RegKind};
+use super::{KernelCode, RegKind};
 use crate::base::RegId;
 use crate::isa::Space;
 
@@ -20,7 +20,7 @@ const MAX_SOURCES: usize = 64;
 /// A parameter, or a part of one that the code reads as a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The index in [`Program::params`].
+    /// The index in [`KernelCode::params`].
     pub param: usize,
     /// The offset in the parameter in bytes.
     pub offset: u32,
@@ -81,7 +81,7 @@ pub struct Pointee {
 pub struct Uses {
     /// The parts of parameters in ascending order of parameter and offset.
     pub parts: Vec<Part>,
-    /// The use of each texture and surface reference, indexed like [`Program::references`]; `None`
+    /// The use of each texture and surface reference, indexed like [`KernelCode::references`]; `None`
     /// for a reference that the kernel only queries.
     pub references: Vec<Option<ImageUse>>,
     /// The axes of thread or block ids that the kernel reads.
@@ -89,7 +89,7 @@ pub struct Uses {
 }
 
 /// Analyses the code of a kernel.
-pub fn uses(program: &Program) -> Uses {
+pub fn uses(program: &KernelCode) -> Uses {
     let mut flow = Flow::new(program);
     flow.find_sources();
     while flow.spread() {}
@@ -115,13 +115,13 @@ struct Register {
 }
 
 struct Flow<'a> {
-    program: &'a Program,
+    program: &'a KernelCode,
     sources: Vec<Source>,
     registers: Vec<Register>,
 }
 
 impl<'a> Flow<'a> {
-    fn new(program: &'a Program) -> Self {
+    fn new(program: &'a KernelCode) -> Self {
         Self { program, sources: Vec::new(), registers: vec![Register::default(); program.regs.len()] }
     }
 

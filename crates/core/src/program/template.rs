@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::image::{Channel, Format, Geometry};
 use super::params::{ImageUse, Number, Part, Pointee, Usage, Uses, uses};
-use super::{Param, ParamType, Program, names};
+use super::{KernelCode, Param, ParamType, names};
 
 /// The number of elements of each guessed buffer.
 const ELEMENTS: u32 = 65536;
@@ -38,7 +38,7 @@ struct Argument {
 
 /// Guesses the arguments from the code of a kernel and, if it has a mangled C++ name, from the
 /// types in that name.
-pub fn arguments(program: &Program) -> Arguments {
+pub fn arguments(program: &KernelCode) -> Arguments {
     let uses = uses(program);
     let types = names::parameter_types(&program.name).filter(|types| types.len() == program.params.len());
     let mut guess = Guess { size: size(uses.axes), targets: Vec::new(), images: Vec::new() };
@@ -330,7 +330,7 @@ impl Arguments {
 }
 
 /// Returns a launch file for a kernel. `module` is the name of its PTX file.
-pub fn launch_file(program: &Program, module: &str) -> String {
+pub fn launch_file(program: &KernelCode, module: &str) -> String {
     let arguments = arguments(program);
     let (grid, block) = shape(arguments.uses.axes, program);
     let mut text = String::from(
@@ -371,7 +371,7 @@ fn symbol(variable: &super::layout::Variable) -> String {
 }
 
 /// Returns a grid and a block for [`size`] threads along each axis.
-fn shape(axes: [bool; 3], program: &Program) -> ([u32; 3], [u32; 3]) {
+fn shape(axes: [bool; 3], program: &KernelCode) -> ([u32; 3], [u32; 3]) {
     // A tile of 32 x 32 words, possibly with a padding word per row, is usually processed by flat
     // blocks.
     let tile = |bytes: u64| matches!(bytes, 4096 | 4224);

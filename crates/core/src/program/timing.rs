@@ -6,7 +6,7 @@
 
 use super::codes::{Barriers, Codes};
 use super::sem::{Operand, exchange, jump, lanewise, no_effect};
-use super::{Access, Flow, Instr, MemoryOp, Program, RegList, Sem};
+use super::{Access, Flow, Instr, KernelCode, MemoryOp, RegList, Sem};
 use crate::base::{Pc, RegId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
@@ -82,7 +82,7 @@ impl TimingTable {
     /// # Errors
     /// Returns a diagnostic for each op class of the program that the machine does not map, with
     /// the first line that uses it.
-    pub fn new(program: &Program, machine: &Machine) -> Result<Self, Diagnostics> {
+    pub fn new(program: &KernelCode, machine: &Machine) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
         let fallback = OpTiming {
             unit: crate::base::UnitId::new(0),
@@ -445,7 +445,7 @@ impl TimedInstr {
     }
 }
 
-fn missing(program: &Program, machine: &Machine, class: &str, line: u32) -> Diagnostic {
+fn missing(program: &KernelCode, machine: &Machine, class: &str, line: u32) -> Diagnostic {
     let known: Vec<&str> = machine.ops().map(|(name, _)| name).collect();
     let near =
         closest(class, known.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "));

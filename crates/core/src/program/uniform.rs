@@ -14,7 +14,7 @@
 
 use super::cfg::{Cfg, Successors};
 use super::sem::{Sem, Special, jump, lanewise, no_effect};
-use super::{Instr, Program};
+use super::{Instr, KernelCode};
 use crate::base::{RegId, WARP_SIZE};
 use crate::isa::Space;
 
@@ -29,7 +29,7 @@ pub struct Uniformity {
 impl Uniformity {
     /// Analyses the kernel of a program; `cfg` is the kernel's control flow. If the size of a block
     /// is known, some axes of the thread id may be uniform.
-    pub fn new(program: &Program, cfg: &Cfg, block: Option<[u32; 3]>) -> Self {
+    pub fn new(program: &KernelCode, cfg: &Cfg, block: Option<[u32; 3]>) -> Self {
         let mut found = Self { varying: vec![false; program.regs.len()], block };
         let kernel = cfg.blocks.last().map_or(0, |last| last.end.index());
         for instr in &program.instrs[kernel..] {
@@ -69,7 +69,7 @@ impl Uniformity {
     }
 
     /// Returns whether the terminator of a block of the kernel can be a divergent branch.
-    pub fn branch_varies(&self, program: &Program, cfg: &Cfg, block: usize) -> bool {
+    pub fn branch_varies(&self, program: &KernelCode, cfg: &Cfg, block: usize) -> bool {
         let instr = cfg.last(program, block);
         let Successors { falls_through, targets, leaves, .. } = Successors::of(instr);
         let by_guard = instr.guard.is_some_and(|guard| self.varies(guard.reg));

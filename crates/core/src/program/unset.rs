@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::cfg::{Cfg, Successors};
 use super::sem::{ArgLocation, PredSrc, Sem};
-use super::{Guard, Instr, Program};
+use super::{Guard, Instr, KernelCode};
 use crate::base::{Pc, RegId};
 
 /// The maximum number of backward paths per register; a register with more counts as read before it
@@ -32,7 +32,7 @@ enum Open {
 
 /// A function with the data that the search needs.
 struct Function<'p> {
-    program: &'p Program,
+    program: &'p KernelCode,
     cfg: Cfg,
     /// The writes of each register of the whole program, in program order.
     writes: &'p [Vec<Write>],
@@ -45,7 +45,7 @@ type Write = (Pc, Option<Guard>);
 
 /// Returns each register that may be read before it is written, with the first instruction that may
 /// do so.
-pub fn unset_reads(program: &Program) -> Vec<(Pc, RegId)> {
+pub fn unset_reads(program: &KernelCode) -> Vec<(Pc, RegId)> {
     let mut starts = vec![(Pc::new(0), Vec::new())];
     starts.extend(program.functions.iter().map(|function| {
         let place = |(place, _): &(ArgLocation, u32)| place.reg();

@@ -6,7 +6,7 @@
 //! Applications using Hybrid Analysis", ECRTS 2013, section IV). Loops are detected per function,
 //! before divergence edges make its graph irreducible; a call counts as a step that falls through.
 
-use super::Program;
+use super::KernelCode;
 use super::cfg::{BasicBlock, Cfg, Successors};
 use super::graph::{DivergentEdge, FlowGraph, Irreducible, LoopTree, divergent_edges, published_edges};
 use super::sem::{Sem, jump, straight};
@@ -71,7 +71,7 @@ pub struct IrreducibleCode {
 
 impl IrreducibleCode {
     /// Returns a diagnostic for the user.
-    pub fn problem(&self, program: &Program) -> Diagnostic {
+    pub fn problem(&self, program: &KernelCode) -> Diagnostic {
         let line = |pc: Pc| program.instrs[pc.index()].line;
         let message = format!(
             "the control flow of `{}` is irreducible: line {} leads into a cycle that is entered at line {}, too",
@@ -90,7 +90,7 @@ impl WarpCfg {
     /// # Errors
     /// The control flow of a function is irreducible.
     pub fn new(
-        program: &Program,
+        program: &KernelCode,
         block: Option<[u32; 3]>,
         divergence: Divergence,
     ) -> Result<Self, Box<IrreducibleCode>> {
@@ -167,7 +167,7 @@ impl WarpCfg {
 }
 
 /// Builds the control flow of each function separately.
-fn functions(program: &Program) -> Result<Vec<FunctionCfg>, Box<IrreducibleCode>> {
+fn functions(program: &KernelCode) -> Result<Vec<FunctionCfg>, Box<IrreducibleCode>> {
     let mut starts: Vec<(Pc, &str)> = vec![(Pc::new(0), &program.name)];
     starts.extend(program.functions.iter().map(|function| (function.first, function.name.as_str())));
     starts.sort_unstable_by_key(|&(first, _)| first);
@@ -188,7 +188,7 @@ fn functions(program: &Program) -> Result<Vec<FunctionCfg>, Box<IrreducibleCode>
 }
 
 /// Combines the edges of all functions with the call and return edges.
-fn lanes(program: &Program, functions: &[FunctionCfg]) -> FlowGraph {
+fn lanes(program: &KernelCode, functions: &[FunctionCfg]) -> FlowGraph {
     let count = functions.last().map_or(0, |last| last.first + last.cfg.blocks.len());
     let mut successors: Vec<Vec<usize>> = Vec::with_capacity(count);
     let mut leaves = Vec::with_capacity(count);

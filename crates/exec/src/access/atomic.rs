@@ -46,9 +46,9 @@ pub(in super::super) fn atomic(
                     warp.set_in(dst, lane, old);
                 }
                 if races::wraps(atomic.op)
-                    && let Some(watch) = &mut context.watch
+                    && let Some(detector) = &mut context.detector
                 {
-                    watch.wraps_at(Accessor { warp: warp.id, pc }, space, address, b);
+                    detector.wraps_at(Accessor { warp: warp.id, pc }, space, address, b);
                 }
             }
             Ok(cells) => {
@@ -72,7 +72,7 @@ pub(in super::super) fn atomic(
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
         }
     }
-    targets.watch(enabled, warp, context, AccessEffect::Updates);
+    targets.detector(enabled, warp, context, AccessEffect::Updates);
     Ok(targets.used(enabled, true, warp, context))
 }
 

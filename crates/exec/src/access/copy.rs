@@ -54,10 +54,10 @@ pub(in super::super) fn async_copy(
             Err(denied) => return Err(to.fault(denied, lane, warp, context)),
         }
     }
-    if let Some(watch) = &mut context.watch {
+    if let Some(detector) = &mut context.detector {
         let by = Accessor { warp: warp.id, pc };
         for lane in enabled.lanes().filter(|&lane| read_bytes[lane] < size) {
-            watch.access(
+            detector.access(
                 by,
                 Space::Global,
                 from.addresses[lane],
@@ -67,13 +67,13 @@ pub(in super::super) fn async_copy(
         }
     }
     let whole = enabled.lanes().filter(|&lane| read_bytes[lane] == size).map(LaneMask::lane).collect();
-    from.watch(whole, warp, context, AccessEffect::Reads);
-    to.watch(enabled, warp, context, AccessEffect::Writes);
-    if let Some(watch) = &mut context.watch {
+    from.detector(whole, warp, context, AccessEffect::Reads);
+    to.detector(enabled, warp, context, AccessEffect::Writes);
+    if let Some(detector) = &mut context.detector {
         let by = Accessor { warp: warp.id, pc };
         for lane in enabled.lanes() {
             let from = (from.addresses[lane], read_bytes[lane] as u64);
-            watch.copy(by, lane, from, (to.addresses[lane], size as u64));
+            detector.copy(by, lane, from, (to.addresses[lane], size as u64));
         }
     }
     for lane in enabled.lanes() {

@@ -256,9 +256,9 @@ fn read<'c>(
     if let Err(denied) = context.memory.read(space, warp.thread(lane), address, targets.size) {
         return Err(targets.fault(denied, lane, warp, context));
     }
-    if let Some(watch) = &mut context.watch {
+    if let Some(detector) = &mut context.detector {
         let by = Accessor { warp: warp.id, pc: targets.pc };
-        watch.access(by, space, address, targets.size as u64, AccessEffect::Reads);
+        detector.access(by, space, address, targets.size as u64, AccessEffect::Reads);
     }
     let bytes = context.memory.read(space, warp.thread(lane), address, targets.size);
     Ok(bytes.unwrap_or_default())
@@ -277,11 +277,11 @@ fn write(
         Ok(place) => place,
         Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
     };
-    let deed = if place == bytes { AccessEffect::Rewrites } else { AccessEffect::Writes };
+    let effect = if place == bytes { AccessEffect::Rewrites } else { AccessEffect::Writes };
     place.copy_from_slice(bytes);
-    if let Some(watch) = &mut context.watch {
+    if let Some(detector) = &mut context.detector {
         let by = Accessor { warp: warp.id, pc: targets.pc };
-        watch.access(by, space, address, bytes.len() as u64, deed);
+        detector.access(by, space, address, bytes.len() as u64, effect);
     }
     Ok(())
 }

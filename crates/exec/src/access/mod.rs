@@ -67,18 +67,18 @@ impl Targets {
     }
 
     /// Reports the access of these lanes to the race detector.
-    fn watch(&self, lanes: LaneMask, warp: &Warp, context: &mut Context, deed: AccessEffect) {
-        let Some(watch) = &mut context.watch else { return };
+    fn detector(&self, lanes: LaneMask, warp: &Warp, context: &mut Context, effect: AccessEffect) {
+        let Some(detector) = &mut context.detector else { return };
         let (by, size) = (Accessor { warp: warp.id, pc: self.pc }, self.size as u64);
         let span = match self.space {
             Space::Generic => None,
             _ => Span::of(&Row(self.addresses), lanes, self.size as u32),
         };
         match span {
-            Some(span) => watch.span(by, (self.space, span.low), &span, lanes, size, deed),
+            Some(span) => detector.span(by, (self.space, span.low), &span, lanes, size, effect),
             None => lanes.lanes().for_each(|lane| {
                 let (space, address) = self.of(lane);
-                watch.access(by, space, address, size, deed);
+                detector.access(by, space, address, size, effect);
             }),
         }
     }

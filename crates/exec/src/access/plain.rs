@@ -211,9 +211,9 @@ pub(in super::super) fn load(
         && let Some(bytes) = context.memory.stretch(space, low, span.bytes)
     {
         gather(access, bytes, &span, enabled, &mut warp.registers);
-        if let Some(watch) = &mut context.watch {
+        if let Some(detector) = &mut context.detector {
             let by = Accessor { warp: warp.id, pc };
-            watch.span(by, (space, low), &span, enabled, access.size() as u64, AccessEffect::Reads);
+            detector.span(by, (space, low), &span, enabled, access.size() as u64, AccessEffect::Reads);
         }
         return Ok(access.used(&span, pc, space, enabled, warp, context));
     }
@@ -235,14 +235,14 @@ pub(in super::super) fn store(
     if let Some((space, low, span)) = access.stretch(warp, enabled)
         && let Some(bytes) = context.memory.stretch_mut(space, low, span.bytes)
     {
-        if let Some(watch) = &mut context.watch {
+        if let Some(detector) = &mut context.detector {
             let by = Accessor { warp: warp.id, pc };
             let unchanged = unchanged(access, bytes, &span, enabled, warp, &context.shape);
-            for (lanes, deed) in
+            for (lanes, effect) in
                 [(enabled - unchanged, AccessEffect::Writes), (unchanged, AccessEffect::Rewrites)]
             {
                 if !lanes.is_empty() {
-                    watch.span(by, (space, low), &span, lanes, access.size() as u64, deed);
+                    detector.span(by, (space, low), &span, lanes, access.size() as u64, effect);
                 }
             }
         }
@@ -492,7 +492,7 @@ fn load_by_lane(
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
         }
     }
-    targets.watch(enabled, warp, context, AccessEffect::Reads);
+    targets.detector(enabled, warp, context, AccessEffect::Reads);
     Ok(targets.used(enabled, false, warp, context))
 }
 
@@ -516,8 +516,9 @@ fn store_by_lane(
             Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
         }
     }
-    for (lanes, deed) in [(enabled - unchanged, AccessEffect::Writes), (unchanged, AccessEffect::Rewrites)] {
-        targets.watch(lanes, warp, context, deed);
+    for (lanes, effect) in [(enabled - unchanged, AccessEffect::Writes), (unchanged, AccessEffect::Rewrites)]
+    {
+        targets.detector(lanes, warp, context, effect);
     }
     for lane in enabled.lanes() {
         let (space, address) = targets.of(lane);

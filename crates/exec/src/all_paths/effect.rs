@@ -12,7 +12,7 @@ use warpbound_core::path::{MemoryUse, Step};
 use warpbound_core::program::sem::{
     Address, Matrix, Operand, PredOp, PredSrc, Special, exchange, jump, lanewise,
 };
-use warpbound_core::program::{Program, Sem};
+use warpbound_core::program::{KernelCode, Sem};
 
 /// The possible steps of an execution, for timing.
 pub(super) enum Executions {
@@ -31,7 +31,7 @@ pub(super) struct Effects {
 }
 
 impl Effects {
-    pub(super) fn new(program: &Program, constants_known: bool) -> Self {
+    pub(super) fn new(program: &KernelCode, constants_known: bool) -> Self {
         let varies = |special: &Special| special.tells_time() || special.tells_place();
         let reads = |sem: &Sem| sem.registers().specials.iter().any(varies);
         Self { varies: program.instrs.iter().map(|instr| reads(&instr.sem)).collect(), constants_known }

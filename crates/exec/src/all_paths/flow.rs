@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use warpbound_core::base::Pc;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::warp_cfg::{Divergence, FunctionCfg, IrreducibleCode, WarpCfg};
 
 /// The blocks, loops and branches of a kernel.
@@ -28,7 +28,7 @@ impl CodeFlow {
     /// # Errors
     /// Returns an error if the code is irreducible.
     pub(super) fn new(
-        program: &Program,
+        program: &KernelCode,
         block: [u32; 3],
         bounds: &HashMap<Pc, u64>,
     ) -> Result<Self, Box<IrreducibleCode>> {

@@ -83,10 +83,10 @@ use flow::CodeFlow;
 use state::State;
 use values::Values;
 use walker::{Begin, Walker};
-use warpbound_core::base::{Pc, Watch};
+use warpbound_core::base::{Pc, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::path::PathSet;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::launch::Launch;
 use warpbound_core::program::warp_cfg::IrreducibleCode;
 
@@ -110,7 +110,7 @@ pub struct AllPaths<'a> {
     blocks: u32,
     next: u32,
     fuel: u64,
-    watch: Option<&'a Watch>,
+    monitor: Option<&'a ProgressMonitor>,
 }
 
 /// The reason for which there are no sets of paths.
@@ -129,7 +129,7 @@ impl<'a> AllPaths<'a> {
     /// Returns an error for a program without semantics or with irreducible code, or a launch that
     /// does not fit the program.
     pub fn new(
-        program: &'a Program,
+        program: &'a KernelCode,
         launch: &'a Launch,
         options: Options,
         bounds: &HashMap<Pc, u64>,
@@ -163,7 +163,7 @@ impl<'a> AllPaths<'a> {
             shape,
             objects_changed: 0,
             record: record::Record::new(program, &options),
-            watch: None,
+            detector: None,
             divergence: None,
         };
         Ok(Self {
@@ -176,14 +176,14 @@ impl<'a> AllPaths<'a> {
             blocks: launch.blocks(),
             next: 0,
             fuel: options.max_instructions_per_block,
-            watch: None,
+            monitor: None,
         })
     }
 
     /// Attaches a stop request. When it is set, there are no further blocks.
     #[must_use]
-    pub fn watched(mut self, watch: &'a Watch) -> Self {
-        self.watch = Some(watch);
+    pub fn watched(mut self, monitor: &'a ProgressMonitor) -> Self {
+        self.monitor = Some(monitor);
         self
     }
 
@@ -192,7 +192,7 @@ impl<'a> AllPaths<'a> {
     /// # Errors
     /// Returns a diagnostic, with the line, if the analysis requires data that are unknown.
     pub fn next_block(&mut self) -> Result<Option<BlockPathSets>, Diagnostics> {
-        if self.next >= self.blocks || self.watch.is_some_and(Watch::is_stopped) {
+        if self.next >= self.blocks || self.monitor.is_some_and(ProgressMonitor::is_stopped) {
             return Ok(None);
         }
         let (block, [x, y, _]) = (self.next, self.grid);
@@ -204,11 +204,11 @@ impl<'a> AllPaths<'a> {
             let values = Values::new(id, &self.map, &self.context.shape, self.context.program);
             let parts = ((&mut self.context, &self.code), (&self.flow, &self.effects));
             let mut walker = Walker::new(parts.0, parts.1, fuel);
-            walker.watch = self.watch;
+            walker.monitor = self.monitor;
             let walked = walker.walk(&mut State::new(values), Pc::new(0), None, Begin::Comes);
             let walked = match walked {
                 // the paths of this block are incomplete, and are discarded
-                Err(_) if self.watch.is_some_and(Watch::is_stopped) => return Ok(None),
+                Err(_) if self.monitor.is_some_and(ProgressMonitor::is_stopped) => return Ok(None),
                 walked => walked.map_err(|fault| Diagnostics::from(*fault))?,
             };
             (fuel, sets.partial_barriers) = (walker.fuel, sets.partial_barriers | walker.partial_barriers);

@@ -8,7 +8,7 @@ use super::super::warp::{Shape, Warp};
 use warpbound_core::base::{LaneMask, Pc, RegId};
 use warpbound_core::machine::Reconvergence;
 use warpbound_core::program::sem::PredSrc;
-use warpbound_core::program::{Guard, Program};
+use warpbound_core::program::{Guard, KernelCode};
 
 /// The registers of a warp. The values of each lane are computed as if it took part in all executed
 /// instructions.
@@ -35,7 +35,7 @@ pub(super) struct Holds {
 impl Values {
     /// Creates the values of a warp of a block of this shape at its beginning. No register has been
     /// written, so all are unknown.
-    pub(super) fn new(id: usize, map: &Arc<RegisterMap>, shape: &Shape, program: &Program) -> Self {
+    pub(super) fn new(id: usize, map: &Arc<RegisterMap>, shape: &Shape, program: &KernelCode) -> Self {
         let mut warp = Warp::new(id, map, shape, Reconvergence::PostDominator);
         warp.start(shape);
         let registers = program.regs.len();

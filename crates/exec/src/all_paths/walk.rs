@@ -7,7 +7,7 @@ use super::effect::Executions;
 use super::fork::Onward;
 use super::state::State;
 use super::walker::{Begin, Walked, Walker};
-use warpbound_core::base::{LaneMask, Pc, Watch};
+use warpbound_core::base::{LaneMask, Pc, ProgressMonitor};
 use warpbound_core::path::{BarrierUse, PathPart, Step};
 use warpbound_core::program::Sem;
 use warpbound_core::program::sem::{Barrier, BarrierKind, exchange, lanewise, memory};
@@ -80,7 +80,7 @@ impl Walker<'_, '_> {
                 return Err(fault::at(program, pc, message, hint));
             }
             self.fuel -= 1;
-            if self.watch.is_some_and(Watch::is_stopped) {
+            if self.monitor.is_some_and(ProgressMonitor::is_stopped) {
                 return Err(fault::at(program, pc, "the walk was ended".to_owned(), ""));
             }
             let next = Pc::new(pc.get() + 1);

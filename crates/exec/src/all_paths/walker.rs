@@ -6,7 +6,7 @@ use super::super::fault::{self, Fault};
 use super::effect::Effects;
 use super::flow::CodeFlow;
 use super::state::State;
-use warpbound_core::base::{LaneMask, Pc, Watch};
+use warpbound_core::base::{LaneMask, Pc, ProgressMonitor};
 use warpbound_core::path::PathSet;
 
 /// The result of a walk.
@@ -29,7 +29,7 @@ pub(super) struct Walker<'w, 'a> {
     /// The number of steps that may still be recorded.
     pub(super) fuel: u64,
     /// The stop request of the walk.
-    pub(super) watch: Option<&'a Watch>,
+    pub(super) monitor: Option<&'a ProgressMonitor>,
     /// Whether some barrier does not involve all warps.
     pub(super) partial_barriers: bool,
     pub(super) depth: usize,
@@ -77,7 +77,7 @@ impl<'w, 'a> Walker<'w, 'a> {
         fuel: u64,
     ) -> Self {
         let wholes = Vec::new();
-        Self { context, code, flow, effects, fuel, watch: None, partial_barriers: false, depth: 0, wholes }
+        Self { context, code, flow, effects, fuel, monitor: None, partial_barriers: false, depth: 0, wholes }
     }
 
     /// Returns whether on every path of a walk some lane is at the position of the state.

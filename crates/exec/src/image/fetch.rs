@@ -63,8 +63,8 @@ pub(in super::super) fn fetch(
                     return Err(no_texel(denied, tried, pc, warp, context));
                 }
             }
-            if let Some(watch) = &mut context.watch {
-                watch.access(
+            if let Some(detector) = &mut context.detector {
+                detector.access(
                     Accessor { warp: warp.id, pc },
                     Space::Global,
                     address,

@@ -48,9 +48,9 @@ pub(in super::super) fn surface(
                             return Err(no_texel(denied, tried, pc, warp, context));
                         }
                     }
-                    if let Some(watch) = &mut context.watch {
+                    if let Some(detector) = &mut context.detector {
                         let by = Accessor { warp: warp.id, pc };
-                        watch.access(by, Space::Global, address, size as u64, AccessEffect::Reads);
+                        detector.access(by, Space::Global, address, size as u64, AccessEffect::Reads);
                     }
                 }
                 for (dst, bytes) in dsts.iter().zip(bytes.chunks(element)) {
@@ -94,11 +94,11 @@ fn store(
             }
         }
     }
-    if let Some(watch) = &mut context.watch {
+    if let Some(detector) = &mut context.detector {
         let by = Accessor { warp: warp.id, pc };
-        for (deed, same) in [(AccessEffect::Writes, false), (AccessEffect::Rewrites, true)] {
+        for (effect, same) in [(AccessEffect::Writes, false), (AccessEffect::Rewrites, true)] {
             for (_, address) in all().filter(|(lane, _)| unchanged.has(*lane) == same) {
-                watch.access(by, Space::Global, address, size as u64, deed);
+                detector.access(by, Space::Global, address, size as u64, effect);
             }
         }
     }

@@ -6,7 +6,7 @@ use super::decide::{Deciding, path_depends};
 use super::{AccessKind, kind_of};
 use warpbound_core::base::Pc;
 use warpbound_core::program::sem::{ArgLocation, AtomOp, Operand, ValueTy, jump, straight};
-use warpbound_core::program::{Program, Sem};
+use warpbound_core::program::{KernelCode, Sem};
 
 /// The properties of the atomic operations of a program, by pc.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ struct Bound {
 }
 
 impl Atomics {
-    pub(super) fn new(program: &Program) -> Self {
+    pub(super) fn new(program: &KernelCode) -> Self {
         // a value that a function returns in a register may be used by any caller
         let handed_back = |instr: &warpbound_core::program::Instr| match &instr.sem {
             Sem::Call(call) => call.give_back.iter().map(|transfer| transfer.from).collect(),

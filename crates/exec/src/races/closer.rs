@@ -17,7 +17,7 @@ impl RaceDetector {
         (address, bytes): (u64, u64),
         size: u64,
         moment: &Moment,
-        deed: AccessEffect,
+        effect: AccessEffect,
     ) {
         let Self { regions, clocks, limit, incomplete, atomics, found, unnamed, block, .. } = self;
         let mut named = Named { found, unnamed };
@@ -31,7 +31,7 @@ impl RaceDetector {
                 return;
             }
             let clocks = clocks.as_deref_mut().map(|clocks| (clocks, (region == Region::Shared, address)));
-            let raced = examine(clocks, atomics, moment.own, (reader, writer), deed);
+            let raced = examine(clocks, atomics, moment.own, (reader, writer), effect);
             for first in raced.into_iter().flatten() {
                 let one = Found { region, address, first, second: moment.own, block: *block };
                 named.add(one);
@@ -47,7 +47,7 @@ fn examine(
     atomics: &Atomics,
     own: Cell,
     (reader, writer): (&mut Cell, &mut Cell),
-    deed: AccessEffect,
+    effect: AccessEffect,
 ) -> [Option<Cell>; 2] {
     let (read, written) = (*reader, *writer);
     let foreign = |cell: Cell, side| match &clocks {
@@ -58,7 +58,7 @@ fn examine(
     let raced_reader = foreign_reader.then_some(read);
     let raced_writer = foreign_writer.then_some(written);
     let pc = Pc::new(own.pc());
-    let raced = match deed {
+    let raced = match effect {
         AccessEffect::Reads => [raced_writer, None],
         AccessEffect::Writes => [raced_writer, raced_reader],
         // several warps may write the same value, as long as no other warp reads the location or
@@ -79,9 +79,9 @@ fn examine(
     };
     // with clocks, the warp's own accesses may be in an earlier section
     let open = |cell: Cell, foreign: bool| if clocks.is_some() { foreign } else { cell.is_open() };
-    let side = match deed {
+    let side = match effect {
         AccessEffect::Reads | AccessEffect::Rewrites => {
-            let special = deed == AccessEffect::Rewrites;
+            let special = effect == AccessEffect::Rewrites;
             *reader = match (open(read, foreign_reader), foreign_reader) {
                 (false, _) if special => own.special(),
                 (false, _) => own,

@@ -2,7 +2,7 @@
 
 use warpbound_core::base::RegId;
 use warpbound_core::program::sem::{Operand, exchange, lanewise, no_effect};
-use warpbound_core::program::{Instr, Program, Sem};
+use warpbound_core::program::{Instr, KernelCode, Sem};
 
 /// Returns whether this source of an instruction determines where a warp continues, whether it
 /// waits, or which addresses it accesses.
@@ -41,7 +41,7 @@ pub(super) struct Deciding(Vec<bool>);
 
 impl Deciding {
     /// Computes the registers; `counts` returns whether a source of an instruction counts.
-    pub(super) fn new(program: &Program, counts: impl Fn(&Instr, RegId) -> bool) -> Self {
+    pub(super) fn new(program: &KernelCode, counts: impl Fn(&Instr, RegId) -> bool) -> Self {
         let mut writers = vec![Vec::new(); program.regs.len()];
         let mut known = vec![false; program.regs.len()];
         let mut left = Vec::new();

@@ -12,7 +12,7 @@ use super::{AccessEffect, Accessor, BlockOrder, Extent, Region};
 use warpbound_core::base::{LaneMask, Pc, WARP_SIZE, WarpMask};
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{BarrierKind, exchange, jump, lanewise, memory, no_effect};
-use warpbound_core::program::{Program, Sem};
+use warpbound_core::program::{KernelCode, Sem};
 
 /// The largest number of warps of a block.
 const WARPS: usize = 64;
@@ -39,7 +39,7 @@ pub(super) struct Watched {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Logged {
     pub(super) region: Region,
-    pub(super) deed: AccessEffect,
+    pub(super) effect: AccessEffect,
     pub(super) row: u32,
     pub(super) part: Part,
     pub(super) own: Cell,
@@ -108,7 +108,7 @@ impl RaceDetector {
     /// cells of each take at most `limit` bytes. `varying` are the words of global memory that
     /// differ from run to run at the start of the launch.
     pub(crate) fn new(
-        program: &Program,
+        program: &KernelCode,
         order: BlockOrder,
         limit: usize,
         [shared, globals, buffers]: [Extent; 3],
@@ -261,39 +261,39 @@ impl RaceDetector {
         span: &Span,
         lanes: LaneMask,
         size: u64,
-        mut deed: AccessEffect,
+        mut effect: AccessEffect,
     ) {
         if self.varying.is_some() {
-            deed = self.vary_span(by, (space, low), span, lanes, size, deed);
+            effect = self.vary_span(by, (space, low), span, lanes, size, effect);
         }
-        let Some((region, own)) = self.enter(by, space, low, deed) else { return };
+        let Some((region, own)) = self.enter(by, space, low, effect) else { return };
         if self.copies.is_some() {
             let at = self.offset(region, low);
             if size >= 4 {
                 rows::of_lanes(at, span, lanes, size, |row, words| {
-                    self.meet_copies((region, row, words), own, deed)
+                    self.meet_copies((region, row, words), own, effect)
                 });
             } else {
                 for_runs(span, lanes, size, |start, bytes| {
                     rows::of_run(at + start, bytes, true, |row, part| {
-                        self.meet_copies((region, row, part.words()), own, deed);
+                        self.meet_copies((region, row, part.words()), own, effect);
                     });
                 });
             }
         }
         if self.is_close(region) {
-            return self.span_closer((region, low), span, lanes, size, own, deed);
+            return self.span_closer((region, low), span, lanes, size, own, effect);
         }
-        let harmless = self.is_harmless(own, deed);
+        let harmless = self.is_harmless(own, effect);
         let at = self.offset(region, low);
         if size >= 4 {
             rows::of_lanes(at, span, lanes, size, |row, words| {
-                self.part(Logged { region, deed, row, part: Part::Words(words), own }, harmless);
+                self.part(Logged { region, effect, row, part: Part::Words(words), own }, harmless);
             });
         } else {
             for_runs(span, lanes, size, |start, bytes| {
                 rows::of_run(at + start, bytes, true, |row, part| {
-                    self.part(Logged { region, deed, row, part, own }, harmless);
+                    self.part(Logged { region, effect, row, part, own }, harmless);
                 });
             });
         }
@@ -307,23 +307,23 @@ impl RaceDetector {
         space: Space,
         address: u64,
         size: u64,
-        mut deed: AccessEffect,
+        mut effect: AccessEffect,
     ) {
         if self.varying.is_some() {
-            deed = self.vary(by, (space, address), size, deed);
+            effect = self.vary(by, (space, address), size, effect);
         }
-        let Some((region, own)) = self.enter(by, space, address, deed) else { return };
+        let Some((region, own)) = self.enter(by, space, address, effect) else { return };
         if self.copies.is_some() {
             rows::of_run(self.offset(region, address), size, true, |row, part| {
-                self.meet_copies((region, row, part.words()), own, deed);
+                self.meet_copies((region, row, part.words()), own, effect);
             });
         }
         if self.is_close(region) {
-            return self.run(region, address, size, size, own, deed);
+            return self.run(region, address, size, size, own, effect);
         }
-        let harmless = self.is_harmless(own, deed);
+        let harmless = self.is_harmless(own, effect);
         rows::of_run(self.offset(region, address), size, size < 4, |row, part| {
-            self.part(Logged { region, deed, row, part, own }, harmless);
+            self.part(Logged { region, effect, row, part, own }, harmless);
         });
     }
 
@@ -334,11 +334,11 @@ impl RaceDetector {
         by: Accessor,
         space: Space,
         address: u64,
-        deed: AccessEffect,
+        effect: AccessEffect,
     ) -> Option<(Region, Cell)> {
         let region = self.region(space, address)?;
         if region != Region::Shared && self.is_unwritten(address) {
-            if deed == AccessEffect::Reads {
+            if effect == AccessEffect::Reads {
                 return None;
             }
             self.stray = self.stray.or(Some(by.pc));
@@ -353,8 +353,8 @@ impl RaceDetector {
     }
 
     #[inline(always)]
-    fn is_harmless(&self, own: Cell, deed: AccessEffect) -> bool {
-        deed == AccessEffect::Updates && self.atomics.is_harmless(own.pc())
+    fn is_harmless(&self, own: Cell, effect: AccessEffect) -> bool {
+        effect == AccessEffect::Updates && self.atomics.is_harmless(own.pc())
     }
 
     /// Records an access to a part of a row.
@@ -363,7 +363,7 @@ impl RaceDetector {
         if !self.closer {
             let rows = &mut self.regions[access.region as usize].rows;
             let words = access.part.words();
-            match rows.clear(access.row, words, (self.section, access.own), access.deed, harmless) {
+            match rows.clear(access.row, words, (self.section, access.own), access.effect, harmless) {
                 Some(true) => {
                     if self.log.len() == LOGGED {
                         self.look_back();
@@ -391,11 +391,11 @@ impl RaceDetector {
     }
 
     #[cold]
-    pub(super) fn replay(&mut self, Logged { region, deed, row, part, own }: Logged) {
+    pub(super) fn replay(&mut self, Logged { region, effect, row, part, own }: Logged) {
         let first = self.regions[region as usize].extent.base + u64::from(row) * ROW_BYTES;
         let size = if matches!(part, Part::Words(_)) { 4 } else { 1 };
         for (start, bytes) in part.runs() {
-            self.run(region, first + start, bytes, size, own, deed);
+            self.run(region, first + start, bytes, size, own, effect);
         }
     }
 
@@ -407,12 +407,12 @@ impl RaceDetector {
         lanes: LaneMask,
         size: u64,
         own: Cell,
-        deed: AccessEffect,
+        effect: AccessEffect,
     ) {
         if size == 4 && self.clocks.is_none() && starts(span, lanes, size).count_ones() > FEW_RUNS {
-            return self.words((region, low), span, lanes, own, deed);
+            return self.words((region, low), span, lanes, own, effect);
         }
-        for_runs(span, lanes, size, |start, bytes| self.run(region, low + start, bytes, size, own, deed));
+        for_runs(span, lanes, size, |start, bytes| self.run(region, low + start, bytes, size, own, effect));
     }
 
     /// Records an access like [`RaceDetector::span_closer`], by lanes with scattered words.
@@ -422,22 +422,22 @@ impl RaceDetector {
         span: &Span,
         lanes: LaneMask,
         own: Cell,
-        deed: AccessEffect,
+        effect: AccessEffect,
     ) {
-        let harmless = self.is_harmless(own, deed);
+        let harmless = self.is_harmless(own, effect);
         let section = self.section;
         let cells = &mut self.regions[region as usize].cells;
         let mut left = LaneMask::empty();
         for lane in lanes.lanes() {
             let word = cells.word(low + u64::from(span.offsets.0[lane]), section);
             let done =
-                word.and_then(|(reader, writer)| shadow::remember(reader, writer, own, deed, harmless));
+                word.and_then(|(reader, writer)| shadow::remember(reader, writer, own, effect, harmless));
             if done.is_none() {
                 left |= LaneMask::lane(lane);
             }
         }
         for lane in left.lanes() {
-            self.run(region, low + u64::from(span.offsets.0[lane]), 4, 4, own, deed);
+            self.run(region, low + u64::from(span.offsets.0[lane]), 4, 4, own, effect);
         }
     }
 
@@ -451,9 +451,9 @@ impl RaceDetector {
         mut bytes: u64,
         size: u64,
         own: Cell,
-        deed: AccessEffect,
+        effect: AccessEffect,
     ) {
-        let (harmless, moment) = (self.is_harmless(own, deed), self.moment(own, region));
+        let (harmless, moment) = (self.is_harmless(own, effect), self.moment(own, region));
         let clocked = self.clocks.is_some();
         while bytes > 0 {
             let cells = &mut self.regions[region as usize].cells;
@@ -461,8 +461,8 @@ impl RaceDetector {
                 self.incomplete = true;
                 return;
             };
-            if clocked || cells.remember(own, deed, harmless).is_none() {
-                self.examine(region, (address, done), size, &moment, deed);
+            if clocked || cells.remember(own, effect, harmless).is_none() {
+                self.examine(region, (address, done), size, &moment, effect);
             }
             (address, bytes) = (address + done, bytes - done);
         }

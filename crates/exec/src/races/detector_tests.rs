@@ -1,4 +1,4 @@
-//! Tests of which bytes the watch takes an access to touch.
+//! Tests of which bytes an access touches for the race detector.
 
 use super::*;
 use crate::rows::Row;
@@ -6,50 +6,50 @@ use crate::rows::Row;
 /// Where buffers begin.
 const BUFFERS: u64 = 0x1_0000;
 
-/// A watch over 4 KiB of each kind of memory.
-fn watch(order: BlockOrder) -> RaceDetector {
+/// A race detector for 4 KiB of each kind of memory.
+fn detector(order: BlockOrder) -> RaceDetector {
     let extents = [0, 0x8000, BUFFERS].map(|base| Extent { base, bytes: 4096 });
-    RaceDetector::new(&Program::default(), order, 1 << 20, extents, Vec::new(), &VaryingWords::new())
+    RaceDetector::new(&KernelCode::default(), order, 1 << 20, extents, Vec::new(), &VaryingWords::new())
 }
 
 /// Lets the first lanes of a warp access one word each, at these addresses.
 fn access(
-    watch: &mut RaceDetector,
+    detector: &mut RaceDetector,
     (warp, pc): (usize, u32),
     space: Space,
     addresses: &[u64],
-    deed: AccessEffect,
+    effect: AccessEffect,
 ) {
     let lanes = LaneMask::first(addresses.len());
     let row = Row(std::array::from_fn(|lane| addresses.get(lane).copied().unwrap_or(0)));
     let span = Span::of(&row, lanes, 4).expect("words are aligned");
-    watch.span(Accessor { warp, pc: Pc::new(pc) }, (space, span.low), &span, lanes, 4, deed);
+    detector.span(Accessor { warp, pc: Pc::new(pc) }, (space, span.low), &span, lanes, 4, effect);
 }
 
 /// Returns the addresses of the races that were found.
-fn raced(watch: &RaceDetector) -> Vec<u64> {
-    assert!(!watch.incomplete);
-    watch.found.iter().map(|found| found.address).collect()
+fn raced(detector: &RaceDetector) -> Vec<u64> {
+    assert!(!detector.incomplete);
+    detector.found.iter().map(|found| found.address).collect()
 }
 
 #[test]
 fn words_that_lie_apart_are_looked_at_where_they_are() {
     // in blocks side by side every access to a buffer is looked at cell by cell
-    let mut watch = watch(BlockOrder::SideBySide);
-    watch.start_block(0);
-    access(&mut watch, (0, 1), Space::Global, &[BUFFERS, BUFFERS + 0x200], AccessEffect::Writes);
-    watch.start_block(1);
-    access(&mut watch, (0, 2), Space::Global, &[BUFFERS + 0x200], AccessEffect::Reads);
-    assert_eq!(raced(&watch), [BUFFERS + 0x200]);
+    let mut detector = detector(BlockOrder::SideBySide);
+    detector.start_block(0);
+    access(&mut detector, (0, 1), Space::Global, &[BUFFERS, BUFFERS + 0x200], AccessEffect::Writes);
+    detector.start_block(1);
+    access(&mut detector, (0, 2), Space::Global, &[BUFFERS + 0x200], AccessEffect::Reads);
+    assert_eq!(raced(&detector), [BUFFERS + 0x200]);
 }
 
 #[test]
 fn a_race_with_a_copy_is_named_by_the_lowest_word() {
-    let mut watch = watch(BlockOrder::OneByOne);
+    let mut detector = detector(BlockOrder::OneByOne);
     let mut copies = Copies::new(WARPS, 32);
     copies.start((Region::Shared, 0, 0b111), (0, Pc::new(1)), 0);
-    watch.copies = Some(Box::new(copies));
+    detector.copies = Some(Box::new(copies));
     // the first lane reads a higher word than the second
-    access(&mut watch, (1, 2), Space::Shared, &[8, 0], AccessEffect::Reads);
-    assert_eq!(raced(&watch), [0]);
+    access(&mut detector, (1, 2), Space::Shared, &[8, 0], AccessEffect::Reads);
+    assert_eq!(raced(&detector), [0]);
 }

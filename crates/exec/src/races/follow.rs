@@ -19,10 +19,10 @@ impl RaceDetector {
         &mut self,
         (region, row, words): (Region, u32, u32),
         own: Cell,
-        deed: AccessEffect,
+        effect: AccessEffect,
     ) {
         let Some(copies) = &self.copies else { return };
-        let may_race = match (region, deed) {
+        let may_race = match (region, effect) {
             (Region::Shared, _) => copies.writes(row, words),
             (_, AccessEffect::Writes | AccessEffect::Updates) => copies.read_global(),
             (_, AccessEffect::Reads | AccessEffect::Rewrites) => false,
@@ -78,7 +78,7 @@ impl RaceDetector {
             // the copy may have happened as late as this
             let (region, row) = (piece.region, piece.row);
             let (own, part) = (Cell::new(warp, piece.pc.get()), Part::Words(piece.words));
-            let access = Logged { region, deed: AccessEffect::Writes, row, part, own };
+            let access = Logged { region, effect: AccessEffect::Writes, row, part, own };
             if self.is_close(region) { self.replay(access) } else { self.part(access, false) }
         }
     }
@@ -114,22 +114,22 @@ impl RaceDetector {
         span: &Span,
         lanes: LaneMask,
         size: u64,
-        deed: AccessEffect,
+        effect: AccessEffect,
     ) -> AccessEffect {
         if space == Space::Local {
             for lane in lanes.lanes() {
-                self.vary(by, (space, low + u64::from(span.offsets.0[lane])), size, deed);
+                self.vary(by, (space, low + u64::from(span.offsets.0[lane])), size, effect);
             }
         } else if size < 4 {
             for_runs(span, lanes, size, |start, bytes| {
-                self.vary(by, (space, low + start), bytes, deed);
+                self.vary(by, (space, low + start), bytes, effect);
             });
-        } else if let Some((varying, touch, at)) = self.touch(by, (space, low), deed) {
+        } else if let Some((varying, touch, at)) = self.touch(by, (space, low), effect) {
             rows::of_lanes(at, span, lanes, size, |row, words| {
                 varying.touch(&Touch { row, words, whole: true, ..touch });
             });
         }
-        self.in_some_run(by, deed)
+        self.in_some_run(by, effect)
     }
 
     /// Tracks values like [`RaceDetector::vary_span`], for a run of bytes.
@@ -139,17 +139,17 @@ impl RaceDetector {
         by: Accessor,
         (space, address): (Space, u64),
         bytes: u64,
-        deed: AccessEffect,
+        effect: AccessEffect,
     ) -> AccessEffect {
         if let (Space::Local, Some(varying)) = (space, &mut self.varying) {
-            varying.touch_local(by.pc, address, bytes, deed);
-        } else if let Some((varying, touch, at)) = self.touch(by, (space, address), deed) {
+            varying.touch_local(by.pc, address, bytes, effect);
+        } else if let Some((varying, touch, at)) = self.touch(by, (space, address), effect) {
             let whole = at.is_multiple_of(4) && bytes.is_multiple_of(4);
             rows::of_run(at, bytes, true, |row, part| {
                 varying.touch(&Touch { row, words: part.words(), whole, ..touch });
             });
         }
-        self.in_some_run(by, deed)
+        self.in_some_run(by, effect)
     }
 
     /// Returns the data to record an access to shared or global memory, except for its words, and
@@ -158,21 +158,21 @@ impl RaceDetector {
         &mut self,
         by: Accessor,
         (space, low): (Space, u64),
-        deed: AccessEffect,
+        effect: AccessEffect,
     ) -> Option<(&mut Varying, Touch, u64)> {
         let region = self.region(space, low)?;
         let (at, time) = (self.offset(region, low), self.time(region));
         let block = if self.order == BlockOrder::SideBySide { self.block } else { 0 };
         let adder = block.wrapping_mul(64).wrapping_add(by.warp as u32).wrapping_add(1).max(1);
-        let touch = Touch { pc: by.pc, region, row: 0, words: 0, whole: false, deed, adder, time };
+        let touch = Touch { pc: by.pc, region, row: 0, words: 0, whole: false, effect, adder, time };
         Some((self.varying.as_deref_mut()?, touch, at))
     }
 
     /// Returns the effect in some run: a value that differs from run to run may differ from the
     /// stored one.
-    fn in_some_run(&self, by: Accessor, deed: AccessEffect) -> AccessEffect {
+    fn in_some_run(&self, by: Accessor, effect: AccessEffect) -> AccessEffect {
         let varies = self.varying.as_ref().is_some_and(|varying| varying.stores(by.pc));
-        if deed == AccessEffect::Rewrites && varies { AccessEffect::Writes } else { deed }
+        if effect == AccessEffect::Rewrites && varies { AccessEffect::Writes } else { effect }
     }
 
     /// Returns the words of global memory that the launch leaves with values that differ from run

@@ -58,7 +58,7 @@ pub use varying::makes_varying_values;
 use warpbound_core::base::Pc;
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{exchange, jump, lanewise, no_effect};
-use warpbound_core::program::{Program, Sem};
+use warpbound_core::program::{KernelCode, Sem};
 
 /// The order of the blocks of a launch in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,7 +205,11 @@ impl TimeDependences {
 
 impl RaceDetector {
     /// Returns the dependences found so far.
-    pub(super) fn report(&self, program: &Program, place: impl Fn(Space, u64) -> String) -> TimeDependences {
+    pub(super) fn report(
+        &self,
+        program: &KernelCode,
+        place: impl Fn(Space, u64) -> String,
+    ) -> TimeDependences {
         let party = |cell: Cell, block: u32| {
             let block = (!cell.is_of_another_block()).then_some(block);
             let pc = Pc::new(cell.pc());

@@ -50,13 +50,13 @@ impl Row {
     /// with it. `harmless` says that the access is an update that several warps may execute in any
     /// order.
     #[inline(always)]
-    fn clears(&mut self, section: u64, words: u32, own: Cell, deed: AccessEffect, harmless: bool) -> bool {
+    fn clears(&mut self, section: u64, words: u32, own: Cell, effect: AccessEffect, harmless: bool) -> bool {
         if self.section != section {
             *self = Self { section, ..Self::NEW };
         }
         let warp = own.warp() as u8;
-        let commutes = deed == AccessEffect::Updates && harmless && self.update == own.pc();
-        let read = if deed == AccessEffect::Reads { 0 } else { self.read & words };
+        let commutes = effect == AccessEffect::Updates && harmless && self.update == own.pc();
+        let read = if effect == AccessEffect::Reads { 0 } else { self.read & words };
         let updated = if commutes { 0 } else { self.updated & words };
         let written = self.written & words;
         if read | written | updated != 0 {
@@ -69,7 +69,7 @@ impl Row {
                 return false;
             }
         }
-        let (marks, warps) = match deed {
+        let (marks, warps) = match effect {
             AccessEffect::Reads => (&mut self.read, &mut self.reader),
             AccessEffect::Writes | AccessEffect::Rewrites => (&mut self.written, &mut self.writer),
             AccessEffect::Updates => {
@@ -107,7 +107,7 @@ impl Rows {
         row: u32,
         words: u32,
         (section, own): (u64, Cell),
-        deed: AccessEffect,
+        effect: AccessEffect,
         harmless: bool,
     ) -> Option<bool> {
         let page = match self.0.slots.get_mut(row as usize / PAGE)? {
@@ -117,7 +117,7 @@ impl Rows {
                 slot.insert(Box::new([Row::NEW; PAGE]))
             }
         };
-        Some(page[row as usize % PAGE].clears(section, words, own, deed, harmless))
+        Some(page[row as usize % PAGE].clears(section, words, own, effect, harmless))
     }
 }
 

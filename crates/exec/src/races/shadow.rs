@@ -287,10 +287,10 @@ pub(super) fn remember(
     reader: &mut Cell,
     writer: &mut Cell,
     own: Cell,
-    deed: AccessEffect,
+    effect: AccessEffect,
     harmless: bool,
 ) -> Option<()> {
-    match deed {
+    match effect {
         AccessEffect::Reads if !writer.is_foreign(own) => *reader = reader.read_by(own),
         AccessEffect::Writes if !writer.is_foreign(own) && !reader.is_foreign(own) => *writer = own,
         AccessEffect::Updates if !reader.is_foreign(own) && harmless => {
@@ -316,11 +316,11 @@ pub(super) fn remember(
 impl Cells<'_> {
     /// Records an access to all locations; `None` if a race is possible: see [`remember`].
     #[inline(always)]
-    pub(super) fn remember(&mut self, own: Cell, deed: AccessEffect, harmless: bool) -> Option<()> {
+    pub(super) fn remember(&mut self, own: Cell, effect: AccessEffect, harmless: bool) -> Option<()> {
         if let ([reader], [writer]) = (&mut *self.readers, &mut *self.writers) {
-            return remember(reader, writer, own, deed, harmless);
+            return remember(reader, writer, own, effect, harmless);
         }
-        match deed {
+        match effect {
             AccessEffect::Reads => {
                 let mut foreign = 0;
                 for &writer in &*self.writers {
@@ -371,17 +371,17 @@ mod tests {
     #[test]
     fn words_in_a_row_are_remembered_as_each_by_itself() {
         let deeds = [AccessEffect::Reads, AccessEffect::Writes, AccessEffect::Rewrites];
-        let by = |warp: usize| deeds.map(|deed| (Cell::new(warp, 7), deed));
+        let by = |warp: usize| deeds.map(|effect| (Cell::new(warp, 7), effect));
         let accesses = [by(0), by(1)].concat();
         for number in 0..accesses.len().pow(4) {
             let (mut reader, mut writer) = (Cell::default(), Cell::default());
             let (mut readers, mut writers) = ([Cell::default(); 2], [Cell::default(); 2]);
             for digit in 0..4 {
-                let (own, deed) = accesses[number / accesses.len().pow(digit) % accesses.len()];
-                let alone = remember(&mut reader, &mut writer, own, deed, false);
+                let (own, effect) = accesses[number / accesses.len().pow(digit) % accesses.len()];
+                let alone = remember(&mut reader, &mut writer, own, effect, false);
                 let mut cells = Cells { readers: &mut readers, writers: &mut writers, place: WORD };
-                assert_eq!(cells.remember(own, deed, false), alone, "{number}: {deed:?}");
-                assert_eq!((readers, writers), ([reader; 2], [writer; 2]), "{number}: {deed:?}");
+                assert_eq!(cells.remember(own, effect, false), alone, "{number}: {effect:?}");
+                assert_eq!((readers, writers), ([reader; 2], [writer; 2]), "{number}: {effect:?}");
             }
         }
     }

@@ -8,7 +8,7 @@
 use super::Extent;
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{Address, Matrix, Operand, ValueTy, exchange, jump, lanewise, no_effect};
-use warpbound_core::program::{Instr, Program, Sem};
+use warpbound_core::program::{Instr, KernelCode, Sem};
 
 /// A set of regions, one bit each; all of them if they cannot be determined.
 type Regions = u64;
@@ -17,7 +17,7 @@ const ALL: Regions = Regions::MAX;
 
 /// Returns the regions of global memory to which no store leads. `params` are the arguments of the
 /// kernel.
-pub(crate) fn unwritten(program: &Program, params: &[u8], regions: &[Extent]) -> Vec<Extent> {
+pub(crate) fn unwritten(program: &KernelCode, params: &[u8], regions: &[Extent]) -> Vec<Extent> {
     let all_written = regions.len() >= Regions::BITS as usize
         // the arguments of a function go through memory
         || program.instrs.iter().any(|instr| matches!(instr.sem, Sem::Call(_) | Sem::CallPointer(_)));
@@ -59,7 +59,7 @@ struct Pointers<'a> {
 }
 
 impl<'a> Pointers<'a> {
-    fn new(program: &Program, params: &[u8], regions: &'a [Extent]) -> Self {
+    fn new(program: &KernelCode, params: &[u8], regions: &'a [Extent]) -> Self {
         let mut pointers = Self { regions, of: vec![0; program.regs.len()] };
         loop {
             let mut changed = false;

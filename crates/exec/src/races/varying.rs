@@ -23,7 +23,7 @@ use super::{AccessEffect, AccessKind, BlockOrder, Extent, Region, Source, kind_o
 use warpbound_core::base::{Pc, RegId};
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{AtomOp, Operand, Special, ValueTy, jump, straight};
-use warpbound_core::program::{Instr, Program, Sem};
+use warpbound_core::program::{Instr, KernelCode, Sem};
 
 /// The number of rows of a page.
 const ROWS: usize = 32;
@@ -93,7 +93,7 @@ pub(super) struct Touch {
     pub(super) words: u32,
     /// Whether it accesses whole words.
     pub(super) whole: bool,
-    pub(super) deed: AccessEffect,
+    pub(super) effect: AccessEffect,
     /// The warp as a number, for sums, and the time: see [`Sums`].
     pub(super) adder: u32,
     pub(super) time: u64,
@@ -126,7 +126,7 @@ pub(super) struct Varying {
 
 /// Returns whether a kernel itself produces varying values, whatever the order of its blocks in
 /// time.
-pub fn makes_varying_values(program: &Program) -> bool {
+pub fn makes_varying_values(program: &KernelCode) -> bool {
     !program.unset_reads.is_empty()
         || program.instrs.iter().any(|instr| {
             adds_floats(instr)
@@ -158,7 +158,7 @@ impl Varying {
     /// Creates the marks at the beginning of a launch that starts with the marked words `found` in
     /// global memory; `None` if there is nothing to track.
     pub(super) fn new(
-        program: &Program,
+        program: &KernelCode,
         order: BlockOrder,
         regions: [Extent; 3],
         limit: usize,
@@ -252,10 +252,10 @@ impl Varying {
 
     /// Records an access to shared or global memory.
     pub(super) fn touch(&mut self, touch: &Touch) {
-        let Touch { pc, region, row, words, whole, deed, .. } = *touch;
+        let Touch { pc, region, row, words, whole, effect, .. } = *touch;
         let memory = &mut self.memory[region as usize];
         let stored = self.stores[pc.index()];
-        let enough = match deed {
+        let enough = match effect {
             AccessEffect::Reads => {
                 if let Some(origin) = memory.origin(row, words) {
                     self.load(pc, origin);
@@ -287,9 +287,9 @@ impl Varying {
     }
 
     /// Records an access to local memory.
-    pub(super) fn touch_local(&mut self, pc: Pc, address: u64, size: u64, deed: AccessEffect) {
+    pub(super) fn touch_local(&mut self, pc: Pc, address: u64, size: u64, effect: AccessEffect) {
         let words = address / 4..(address + size).div_ceil(4);
-        match (deed, self.stores[pc.index()]) {
+        match (effect, self.stores[pc.index()]) {
             (AccessEffect::Reads, _) if self.local.is_empty() => {}
             (AccessEffect::Reads, _) => {
                 if let Some(origin) = words.clone().find_map(|word| self.local.get(&word).copied()) {

@@ -9,11 +9,11 @@ use super::lower::{Action, InstrStats, Lowered, TraceOptions, lower};
 use super::opcodes::{OpcodeEffect, Opcodes};
 use super::stream::{Item, Stream};
 use super::{TraceFile, windows::Windows};
-use warpbound_core::base::{LaneMask, WARP_SIZE, Watch};
+use warpbound_core::base::{LaneMask, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::isa::Space;
 use warpbound_core::machine::BlockNeeds;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 
 /// A traced kernel: its program, and the file from which its blocks are read.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct TracedKernel {
     /// The header of the trace.
     pub header: Header,
     /// The instructions that were executed, and an exit for warps whose trace has none.
-    pub program: Program,
+    pub program: KernelCode,
     /// The instructions as text, one per line.
     pub listing: String,
     /// The statistics.
@@ -69,22 +69,22 @@ impl TracedKernel {
     pub fn read(
         file: TraceFile,
         tables: &[Opcodes],
-        taking: &TraceOptions,
-        watch: Option<&Watch>,
+        options: &TraceOptions,
+        monitor: Option<&ProgressMonitor>,
     ) -> Result<Self, Diagnostics> {
-        let mut stream = Stream::open(&file, watch)?;
+        let mut stream = Stream::open(&file, monitor)?;
         let mut notes = Vec::new();
         let opcodes = table(&file, &stream.header, tables, &mut notes)?;
         let counted = Counting::new(&stream, opcodes).run(&mut stream)?;
         let header = std::mem::take(&mut stream.header);
         let Counting { mut code, seen, mut summary, most_local, windows, .. } = counted;
         let Lowered { mut program, actions, unknown, places, order } =
-            lower(&file.name, &header, &code.found, &seen, opcodes, taking);
+            lower(&file.name, &header, &code.found, &seen, opcodes, options);
         summary.unknown = unknown;
         code.place(&places);
         summary.executions = order.iter().map(|index| index.map_or(0, |index| seen[index].count)).collect();
         summary.opcodes = opcodes.name.clone();
-        notes.extend(said(&header, &summary, taking, &actions));
+        notes.extend(said(&header, &summary, options, &actions));
         program.notes = notes;
         let listing = listing(&program, &code, &order);
         let local_words = header.own.local_bytes.map_or(most_local.div_ceil(4), |bytes| bytes / 4);
@@ -281,9 +281,9 @@ impl<'o> Counting<'o> {
 }
 
 /// Returns notes that help to interpret the results.
-fn said(header: &Header, summary: &Summary, taking: &TraceOptions, actions: &[Action]) -> Vec<String> {
+fn said(header: &Header, summary: &Summary, options: &TraceOptions, actions: &[Action]) -> Vec<String> {
     let mut notes = Vec::new();
-    notes.push(match (header.own.whole, taking.conservative_predicates) {
+    notes.push(match (header.own.whole, options.conservative_predicates) {
         (true, _) => "from a trace that lists every operand".to_owned(),
         (false, false) => "from a trace: dependences are those of the recorded registers; predicates and uniform registers \
                            are not recorded, and cost nothing (--conservative-predicates)"
@@ -300,7 +300,7 @@ fn said(header: &Header, summary: &Summary, taking: &TraceOptions, actions: &[Ac
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         notes.push(format!(
             "opcodes that are not known count as {}, in {count} of {} warp instructions: {}{more}",
-            taking.unknown,
+            options.unknown,
             summary.warp_instructions,
             names.join(", ")
         ));
@@ -324,7 +324,7 @@ fn said(header: &Header, summary: &Summary, taking: &TraceOptions, actions: &[Ac
 }
 
 /// Returns the instructions as text.
-fn listing(program: &Program, code: &Code, order: &[Option<usize>]) -> String {
+fn listing(program: &KernelCode, code: &Code, order: &[Option<usize>]) -> String {
     let mut text = String::new();
     for (index, instr) in order.iter().zip(&program.instrs) {
         let Some(found) = index.map(|index| &code.found[index]) else {

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The maximum length of a line in bytes; the name of a kernel may be long.
 const LONGEST: usize = 1 << 18;
@@ -11,7 +11,7 @@ const LONGEST: usize = 1 << 18;
 /// An iterator over the lines of an input.
 pub(super) struct Lines<'w> {
     input: Box<dyn Read + Send>,
-    watch: Option<&'w Watch>,
+    monitor: Option<&'w ProgressMonitor>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -31,14 +31,14 @@ pub(super) enum Failed {
 }
 
 impl<'w> Lines<'w> {
-    /// Creates a reader; `watch` may stop it.
-    pub(super) fn new(input: Box<dyn Read + Send>, watch: Option<&'w Watch>) -> Self {
-        Self { input, watch, buffer: vec![0; LONGEST], start: 0, end: 0, number: 0, ended: false }
+    /// Creates a reader; `monitor` may stop it.
+    pub(super) fn new(input: Box<dyn Read + Send>, monitor: Option<&'w ProgressMonitor>) -> Self {
+        Self { input, monitor, buffer: vec![0; LONGEST], start: 0, end: 0, number: 0, ended: false }
     }
 
-    /// Replaces the watch that may stop the reader.
-    pub(super) fn watched(&mut self, watch: &'w Watch) {
-        self.watch = Some(watch);
+    /// Replaces the monitor that may stop the reader.
+    pub(super) fn watched(&mut self, monitor: &'w ProgressMonitor) {
+        self.monitor = Some(monitor);
     }
 
     /// Advances to the next line and returns its range without the line end.
@@ -71,7 +71,7 @@ impl<'w> Lines<'w> {
                 self.number += 1;
                 return Err(Failed::TooLong);
             }
-            if self.watch.is_some_and(Watch::is_stopped) {
+            if self.monitor.is_some_and(ProgressMonitor::is_stopped) {
                 return Err(Failed::Stopped);
             }
             match self.input.read(&mut self.buffer[self.end..]) {

@@ -9,7 +9,9 @@ use warpbound_core::base::RegId;
 use warpbound_core::isa::Space;
 use warpbound_core::path::Step;
 use warpbound_core::program::sem::{Operand, TracedAccess};
-use warpbound_core::program::{Area, Flow, Guard, Instr, MemoryOp, Program, RegKind, RegList, Register, Sem};
+use warpbound_core::program::{
+    Area, Flow, Guard, Instr, KernelCode, MemoryOp, RegKind, RegList, Register, Sem,
+};
 
 /// The register that always reads zero in traces of real GPUs.
 const ZERO: u32 = 255;
@@ -53,7 +55,7 @@ pub(super) enum Action {
 
 /// A program, and the data that is needed to create its paths.
 pub(super) struct Lowered {
-    pub(super) program: Program,
+    pub(super) program: KernelCode,
     pub(super) actions: Vec<Action>,
     /// The number of executions of each unknown opcode.
     pub(super) unknown: BTreeMap<String, u64>,
@@ -82,13 +84,13 @@ pub(super) fn lower(
     found: &[Found],
     seen: &[InstrStats],
     opcodes: &Opcodes,
-    taking: &TraceOptions,
+    options: &TraceOptions,
 ) -> Lowered {
     let mut lower = Lower {
         header,
         opcodes,
-        taking,
-        program: Program { name: name(header), file: format!("{file} (code)"), ..Program::default() },
+        options,
+        program: KernelCode { name: name(header), file: format!("{file} (code)"), ..KernelCode::default() },
         registers: HashMap::new(),
         predicates: None,
         unknown: BTreeMap::new(),
@@ -173,8 +175,8 @@ fn bare(class: warpbound_core::base::OpClass, flow: Flow, line: u32) -> Instr {
 struct Lower<'a> {
     header: &'a Header,
     opcodes: &'a Opcodes,
-    taking: &'a TraceOptions,
-    program: Program,
+    options: &'a TraceOptions,
+    program: KernelCode,
     registers: HashMap<u32, RegId>,
     /// The register that represents all predicates, if dependences on them are modelled.
     predicates: Option<RegId>,
@@ -211,7 +213,7 @@ impl Lower<'_> {
         if rule.is_none() && own_class.is_none() {
             *self.unknown.entry(fixed.opcode.clone()).or_default() += seen.count;
         }
-        let rule = rule.unwrap_or_else(|| Rule::new(self.taking.unknown.clone()));
+        let rule = rule.unwrap_or_else(|| Rule::new(self.options.unknown.clone()));
         let bytes = rule.bytes.unwrap_or_else(|| bytes_of(&fixed.opcode));
         let (flow, memory, action, access) = meaning(&rule, fixed.width > 0, bytes);
         let generic = access.is_some_and(|(space, _)| space == Space::Generic);
@@ -248,7 +250,7 @@ impl Lower<'_> {
         if let Some(guard) = guard {
             srcs.insert(guard.reg);
         }
-        if self.taking.conservative_predicates && !self.header.own.whole {
+        if self.options.conservative_predicates && !self.header.own.whole {
             let all = self.all_predicates();
             if rule.sets {
                 dsts.insert(all);

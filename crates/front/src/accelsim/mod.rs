@@ -3,7 +3,7 @@
 //!
 //! `list` parses `kernelslist.g`. A trace is read twice. First, [`TracedKernel::read`] reads it
 //! from beginning to end and finds the instructions, from which `lower` builds a
-//! [`warpbound_core::program::Program`] using the tables in `opcodes` (`isa/traces/*.ron`). Then
+//! [`warpbound_core::program::KernelCode`] using the tables in `opcodes` (`isa/traces/*.ron`). Then
 //! [`TraceSource`] yields its blocks. `stream` parses the structure of the file and `instruction`
 //! its lines; `code` looks up an instruction by its text.
 //!

@@ -5,7 +5,7 @@ use super::instruction::{Format, Words, Wrong};
 use super::kernel::TracedKernel;
 use super::lower::Action;
 use super::stream::{Item, Stream};
-use warpbound_core::base::{BlockId, LaneMask, Pc, WARP_SIZE, Watch};
+use warpbound_core::base::{BlockId, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::isa::Space;
 use warpbound_core::machine::Banks;
@@ -39,7 +39,7 @@ pub struct TraceSource<'k> {
     format: Format,
     guess: Guess,
     next: u32,
-    watch: Option<&'k Watch>,
+    monitor: Option<&'k ProgressMonitor>,
     lines: Lines,
     group: Vec<LineUse>,
     /// The commit groups of the current warp.
@@ -63,7 +63,7 @@ impl TracedKernel {
             format,
             guess: Guess::default(),
             next: 0,
-            watch: None,
+            monitor: None,
             lines: Lines::default(),
             group: Vec::new(),
             groups: AsyncGroups::default(),
@@ -74,11 +74,11 @@ impl TracedKernel {
 }
 
 impl<'k> TraceSource<'k> {
-    /// Sets the watch that may stop the reader.
+    /// Sets the monitor that may stop the reader.
     #[must_use]
-    pub fn watched(mut self, watch: &'k Watch) -> Self {
-        self.watch = Some(watch);
-        self.stream.watched(watch);
+    pub fn watched(mut self, monitor: &'k ProgressMonitor) -> Self {
+        self.monitor = Some(monitor);
+        self.stream.watched(monitor);
         self
     }
 
@@ -303,13 +303,13 @@ impl BlockSource for TraceSource<'_> {
     type Error = Diagnostics;
 
     fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
-        if self.ended || self.watch.is_some_and(Watch::is_stopped) {
+        if self.ended || self.monitor.is_some_and(ProgressMonitor::is_stopped) {
             self.ended = true;
             return Ok(false);
         }
         let read = match self.block(paths) {
             // the current block is dropped
-            Err(_) if self.watch.is_some_and(Watch::is_stopped) => Ok(false),
+            Err(_) if self.monitor.is_some_and(ProgressMonitor::is_stopped) => Ok(false),
             read => read,
         };
         self.ended = !matches!(read, Ok(true));

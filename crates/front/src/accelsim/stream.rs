@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::TraceFile;
 use super::header::{Header, Reading, Wrong};
 use super::lines::{Failed, Lines};
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, shortened};
 
 /// An element of a trace.
@@ -51,9 +51,9 @@ pub(super) struct Stream<'w> {
 }
 
 impl<'w> Stream<'w> {
-    /// Opens a trace and reads its header. `watch` may stop the reader.
-    pub(super) fn open(file: &TraceFile, watch: Option<&'w Watch>) -> Result<Self, Diagnostic> {
-        let mut lines = Lines::new(file.open.open()?, watch);
+    /// Opens a trace and reads its header. `monitor` may stop the reader.
+    pub(super) fn open(file: &TraceFile, monitor: Option<&'w ProgressMonitor>) -> Result<Self, Diagnostic> {
+        let mut lines = Lines::new(file.open.open()?, monitor);
         let mut reading = Reading::default();
         let name = file.name.clone();
         let at = |lines: &Lines<'_>, text: &str, (message, hint): Wrong| {
@@ -111,9 +111,9 @@ impl<'w> Stream<'w> {
         })
     }
 
-    /// Replaces the watch that may stop the reader.
-    pub(super) fn watched(&mut self, watch: &'w Watch) {
-        self.lines.watched(watch);
+    /// Replaces the monitor that may stop the reader.
+    pub(super) fn watched(&mut self, monitor: &'w ProgressMonitor) {
+        self.lines.watched(monitor);
     }
 
     /// Returns the number of warps of a block.

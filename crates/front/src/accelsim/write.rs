@@ -14,7 +14,7 @@ use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::isa::Space;
 use warpbound_core::path::{BlockPaths, Footprint, Step, WarpPath};
 use warpbound_core::program::sem::Sem;
-use warpbound_core::program::{Area, Flow, Instr, MemoryOp, Program, RegKind};
+use warpbound_core::program::{Area, Flow, Instr, KernelCode, MemoryOp, RegKind};
 
 /// The maximum number of sources in a line.
 const MAX_SRCS: usize = 5;
@@ -86,7 +86,7 @@ pub struct Launched<'a> {
 
 /// A writer of the paths of a kernel.
 pub struct Writer<'p> {
-    program: &'p Program,
+    program: &'p KernelCode,
     /// For each instruction, the part of its line that is the same for all executions.
     lines: Vec<String>,
     /// The additional header lines.
@@ -100,7 +100,7 @@ impl<'p> Writer<'p> {
     /// # Errors
     /// Returns a diagnostic for each instruction that a trace cannot represent.
     pub fn new(
-        program: &'p Program,
+        program: &'p KernelCode,
         opcodes: &Opcodes,
         target: u32,
         opcode: &dyn Fn(Pc) -> Option<String>,
@@ -238,7 +238,7 @@ struct Operands {
 }
 
 impl Operands {
-    fn of(instr: &Instr, program: &Program) -> Self {
+    fn of(instr: &Instr, program: &KernelCode) -> Self {
         let vector = |reg: &RegId| program.regs[reg.index()].kind != RegKind::Pred;
         let of = |regs: &[RegId], most| regs.iter().copied().filter(vector).take(most).collect();
         Self { dsts: of(instr.dsts.as_slice(), 1), srcs: of(&ordered(instr), MAX_SRCS) }
@@ -274,7 +274,7 @@ fn ordered(instr: &Instr) -> Vec<RegId> {
 }
 
 /// Returns the number of each register in a trace: the number in its name, or a free one.
-fn numbers(program: &Program) -> Vec<usize> {
+fn numbers(program: &KernelCode) -> Vec<usize> {
     let own = |name: &str| name.strip_prefix('R')?.parse::<usize>().ok().filter(|&number| number < ZERO);
     let taken: BTreeSet<usize> = program.regs.iter().filter_map(|reg| own(&reg.name)).collect();
     let mut free = (0..).filter(|number| *number != ZERO && !taken.contains(number));

@@ -16,7 +16,7 @@ use warpbound_core::base::{BlockId, LaneMask, Pc};
 use warpbound_core::diag::{Diagnostics, SourceText};
 use warpbound_core::machine::SchedulerKind;
 use warpbound_core::path::{BarrierUse, BlockPaths, BlockSource, Step, WarpPath};
-use warpbound_core::program::{Flow, Program};
+use warpbound_core::program::{Flow, KernelCode};
 
 pub use write::write;
 
@@ -28,7 +28,7 @@ pub struct MicroKernel {
     /// The default policy of the file.
     pub scheduler: Option<SchedulerKind>,
     /// The code of all warps in sequence; equal warps share it.
-    pub program: Program,
+    pub program: KernelCode,
     /// The first instruction of each warp and one past its last, block by block; the equal blocks
     /// of one `.blocks` appear once.
     pub warps: Vec<(Pc, Pc)>,

@@ -8,7 +8,7 @@ use warpbound_core::diag::{Diagnostics, SourceText, closest};
 use warpbound_core::isa::BARRIER;
 use warpbound_core::machine::SchedulerKind;
 use warpbound_core::path::Step;
-use warpbound_core::program::{Area, Flow, Instr, MemoryOp, Program, RegKind, RegList, Register, Sem};
+use warpbound_core::program::{Area, Flow, Instr, KernelCode, MemoryOp, RegKind, RegList, Register, Sem};
 
 /// The maximum number of warps of a block; no machine has more warp slots.
 const MAX_WARPS: usize = 64;
@@ -17,7 +17,8 @@ const MAX_BLOCKS: usize = 4096;
 const DIRECTIVES: [&str; 4] = [".warps", ".blocks", ".machine", ".scheduler"];
 
 pub(super) fn parse(name: &str, source: &SourceText) -> Result<MicroKernel, Diagnostics> {
-    let program = Program { name: name.to_owned(), file: source.name().to_owned(), ..Program::default() };
+    let program =
+        KernelCode { name: name.to_owned(), file: source.name().to_owned(), ..KernelCode::default() };
     let kernel = MicroKernel {
         machine: None,
         scheduler: None,

@@ -9,7 +9,7 @@ use warpbound_core::base::Pc;
 use warpbound_core::diag::{MAX_KEPT, SourceText};
 use warpbound_core::isa::IsaTable;
 use warpbound_core::program::cfg::Cfg;
-use warpbound_core::program::{Param, Program, RegKind};
+use warpbound_core::program::{KernelCode, Param, RegKind};
 
 /// The summary of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,7 +217,7 @@ fn summary(module: &Module, index: u32, name: &str, built: &Built) -> EntrySumma
     }
 }
 
-fn classes(program: &Program) -> Vec<ClassCount> {
+fn classes(program: &KernelCode) -> Vec<ClassCount> {
     let mut counts = vec![0usize; program.classes.names().len()];
     for instr in &program.instrs {
         if let Some(count) = counts.get_mut(instr.class.index()) {
@@ -235,7 +235,7 @@ fn classes(program: &Program) -> Vec<ClassCount> {
 }
 
 /// Returns the natural loops of a function.
-fn loops(module: &Module, program: &Program, code: &FunctionCode) -> Vec<Loop> {
+fn loops(module: &Module, program: &KernelCode, code: &FunctionCode) -> Vec<Loop> {
     let Cfg { blocks, graph, .. } = &code.cfg;
     let dominators = graph.dominators();
     // The first and the last block of each loop. The header may come after the branch that closes

@@ -1,4 +1,4 @@
-//! The PTX front end, which translates text to a [`Program`].
+//! The PTX front end, which translates text to a [`KernelCode`].
 //!
 //! `lexer` and `parser` turn a file into a syntax tree in which names are still text, and report
 //! every syntax error. `resolve` resolves names and assigns addresses to variables. `lower`
@@ -26,7 +26,7 @@ use report::Reporter;
 use span::Span;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, closest};
 use warpbound_core::isa::IsaTable;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::layout::{BUFFER_ALIGN, GUARD_BYTES};
 use warpbound_core::program::names::{self, Found};
 
@@ -81,7 +81,7 @@ impl Module {
     /// # Errors
     /// There is no such kernel, there are several, or the kernel contains errors or unsupported
     /// constructs. Other kernels of the file do not matter.
-    pub fn program(&self, entry: &str, isa: &IsaTable) -> Result<Program, Diagnostics> {
+    pub fn program(&self, entry: &str, isa: &IsaTable) -> Result<KernelCode, Diagnostics> {
         let index = match names::find(entry, self.kernels().map(|(_, name)| name)) {
             Found::One(index) => index,
             Found::Several(which) => return Err(self.ambiguous(entry, &which).into()),

@@ -1,4 +1,4 @@
-//! The machine code front end, which translates cubins to a [`warpbound_core::program::Program`].
+//! The machine code front end, which translates cubins to a [`warpbound_core::program::KernelCode`].
 //!
 //! `table` reads the encoding of a GPU generation (`isa/pascal.ron`) and decodes instruction words;
 //! `control` reads control codes; `text` prints instructions; `cubin` reads files; `lower`
@@ -21,7 +21,7 @@ pub use text::text;
 use std::fmt::Write;
 
 use warpbound_core::diag::{Diagnostic, Diagnostics, closest};
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::layout::{BUFFER_ALIGN, GLOBALS_BASE, GUARD_BYTES};
 use warpbound_core::program::names::{self, Found};
 
@@ -111,7 +111,7 @@ impl Module {
     /// # Errors
     /// There is no such kernel, there are several, or the kernel contains instructions that are not
     /// supported.
-    pub fn program(&self, entry: &str, encoding: &Encoding) -> Result<Program, Diagnostics> {
+    pub fn program(&self, entry: &str, encoding: &Encoding) -> Result<KernelCode, Diagnostics> {
         let all = self.entries();
         let kernel = match names::find(entry, all.iter().copied()) {
             Found::One(index) => &self.cubin.kernels[index],

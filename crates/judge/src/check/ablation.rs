@@ -35,7 +35,7 @@ use super::options::RunOptions;
 use super::plan::Plan;
 use super::replay::observe;
 use super::workload::{Workload, WorkloadKind};
-use warpbound_core::base::{Cycle, Cycles, Watch};
+use warpbound_core::base::{Cycle, Cycles, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::isa::{GLOBAL_LOAD, IsaTable};
 use warpbound_core::machine::memory::Start;
@@ -257,8 +257,8 @@ fn lone_load(machine: &Machine, isa: &IsaTable) -> Result<u64, Diagnostics> {
     let workload = Workload { name: "probe".to_owned(), kind };
     let policy = PolicySetup::new(&SchedulerKind::Gto, |_| unreachable!("gto replays nothing"))?;
     let mut recorder = Recorder::new();
-    let watch = Watch::new();
-    let (policies, options) = (std::slice::from_ref(&policy), RunOptions::new(1 << 10, &watch));
+    let monitor = ProgressMonitor::new();
+    let (policies, options) = (std::slice::from_ref(&policy), RunOptions::new(1 << 10, &monitor));
     let plan = Plan { workload: &workload, machine, policies, options };
     observe(&plan, &mut recorder)?;
     let issued: Vec<Cycle> = recorder.issues().map(|issue| issue.issue).collect();
@@ -274,9 +274,9 @@ pub fn cycles(
     machine: &Machine,
     policy: &PolicySetup,
     max_instructions_per_block: u64,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Option<Cycles>, Diagnostics> {
-    let options = RunOptions::new(max_instructions_per_block, watch);
+    let options = RunOptions::new(max_instructions_per_block, monitor);
     let plan = Plan { workload, machine, policies: std::slice::from_ref(policy), options };
     let checked = observe(&plan, &mut ())?;
     Ok(checked.is_complete().then_some(checked.makespan))

@@ -9,13 +9,13 @@
 use std::sync::Arc;
 
 use super::application::{Application, ApplicationPlan, Traced};
+use super::judged_application::{JudgedApplication, Run, Tally};
 use super::plan::Plan;
-use super::reached::{Begun, Reached, groups, launches_on};
+use super::progress::{ApplicationProgress, SavedProgress, groups, launches_on};
 use super::replay::{self, Executes, check_all, check_all_after, check_executed};
 use super::steps::{After, copied, in_launch, start};
-use super::tally::{Judged, Run, Tally};
 use super::workload::{Workload, WorkloadSource};
-use warpbound_core::base::{Watch, in_order};
+use warpbound_core::base::{ProgressMonitor, in_order};
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::program::sequence::{Action, Kernel, LaunchAction, Sequence};
 use warpbound_exec::{Device, Executor, Options};
@@ -29,10 +29,10 @@ use warpbound_trace::trace::Observer;
 pub(super) fn check_application<O: Observer>(
     plans: &[(ApplicationPlan, &[PolicySetup])],
     observer: &mut O,
-    begun: Option<Begun>,
-    keep: &mut dyn FnMut(&Reached, &O),
+    begun: Option<SavedProgress>,
+    keep: &mut dyn FnMut(&ApplicationProgress, &O),
 ) -> (Vec<Vec<Run>>, Option<Device>) {
-    let Begun { group: first, mut launches, mut device, runs, left } = begun.unwrap_or_default();
+    let SavedProgress { group: first, mut launches, mut device, runs, left } = begun.unwrap_or_default();
     let mut so_far = runs.into_iter().zip(left);
     let mut all: Vec<Runs> =
         plans.iter().map(|plan| Runs::new(plan, so_far.next().unwrap_or_default())).collect();
@@ -52,7 +52,7 @@ pub(super) fn check_application<O: Observer>(
                 let runs = all.iter().map(|runs| runs.tallies.iter().map(Tally::so_far).collect()).collect();
                 let left = all.iter().map(|runs| runs.tallies.iter().map(|tally| &tally.left).collect());
                 let (groups, left) = (by_options.len(), left.collect());
-                keep(&Reached { group, groups, launches, runs, left, device }, observer);
+                keep(&ApplicationProgress { group, groups, launches, runs, left, device }, observer);
             }
         };
         let from = (std::mem::take(&mut launches), device.take());
@@ -89,7 +89,7 @@ struct Runs<'p> {
 impl<'p> Runs<'p> {
     fn new(
         (plan, policies): &'p (ApplicationPlan<'p>, &[PolicySetup]),
-        (checked, left): (Vec<Option<Judged>>, Vec<CarriedState>),
+        (checked, left): (Vec<Option<JudgedApplication>>, Vec<CarriedState>),
     ) -> Self {
         let mut so_far = checked.into_iter().zip(left);
         let mut tally = || {
@@ -186,7 +186,7 @@ fn every_trace<O: Observer>(
     for (index, Traced { workload, .. }) in traces.iter().enumerate().skip(launches as usize) {
         // the first trace is started in any case: a result without a completed block is a result as
         // well
-        if options.watch.is_stopped() && index as u64 > launches {
+        if options.monitor.is_stopped() && index as u64 > launches {
             return;
         }
         one(all, members, (index, workload), &Clone::clone, &mut |plans, left| {
@@ -211,7 +211,7 @@ fn side_by_side(
         members.iter().map(|&index| (all[index].plan, all[index].policies())).collect();
     let Some(options) = plans.first().map(|(plan, _)| plan.options) else { return };
     let work = |index: usize| {
-        if options.watch.is_stopped() && index as u64 > launches {
+        if options.monitor.is_stopped() && index as u64 > launches {
             return None;
         }
         let workload = &traces[index].workload;
@@ -310,8 +310,8 @@ fn launch(
 ) -> Option<Device> {
     let first = members.iter().map(|&index| &all[index]).find(|runs| !runs.under_way.is_empty())?.plan;
     let workload = first.workload(sequence, step);
-    let watch = first.options.watch;
-    let mut executes = OnMemory { sequence, step, watch, before: Some(device), after: None };
+    let monitor = first.options.monitor;
+    let mut executes = OnMemory { sequence, step, monitor, before: Some(device), after: None };
     let told = |problems: &Diagnostics| in_launch(problems.clone(), sequence, step);
     one(all, members, (step.statement, &workload), &told, &mut |plans, left| {
         check_executed(plans, left, &mut executes, observer)
@@ -323,7 +323,7 @@ fn launch(
 struct OnMemory<'s> {
     sequence: &'s Sequence,
     step: &'s LaunchAction,
-    watch: &'s Watch,
+    monitor: &'s ProgressMonitor,
     before: Option<Device>,
     /// The memory after the launch, once it has been executed.
     after: Option<Device>,
@@ -335,7 +335,7 @@ impl<'s> Executes<'s> for OnMemory<'s> {
         let before = if only { self.before.take() } else { self.before.clone() };
         let device = before.expect("no run was announced as the only one");
         let executor = Executor::on(device, *module, program, &self.step.launch, options)?;
-        Ok(WorkloadSource::Launch(Box::new(executor.watched(self.watch))))
+        Ok(WorkloadSource::Launch(Box::new(executor.watched(self.monitor))))
     }
 
     fn end(&mut self, source: WorkloadSource<'s>) {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use warpbound_core::base::{LaneMask, OpClass, Pc, RegId};
 use warpbound_core::path::{BlockPaths, WarpPath};
-use warpbound_core::program::{Coded, Instr, Program};
+use warpbound_core::program::{Coded, Instr, KernelCode};
 
 /// The way in which an instruction depends on an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +64,7 @@ struct Warp {
 
 impl ControlCodes {
     /// Follows the warps of a block; warps that execute the same steps are followed once.
-    pub fn see(&mut self, program: &Program, paths: &BlockPaths) {
+    pub fn see(&mut self, program: &KernelCode, paths: &BlockPaths) {
         let mut done: Vec<&WarpPath> = Vec::new();
         for path in &paths.warps {
             if !done.iter().any(|seen| seen.steps() == path.steps()) {
@@ -92,7 +92,7 @@ impl ControlCodes {
     }
 
     /// Returns the findings as notes for the reader.
-    pub fn notes(&self, program: &Program) -> Vec<String> {
+    pub fn notes(&self, program: &KernelCode) -> Vec<String> {
         let summary = format!(
             "control codes: waits at barriers release registers {} times; {} dependences between two instructions are not covered",
             self.covered,
@@ -114,7 +114,7 @@ impl ControlCodes {
         std::iter::once(summary).chain(self.uncovered().take(20).map(pair)).collect()
     }
 
-    fn warp(&mut self, program: &Program, path: &WarpPath) {
+    fn warp(&mut self, program: &KernelCode, path: &WarpPath) {
         let Some(code) = &program.machine_code else { return };
         let registers = program.regs.len();
         let mut warp = Warp {
@@ -158,7 +158,7 @@ impl ControlCodes {
 
     fn met(
         &mut self,
-        program: &Program,
+        program: &KernelCode,
         pending: Option<Pending>,
         (later, lanes): (Pc, LaneMask),
         hazard: Hazard,

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::checked::Checked;
+use super::judged_launch::JudgedLaunch;
 use super::options::RunOptions;
 use super::plan::Plan;
 use super::replay::observe;
 use super::workload::{Workload, WorkloadKind};
-use warpbound_core::base::{BlockId, Cycle, Watch};
+use warpbound_core::base::{BlockId, Cycle, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics, to_ron};
 use warpbound_core::machine::{Machine, MachineSpec, SchedulerKind};
 use warpbound_front::micro;
@@ -27,7 +27,7 @@ pub struct Inputs<'a> {
     /// The policy under which the bound was violated.
     pub policy: &'a PolicySetup,
     /// The run.
-    pub run: &'a Checked,
+    pub run: &'a JudgedLaunch,
     /// The files that a real kernel needs: its launch file under the name `launch.ron`, or the
     /// program that it is a launch of as `program.ron`; its PTX and its data.
     pub files: &'a [(String, Vec<u8>)],
@@ -38,7 +38,7 @@ pub struct Inputs<'a> {
     /// The largest number of instructions that the functional run executes per block.
     pub max_instructions_per_block: u64,
     /// Can stop the recording of the schedule.
-    pub watch: &'a Watch,
+    pub monitor: &'a ProgressMonitor,
 }
 
 /// The largest number of issues of a schedule that is written; for a longer one the command names
@@ -155,7 +155,7 @@ fn readme(inputs: &Inputs, command: &str) -> String {
 /// Records the schedule of the run as a replay file; `None` if it is too long.
 fn record(inputs: &Inputs) -> Result<Option<String>, Diagnostics> {
     let policies = std::slice::from_ref(inputs.policy);
-    let options = RunOptions::new(inputs.max_instructions_per_block, inputs.watch);
+    let options = RunOptions::new(inputs.max_instructions_per_block, inputs.monitor);
     let plan = Plan { workload: inputs.workload, machine: inputs.machine, policies, options };
     let mut recorder = ScheduleRecorder::default();
     let again = observe(&plan, &mut recorder)?;

@@ -4,11 +4,11 @@
 
 use super::application::{Application, ApplicationPlan};
 use super::applications::check_application;
+use super::judged_application::{JudgedApplication, Run};
 use super::options::RunOptions;
 use super::plan::Plan;
-use super::reached::{Begun, Reached};
+use super::progress::{ApplicationProgress, SavedProgress};
 use super::replay::check_all;
-use super::tally::{Judged, Run};
 use super::workload::Workload;
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::machine::Machine;
@@ -49,8 +49,8 @@ pub fn judge_from<O: Observer>(
     on: &[(&Machine, &[PolicySetup])],
     options: &RunOptions,
     observer: &mut O,
-    begun: Option<Begun>,
-    keep: &mut dyn FnMut(&Reached, &O),
+    begun: Option<SavedProgress>,
+    keep: &mut dyn FnMut(&ApplicationProgress, &O),
 ) -> (Vec<Vec<Run>>, Option<Device>) {
     match subject {
         Subject::Launch(workload) => {
@@ -76,7 +76,7 @@ pub fn judge_from<O: Observer>(
 ///
 /// # Panics
 /// Panics if there is no run.
-pub fn only_run(runs: Vec<Vec<Run>>) -> Result<Judged, Diagnostics> {
+pub fn only_run(runs: Vec<Vec<Run>>) -> Result<JudgedApplication, Diagnostics> {
     let run = runs.into_iter().flatten().next().expect("a run");
     match run.problems {
         Some(problems) => Err(problems),

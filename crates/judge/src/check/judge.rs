@@ -1,280 +1,340 @@
-//! The comparison of one makespan with one bound.
+//! The analysis of a block, and the judgement of its runs under a policy.
 
-use serde::{Deserialize, Serialize};
+use super::control_codes::ControlCodes;
+use super::judged_launch::{JudgedLaunch, Unsettled};
+use super::plan::Plan;
+use super::result_times::ResultTimes;
+use super::verdict::{BlockTable, BoundRow, WarpRow};
+use super::workload::Workload;
+use warpbound_bound::{
+    Analyser, Applicable, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchShares, Order, Residency,
+    Schedules, Scope, WarpTotals,
+};
+use warpbound_core::base::{Cycles, WarpId};
+use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::path::BlockPaths;
+use warpbound_core::program::TimingTable;
+use warpbound_sim::{BlockResult, PolicySetup, SubCoreResult};
+use warpbound_trace::trace::Stalls;
 
-use super::saved;
-use warpbound_bound::{Guarantee, Standing};
-use warpbound_core::base::{BlockId, Cycles, WarpId};
-
-/// The reason why there is no verdict: a clause without capital and full stop.
-pub type Why = String;
-
-/// The verdict on a bound in a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The makespan is at most the bound.
-    Holds,
-    /// The makespan exceeds the bound.
-    Violated,
-    /// The given premise of the bound does not hold for this run.
-    NotApplicable(Why),
-    /// The bound applies, but what was simulated is not sufficient to decide whether it holds.
-    Undecided(Why),
+/// Creates the analyser of a plan. The bound of strict round robin needs the order of turns, which
+/// takes a pass of its own, so it is computed only if a policy requires it.
+pub(super) fn analyser<'t>(plan: &Plan, table: &'t TimingTable) -> Analyser<'t> {
+    let srr = plan.policies.iter().any(|policy| policy.kind() == SchedulerKind::Srr);
+    if srr { Analyser::new(table).in_turns() } else { Analyser::new(table) }
 }
 
-impl Verdict {
-    /// Returns the verdict on a makespan by a bound, or by the reason why the bound has no value.
-    pub fn of(makespan: Cycles, bound: Result<Guarantee, &str>) -> Self {
-        match bound {
-            Err(why) => Self::NotApplicable(why.to_owned()),
-            Ok(bound) if makespan <= bound.cycles() => Self::Holds,
-            Ok(_) => Self::Violated,
+/// The analysis of a block, which is the same under every policy.
+pub(super) struct Analysed {
+    /// One report per bound of the plan; the default report for a bound that was not requested.
+    reports: Vec<BoundReport>,
+    /// The share of the block in a bound of the launch.
+    share: BlockShare,
+    warps: Vec<WarpTotals>,
+}
+
+impl Analysed {
+    /// Analyses a block for the requested bounds; `asked` has one entry per bound of the plan.
+    pub fn new(plan: &Plan, asked: &[bool], analyser: &mut Analyser, paths: &BlockPaths) -> Self {
+        let mut reports = vec![BoundReport::default(); plan.options.bounds.len()];
+        let mut share = BlockShare::default();
+        if !asked.contains(&true) {
+            // without bounds, only the rows of the warps of a single block are reported
+            let warps = if plan.workload.blocks() == 1 { analyser.alone(paths) } else { Vec::new() };
+            return Self { reports, share, warps };
         }
-    }
-
-    /// Returns the verdict on a makespan that is only known to lie in an interval.
-    pub fn between(at_least: Cycles, at_most: Cycles, bound: Guarantee, why_open: &str) -> Self {
-        let bound = bound.cycles();
-        if at_least > bound {
-            Self::Violated
-        } else if at_most <= bound {
-            Self::Holds
-        } else {
-            Self::Undecided(why_open.to_owned())
-        }
-    }
-
-    /// Returns the word for it that scripts read.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Violated => "violated",
-            Self::NotApplicable(_) => "not-applicable",
-            Self::Undecided(_) => "undecided",
-        }
-    }
-
-    /// Returns whether the bound was exceeded.
-    pub fn is_violated(&self) -> bool {
-        *self == Self::Violated
-    }
-
-    /// Returns whether the bound applies.
-    pub fn applies(&self) -> bool {
-        !matches!(self, Self::NotApplicable(_))
-    }
-
-    /// Returns the reason why the bound neither holds nor is violated, or `None` if it does either.
-    pub fn why(&self) -> Option<&str> {
-        match self {
-            Self::Holds | Self::Violated => None,
-            Self::NotApplicable(why) | Self::Undecided(why) => Some(why),
-        }
-    }
-
-    /// Returns the verdict over several bounds: violated if any is violated; else holds if any
-    /// holds; else undecided if any is; else not applicable. Among equal verdicts the first one is
-    /// returned.
-    pub fn combine(all: impl IntoIterator<Item = Self>) -> Self {
-        let weight = |verdict: &Self| match verdict {
-            Self::NotApplicable(_) => 0,
-            Self::Undecided(_) => 1,
-            Self::Holds => 2,
-            Self::Violated => 3,
+        let about = |scope: Scope| {
+            let asked = asked.iter().enumerate().filter(|(_, asked)| **asked).map(|(index, _)| index);
+            asked.filter(|&index| plan.options.bounds[index].scope() == scope).collect::<Vec<usize>>()
         };
-        let heavier = |a: Self, b: Self| if weight(&b) > weight(&a) { b } else { a };
-        all.into_iter().reduce(heavier).unwrap_or_else(|| Self::NotApplicable("no bound decides".to_owned()))
+        let (of_block, of_launch) = (about(Scope::Block), !about(Scope::Launch).is_empty());
+        let mut warps = vec![WarpTotals::default(); paths.warps.len()];
+        analyser.for_each_section(paths, |section| {
+            for &index in &of_block {
+                plan.options.bounds[index].add_section(&mut reports[index], section);
+            }
+            if of_launch {
+                share.add_section(section);
+            }
+            for (total, warp) in warps.iter_mut().zip(section.warps()) {
+                total.add(warp);
+            }
+        });
+        Self { reports, share, warps }
     }
 }
 
-/// Returns (bound - makespan) / makespan. If the makespan is zero, it returns zero for a bound of
-/// zero, and `None` otherwise.
-pub fn overestimation(bound: Cycles, makespan: Cycles) -> Option<f64> {
-    let (bound, makespan) = (bound.get() as f64, makespan.get() as f64);
-    if makespan > 0.0 { Some((bound - makespan) / makespan) } else { (bound == 0.0).then_some(0.0) }
+/// Returns how many blocks of a launch are resident at a time, if an SM holds `resident` of them.
+pub(super) fn residency(workload: &Workload, machine: &Machine, resident: u32) -> Residency {
+    Residency {
+        places: resident,
+        sms: machine.sms(),
+        blocks: workload.blocks(),
+        warps: workload.needs().warps() as usize,
+        sub_cores: machine.sub_cores().count(),
+    }
 }
 
-/// The name of a bound. (With a plain reference type `serde` would borrow from its input.)
-pub type BoundName = &'static str;
-
-/// A bound over a whole run; the values of blocks that run one after the other are added up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BoundRow {
-    /// The bound's name.
-    #[serde(deserialize_with = "saved::bound_name")]
-    pub name: BoundName,
-    /// Its value, or the reason why it has none, which is that it does not apply to some block.
-    pub value: Result<Guarantee, Why>,
-    /// Whether the makespan of some block to which it applies exceeds it.
-    pub violated: bool,
-    /// Its justification.
-    pub standing: Standing,
-    /// Whether reports omit the bound. This is so if it is for another policy than the run's, or if
-    /// it is for launches whose blocks are resident together, this launch is not one, and the user
-    /// did not name the bound.
-    pub left_out: bool,
-    /// Whether the bound limits blocks. Otherwise it limits the launch, and blocks have no value of
-    /// it.
-    pub of_blocks: bool,
-    /// Whether the bound affects the exit code.
-    pub gates: bool,
+/// Collects the results of one policy.
+pub(super) struct Judge<'a> {
+    plan: &'a Plan<'a>,
+    pub policy: &'a PolicySetup,
+    resident: u32,
+    /// The blocks so far, for bounds of the launch.
+    shares: LaunchShares,
+    /// For each bound of the launch, the proof that it applies to a block.
+    applicable: Vec<Option<Applicable>>,
+    pub total: JudgedLaunch,
+    /// The dependences that control codes of machine code cover, if their check is requested.
+    codes: ControlCodes,
+    /// The results that control codes leave too little time for, as observed in the run.
+    pub early: ResultTimes<'a>,
 }
 
-impl BoundRow {
-    /// Returns the verdict: violated if the bound is violated in any block; else not applicable if
-    /// it does not apply to some block; else holds.
-    pub fn verdict(&self) -> Verdict {
-        match &self.value {
-            _ if self.violated => Verdict::Violated,
-            Ok(_) => Verdict::Holds,
-            Err(why) => Verdict::NotApplicable(why.clone()),
+impl<'a> Judge<'a> {
+    pub fn new(plan: &'a Plan, policy: &'a PolicySetup, resident: u32) -> Self {
+        let named = |bound: &dyn Bound| plan.options.gating.iter().any(|gating| gating == bound.name());
+        // a conjecture does not affect the verdict unless the user names it
+        let gates =
+            |bound: &dyn Bound| named(bound) || plan.options.gating.is_empty() && bound.standing().gates();
+        let bounds = plan.options.bounds.iter().map(|bound| BoundRow {
+            name: bound.name(),
+            value: Ok(Guarantee::OF_NOTHING),
+            violated: false,
+            gates: gates(bound.as_ref()),
+            standing: bound.standing(),
+            left_out: match bound.scope() {
+                Scope::Block => bound.policy().is_some_and(|only| only != policy.kind()),
+                Scope::Launch => resident <= 1 && plan.machine.sms() == 1 && !named(bound.as_ref()),
+            },
+            of_blocks: bound.scope() == Scope::Block,
+        });
+        let total = JudgedLaunch {
+            scheduler: policy.kind().to_string(),
+            makespan: Cycles::ZERO,
+            warps: Vec::new(),
+            bounds: bounds.collect(),
+            blocks: BlockTable::new(plan.options.bounds.len()),
+            launch_blocks: plan.workload.blocks(),
+            issues: 0,
+            stalls: Stalls::default(),
+            memory: None,
+            sub_cores: vec![SubCoreResult::default(); plan.machine.sub_cores().count()],
+            sms: plan.machine.sms(),
+            resident_blocks: resident,
+            warp_instructions: 0,
+            thread_instructions: 0,
+            self_checked_warps: 0,
+            notes: Vec::new(),
+            races: Vec::new(),
+            races_not_looked_for: None,
+            decided_by_order: None,
+        };
+        let shares = LaunchShares::new(residency(plan.workload, plan.machine, resident));
+        let early = ResultTimes::new(plan.workload.program(), plan.checks_control_codes());
+        let applicable = vec![None; plan.options.bounds.len()];
+        Self { plan, policy, resident, shares, applicable, total, codes: ControlCodes::default(), early }
+    }
+
+    /// Returns the facts that bounds may rely on. `passed_over` states whether a ready warp was
+    /// passed over.
+    fn context(&self, partial_barriers: bool, passed_over: bool) -> Context {
+        Context {
+            schedules: Schedules::Run { policy: self.policy.kind(), passed_over: Some(passed_over) },
+            resident_blocks: self.resident,
+            partial_barriers,
+            beyond: self.plan.workload.program().beyond_the_paper_model_on(self.plan.machine),
+            order: Order::AtTheEnd,
         }
     }
 
-    /// Marks the bound as not applicable to anything in the run. The reason is `why`, unless there
-    /// was a reason before.
-    pub(super) fn withdraw(&mut self, why: &str) {
-        self.violated = false;
-        if self.value.is_ok() {
-            self.value = Err(why.to_owned());
+    /// Returns for each bound whether it may apply to some block.
+    pub fn may_apply(&self) -> Vec<bool> {
+        let context = self.context(false, false);
+        self.plan.options.bounds.iter().map(|bound| bound.applicable(&context).is_ok()).collect()
+    }
+
+    /// Returns the result, with the notes that a reader needs.
+    pub fn finish(self, notes: Vec<String>) -> Unsettled {
+        let mut total = JudgedLaunch { notes, ..self.total };
+        if self.plan.checks_control_codes() {
+            total.notes.extend(self.codes.notes(self.plan.workload.program()));
+            total.notes.extend(self.early.notes());
         }
-    }
-}
-
-/// A warp of a run with one block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WarpRow {
-    /// The warp.
-    pub warp: WarpId,
-    /// The cycle of its last `done`.
-    pub finish: Cycles,
-    /// Its time alone, summed over sections.
-    pub isolated: Cycles,
-    /// Its time in exec phases alone, summed over sections.
-    pub exec: Cycles,
-    /// Its time in idle phases alone, summed over sections.
-    pub idle: Cycles,
-}
-
-/// The makespan and the bound values of every block, stored in one flat vector because a grid can
-/// have millions of blocks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlockTable {
-    bounds: usize,
-    /// The number of blocks that were entered.
-    entered: usize,
-    /// The makespan and the bounds of each block in launch order, up to the last block that was
-    /// entered.
-    #[serde(with = "saved::rows")]
-    rows: Vec<u64>,
-}
-
-/// Marks a bound that does not apply.
-pub(super) const NOT_APPLICABLE: u64 = u64::MAX;
-
-impl BlockTable {
-    /// Creates a table for this many bounds.
-    pub fn new(bounds: usize) -> Self {
-        Self { bounds, entered: 0, rows: Vec::new() }
-    }
-
-    /// Marks all bounds of all blocks as not applicable.
-    pub(super) fn withdraw_bounds(&mut self) {
-        for row in self.rows.chunks_exact_mut(1 + self.bounds) {
-            row[1..].fill(NOT_APPLICABLE);
+        if total.blocks.is_empty() {
+            // a bound that no block was compared with does not count as holding
+            for row in &mut total.bounds {
+                row.withdraw("no block was simulated to its end");
+            }
+        } else if !total.is_complete() {
+            for row in total.bounds.iter_mut().filter(|row| !row.of_blocks) {
+                row.withdraw("the launch was not simulated to its end");
+            }
         }
+        Unsettled(total)
     }
 
-    /// Enters a block; blocks may end in another order than that of the launch.
-    ///
-    /// # Panics
-    /// Panics if the number of values differs from the number of bounds.
-    pub fn enter(
+    pub fn block(
         &mut self,
-        block: BlockId,
-        makespan: Cycles,
-        values: impl IntoIterator<Item = Option<Cycles>>,
+        result: &BlockResult,
+        paths: &BlockPaths,
+        analysed: &Analysed,
+        passed_over: bool,
     ) {
-        let width = self.bounds + 1;
-        let from = block.index() * width;
-        if self.rows.len() < from + width {
-            self.rows.resize(from + width, NOT_APPLICABLE);
+        if self.plan.checks_control_codes() {
+            self.codes.see(self.plan.workload.program(), paths);
         }
-        let values = values.into_iter().map(|value| value.map_or(NOT_APPLICABLE, Cycles::get));
-        let row: Vec<u64> = std::iter::once(makespan.get()).chain(values).collect();
-        assert_eq!(row.len(), width, "one value per bound");
-        self.rows[from..from + width].copy_from_slice(&row);
-        self.entered += 1;
+        let context = self.context(paths.partial_barriers, passed_over);
+        let total = &mut self.total;
+        total.issues += result.issues;
+        total.warp_instructions += paths.warp_instructions();
+        total.thread_instructions += paths.thread_instructions;
+        let mut values = Vec::with_capacity(self.plan.options.bounds.len());
+        let reports = self.plan.options.bounds.iter().zip(&analysed.reports);
+        let rows = total.bounds.iter_mut().zip(&mut self.applicable);
+        for ((bound, report), (row, applies)) in reports.zip(rows) {
+            match bound.applicable(&context) {
+                // the launch is judged at its end
+                Ok(of_launch) if !row.of_blocks => {
+                    *applies = Some(of_launch);
+                    values.push(None);
+                }
+                Ok(applicable) => {
+                    let value = applicable.guarantees(report.value);
+                    values.push(Some(value.cycles()));
+                    if let Ok(sum) = &mut row.value {
+                        *sum += value;
+                    }
+                    row.violated |= result.makespan > value.cycles();
+                }
+                Err(reason) => {
+                    values.push(None);
+                    if row.value.is_ok() {
+                        row.value = Err(reason.to_string());
+                    }
+                }
+            }
+        }
+        total.blocks.enter(result.block, result.makespan, values);
+        self.shares.add(result.block, &analysed.share);
+        if self.plan.workload.blocks() == 1 {
+            total.warps = result
+                .warps
+                .iter()
+                .zip(&analysed.warps)
+                .enumerate()
+                .map(|(index, (simulated, alone))| WarpRow {
+                    warp: WarpId::from_index(index),
+                    finish: simulated.finish,
+                    isolated: alone.isolated,
+                    exec: alone.exec,
+                    idle: alone.idle,
+                })
+                .collect();
+        }
     }
 
-    /// Returns whether the blocks are entered from the first on without a gap, each with this many
-    /// bounds.
-    pub(super) fn is_whole(&self, bounds: usize) -> bool {
-        let width = bounds + 1;
-        self.bounds == bounds
-            && self.rows.len() == self.entered.saturating_mul(width)
-            && self.rows.chunks_exact(width).all(|row| row[0] != NOT_APPLICABLE)
-    }
-
-    /// Returns the number of blocks that were entered.
-    pub fn len(&self) -> usize {
-        self.entered
-    }
-
-    /// Returns whether there is no block.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Returns the number, the makespan and the bound values of each block that was entered, in
-    /// launch order.
-    pub fn iter(
-        &self,
-    ) -> impl Iterator<Item = (usize, Cycles, impl Iterator<Item = Option<Cycles>> + '_)> + '_ {
-        let rows = self.rows.chunks_exact(self.bounds + 1).enumerate();
-        rows.filter(|(_, row)| row[0] != NOT_APPLICABLE).map(|(index, row)| {
-            let values = row[1..].iter().map(|&v| (v != NOT_APPLICABLE).then(|| Cycles::new(v)));
-            (index, Cycles::new(row[0]), values)
-        })
+    /// Judges the launch, if all of its blocks have ended.
+    pub fn launch(&mut self, makespan: Cycles) {
+        self.total.makespan = makespan;
+        if !self.total.is_complete() {
+            return;
+        }
+        let rows = self.plan.options.bounds.iter().zip(&mut self.total.bounds).zip(&self.applicable);
+        for ((bound, row), applicable) in rows.filter(|((_, row), _)| !row.of_blocks && row.value.is_ok()) {
+            let Some(applicable) = applicable else { continue };
+            let value = applicable.guarantees(bound.of_launch(&self.shares));
+            row.value = Ok(value);
+            row.violated = makespan > value.cycles();
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::options::RunOptions;
+    use super::super::verdict::Verdict;
+    use super::super::workload::{Workload, WorkloadKind};
     use super::*;
-    use warpbound_bound::{Bound, BoundValue, Context, Gub, Order, Schedules};
-    use warpbound_core::machine::Features;
+    use warpbound_bound::{BoundValue, Gub, NotApplicable, SectionAnalysis};
+    use warpbound_core::base::ProgressMonitor;
+    use warpbound_core::diag::{Diagnostics, SourceText};
+    use warpbound_core::machine::{Machine, MachineSpec};
+    use warpbound_core::path::BlockSource;
+    use warpbound_front::micro::{MicroKernel, MicroSource};
 
-    #[test]
-    fn one_violation_decides() {
-        use Verdict::{Holds, Violated};
-        let (not_applicable, undecided) =
-            (Verdict::NotApplicable("n".into()), Verdict::Undecided("u".into()));
-        assert_eq!(Verdict::combine([Holds, Violated, not_applicable.clone()]), Violated);
-        assert_eq!(Verdict::combine([not_applicable.clone(), Holds]), Holds);
-        assert_eq!(Verdict::combine([not_applicable.clone(), undecided.clone()]), undecided);
-        let second = Verdict::NotApplicable("later".into());
-        assert_eq!(Verdict::combine([not_applicable.clone(), second]), not_applicable);
-        assert!(!Verdict::combine([]).applies());
-        let cycles = |n| Cycles::new(n);
-        let context = Context {
-            schedules: Schedules::WorkConserving,
-            resident_blocks: 1,
-            partial_barriers: false,
-            beyond: Features::default(),
-            order: Order::Irrelevant,
-        };
-        let applicable = Gub.applicable(&context).expect("its premises hold");
-        let bound = |n| applicable.guarantees(BoundValue::new(cycles(n)));
-        for (value, verdict) in [(4, Violated), (5, undecided.clone()), (6, undecided), (7, Holds)] {
-            assert_eq!(Verdict::between(cycles(5), cycles(7), bound(value), "u"), verdict);
+    /// A bound which claims that all warps together take two cycles, if barriers involve all warps.
+    struct TwoCycles;
+
+    impl Bound for TwoCycles {
+        fn name(&self) -> &'static str {
+            "two-cycles"
+        }
+
+        fn summary(&self) -> &'static str {
+            "two cycles"
+        }
+
+        fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
+            if context.partial_barriers {
+                Err(NotApplicable::new("partial"))
+            } else {
+                Gub.applicable(context)
+            }
+        }
+
+        fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
+            values.clear();
+            values.resize(section.warps().len(), BoundValue::new(Cycles::new(2)));
         }
     }
 
+    /// A source that marks one of its blocks as having partial barriers.
+    struct Partial<'a>(MicroSource<'a>, usize);
+
+    impl BlockSource for Partial<'_> {
+        type Error = Diagnostics;
+
+        fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
+            let there = self.0.next_block(paths)?;
+            paths.partial_barriers = paths.block.index() == self.1;
+            Ok(there)
+        }
+    }
+
+    /// Judges a run of one block of each length, one after the other, of which block `partial` has
+    /// partial barriers.
+    fn judged(lengths: [usize; 2], partial: usize) -> BoundRow {
+        let block = |&length: &usize| format!(".blocks 1\n.warps 1\n{}", " f\n".repeat(length));
+        let text = SourceText::new("k.warp", lengths.iter().map(block).collect::<String>());
+        let kernel = MicroKernel::parse("k", &text).expect("it is well formed");
+        let text = "Machine(name: \"m\", units: { \"f\": Unit(init: 1, lat: 0) }, ops: { \"f\": \"f\" })";
+        let source = SourceText::new("m.ron", text);
+        let machine =
+            Machine::new(&MachineSpec::parse(&source).expect("it is RON"), &source).expect("it is valid");
+        let workload = Workload { name: "k".into(), kind: WorkloadKind::Micro(Box::new(kernel.clone())) };
+        let monitor = ProgressMonitor::new();
+        let bounds: [Box<dyn Bound>; 1] = [Box::new(TwoCycles)];
+        let options = RunOptions::new(100, &monitor).judged_by(&bounds, &[]);
+        let plan = Plan { workload: &workload, machine: &machine, policies: &[PolicySetup::Gto], options };
+        let mut source = Partial(kernel.source(), partial);
+        let checked = super::super::observe_source(&plan, &PolicySetup::Gto, &mut source, &mut ());
+        checked.expect("it runs").0.bounds.remove(0)
+    }
+
     #[test]
-    fn overestimation_is_a_fraction_of_the_makespan() {
-        assert_eq!(overestimation(Cycles::new(200), Cycles::new(148)), Some(52.0 / 148.0));
-        assert_eq!(overestimation(Cycles::new(0), Cycles::new(0)), Some(0.0));
-        assert_eq!(overestimation(Cycles::new(3), Cycles::new(0)), None);
+    fn a_violation_stays_whatever_comes_after_or_before() {
+        let partial_barriers = || Verdict::NotApplicable("partial".to_owned());
+        for (lengths, partial, verdict) in [
+            ([5, 1], 1, Verdict::Violated),
+            ([1, 5], 0, Verdict::Violated),
+            ([5, 1], 0, partial_barriers()),
+            ([1, 1], 1, partial_barriers()),
+            ([1, 1], 7, Verdict::Holds),
+        ] {
+            let row = judged(lengths, partial);
+            assert_eq!(row.verdict(), verdict, "{lengths:?}, {partial}");
+            assert_eq!(row.value.is_ok(), partial >= lengths.len());
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The options of runs, which are the same for every kernel, machine and policy of a check.
 
 use warpbound_bound::Bound;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The options of runs: how they are executed, and what is judged.
 #[derive(Clone, Copy)]
@@ -25,13 +25,13 @@ pub struct RunOptions<'a> {
     /// without it no verdict is final. `None` trusts the kernels and disables the detector.
     pub race_memory: Option<usize>,
     /// Is notified of every block that a policy has completed, and can stop the runs.
-    pub watch: &'a Watch,
+    pub monitor: &'a ProgressMonitor,
 }
 
 impl<'a> RunOptions<'a> {
     /// Creates the options of runs that execute this many instructions per block at most. They run
     /// on one thread, judge no bound, and do not look for races.
-    pub fn new(max_instructions_per_block: u64, watch: &'a Watch) -> Self {
+    pub fn new(max_instructions_per_block: u64, monitor: &'a ProgressMonitor) -> Self {
         Self {
             bounds: &[],
             gating: &[],
@@ -41,7 +41,7 @@ impl<'a> RunOptions<'a> {
             ahead: false,
             self_check: false,
             race_memory: None,
-            watch,
+            monitor,
         }
     }
 

@@ -1,9 +1,9 @@
 //! The effect on a verdict if the paths depend on the order in which warps run.
 
-use super::checked::{Checked, Failed, Unsettled};
+use super::judged_launch::{Failed, JudgedLaunch, Unsettled};
 use warpbound_bound::Order;
 use warpbound_core::isa::Space;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_exec::Executor;
 use warpbound_exec::races::{AccessKind, Party, Race, Source, TimeDependences, VaryingValue};
 
@@ -28,7 +28,7 @@ impl OrderDependences {
     }
 
     /// Returns the corresponding premise of bounds for the paths of the run.
-    pub fn order(&self, program: &Program) -> Order {
+    pub fn order(&self, program: &KernelCode) -> Order {
         if let Order::Decides(why) = untimed(program) {
             return Order::Decides(why);
         }
@@ -44,7 +44,7 @@ impl OrderDependences {
 
     /// Returns the reasons why the paths may differ if warps run at other times, the most
     /// informative reason first.
-    pub fn reasons(&self, program: &Program) -> Vec<String> {
+    pub fn reasons(&self, program: &KernelCode) -> Vec<String> {
         reasons(&self.dependences, program)
     }
 
@@ -82,7 +82,7 @@ pub fn notes_of<'a>(reasons: impl Iterator<Item = &'a String>) -> String {
 
 /// Returns the premise for an analysis that treats loaded data as unknown. A wait that timing does
 /// not model still counts.
-pub fn untimed(program: &Program) -> Order {
+pub fn untimed(program: &KernelCode) -> Order {
     program.untimed_wait().map_or(Order::Irrelevant, |(line, waits)| {
         let place = format!("{}:{line}", program.file);
         Order::Decides(format!("{place} {waits}, which timing does not model"))
@@ -93,7 +93,7 @@ impl Unsettled {
     /// Withdraws every verdict if the run was one of several possible ones: another order of
     /// accesses may give other paths, and the bounds are not computed for those.
     #[must_use]
-    pub fn settle(self, seen: &OrderDependences, program: &Program) -> Checked {
+    pub fn settle(self, seen: &OrderDependences, program: &KernelCode) -> JudgedLaunch {
         let Self(mut checked) = self;
         if let Order::Decides(why) = seen.order(program) {
             checked.withdraw(&why);
@@ -127,8 +127,8 @@ impl Unsettled {
 pub fn settled(
     ran: Result<Unsettled, Failed<Unsettled>>,
     seen: &OrderDependences,
-    program: &Program,
-) -> Result<Checked, Failed> {
+    program: &KernelCode,
+) -> Result<JudgedLaunch, Failed> {
     match ran {
         Ok(checked) => Ok(checked.settle(seen, program)),
         Err(Failed { problems, judged }) => {
@@ -138,7 +138,7 @@ pub fn settled(
     }
 }
 
-impl Checked {
+impl JudgedLaunch {
     fn withdraw(&mut self, why: &str) {
         // a premise that fails in any case is the better reason
         self.bounds.iter_mut().for_each(|row| row.withdraw(why));
@@ -146,7 +146,7 @@ impl Checked {
     }
 }
 
-fn reasons(dependences: &TimeDependences, program: &Program) -> Vec<String> {
+fn reasons(dependences: &TimeDependences, program: &KernelCode) -> Vec<String> {
     let TimeDependences { races, unnamed, value, incomplete, stray } = dependences;
     let mut reasons: Vec<String> = races.iter().map(|race| text(race, program)).collect();
     if *unnamed > 0 {
@@ -171,7 +171,7 @@ fn reasons(dependences: &TimeDependences, program: &Program) -> Vec<String> {
 }
 
 /// `k.ptx:12 reads a clock, and where a warp goes or what it accesses at k.ptx:15 depends on it`.
-fn decided(value: VaryingValue, program: &Program) -> String {
+fn decided(value: VaryingValue, program: &KernelCode) -> String {
     let VaryingValue { source, line, decides } = value;
     let file = &program.file;
     let place = line.map_or_else(|| "an earlier launch".to_owned(), |line| format!("{file}:{line}"));
@@ -186,7 +186,7 @@ fn decided(value: VaryingValue, program: &Program) -> String {
 }
 
 /// `k.ptx:31 (warp 0) stores and k.ptx:35 (warp 3) loads the same bytes without an order, ...`.
-fn text(race: &Race, program: &Program) -> String {
+fn text(race: &Race, program: &KernelCode) -> String {
     let Race { space, address, place, first, second } = race;
     let several_blocks = first.block != second.block;
     let party = |party: &Party| {

@@ -7,15 +7,15 @@
 //! again for each replay.
 
 use super::ahead::ahead;
-use super::checked::{Checked, Failed, Unsettled};
-use super::executed::Executed;
-use super::judging::{Analysed, Judge, analyser};
+use super::executed_launch::ExecutedLaunch;
+use super::judge::{Analysed, Judge, analyser};
+use super::judged_launch::{Failed, JudgedLaunch, Unsettled};
 use super::order::{OrderDependences, settled};
 use super::plan::{Plan, resident_blocks};
 use super::run::{observe_source_after, sim_problem};
 use super::workload::{Workload, WorkloadSource};
 use warpbound_bound::{Analyser, Scope};
-use warpbound_core::base::{Cycles, Watch};
+use warpbound_core::base::{Cycles, ProgressMonitor};
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
@@ -28,7 +28,7 @@ use warpbound_trace::trace::{Observer, StallReason};
 pub(super) type Ran = Vec<OfPolicy>;
 
 /// The result of one policy.
-pub(super) type OfPolicy = Result<Checked, Failed>;
+pub(super) type OfPolicy = Result<JudgedLaunch, Failed>;
 
 /// Starts functional runs of a launch, as many as are needed.
 pub(super) trait Executes<'e> {
@@ -41,7 +41,7 @@ pub(super) trait Executes<'e> {
 
 /// Starts functional runs of a workload that can be started independently; the memory at the end is
 /// not needed.
-struct Anew<'w>(&'w Workload, &'w Watch);
+struct Anew<'w>(&'w Workload, &'w ProgressMonitor);
 
 impl<'w> Executes<'w> for Anew<'w> {
     fn begin(&mut self, options: Options, _only: bool) -> Result<WorkloadSource<'w>, Diagnostics> {
@@ -57,7 +57,7 @@ impl<'w> Executes<'w> for Anew<'w> {
 /// Returns an error for a launch that does not fit the machine, an error of the kernel, a schedule
 /// that does not fit, or a difference in the self-check (which is a fault of this program). The
 /// error is that of the first policy that has one, with the results judged before it.
-pub fn check(plan: &Plan) -> Result<Vec<Checked>, Failed> {
+pub fn check(plan: &Plan) -> Result<Vec<JudgedLaunch>, Failed> {
     let mut before = Vec::new();
     for ran in check_all(&[plan], &mut ()).pop().expect("a result for each plan") {
         match ran {
@@ -80,7 +80,7 @@ pub(super) fn check_all(plans: &[&Plan], observer: &mut dyn Observer) -> Vec<Ran
 ///
 /// # Errors
 /// As [`check`](super::check()).
-pub fn observe(plan: &Plan, observer: &mut dyn Observer) -> Result<Checked, Failed> {
+pub fn observe(plan: &Plan, observer: &mut dyn Observer) -> Result<JudgedLaunch, Failed> {
     let mut ran = check_all(&[plan], observer);
     ran.pop().and_then(|mut ran| ran.pop()).expect("a result of the policy")
 }
@@ -93,7 +93,7 @@ pub(super) fn check_all_after(
     observer: &mut dyn Observer,
 ) -> Vec<Ran> {
     let Some(first) = plans.first() else { return Vec::new() };
-    check_executed(plans, left, &mut Anew(first.workload, first.options.watch), observer)
+    check_executed(plans, left, &mut Anew(first.workload, first.options.monitor), observer)
 }
 
 fn nothing_left(plans: &[&Plan]) -> Vec<Vec<CarriedState>> {
@@ -185,7 +185,7 @@ fn block_by_block<'e>(
     };
     let ended = ahead(&mut source, first.runs_ahead(), |blocks| {
         let mut paths = BlockPaths::default();
-        while !first.options.watch.is_stopped() && runs.iter().flatten().any(Replays::go_on) {
+        while !first.options.monitor.is_stopped() && runs.iter().flatten().any(Replays::go_on) {
             if !blocks.next_block(&mut paths)? {
                 return Ok(true);
             }
@@ -266,7 +266,7 @@ impl<'p> Replays<'p> {
             judge.total.self_checked_warps += checked;
             let passed_over = engine.stalls().get(StallReason::NotMyTurn) > Cycles::ZERO;
             judge.block(&result, paths, &analysed, passed_over);
-            plan.options.watch.advance(1);
+            plan.options.monitor.advance(1);
         }
     }
 
@@ -295,7 +295,7 @@ fn launch_by_launch<'e>(
     let replays: usize = plans.iter().map(|plan| plan.policies.len()).sum();
     // an execution that fails is repeated, so that the error occurs in its proper place
     let kept = if replays > 1 { executes.begin(options, false).ok() } else { None };
-    let kept = kept.and_then(|source| Executed::of(source, plans[0].options.watch).into_whole());
+    let kept = kept.and_then(|source| ExecutedLaunch::of(source, plans[0].options.monitor).into_whole());
     let kept = kept.map(|(source, paths)| {
         let seen = source.seen();
         executes.end(source);

@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 
-use super::checked::{Failed, Unsettled};
-use super::early::Early;
-use super::judging::{Analysed, Judge, analyser};
+use super::judge::{Analysed, Judge, analyser};
+use super::judged_launch::{Failed, Unsettled};
 use super::plan::{Plan, resident_blocks};
+use super::result_times::ResultTimes;
 use super::workload::WorkloadKind;
-use warpbound_core::base::{Cycles, Watch};
+use warpbound_core::base::{Cycles, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
 use warpbound_core::program::TimingTable;
@@ -45,14 +45,14 @@ pub(super) fn observe_source_after(
     let passed_over = Cell::new(false);
     // a policy with a contract needs no observation
     let watched = policy.kind().work_conserving().is_none();
-    let early = Early::new(plan.workload.program(), plan.checks_control_codes());
+    let early = ResultTimes::new(plan.workload.program(), plan.checks_control_codes());
     let mut observer = ((PassedOver { seen: &passed_over, watched }, early), observer);
     let asked = judge.may_apply();
     let mut latest = Cycles::ZERO;
     let summary = match simulate_after(
         left,
         plan.options.threads,
-        &mut Watched { source, watch: plan.options.watch },
+        &mut Watched { source, monitor: plan.options.monitor },
         &table,
         plan.machine,
         policy,
@@ -69,7 +69,7 @@ pub(super) fn observe_source_after(
             let analysed = Analysed::new(plan, &asked, &mut analyser, paths);
             judge.block(result, paths, &analysed, passed_over.take());
             latest = latest.max((result.start + result.makespan).since_start());
-            plan.options.watch.advance(1);
+            plan.options.monitor.advance(1);
         },
     ) {
         Ok(summary) => summary,
@@ -115,7 +115,7 @@ fn machine_notes(plan: &Plan) -> Vec<String> {
 /// A source that yields no more blocks once the run is stopped.
 struct Watched<'a> {
     source: &'a mut dyn BlockSource<Error = Diagnostics>,
-    watch: &'a Watch,
+    monitor: &'a ProgressMonitor,
 }
 
 impl BlockSource for Watched<'_> {
@@ -126,7 +126,7 @@ impl BlockSource for Watched<'_> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.watch.is_stopped()
+        self.monitor.is_stopped()
     }
 
     fn footprint(&self) -> Footprint {

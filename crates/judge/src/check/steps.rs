@@ -1,6 +1,6 @@
 //! The execution of the steps of a program without timing: memory passes from launch to launch.
 
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::sequence::{Action, Actions, LaunchAction, Sequence, Wrong};
@@ -59,7 +59,7 @@ pub(super) fn before(
     sequence: &Sequence,
     number: u64,
     options: Options,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Device, Diagnostics> {
     let options = Options {
         banks: None,
@@ -76,7 +76,7 @@ pub(super) fn before(
         ..options
     };
     let mut paths = BlockPaths::default();
-    execute_sequence(sequence, Some(number), options, watch, &mut |_, run| {
+    execute_sequence(sequence, Some(number), options, monitor, &mut |_, run| {
         while run.next_block(&mut paths)? {}
         Ok(())
     })
@@ -92,18 +92,18 @@ pub fn execute_sequence(
     sequence: &Sequence,
     until: Option<u64>,
     options: Options,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
     blocks: &mut dyn FnMut(&LaunchAction, &mut Executor) -> Result<(), Diagnostics>,
 ) -> Result<Device, Diagnostics> {
     let mut device = start(sequence)?;
     for action in sequence.actions() {
         device = match action.map_err(|wrong| wrong.problems)? {
-            Action::Launch(step) if Some(step.number) == until || watch.is_stopped() => break,
+            Action::Launch(step) if Some(step.number) == until || monitor.is_stopped() => break,
             Action::Launch(step) => {
                 let kernel = sequence.kernel(&step);
                 let run = Executor::on(device, kernel.module, &kernel.program, &step.launch, options);
                 let done = run.and_then(|run| {
-                    let mut run = run.watched(watch);
+                    let mut run = run.watched(monitor);
                     blocks(&step, &mut run)?;
                     Ok(run.into_device())
                 });

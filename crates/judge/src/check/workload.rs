@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::order::{IN_A_TRACE, OrderDependences};
 use super::steps::before;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::machine::BlockNeeds;
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::launch::Launch;
 use warpbound_core::program::sequence::{Kernel, LaunchAction, Sequence};
 use warpbound_exec::divergence::Divergence;
@@ -33,7 +33,7 @@ pub enum WorkloadKind {
     /// A decoded kernel and its launch.
     Launch {
         /// The kernel.
-        program: Box<Program>,
+        program: Box<KernelCode>,
         /// The grid, the block and the arguments.
         launch: Box<Launch>,
     },
@@ -60,7 +60,7 @@ pub enum WorkloadSource<'a> {
 
 impl Workload {
     /// Returns the code.
-    pub fn program(&self) -> &Program {
+    pub fn program(&self) -> &KernelCode {
         match &self.kind {
             WorkloadKind::Micro(kernel) => &kernel.program,
             WorkloadKind::Launch { program, .. } => program,
@@ -115,7 +115,7 @@ impl Workload {
         }
     }
 
-    /// Starts a new run that records what the timing of a machine needs. `watch` can stop this run,
+    /// Starts a new run that records what the timing of a machine needs. `monitor` can stop this run,
     /// and also the launches that have to run before it. After that the source yields no more
     /// blocks, not even the one in progress.
     ///
@@ -124,21 +124,21 @@ impl Workload {
     pub fn source<'a>(
         &'a self,
         options: Options,
-        watch: &'a Watch,
+        monitor: &'a ProgressMonitor,
     ) -> Result<WorkloadSource<'a>, Diagnostics> {
         Ok(match &self.kind {
             WorkloadKind::Micro(kernel) => WorkloadSource::Micro(kernel.source()),
             WorkloadKind::Launch { program, launch } => {
-                WorkloadSource::Launch(Box::new(Executor::new(program, launch, options)?.watched(watch)))
+                WorkloadSource::Launch(Box::new(Executor::new(program, launch, options)?.watched(monitor)))
             }
             WorkloadKind::Trace(kernel) => {
-                WorkloadSource::Trace(Box::new(kernel.source(wanted(&options))?.watched(watch)))
+                WorkloadSource::Trace(Box::new(kernel.source(wanted(&options))?.watched(monitor)))
             }
             WorkloadKind::Step { sequence, step } => {
-                let device = before(sequence, step.number, options, watch)?;
+                let device = before(sequence, step.number, options, monitor)?;
                 let Kernel { module, program } = sequence.kernel(step);
                 let executor = Executor::on(device, *module, program, &step.launch, options)?;
-                WorkloadSource::Launch(Box::new(executor.watched(watch)))
+                WorkloadSource::Launch(Box::new(executor.watched(monitor)))
             }
         })
     }

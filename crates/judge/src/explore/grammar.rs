@@ -18,11 +18,11 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use warpbound_bound::{self as bound, Analyser, Bound, BoundValue, SectionAnalysis};
-use warpbound_core::base::{BlockId, LaneMask, Pc, RegId, WarpId, Watch};
+use warpbound_core::base::{BlockId, LaneMask, Pc, ProgressMonitor, RegId, WarpId};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::machine::{Features, Machine, MachineSpec};
 use warpbound_core::path::{BlockPaths, Step, WarpPath};
-use warpbound_core::program::{Flow, Instr, Program, RegKind, Register, Sem, TimingTable};
+use warpbound_core::program::{Flow, Instr, KernelCode, RegKind, Register, Sem, TimingTable};
 
 /// The number of units of a machine of the grammar.
 pub const UNITS: usize = 2;
@@ -34,7 +34,7 @@ pub const MAX_INSTRUCTIONS: usize = 5;
 const KEPT: usize = 4;
 /// The number of blocks that a thread takes at a time.
 const PART: u64 = 1 << 14;
-/// The number of blocks between two notifications of a `Watch`.
+/// The number of blocks between two notifications of a `ProgressMonitor`.
 const TOLD: u64 = 256;
 /// The number of remaining instructions from which a stop request is tested, because there may be
 /// many thousand schedules.
@@ -225,7 +225,7 @@ impl Grammar {
         );
         let source = SourceText::new("grammar.ron", text);
         let machine = Machine::new(&MachineSpec::parse(&source)?, &source)?;
-        let mut program = Program { file: "grammar".to_owned(), ..Program::default() };
+        let mut program = KernelCode { file: "grammar".to_owned(), ..KernelCode::default() };
         program.regs = (0..MAX_INSTRUCTIONS)
             .map(|reg| Register { name: format!("r{reg}"), kind: RegKind::Bits(32) })
             .collect();
@@ -283,26 +283,26 @@ impl Grammar {
     /// latest finish, in cycles.
     pub fn worst(&self, number: u64) -> (u64, Vec<u64>) {
         let (machine, warps) = self.block(number % self.blocks().max(1));
-        let watch = Watch::new();
-        let schedules = self.follow(machine, &warps, &watch);
+        let monitor = ProgressMonitor::new();
+        let schedules = self.follow(machine, &warps, &monitor);
         let latest: Vec<u64> = schedules.latest[..warps.len()].iter().map(|&at| u64::from(at)).collect();
         (latest.iter().copied().max().unwrap_or(0), latest)
     }
 
-    fn follow<'a>(&'a self, machine: usize, warps: &[usize], watch: &'a Watch) -> Schedules<'a> {
+    fn follow<'a>(&'a self, machine: usize, warps: &[usize], monitor: &'a ProgressMonitor) -> Schedules<'a> {
         let mut codes: [&[(u8, u8)]; MAX_WARPS] = [&[]; MAX_WARPS];
         for (code, &warp) in codes.iter_mut().zip(warps) {
             *code = &self.codes[warp];
         }
         let instructions = codes.iter().map(|code| code.len()).sum();
         let timing = self.machines[machine].0;
-        let mut schedules = Schedules { codes, timing, watch, latest: [0; MAX_WARPS], count: 0 };
+        let mut schedules = Schedules { codes, timing, monitor, latest: [0; MAX_WARPS], count: 0 };
         schedules.follow(&Moment::default(), instructions);
         schedules
     }
 
     /// Compares the bounds with the exact worst case of every block in a range of numbers below
-    /// [`Grammar::blocks`]. The result does not depend on `threads`. `watch` is notified of
+    /// [`Grammar::blocks`]. The result does not depend on `threads`. `monitor` is notified of
     /// completed blocks, and can stop the enumeration; the result then covers the blocks examined
     /// so far.
     ///
@@ -314,7 +314,7 @@ impl Grammar {
         range: Range<u64>,
         threads: usize,
         bounds: &[&(dyn Bound + Sync)],
-        watch: &Watch,
+        monitor: &ProgressMonitor,
     ) -> Result<Summary, Diagnostics> {
         // every schedule of the blocks is followed, and they have neither memory accesses nor
         // barriers
@@ -339,14 +339,14 @@ impl Grammar {
             let mut prepared: Option<(usize, Vec<SectionAnalysis>)> = None;
             loop {
                 let next = parts.lock().expect("an enumerating thread panicked").next();
-                let Some((index, (machine, part))) = next.filter(|_| !watch.is_stopped()) else {
+                let Some((index, (machine, part))) = next.filter(|_| !monitor.is_stopped()) else {
                     return Ok(found);
                 };
                 let analyses = match prepared.take() {
                     Some((known, analyses)) if known == machine => analyses,
                     _ => self.analyses(machine)?,
                 };
-                found.push((index, self.part(machine, part, &analyses, bounds, watch)));
+                found.push((index, self.part(machine, part, &analyses, bounds, monitor)));
                 prepared = Some((machine, analyses));
             }
         };
@@ -387,7 +387,7 @@ impl Grammar {
         range: Range<u64>,
         analyses: &[SectionAnalysis],
         bounds: &[&(dyn Bound + Sync)],
-        watch: &Watch,
+        monitor: &ProgressMonitor,
     ) -> Summary {
         let weight = self.machines[machine].1;
         let mut summary = Summary::new(bounds);
@@ -395,8 +395,8 @@ impl Grammar {
         let mut values: Vec<BoundValue> = Vec::new();
         let (_, mut warps) = self.block(range.start);
         for number in range {
-            let schedules = self.follow(machine, &warps, watch);
-            if watch.is_stopped() {
+            let schedules = self.follow(machine, &warps, monitor);
+            if monitor.is_stopped() {
                 // some of its schedules may not have been followed
                 break;
             }
@@ -404,7 +404,7 @@ impl Grammar {
             summary.blocks += 1;
             // threads that reported each block separately would contend for the counter
             if summary.blocks.is_multiple_of(TOLD) {
-                watch.advance(TOLD);
+                monitor.advance(TOLD);
             }
             summary.stands_for += weight;
             summary.schedules += schedules.count;
@@ -420,7 +420,7 @@ impl Grammar {
             }
             self.advance(&mut warps);
         }
-        watch.advance(summary.blocks % TOLD);
+        monitor.advance(summary.blocks % TOLD);
         summary
     }
 
@@ -445,7 +445,7 @@ struct Schedules<'a> {
     codes: [&'a [(u8, u8)]; MAX_WARPS],
     timing: [(u16, u16); UNITS],
     /// Can stop the search before all schedules are followed.
-    watch: &'a Watch,
+    monitor: &'a ProgressMonitor,
     /// The latest finish of each warp over all schedules.
     latest: [u16; MAX_WARPS],
     count: u64,
@@ -466,7 +466,7 @@ struct Moment {
 impl Schedules<'_> {
     /// Follows all schedules from a state with `left` instructions to issue.
     fn follow(&mut self, moment: &Moment, left: usize) {
-        if left >= LONG && self.watch.is_stopped() {
+        if left >= LONG && self.monitor.is_stopped() {
             return;
         }
         let mut ready = [u16::MAX; MAX_WARPS];

@@ -22,7 +22,7 @@ pub mod phase_level;
 pub mod resident;
 pub mod schedules;
 pub mod search;
-mod worst_case;
+mod worst_makespan;
 
 use latencies::{FixedPolicy, Latencies};
 use model::{Model, Unsupported};
@@ -30,7 +30,7 @@ use schedules::search;
 use search::{Extremes, Limits, OutOfFuel, Spent, search_system};
 
 use warpbound_bound::analyse_alone;
-use warpbound_core::base::{BlockId, Cycle, Cycles, UnitId, Watch};
+use warpbound_core::base::{BlockId, Cycle, Cycles, ProgressMonitor, UnitId};
 use warpbound_core::machine::Machine;
 use warpbound_core::path::BlockPaths;
 use warpbound_core::program::TimingTable;
@@ -89,7 +89,7 @@ impl Exploration {
 const STAND_INS: u64 = 64;
 
 /// Explores all work-conserving schedules of a block. `proved_bound` is an upper bound that is
-/// proved for all of them (IWB); it limits the worst case if the search runs out of fuel. `watch`
+/// proved for all of them (IWB); it limits the worst case if the search runs out of fuel. `monitor`
 /// is notified of issues and states, and can stop the search.
 ///
 /// # Errors
@@ -100,11 +100,11 @@ pub fn explore(
     paths: &BlockPaths,
     proved_bound: Cycles,
     limits: Limits,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Exploration, Unsupported> {
     let paper = PaperMachine::of(machine).map_err(|_| Unsupported::BeyondPaper)?;
     let model = Model::new(table, paths)?;
-    Ok(match search(&model, limits, watch) {
+    Ok(match search(&model, limits, monitor) {
         Ok(found) => {
             confirm(table, machine, paths, &found);
             Exploration {
@@ -251,7 +251,7 @@ pub fn explore_latencies(
     policy: FixedPolicy,
     varied: &[Varied],
     limits: Limits,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<LatencyExtremes, Unsupported> {
     if table.sub_cores().count() > 1 {
         return Err(Unsupported::SubCores);
@@ -263,7 +263,7 @@ pub fn explore_latencies(
         intervals[one.unit.index()] = Some(one.lat.clone());
     }
     let system = Latencies::new(&model, policy, intervals);
-    Ok(search_system(&system, limits, watch)
+    Ok(search_system(&system, limits, monitor)
         .map(|found| found.map_witnesses(|choices| system.decisions(choices))))
 }
 

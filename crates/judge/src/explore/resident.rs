@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::model::{Code, Unsupported};
-use super::worst_case::Worst;
+use super::worst_makespan::WorstMakespan;
 use warpbound_core::machine::SubCores;
 use warpbound_core::path::BlockPaths;
 use warpbound_core::program::TimingTable;
@@ -131,12 +131,12 @@ impl Launch {
     }
 
     /// Returns the worst case, following at most `beam` states of a layer.
-    pub fn worst(&self, beam: usize) -> Worst {
+    pub fn worst(&self, beam: usize) -> WorstMakespan {
         self.search(beam, None)
     }
 
     /// Returns the worst case and a schedule that attains it, in the order of issue.
-    pub fn witness(&self, beam: usize) -> (Worst, Vec<Decision>) {
+    pub fn witness(&self, beam: usize) -> (WorstMakespan, Vec<Decision>) {
         let mut history = Vec::new();
         let worst = self.search(beam, Some(&mut history));
         let mut best: Option<(u64, usize, usize, Choice)> = None;
@@ -187,12 +187,12 @@ impl Launch {
         }
     }
 
-    fn search(&self, beam: usize, mut history: Option<&mut Vec<Layer>>) -> Worst {
+    fn search(&self, beam: usize, mut history: Option<&mut Vec<Layer>>) -> WorstMakespan {
         let mut start = self.start();
         let first = self.next_decision(&mut start);
         let mut now =
             Layer { states: vec![start], reached: vec![(first, 1.0)], from: vec![Default::default()] };
-        let mut worst = Worst { makespan: 0, exact: true, states: 1, schedules: 0.0 };
+        let mut worst = WorstMakespan { makespan: 0, exact: true, states: 1, schedules: 0.0 };
         for _ in 0..self.issues() {
             let mut next = self.advance(&now, &mut worst);
             if next.states.len() > beam {
@@ -210,7 +210,7 @@ impl Launch {
     }
 
     /// Returns all states of the next layer.
-    fn advance(&self, now: &Layer, worst: &mut Worst) -> Layer {
+    fn advance(&self, now: &Layer, worst: &mut WorstMakespan) -> Layer {
         let mut next = Layer::default();
         let mut known: HashMap<Box<State>, u32> = HashMap::new();
         for (index, (state, &(cycle, count))) in now.states.iter().zip(&now.reached).enumerate() {

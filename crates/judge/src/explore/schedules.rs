@@ -2,7 +2,7 @@
 
 use super::model::{Model, Outcome, State};
 use super::search::{Extremes, Limits, OutOfFuel, System, search_system};
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// A system in which any ready warp may issue in each state; one warp represents all warps in the
 /// same state.
@@ -62,12 +62,16 @@ impl Schedules<'_> {
 }
 
 /// Searches all work-conserving schedules of a block; witnesses are the ids of the warps that
-/// issue. `watch` is notified after every layer of the number of issues and states so far.
+/// issue. `monitor` is notified after every layer of the number of issues and states so far.
 ///
 /// # Errors
 /// Returns an error if the search runs out of fuel.
-pub fn search(model: &Model, limits: Limits, watch: &Watch) -> Result<Extremes<usize>, OutOfFuel> {
+pub fn search(
+    model: &Model,
+    limits: Limits,
+    monitor: &ProgressMonitor,
+) -> Result<Extremes<usize>, OutOfFuel> {
     let schedules = Schedules(model);
-    search_system(&schedules, limits, watch)
+    search_system(&schedules, limits, monitor)
         .map(|found| found.map_witnesses(|choices| schedules.warps(choices)))
 }

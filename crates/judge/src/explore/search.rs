@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::layer::{SHARDS, Shard, hash, shard_of};
 use super::model::Outcome;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// A system to search: its states, the choices in each state, and the effect of an issue.
 pub trait System: Sync {
@@ -177,7 +177,7 @@ const PARALLEL_FROM: usize = 1 << 12;
 /// are numbered in 32 bits.
 const MOST: usize = 1 << 31;
 
-/// Searches all runs of a system. `watch` is notified after every layer of the number of issues and
+/// Searches all runs of a system. `monitor` is notified after every layer of the number of issues and
 /// states so far.
 ///
 /// # Errors
@@ -185,7 +185,7 @@ const MOST: usize = 1 << 31;
 pub fn search_system<S: System>(
     system: &S,
     limits: Limits,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Extremes<u16>, OutOfFuel> {
     let mut layer: Vec<Shard> = (0..SHARDS).map(|_| Shard::default()).collect();
     let mut key = Vec::new();
@@ -197,11 +197,11 @@ pub fn search_system<S: System>(
     let mut graph: Vec<Edges> = Vec::new();
     for issues in 0..system.issues() {
         let before = Before { states, bytes: graph.iter().map(Edges::bytes).sum() };
-        let (edges, next) = expand(system, &layer, limits, &before, watch).map_err(out(states, issues))?;
+        let (edges, next) = expand(system, &layer, limits, &before, monitor).map_err(out(states, issues))?;
         states += next.iter().map(|shard| shard.len() as u64).sum::<u64>();
         graph.push(edges);
         layer = next;
-        watch.searched(issues as u64 + 1, states);
+        monitor.searched(issues as u64 + 1, states);
     }
     let (worst, worst_values) = backwards(&graph, u64::max, 0);
     let worst_witness = walk(&graph, &worst_values);
@@ -226,7 +226,7 @@ fn expand<S: System>(
     layer: &[Shard],
     limits: Limits,
     before: &Before,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<(Edges, Vec<Shard>), Spent> {
     let sizes: Vec<usize> = layer.iter().map(Shard::len).collect();
     let total: usize = sizes.iter().sum();
@@ -261,7 +261,7 @@ fn expand<S: System>(
         let seen: u64 = before.states + next.iter().map(|shard| shard.len() as u64).sum::<u64>();
         let of_next = next.iter().map(Shard::bytes).chain(found.iter().map(Found::bytes)).sum::<usize>();
         let bytes = known + of_next + edges.bytes() + shards_of_edges.capacity();
-        if watch.is_stopped() {
+        if monitor.is_stopped() {
             return Err(Spent::Time);
         }
         if seen > limits.max_states {

@@ -34,7 +34,8 @@ const PLENTY: Limits = Limits { max_states: 10_000_000, max_bytes: u64::MAX, thr
 
 impl Block {
     fn explore(&self, limits: Limits) -> Exploration {
-        explore(&self.table, &self.machine, &self.paths, Cycles::new(1000), limits, &Watch::new()).unwrap()
+        explore(&self.table, &self.machine, &self.paths, Cycles::new(1000), limits, &ProgressMonitor::new())
+            .unwrap()
     }
 }
 
@@ -81,9 +82,10 @@ fn a_point_interval_of_latencies_is_the_policy_itself() {
             [("fig3", "paper-fig2"), ("lrr-witness", "lrr-witness"), ("witness-identical", "identical-warps")]
         {
             let block = shipped(kernel, machine);
-            let found = explore_latencies(&block.table, &block.paths, policy, &[], PLENTY, &Watch::new())
-                .unwrap()
-                .unwrap();
+            let found =
+                explore_latencies(&block.table, &block.paths, policy, &[], PLENTY, &ProgressMonitor::new())
+                    .unwrap()
+                    .unwrap();
             let run = Engine::new(&block.table, PaperMachine::of(&block.machine).unwrap())
                 .run_block(&block.paths, &setup, &mut ())
                 .unwrap();
@@ -127,9 +129,10 @@ fn intervals_cover_every_assignment_of_latencies() {
         let unit =
             |name: &str| UnitId::from_index(any.machine.units().iter().position(|u| u.name == name).unwrap());
         let varied = [Varied { unit: unit("m0"), lat: 0..=9 }, Varied { unit: unit("m1"), lat: 0..=9 }];
-        let found = explore_latencies(&any.table, &any.paths, policy, &varied, PLENTY, &Watch::new())
-            .unwrap()
-            .unwrap();
+        let found =
+            explore_latencies(&any.table, &any.paths, policy, &varied, PLENTY, &ProgressMonitor::new())
+                .unwrap()
+                .unwrap();
         assert_eq!(Some(&found.worst), all.iter().max());
         assert_eq!(Some(&found.best), all.iter().min());
         assert_eq!(found.worst_witness.len(), 8);

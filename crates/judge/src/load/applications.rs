@@ -10,7 +10,7 @@ use super::options::{LaunchOptions, OptionNames};
 use super::read;
 use super::{launches, traces};
 use crate::check::{Application, Subject, Traced, Workload, WorkloadKind};
-use warpbound_core::base::{Fnv1a, Watch};
+use warpbound_core::base::{Fnv1a, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts, to_ron};
 use warpbound_core::program::expr::Expr;
 use warpbound_core::program::sequence::{Sequence, SequenceSpec};
@@ -104,12 +104,12 @@ pub(super) fn load_list(
     location: Location,
     list: &KernelsList,
     options: &LaunchOptions,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<LoadedApplication, Diagnostics> {
     let mut inputs: Vec<PathBuf> = location.path().map(PathBuf::from).into_iter().collect();
     let (mut all, mut codes) = (Vec::new(), Vec::new());
     for listed in &list.kernels {
-        let (workload, code) = traces::listed(&location, listed, options, watch)?;
+        let (workload, code) = traces::listed(&location, listed, options, monitor)?;
         inputs.extend(location.beside(&listed.file).path().map(PathBuf::from));
         codes.push(code);
         all.push(Traced { line: listed.line, workload });

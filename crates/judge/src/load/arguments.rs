@@ -3,7 +3,7 @@
 use super::options::LaunchOptions;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts, closest};
 use warpbound_core::program::launch::{ArgSpec, BufferSpec, LaunchSpec, parse_arg};
-use warpbound_core::program::{Param, ParamType, Program};
+use warpbound_core::program::{KernelCode, Param, ParamType};
 
 /// The target of an argument `WHICH=VALUE`.
 enum Target {
@@ -17,7 +17,7 @@ enum Target {
 /// replaces one argument.
 pub(super) fn replace_args(
     spec: &mut LaunchSpec,
-    program: &Program,
+    program: &KernelCode,
     options: &LaunchOptions,
     texts: &mut Texts,
 ) -> Result<(), Diagnostics> {
@@ -95,7 +95,7 @@ fn target(
     which: &str,
     spec: &LaunchSpec,
     args: &[Option<ArgSpec>],
-    program: &Program,
+    program: &KernelCode,
 ) -> Result<Target, (String, String)> {
     let params = &program.params;
     if let Ok(index) = which.parse::<usize>() {

@@ -11,7 +11,7 @@ use super::options::LaunchOptions;
 use super::read;
 use super::traces;
 use crate::check::{Subject, Workload, WorkloadKind};
-use warpbound_core::base::{Fnv1a, Pc, Watch};
+use warpbound_core::base::{Fnv1a, Pc, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
 use warpbound_core::machine::SchedulerKind;
 use warpbound_core::program::launch::LaunchSpec;
@@ -168,7 +168,7 @@ impl Loaded {
 
 impl Loader {
     /// Finds and reads a kernel; of a program or a list of traces, the launch that the options
-    /// select. Reading stops early if `watch` requests it, here as in the other functions that read
+    /// select. Reading stops early if `monitor` requests it, here as in the other functions that read
     /// kernels.
     ///
     /// # Errors
@@ -177,9 +177,9 @@ impl Loader {
         &self,
         name: &str,
         options: &LaunchOptions,
-        watch: &Watch,
+        monitor: &ProgressMonitor,
     ) -> Result<LoadedKernel, Diagnostics> {
-        match self.load(name, options, watch)? {
+        match self.load(name, options, monitor)? {
             Loaded::Kernel(kernel) => Ok(*kernel),
             Loaded::Application(of) => {
                 let message = format!("`{}` is a {} of {}, not one", of.name, of.kind(), of.kernels());
@@ -194,8 +194,13 @@ impl Loader {
     ///
     /// # Errors
     /// If a file is invalid, or if reading was stopped.
-    pub fn load(&self, name: &str, options: &LaunchOptions, watch: &Watch) -> Result<Loaded, Diagnostics> {
-        self.load_at(name, self.find_kernel(name)?, options, watch)
+    pub fn load(
+        &self,
+        name: &str,
+        options: &LaunchOptions,
+        monitor: &ProgressMonitor,
+    ) -> Result<Loaded, Diagnostics> {
+        self.load_at(name, self.find_kernel(name)?, options, monitor)
     }
 
     /// Reads a kernel or application that was found under this name.
@@ -207,7 +212,7 @@ impl Loader {
         name: &str,
         location: Location,
         options: &LaunchOptions,
-        watch: &Watch,
+        monitor: &ProgressMonitor,
     ) -> Result<Loaded, Diagnostics> {
         let with_compiler;
         let options = match self.by_compiler(name).1 {
@@ -235,10 +240,10 @@ impl Loader {
                 );
                 return Err(Diagnostic::general(name, message).into());
             }
-            "traceg" => trace(name, location, options, None, watch)?,
-            "g" => return trace_or_list(name, location, options, watch),
+            "traceg" => trace(name, location, options, None, monitor)?,
+            "g" => return trace_or_list(name, location, options, monitor),
             "cubin" | "fatbin" if options.grid.is_none() && options.block.is_none() => {
-                return self.load(&launch_of_code(name, &location, options)?, options, watch);
+                return self.load(&launch_of_code(name, &location, options)?, options, monitor);
             }
             "ptx" | "cubin" | "fatbin" => {
                 let fitted = launches::from_options(&location, options)?;
@@ -275,13 +280,13 @@ fn trace_or_list(
     name: &str,
     location: Location,
     options: &LaunchOptions,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Loaded, Diagnostics> {
     let (list, source) = traces::list(&location)?;
     Ok(match traces::chosen(&list, &source, options)? {
-        Some(chosen) => Loaded::Kernel(Box::new(trace(name, location, options, Some(chosen), watch)?)),
+        Some(chosen) => Loaded::Kernel(Box::new(trace(name, location, options, Some(chosen), monitor)?)),
         None => {
-            Loaded::Application(Box::new(applications::load_list(name, location, &list, options, watch)?))
+            Loaded::Application(Box::new(applications::load_list(name, location, &list, options, monitor)?))
         }
     })
 }
@@ -345,12 +350,12 @@ fn trace(
     location: Location,
     options: &LaunchOptions,
     of: Option<Listed>,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<LoadedKernel, Diagnostics> {
     let mut inputs: Vec<PathBuf> = location.path().map(PathBuf::from).into_iter().collect();
     let (workload, code) = match &of {
-        Some(listed) => traces::listed(&location, listed, options, watch)?,
-        None => traces::workload(&location, options, watch)?,
+        Some(listed) => traces::listed(&location, listed, options, monitor)?,
+        None => traces::workload(&location, options, monitor)?,
     };
     inputs.extend(of.and_then(|listed| location.beside(&listed.file).path().map(PathBuf::from)));
     inputs.dedup();

@@ -9,7 +9,7 @@ use super::modules::Module;
 use super::options::LaunchOptions;
 use super::read;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts};
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::expr::Expr;
 use warpbound_core::program::launch::{Launch, LaunchSpec, ShapeSpec};
 
@@ -18,7 +18,7 @@ pub(super) struct FittedLaunch {
     /// The launch in the form of a launch file.
     pub spec: LaunchSpec,
     /// The kernel.
-    pub program: Program,
+    pub program: KernelCode,
     /// The launch.
     pub launch: Launch,
     /// The text of the module's code.

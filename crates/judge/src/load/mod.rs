@@ -8,12 +8,12 @@
 //! have the names that [`OptionNames`] states.
 //!
 //! ```
-//! use warpbound_core::base::Watch;
+//! use warpbound_core::base::ProgressMonitor;
 //! use warpbound_judge::load::{LaunchOptions, Loader, Memory};
 //!
 //! let files = Memory::new().with("pair.warp", ".warps 2\n    alu.int a\n    alu.int _, a\n");
 //! let loader = Loader::new(files);
-//! let kernel = loader.kernel("pair.warp", &LaunchOptions::default(), &Watch::new())?;
+//! let kernel = loader.kernel("pair.warp", &LaunchOptions::default(), &ProgressMonitor::new())?;
 //! let machine = loader.machine("ecrts25-orin")?;
 //! assert_eq!((kernel.workload.blocks(), machine.name()), (1, "ecrts25-orin"));
 //! # Ok::<(), warpbound_core::diag::Diagnostics>(())

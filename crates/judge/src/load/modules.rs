@@ -6,7 +6,7 @@ use super::options::LaunchOptions;
 use super::read;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::isa::IsaTable;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::launch::LaunchSpec;
 use warpbound_front::ptx;
 use warpbound_front::sass::{self, Encoding};
@@ -57,7 +57,7 @@ impl Module {
     ///
     /// # Errors
     /// If there is no such kernel, or if it has an instruction that is not supported.
-    pub fn program(&self, entry: &str) -> Result<Program, Diagnostics> {
+    pub fn program(&self, entry: &str) -> Result<KernelCode, Diagnostics> {
         match &self.language {
             Language::Ptx { module, isa } => module.program(entry, isa),
             Language::Machine { module, encoding } => module.program(entry, encoding),

@@ -7,7 +7,7 @@ use super::embedded;
 use super::location::Location;
 use super::options::LaunchOptions;
 use crate::check::{Workload, WorkloadKind};
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::program::names;
 use warpbound_front::accelsim::{KernelsList, Listed, Open, TraceFile, TraceOptions, TracedKernel};
@@ -22,12 +22,16 @@ impl Open for Located {
     }
 }
 
-/// Reads a trace from beginning to end. Reading stops early if `watch` requests it. Only those of
+/// Reads a trace from beginning to end. Reading stops early if `monitor` requests it. Only those of
 /// the options that concern traces are used. Unknown opcodes are logged as warnings.
 ///
 /// # Errors
 /// If the trace is invalid or not one of the caller's files, or if reading was stopped.
-pub fn read(file: &Location, options: &LaunchOptions, watch: &Watch) -> Result<TracedKernel, Diagnostics> {
+pub fn read(
+    file: &Location,
+    options: &LaunchOptions,
+    watch: &ProgressMonitor,
+) -> Result<TracedKernel, Diagnostics> {
     let file = TraceFile { name: file.shown(), open: Arc::new(Located(file.clone())) };
     let taking = TraceOptions {
         conservative_predicates: options.conservative_predicates,
@@ -54,7 +58,7 @@ fn name_of(file: &Location, kernel: &TracedKernel) -> String {
 pub(super) fn workload(
     file: &Location,
     options: &LaunchOptions,
-    watch: &Watch,
+    watch: &ProgressMonitor,
 ) -> Result<(Workload, SourceText), Diagnostics> {
     after_copies(file, options, (Vec::new(), Vec::new()), watch)
 }
@@ -68,7 +72,7 @@ fn after_copies(
     file: &Location,
     options: &LaunchOptions,
     copies: (Copies, Copies),
-    watch: &Watch,
+    watch: &ProgressMonitor,
 ) -> Result<(Workload, SourceText), Diagnostics> {
     let mut kernel = read(file, options, watch)?;
     (kernel.copies, kernel.copied_since) = copies;
@@ -82,7 +86,7 @@ pub(super) fn listed(
     list: &Location,
     kernel: &Listed,
     options: &LaunchOptions,
-    watch: &Watch,
+    watch: &ProgressMonitor,
 ) -> Result<(Workload, SourceText), Diagnostics> {
     let copies = (kernel.copies.clone(), kernel.since.clone());
     after_copies(&list.beside(&kernel.file), options, copies, watch).map_err(|problems| {

@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::columns::{AFTER, RUN, of_bounds, of_stalls};
 use super::points::{Point, Points};
-use crate::check::{Judged, overestimation};
+use crate::check::{JudgedApplication, overestimation};
 use warpbound_bound::Bound;
 use warpbound_core::diag::printable_json;
 use warpbound_trace::trace::{StallReason, quoted};
@@ -155,7 +155,7 @@ impl Record {
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'c> {
     /// The result.
-    pub judged: &'c Judged,
+    pub judged: &'c JudgedApplication,
     /// The digest of the machine.
     pub digest: u64,
 }

@@ -53,7 +53,7 @@ pub fn run_job(
             machines.iter().map(of_one).collect()
         }
     };
-    if options.watch.is_stopped() {
+    if options.monitor.is_stopped() {
         return None;
     }
     let digests = machines.iter().map(|machine| machine.as_ref().map_or(0, Machine::digest));

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{PwcetResult, number, probability, time};
 use crate::style::Style;
 use crate::table::Table;
-use crate::wcet::{About, Explored, StaticOf};
+use crate::wcet::{About, AllPathsValue, Explored};
 use crate::{Fraction, count};
 use warpbound_pwcet::curve::Pwcet;
 use warpbound_pwcet::exceeded::{Exceeded, Longer};
@@ -79,7 +79,7 @@ pub struct Other {
 
 impl Judged {
     /// Returns the judgement of a curve.
-    pub fn new(pwcet: &Pwcet, further: &Further, explored: &Explored, found: &StaticOf) -> Self {
+    pub fn new(pwcet: &Pwcet, further: &Further, explored: &Explored, found: &AllPathsValue) -> Self {
         let at_1e_9 = pwcet.accuracy.time;
         let (longest, longest_run) = further.longest.unwrap_or((0, further.from));
         let exceeded = pwcet.points.iter().zip(&further.above).map(|(point, &[above, above_limit])| {
@@ -115,8 +115,8 @@ impl Judged {
             }
         }
         let all = match found {
-            StaticOf::Bound(value) => Ok(value.cycles().get()),
-            StaticOf::Missing(why) => Err(why.clone()),
+            AllPathsValue::Bound(value) => Ok(value.cycles().get()),
+            AllPathsValue::Missing(why) => Err(why.clone()),
         };
         others.push(other("static", About::All, all));
         Self {

@@ -3,7 +3,7 @@
 use crate::explain::{Explained, Stretch};
 use warpbound_bound::Phase;
 use warpbound_core::diag::SourceText;
-use warpbound_judge::check::Checked;
+use warpbound_judge::check::JudgedLaunch;
 use warpbound_trace::trace::Listing;
 
 /// A run that was recorded.
@@ -14,7 +14,7 @@ pub struct About<'a> {
     /// The machine.
     pub machine: &'a str,
     /// The result of the run.
-    pub checked: &'a Checked,
+    pub checked: &'a JudgedLaunch,
     /// The file with the code.
     pub code: &'a SourceText,
     /// The line and text of every instruction.

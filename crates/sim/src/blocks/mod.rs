@@ -65,7 +65,7 @@ impl Resident {
 /// A complete barrier whose release is still to come.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    place: usize,
+    cta_slot: usize,
     complete: Complete,
 }
 
@@ -73,7 +73,7 @@ struct Pending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
     /// The CTA slot that it had.
-    pub place: usize,
+    pub cta_slot: usize,
     /// The slots of its warps.
     pub slots: WarpMask,
     /// The number of blocks on the SM that were launched before it.
@@ -84,7 +84,7 @@ pub(super) struct Ended {
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     layout: Layout,
-    place_of: [u8; SLOTS],
+    cta_slot_of: [u8; SLOTS],
     /// The blocks, by CTA slot.
     residents: Vec<Resident>,
     /// The CTA slots of the resident blocks in launch order.
@@ -104,7 +104,7 @@ impl Blocks {
     pub fn new(layout: Layout) -> Self {
         let mut blocks = Self {
             layout,
-            place_of: [0; SLOTS],
+            cta_slot_of: [0; SLOTS],
             residents: Vec::new(),
             age: Vec::with_capacity(SLOTS),
             live: WarpMask::empty(),
@@ -118,12 +118,12 @@ impl Blocks {
     }
 
     /// Resets the state to that of a new SM: no blocks, cycle 0 of a new run, and these CTA slots.
-    pub fn restart(&mut self, places: Layout) {
-        let Self { layout, place_of, residents, age, live, at_barrier, ran, releases, due } = self;
-        *layout = places;
-        *place_of = places.place_of_slots();
+    pub fn restart(&mut self, cta_slots: Layout) {
+        let Self { layout, cta_slot_of, residents, age, live, at_barrier, ran, releases, due } = self;
+        *layout = cta_slots;
+        *cta_slot_of = cta_slots.cta_slot_of_warp_slots();
         residents.clear();
-        residents.resize_with(places.places(), Resident::default);
+        residents.resize_with(cta_slots.cta_slots(), Resident::default);
         age.clear();
         *live = WarpMask::empty();
         *at_barrier = WarpMask::empty();
@@ -139,7 +139,7 @@ impl Blocks {
     }
 
     /// Returns a free CTA slot, if there is one.
-    pub fn free_place(&self) -> Option<usize> {
+    pub fn free_cta_slot(&self) -> Option<usize> {
         self.residents.iter().position(|resident| !resident.occupied)
     }
 
@@ -165,28 +165,28 @@ impl Blocks {
     /// Returns the CTA slot of a warp slot, and the warp of the block there that has the warp slot.
     #[inline]
     pub fn seat(&self, slot: usize) -> (usize, WarpId) {
-        let place = self.place_of[slot] as usize;
-        (place, WarpId::from_index(slot - self.layout.first_slot(place)))
+        let cta_slot = self.cta_slot_of[slot] as usize;
+        (cta_slot, WarpId::from_index(slot - self.layout.first_slot(cta_slot)))
     }
 
     /// Returns the block and the warp that have a warp slot.
     pub fn warp(&self, slot: usize) -> (BlockId, WarpId) {
-        let (place, warp) = self.seat(slot);
-        (self.residents[place].block, warp)
+        let (cta_slot, warp) = self.seat(slot);
+        (self.residents[cta_slot].block, warp)
     }
 
     /// Returns the CTA slot and the warp slots of each block, the oldest block first.
     pub fn residents(&self) -> impl Iterator<Item = (usize, WarpMask)> + '_ {
-        self.age.iter().map(|&place| (place as usize, self.residents[place as usize].slots))
+        self.age.iter().map(|&cta_slot| (cta_slot as usize, self.residents[cta_slot as usize].slots))
     }
 
     /// Puts a block, which must fit, into a free CTA slot in cycle `now`, and returns the event.
     /// The warps of the block begin at `begins`: see [`Blocks::begin`].
-    pub fn place(&mut self, place: usize, paths: &BlockPaths, now: u64, begins: u64) -> BlockStart {
+    pub fn place(&mut self, cta_slot: usize, paths: &BlockPaths, now: u64, begins: u64) -> BlockStart {
         let (block, warps) = (paths.block, paths.warps.len());
-        let first_slot = self.layout.first_slot(place);
+        let first_slot = self.layout.first_slot(cta_slot);
         let slots = (first_slot..first_slot + warps).fold(WarpMask::empty(), |s, w| s | WarpMask::slot(w));
-        let resident = &mut self.residents[place];
+        let resident = &mut self.residents[cta_slot];
         debug_assert!(!resident.occupied);
         resident.occupied = true;
         resident.block = block;
@@ -199,7 +199,7 @@ impl Blocks {
         resident.after_finished = now;
         resident.over_at = begins;
         resident.barriers.clear();
-        self.age.push(place as u8);
+        self.age.push(cta_slot as u8);
         self.due = self.due.min(begins);
         BlockStart { block, first_slot, warps, at: Cycle::new(now) }
     }
@@ -214,14 +214,14 @@ impl Blocks {
 
     /// Starts the warps of the block in a CTA slot. All become live; the engine must report those
     /// without an instruction next.
-    pub fn begin(&mut self, place: usize) -> Placed {
-        let resident = &mut self.residents[place];
+    pub fn begin(&mut self, cta_slot: usize) -> Placed {
+        let resident = &mut self.residents[cta_slot];
         resident.begins = None;
         resident.live = resident.slots;
         self.live |= resident.slots;
         let (block, slots, at) = (resident.block, resident.slots, Cycle::new(resident.start));
         self.reschedule();
-        Placed { block, first_slot: self.layout.first_slot(place), slots, at }
+        Placed { block, first_slot: self.layout.first_slot(cta_slot), slots, at }
     }
 
     /// Records that a warp has issued a barrier that is done at `done`.
@@ -229,19 +229,19 @@ impl Blocks {
         if waits {
             self.at_barrier |= WarpMask::slot(slot);
         }
-        let place = self.place_of[slot] as usize;
-        let resident = &mut self.residents[place];
+        let cta_slot = self.cta_slot_of[slot] as usize;
+        let resident = &mut self.residents[cta_slot];
         let arrival = Arrival { slot, barrier: barrier.id, expected: barrier.warps, waits, done };
         if let Some(complete) = resident.barriers.arrive(arrival, resident.live, resident.after_finished) {
-            self.release_later(place, complete, now);
+            self.release_later(cta_slot, complete, now);
         }
     }
 
     /// Records that a warp has no instruction left. It has issued `issues` instructions, the last
     /// one in the cycle `last_issue`.
     pub fn left(&mut self, slot: usize, issues: u32, last_issue: u64, now: u64) {
-        let place = self.place_of[slot] as usize;
-        let resident = &mut self.residents[place];
+        let cta_slot = self.cta_slot_of[slot] as usize;
+        let resident = &mut self.residents[cta_slot];
         debug_assert!(resident.live.has(slot));
         self.live -= WarpMask::slot(slot);
         resident.live -= WarpMask::slot(slot);
@@ -251,21 +251,21 @@ impl Blocks {
             resident.after_finished = resident.after_finished.max(last_issue + 1);
         }
         while let Some(complete) = {
-            let resident = &mut self.residents[place];
+            let resident = &mut self.residents[cta_slot];
             if resident.live.is_empty() {
                 None
             } else {
                 resident.barriers.finished(resident.live, resident.after_finished)
             }
         } {
-            self.release_later(place, complete, now);
+            self.release_later(cta_slot, complete, now);
         }
     }
 
     /// Records that a warp without remaining instructions ends at `done`, when the last of them is
     /// done, but not before `now`. The block ends when all its warps have ended. Returns the event.
     pub fn over(&mut self, slot: usize, done: u64, now: u64) -> WarpFinish {
-        let resident = &mut self.residents[self.place_of[slot] as usize];
+        let resident = &mut self.residents[self.cta_slot_of[slot] as usize];
         debug_assert!(!resident.live.has(slot) && !resident.over.has(slot));
         resident.over |= WarpMask::slot(slot);
         resident.over_at = resident.over_at.max(done).max(now);
@@ -285,10 +285,10 @@ impl Blocks {
 
     /// Returns whether the end of the warp in this slot has been recorded.
     pub fn is_over(&self, slot: usize) -> bool {
-        self.residents[self.place_of[slot] as usize].over.has(slot)
+        self.residents[self.cta_slot_of[slot] as usize].over.has(slot)
     }
 
-    fn release_later(&mut self, place: usize, mut complete: Complete, now: u64) {
+    fn release_later(&mut self, cta_slot: usize, mut complete: Complete, now: u64) {
         if complete.waiting.is_empty() {
             return;
         }
@@ -296,7 +296,7 @@ impl Blocks {
         // warps whose release time has passed
         complete.at = complete.at.max(now);
         self.due = self.due.min(complete.at);
-        self.releases.push(Pending { place, complete });
+        self.releases.push(Pending { cta_slot, complete });
     }
 
     /// Releases the warps of a barrier that is due in cycle `now`, and returns the event; `None` if
@@ -307,11 +307,11 @@ impl Blocks {
             return None;
         }
         let due = self.releases.iter().position(|release| release.complete.at <= now)?;
-        let Pending { place, complete } = self.releases.remove(due);
+        let Pending { cta_slot, complete } = self.releases.remove(due);
         self.at_barrier -= complete.waiting;
         self.reschedule();
         Some(Release {
-            block: self.residents[place].block,
+            block: self.residents[cta_slot].block,
             barrier: complete.barrier,
             slots: complete.waiting,
             at: Cycle::new(now),
@@ -326,7 +326,9 @@ impl Blocks {
 
     /// Returns the position in launch order of the first block that has ended by `now`.
     fn ended(&self, now: u64) -> Option<usize> {
-        self.age.iter().position(|&place| self.residents[place as usize].end().is_some_and(|end| end <= now))
+        self.age
+            .iter()
+            .position(|&cta_slot| self.residents[cta_slot as usize].end().is_some_and(|end| end <= now))
     }
 
     /// Removes a block that has ended by `now` from its CTA slot, stores its result and returns its
@@ -337,8 +339,8 @@ impl Blocks {
             return None;
         }
         let older = self.ended(now)?;
-        let place = self.age.remove(older) as usize;
-        let resident = &mut self.residents[place];
+        let cta_slot = self.age.remove(older) as usize;
+        let resident = &mut self.residents[cta_slot];
         resident.occupied = false;
         let slots = resident.slots;
         let start = Cycle::new(resident.start);
@@ -352,7 +354,7 @@ impl Blocks {
             WarpResult { finish: done - start, issues }
         }));
         self.reschedule();
-        Some(Ended { place, slots, older })
+        Some(Ended { cta_slot, slots, older })
     }
 
     fn reschedule(&mut self) {

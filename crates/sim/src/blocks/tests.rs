@@ -19,14 +19,14 @@ fn slots(slots: &[usize]) -> WarpMask {
 const ALL: BarrierUse = BarrierUse { id: 0, warps: 0 };
 
 #[test]
-fn places_follow_from_the_first_block() {
+fn cta_slots_follow_from_the_first_block() {
     let of = |warps, resident| Layout::of(&paths(0, warps), resident);
     assert_eq!(of(2, 1), Layout::ONE);
     assert_eq!(of(0, 0), Layout::ONE);
     assert_eq!(of(33, 8), Layout::ONE, "there are no slots for another");
-    assert_eq!((of(2, 3).places(), of(2, 3).first_slot(2)), (3, 4));
-    assert_eq!(of(0, 3).places(), 3);
-    assert_eq!(of(2, 200).places(), 32);
+    assert_eq!((of(2, 3).cta_slots(), of(2, 3).first_slot(2)), (3, 4));
+    assert_eq!(of(0, 3).cta_slots(), 3);
+    assert_eq!(of(2, 200).cta_slots(), 32);
     assert!(of(2, 3).fits(&paths(1, 3)).is_err());
     assert!(of(2, 1).fits(&paths(1, 64)).is_ok());
 }
@@ -48,7 +48,7 @@ fn a_block_ends_when_its_last_warp_is_over() {
     assert_eq!((blocks.live(), blocks.due()), (slots(&[]), 90));
     assert!(!blocks.has_ended(89) && blocks.take_ended(89, &mut result).is_none());
     assert!(blocks.has_ended(90));
-    assert_eq!(blocks.take_ended(90, &mut result).map(|ended| (ended.place, ended.older)), Some((1, 0)));
+    assert_eq!(blocks.take_ended(90, &mut result).map(|ended| (ended.cta_slot, ended.older)), Some((1, 0)));
     assert_eq!((result.block, result.makespan, result.issues), (BlockId::new(7), Cycles::new(80), 5));
     let finishes: Vec<u64> = result.warps.iter().map(|warp| warp.finish.get()).collect();
     assert_eq!(finishes, [25, 80]);
@@ -117,17 +117,17 @@ fn of_blocks_that_end_together_the_oldest_comes_first() {
     let mut blocks = two();
     let mut result = BlockResult::default();
     // the older block is in the second CTA slot
-    for (place, block) in [(1, 0), (0, 1)] {
-        blocks.place(place, &paths(block, 1), 0, 0);
-        blocks.begin(place);
+    for (cta_slot, block) in [(1, 0), (0, 1)] {
+        blocks.place(cta_slot, &paths(block, 1), 0, 0);
+        blocks.begin(cta_slot);
     }
-    assert_eq!(blocks.free_place(), None);
+    assert_eq!(blocks.free_cta_slot(), None);
     for slot in [0, 2] {
         blocks.left(slot, 1, 0, 0);
         blocks.over(slot, 6, 0);
     }
-    assert_eq!(blocks.take_ended(6, &mut result).map(|ended| (ended.place, ended.older)), Some((1, 0)));
-    assert_eq!((result.block, blocks.free_place()), (BlockId::new(0), Some(1)));
-    assert_eq!(blocks.take_ended(6, &mut result).map(|ended| (ended.place, ended.older)), Some((0, 0)));
+    assert_eq!(blocks.take_ended(6, &mut result).map(|ended| (ended.cta_slot, ended.older)), Some((1, 0)));
+    assert_eq!((result.block, blocks.free_cta_slot()), (BlockId::new(0), Some(1)));
+    assert_eq!(blocks.take_ended(6, &mut result).map(|ended| (ended.cta_slot, ended.older)), Some((0, 0)));
     assert_eq!(blocks.take_ended(6, &mut result), None);
 }

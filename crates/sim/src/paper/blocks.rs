@@ -11,8 +11,8 @@ use warpbound_trace::trace::{Event, Observer, Release};
 impl Sm<'_> {
     /// Sets the steps of the slots of resident blocks, whose paths are in `rooms` by CTA slot.
     pub fn steps_of<'p>(&self, rooms: &'p [BlockPaths], steps: &mut SlotSteps<'p>) {
-        for (place, slots) in self.blocks.residents() {
-            for (slot, path) in slots.slots().zip(&rooms[place].warps) {
+        for (cta_slot, slots) in self.blocks.residents() {
+            for (slot, path) in slots.slots().zip(&rooms[cta_slot].warps) {
                 steps[slot] = issuing(path, self.table());
             }
         }
@@ -21,14 +21,14 @@ impl Sm<'_> {
     /// Makes a block, which must fit, resident in a free CTA slot in the present cycle.
     pub fn place<P: Policy, O: Observer>(
         &mut self,
-        place: usize,
+        cta_slot: usize,
         paths: &BlockPaths,
         policies: &mut [P],
         observer: &mut O,
     ) {
         let now = self.view.now.get();
-        observer.on(&Event::BlockStarted(self.blocks.place(place, paths, now, now)));
-        let placed = self.blocks.begin(place);
+        observer.on(&Event::BlockStarted(self.blocks.place(cta_slot, paths, now, now)));
+        let placed = self.blocks.begin(cta_slot);
         let needed = (placed.first_slot + paths.warps.len()) * self.regs;
         if self.avail.len() < needed {
             self.avail.resize(needed, 0);
@@ -112,6 +112,6 @@ impl Sm<'_> {
     pub fn take_ended(&mut self, result: &mut BlockResult) -> Option<usize> {
         let ended = self.blocks.take_ended(self.view.now.get(), result)?;
         self.view.by_age.remove(ended.older);
-        Some(ended.place)
+        Some(ended.cta_slot)
     }
 }

@@ -55,17 +55,17 @@ fn launch_with<P: Policy, O: Observer>(
 ) -> Result<SimSummary, SimError<Kept>> {
     let layout = supply.layout();
     let mut sm = Sm::new(table, layout);
-    let mut rooms = vec![BlockPaths::default(); layout.places()];
+    let mut rooms = vec![BlockPaths::default(); layout.cta_slots()];
     let mut result = BlockResult::default();
     loop {
-        while let Some(place) = sm.free_place() {
-            if !supply.next(&mut rooms[place])? {
+        while let Some(cta_slot) = sm.free_cta_slot() {
+            if !supply.next(&mut rooms[cta_slot])? {
                 break;
             }
             if layout.is_one() {
                 policies.iter_mut().for_each(P::restart);
             }
-            sm.place(place, &rooms[place], policies, observer);
+            sm.place(cta_slot, &rooms[cta_slot], policies, observer);
         }
         if sm.is_empty() {
             break;
@@ -73,10 +73,10 @@ fn launch_with<P: Policy, O: Observer>(
         let mut steps: SlotSteps<'_> = [&[]; SLOTS];
         sm.steps_of(&rooms, &mut steps);
         sm.run(&steps, policies, observer)?;
-        while let Some(place) = sm.take_ended(&mut result) {
+        while let Some(cta_slot) = sm.take_ended(&mut result) {
             ended(policies, result.block)?;
             observer.on(&Event::BlockEnded { block: result.block, end: sm.now() });
-            on_block(&result, &rooms[place]);
+            on_block(&result, &rooms[cta_slot]);
         }
     }
     let makespan = sm.now().since_start();
@@ -88,7 +88,7 @@ fn launch_with<P: Policy, O: Observer>(
         stalls: total.stalls,
         sub_cores,
         blocks: supply.given(),
-        resident_blocks: layout.places() as u32,
+        resident_blocks: layout.cta_slots() as u32,
         memory: None,
     })
 }

@@ -114,7 +114,7 @@ impl<'a> Sm<'a> {
             blocks,
             used,
         } = self;
-        // `place` extends them again, with zeros
+        // `cta_slot` extends them again, with zeros
         avail.clear();
         from_global.clear();
         // it depends on the policies, which are passed when blocks are placed
@@ -141,8 +141,8 @@ impl<'a> Sm<'a> {
     }
 
     /// Returns a free CTA slot, if there is one.
-    pub fn free_place(&self) -> Option<usize> {
-        self.blocks.free_place()
+    pub fn free_cta_slot(&self) -> Option<usize> {
+        self.blocks.free_cta_slot()
     }
 
     /// Runs until a block ends; [`Sm::take_ended`] then returns it. There must be one policy per

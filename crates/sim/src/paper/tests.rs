@@ -38,16 +38,16 @@ fn run(sm: &mut Sm<'_>, launch: &RandomLaunch, policy: &PolicySetup, layout: Lay
     let mut policies = policy.policies(&launch.machine);
     let mut result = BlockResult::default();
     let mut blocks = launch.blocks.iter();
-    let mut rooms = vec![BlockPaths::default(); layout.places()];
+    let mut rooms = vec![BlockPaths::default(); layout.cta_slots()];
     loop {
-        while let Some(place) = sm.free_place()
+        while let Some(cta_slot) = sm.free_cta_slot()
             && let Some(block) = blocks.next()
         {
-            rooms[place] = block.clone();
+            rooms[cta_slot] = block.clone();
             if layout.is_one() {
                 policies.iter_mut().for_each(Policy::restart);
             }
-            sm.place(place, &rooms[place], &mut policies, &mut ());
+            sm.place(cta_slot, &rooms[cta_slot], &mut policies, &mut ());
         }
         if sm.is_empty() {
             return;

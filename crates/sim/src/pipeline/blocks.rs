@@ -10,14 +10,14 @@ use warpbound_trace::trace::{Event, Release};
 impl Sm<'_> {
     /// Makes the block whose paths are stored for this free CTA slot resident in the present cycle.
     /// Its warps begin when the launch latency of the block has passed.
-    pub fn place(&mut self, place: usize, policies: &mut [AnyPolicy<'_>]) {
+    pub fn place(&mut self, cta_slot: usize, policies: &mut [AnyPolicy<'_>]) {
         let begins = self.now + self.settings.launch.start;
-        let start = self.blocks.place(place, &self.rooms[place], self.now, begins);
+        let start = self.blocks.place(cta_slot, &self.rooms[cta_slot], self.now, begins);
         if self.listening {
             self.log.add(Event::BlockStarted(start));
         }
         if begins == self.now {
-            self.begin_block(place, policies);
+            self.begin_block(cta_slot, policies);
         }
         self.busy = true;
         // where fetch ends warps, blocks are placed and removed before a cycle and not in it
@@ -27,18 +27,18 @@ impl Sm<'_> {
     /// Starts the warps of the blocks whose launch latency has passed.
     #[inline]
     pub fn begin_due_blocks(&mut self, policies: &mut [AnyPolicy<'_>]) {
-        while let Some(place) = self.blocks.to_begin(self.now) {
-            self.begin_block(place, policies);
+        while let Some(cta_slot) = self.blocks.to_begin(self.now) {
+            self.begin_block(cta_slot, policies);
         }
     }
 
-    fn begin_block(&mut self, place: usize, policies: &mut [AnyPolicy<'_>]) {
-        let placed = self.blocks.begin(place);
+    fn begin_block(&mut self, cta_slot: usize, policies: &mut [AnyPolicy<'_>]) {
+        let placed = self.blocks.begin(cta_slot);
         for (sub_core, policy) in policies.iter_mut().enumerate() {
             policy.placed(&self.schedulers.place(sub_core, placed));
         }
         self.schedulers.wake_all();
-        self.exchange_paths(place, placed.slots);
+        self.exchange_paths(cta_slot, placed.slots);
         for slot in placed.slots.slots() {
             self.warps.begin(slot, self.now);
             self.front_end.start(slot);
@@ -51,8 +51,8 @@ impl Sm<'_> {
 
     /// Moves the paths of a block that begins from `rooms` to its warp slots, or those of a block
     /// that has ended back.
-    fn exchange_paths(&mut self, place: usize, slots: WarpMask) {
-        for (slot, path) in slots.slots().zip(&mut self.rooms[place].warps) {
+    fn exchange_paths(&mut self, cta_slot: usize, slots: WarpMask) {
+        for (slot, path) in slots.slots().zip(&mut self.rooms[cta_slot].warps) {
             self.warps.exchange_path(slot, path);
         }
     }
@@ -147,7 +147,7 @@ impl Sm<'_> {
     /// several have ended, it is the one that was placed first.
     pub fn take_ended(&mut self, result: &mut BlockResult) -> Option<usize> {
         let ended = self.blocks.take_ended(self.now, result)?;
-        self.exchange_paths(ended.place, ended.slots);
+        self.exchange_paths(ended.cta_slot, ended.slots);
         self.schedulers.remove(ended.older);
         if self.front_end.ends_warps() {
             self.active = !self.blocks.is_empty();
@@ -155,6 +155,6 @@ impl Sm<'_> {
         if self.listening {
             self.log.add(Event::BlockEnded { block: result.block, end: Cycle::new(self.now) });
         }
-        Some(ended.place)
+        Some(ended.cta_slot)
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::MemoryLeft;
+use super::memory::CarriedMemory;
 
 /// The state that the launches of an application have left so far, on a machine whose launches
 /// start from it ([`Start`](warpbound_core::machine::memory::Start)). It is empty before the first
@@ -17,5 +17,5 @@ pub(super) struct OnGpu {
     /// The SM that got a block last.
     pub(super) last_served: usize,
     /// The state of the memory behind the SMs, if that is simulated.
-    pub(super) memory: Option<MemoryLeft>,
+    pub(super) memory: Option<CarriedMemory>,
 }

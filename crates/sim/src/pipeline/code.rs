@@ -1,7 +1,7 @@
 //! The properties of each instruction that the pipeline needs, computed once for all SMs.
 
+use super::latch_entry::{KINDS, LATCH_ENTRIES, LatchEntry};
 use super::per::Per;
-use super::place::{KINDS, PLACES, Place};
 use super::regs::{RegSet, Regs};
 use crate::SLOTS;
 use crate::ops::{Op, Ops};
@@ -112,7 +112,7 @@ pub(super) struct Code<'a> {
     pub times: Vec<Times>,
     /// For each latch entry, except those of the load/store unit, the number of the unit's
     /// instance.
-    instances: [u16; PLACES],
+    instances: [u16; LATCH_ENTRIES],
 }
 
 /// The shortest and the longest time from a start in a unit to the result, in cycles.
@@ -218,8 +218,8 @@ impl<'a> Code<'a> {
 
     /// Returns the latch entry of a kind of unit and a sub-core.
     #[inline]
-    pub fn place(&self, kind: u8, sub_core: usize) -> Place {
-        Place::new(usize::from(self.units[usize::from(kind)]), sub_core)
+    pub fn place(&self, kind: u8, sub_core: usize) -> LatchEntry {
+        LatchEntry::new(usize::from(self.units[usize::from(kind)]), sub_core)
     }
 
     /// Returns the unit and the times of one execution.
@@ -235,7 +235,7 @@ impl<'a> Code<'a> {
 
     /// Returns the number of a unit's instance.
     #[inline]
-    pub fn instance(&self, place: Place) -> usize {
+    pub fn instance(&self, place: LatchEntry) -> usize {
         usize::from(self.instances[place.index()])
     }
 

@@ -15,7 +15,7 @@
 use super::code::Reads;
 use super::flight::FlightId;
 use super::latch::{Aged, Latch, Waiting};
-use super::place::{PLACES, Place, Places};
+use super::latch_entry::{LATCH_ENTRIES, LatchEntries, LatchEntry};
 use warpbound_core::machine::SubCores;
 use warpbound_core::machine::pipeline::Collector as Settings;
 
@@ -32,7 +32,7 @@ pub(super) struct Entering {
     pub age: u64,
     pub flight: FlightId,
     /// The output latch entry that it goes to.
-    pub place: Place,
+    pub place: LatchEntry,
     /// Whether `reads` holds the number of its operands in each bank.
     pub counted: bool,
     pub reads: Reads,
@@ -53,7 +53,7 @@ const MOST: usize = 64;
 struct Hold {
     flight: FlightId,
     /// The output latch entry that its instruction goes to.
-    place: Place,
+    place: LatchEntry,
     age: u64,
     /// The step in which its last operand is read.
     last_read: u64,
@@ -75,7 +75,7 @@ pub(super) struct Collector {
     reading: u64,
     due: [u64; MOST],
     /// For each output latch entry, the collector units whose operands are read and that go there.
-    going: [u64; PLACES],
+    going: [u64; LATCH_ENTRIES],
     /// Those among them whose output latch entry is free.
     ready: u64,
     /// Whether an instruction was added or has left since the last attempt to admit instructions
@@ -117,7 +117,7 @@ impl Collector {
             roomy: (1 << sub_cores) - 1,
             reading: 0,
             due: [0; MOST],
-            going: [0; PLACES],
+            going: [0; LATCH_ENTRIES],
             ready: 0,
             changed: false,
             entered: 0,
@@ -136,14 +136,14 @@ impl Collector {
     /// Adds an issued instruction that goes to a kind of unit. Its latch entry must be
     /// [free](Self::waiting).
     #[inline(always)]
-    pub fn put(&mut self, place: Place, instruction: Entering) {
+    pub fn put(&mut self, place: LatchEntry, instruction: Entering) {
         self.input.put(place, instruction);
         self.changed = true;
     }
 
     /// Returns the latch entries in which instructions wait to enter, by kind and sub-core.
     #[inline(always)]
-    pub fn waiting(&self) -> Places {
+    pub fn waiting(&self) -> LatchEntries {
         self.input.full()
     }
 
@@ -155,25 +155,25 @@ impl Collector {
 
     /// Returns the latch entries of the instructions whose operands are read, by unit and sub-core.
     #[inline(always)]
-    pub fn collected(&self) -> Places {
+    pub fn collected(&self) -> LatchEntries {
         self.output.full()
     }
 
     /// Returns the instruction in such an entry.
     #[inline(always)]
-    pub fn at(&self, place: Place) -> FlightId {
+    pub fn at(&self, place: LatchEntry) -> FlightId {
         self.output.at(place).flight
     }
 
     /// Returns the entry of the instruction for a unit that issued first.
     #[inline(always)]
-    pub fn oldest(&self, unit: usize) -> Option<Place> {
+    pub fn oldest(&self, unit: usize) -> Option<LatchEntry> {
         self.output.oldest(unit)
     }
 
     /// Removes the instruction in such an entry.
     #[inline(always)]
-    pub fn take(&mut self, place: Place) {
+    pub fn take(&mut self, place: LatchEntry) {
         self.output.take(place);
         self.ready |= self.going[place.index()];
     }
@@ -325,7 +325,7 @@ impl Collector {
 
     /// Marks an instruction as collected.
     #[inline(always)]
-    fn operands_are_read(&mut self, unit: usize, place: Place) {
+    fn operands_are_read(&mut self, unit: usize, place: LatchEntry) {
         self.going[place.index()] |= 1 << unit;
         if self.output.is_free(place) {
             self.ready |= 1 << unit;
@@ -361,7 +361,7 @@ impl Collector {
             let mut waiting = kinds;
             while let Some(place) = waiting.first() {
                 let kind = place.unit();
-                let of_kind = Places::of_unit(kind);
+                let of_kind = LatchEntries::of_unit(kind);
                 waiting = waiting.without(of_kind);
                 let entered = self.enter(step, operands, kind);
                 if !entered || self.input.full().among(of_kind).is_empty() {
@@ -385,7 +385,7 @@ impl Collector {
 
     /// Admits an instruction that can enter.
     #[inline(always)]
-    fn admit(&mut self, entry: Place, step: u64, operands: &impl Operands) {
+    fn admit(&mut self, entry: LatchEntry, step: u64, operands: &impl Operands) {
         let Entering { age, flight, place, counted, reads } = *self.input.at(entry);
         self.input.take(entry);
         let sub_core = entry.sub_core();

@@ -8,7 +8,7 @@ use super::*;
 
 /// The instructions that tests issue: the index of each is also its age.
 #[derive(Default)]
-struct Issued(Vec<(Place, Vec<usize>)>);
+struct Issued(Vec<(LatchEntry, Vec<usize>)>);
 
 impl Operands for Issued {
     fn banks(&self, id: FlightId) -> impl Iterator<Item = usize> {
@@ -67,14 +67,14 @@ fn operands_are_read_when_a_collector_that_goes_by_steps_reads_them() {
             }
             theirs.cycle(&written);
             let what = format!("round {round}, cycle {now}, {settings:?}");
-            let numbered = |place: Place, id: FlightId| ((place.unit(), place.sub_core()), id as usize);
+            let numbered = |place: LatchEntry, id: FlightId| ((place.unit(), place.sub_core()), id as usize);
             let output = ours.collected().map(|place| numbered(place, ours.at(place)));
             assert!(output.eq(theirs.output.iter().map(|(&place, &id)| (place, id))), "{what}");
             let input = ours.waiting().map(|place| numbered(place, ours.input.at(place).flight));
             assert!(input.eq(theirs.input.iter().map(|(&place, &id)| (place, id))), "{what}");
             for sub_core in 0..sub_cores {
                 // the input and the output latch are numbered alike here
-                let place = Place::new(draw(kinds), sub_core);
+                let place = LatchEntry::new(draw(kinds), sub_core);
                 if !ours.waiting().has(place) && draw(2) == 0 {
                     let id = issued.0.len();
                     let operands: Vec<usize> = (0..draw(5)).map(|_| sub_core * banks + draw(banks)).collect();

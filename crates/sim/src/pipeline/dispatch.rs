@@ -1,7 +1,7 @@
 //! Dispatch: the way of an instruction from issue through the units to write-back.
 
 use super::flight::{Flight, FlightId};
-use super::place::{KINDS, Place, Places};
+use super::latch_entry::{KINDS, LatchEntries, LatchEntry};
 use super::{InFlight, Sm};
 use warpbound_core::base::WarpMask;
 
@@ -37,7 +37,7 @@ impl Sm<'_> {
     pub(super) fn without_room_for(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {
         let mut out = WarpMask::empty();
         if let Some(collector) = &self.collector {
-            for place in collector.waiting().among(Places::of_sub_core(sub_core)) {
+            for place in collector.waiting().among(LatchEntries::of_sub_core(sub_core)) {
                 out |= self.warps.wanting(place.unit()) & ready;
             }
         } else if let Some(limit) = self.settings.queue {
@@ -53,7 +53,7 @@ impl Sm<'_> {
 
     /// Returns whether the queue of a unit holds `limit` instructions or, if the unit has no queue,
     /// whether the unit cannot start another instruction.
-    fn is_full(&mut self, place: Place, limit: usize) -> bool {
+    fn is_full(&mut self, place: LatchEntry, limit: usize) -> bool {
         if place.unit() == self.code.load_store {
             // the unit takes its instructions from its queue, so the queue has at least one entry
             return self.load_store.as_ref().is_some_and(|unit| unit.queue.len() >= limit.max(1));
@@ -73,14 +73,14 @@ impl Sm<'_> {
             collector.cycle(self.now, &InFlight { code: self.code, flights: &self.flights });
             self.schedulers.wake_for_room(collector.entered());
         }
-        let waiting = collector.collected().without(Places::of_unit(self.code.load_store));
+        let waiting = collector.collected().without(LatchEntries::of_unit(self.code.load_store));
         if !waiting.is_empty() {
             // they start when the next cycle begins, but nothing before that changes the outcome
             self.start_collected::<PLAIN>(waiting, self.now + 1);
         }
     }
 
-    fn start_collected<const PLAIN: bool>(&mut self, waiting: Places, now: u64) {
+    fn start_collected<const PLAIN: bool>(&mut self, waiting: LatchEntries, now: u64) {
         for place in waiting {
             let Self { collector: Some(collector), units, flights, code, .. } = self else { return };
             let id = collector.at(place);
@@ -97,7 +97,7 @@ impl Sm<'_> {
     /// Returns the next cycle at whose end a unit may start a collected instruction.
     pub(super) fn next_start(&self) -> u64 {
         let Some(collector) = &self.collector else { return u64::MAX };
-        let (next, load_store) = (self.now + 1, Places::of_unit(self.code.load_store));
+        let (next, load_store) = (self.now + 1, LatchEntries::of_unit(self.code.load_store));
         let units = collector.collected().without(load_store).map(|place| {
             // a unit that is free already lacks a result bus
             self.units.free_from(self.code.instance(place)).saturating_sub(1).max(next)

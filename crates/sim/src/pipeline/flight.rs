@@ -1,6 +1,6 @@
 //! The instructions in flight, between issue and completion.
 
-use super::place::Place;
+use super::latch_entry::LatchEntry;
 use super::regs::SlotRegs;
 use warpbound_core::base::Pc;
 use warpbound_core::path::Step;
@@ -26,7 +26,7 @@ pub(super) struct Flight {
     pub next: FlightId,
     pub slot: u8,
     /// Its unit and sub-core.
-    pub place: Place,
+    pub place: LatchEntry,
     /// The destinations whose bank has not been free for the write yet, as a mask.
     pub unwritten: u8,
     /// Whether the only effect of its completion is that `writes` become available.
@@ -59,7 +59,7 @@ const NEW: Flight = Flight {
     step: Step::plain(Pc::new(0)),
     next: NONE,
     slot: 0,
-    place: Place::FIRST,
+    place: LatchEntry::FIRST,
     unwritten: 0,
     simple: false,
 };

@@ -7,7 +7,7 @@
 //! ([`super::window`]). Windows may run on several threads; because the SMs are independent, the
 //! threads cannot change a cycle.
 
-use super::memory::{Lower, MemoryLeft};
+use super::memory::{CarriedMemory, Lower};
 
 use super::Sm;
 use super::carried::{CarriedState, OnGpu};
@@ -77,7 +77,7 @@ fn launch_with<'a>(
         policy,
         layout,
         slots: supply.slots().max(machine.limits().warps as usize).min(SLOTS),
-        shared_bytes: footprint.shared_bytes * layout.places() as u64,
+        shared_bytes: footprint.shared_bytes * layout.cta_slots() as u64,
         listening,
         keeps_order: listening && needs.order,
         sampling,
@@ -92,7 +92,7 @@ fn launch_with<'a>(
         now: 0,
         lower,
         crew,
-        telling: PendingEvents::new(sms),
+        pending: PendingEvents::new(sms),
         length: FIRST_WINDOW,
         listening,
         told: sampling.then(Told::default),
@@ -157,7 +157,7 @@ fn launch_with<'a>(
             }
         }
         if next == u64::MAX {
-            gpu.telling.tell(observer);
+            gpu.pending.tell(observer);
             return Err(RunError::Deadlock(gpu.deadlock()).into());
         }
         gpu.now = next;
@@ -203,7 +203,7 @@ fn new_lower_level(machine: &Machine) -> Option<Lower> {
 
 /// Returns the memory behind the SMs in the state that earlier launches left; the outer `None`
 /// means that the state is that of another machine.
-fn lower_level_after(machine: &Machine, left: Option<MemoryLeft>) -> Option<Option<Lower>> {
+fn lower_level_after(machine: &Machine, left: Option<CarriedMemory>) -> Option<Option<Lower>> {
     match (new_lower_level(machine), left) {
         (None, None) => Some(None),
         (Some(mut lower), Some(left)) => lower.go_on_after(left).then_some(Some(lower)),
@@ -273,7 +273,7 @@ pub(super) struct Gpu<'a> {
     pub lower: Option<Lower>,
     pub crew: Crew<'a>,
     /// The events of the last window that have not been emitted yet.
-    pub telling: PendingEvents,
+    pub pending: PendingEvents,
     /// The largest number of cycles of the next window.
     pub length: u64,
     /// Whether an observer receives events.
@@ -369,11 +369,11 @@ impl<'a> Gpu<'a> {
         loop {
             let Self { shares, result, .. } = self;
             for Core { sm, policies, .. } in shares.iter_mut().flatten().filter(|core| core.at == now) {
-                while let Some(place) = sm.take_ended(result) {
+                while let Some(cta_slot) = sm.take_ended(result) {
                     for policy in &mut *policies {
                         policy.ended(result.block).map_err(RunError::from)?;
                     }
-                    on_block(result, &sm.rooms[place]);
+                    on_block(result, &sm.rooms[cta_slot]);
                 }
             }
             self.may_place = self.place_blocks(supply)?;
@@ -419,7 +419,7 @@ impl<'a> Gpu<'a> {
 
     /// Emits the recorded events, SM by SM.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
-        self.telling.tell(observer);
+        self.pending.tell(observer);
         let several = self.count > 1;
         self.each(|core| core.tell(several, observer));
     }
@@ -427,7 +427,7 @@ impl<'a> Gpu<'a> {
     /// Emits the remaining events up to the end of the launch, including the idle intervals of SMs
     /// that never had a block.
     pub fn tell_to_the_end(&mut self, end: Cycle, observer: &mut dyn Observer) {
-        self.telling.tell(observer);
+        self.pending.tell(observer);
         let (several, sub_cores) = (self.count > 1, self.sub_cores());
         let mut there = self.shares.iter_mut().flatten().peekable();
         for index in 0..self.count {
@@ -477,15 +477,15 @@ impl<'a> Gpu<'a> {
     fn place_block(&mut self, index: usize, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
         let now = self.now;
         let Core { sm, policies, next, .. } = self.core(index);
-        let Some(place) = sm.blocks.free_place() else { return Ok(false) };
-        if !supply.next(&mut sm.rooms[place])? {
+        let Some(cta_slot) = sm.blocks.free_cta_slot() else { return Ok(false) };
+        if !supply.next(&mut sm.rooms[cta_slot])? {
             return Ok(false);
         }
         if supply.layout().is_one() {
             policies.iter_mut().for_each(Policy::restart);
         }
         sm.advance_to(now);
-        sm.place(place, policies);
+        sm.place(cta_slot, policies);
         *next = now;
         self.last_served = index;
         Ok(true)

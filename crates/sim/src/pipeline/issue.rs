@@ -4,7 +4,7 @@ use super::Sm;
 use super::code::Instr;
 use super::collector::Entering;
 use super::flight::{Flight, FlightId};
-use super::place::Place;
+use super::latch_entry::LatchEntry;
 use super::warps::Issuing;
 use crate::idle::{Stalled, waiting};
 use crate::policy::{AnyPolicy, Policy, ReplayError};
@@ -201,7 +201,7 @@ impl Sm<'_> {
                 counted: instr.counted,
                 reads,
             };
-            collector.put(Place::new(kind.into(), sub_core), entering);
+            collector.put(LatchEntry::new(kind.into(), sub_core), entering);
         }
         match self.warps.look_at_next(slot, now) {
             Some(pc) => self.front_end.goes_to(slot, pc),

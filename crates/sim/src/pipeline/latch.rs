@@ -1,7 +1,7 @@
 //! The latches between two stages of the pipeline.
 
 use super::flight::FlightId;
-use super::place::{PLACES, Place, Places};
+use super::latch_entry::{LATCH_ENTRIES, LatchEntries, LatchEntry};
 
 /// A value that can wait in a latch.
 pub(super) trait Waiting: Copy + Default {
@@ -26,34 +26,34 @@ impl Waiting for Aged {
 /// A latch with one entry per unit and sub-core.
 #[derive(Clone, Debug)]
 pub(super) struct Latch<T> {
-    waiting: [T; PLACES],
-    full: Places,
+    waiting: [T; LATCH_ENTRIES],
+    full: LatchEntries,
 }
 
 impl<T: Waiting> Latch<T> {
     pub fn new() -> Self {
-        Self { waiting: [T::default(); PLACES], full: Places::default() }
+        Self { waiting: [T::default(); LATCH_ENTRIES], full: LatchEntries::default() }
     }
 
     #[inline(always)]
-    pub fn is_free(&self, place: Place) -> bool {
+    pub fn is_free(&self, place: LatchEntry) -> bool {
         !self.full.has(place)
     }
 
     /// Returns the value in an entry that is not free.
     #[inline(always)]
-    pub fn at(&self, place: Place) -> &T {
+    pub fn at(&self, place: LatchEntry) -> &T {
         &self.waiting[place.index()]
     }
 
     #[inline(always)]
-    pub fn put(&mut self, place: Place, what: T) {
+    pub fn put(&mut self, place: LatchEntry, what: T) {
         self.waiting[place.index()] = what;
         self.full.insert(place);
     }
 
     #[inline(always)]
-    pub fn take(&mut self, place: Place) {
+    pub fn take(&mut self, place: LatchEntry) {
         self.full.remove(place);
     }
 
@@ -64,14 +64,14 @@ impl<T: Waiting> Latch<T> {
 
     /// Returns the entries that are occupied.
     #[inline(always)]
-    pub fn full(&self) -> Places {
+    pub fn full(&self) -> LatchEntries {
         self.full
     }
 
     /// Returns the entry with the oldest instruction for a unit, the one that issued first.
     #[inline(always)]
-    pub fn oldest(&self, unit: usize) -> Option<Place> {
-        let mut places = self.full.among(Places::of_unit(unit));
+    pub fn oldest(&self, unit: usize) -> Option<LatchEntry> {
+        let mut places = self.full.among(LatchEntries::of_unit(unit));
         let mut oldest = places.next()?;
         for other in places {
             if self.at(other).age() < self.at(oldest).age() {

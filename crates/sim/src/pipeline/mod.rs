@@ -57,6 +57,7 @@ mod front_end;
 mod gpu;
 mod issue;
 mod latch;
+mod latch_entry;
 mod load_store;
 mod log;
 mod memory;
@@ -64,7 +65,6 @@ mod order;
 mod outcome;
 mod pending;
 mod per;
-mod place;
 mod regs;
 mod samples;
 mod schedulers;
@@ -185,7 +185,7 @@ impl<'a> Sm<'a> {
             units: Units::new(times, settings.result_buses, settings.write_back),
             load_store: settings.load_store.map(load_store),
             blocks: Blocks::new(layout),
-            rooms: vec![BlockPaths::default(); layout.places()],
+            rooms: vec![BlockPaths::default(); layout.cta_slots()],
             log: Log::default(),
             told: None,
         }

@@ -47,7 +47,7 @@ impl Gpu<'_> {
             stalls: total.stalls,
             sub_cores,
             blocks: supply.given(),
-            resident_blocks: supply.layout().places() as u32,
+            resident_blocks: supply.layout().cta_slots() as u32,
             memory: lower.map(|lower| self.memory_stats(lower)),
         }
     }

@@ -6,13 +6,13 @@
 //! due by time alone. Only the counters of refusals continue.
 
 use super::Sm;
-use super::place::Places;
+use super::latch_entry::LatchEntries;
 
 impl Sm<'_> {
     /// Returns whether every cycle after one in which nothing happened repeats it, until an event
     /// is due or comes from outside.
     pub(super) fn is_stuck(&self) -> bool {
-        let load_store = Places::of_unit(self.code.load_store);
+        let load_store = LatchEntries::of_unit(self.code.load_store);
         // samples include the refusals of each cycle
         self.told.is_none()
             && !self.schedulers.any_awake()

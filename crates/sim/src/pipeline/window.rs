@@ -59,7 +59,7 @@ impl Gpu<'_> {
             }
         }
         // the events of the previous window are emitted in the meantime
-        self.crew.run(&mut self.shares, until, || self.telling.tell(observer));
+        self.crew.run(&mut self.shares, until, || self.pending.tell(observer));
         let mut stops = 0;
         while let Some(at) = self.cores().filter(|core| core.waits).map(|core| core.at).min() {
             stops += 1;
@@ -118,7 +118,7 @@ impl Gpu<'_> {
     /// Takes the events that were settled in the window, so that they are emitted.
     fn take_settled(&mut self) {
         if self.listening {
-            self.telling.take(self.shares.iter_mut().flatten());
+            self.pending.take(self.shares.iter_mut().flatten());
         }
     }
 }

@@ -62,7 +62,7 @@ fn kernel(
     policies: &[PolicySetup],
     session: &Session,
 ) -> Result<Option<(KernelFindings, bool)>, Diagnostics> {
-    let kernel = load::kernel(name, &args.ptx, args.seed.unwrap_or(0), &session.watch)?;
+    let kernel = load::kernel(name, &args.ptx, args.seed.unwrap_or(0), &session.monitor)?;
     let common = common(args);
     let (base, _) = load::machine(&common, &kernel)?;
     load::paper_model(&base, "anomalies are searched in")?;
@@ -81,10 +81,10 @@ fn kernel(
     let blocks = u64::from(kernel.workload.blocks());
     let replays = blocks * points.len() as u64 * policies.len() as u64;
     session.progress.begin(label, Some(replays), "replays of blocks");
-    let mut source = kernel.workload.source(common.watched(&base), &session.watch)?;
+    let mut source = kernel.workload.source(common.watched(&base), &session.monitor)?;
     let threads = args.jobs.unwrap_or_else(resources::threads);
     let makespans =
-        sweep(&mut source, &points, policies, threads, &session.watch).map_err(|error| match error {
+        sweep(&mut source, &points, policies, threads, &session.monitor).map_err(|error| match error {
             SweepError::Source(problems) => problems,
             SweepError::Run(value, policy, error) => {
                 Diagnostic::general(kernel.workload.name.clone(), error.to_string())

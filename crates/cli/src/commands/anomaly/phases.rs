@@ -30,7 +30,7 @@ pub fn search(args: &Anomaly, session: &Session) -> Outcome {
             max_schedules: args.max_schedules,
         };
         session.progress.begin(format!("{policy}"), Some(args.max_schedules), "schedules");
-        let found = phases::search(&wanted, &session.watch).ok_or_else(|| not_at_this_level(&policy))?;
+        let found = phases::search(&wanted, &session.monitor).ok_or_else(|| not_at_this_level(&policy))?;
         results.push(AnomalyResult::Phases(PolicySearch::new(&policy, &found)));
     }
     output::report(session, args.format, &Output::new("anomaly", args.seed, results))

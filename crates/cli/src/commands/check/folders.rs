@@ -9,9 +9,9 @@ use crate::files::Folder;
 use crate::lists::Lists;
 use crate::load;
 use crate::session::Session;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_judge::check::{Checked, counterexample};
+use warpbound_judge::check::{JudgedLaunch, counterexample};
 use warpbound_judge::load::{Loaded, LoadedKernel, Location};
 
 /// The folder for counterexamples, if one was requested.
@@ -39,7 +39,7 @@ impl Folders {
         for (name, location) in names.iter().zip(locations) {
             let mut of_kernel = Vec::new();
             let prepared =
-                location.clone().and_then(|location| prepare(name, location, args, lists, &session.watch));
+                location.clone().and_then(|location| prepare(name, location, args, lists, &session.monitor));
             if let Ok(prepared) = prepared {
                 for setup in prepared.setups.iter().flatten() {
                     let kernel = prepared.what.name();
@@ -77,7 +77,7 @@ impl Folders {
     pub fn command(&self, args: &Check, judged: &Judged, run: &Run) -> Option<String> {
         let dir = self.dir.as_ref()?.path(run.folder.as_ref()?);
         let witness = judged.witness(run)?;
-        let command = counterexample::command(&inputs(args, run, witness, (&[], &Watch::new())));
+        let command = counterexample::command(&inputs(args, run, witness, (&[], &ProgressMonitor::new())));
         Some(format!("cd {} && {command}", shell_word(&dir.display().to_string())))
     }
 
@@ -99,7 +99,7 @@ impl Folders {
         let blocks = u64::from(kernel.workload.blocks());
         session.progress.begin(format!("recording {name}"), Some(blocks), "blocks");
         let files = kernel.files()?;
-        let about = inputs(args, run, witness, (&files, &session.watch));
+        let about = inputs(args, run, witness, (&files, &session.monitor));
         let files = counterexample::counterexample(&about)?;
         dir.write(name, &files)?;
         Ok(())
@@ -109,8 +109,8 @@ impl Folders {
 fn inputs<'a>(
     args: &'a Check,
     run: &'a Run,
-    (kernel, checked): (&'a LoadedKernel, &'a Checked),
-    (files, watch): (&'a [(String, Vec<u8>)], &'a Watch),
+    (kernel, checked): (&'a LoadedKernel, &'a JudgedLaunch),
+    (files, monitor): (&'a [(String, Vec<u8>)], &'a ProgressMonitor),
 ) -> counterexample::Inputs<'a> {
     counterexample::Inputs {
         workload: &kernel.workload,
@@ -122,6 +122,6 @@ fn inputs<'a>(
         seed: args.common.seed,
         gating: &args.bound,
         max_instructions_per_block: args.common.fuel(),
-        watch,
+        monitor,
     }
 }

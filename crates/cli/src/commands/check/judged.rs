@@ -10,10 +10,12 @@ use crate::files::loader;
 use crate::lists::{Lists, Setup};
 use crate::load;
 use crate::session::Session;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::SchedulerKind;
-use warpbound_judge::check::{self, Checked, Of, Reached, RunOptions, judge_each, judge_from};
+use warpbound_judge::check::{
+    self, ApplicationProgress, JudgedLaunch, ProgressOf, RunOptions, judge_each, judge_from,
+};
 use warpbound_judge::load::{Loaded, LoadedApplication, LoadedKernel, Location, launch_of};
 
 /// A kernel or program with the results of its runs.
@@ -25,16 +27,16 @@ pub struct Judged {
 /// A run on a machine under a policy.
 pub struct Run {
     pub setup: Setup,
-    pub judged: check::Judged,
+    pub judged: check::JudgedApplication,
     /// The launch of a program that shows a violation by itself, if a folder is to hold it.
-    pub witness: Option<Box<(LoadedKernel, Checked)>>,
+    pub witness: Option<Box<(LoadedKernel, JudgedLaunch)>>,
     /// The name of the folder for the counterexample, if one was requested and the run is violated.
     pub folder: Option<String>,
 }
 
 impl Run {
     /// Returns the result; for a program, that of the total.
-    pub fn checked(&self) -> &Checked {
+    pub fn checked(&self) -> &JudgedLaunch {
         &self.judged.total
     }
 
@@ -51,7 +53,7 @@ impl Run {
 
 impl Judged {
     /// Returns the kernel and the run of it that the folder holds.
-    pub fn witness<'a>(&'a self, run: &'a Run) -> Option<(&'a LoadedKernel, &'a Checked)> {
+    pub fn witness<'a>(&'a self, run: &'a Run) -> Option<(&'a LoadedKernel, &'a JudgedLaunch)> {
         match &self.what {
             Loaded::Kernel(kernel) => Some((kernel, run.checked())),
             Loaded::Application(_) => run.witness.as_ref().map(|of| (&of.0, &of.1)),
@@ -65,9 +67,9 @@ pub fn prepare(
     location: Location,
     args: &Check,
     lists: &Lists,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Prepared, Diagnostics> {
-    let what = loader().load_at(name, location, &args.ptx.options(args.common.seed), watch)?;
+    let what = loader().load_at(name, location, &args.ptx.options(args.common.seed), monitor)?;
     if let (Loaded::Application(program), true) = (&what, args.gantt) {
         return Err(applications::needs_one(program, "--gantt"));
     }
@@ -92,14 +94,15 @@ impl Prepared {
         let application = &found.application;
         let (runs, checkpoint) = self.everywhere(|on| {
             let said = (&args.common, &args.ptx);
-            let of = Of { application, on, bounds: options.bounds };
+            let of = ProgressOf { application, on, bounds: options.bounds };
             let identity = Identity::new("check", found, on, said, &args.bound, args.self_check)?;
             let inputs = load::inputs_of_application(&args.common, found);
             let opened =
                 Checkpoint::open(&args.checkpoint, args.writing.force, identity, &of, &inputs, session)?;
             let Some(Opened { mut checkpoint, from }) = opened else { return Ok((Vec::new(), None)) };
             let begun = from.map(|(begun, ())| begun);
-            let mut keep = |reached: &Reached, (): &()| checkpoint.keep(application, reached, &());
+            let mut keep =
+                |reached: &ApplicationProgress, (): &()| checkpoint.keep(application, reached, &());
             let (runs, _) = judge_from(found.subject(), on, options, &mut (), begun, &mut keep);
             Ok::<_, Diagnostics>((runs, Some(checkpoint)))
         })?;
@@ -157,7 +160,7 @@ fn witness(
     setup: &Setup,
     options: &RunOptions,
     problems: &mut Diagnostics,
-) -> Option<Box<(LoadedKernel, Checked)>> {
+) -> Option<Box<(LoadedKernel, JudgedLaunch)>> {
     let kernel = match launch_of(program.clone(), launch) {
         Ok(kernel) => kernel,
         Err(wrong) => {

@@ -21,7 +21,7 @@ use crate::output::{Ending, Outcome};
 use crate::session::Session;
 use crate::suite::suite_kernels;
 use warpbound_bound::{self as bound, Bound};
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 
 /// Runs the command.
@@ -32,13 +32,13 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     let names = kernel_names(args)?;
     // located only once, because stdin cannot be read again
     let locations: Vec<_> = names.iter().map(|name| loader().find_kernel(name)).collect();
-    let prepare = |index: usize, watch: &Watch| {
+    let prepare = |index: usize, monitor: &ProgressMonitor| {
         let location = locations[index].clone()?;
-        judged::prepare(&names[index], location, args, &lists, watch)
+        judged::prepare(&names[index], location, args, &lists, monitor)
     };
     let folders = Folders::prepare(args, &lists, &names, &locations, session)?;
     let own =
-        || (0..names.len()).filter_map(|index| Some(prepare(index, &session.watch).ok()?.own())).collect();
+        || (0..names.len()).filter_map(|index| Some(prepare(index, &session.monitor).ok()?.own())).collect();
     let recording = command_options(args).recording(
         args.several.out.as_deref(),
         &lists,
@@ -47,11 +47,11 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
     )?;
     let threads = args.several.threads(names.len());
     let checkpoint = Mutex::new(None);
-    let work = |index: usize, watch: &Watch, begin: Blocks| {
+    let work = |index: usize, monitor: &ProgressMonitor, begin: Blocks| {
         tracing::info!(kernel = %names[index], "checking");
-        let options = args.several.run_options(&args.common, names.len(), watch);
+        let options = args.several.run_options(&args.common, names.len(), monitor);
         let options = options.judged_by(&bounds, &args.bound).self_check(args.self_check);
-        let prepared = match prepare(index, watch) {
+        let prepared = match prepare(index, monitor) {
             Ok(prepared) => prepared,
             Err(problems) => {
                 let records = recording.as_ref().map(|recording| recording.of_failed(index, &problems));
@@ -63,7 +63,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
             Ok(runs) => runs,
             Err(problems) => return (None, problems, None),
         };
-        let records = recording.as_ref().filter(|_| !watch.is_stopped());
+        let records = recording.as_ref().filter(|_| !monitor.is_stopped());
         let records = records.map(|recording| recording.of_kernel(index, &runs));
         let (judged, problems) = prepared.judged(runs, &options, &|run| folders.name(index, run));
         (judged, problems, records)
@@ -127,7 +127,7 @@ fn note_failures(
     if !problems.is_empty() {
         batch.failures.add(batch.name(index), problems);
         // the cancellation may be the only error
-        if session.watch.is_stopped() {
+        if session.monitor.is_stopped() {
             batch.cut_short();
         }
     } else if judged.iter().flat_map(|judged| &judged.runs).any(|run| !run.checked().is_complete()) {

@@ -129,7 +129,9 @@ impl<'c> Kept<'c> {
 
     /// Draws the first block of a kernel, if requested.
     fn gantt(&self, session: &Session, ending: &mut Ending) {
-        let Some(Judged { what: Loaded::Kernel(kernel), runs }) = self.drawn.as_deref() else { return };
+        let Some(Judged { what: Loaded::Kernel(kernel), runs }) = self.drawn.as_deref() else {
+            return;
+        };
         if !self.args.common.format.is_for_people() {
             return;
         }
@@ -138,7 +140,7 @@ impl<'c> Kept<'c> {
                 true => format!("{} under {}\n", setup.machine.name(), setup.policy.kind()),
                 false => String::new(),
             };
-            match draw::gantt(kernel, &setup.machine, &setup.policy, &setup.common, &session.watch) {
+            match draw::gantt(kernel, &setup.machine, &setup.policy, &setup.common, &session.monitor) {
                 Ok(drawn) => ending.print(session, &format!("\n{heading}{drawn}")),
                 Err(problems) => ending.late.append(problems),
             }

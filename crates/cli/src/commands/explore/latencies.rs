@@ -34,7 +34,7 @@ pub fn explore(block: &Block) -> Outcome {
     let longest: Vec<Varied> = varied.iter().map(|one| all(*one.lat.end(), one)).collect();
     let search = |varied: &[Varied]| {
         session.progress.begin(&kernel.workload.name, Some(block.issues()), "issues");
-        explore_latencies(table, paths, policy, varied, *limits, &session.watch)
+        explore_latencies(table, paths, policy, varied, *limits, &session.monitor)
             .map_err(|error| block.not_explorable(&error))
     };
     let all_longest = search(&longest)?.map(|found| found.worst).unwrap_or(0);

@@ -34,7 +34,7 @@ struct Block<'a> {
 
 /// Runs the command.
 pub fn run(args: &Explore, session: &Session) -> Outcome {
-    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed, &session.watch)?;
+    let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed, &session.monitor)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
     load::paper_model(&machine, "`explore` searches the schedules of")?;
     if let (true, Some(scheduler)) = (args.vary.is_empty(), &args.on.common.scheduler) {

@@ -88,7 +88,7 @@ pub fn explore(block: &Block, order: Order, files: Witnesses) -> Outcome {
     });
     let proved = upper_bound(table, paths);
     session.progress.begin(&kernel.workload.name, Some(block.issues()), "issues");
-    let found = warpbound_judge::explore::explore(table, machine, paths, proved, *limits, &session.watch)
+    let found = warpbound_judge::explore::explore(table, machine, paths, proved, *limits, &session.monitor)
         .map_err(|error| block.not_explorable(&error))?;
     let verdicts = bounds.iter().zip(&reports).map(|(bound, report)| match bound.applicable(&context) {
         Ok(applicable) => {

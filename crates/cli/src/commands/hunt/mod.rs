@@ -9,7 +9,7 @@ use crate::policies;
 use crate::resources;
 use crate::session::Session;
 use warpbound_bound::{self as bound, Bound, Scope};
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::machine::SchedulerKind;
 use warpbound_judge::check::{Plan, RunOptions, Verdict, Workload, WorkloadKind, check, counterexample};
@@ -63,11 +63,11 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
     let folder = folder(args, &plans, session)?;
     let mut rows = Vec::new();
     let mut left = plans.into_iter().peekable();
-    while let Some(plan) = left.next_if(|_| !session.watch.is_stopped()) {
+    while let Some(plan) = left.next_if(|_| !session.monitor.is_stopped()) {
         tracing::info!(setting = %plan.setting, bound = %args.bound, "hunting");
         session.progress.begin(format!("{} {}", args.bound, plan.setting), Some(plan.instances), "instances");
         let Hunted { summary, violation, ended_early } =
-            hunt(&plan, &make_bound, &|chain, summary| progress(chain, summary), &session.watch);
+            hunt(&plan, &make_bound, &|chain, summary| progress(chain, summary), &session.monitor);
         let violation =
             violation.map(|violation| show(args, &plan, violation, folder.as_ref())).transpose()?;
         rows.push(Row { plan, summary, ended_early, violation });
@@ -254,9 +254,9 @@ fn write_folder(args: &args::Hunt, shown: &Shown, name: &str, folder: &Folder) -
     let gating = std::slice::from_ref(&args.bound);
     let fuel = 1 << 20;
     // a violation is written even if the command was stopped
-    let watch = Watch::new();
+    let monitor = ProgressMonitor::new();
     let (bounds, policies) = (bound::all(), std::slice::from_ref(policy));
-    let options = RunOptions::new(fuel, &watch).judged_by(&bounds, gating).self_check(true);
+    let options = RunOptions::new(fuel, &monitor).judged_by(&bounds, gating).self_check(true);
     let runs = check(&Plan { workload: &workload, machine: &files.machine, policies, options })?;
     let run = &runs[0];
     assert_eq!(
@@ -274,7 +274,7 @@ fn write_folder(args: &args::Hunt, shown: &Shown, name: &str, folder: &Folder) -
         seed: 0,
         gating,
         max_instructions_per_block: fuel,
-        watch: &watch,
+        monitor: &monitor,
     })?;
     folder.write(name, &found)?;
     Ok(())

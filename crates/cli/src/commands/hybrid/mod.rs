@@ -17,7 +17,8 @@ use crate::session::Session;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::program::warp_cfg::Divergence;
 use warpbound_hybrid::{
-    Density, Estimates, Ipg, Layout, Observed, Program, WrittenGraph, default_limits, estimate, read_traces,
+    Density, Estimates, IntegerProgram, Ipg, Layout, Observed, WrittenGraph, default_limits, estimate,
+    read_traces,
 };
 use warpbound_judge::check::order::IN_A_TRACE;
 use warpbound_judge::load::read;
@@ -65,7 +66,7 @@ fn of_graph(args: &Hybrid, path: &Path, session: &Session) -> Outcome {
 
 fn of_kernel(args: &Hybrid, name: &str, session: &Session) -> Outcome {
     let common = &args.common;
-    let kernel = load::kernel(name, &args.ptx, common.seed, &session.watch)?;
+    let kernel = load::kernel(name, &args.ptx, common.seed, &session.monitor)?;
     let (ipoints_at, density) = match args.ipoints {
         IpointsAt::Blocks => ("blocks", Density::Blocks),
         IpointsAt::Loops => ("loops", Density::Loops),
@@ -175,7 +176,8 @@ fn finish(
     if let (Some(mut part), Some(path)) = (lp, &args.dump_lp) {
         let mut timing = observed.timing.clone();
         timing.set_bounds(about.ipg, about.given);
-        let program = Program::new(about.ipg, &timing, limits).map_err(|error| problem(error.to_string()))?;
+        let program =
+            IntegerProgram::new(about.ipg, &timing, limits).map_err(|error| problem(error.to_string()))?;
         let written = part.write_all(program.lp_text().as_bytes()).and_then(|()| part.place());
         if let Err(error) = written {
             let place = format!("--dump-lp {}", path.display());

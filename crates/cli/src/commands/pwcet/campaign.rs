@@ -10,7 +10,7 @@ use crate::measurements::Measurements;
 use crate::output::Ending;
 use crate::session::Session;
 use warpbound_bound::Standing;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Machine, MachineSpec, SchedulerKind};
 use warpbound_core::program::launch::Buffer;
@@ -45,7 +45,7 @@ pub enum Simulated {
 impl Campaign {
     /// Prepares the campaign of a command line: `runs` runs, of which the first has the number
     /// `from`.
-    pub fn new(args: &Pwcet, from: u64, runs: u64, watch: &Watch) -> Result<Self, Diagnostics> {
+    pub fn new(args: &Pwcet, from: u64, runs: u64, monitor: &ProgressMonitor) -> Result<Self, Diagnostics> {
         if args.what == FROM_STDIN {
             let problem = Diagnostic::general("-", "a campaign reads its kernel again for each run");
             return Err(problem.hint("name a file").into());
@@ -58,7 +58,7 @@ impl Campaign {
                 .into());
         }
         let common = &args.common;
-        let loaded = load::any(&args.what, &args.ptx, common.seed, watch)?;
+        let loaded = load::any(&args.what, &args.ptx, common.seed, monitor)?;
         let (machine, spec) = load::machine_of(common, &loaded)?;
         let policy = load::policy_of(common, &loaded, &machine)?;
         let name = common.machine.clone().or_else(|| loaded.own_machine().map(str::to_owned));
@@ -72,7 +72,7 @@ impl Campaign {
         let scheduler = policy.kind().to_string();
         let mut plan =
             said.plan(vec![name.unwrap_or_else(|| DEFAULT_MACHINE.to_owned())], vec![scheduler.clone()])?;
-        let of = sources(args, &loaded, &spec, watch)?;
+        let of = sources(args, &loaded, &spec, monitor)?;
         let draws = Draws { count: runs, from, of };
         if draws.has_inputs() {
             plan.seeds = vec![0];
@@ -115,7 +115,7 @@ impl Campaign {
         Ok(Simulated::All { measured, makespans })
     }
 
-    fn doing(args: &Pwcet) -> RunParameters {
+    fn parameters(args: &Pwcet) -> RunParameters {
         RunParameters { what: "simulating", threads: args.jobs, self_check: false }
     }
 
@@ -131,7 +131,7 @@ impl Campaign {
     ) -> Result<(), Diagnostics> {
         let columns = &self.planned.columns;
         let mut done = 0;
-        self.planned.run(0..self.planned.points.jobs(), &Self::doing(args), session, |records| {
+        self.planned.run(0..self.planned.points.jobs(), &Self::parameters(args), session, |records| {
             for record in records {
                 let makespan = record.makespan(columns).map_err(|why| self.failed(done, &why))?;
                 see(self.draws.from + done, makespan, record, columns);
@@ -171,10 +171,11 @@ impl Campaign {
         session.keep(format!("the runs that are done are in {}; --resume goes on", dir.display()));
         let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
         let done = results.done(jobs().map(|job| points.numbers(&points.job(job))))?;
-        let ended = self.planned.run(jobs().skip(done as usize), &Self::doing(args), session, |records| {
-            let lines: String = records.iter().map(|record| record.json(&self.planned.columns)).collect();
-            results.append(&lines)
-        });
+        let ended =
+            self.planned.run(jobs().skip(done as usize), &Self::parameters(args), session, |records| {
+                let lines: String = records.iter().map(|record| record.json(&self.planned.columns)).collect();
+                results.append(&lines)
+            });
         ended?;
         let wanted: u64 = jobs().map(|job| self.planned.size(job)).sum();
         if args.shard.is_some() || session.stopped().is_some() {
@@ -210,9 +211,9 @@ fn sources(
     args: &Pwcet,
     loaded: &Loaded,
     spec: &MachineSpec,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Vec<Source>, Diagnostics> {
-    let has_inputs = has_random_inputs(args, loaded, watch)?;
+    let has_inputs = has_random_inputs(args, loaded, monitor)?;
     if !args.vary.is_empty() {
         if args.vary.contains(&Source::Inputs) && !has_inputs {
             let message = format!("the launch of `{}` has no random data", args.what);
@@ -239,14 +240,14 @@ fn sources(
 }
 
 /// Returns whether the data of the launch depend on the seed.
-fn has_random_inputs(args: &Pwcet, loaded: &Loaded, watch: &Watch) -> Result<bool, Diagnostics> {
+fn has_random_inputs(args: &Pwcet, loaded: &Loaded, monitor: &ProgressMonitor) -> Result<bool, Diagnostics> {
     let kernel = match loaded {
         // data that a program writes between launches may be random, too; traces are fixed
         Loaded::Application(found) => return Ok(found.application.program().is_some()),
         Loaded::Kernel(kernel) => kernel,
     };
     let Some(launch) = kernel.workload.launch() else { return Ok(false) };
-    let other = load::kernel(&args.what, &args.ptx, args.common.seed.wrapping_add(1), watch)?;
+    let other = load::kernel(&args.what, &args.ptx, args.common.seed.wrapping_add(1), monitor)?;
     let Some(other) = other.workload.launch() else { return Ok(false) };
     let differ =
         |ours: &[Buffer], theirs: &[Buffer]| ours.iter().zip(theirs).any(|(a, b)| a.bytes != b.bytes);

@@ -3,16 +3,16 @@
 use super::RUNS;
 use super::campaign::Campaign;
 use crate::args::Pwcet;
+use crate::exhaustive::{Exploring, all_paths_value};
 use crate::load;
 use crate::loop_bounds::ByLine;
 use crate::session::Session;
-use crate::worst_cases::{Exploring, static_of};
 use warpbound_bound::Schedules;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_judge::load::Loaded;
 use warpbound_pwcet::curve::Pwcet as Curve;
 use warpbound_report::pwcet::{Further, Judged};
-use warpbound_report::wcet::{Explored, StaticOf};
+use warpbound_report::wcet::{AllPathsValue, Explored};
 
 /// The number of runs whose schedules are explored.
 const EXPLORED: u64 = 20;
@@ -23,7 +23,7 @@ pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Resul
     let from = given.filter(|from| from.checked_add(runs - 1).is_some()).ok_or_else(|| {
         Diagnostic::general("--judge", "the last run's number is beyond 64 bits").hint("a smaller --seed")
     })?;
-    let campaign = Campaign::new(args, from, runs, &session.watch)?;
+    let campaign = Campaign::new(args, from, runs, &session.monitor)?;
     let bounds = campaign.bounds().map(|(name, proved)| (name, proved, Some(0)));
     let mut further = Further {
         from,
@@ -45,10 +45,10 @@ pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Resul
             *most = most.zip(record.number(columns, name)).map(|(most, value)| most.max(value));
         }
     })?;
-    let (explored, found) = match load::any(&args.what, &args.ptx, args.common.seed, &session.watch)? {
+    let (explored, found) = match load::any(&args.what, &args.ptx, args.common.seed, &session.monitor)? {
         Loaded::Application(_) => {
             let why = "it has several launches";
-            (Explored::Missing(why.to_owned()), StaticOf::Missing(why.to_owned()))
+            (Explored::Missing(why.to_owned()), AllPathsValue::Missing(why.to_owned()))
         }
         Loaded::Kernel(kernel) => {
             let (_, resolved) = ByLine::new(&args.bounds)?.of(&kernel)?;
@@ -62,7 +62,10 @@ pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Resul
             // these runs are not observed, so it is unknown whether a replay passed over warps
             let schedules = [Schedules::Run { policy: campaign.policy().clone(), passed_over: None }];
             let explored = exploring.worst(&args.what, campaign.machine(), &schedules, session)?;
-            (explored, static_of(&kernel, campaign.machine(), &schedules, &resolved, &args.common, session)?)
+            (
+                explored,
+                all_paths_value(&kernel, campaign.machine(), &schedules, &resolved, &args.common, session)?,
+            )
         }
     };
     Ok(Judged::new(curve, &further, &explored, &found))

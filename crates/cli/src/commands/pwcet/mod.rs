@@ -37,7 +37,7 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
     let (measured, values, read) = if is_measured(&args.what) {
         from_file(args)?
     } else {
-        let campaign = Campaign::new(args, args.common.seed, args.runs.unwrap_or(RUNS), &session.watch)?;
+        let campaign = Campaign::new(args, args.common.seed, args.runs.unwrap_or(RUNS), &session.monitor)?;
         match campaign.run(args, session)? {
             Simulated::Part(ending) => return Ok(ending),
             Simulated::All { measured, makespans } => {
@@ -63,7 +63,7 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
     let sample = values.sample();
     let analysed = match &sample {
         Err(why) => Err(Without::Sample(*why)),
-        Ok(sample) => analyse(sample, &options, threads, &session.watch).map_err(Without::Analysis),
+        Ok(sample) => analyse(sample, &options, threads, &session.monitor).map_err(Without::Analysis),
     };
     let mut ending = Ending::default();
     let result = match (sample, analysed) {

@@ -28,12 +28,12 @@ pub fn table(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
     let mut batch = Batch::default();
     for (index, published) in TABLE_II.iter().enumerate() {
         let name = published.launch;
-        if session.watch.is_stopped() {
+        if session.monitor.is_stopped() {
             let left = TABLE_II[index..].iter().map(|row| row.kernel.to_owned()).collect();
             batch = Batch { complete: false, stopped: session.stopped(), not_reached: left, ..batch };
             break;
         }
-        let kernel = load::kernel(name, &ptx, common.seed, &session.watch)?;
+        let kernel = load::kernel(name, &ptx, common.seed, &session.monitor)?;
         let code = instrumented(&kernel, Divergence::Sides, Density::Blocks)?;
         let (machine, _) = load::machine(&common, &kernel)?;
         let policy = load::policy(&common, &kernel, &machine)?;
@@ -52,7 +52,7 @@ pub fn table(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
         let mut instructions = 0;
         let observed = match campaign.run(session, |_, run| instructions += run.warp_instructions) {
             Ok(observed) => observed,
-            Err(_) if session.watch.is_stopped() => continue,
+            Err(_) if session.monitor.is_stopped() => continue,
             Err(problems) => return Err(problems),
         };
         let found = estimate(&code.ipg, &observed, &[], default_limits(&code.ipg))

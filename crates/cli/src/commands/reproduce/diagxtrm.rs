@@ -36,14 +36,14 @@ pub fn table(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
         folder.check_files(&names().iter().map(String::as_str).collect::<Vec<_>>())?;
     }
     let runs = args.runs.unwrap_or(RUNS);
-    let kernel = load::kernel(TABLE_1[0].launch, &PtxLaunch::default(), 0, &session.watch)?;
+    let kernel = load::kernel(TABLE_1[0].launch, &PtxLaunch::default(), 0, &session.monitor)?;
     let origin = Origin::new(&load::machine(&Common::on(MACHINE), &kernel)?.0);
     let mut traces = Vec::new();
     let mut batch = Batch::default();
     for (index, trace) in TABLE_1.iter().enumerate() {
         match configuration(trace, runs, args.jobs, session) {
             Ok(found) => traces.push(found),
-            Err(_) if session.watch.is_stopped() => {
+            Err(_) if session.monitor.is_stopped() => {
                 let name = |trace: &Trace| format!("{} with {} %", trace.launch, trace.l1_percent);
                 let not_reached = TABLE_1[index..].iter().map(name).collect();
                 batch = Batch { complete: false, stopped: session.stopped(), not_reached, ..batch };
@@ -75,7 +75,7 @@ fn configuration(
 ) -> Result<(TraceRow, Vec<u64>), Diagnostics> {
     let common = Common { set: vec![split(trace.l1_percent)], ..Common::on(MACHINE) };
     let wanted = Pwcet { jobs, ..Pwcet::of(trace.launch, runs, &VARIED, common) };
-    let campaign = Campaign::new(&wanted, wanted.common.seed, runs, &session.watch)?;
+    let campaign = Campaign::new(&wanted, wanted.common.seed, runs, &session.monitor)?;
     let (measured, makespans) = match campaign.run(&wanted, session)? {
         Simulated::All { measured, makespans } => (measured, makespans),
         // occurs only if runs are kept in a folder
@@ -84,7 +84,7 @@ fn configuration(
     let threads = jobs.unwrap_or_else(resources::threads).clamp(1, MAX_THREADS);
     let analysed = match Sample::from_cycles(&makespans) {
         Err(why) => Err(NoCurve::Sample(why)),
-        Ok(sample) => match analyse(&sample, &simulated(&wanted)?, threads, &session.watch) {
+        Ok(sample) => match analyse(&sample, &simulated(&wanted)?, threads, &session.monitor) {
             Ok(analysis) => Ok(PwcetResult::new(measured, wanted.unit, &sample, analysis)),
             Err(NoAnalysis::Stopped) => {
                 return Err(Diagnostic::general(trace.launch, NoAnalysis::Stopped.to_string()).into());

@@ -8,7 +8,7 @@ use crate::policies;
 use crate::resources;
 use crate::session::Session;
 use warpbound_bound::analyse_alone;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_core::path::{BlockPaths, BlockSource};
@@ -51,12 +51,12 @@ struct Example {
 
 impl Example {
     fn new() -> Result<Self, Diagnostics> {
-        let kernel = load::kernel(KERNEL, &PtxLaunch::default(), 0, &Watch::new())?;
+        let kernel = load::kernel(KERNEL, &PtxLaunch::default(), 0, &ProgressMonitor::new())?;
         let (spec, source) = loader().machine_spec(&loader().find_machine(MACHINE, None)?)?;
         let machine = Machine::new(&spec, &source)?;
         let mut paths = BlockPaths::default();
         let options = Options::of(&machine, resources::MAX_INSTRUCTIONS);
-        kernel.workload.source(options, &Watch::new())?.next_block(&mut paths)?;
+        kernel.workload.source(options, &ProgressMonitor::new())?.next_block(&mut paths)?;
         Ok(Self { kernel, machine, paths })
     }
 
@@ -89,7 +89,7 @@ pub fn fig4(session: &Session) -> Result<Done, Diagnostics> {
         session.progress.begin(format!("phases under {policy}"), Some(MAX_SCHEDULES), "schedules");
         let unknown =
             || Diagnostic::general(policy.to_string(), "this policy does not schedule whole phases");
-        let found = phases::search(&wanted, &session.watch).ok_or_else(unknown)?;
+        let found = phases::search(&wanted, &session.monitor).ok_or_else(unknown)?;
         complete &= !found.ended_early;
         Ok::<_, Diagnostic>(PolicySearch::new(&policy, &found))
     };
@@ -112,8 +112,8 @@ pub fn of_fermi(what: OfFermi, session: &Session) -> Done {
     session.progress.begin("exploring", None, "");
     let extremes = |warps, repetitions| {
         let kernel = TemplateKernel::new(&machine, warps, repetitions).ok()?;
-        let watch: &Watch = &session.watch;
-        explore(&machine, &kernel, Fairness::SubBlock, usize::MAX, watch).ok()
+        let monitor: &ProgressMonitor = &session.monitor;
+        explore(&machine, &kernel, Fairness::SubBlock, usize::MAX, monitor).ok()
     };
     let result = match what {
         OfFermi::Fig3 => fermi::fig3(&extremes),

@@ -69,7 +69,7 @@ pub fn run(args: &Reproduce, session: &Session) -> Outcome {
     let mut batch = Batch::default();
     let mut results = Vec::new();
     for (index, what) in wanted.iter().enumerate() {
-        if session.watch.is_stopped() {
+        if session.monitor.is_stopped() {
             let left = wanted[index..].iter().map(|what| what.name().to_owned()).collect();
             batch = Batch { complete: false, stopped: session.stopped(), not_reached: left, ..batch };
             break;

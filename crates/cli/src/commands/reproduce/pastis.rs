@@ -11,7 +11,7 @@ use warpbound_core::base::Pc;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::SchedulerKind;
 use warpbound_core::program::{Area, MemoryOp};
-use warpbound_judge::check::{Judged, Plan, judge_from, observe, only_run};
+use warpbound_judge::check::{JudgedApplication, Plan, judge_from, observe, only_run};
 use warpbound_judge::load::{DEFAULT_MACHINE, Loaded, LoadedApplication, read};
 use warpbound_report::output::{Batch, Origin};
 use warpbound_report::reproduce::Reproduced;
@@ -65,11 +65,11 @@ pub fn section(session: &Session) -> Result<Done, Diagnostics> {
 
 /// Returns the accesses and cycles of a product, or `None` if the command was stopped.
 fn measured(name: &str, common: &Common, session: &Session) -> Result<Option<Counted>, Diagnostics> {
-    let kernel = load::kernel(name, &PtxLaunch::default(), common.seed, &session.watch)?;
+    let kernel = load::kernel(name, &PtxLaunch::default(), common.seed, &session.monitor)?;
     let (machine, _) = load::machine(common, &kernel)?;
     let policy = load::policy(common, &kernel, &machine)?;
     let policies = std::slice::from_ref(&policy);
-    let options = common.run_options(&session.watch).ahead(false).race_memory(None);
+    let options = common.run_options(&session.monitor).ahead(false).race_memory(None);
     let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
     let table = load::timing(&kernel, &machine)?;
     let mut banks = BankProfile::new(&table);
@@ -101,7 +101,7 @@ fn network(common: &Common, to_barriers: &Common, session: &Session) -> Result<O
             &format!("{NETWORK}{suffix}"),
             &PtxLaunch::default(),
             common.seed,
-            &session.watch,
+            &session.monitor,
         )? {
             Loaded::Application(program) => program,
             Loaded::Kernel(_) => return Err(Diagnostic::general(NETWORK, "this is no program").into()),
@@ -136,11 +136,11 @@ fn simulated(
     common: &Common,
     judged: bool,
     session: &Session,
-) -> Result<Option<(Judged, Vec<u8>)>, Diagnostics> {
+) -> Result<Option<(JudgedApplication, Vec<u8>)>, Diagnostics> {
     let (machine, _) = load::machine_of_application(common)?;
     let policy = applications::policy(program, &machine)?;
     let bounds = if judged { bound::all() } else { Vec::new() };
-    let options = common.run_options(&session.watch).judged_by(&bounds, &[]);
+    let options = common.run_options(&session.monitor).judged_by(&bounds, &[]);
     let on = [(&machine, std::slice::from_ref(&policy))];
     session.progress.begin(format!("{} on {}", program.name, machine.name()), None, "blocks");
     let (runs, device) = judge_from(program.subject(), &on, &options, &mut (), None, &mut |_, ()| {});

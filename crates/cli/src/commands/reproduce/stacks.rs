@@ -9,7 +9,7 @@ use warpbound_core::diag::Diagnostics;
 use warpbound_core::machine::Reconvergence;
 use warpbound_core::path::{BlockPaths, BlockSource, WarpPath};
 use warpbound_core::program::sem::Region;
-use warpbound_core::program::{Program, Sem};
+use warpbound_core::program::{KernelCode, Sem};
 use warpbound_exec::stack::{Entry, SimtStack};
 use warpbound_report::reproduce::Reproduced;
 use warpbound_report::reproduce::pastis::MACHINE;
@@ -64,12 +64,12 @@ fn entries(stack: &SimtStack) -> Vec<StackEntry> {
 /// Counts the divergent branches of a launch, over all blocks.
 fn diverged(session: &Session) -> Result<Diverged, Diagnostics> {
     let common = Common::on(MACHINE);
-    let kernel = load::kernel(LAUNCH, &PtxLaunch::default(), common.seed, &session.watch)?;
+    let kernel = load::kernel(LAUNCH, &PtxLaunch::default(), common.seed, &session.monitor)?;
     let (machine, _) = load::machine(&common, &kernel)?;
     let program = kernel.workload.program();
     let mut found =
         Diverged { launch: LAUNCH.to_owned(), machine: machine.name().to_owned(), ..Diverged::default() };
-    let mut source = kernel.workload.source(common.watched(&machine), &session.watch)?;
+    let mut source = kernel.workload.source(common.watched(&machine), &session.monitor)?;
     let mut paths = BlockPaths::default();
     while source.next_block(&mut paths)? {
         for path in &paths.warps {
@@ -83,7 +83,7 @@ fn diverged(session: &Session) -> Result<Diverged, Diagnostics> {
 
 /// Returns the number of branches at which a warp diverged, and after how many of them it continued
 /// at the target.
-fn of_warp(program: &Program, path: &WarpPath) -> (usize, usize) {
+fn of_warp(program: &KernelCode, path: &WarpPath) -> (usize, usize) {
     let (mut branches, mut taken_first) = (0, 0);
     // after a divergent branch, fewer lanes are active
     for pair in path.masks().windows(2) {

@@ -26,8 +26,8 @@ pub fn of_plan(paper: Paper, args: &Reproduce, session: &Session) -> Result<Done
     };
     let mut runs: Vec<Measured> = Vec::new();
     // the single warps of Table 3 are those of the self-check
-    let doing = RunParameters { what: "simulating", threads: args.jobs, self_check: paper.is_table_3() };
-    planned.run(0..planned.points.jobs(), &doing, session, |records| {
+    let parameters = RunParameters { what: "simulating", threads: args.jobs, self_check: paper.is_table_3() };
+    planned.run(0..planned.points.jobs(), &parameters, session, |records| {
         for record in records {
             let line = record.json(&planned.columns);
             let run = serde_json::from_str(&line)

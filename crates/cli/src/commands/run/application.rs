@@ -14,7 +14,7 @@ use crate::session::Session;
 use warpbound_bound as bound;
 use warpbound_core::diag::Diagnostic;
 use warpbound_exec::Device;
-use warpbound_judge::check::{Of, Reached, judge_from, only_run};
+use warpbound_judge::check::{ApplicationProgress, ProgressOf, judge_from, only_run};
 use warpbound_judge::load::LoadedApplication;
 use warpbound_report::check::CheckResult;
 use warpbound_report::run::{self as report, Details, RunResult, Seconds};
@@ -36,13 +36,13 @@ pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcom
     let (machine, _) = load::machine_of_application(common)?;
     let policy = applications::policy(program, &machine)?;
     let bounds = bound::all();
-    let options = common.run_options(&session.watch).judged_by(&bounds, &[]);
+    let options = common.run_options(&session.monitor).judged_by(&bounds, &[]);
     let mut units = UnitUse::new(machine.units().len());
     let policies = std::slice::from_ref(&policy);
     let on = [(&machine, policies)];
     let (mut checkpoint, mut begun) = (None, None);
     if args.checkpoint.checkpoint.is_some() {
-        let of = Of { application: &program.application, on: &on, bounds: &bounds };
+        let of = ProgressOf { application: &program.application, on: &on, bounds: &bounds };
         let identity = Identity::new("run", program, &on, (common, &args.on.ptx), &[], false)?;
         let opened = Checkpoint::open(&args.checkpoint, args.writing.force, identity, &of, &inputs, session)?;
         if let Some(opened) = opened {
@@ -54,7 +54,7 @@ pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcom
     }
     session.progress.begin(&program.name, None, "blocks");
     let began = Instant::now();
-    let mut keep = |reached: &Reached, units: &UnitUse| {
+    let mut keep = |reached: &ApplicationProgress, units: &UnitUse| {
         if let Some(checkpoint) = &mut checkpoint {
             checkpoint.keep(&program.application, reached, units);
         }

@@ -7,7 +7,7 @@ use crate::session::Session;
 use warpbound_core::base::Fnv1a;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Machine;
-use warpbound_judge::check::{Checked, Plan, observe};
+use warpbound_judge::check::{JudgedLaunch, Plan, observe};
 use warpbound_judge::load::{Loaded, LoadedKernel};
 use warpbound_report::explain::{About, Explained};
 use warpbound_trace::trace::UnitUse;
@@ -20,7 +20,7 @@ pub const LINKS: usize = 200_000;
 pub fn report(
     kernel: &LoadedKernel,
     machine: &Machine,
-    checked: &Checked,
+    checked: &JudgedLaunch,
     units: &UnitUse,
     found: &Explanation,
     (seed, with_path): (u64, bool),
@@ -66,14 +66,14 @@ pub fn problem(name: &str, why: Unexplained) -> Diagnostic {
 /// Runs a kernel only for its critical path. `given` is the run's name on the command line.
 pub fn explain(args: &Run, given: &str, session: &Session) -> Result<Explained, Diagnostics> {
     let common = &args.on.common;
-    let kernel = match load::any(&args.on.kernel, &args.on.ptx, common.seed, &session.watch)? {
+    let kernel = match load::any(&args.on.kernel, &args.on.ptx, common.seed, &session.monitor)? {
         Loaded::Kernel(kernel) => *kernel,
         Loaded::Application(program) => return Err(applications::takes_one(&program)),
     };
     let (machine, _) = load::machine(common, &kernel)?;
     let policy = load::policy(common, &kernel, &machine)?;
     let policies = std::slice::from_ref(&policy);
-    let options = common.run_options(&session.watch).race_memory(None);
+    let options = common.run_options(&session.monitor).race_memory(None);
     let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
     session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(&kernel, &machine)?;

@@ -22,7 +22,7 @@ use warpbound_core::program::{TimingTable, launch};
 use warpbound_exec::Options;
 use warpbound_hybrid::Instrumented;
 use warpbound_judge::check::{
-    Checked, Failed, Plan, Unsettled, WorkloadKind, WorkloadSource, ahead, observe_source,
+    Failed, JudgedLaunch, Plan, Unsettled, WorkloadKind, WorkloadSource, ahead, observe_source,
 };
 use warpbound_judge::load::LoadedKernel;
 use warpbound_report::banks;
@@ -50,14 +50,14 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let (mut traces, dumps) = create((&args.trace, &kinds), dumps, &mut outputs)?;
     let bounds = bound::all();
     let policies = std::slice::from_ref(&policy);
-    let options = args.on.common.run_options(&session.watch).judged_by(&bounds, &[]);
+    let options = args.on.common.run_options(&session.monitor).judged_by(&bounds, &[]);
     let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
     session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(kernel, &machine)?;
     let mut profiles = Profiles::new(&table, &machine);
     let began = Instant::now();
     let options = Options { divergence: !args.timings, ..plan.exec_options()? };
-    let source = kernel.workload.source(options, &session.watch)?;
+    let source = kernel.workload.source(options, &session.monitor)?;
     let mut source = TimedSource { source, spent: began.elapsed() };
     // with --timings only the speed counts, so no profile is made
     let mut more = if args.timings { Vec::new() } else { profiles.observers(&machine) };
@@ -141,7 +141,7 @@ struct Ran<'a> {
     args: &'a Run,
     kernel: &'a LoadedKernel,
     machine: &'a Machine,
-    checked: &'a Checked,
+    checked: &'a JudgedLaunch,
     profiles: &'a Profiles<'a>,
     /// The critical path, or why there is none, if it was requested.
     found: Option<Result<Explanation, Unexplained>>,
@@ -169,7 +169,7 @@ impl Ran<'_> {
 
     /// Prints the schedule of the first block.
     fn print_schedule(&self, policy: &PolicySetup, session: &Session, ending: &mut Ending) {
-        match draw::gantt(self.kernel, self.machine, policy, &self.args.on.common, &session.watch) {
+        match draw::gantt(self.kernel, self.machine, policy, &self.args.on.common, &session.monitor) {
             Ok(drawn) => ending.print(session, &format!("\n{drawn}")),
             Err(problems) => ending.late.append(problems),
         }
@@ -184,7 +184,7 @@ impl Ran<'_> {
         session: &Session,
     ) -> Result<(), Diagnostics> {
         let alone = match self.checked.launch_blocks {
-            1 => draw::alone(self.kernel, self.machine, &self.args.on.common, &session.watch)?,
+            1 => draw::alone(self.kernel, self.machine, &self.args.on.common, &session.monitor)?,
             _ => Vec::new(),
         };
         let explained = self.explained(true);

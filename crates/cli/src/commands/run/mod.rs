@@ -14,9 +14,9 @@ use warpbound_judge::load::Loaded;
 
 /// Runs the command.
 pub fn run(args: &Run, verbose: bool, session: &Session) -> Outcome {
-    let loaded = load::any(&args.on.kernel, &args.on.ptx, args.on.common.seed, &session.watch);
+    let loaded = load::any(&args.on.kernel, &args.on.ptx, args.on.common.seed, &session.monitor);
     let loaded = loaded.map_err(|mut problems| {
-        if let (Some(path), true) = (&args.checkpoint.checkpoint, session.watch.is_stopped()) {
+        if let (Some(path), true) = (&args.checkpoint.checkpoint, session.monitor.is_stopped()) {
             problems.push(checkpoint::not_begun(path, session));
         }
         problems

@@ -2,7 +2,7 @@
 
 use crate::args::Run;
 use crate::session::Session;
-use warpbound_judge::check::Checked;
+use warpbound_judge::check::JudgedLaunch;
 use warpbound_report::output::{Batch, Output};
 use warpbound_report::run::RunResult;
 
@@ -10,7 +10,7 @@ use warpbound_report::run::RunResult;
 pub fn output<'a>(
     args: &Run,
     result: RunResult<'a>,
-    checked: &Checked,
+    checked: &JudgedLaunch,
     session: &Session,
 ) -> Output<RunResult<'a>> {
     let batch = match checked.is_complete() {

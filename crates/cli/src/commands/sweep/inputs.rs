@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::args::PtxLaunch;
 use crate::files::loader;
 use crate::load;
-use warpbound_core::base::{Fnv1a, Watch};
+use warpbound_core::base::{Fnv1a, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::machine::{Machine, MachineSpec, Random, SchedulerKind, Setting};
 use warpbound_judge::load::{Loaded, Location, read};
@@ -174,7 +174,7 @@ impl Found {
     fn load(&self, name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
         // not stopped by the command's cancellation, so that completed points stay valid while a
         // long trace is read
-        loader().load_at(name, self.kernels[name].clone(), &options.options(seed), &Watch::new())
+        loader().load_at(name, self.kernels[name].clone(), &options.options(seed), &ProgressMonitor::new())
     }
 }
 

@@ -29,8 +29,8 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
     session.keep(format!("the points that are done are in {}; --resume goes on", args.out.display()));
     let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
     let done = results.done(jobs().map(|job| points.numbers(&points.job(job))))?;
-    let doing = RunParameters { what: "sweeping", threads: args.jobs, self_check: false };
-    let ended = planned.run(jobs().skip(done as usize), &doing, session, |records| {
+    let parameters = RunParameters { what: "sweeping", threads: args.jobs, self_check: false };
+    let ended = planned.run(jobs().skip(done as usize), &parameters, session, |records| {
         let lines: String = records.iter().map(|record| record.json(&planned.columns)).collect();
         results.append(&lines)
     });

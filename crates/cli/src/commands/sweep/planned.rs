@@ -109,26 +109,26 @@ impl Planned {
     pub fn run(
         &self,
         jobs: impl Iterator<Item = u64> + Clone,
-        doing: &RunParameters,
+        parameters: &RunParameters,
         session: &Session,
         mut sink: impl FnMut(&[Record]) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
-        session.progress.begin(doing.what, Some(jobs.clone().map(|job| self.size(job)).sum()), "points");
+        session.progress.begin(parameters.what, Some(jobs.clone().map(|job| self.size(job)).sum()), "points");
         // progress counts points, not blocks
-        let watch = session.watch.beside();
+        let monitor = session.monitor.beside();
         let most = self.spec.max_instructions.unwrap_or(resources::MAX_INSTRUCTIONS);
-        let options = RunOptions::new(resources::fuel(most), &watch)
+        let options = RunOptions::new(resources::fuel(most), &monitor)
             .judged_by(&self.bounds, &self.spec.bounds)
             .race_memory(self.spec.races.then_some(RACE_MEMORY))
-            .self_check(doing.self_check);
+            .self_check(parameters.self_check);
         let work = |job| run_job(&self.points, &self.points.job(job), &self.columns, &self.found, &options);
         // no further job is started after a stop request
-        let wanted = jobs.take_while(|_| !session.watch.is_stopped());
-        let threads = doing.threads.unwrap_or_else(resources::threads).clamp(1, MAX_THREADS);
+        let wanted = jobs.take_while(|_| !session.monitor.is_stopped());
+        let threads = parameters.threads.unwrap_or_else(resources::threads).clamp(1, MAX_THREADS);
         let ended = in_order(wanted, threads, work, |records| match records {
             Some(records) => {
                 sink(&records).map_err(Some)?;
-                session.watch.advance(records.len() as u64);
+                session.monitor.advance(records.len() as u64);
                 Ok(())
             }
             // later records would leave a gap

@@ -5,7 +5,7 @@ use super::value::{Scope, value};
 use super::{Arg, Launch};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::program::expr::Expr;
-use crate::program::{Param, ParamType, Program, template};
+use crate::program::{KernelCode, Param, ParamType, template};
 
 /// The part of a file that describes one launch.
 pub(in crate::program) struct Call<'a> {
@@ -19,7 +19,7 @@ pub(in crate::program) struct Call<'a> {
 /// Builds the launch that a file describes, without buffers, symbols and images.
 pub(in crate::program) fn call(
     said: &Call,
-    program: &Program,
+    program: &KernelCode,
     scope: &Scope,
     place: &Place,
     problems: &mut Diagnostics,
@@ -93,7 +93,7 @@ fn shape(
     shape
 }
 
-fn check_sizes(launch: &Launch, program: &Program, place: &Place, problems: &mut Diagnostics) {
+fn check_sizes(launch: &Launch, program: &KernelCode, place: &Place, problems: &mut Diagnostics) {
     let blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).fold(1, u64::saturating_mul);
     if blocks > u64::from(u32::MAX) {
         let message = format!("the grid has {blocks} blocks, at most 2^32 - 1 are supported");

@@ -9,7 +9,7 @@ use crate::program::image::{
     AddressMode, Bound, Filter, Format, Geometry, Image, MAX_IMAGES, Sampler, object_handle,
 };
 use crate::program::layout::GLOBALS_BASE;
-use crate::program::{Program, names, template};
+use crate::program::{KernelCode, names, template};
 
 /// The maximum number of texels along an axis, which is that of linear memory.
 const MAX_EXTENT: i128 = 1 << 28;
@@ -273,7 +273,7 @@ fn sampler(spec: &TextureSpec, geometry: Geometry, place: &Place) -> Result<Samp
 /// Reports references of the kernel that no image is bound to.
 pub(in crate::program) fn check_references(
     launch: &Launch,
-    program: &Program,
+    program: &KernelCode,
     place: &Place,
     problems: &mut Diagnostics,
 ) {

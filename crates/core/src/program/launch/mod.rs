@@ -21,7 +21,7 @@ pub(in crate::program) use contents::{fill, size};
 pub(in crate::program) use image::{ImageSpec, bind, bind_all, check_references, handles, specs};
 pub(in crate::program) use value::{Handle, Scope};
 
-use super::Program;
+use super::KernelCode;
 use super::expr::Names;
 use super::image::Bound;
 use super::layout::{self, GLOBALS_BASE, window_base};
@@ -89,7 +89,7 @@ impl Launch {
     /// Returns a diagnostic for each argument that does not match its parameter.
     pub fn new(
         spec: &LaunchSpec,
-        program: &Program,
+        program: &KernelCode,
         seed: u64,
         source: &SourceText,
         read_file: ReadFile,
@@ -103,7 +103,7 @@ impl Launch {
     /// Returns a diagnostic for each argument that does not match its parameter.
     pub fn from_texts(
         spec: &LaunchSpec,
-        program: &Program,
+        program: &KernelCode,
         seed: u64,
         texts: &Texts,
         read_file: ReadFile,
@@ -152,7 +152,7 @@ impl Launch {
     }
 
     /// Returns the resources of an SM that one block occupies.
-    pub fn needs(&self, program: &Program) -> BlockNeeds {
+    pub fn needs(&self, program: &KernelCode) -> BlockNeeds {
         let shared = program.memory.shared_bytes(u64::from(self.dynamic_shared));
         BlockNeeds {
             threads: self.threads_per_block() as u32,
@@ -245,7 +245,7 @@ pub(in crate::program) fn prepare(
 /// Returns the contents that the host copies to module variables before the first launch.
 pub(in crate::program) fn symbols(
     specs: &[(BufferSpec, Place)],
-    program: &Program,
+    program: &KernelCode,
     scope: &Scope,
     seed: u64,
     read_file: ReadFile,
@@ -281,7 +281,7 @@ pub(in crate::program) fn symbols(
 ///
 /// # Errors
 /// Returns a message and a hint if the name is unknown or ambiguous.
-pub fn variable(program: &Program, name: &str) -> Result<Named, (String, String)> {
+pub fn variable(program: &KernelCode, name: &str) -> Result<Named, (String, String)> {
     let all = variables(program);
     let list = |indices: &mut dyn Iterator<Item = &Named>| {
         indices.map(|variable| names::shown(&variable.name)).collect::<Vec<_>>().join(", ")
@@ -304,7 +304,7 @@ pub fn variable(program: &Program, name: &str) -> Result<Named, (String, String)
 }
 
 /// Returns the variables of the module with their generic addresses.
-pub fn variables(program: &Program) -> Vec<Named> {
+pub fn variables(program: &KernelCode) -> Vec<Named> {
     let memory = &program.memory;
     let of = |base: u64| {
         move |variable: &layout::Variable| Named {
@@ -323,8 +323,8 @@ mod tests {
     use crate::program::expr::Expr;
     use crate::program::{Param, ParamType};
 
-    fn program() -> Program {
-        let mut program = Program { name: "k".into(), ..Program::default() };
+    fn program() -> KernelCode {
+        let mut program = KernelCode { name: "k".into(), ..KernelCode::default() };
         program.memory.globals.place("_ZN4mine5tableE", 64, 8);
         program.memory.constants.place("factor", 4, 4);
         let sizes = [(8, ParamType::Int), (8, ParamType::Int), (24, ParamType::Bytes), (4, ParamType::Int)];
@@ -445,7 +445,7 @@ mod tests {
                  args: [Buffer(name: \"a\", elem: F32, len: 4, init: Uniform(-1.0, 1.0))])",
             );
             let spec = LaunchSpec::parse(&source).unwrap();
-            let program = Program { params: program().params[..1].to_vec(), ..Program::default() };
+            let program = KernelCode { params: program().params[..1].to_vec(), ..KernelCode::default() };
             Launch::new(&spec, &program, seed, &source, &|_, _| Err(String::new())).unwrap().buffers[0]
                 .clone()
         };

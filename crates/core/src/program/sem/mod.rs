@@ -434,7 +434,7 @@ pub enum BarrierKind {
 pub struct Call {
     /// The function's first instruction.
     pub target: Pc,
-    /// The index in [`super::Program::functions`].
+    /// The index in [`super::KernelCode::functions`].
     pub function: u32,
     /// The transfers of arguments to parameters, which happen at the call.
     pub pass: Vec<Transfer>,

@@ -15,7 +15,7 @@ pub use spec::{SequenceSpec, StepSpec};
 
 use std::collections::BTreeMap;
 
-use super::Program;
+use super::KernelCode;
 use super::expr::Names;
 use super::image::Bound;
 use super::launch::{self, Buffer, BufferSpec, Handle, Named, ReadFile, prepare};
@@ -63,7 +63,7 @@ pub struct Kernel {
     /// The index in [`Sequence::modules`].
     pub module: usize,
     /// The decoded kernel.
-    pub program: Program,
+    pub program: KernelCode,
 }
 
 /// A module of an application.
@@ -88,7 +88,7 @@ pub struct Statement {
 
 /// Loads a kernel, given the names of the module and of the entry. Returns the index of the module,
 /// numbered in the order of first use, and the kernel.
-pub type LoadKernel<'a> = &'a mut dyn FnMut(&str, &str) -> Result<(usize, Program), Diagnostics>;
+pub type LoadKernel<'a> = &'a mut dyn FnMut(&str, &str) -> Result<(usize, KernelCode), Diagnostics>;
 
 impl Sequence {
     /// Checks an application against its kernels. `texts` is the application file, for messages.

@@ -1,13 +1,13 @@
 //! Analyses the control flow of a lowered function.
 
 use warpbound_core::base::Pc;
-use warpbound_core::program::Program;
+use warpbound_core::program::KernelCode;
 use warpbound_core::program::cfg::{Cfg, Successors};
 use warpbound_core::program::sem::{Sem, straight};
 
 /// Analyses the function that begins at `first` and ends with the program, and sets the
 /// reconvergence points of its divergent branches.
-pub(super) fn connect(program: &mut Program, first: usize) -> Cfg {
+pub(super) fn connect(program: &mut KernelCode, first: usize) -> Cfg {
     let flow: Vec<Successors> = program.instrs[first..].iter().map(Successors::of).collect();
     let cfg = Cfg::new(Pc::from_index(first), &flow);
     for index in first..program.instrs.len() {

@@ -67,7 +67,7 @@ impl Refusal {
 /// The first instruction of a function and the locations of its parameters and results.
 #[derive(Debug, Default)]
 struct Formals {
-    /// The index in [`warpbound_core::program::Program::functions`].
+    /// The index in [`warpbound_core::program::KernelCode::functions`].
     number: u32,
     first: usize,
     params: Vec<(ArgLocation, u32)>,

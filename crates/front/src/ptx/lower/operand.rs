@@ -14,7 +14,7 @@ use warpbound_core::base::RegId;
 use warpbound_core::isa::Space;
 use warpbound_core::program::layout::function_address;
 use warpbound_core::program::sem::{Address, ArgLocation, Operand as Src, PredSrc, Special};
-use warpbound_core::program::{Guard, Program, RegKind, Register};
+use warpbound_core::program::{Guard, KernelCode, RegKind, Register};
 
 /// The maximum number of registers of a program; the ring of asynchronous copies is numbered after
 /// them.
@@ -26,7 +26,7 @@ pub(super) struct Cx<'a, 'b> {
     pub scopes: &'b mut Scopes<'a>,
     /// The scope that contains the instruction.
     pub scope: u32,
-    pub program: &'b mut Program,
+    pub program: &'b mut KernelCode,
     /// The addresses of the shared variables in use.
     pub shared: &'b HashMap<u32, u64>,
     /// The first instruction and the parameters of every function that the kernel reaches.

@@ -1,4 +1,4 @@
-//! Builds the [`Program`] of a kernel and the functions that it reaches.
+//! Builds the [`KernelCode`] of a kernel and the functions that it reaches.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use warpbound_core::program::cfg::Cfg;
 use warpbound_core::program::layout::{Segment, WINDOW_SIZE, function_address};
 use warpbound_core::program::sem::{ArgLocation, Sem};
 use warpbound_core::program::{
-    ClassTable, Flow, FrameLayout, Function, Instr, Param, ParamType, Program, RegKind, RegList, Register,
+    ClassTable, Flow, FrameLayout, Function, Instr, KernelCode, Param, ParamType, RegKind, RegList, Register,
     unset_reads,
 };
 
@@ -29,7 +29,7 @@ const MAX_PARAMS: u64 = 32_764;
 /// A lowered kernel; the program is valid only if there are no problems. Global and constant memory
 /// belong to the module and are not filled in yet.
 pub(in crate::ptx) struct Built {
-    pub program: Program,
+    pub program: KernelCode,
     pub problems: Vec<Problem>,
     /// The kernel and its functions in the order of their code.
     pub functions: Vec<FunctionCode>,
@@ -52,11 +52,11 @@ pub(in crate::ptx) fn build(module: &Module, entry: u32, isa: &IsaTable) -> Buil
         module,
         isa,
         classes: ClassTable::default(),
-        program: Program {
+        program: KernelCode {
             name: module.slice(function.name).to_owned(),
             file: module.source.name().to_owned(),
             max_threads: function.max_threads,
-            ..Program::default()
+            ..KernelCode::default()
         },
         problems: Vec::new(),
         functions: Vec::new(),
@@ -83,7 +83,7 @@ struct Builder<'a> {
     module: &'a Module,
     isa: &'a IsaTable,
     classes: ClassTable,
-    program: Program,
+    program: KernelCode,
     problems: Vec<Problem>,
     functions: Vec<FunctionCode>,
     shared: HashMap<u32, u64>,

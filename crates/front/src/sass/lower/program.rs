@@ -1,4 +1,4 @@
-//! Builds the [`Program`] of a kernel.
+//! Builds the [`KernelCode`] of a kernel.
 
 use super::flags::Uses;
 use super::{Cx, Part};
@@ -13,7 +13,7 @@ use warpbound_core::path::Step;
 use warpbound_core::program::layout::{Segment, WINDOW_SIZE, function_address};
 use warpbound_core::program::sem::{Sem, straight};
 use warpbound_core::program::{
-    ClassTable, Coded, Control, Function, Instr, MachineCode, Param, ParamType, Program,
+    ClassTable, Coded, Control, Function, Instr, KernelCode, MachineCode, Param, ParamType,
 };
 
 /// A problem with an instruction.
@@ -34,7 +34,7 @@ pub struct Problem {
 /// A lowered kernel.
 pub struct Built {
     /// The program; instructions with problems have no effect.
-    pub program: Program,
+    pub program: KernelCode,
     /// The instructions that are not supported.
     pub problems: Vec<Problem>,
     /// The machine instructions with offset, op class and control codes.
@@ -166,7 +166,7 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
         drains: decoded.as_ref().ok().and_then(drained),
     };
     let instructions = words.iter().zip(&decoded).map(coded).collect();
-    let mut program = Program {
+    let mut program = KernelCode {
         name: kernel.name.clone(),
         file: file.to_owned(),
         instrs,
@@ -175,7 +175,7 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
         functions,
         max_threads: kernel.max_threads,
         machine_code: Some(MachineCode { first_line, instructions }),
-        ..Program::default()
+        ..KernelCode::default()
     };
     memory(&mut program, cubin, kernel, &mut problems);
     program.notes.extend(program.order_note().map(str::to_owned));
@@ -320,7 +320,7 @@ fn explained(encoding: &Encoding, refused: &Refused, word: Word) -> (String, Str
 }
 
 /// Sets parameters, variables, constants, and the sizes of shared and local memory.
-fn memory(program: &mut Program, cubin: &Cubin, kernel: &Kernel, problems: &mut Vec<Problem>) {
+fn memory(program: &mut KernelCode, cubin: &Cubin, kernel: &Kernel, problems: &mut Vec<Problem>) {
     let params = kernel.params.iter().enumerate().map(|(index, &(offset, size))| Param {
         name: format!("param_{index}"),
         offset,

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use super::facts::Facts;
 use super::rules::Plan;
 use super::runner::{Run, Runner};
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// A schedule with the lengths of its sections.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub struct Walk<'a> {
     /// The number of the walk with that seed.
     pub stream: u64,
     /// Is notified of every run, and can stop the walk.
-    pub watch: &'a Watch,
+    pub monitor: &'a ProgressMonitor,
 }
 
 impl Walk<'_> {
@@ -86,10 +86,10 @@ impl Walk<'_> {
         let mut best = start.clone();
         let mut keys = Vec::new();
         for run in 0..self.runs {
-            if self.watch.is_stopped() {
+            if self.monitor.is_stopped() {
                 return (best, run);
             }
-            self.watch.advance(1);
+            self.monitor.advance(1);
             keys.clone_from(&now.keys);
             for (section, ranges) in self.facts.sections.iter().enumerate() {
                 if self.open[section] {

@@ -76,7 +76,7 @@ use super::Exploration;
 use super::model::Unsupported;
 use super::search::Limits;
 use warpbound_bound::BoundReport;
-use warpbound_core::base::{Cycles, Watch};
+use warpbound_core::base::{Cycles, ProgressMonitor};
 use warpbound_core::machine::Machine;
 use warpbound_core::path::BlockPaths;
 use warpbound_core::program::TimingTable;
@@ -147,7 +147,7 @@ pub struct Found {
 }
 
 /// Searches for a long work-conserving schedule of a block. `proved` is a proved bound of the
-/// block; sections whose part of the bound is attained are not searched any further. `watch` is
+/// block; sections whose part of the bound is attained are not searched any further. `monitor` is
 /// notified of evaluations and can stop the search, which then returns the best schedule so far.
 ///
 /// # Errors
@@ -158,14 +158,14 @@ pub fn search(
     paths: &BlockPaths,
     proved: &BoundReport,
     effort: Effort,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Found, Unsupported> {
     let paper = PaperMachine::of(machine).map_err(|_| Unsupported::BeyondPaper)?;
     let facts = Facts::new(table, paths)?;
     let runner = || Runner::new(&facts, table, paper, paths);
     let mut main = runner();
     let mut search =
-        Search { facts: &facts, proved, effort, watch, runner: &runner, evaluations: 0, best: None };
+        Search { facts: &facts, proved, effort, monitor, runner: &runner, evaluations: 0, best: None };
     search.policies(&mut main)?;
     let by_policies = search.makespan();
     let explored = if search.is_attained() { None } else { search.explored(table, machine, paths) };
@@ -206,7 +206,7 @@ struct Search<'s, R> {
     facts: &'s Facts,
     proved: &'s BoundReport,
     effort: Effort,
-    watch: &'s Watch,
+    monitor: &'s ProgressMonitor,
     runner: &'s R,
     evaluations: u64,
     best: Option<Best>,
@@ -234,13 +234,13 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
             return None;
         }
         let ceiling = self.proved.value.cycles();
-        let explored = super::explore(table, machine, paths, ceiling, limits, &self.watch.beside()).ok()?;
+        let explored = super::explore(table, machine, paths, ceiling, limits, &self.monitor.beside()).ok()?;
         explored.is_complete().then_some(explored)
     }
 
     /// Returns whether a longer schedule may exist and the search may continue.
     fn goes_on(&self) -> bool {
-        self.left() > 0 && !self.watch.is_stopped() && self.open().contains(&true)
+        self.left() > 0 && !self.monitor.is_stopped() && self.open().contains(&true)
     }
 
     /// Returns for each section whether it may get longer.
@@ -267,7 +267,7 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
     fn evaluate(&mut self, plan: Plan, by: Method, main: &mut Runner) -> Option<Schedule> {
         let run = main.run(plan)?;
         self.evaluations += 1;
-        self.watch.advance(1);
+        self.monitor.advance(1);
         let schedule = Schedule::of_last(self.facts, main, &run);
         if self.best.as_ref().is_none_or(|best| run.makespan > best.schedule.run.makespan) {
             self.best = Some(Best { schedule: schedule.clone(), by });
@@ -348,13 +348,13 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
         let rules = |pick: &dyn Fn(usize) -> Choice| -> Vec<Rule> {
             (0..victims.len()).map(|section| pick(section).rule(&victims[section])).collect()
         };
-        let watch = self.watch;
+        let monitor = self.monitor;
         let runs = self.in_parallel(count, |runner, index| {
             // after a stop request the run is omitted, and an omitted run cannot win
-            if watch.is_stopped() {
+            if monitor.is_stopped() {
                 return None;
             }
-            watch.advance(1);
+            monitor.advance(1);
             runner.run(Plan::Rules(&rules(&|section| choice(section, index))))
         });
         let made = runs.iter().flatten().count() as u64;
@@ -396,8 +396,8 @@ impl<'s, R: Fn() -> Runner<'s> + Sync> Search<'s, R> {
             let (start, open) = (best.schedule.clone(), self.open());
             let slope = SLOPE * (1.0 - round as f64 / rounds as f64);
             let (facts, seed) = (self.facts, self.effort.seed);
-            let watch = self.watch;
-            let walk = |stream| Walk { facts, open: &open, runs, slope, seed, stream, watch };
+            let monitor = self.monitor;
+            let walk = |stream| Walk { facts, open: &open, runs, slope, seed, stream, monitor };
             let walked = self.in_parallel(WALKS as usize, |runner, index| {
                 walk(round * WALKS + index as u64).from(&start, runner)
             });

@@ -72,15 +72,15 @@ impl Block {
     }
 
     fn search(&self, effort: Effort) -> Found {
-        let watch = Watch::new();
-        search(&self.table, &self.machine, &self.paths, &self.proved(), effort, &watch).unwrap()
+        let monitor = ProgressMonitor::new();
+        search(&self.table, &self.machine, &self.paths, &self.proved(), effort, &monitor).unwrap()
     }
 
     fn exact(&self) -> Cycles {
-        let watch = Watch::new();
+        let monitor = ProgressMonitor::new();
         let limits = Limits { max_states: 5_000_000, ..Limits::default() };
         let ceiling = self.proved().value.cycles();
-        let found = explore(&self.table, &self.machine, &self.paths, ceiling, limits, &watch).unwrap();
+        let found = explore(&self.table, &self.machine, &self.paths, ceiling, limits, &monitor).unwrap();
         found.worst.exact().expect("it is small")
     }
 }
@@ -217,8 +217,14 @@ fn what_cannot_be_searched_is_refused() {
         ".warps 2\n f a\n ret\n",
     );
     block.paths.partial_barriers = true;
-    let refused =
-        search(&block.table, &block.machine, &block.paths, &BoundReport::default(), SEARCH, &Watch::new());
+    let refused = search(
+        &block.table,
+        &block.machine,
+        &block.paths,
+        &BoundReport::default(),
+        SEARCH,
+        &ProgressMonitor::new(),
+    );
     assert_eq!(refused, Err(Unsupported::PartialBarriers));
 }
 
@@ -235,10 +241,10 @@ fn a_block_without_instructions_takes_no_time() {
 #[test]
 fn whoever_ends_it_gets_what_there_is() {
     let block = Block::random(6, 16, 1, &mut ChaCha8Rng::seed_from_u64(2));
-    let watch = Watch::new();
-    watch.stop();
-    let found =
-        search(&block.table, &block.machine, &block.paths, &BoundReport::default(), SEARCH, &watch).unwrap();
+    let monitor = ProgressMonitor::new();
+    monitor.stop();
+    let found = search(&block.table, &block.machine, &block.paths, &BoundReport::default(), SEARCH, &monitor)
+        .unwrap();
     assert_eq!((found.evaluations, found.by), (1, Method::Policy));
 }
 

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::explore::phase_level::{PhasePair, PhaseWarp, schedule};
 use warpbound_bound::PhaseKind;
-use warpbound_core::base::{Cycles, Watch};
+use warpbound_core::base::{Cycles, ProgressMonitor};
 use warpbound_core::machine::SchedulerKind;
 
 /// The longest phase of a drawn instance, in cycles.
@@ -79,15 +79,15 @@ pub struct PhaseFound {
 }
 
 /// Searches for an anomaly. Returns `None` for a policy that does not exist at this level, or an
-/// empty search space. `watch` is notified of every schedule and can stop the search.
-pub fn search(wanted: &PhaseSearch, watch: &Watch) -> Option<PhaseFound> {
+/// empty search space. `monitor` is notified of every schedule and can stop the search.
+pub fn search(wanted: &PhaseSearch, monitor: &ProgressMonitor) -> Option<PhaseFound> {
     let shape = Shape { warps: wanted.warps, pairs: wanted.pairs };
     let empty = shape.phases() == 0 || wanted.shortened == 0 || wanted.shortened > shape.phases();
     if empty || wanted.warps > warpbound_sim::SLOTS {
         return None;
     }
     schedule(&[], &wanted.policy, |_| {})?;
-    let mut trial = Trial { wanted, watch, shape, schedules: 0, instances: 0 };
+    let mut trial = Trial { wanted, monitor, shape, schedules: 0, instances: 0 };
     Some(match wanted.seed {
         Some(seed) => trial.drawn(seed),
         None => trial.canonical(),
@@ -132,7 +132,7 @@ impl Shape {
 
 struct Trial<'a> {
     wanted: &'a PhaseSearch,
-    watch: &'a Watch,
+    monitor: &'a ProgressMonitor,
     shape: Shape,
     schedules: u64,
     instances: u64,
@@ -146,7 +146,7 @@ impl Trial<'_> {
     }
 
     fn spent(&self) -> bool {
-        self.schedules >= self.wanted.max_schedules || self.watch.is_stopped()
+        self.schedules >= self.wanted.max_schedules || self.monitor.is_stopped()
     }
 
     fn canonical(&mut self) -> PhaseFound {
@@ -246,7 +246,7 @@ impl Trial<'_> {
 
     fn makespan(&mut self, lengths: &[u64]) -> Cycles {
         self.schedules += 1;
-        self.watch.advance(1);
+        self.monitor.advance(1);
         schedule(&self.shape.build(lengths), &self.wanted.policy, |_| {}).unwrap_or(Cycles::ZERO)
     }
 }
@@ -305,11 +305,13 @@ mod tests {
     #[test]
     fn figure_4_has_its_like_under_lrr_and_gto() {
         for policy in [SchedulerKind::Lrr, SchedulerKind::Gto] {
-            let found = search(&wanted(policy.clone()), &Watch::new()).unwrap();
+            let found = search(&wanted(policy.clone()), &ProgressMonitor::new()).unwrap();
             is_anomaly(&found.anomaly.expect("there is one"), &policy, 2);
-            let drawn =
-                search(&PhaseSearch { seed: Some(1), pairs: 3, ..wanted(policy.clone()) }, &Watch::new())
-                    .unwrap();
+            let drawn = search(
+                &PhaseSearch { seed: Some(1), pairs: 3, ..wanted(policy.clone()) },
+                &ProgressMonitor::new(),
+            )
+            .unwrap();
             is_anomaly(&drawn.anomaly.expect("there is one"), &policy, 2);
         }
     }
@@ -318,9 +320,11 @@ mod tests {
     fn strict_round_robin_has_none() {
         // the order of issue does not depend on lengths, so each phase starts at the largest of
         // some sums
-        let found =
-            search(&PhaseSearch { max_schedules: 200_000, ..wanted(SchedulerKind::Srr) }, &Watch::new())
-                .unwrap();
+        let found = search(
+            &PhaseSearch { max_schedules: 200_000, ..wanted(SchedulerKind::Srr) },
+            &ProgressMonitor::new(),
+        )
+        .unwrap();
         assert_eq!(found.anomaly, None);
         assert!(found.schedules >= 200_000 && found.all_up_to.is_some());
     }
@@ -328,9 +332,12 @@ mod tests {
     #[test]
     fn senseless_searches_are_refused() {
         let base = wanted(SchedulerKind::Lrr);
-        assert_eq!(search(&PhaseSearch { shortened: 0, ..base.clone() }, &Watch::new()), None);
-        assert_eq!(search(&PhaseSearch { warps: 0, ..base.clone() }, &Watch::new()), None);
-        assert_eq!(search(&PhaseSearch { warps: 65, ..base.clone() }, &Watch::new()), None);
-        assert_eq!(search(&PhaseSearch { policy: SchedulerKind::TwoLevel, ..base }, &Watch::new()), None);
+        assert_eq!(search(&PhaseSearch { shortened: 0, ..base.clone() }, &ProgressMonitor::new()), None);
+        assert_eq!(search(&PhaseSearch { warps: 0, ..base.clone() }, &ProgressMonitor::new()), None);
+        assert_eq!(search(&PhaseSearch { warps: 65, ..base.clone() }, &ProgressMonitor::new()), None);
+        assert_eq!(
+            search(&PhaseSearch { policy: SchedulerKind::TwoLevel, ..base }, &ProgressMonitor::new()),
+            None
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Makespans over a swept setting, and the anomalies in them.
 
-use warpbound_core::base::{Cycles, Watch};
+use warpbound_core::base::{Cycles, ProgressMonitor};
 use warpbound_core::machine::Machine;
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
@@ -37,7 +37,7 @@ pub enum SweepError<E> {
 
 /// Replays every block of a launch at every point under every policy, on this many threads. The
 /// blocks are executed once; each is simulated by itself, as on machines with one resident block.
-/// `watch` is notified of every replay of a block and can stop the sweep; only complete blocks
+/// `monitor` is notified of every replay of a block and can stop the sweep; only complete blocks
 /// count.
 ///
 /// # Errors
@@ -48,7 +48,7 @@ pub fn sweep<S: BlockSource>(
     points: &[Point],
     policies: &[PolicySetup],
     threads: usize,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Makespans, SweepError<S::Error>> {
     let mut of_point: Vec<Vec<Cycles>> = vec![vec![Cycles::ZERO; policies.len()]; points.len()];
     let mut of_block = of_point.clone();
@@ -61,13 +61,13 @@ pub fn sweep<S: BlockSource>(
     let share = points.len().div_ceil(threads.max(1)).max(1);
     let mut paths = BlockPaths::default();
     let mut blocks = 0;
-    while !watch.is_stopped() && source.next_block(&mut paths).map_err(SweepError::Source)? {
+    while !monitor.is_stopped() && source.next_block(&mut paths).map_err(SweepError::Source)? {
         let paths = &paths;
         let failed = crossbeam::thread::scope(|scope| {
             let parts = engines.chunks_mut(share).zip(of_block.chunks_mut(share)).zip(points.chunks(share));
             let workers: Vec<_> = parts
                 .map(|((engines, of_block), points)| {
-                    scope.spawn(move |_| replay(paths, engines, of_block, points, policies, watch))
+                    scope.spawn(move |_| replay(paths, engines, of_block, points, policies, monitor))
                 })
                 .collect();
             // a panic of a worker is a fault of this program and is propagated
@@ -80,7 +80,7 @@ pub fn sweep<S: BlockSource>(
         if let Some((value, policy, error)) = failed {
             return Err(SweepError::Run(value, policy, error));
         }
-        if watch.is_stopped() {
+        if monitor.is_stopped() {
             break;
         }
         blocks += 1;
@@ -99,18 +99,18 @@ fn replay(
     of_block: &mut [Vec<Cycles>],
     points: &[Point],
     policies: &[PolicySetup],
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<(), (u64, String, RunError)> {
     for ((engine, of_block), point) in engines.iter_mut().zip(of_block).zip(points) {
         for (policy, makespan) in policies.iter().zip(of_block) {
-            if watch.is_stopped() {
+            if monitor.is_stopped() {
                 return Ok(());
             }
             let result = engine
                 .run_block(paths, policy, &mut ())
                 .map_err(|error| (point.value, policy.to_string(), error))?;
             *makespan = result.makespan;
-            watch.advance(1);
+            monitor.advance(1);
         }
     }
     Ok(())

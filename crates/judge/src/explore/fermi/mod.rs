@@ -80,12 +80,12 @@ pub use search::{CycleUse, Fairness, Finishing, OutOfStates, explore};
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpbound_core::base::Watch;
+    use warpbound_core::base::ProgressMonitor;
 
     fn finishing(warps: usize, repetitions: usize, fairness: Fairness) -> Finishing {
         let machine = FermiMachine::published();
         let kernel = TemplateKernel::new(&machine, warps, repetitions).unwrap();
-        explore(&machine, &kernel, fairness, 1_000_000, &Watch::new()).unwrap()
+        explore(&machine, &kernel, fairness, 1_000_000, &ProgressMonitor::new()).unwrap()
     }
 
     #[test]
@@ -117,6 +117,9 @@ mod tests {
     fn fuel_that_does_not_last_claims_nothing() {
         let machine = FermiMachine::published();
         let kernel = TemplateKernel::new(&machine, 4, 3).unwrap();
-        assert_eq!(explore(&machine, &kernel, Fairness::SubBlock, 10, &Watch::new()), Err(OutOfStates));
+        assert_eq!(
+            explore(&machine, &kernel, Fairness::SubBlock, 10, &ProgressMonitor::new()),
+            Err(OutOfStates)
+        );
     }
 }

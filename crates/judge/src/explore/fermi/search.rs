@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::machine::{FermiMachine, Op, TemplateKernel};
-use warpbound_core::base::{Cycles, Watch};
+use warpbound_core::base::{Cycles, ProgressMonitor};
 
 /// The rule of the scheduler beyond work conservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,15 +69,15 @@ pub struct OutOfStates;
 /// Explores every schedule.
 ///
 /// # Errors
-/// Returns an error if there are more than `max_states` states, or if `watch` stops the search.
+/// Returns an error if there are more than `max_states` states, or if `monitor` stops the search.
 pub fn explore(
     machine: &FermiMachine,
     kernel: &TemplateKernel,
     fairness: Fairness,
     max_states: usize,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<Finishing, OutOfStates> {
-    let mut search = Search { machine, kernel, fairness, max_states, watch, known: HashMap::new() };
+    let mut search = Search { machine, kernel, fairness, max_states, monitor, known: HashMap::new() };
     let start = State::new([0; TemplateKernel::MAX_WARPS], kernel.warps);
     let left = search.left(start)?;
     Ok(Finishing {
@@ -94,7 +94,7 @@ struct Search<'a> {
     kernel: &'a TemplateKernel,
     fairness: Fairness,
     max_states: usize,
-    watch: &'a Watch,
+    monitor: &'a ProgressMonitor,
     known: HashMap<State, Left>,
 }
 
@@ -111,7 +111,7 @@ impl Search<'_> {
         if let Some(left) = self.known.get(&state) {
             return Ok(*left);
         }
-        if self.known.len() >= self.max_states || self.watch.is_stopped() {
+        if self.known.len() >= self.max_states || self.monitor.is_stopped() {
             return Err(OutOfStates);
         }
         let mut left = Left { worst: 0, best: u32::MAX };

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::fast_search::Evaluator;
 use super::instance::{Instance, Subject, Together};
-use super::worst::Evaluator;
 use crate::explore::resident::{Decision, Launch};
-use crate::explore::worst_case::Worst;
+use crate::explore::worst_makespan::WorstMakespan;
 use warpbound_bound::{
     self, Analyser, Applicable, BlockShare, Bound, BoundReport, Context, LaunchShares, NotApplicable,
     Residency, Schedules, Scope,
@@ -72,7 +72,7 @@ impl Setting {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     /// The worst case over the schedules.
-    pub worst: Worst,
+    pub worst: WorstMakespan,
     /// The value of the bound in cycles.
     pub bound: u64,
 }
@@ -136,7 +136,7 @@ impl Judge {
             (Setting::Policy(policy), _) => {
                 let makespan = self.simulate(policy, instance.together, &mut ());
                 let states = instance.instructions() as u64;
-                Worst { makespan, exact: true, states, schedules: 1.0 }
+                WorstMakespan { makespan, exact: true, states, schedules: 1.0 }
             }
             (_, None) => self.evaluator.worst(instance, self.beam),
             (_, Some(together)) => self.launch(together).worst(self.beam),

@@ -10,20 +10,20 @@
 //! violation, the one with the lowest number determines the result, so the result does not depend
 //! on the number of threads. Budgets are counts, never seconds.
 
+mod fast_search;
 mod genome;
 mod instance;
 mod judge;
 mod shrink;
 mod witness;
-mod worst;
 
-pub use super::worst_case::Worst;
+pub use super::worst_makespan::WorstMakespan;
+pub use fast_search::Evaluator;
 pub use genome::{Genome, Size};
 pub use instance::{Ins, Instance, Kind, Subject, Together, UnitTime};
 pub use judge::{Judge, Score, Setting, Witness, is_huntable};
 pub use shrink::shrink;
 pub use witness::WitnessFiles;
-pub use worst::Evaluator;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,7 +32,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use warpbound_bound::Bound;
-use warpbound_core::base::Watch;
+use warpbound_core::base::ProgressMonitor;
 
 /// The configuration of a hunt.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,13 +192,13 @@ struct Chain {
 }
 
 /// Runs a hunt. `make_bound` creates a bound for each thread. `progress` is called at the end of
-/// every chain with its number and its statistics. `watch` is notified of instances and can stop
+/// every chain with its number and its statistics. `monitor` is notified of instances and can stop
 /// the hunt; the result then covers the instances judged so far.
 pub fn hunt(
     hunt: &Hunt,
     make_bound: &(dyn Fn() -> Box<dyn Bound> + Sync),
     progress: &(dyn Fn(u64, &Summary) + Sync),
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Hunted {
     let chains = hunt.instances.div_ceil(hunt.chain.max(1));
     let next = AtomicU64::new(0);
@@ -208,10 +208,10 @@ pub fn hunt(
         let mut judge = Judge::new(hunt.setting.clone(), make_bound(), hunt.beam);
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= chains || number > violated.load(Ordering::Relaxed) || watch.is_stopped() {
+            if number >= chains || number > violated.load(Ordering::Relaxed) || monitor.is_stopped() {
                 return;
             }
-            let chain = run_chain(hunt, number, &mut judge, &violated, watch);
+            let chain = run_chain(hunt, number, &mut judge, &violated, monitor);
             if chain.violation.is_some() {
                 violated.fetch_min(number, Ordering::Relaxed);
             }
@@ -232,7 +232,7 @@ pub fn hunt(
         summary.append(&chain.summary);
         if let Some((found, found_score)) = chain.violation {
             let (violation, ended_early) =
-                finish(hunt, make_bound(), chain.number, found, found_score, watch);
+                finish(hunt, make_bound(), chain.number, found, found_score, monitor);
             return Hunted { summary, violation: Some(violation), ended_early };
         }
     }
@@ -247,13 +247,13 @@ fn finish(
     chain: u64,
     found: Instance,
     found_score: Score,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> (Violation, bool) {
     let mut judge = Judge::new(hunt.setting.clone(), bound, hunt.beam);
     let mut ended_early = false;
     let (witness, shrink_tries) = shrink(found.clone(), |candidate| {
         // after a stop request, no smaller instance is tried
-        ended_early = watch.is_stopped();
+        ended_early = monitor.is_stopped();
         !ended_early && judge.score(candidate).violated()
     });
     let score = judge.score(&witness);
@@ -268,7 +268,13 @@ const COLD: f64 = 0.0005;
 
 /// Runs one chain until its end, its first violation, a violation in an earlier chain (the result
 /// of this one is then irrelevant), or a stop request.
-fn run_chain(hunt: &Hunt, number: u64, judge: &mut Judge, violated: &AtomicU64, watch: &Watch) -> Chain {
+fn run_chain(
+    hunt: &Hunt,
+    number: u64,
+    judge: &mut Judge,
+    violated: &AtomicU64,
+    monitor: &ProgressMonitor,
+) -> Chain {
     let mut rng = ChaCha8Rng::seed_from_u64(hunt.seed);
     rng.set_stream(number);
     let length = hunt.chain.min(hunt.instances - number * hunt.chain);
@@ -285,7 +291,7 @@ fn run_chain(hunt: &Hunt, number: u64, judge: &mut Judge, violated: &AtomicU64, 
         candidate.write(&mut instance);
         let score = judge.score(&instance);
         summary.add(&instance, &score);
-        watch.advance(1);
+        monitor.advance(1);
         if score.violated() {
             return Chain { number, summary, violation: Some((instance, score)) };
         }
@@ -297,7 +303,7 @@ fn run_chain(hunt: &Hunt, number: u64, judge: &mut Judge, violated: &AtomicU64, 
                 ratio = score.ratio();
             }
         }
-        if violated.load(Ordering::Relaxed) < number || watch.is_stopped() {
+        if violated.load(Ordering::Relaxed) < number || monitor.is_stopped() {
             break;
         }
     }

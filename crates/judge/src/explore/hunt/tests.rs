@@ -37,7 +37,7 @@ fn the_fast_worst_case_is_that_of_the_exact_search() {
         subject.fill(&instance);
         let model = Model::new(&subject.table, subject.paths()).unwrap();
         let limits = Limits { max_states: 1_000_000, threads: 1, ..Limits::default() };
-        let exact = search(&model, limits, &Watch::new()).unwrap();
+        let exact = search(&model, limits, &ProgressMonitor::new()).unwrap();
         let fast = evaluator.worst(&instance, EVERYTHING);
         assert_eq!((fast.makespan, fast.exact), (exact.worst, true), "{instance:?}");
         barriers += usize::from(instance.codes.iter().flatten().any(|ins| ins.kind == Kind::Barrier));
@@ -92,8 +92,9 @@ fn quick() -> [Hunt; 4] {
 fn violations_are_found_shrunk_and_replayed_in_every_setting() {
     for plan in quick() {
         let setting = plan.setting.clone();
-        let found =
-            hunt(&plan, &gub, &|_, _| {}, &Watch::new()).violation.expect("gub fails in every setting");
+        let found = hunt(&plan, &gub, &|_, _| {}, &ProgressMonitor::new())
+            .violation
+            .expect("gub fails in every setting");
         let Violation { witness, score, schedule, .. } = &found;
         assert!(found.found_score.violated() && score.violated(), "{setting}");
         assert!(witness.size() < found.found.size(), "{setting}: nothing was shrunk");
@@ -116,17 +117,18 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     for plan in quick() {
         let policy = matches!(plan.setting, Setting::Policy(_));
         let plan = if policy { plan } else { Hunt { instances: 3000, chain: 200, seed: 9, ..plan } };
-        let one = hunt(&plan, &gub, &|_, _| {}, &Watch::new());
-        let two = hunt(&Hunt { jobs: 2, ..plan.clone() }, &gub, &|_, _| {}, &Watch::new());
+        let one = hunt(&plan, &gub, &|_, _| {}, &ProgressMonitor::new());
+        let two = hunt(&Hunt { jobs: 2, ..plan.clone() }, &gub, &|_, _| {}, &ProgressMonitor::new());
         assert_eq!(one, two, "{}", plan.setting);
         assert_eq!(one.violation.as_ref().map(|v| v.chain), policy.then_some(1), "{}", plan.setting);
-        let other = hunt(&Hunt { seed: 77, instances: 500, ..plan }, &gub, &|_, _| {}, &Watch::new());
+        let other =
+            hunt(&Hunt { seed: 77, instances: 500, ..plan }, &gub, &|_, _| {}, &ProgressMonitor::new());
         assert_ne!(one.summary.closest, other.summary.closest);
     }
     let plan = Hunt { instances: 5000, ..Hunt::usual(Setting::Any, false, 1, 1) };
     let iwb = || Box::new(Iwb) as Box<dyn Bound>;
-    let one = hunt(&plan, &iwb, &|_, _| {}, &Watch::new());
-    assert_eq!(one, hunt(&Hunt { jobs: 2, ..plan }, &iwb, &|_, _| {}, &Watch::new()));
+    let one = hunt(&plan, &iwb, &|_, _| {}, &ProgressMonitor::new());
+    assert_eq!(one, hunt(&Hunt { jobs: 2, ..plan }, &iwb, &|_, _| {}, &ProgressMonitor::new()));
     assert_eq!((one.violation, one.summary.instances, one.summary.exact), (None, 5000, 5000));
 }
 
@@ -180,13 +182,13 @@ impl Bound for Sabotaged {
 #[test]
 fn a_bound_one_cycle_too_low_is_caught_at_once() {
     let plan = Hunt { instances: 20_000, ..Hunt::usual(Setting::Any, false, 1, 1) };
-    let found = hunt(&plan, &|| Box::new(Sabotaged), &|_, _| {}, &Watch::new());
+    let found = hunt(&plan, &|| Box::new(Sabotaged), &|_, _| {}, &ProgressMonitor::new());
     let violation = found.violation.expect("it is caught");
     assert!(found.summary.instances < 100, "after {}", found.summary.instances);
     assert_eq!(violation.score.worst.makespan, violation.score.bound + 1);
     assert_eq!(violation.witness.instructions(), 2, "{:?}", violation.witness);
     // the hunt finds no violation of the bound itself
-    let iwb = hunt(&plan, &|| Box::new(Iwb), &|_, _| {}, &Watch::new());
+    let iwb = hunt(&plan, &|| Box::new(Iwb), &|_, _| {}, &ProgressMonitor::new());
     assert_eq!((iwb.violation, iwb.summary.instances), (None, 20_000));
     assert!(iwb.summary.tight > 1000 && iwb.summary.mean_ratio() > 0.8);
 }
@@ -226,11 +228,11 @@ fn launches_of_several_blocks_are_hunted_too() {
     for (blocks, places, sub_cores) in [(2, 2, 1), (3, 2, 1), (3, 2, 2)] {
         let together = Together { blocks, places, sub_cores };
         let plan = Hunt { instances: 300, chain: 100, ..Hunt::of_launches(Setting::Any, together, 1, 1) };
-        let found = hunt(&plan, &|| Box::new(SabotagedRbb), &|_, _| {}, &Watch::new());
+        let found = hunt(&plan, &|| Box::new(SabotagedRbb), &|_, _| {}, &ProgressMonitor::new());
         let Violation { witness, score, schedule, .. } = found.violation.expect("it is caught");
         assert_eq!(score.worst.makespan, score.bound + 1, "{together:?}");
         WitnessFiles::new(&witness, &plan.setting, &schedule, score.worst.makespan, "w", "w").unwrap();
-        let rbb = hunt(&plan, &|| Box::new(Rbb), &|_, _| {}, &Watch::new());
+        let rbb = hunt(&plan, &|| Box::new(Rbb), &|_, _| {}, &ProgressMonitor::new());
         assert_eq!((rbb.violation, rbb.summary.instances), (None, 300), "{together:?}");
         assert!(rbb.summary.tight > 0, "{together:?}: {}", rbb.summary.tight);
     }

@@ -7,7 +7,7 @@ use crate::explore::resident::replay_text;
 use crate::explore::schedules::search;
 use crate::explore::search::Limits;
 use crate::explore::{replay, witness_schedule};
-use warpbound_core::base::{Cycles, Watch};
+use warpbound_core::base::{Cycles, ProgressMonitor};
 use warpbound_core::diag::{Diagnostics, SourceText};
 use warpbound_core::machine::{Machine, MachineSpec};
 use warpbound_core::path::{BlockPaths, Listed};
@@ -72,7 +72,7 @@ impl WitnessFiles {
                 let limits = Limits { max_states: CONFIRM_STATES, ..Limits::default() };
                 if !matches!(setting, Setting::Policy(_))
                     && let Ok(model) = Model::new(&table, &paths)
-                    && let Ok(found) = search(&model, limits, &Watch::new())
+                    && let Ok(found) = search(&model, limits, &ProgressMonitor::new())
                 {
                     assert_eq!(found.worst, makespan, "the search and the hunt disagree on a worst case");
                 }

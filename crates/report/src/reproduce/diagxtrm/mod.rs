@@ -288,7 +288,7 @@ mod tests {
     use super::*;
     use crate::pwcet::Measured;
     use crate::style::Style;
-    use warpbound_core::base::Watch;
+    use warpbound_core::base::ProgressMonitor;
     use warpbound_pwcet::{Options, Sample, analyse};
 
     /// Returns times that grow with the number of blocks, except that with 64 blocks they are all
@@ -317,7 +317,8 @@ mod tests {
             let makespans = times(trace);
             let analysed = Sample::from_cycles(&makespans).map_err(NoCurve::Sample).and_then(|sample| {
                 let options = Options { bootstraps: 0, ..Options::default() };
-                let analysis = analyse(&sample, &options, 1, &Watch::default()).map_err(NoCurve::Analysis)?;
+                let analysis =
+                    analyse(&sample, &options, 1, &ProgressMonitor::default()).map_err(NoCurve::Analysis)?;
                 let measured = Measured::Column { file: String::new(), column: String::new() };
                 Ok(PwcetResult::new(measured, "cycles".to_owned(), &sample, analysis))
             });

@@ -15,7 +15,7 @@ use crate::reproduce::figure::Statement;
 use crate::verdict::Status;
 use published::{Product, SIZES};
 use warpbound_core::base::Cycles;
-use warpbound_judge::check::{Judged, StatementBound, StatementRow, overestimation};
+use warpbound_judge::check::{JudgedApplication, StatementBound, StatementRow, overestimation};
 
 /// The paper.
 pub const PAPER: &str = "Adalbert et al., ERTS 2022";
@@ -209,9 +209,9 @@ impl NetworkRun {
         code: &'static str,
         outputs: &[f64],
         images: &Images,
-        figures: &Judged,
-        to_barriers: &Judged,
-        judged: &Judged,
+        figures: &JudgedApplication,
+        to_barriers: &JudgedApplication,
+        judged: &JudgedApplication,
     ) -> Self {
         let classes = classes(outputs, images.labels.len());
         let differ = |a: &[usize], b: &[usize]| a.iter().zip(b).filter(|(a, b)| a != b).count();
@@ -231,9 +231,13 @@ impl NetworkRun {
 type Layer<'a> = ((&'a StatementRow, &'a StatementRow), &'a StatementRow);
 
 /// Returns the layers, which are the last launches of a program.
-fn layers(figures: &Judged, to_barriers: &Judged, judged: &Judged) -> Vec<LayerRow> {
+fn layers(
+    figures: &JudgedApplication,
+    to_barriers: &JudgedApplication,
+    judged: &JudgedApplication,
+) -> Vec<LayerRow> {
     let bound = judged.total.bounds.iter().position(|bound| bound.name == BOUND);
-    let [figures, to_barriers, judged] = [figures, to_barriers, judged].map(Judged::statements);
+    let [figures, to_barriers, judged] = [figures, to_barriers, judged].map(JudgedApplication::statements);
     let before = judged.len().saturating_sub(SIZES.len() - 1);
     let row = |(sizes, ((on_figures, to_barrier), on_judged)): (&[u32], Layer)| {
         let lwb = bound.and_then(|bound| on_judged.bounds[bound].value);

@@ -151,8 +151,8 @@ pub fn run(
     let (mut lower, last_served) = found(machine, footprint, left);
     let mut ports: Vec<Option<Port>> =
         (0..machine.sms()).map(|sm| lower.as_ref().map(|lower| lower.port(sm))).collect();
-    let shared = footprint.shared_bytes * layout.places() as u64;
-    let slots = layout.places() * blocks[0].warps.len().max(1);
+    let shared = footprint.shared_bytes * layout.cta_slots() as u64;
+    let slots = layout.cta_slots() * blocks[0].warps.len().max(1);
     let slots = slots.max(machine.limits().warps as usize).min(SLOTS);
     let sm = |index| Sm::new(&given, index, layout, slots, shared, setup.policies(machine));
     let mut gpu = Placing {
@@ -246,7 +246,7 @@ impl Placing<'_> {
             for n in 0..self.sms.len() {
                 let index = self.order.at(n);
                 let sm = &mut self.sms[index];
-                if let Some(place) = sm.blocks.free_place()
+                if let Some(place) = sm.blocks.free_cta_slot()
                     && let Some(block) = self.waiting.next()
                 {
                     sm.place(place, block, layout);
@@ -286,7 +286,7 @@ impl Placing<'_> {
             stalls,
             sub_cores,
             blocks: self.given,
-            resident_blocks: layout.places() as u32,
+            resident_blocks: layout.cta_slots() as u32,
             memory,
         };
         Ran { summary, blocks: self.ended, events: self.sms.into_iter().map(|sm| sm.events).collect() }
@@ -311,7 +311,7 @@ impl<'a> Sm<'a> {
             index,
             now: 0,
             blocks: Blocks::new(layout),
-            rooms: vec![BlockPaths::default(); layout.places()],
+            rooms: vec![BlockPaths::default(); layout.cta_slots()],
             warps: (0..SLOTS).map(|_| Warp::new(table.regs())).collect(),
             complete: WarpMask::empty(),
             fetch: Fetch::new(settings.front_end, slots, table.fetch_end()),

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::left::{CacheLeft, Drawn};
+use super::carried::{CarriedCache, Drawn};
 use super::lines::{Lines, Masks};
 use super::mshr::Mshrs;
 use super::{Request, RequestKind, Token, index};
@@ -59,7 +59,7 @@ struct Target {
     words: u32,
     set: usize,
     /// The way that holds the line, as an index among all ways of all sets; `None` on a miss.
-    place: Option<usize>,
+    frame: Option<usize>,
 }
 
 impl Cache {
@@ -130,7 +130,7 @@ impl Cache {
     pub fn fill(&mut self, token: Token) {
         let Token::Fetch(id) = token else { panic!("{token:?} is no fetch of a cache") };
         let done = self.mshrs.complete(id.into());
-        let masks = self.lines.masks_mut(done.place);
+        let masks = self.lines.masks_mut(done.frame);
         masks.reserved &= !done.sectors;
         masks.partial &= !done.sectors;
         masks.valid |= done.sectors;
@@ -159,20 +159,20 @@ impl Cache {
                 continue;
             }
             let target = self.target(&request, number);
-            if let Some(place) = self.place_of(&target) {
-                self.lines.masks_mut(place).valid |= target.sectors;
+            if let Some(frame) = self.frame_of(&target) {
+                self.lines.masks_mut(frame).valid |= target.sectors;
             }
         }
     }
 
     /// Takes out the state of the cache at rest: its lines, and the number of random words drawn.
-    pub(super) fn leave(&mut self) -> CacheLeft {
-        CacheLeft { lines: self.lines.leave(self.full), drawn: Drawn::new(self.rng.get_word_pos()) }
+    pub(super) fn leave(&mut self) -> CarriedCache {
+        CarriedCache { lines: self.lines.leave(self.full), drawn: Drawn::new(self.rng.get_word_pos()) }
     }
 
     /// Restores the state that another launch has left, and returns whether it fits this cache.
     #[must_use]
-    pub(super) fn go_on_after(&mut self, left: CacheLeft) -> bool {
+    pub(super) fn go_on_after(&mut self, left: CarriedCache) -> bool {
         self.rng.set_word_pos(left.drawn.words());
         self.lines.go_on_after(left.lines, self.full)
     }
@@ -199,7 +199,7 @@ impl Cache {
             // nearly always: the lines of the cache are those of requests
             let (tag, set) = (request.line, index::of(number, self.set_bits, self.settings.index));
             let Request { sectors, words, .. } = request;
-            return Target { tag, sectors: *sectors, words: *words, set, place: self.lines.find(tag, set) };
+            return Target { tag, sectors: *sectors, words: *words, set, frame: self.lines.find(tag, set) };
         }
         let part = request.sectors.trailing_zeros() >> (2 - self.part_bits);
         let first = part << (2 - self.part_bits);
@@ -208,13 +208,13 @@ impl Cache {
         let within = |number: u64| number << self.part_bits | u64::from(part);
         let tag = within(request.line);
         let set = index::of(within(number), self.set_bits, self.settings.index);
-        Target { tag, sectors: sectors & self.full, words, set, place: self.lines.find(tag, set) }
+        Target { tag, sectors: sectors & self.full, words, set, frame: self.lines.find(tag, set) }
     }
 
     /// Returns the sector masks of the target's line.
     #[inline(always)]
     fn masks(&self, target: &Target) -> Masks {
-        target.place.map_or(Masks::default(), |place| self.lines.masks(place))
+        target.frame.map_or(Masks::default(), |frame| self.lines.masks(frame))
     }
 
     #[inline(always)]
@@ -223,10 +223,10 @@ impl Cache {
         let masks = self.masks(&target);
         let (readable, reserved) = (masks.readable(), masks.reserved);
         if readable & target.sectors == target.sectors {
-            if let Some(place) = target.place {
-                self.touch(place, target.set);
+            if let Some(frame) = target.frame {
+                self.touch(frame, target.set);
                 if atomic {
-                    self.lines.masks_mut(place).dirty |= target.sectors;
+                    self.lines.masks_mut(frame).dirty |= target.sectors;
                 }
             }
             self.stats.hits += 1;
@@ -239,22 +239,22 @@ impl Cache {
         let wanted = if self.settings.sectored { target.sectors } else { self.full };
         let missing = wanted & !readable;
         if reserved & missing == missing
-            && let Some(place) = target.place
-            && let Some(fetch) = self.mshrs.find(place, target.tag, missing)
+            && let Some(frame) = target.frame
+            && let Some(fetch) = self.mshrs.find(frame, target.tag, missing)
         {
             if !self.mshrs.may_merge(fetch) {
                 return Access::Stall;
             }
-            self.touch(place, target.set);
+            self.touch(frame, target.set);
             self.mshrs.merge(fetch, request, atomic);
             return Access::Merged;
         }
         if !self.mshrs.has_free() {
             return Access::Stall;
         }
-        let Some(place) = self.allocate(&target) else { return Access::Stall };
-        self.lines.masks_mut(place).reserved |= missing;
-        let id = self.mshrs.start(target.tag, missing, place, request, atomic);
+        let Some(frame) = self.allocate(&target) else { return Access::Stall };
+        self.lines.masks_mut(frame).reserved |= missing;
+        let id = self.mshrs.start(target.tag, missing, frame, request, atomic);
         let (sectors, token) = (self.outside(target.tag, missing), Token::Fetch(id.into()));
         self.outgoing.push_back(Request { sectors, token, ..request });
         self.stats.misses += 1;
@@ -264,19 +264,19 @@ impl Cache {
     fn store(&mut self, request: Request, target: Target) -> Access {
         let back = self.settings.write == WritePolicy::Back;
         let Masks { valid, .. } = self.masks(&target);
-        let there = target.place.is_some() && valid & target.sectors == target.sectors;
+        let there = target.frame.is_some() && valid & target.sectors == target.sectors;
         let takes = there || self.settings.write_miss == WriteMiss::Allocate;
         let absorbed = back && takes;
         if !(absorbed && there) && self.outgoing.len() >= self.settings.miss_queue as usize {
             return Access::Stall;
         }
         if self.settings.write == WritePolicy::Evict {
-            if let Some(place) = target.place {
-                self.lines.masks_mut(place).valid &= !target.sectors;
+            if let Some(frame) = target.frame {
+                self.lines.masks_mut(frame).valid &= !target.sectors;
             }
         } else if takes {
-            let Some(place) = self.allocate(&target) else { return Access::Stall };
-            let masks = self.lines.masks_mut(place);
+            let Some(frame) = self.allocate(&target) else { return Access::Stall };
+            let masks = self.lines.masks_mut(frame);
             masks.write(target.sectors, target.words);
             if back {
                 masks.dirty |= target.sectors;
@@ -297,46 +297,46 @@ impl Cache {
     /// Returns the way of the target's line, and allocates one if the line has none yet.
     #[inline]
     fn allocate(&mut self, target: &Target) -> Option<usize> {
-        if let Some(place) = target.place {
-            self.touch(place, target.set);
-            return Some(place);
+        if let Some(frame) = target.frame {
+            self.touch(frame, target.set);
+            return Some(frame);
         }
-        let place = self.victim(target.set)?;
-        let Masks { dirty, .. } = self.lines.masks(place);
+        let frame = self.victim(target.set)?;
+        let Masks { dirty, .. } = self.lines.masks(frame);
         if dirty != 0
-            && let Some(tag) = self.lines.at(place)
+            && let Some(tag) = self.lines.at(frame)
         {
             self.stats.write_backs += 1;
             let (line, sectors) = (tag >> self.part_bits, self.outside(tag, dirty));
             self.outgoing.push_back(Request::new(line, sectors, RequestKind::WriteBack, Token::None));
         }
-        self.take(place, target);
-        Some(place)
+        self.take(frame, target);
+        Some(frame)
     }
 
     /// Returns the way of the target's line like [`Self::allocate`], if the victim need not be
     /// written back.
-    fn place_of(&mut self, target: &Target) -> Option<usize> {
-        if let Some(place) = target.place {
-            self.touch(place, target.set);
-            return Some(place);
+    fn frame_of(&mut self, target: &Target) -> Option<usize> {
+        if let Some(frame) = target.frame {
+            self.touch(frame, target.set);
+            return Some(frame);
         }
-        let place = self.victim(target.set)?;
-        self.take(place, target);
-        Some(place)
+        let frame = self.victim(target.set)?;
+        self.take(frame, target);
+        Some(frame)
     }
 
     /// Puts the target's line into a way.
-    fn take(&mut self, place: usize, target: &Target) {
-        self.lines.put(target.tag, place);
-        self.lines.move_to_end(place, target.set);
+    fn take(&mut self, frame: usize, target: &Target) {
+        self.lines.put(target.tag, frame);
+        self.lines.move_to_end(frame, target.set);
     }
 
     /// Updates the replacement order when a line that is present is accessed.
     #[inline]
-    fn touch(&mut self, place: usize, set: usize) {
+    fn touch(&mut self, frame: usize, set: usize) {
         match self.settings.replacement {
-            Replacement::Lru => self.lines.move_to_end(place, set),
+            Replacement::Lru => self.lines.move_to_end(frame, set),
             Replacement::Fifo | Replacement::Random => {}
         }
     }
@@ -350,7 +350,7 @@ impl Cache {
                 if self.lines.is_free(first) {
                     return Some(first);
                 }
-                self.lines.in_order(set).find(|&place| self.lines.is_free(place))
+                self.lines.in_order(set).find(|&frame| self.lines.is_free(frame))
             }
             Replacement::Random => self.drawn_victim(set),
         }
@@ -360,9 +360,9 @@ impl Cache {
     fn drawn_victim(&mut self, set: usize) -> Option<usize> {
         let lines = &self.lines;
         let ways = self.settings.ways as usize;
-        let mut free = (set * ways..(set + 1) * ways).filter(|&place| lines.is_free(place));
+        let mut free = (set * ways..(set + 1) * ways).filter(|&frame| lines.is_free(frame));
         let count = free.clone().count() as u64;
-        let empty = free.clone().find(|&place| lines.at(place).is_none());
+        let empty = free.clone().find(|&frame| lines.at(frame).is_none());
         // do not draw if there is no candidate, so that the number of attempts has no effect on the
         // generator
         if count == 0 {

@@ -124,11 +124,11 @@ fn random_replacement_is_uniform_and_the_seed_decides() {
             touch(&mut cache, line);
         }
         for line in 4..2004 {
-            let lines = |cache: &Cache| [0, 1, 2, 3].map(|place| cache.lines.at(place));
+            let lines = |cache: &Cache| [0, 1, 2, 3].map(|frame| cache.lines.at(frame));
             let before = lines(&cache);
             touch(&mut cache, line);
-            let place = before.iter().zip(&lines(&cache)).position(|(old, new)| old != new);
-            evicted[place.unwrap()] += 1;
+            let frame = before.iter().zip(&lines(&cache)).position(|(old, new)| old != new);
+            evicted[frame.unwrap()] += 1;
         }
         evicted
     };
@@ -323,7 +323,7 @@ fn a_whole_sector_completes_no_other() {
 /// Tests that a line can have several fetches in flight, of sectors that were missed one after the
 /// other: each is found, in the order of their starts, until its own data arrives, in any order.
 #[test]
-fn fetches_of_one_place_are_all_found() {
+fn fetches_of_one_frame_are_all_found() {
     for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
         let mut mshrs = Mshrs::new(4, 8, 2);
         let start = |sector: u8| mshrs.start(5, 1 << sector, 1, read(5, 1 << sector), false);

@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use super::Request;
+use super::carried::CarriedRow;
 use super::halves::{halves, whole};
-use super::left::RowLeft;
 use warpbound_core::machine::memory::{Dram as Settings, DramScheduler};
 use warpbound_trace::trace::{DramSample, DramStats};
 
@@ -92,7 +92,7 @@ impl Dram {
 
     /// Returns the state at rest: for each bank its row and whether that is open, and the round
     /// robin pointer of the banks.
-    pub fn left(&self) -> (Vec<RowLeft>, usize) {
+    pub fn left(&self) -> (Vec<CarriedRow>, usize) {
         let row = |bank: &Bank| {
             let (high, low) = halves(bank.row);
             (bank.open || bank.row != 0).then_some((high, low, bank.open))
@@ -102,7 +102,7 @@ impl Dram {
 
     /// Restores the state that another launch has left, and returns whether it fits.
     #[must_use]
-    pub fn go_on_after(&mut self, rows: &[RowLeft], turn: usize) -> bool {
+    pub fn go_on_after(&mut self, rows: &[CarriedRow], turn: usize) -> bool {
         let fits = rows.len() == self.banks.len() && turn < self.banks.len();
         if fits {
             for (bank, row) in self.banks.iter_mut().zip(rows) {

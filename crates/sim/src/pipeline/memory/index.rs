@@ -28,17 +28,17 @@ static REMAINDERS: [[[u16; 256]; 8]; PRIMITIVE.len()] = {
     let mut all = [[[0; 256]; 8]; PRIMITIVE.len()];
     let mut degree = 1;
     while degree < PRIMITIVE.len() {
-        let mut place = 0;
-        while place < 8 {
+        let mut frame = 0;
+        while frame < 8 {
             let mut byte = 1;
             while byte < 256 {
                 let others = byte & (byte - 1);
-                let lowest = ((byte ^ others) as u64) << (8 * place);
-                all[degree][place][byte] =
-                    all[degree][place][others] ^ by_division(lowest, degree as u32) as u16;
+                let lowest = ((byte ^ others) as u64) << (8 * frame);
+                all[degree][frame][byte] =
+                    all[degree][frame][others] ^ by_division(lowest, degree as u32) as u16;
                 byte += 1;
             }
-            place += 1;
+            frame += 1;
         }
         degree += 1;
     }
@@ -48,8 +48,8 @@ static REMAINDERS: [[[u16; 256]; 8]; PRIMITIVE.len()] = {
 #[inline(always)]
 fn remainder(mut number: u64, bits: u32) -> u64 {
     let mut sum = 0;
-    for of_place in &REMAINDERS[bits as usize] {
-        sum ^= of_place[number as usize % 256];
+    for of_frame in &REMAINDERS[bits as usize] {
+        sum ^= of_frame[number as usize % 256];
         number >>= 8;
         if number == 0 {
             break;

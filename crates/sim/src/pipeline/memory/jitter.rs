@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::left::Drawn;
+use super::carried::Drawn;
 use warpbound_core::machine::memory::Jitter;
 
 /// A generator of additions to a latency. It uses integer arithmetic only, so that every platform

@@ -65,7 +65,7 @@ fn whole_sectors(words: u32) -> u8 {
     (whole.wrapping_mul(0x0102_0408) >> 24) as u8 & 0xf
 }
 
-/// The lines of a cache. Way `way` of set `set` has the index `set * ways + way`, its place. The
+/// The lines of a cache. Way `way` of set `set` has the index `set * ways + way`, its frame. The
 /// arrays are allocated by [`Self::set_up`], because many a cache of a large GPU is never used.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
@@ -108,34 +108,34 @@ impl Lines {
         if self.lines.is_empty() {
             return Vec::new();
         }
-        let of_set = |set: usize| self.in_order(set).map(move |place| (set, place));
-        let line = |(set, place): (usize, usize)| {
-            let (high, low) = halves(self.at(place)?);
-            let Masks { valid, dirty, partial, words, reserved: _ } = self.masks(place);
-            let way = place - set * self.ways;
+        let of_set = |set: usize| self.in_order(set).map(move |frame| (set, frame));
+        let line = |(set, frame): (usize, usize)| {
+            let (high, low) = halves(self.at(frame)?);
+            let Masks { valid, dirty, partial, words, reserved: _ } = self.masks(frame);
+            let way = frame - set * self.ways;
             Some(LineLeft(set as u32, way as u32, high, low, [valid | dirty << 4, partial], words))
         };
         (0..self.sets).flat_map(of_set).filter_map(line).collect()
     }
 
     /// Takes out the lines, which have these sectors, and leaves the cache empty.
-    pub fn leave(&mut self, full: u8) -> LinesLeft {
-        LinesLeft::Whole(std::mem::replace(self, Self::new(self.sets, self.ways)), full)
+    pub fn leave(&mut self, full: u8) -> CarriedLines {
+        CarriedLines::Whole(std::mem::replace(self, Self::new(self.sets, self.ways)), full)
     }
 
     /// Restores the lines that another launch has left in a cache whose lines have these sectors,
     /// and returns whether they fit. The cache must be empty.
     #[must_use]
-    pub fn go_on_after(&mut self, left: LinesLeft, full: u8) -> bool {
+    pub fn go_on_after(&mut self, left: CarriedLines, full: u8) -> bool {
         match left {
-            LinesLeft::Whole(left, of) => {
+            CarriedLines::Whole(left, of) => {
                 let fits = (self.sets, self.ways, full) == (left.sets, left.ways, of);
                 if fits {
                     *self = left;
                 }
                 fits
             }
-            LinesLeft::Listed(list) => self.fill(&list, full),
+            CarriedLines::Listed(list) => self.fill(&list, full),
         }
     }
 
@@ -156,33 +156,33 @@ impl Lines {
             {
                 return false;
             }
-            let place = set * self.ways + way;
-            if self.at(place).is_some() {
+            let frame = set * self.ways + way;
+            if self.at(frame).is_some() {
                 return false;
             }
-            self.put(tag, place);
-            *self.masks_mut(place) = Masks { valid, dirty, reserved: 0, partial, words };
-            self.move_to_end(place, set);
+            self.put(tag, frame);
+            *self.masks_mut(frame) = Masks { valid, dirty, reserved: 0, partial, words };
+            self.move_to_end(frame, set);
         }
         true
     }
 
     /// Returns the sector masks of the line in a way.
     #[inline(always)]
-    pub fn masks(&self, place: usize) -> Masks {
-        self.lines[place].masks
+    pub fn masks(&self, frame: usize) -> Masks {
+        self.lines[frame].masks
     }
 
     /// Returns whether a way does not wait for data.
     #[inline(always)]
-    pub fn is_free(&self, place: usize) -> bool {
-        self.masks(place).reserved == 0
+    pub fn is_free(&self, frame: usize) -> bool {
+        self.masks(frame).reserved == 0
     }
 
     /// Returns the sector masks of the line in a way, like [`Self::masks`], for modification.
     #[inline(always)]
-    pub fn masks_mut(&mut self, place: usize) -> &mut Masks {
-        &mut self.lines[place].masks
+    pub fn masks_mut(&mut self, frame: usize) -> &mut Masks {
+        &mut self.lines[frame].masks
     }
 
     /// Returns the way of a line, as an index.
@@ -191,10 +191,10 @@ impl Lines {
         let base = set * self.ways;
         let mut next = self.heads[self.head(tag)];
         while next != 0 {
-            let place = next as usize - 1;
-            let line = &self.lines[place];
-            if line.tag == tag + 1 && place.wrapping_sub(base) < self.ways {
-                return Some(place);
+            let frame = next as usize - 1;
+            let line = &self.lines[frame];
+            if line.tag == tag + 1 && frame.wrapping_sub(base) < self.ways {
+                return Some(frame);
             }
             next = line.other;
         }
@@ -209,30 +209,30 @@ impl Lines {
 
     /// Returns the tag of the line in a way, if there is one.
     #[inline]
-    pub fn at(&self, place: usize) -> Option<u64> {
-        self.lines[place].tag.checked_sub(1)
+    pub fn at(&self, frame: usize) -> Option<u64> {
+        self.lines[frame].tag.checked_sub(1)
     }
 
     /// Puts a line without any valid sector into a way, and removes the previous line.
-    pub fn put(&mut self, tag: u64, place: usize) {
-        if let Some(old) = self.at(place) {
-            self.remove(old, place);
+    pub fn put(&mut self, tag: u64, frame: usize) {
+        if let Some(old) = self.at(frame) {
+            self.remove(old, frame);
         }
         let head = self.head(tag);
-        let line = &mut self.lines[place];
+        let line = &mut self.lines[frame];
         line.tag = tag + 1;
-        line.other = std::mem::replace(&mut self.heads[head], place as u32 + 1);
+        line.other = std::mem::replace(&mut self.heads[head], frame as u32 + 1);
         line.masks = Masks::default();
     }
 
-    fn remove(&mut self, tag: u64, place: usize) {
-        let (head, next) = (self.head(tag), self.lines[place].other);
+    fn remove(&mut self, tag: u64, frame: usize) {
+        let (head, next) = (self.head(tag), self.lines[frame].other);
         let mut before = self.heads[head] as usize;
-        if before == place + 1 {
+        if before == frame + 1 {
             self.heads[head] = next;
             return;
         }
-        while self.lines[before - 1].other as usize != place + 1 {
+        while self.lines[before - 1].other as usize != frame + 1 {
             before = self.lines[before - 1].other as usize;
         }
         self.lines[before - 1].other = next;
@@ -256,11 +256,11 @@ impl Lines {
 
     /// Moves a way to the end of its set's replacement order.
     #[inline(always)]
-    pub fn move_to_end(&mut self, place: usize, set: usize) {
+    pub fn move_to_end(&mut self, frame: usize, set: usize) {
         let base = set * self.ways;
         let ring = &mut self.lines[base..base + self.ways];
         let first = &mut self.first[set];
-        let way = place - base;
+        let way = frame - base;
         if way == *first as usize {
             *first = next(ring, way) as u32;
         } else if way != before(ring, *first as usize) {
@@ -273,14 +273,14 @@ impl Lines {
 /// serialized form is a list.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Vec<LineLeft>")]
-pub(super) enum LinesLeft {
+pub(super) enum CarriedLines {
     /// The lines, and a mask of the sectors of a line.
     Whole(Lines, u8),
     /// A list, set by set in replacement order.
     Listed(Vec<LineLeft>),
 }
 
-impl LinesLeft {
+impl CarriedLines {
     fn list(&self) -> Cow<'_, [LineLeft]> {
         match self {
             Self::Whole(lines, _) => lines.list().into(),
@@ -289,31 +289,31 @@ impl LinesLeft {
     }
 }
 
-impl From<Vec<LineLeft>> for LinesLeft {
+impl From<Vec<LineLeft>> for CarriedLines {
     fn from(list: Vec<LineLeft>) -> Self {
         Self::Listed(list)
     }
 }
 
-impl Default for LinesLeft {
+impl Default for CarriedLines {
     fn default() -> Self {
         Self::Listed(Vec::new())
     }
 }
 
-impl Serialize for LinesLeft {
+impl Serialize for CarriedLines {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.list().serialize(serializer)
     }
 }
 
-impl PartialEq for LinesLeft {
+impl PartialEq for CarriedLines {
     fn eq(&self, other: &Self) -> bool {
         self.list() == other.list()
     }
 }
 
-impl Eq for LinesLeft {}
+impl Eq for CarriedLines {}
 
 /// A line: its set and way, the halves of its tag, its masks (valid, then dirty sectors, four bits
 /// each; then those written in part), and the words of it that have been written.
@@ -378,7 +378,7 @@ mod tests {
 
     /// Compares the lines with plain lists.
     #[test]
-    fn places_and_their_order() {
+    fn frames_and_their_order() {
         for ways in [1, 2, 3, 16, 17] {
             let mut lines = Lines::new(4, ways);
             lines.set_up();
@@ -387,19 +387,19 @@ mod tests {
             let mut there = vec![None; 4 * ways];
             for n in 0..2000_usize {
                 let number = n.wrapping_mul(0x9e37_79b9) >> 3;
-                let (set, place) = (number % 4, number % 4 * ways + number / 4 % ways);
+                let (set, frame) = (number % 4, number % 4 * ways + number / 4 % ways);
                 if number % 7 < 3 {
                     let tag = number as u64 % 50 * 4 + set as u64;
                     if lines.find(tag, set).is_none() {
-                        lines.put(tag, place);
-                        there[place] = Some(tag);
+                        lines.put(tag, frame);
+                        there[frame] = Some(tag);
                     }
                 }
-                lines.move_to_end(place, set);
-                lists[set].retain(|&other| other != place);
-                lists[set].push(place);
+                lines.move_to_end(frame, set);
+                lists[set].retain(|&other| other != frame);
+                lists[set].push(frame);
                 assert!(lines.in_order(set).eq(lists[set].iter().copied()));
-                assert_eq!(lines.at(place), there[place]);
+                assert_eq!(lines.at(frame), there[frame]);
                 for tag in (0..50).map(|tag| tag * 4 + set as u64) {
                     assert_eq!(lines.find(tag, set), there.iter().position(|&at| at == Some(tag)));
                 }

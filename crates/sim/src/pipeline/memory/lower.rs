@@ -1,8 +1,8 @@
 //! The memory system between the SMs and DRAM, DRAM included.
 
+use super::carried::CarriedMemory;
 use super::fixed::FixedLevel;
 use super::jitter::Draws;
-use super::left::MemoryLeft;
 use super::partitioned::Partitioned;
 use super::{Port, Share};
 use crate::result::LowerStats;
@@ -46,20 +46,20 @@ impl Lower {
     /// Restores, before the first cycle, the state that another launch has left, and returns
     /// whether it fits.
     #[must_use]
-    pub fn go_on_after(&mut self, left: MemoryLeft) -> bool {
+    pub fn go_on_after(&mut self, left: CarriedMemory) -> bool {
         match (&mut self.kind, left) {
-            (Kind::Fixed(fixed), MemoryLeft::Fixed(drawn)) => {
+            (Kind::Fixed(fixed), CarriedMemory::Fixed(drawn)) => {
                 fixed.draws.go_on_after(drawn);
                 true
             }
-            (Kind::Partitions(partitions), MemoryLeft::Partitions(left)) => partitions.go_on_after(left),
+            (Kind::Partitions(partitions), CarriedMemory::Partitions(left)) => partitions.go_on_after(left),
             _ => false,
         }
     }
 
     /// Returns the state that a launch of `cycles` core cycles leaves: all requests in flight are
     /// completed first. No SM waits for any of them.
-    pub fn leave(mut self, cycles: u64, sms: usize) -> MemoryLeft {
+    pub fn leave(mut self, cycles: u64, sms: usize) -> CarriedMemory {
         let mut ports: Vec<Port> = (0..sms).map(|sm| self.port(sm)).collect();
         self.waiting = 0;
         loop {
@@ -75,8 +75,8 @@ impl Lower {
             }
         }
         match self.kind {
-            Kind::Fixed(fixed) => MemoryLeft::Fixed(fixed.draws.drawn()),
-            Kind::Partitions(mut partitions) => MemoryLeft::Partitions(partitions.leave(cycles)),
+            Kind::Fixed(fixed) => CarriedMemory::Fixed(fixed.draws.drawn()),
+            Kind::Partitions(mut partitions) => CarriedMemory::Partitions(partitions.leave(cycles)),
         }
     }
 

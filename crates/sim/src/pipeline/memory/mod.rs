@@ -16,6 +16,7 @@
 //! caches.
 
 mod cache;
+mod carried;
 mod channel;
 mod clock;
 mod crossbar;
@@ -24,7 +25,6 @@ mod fixed;
 mod halves;
 mod index;
 mod jitter;
-mod left;
 mod lines;
 mod lower;
 mod mapping;
@@ -37,7 +37,7 @@ mod share;
 mod slice;
 
 pub(super) use cache::{Access, Cache};
-pub(crate) use left::MemoryLeft;
+pub(crate) use carried::CarriedMemory;
 pub(super) use lower::Lower;
 pub(super) use port::Port;
 pub(super) use share::Share;

@@ -17,7 +17,7 @@ struct Fetch {
     pending: bool,
     atomic: bool,
     /// The way of the cache that is allocated for the line, as an index.
-    place: u32,
+    frame: u32,
     /// The number of requests that wait.
     waiting: u32,
     /// The first and the last of the other waiting requests, which are linked in order.
@@ -36,7 +36,7 @@ struct Waiter {
 /// The effect of a completed fetch on the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Done {
-    pub place: usize,
+    pub frame: usize,
     pub sectors: u8,
     /// Whether an atomic waits for it.
     pub atomic: bool,
@@ -51,8 +51,8 @@ pub(super) struct Mshrs {
     free: Vec<u32>,
     /// For each way of the cache, one more than the first fetch in flight for it, or 0. Empty
     /// before the first fetch.
-    by_place: Vec<u32>,
-    places: usize,
+    by_frame: Vec<u32>,
+    frames: usize,
     merge: u32,
     waiters: Vec<Waiter>,
     free_waiter: u32,
@@ -61,13 +61,13 @@ pub(super) struct Mshrs {
 }
 
 impl Mshrs {
-    pub fn new(count: u32, merge: u32, places: usize) -> Self {
+    pub fn new(count: u32, merge: u32, frames: usize) -> Self {
         Self {
             fetches: Vec::new(),
             count: count as usize,
             free: Vec::new(),
-            by_place: Vec::new(),
-            places,
+            by_frame: Vec::new(),
+            frames,
             merge,
             waiters: Vec::new(),
             free_waiter: NONE,
@@ -77,26 +77,26 @@ impl Mshrs {
 
     /// Returns the fetch in flight that brings these sectors of a line to its way; if there are
     /// several, the one that started first.
-    pub fn find(&self, place: usize, line: u64, sectors: u8) -> Option<u32> {
-        let mut fetches = self.of_place(place);
+    pub fn find(&self, frame: usize, line: u64, sectors: u8) -> Option<u32> {
+        let mut fetches = self.of_frame(frame);
         fetches.find(|&id| {
             let fetch = &self.fetches[id as usize];
             fetch.line == line && fetch.sectors & sectors == sectors
         })
     }
 
-    fn of_place(&self, place: usize) -> impl Iterator<Item = u32> {
+    fn of_frame(&self, frame: usize) -> impl Iterator<Item = u32> {
         let there = |id: u32| (id != NONE).then_some(id);
-        let first = self.by_place.get(place).and_then(|first| first.checked_sub(1));
+        let first = self.by_frame.get(frame).and_then(|first| first.checked_sub(1));
         std::iter::successors(first, move |&id| there(self.fetches[id as usize].next))
     }
 
     /// Sets the successor of a fetch of a way, or the first fetch of the way.
-    fn link(&mut self, place: usize, before: Option<u32>, next: u32) {
+    fn link(&mut self, frame: usize, before: Option<u32>, next: u32) {
         match before {
             Some(before) => self.fetches[before as usize].next = next,
             // NONE becomes 0
-            None => self.by_place[place] = next.wrapping_add(1),
+            None => self.by_frame[frame] = next.wrapping_add(1),
         }
     }
 
@@ -116,7 +116,7 @@ impl Mshrs {
 
     /// Starts a fetch for a request, and returns the number of its register; one must be free.
     #[inline]
-    pub fn start(&mut self, line: u64, sectors: u8, place: usize, request: Request, atomic: bool) -> u32 {
+    pub fn start(&mut self, line: u64, sectors: u8, frame: usize, request: Request, atomic: bool) -> u32 {
         debug_assert!(self.has_free(), "the caller has asked for a free one");
         let fetch = Fetch {
             line,
@@ -124,7 +124,7 @@ impl Mshrs {
             sectors,
             pending: true,
             atomic,
-            place: place as u32,
+            frame: frame as u32,
             waiting: 1,
             first: NONE,
             last: NONE,
@@ -140,14 +140,14 @@ impl Mshrs {
                 (self.fetches.len() - 1) as u32
             }
         };
-        if self.by_place.is_empty() {
-            self.by_place = vec![0; self.places];
+        if self.by_frame.is_empty() {
+            self.by_frame = vec![0; self.frames];
         }
-        if self.by_place[place] == 0 {
-            self.by_place[place] = id + 1;
+        if self.by_frame[frame] == 0 {
+            self.by_frame[frame] = id + 1;
         } else {
-            let last = self.of_place(place).last();
-            self.link(place, last, id);
+            let last = self.of_frame(frame).last();
+            self.link(frame, last, id);
         }
         id
     }
@@ -179,17 +179,17 @@ impl Mshrs {
     #[inline(always)]
     pub fn complete(&mut self, id: u32) -> Done {
         let fetch = &mut self.fetches[id as usize];
-        let (place, sectors, atomic, next) = (fetch.place as usize, fetch.sectors, fetch.atomic, fetch.next);
+        let (frame, sectors, atomic, next) = (fetch.frame as usize, fetch.sectors, fetch.atomic, fetch.next);
         assert!(fetch.pending, "memory answered a fetch that is not under way");
         fetch.pending = false;
-        if self.by_place[place] == id + 1 {
-            self.link(place, None, next);
+        if self.by_frame[frame] == id + 1 {
+            self.link(frame, None, next);
         } else {
-            let before = self.of_place(place).take_while(|&other| other != id).last();
-            self.link(place, before, next);
+            let before = self.of_frame(frame).take_while(|&other| other != id).last();
+            self.link(frame, before, next);
         }
         self.complete.push_back(id);
-        Done { place, sectors, atomic }
+        Done { frame, sectors, atomic }
     }
 
     #[inline]

@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 
 use super::Request;
 use super::cache::Cache;
+use super::carried::CarriedPartition;
 use super::channel::Channel;
 use super::clock::Clock;
 use super::jitter::Draws;
-use super::left::PartitionLeft;
 use super::mapping::Mapping;
 use super::slice::Slice;
 use crate::result::LowerStats;
@@ -71,11 +71,11 @@ impl Partition {
     }
 
     /// Takes out the state at rest after this number of ticks.
-    pub fn leave(&mut self, ticks: u64) -> PartitionLeft {
+    pub fn leave(&mut self, ticks: u64) -> CarriedPartition {
         let mut clock = self.clock;
         clock.go_on_after(ticks);
         let (rows, turn) = self.channel.dram.left();
-        PartitionLeft {
+        CarriedPartition {
             clock,
             caches: self.caches().map(Cache::leave).collect(),
             served: self.channel.served,
@@ -87,8 +87,8 @@ impl Partition {
 
     /// Restores the state that another launch has left, and returns whether it fits.
     #[must_use]
-    pub fn go_on_after(&mut self, left: PartitionLeft) -> bool {
-        let PartitionLeft { clock, caches, served, drawn, rows, turn } = left;
+    pub fn go_on_after(&mut self, left: CarriedPartition) -> bool {
+        let CarriedPartition { clock, caches, served, drawn, rows, turn } = left;
         if !clock.is_like(&self.clock)
             || caches.len() != self.caches().count()
             || served >= self.replies.len()

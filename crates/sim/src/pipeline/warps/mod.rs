@@ -10,9 +10,9 @@ mod hazards;
 mod scoreboard;
 
 use super::code::{Code, Instr};
+use super::latch_entry::KINDS;
 use super::load_store::Parts;
 use super::per::{Per, PerSlot};
-use super::place::KINDS;
 use crate::ops::issuing;
 use codes::Held;
 use scoreboard::{Scoreboard, SlotPair};

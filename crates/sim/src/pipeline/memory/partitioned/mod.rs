@@ -4,10 +4,10 @@
 mod window;
 
 use super::cache::Cache;
+use super::carried::CarriedPartitions;
 use super::clock::Clock;
 use super::crossbar::{Crossbar, Outputs};
 use super::jitter::Draws;
-use super::left::PartitionsLeft;
 use super::mapping::Mapping;
 use super::partition::Partition;
 use super::share::Share;
@@ -96,11 +96,11 @@ impl Partitioned {
     }
 
     /// Takes out the state at rest that a launch of this number of core cycles leaves.
-    pub fn leave(&mut self, cycles: u64) -> PartitionsLeft {
+    pub fn leave(&mut self, cycles: u64) -> CarriedPartitions {
         let ticks = self.clock.ticks(cycles);
         let mut clock = self.clock;
         clock.go_on_after(cycles);
-        PartitionsLeft {
+        CarriedPartitions {
             clock,
             requests: self.requests.left(),
             replies: self.replies.left(),
@@ -111,8 +111,8 @@ impl Partitioned {
     /// Restores, before the first cycle, the state that another launch has left, and returns
     /// whether it fits.
     #[must_use]
-    pub fn go_on_after(&mut self, left: PartitionsLeft) -> bool {
-        let PartitionsLeft { clock, requests, replies, partitions } = left;
+    pub fn go_on_after(&mut self, left: CarriedPartitions) -> bool {
+        let CarriedPartitions { clock, requests, replies, partitions } = left;
         if !clock.is_like(&self.clock) || partitions.len() != self.partitions().count() {
             return false;
         }

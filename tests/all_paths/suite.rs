@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use warpbound::base::{Cycles, Pc, Watch};
+use warpbound::base::{Cycles, Pc, ProgressMonitor};
 use warpbound::bound::{Analyser, Bound, BoundReport, Iwb, Schedules, StaticKind};
-use warpbound::check::every_path::{EveryPath, StaticLaunch, every_path, for_each_block};
+use warpbound::check::all_paths::{AllPathsBound, AllPathsOutcome, all_paths, for_each_block};
 use warpbound::check::{Workload, WorkloadKind};
 use warpbound::exec::{Executor, Options};
 use warpbound::machine::Machine;
@@ -27,7 +27,7 @@ fn workload(shipped: &Shipped) -> Workload {
 }
 
 /// Returns its value for every work-conserving schedule.
-fn value(found: &StaticLaunch) -> Cycles {
+fn value(found: &AllPathsBound) -> Cycles {
     found.under(Schedules::WorkConserving).expect("it applies").cycles()
 }
 
@@ -37,14 +37,14 @@ fn run(
     shipped: &Shipped,
     machine: &Machine,
     bounds: &HashMap<Pc, u64>,
-) -> Result<(u64, StaticLaunch), String> {
+) -> Result<(u64, AllPathsBound), String> {
     let workload = workload(shipped);
-    let watch = Watch::default();
-    let found = every_path(&workload, machine, &[], bounds, STEPS, &watch).map_err(|e| e.to_string())?;
-    let EveryPath::Bound(found) = found else { panic!("{}: {found:?}", shipped.name) };
+    let monitor = ProgressMonitor::default();
+    let found = all_paths(&workload, machine, &[], bounds, STEPS, &monitor).map_err(|e| e.to_string())?;
+    let AllPathsOutcome::Bound(found) = found else { panic!("{}: {found:?}", shipped.name) };
     let options = Options::of(machine, STEPS);
     let mut sets = Vec::new();
-    for_each_block(&workload, options, bounds, &watch, |block| sets.push(block)).expect("as before");
+    for_each_block(&workload, options, bounds, &monitor, |block| sets.push(block)).expect("as before");
     let table = TimingTable::new(&shipped.program, machine).expect("it fits");
     let mut executor = Executor::new(&shipped.program, &shipped.launch, options).expect("a launch");
     let (mut paths, mut analyser, mut iwb) = (BlockPaths::default(), Analyser::new(&table), 0);
@@ -176,9 +176,9 @@ fn blocks_that_are_resident_together_are_bounded_as_rbb_does() {
         let bounds =
             if BOUNDED.contains(&shipped.name.as_str()) { observed_bounds(&shipped) } else { HashMap::new() };
         for machine in &machines {
-            let found = every_path(&workload, machine, &[], &bounds, STEPS, &Watch::default());
+            let found = all_paths(&workload, machine, &[], &bounds, STEPS, &ProgressMonitor::default());
             let found = found.unwrap_or_else(|error| panic!("{}: {error}", shipped.name));
-            let EveryPath::Bound(found) = found else { panic!("{}: {found:?}", shipped.name) };
+            let AllPathsOutcome::Bound(found) = found else { panic!("{}: {found:?}", shipped.name) };
             assert_eq!(found.kind, StaticKind::Rbb);
             let run = &runs::judged(&workload, machine, None)[0];
             let rbb = run.judged().find(|row| row.name == "rbb").expect("blocks are resident together");

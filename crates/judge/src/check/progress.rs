@@ -6,8 +6,8 @@ use std::io::{self, BufRead, Read, Write};
 use serde::{Deserialize, Serialize};
 
 use super::application::Application;
+use super::judged_application::JudgedApplication;
 use super::steps::start;
-use super::tally::Judged;
 use warpbound_bound::Bound;
 use warpbound_core::machine::Machine;
 use warpbound_exec::{Device, Options};
@@ -22,7 +22,7 @@ const MOST: u64 = 10u64.pow(MAX_DIGITS as u32);
 
 /// The progress of runs: the number of launches that are complete, and their results.
 #[derive(Serialize)]
-pub struct Reached<'r> {
+pub struct ApplicationProgress<'r> {
     /// The index of the group in progress. Runs on machines that need different data recorded form
     /// groups that run one after the other.
     pub group: usize,
@@ -32,7 +32,7 @@ pub struct Reached<'r> {
     /// The number of launches that the runs of the group in progress have completed.
     pub launches: u64,
     /// The results so far, by machine and policy; `None` if there are none.
-    pub runs: Vec<Vec<Option<&'r Judged>>>,
+    pub runs: Vec<Vec<Option<&'r JudgedApplication>>>,
     /// The state of caches and DRAM that the launches have left, by machine and policy.
     pub left: Vec<Vec<&'r CarriedState>>,
     /// The memory after the last of these launches; `None` for a list of traces.
@@ -40,13 +40,13 @@ pub struct Reached<'r> {
     pub device: Option<&'r Device>,
 }
 
-/// The progress of runs in the form from which they resume; compare [`Reached`].
+/// The progress of runs in the form from which they resume; compare [`ApplicationProgress`].
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Begun {
+pub struct SavedProgress {
     pub(super) group: usize,
     pub(super) launches: u64,
-    pub(super) runs: Vec<Vec<Option<Judged>>>,
+    pub(super) runs: Vec<Vec<Option<JudgedApplication>>>,
     pub(super) left: Vec<Vec<CarriedState>>,
     #[serde(skip)]
     pub(super) device: Option<Device>,
@@ -87,7 +87,7 @@ pub(super) fn launches_on(
 
 /// The runs that a checkpoint belongs to.
 #[derive(Clone, Copy)]
-pub struct Of<'a> {
+pub struct ProgressOf<'a> {
     /// The application.
     pub application: &'a Application,
     /// The machines, each with its policies.
@@ -99,7 +99,7 @@ pub struct Of<'a> {
 /// The largest number of bytes of a line of results.
 const MAX_LINE: u64 = 1 << 30;
 
-impl Of<'_> {
+impl ProgressOf<'_> {
     /// Returns the number of launches to execute; a launch counts once for each group that executes
     /// it.
     pub fn launches(&self) -> u64 {
@@ -112,7 +112,7 @@ impl Of<'_> {
     }
 }
 
-impl Reached<'_> {
+impl ApplicationProgress<'_> {
     /// Returns the number of launches that are complete and the number of all launches; a launch
     /// counts once for each group that executes it.
     pub fn through(&self, of: &Application) -> (u64, u64) {
@@ -130,12 +130,12 @@ impl Reached<'_> {
     }
 }
 
-impl Begun {
-    /// Reads what [`Reached::write`] wrote for the same application, machines, policies and bounds.
+impl SavedProgress {
+    /// Reads what [`ApplicationProgress::write`] wrote for the same application, machines, policies and bounds.
     ///
     /// # Errors
     /// Returns a description of what is wrong with the input.
-    pub fn read(from: &mut impl BufRead, of: &Of) -> Result<Self, String> {
+    pub fn read(from: &mut impl BufRead, of: &ProgressOf) -> Result<Self, String> {
         let results = line(from)?;
         let begun: Self = serde_json::from_slice(&results)
             .map_err(|error| format!("the results cannot be read: {error}"))?;
@@ -152,13 +152,13 @@ impl Begun {
         }
     }
 
-    /// Does the same as [`Reached::through`].
-    pub fn through(&self, of: &Of) -> (u64, u64) {
+    /// Does the same as [`ApplicationProgress::through`].
+    pub fn through(&self, of: &ProgressOf) -> (u64, u64) {
         through((self.group, of.groups().len()), self.launches, of.application.launches())
     }
 
     /// Checks that these can be results of these runs.
-    fn fits(&self, of: &Of) -> Result<(), String> {
+    fn fits(&self, of: &ProgressOf) -> Result<(), String> {
         let launches = of.application.launches();
         let groups = of.groups();
         if self.launches > launches || self.group >= groups.len() {
@@ -194,7 +194,7 @@ impl Begun {
 
 /// Checks that this can be the result of a run of launches by these statements.
 fn fits(
-    run: &Judged,
+    run: &JudgedApplication,
     statements: &[usize],
     machine: &Machine,
     policy: &PolicySetup,

@@ -12,11 +12,11 @@ use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
-use warpbound_judge::check::every_path::{EveryPath, every_path};
+use warpbound_judge::check::all_paths::{AllPathsOutcome, all_paths};
 use warpbound_judge::explore::explore;
 use warpbound_judge::explore::search::Limits;
 use warpbound_judge::load::LoadedKernel;
-use warpbound_report::wcet::{Explored, StaticOf};
+use warpbound_report::wcet::{AllPathsValue, Explored};
 
 /// The most blocks of a launch that is explored.
 const MAX_BLOCKS: usize = 64;
@@ -26,28 +26,29 @@ const MAX_KNOWN: usize = 64;
 
 /// Returns the bound over all paths, for runs with these schedules. If a loop needs a bound or
 /// something cannot be analysed, the result states it.
-pub fn static_of(
+pub fn all_paths_value(
     kernel: &LoadedKernel,
     machine: &Machine,
     schedules: &[Schedules],
     bounds: &HashMap<Pc, u64>,
     common: &Common,
     session: &Session,
-) -> Result<StaticOf, Diagnostics> {
+) -> Result<AllPathsValue, Diagnostics> {
     let policies: Vec<SchedulerKind> = schedules.iter().filter_map(Schedules::policy).cloned().collect();
-    let found = every_path(&kernel.workload, machine, &policies, bounds, common.fuel(), &session.watch);
+    let found = all_paths(&kernel.workload, machine, &policies, bounds, common.fuel(), &session.monitor);
     Ok(match found {
-        Ok(EveryPath::Bound(found)) => {
+        Ok(AllPathsOutcome::Bound(found)) => {
             let of_each = schedules.iter().map(|schedules| found.under(schedules.clone()));
             match of_each.collect::<Result<Vec<_>, _>>() {
-                Ok(values) => values
-                    .first()
-                    .map_or_else(|| StaticOf::Missing("no run".to_owned()), |value| StaticOf::Bound(*value)),
-                Err(why) => StaticOf::Missing(why.to_string()),
+                Ok(values) => values.first().map_or_else(
+                    || AllPathsValue::Missing("no run".to_owned()),
+                    |value| AllPathsValue::Bound(*value),
+                ),
+                Err(why) => AllPathsValue::Missing(why.to_string()),
             }
         }
-        Ok(EveryPath::NotApplicable(why)) => StaticOf::Missing(why.to_string()),
-        Ok(EveryPath::Stopped) => {
+        Ok(AllPathsOutcome::NotApplicable(why)) => AllPathsValue::Missing(why.to_string()),
+        Ok(AllPathsOutcome::Stopped) => {
             return Err(
                 Diagnostic::general(kernel.workload.name.clone(), "ended before there was a bound").into()
             );
@@ -58,7 +59,7 @@ pub fn static_of(
                 "" => problem.message.clone(),
                 hint => format!("{}; {hint}", problem.message),
             };
-            StaticOf::Missing(first.map_or_else(String::new, said))
+            AllPathsValue::Missing(first.map_or_else(String::new, said))
         }
     })
 }
@@ -93,7 +94,7 @@ impl Exploring<'_> {
         session.progress.begin(format!("exploring {name}"), Some(self.runs), "runs");
         for number in 0..self.runs {
             let seed = self.common.seed + number;
-            let kernel = load::kernel(name, self.ptx, seed, &session.watch)?;
+            let kernel = load::kernel(name, self.ptx, seed, &session.monitor)?;
             let hold = |partial_barriers, order: &Order| {
                 explorable(&kernel, machine, schedules, (partial_barriers, order))
             };
@@ -102,7 +103,7 @@ impl Exploring<'_> {
                 return Ok(Explored::Missing(why.to_string()));
             }
             let table = TimingTable::new(kernel.workload.program(), machine)?;
-            let mut source = kernel.workload.source(self.common.watched(machine), &session.watch)?;
+            let mut source = kernel.workload.source(self.common.watched(machine), &session.monitor)?;
             let (mut paths, mut blocks) = (BlockPaths::default(), Vec::new());
             while source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
                 if blocks.len() == MAX_BLOCKS {
@@ -134,7 +135,7 @@ impl Exploring<'_> {
             if worst.is_none_or(|(most, _)| value > most) {
                 worst = Some((value, seed));
             }
-            session.watch.advance(1);
+            session.monitor.advance(1);
         }
         Ok(worst
             .map_or_else(|| Explored::Missing("no run".to_owned()), |(sum, seed)| Explored::Worst(sum, seed)))
@@ -170,7 +171,7 @@ fn worst_of_blocks(
 ) -> Result<Cycles, String> {
     let mut sum = Cycles::ZERO;
     for paths in blocks {
-        match explore(table, machine, paths, Cycles::ZERO, limits, &session.watch) {
+        match explore(table, machine, paths, Cycles::ZERO, limits, &session.monitor) {
             Ok(found) if found.is_complete() => sum += found.worst.at_least,
             Ok(_) => return Err(format!("more than {} states (--max-states)", limits.max_states)),
             Err(why) => return Err(why.to_string()),

@@ -10,9 +10,9 @@ use crate::suite::suite_kernels;
 use warpbound_bound as bound;
 use warpbound_core::diag::Diagnostics;
 use warpbound_exec::Options;
-use warpbound_judge::check::every_path::{EveryPath, every_path, keeps_bounds};
+use warpbound_judge::check::all_paths::{AllPathsOutcome, all_paths, keeps_bounds};
 use warpbound_judge::check::{Plan, Verdict, check};
-use warpbound_report::every_path::{OfRun, StaticReport, StaticResult};
+use warpbound_report::all_paths::{OfRun, StaticReport, StaticResult};
 use warpbound_report::output::Output;
 
 /// Runs the command.
@@ -49,29 +49,29 @@ fn row(
     bounds: &ByLine,
     session: &Session,
 ) -> Result<Option<(StaticResult, Verdict)>, Diagnostics> {
-    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.watch)?;
+    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.monitor)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
     let policy = load::policy(&args.common, &kernel, &machine)?;
     let (given, resolved) = bounds.of(&kernel)?;
     let excerpts = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
     let options = Options::of(&machine, args.common.fuel());
-    keeps_bounds(&kernel.workload, options, &resolved, &session.watch).map_err(excerpts)?;
-    let found = every_path(
+    keeps_bounds(&kernel.workload, options, &resolved, &session.monitor).map_err(excerpts)?;
+    let found = all_paths(
         &kernel.workload,
         &machine,
         &[policy.kind()],
         &resolved,
         args.common.fuel(),
-        &session.watch,
+        &session.monitor,
     )
     .map_err(excerpts)?;
     let bounds = bound::all();
-    let options = args.common.run_options(&session.watch).judged_by(&bounds, &[]).threads(1).ahead(false);
+    let options = args.common.run_options(&session.monitor).judged_by(&bounds, &[]).threads(1).ahead(false);
     let policies = std::slice::from_ref(&policy);
     let checked = check(&Plan { workload: &kernel.workload, machine: &machine, policies, options })
         .map_err(|failed| excerpts(failed.problems))?;
-    let run = checked.into_iter().next().filter(warpbound_judge::check::Checked::is_complete);
-    let (Some(run), false) = (run, found == EveryPath::Stopped) else { return Ok(None) };
+    let run = checked.into_iter().next().filter(warpbound_judge::check::JudgedLaunch::is_complete);
+    let (Some(run), false) = (run, found == AllPathsOutcome::Stopped) else { return Ok(None) };
     let run = OfRun { policy: policy.kind(), checked: &run };
     let result = StaticResult::new(&kernel.workload, &machine, &given, &found, &run);
     let verdict = result.verdict(run.checked);

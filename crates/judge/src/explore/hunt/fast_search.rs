@@ -10,7 +10,7 @@
 //! adversarial schedules, whose worst makespan is attained but need not be the largest.
 
 use super::instance::{Instance, Kind};
-use crate::explore::worst_case::Worst;
+use crate::explore::worst_makespan::WorstMakespan;
 
 /// An instruction in the form that the search reads.
 #[derive(Clone, Copy, Debug)]
@@ -86,12 +86,12 @@ pub struct Evaluator {
 impl Evaluator {
     /// Returns the worst case over all work-conserving schedules, following at most `beam` states
     /// of a layer.
-    pub fn worst(&mut self, instance: &Instance, beam: usize) -> Worst {
+    pub fn worst(&mut self, instance: &Instance, beam: usize) -> WorstMakespan {
         self.run(instance, beam, None)
     }
 
     /// Returns the worst case and a schedule that attains it, as the warp at each issue.
-    pub fn witness(&mut self, instance: &Instance, beam: usize) -> (Worst, Vec<usize>) {
+    pub fn witness(&mut self, instance: &Instance, beam: usize) -> (WorstMakespan, Vec<usize>) {
         let mut history = Vec::new();
         let worst = self.run(instance, beam, Some(&mut history));
         let mut best: Option<(usize, usize, usize, u64)> = None;
@@ -133,9 +133,14 @@ impl Evaluator {
         (worst, chosen)
     }
 
-    fn run(&mut self, instance: &Instance, beam: usize, mut history: Option<&mut Vec<Layer>>) -> Worst {
+    fn run(
+        &mut self,
+        instance: &Instance,
+        beam: usize,
+        mut history: Option<&mut Vec<Layer>>,
+    ) -> WorstMakespan {
         self.load(instance);
-        let mut worst = Worst { makespan: 0, exact: true, states: 1, schedules: 0.0 };
+        let mut worst = WorstMakespan { makespan: 0, exact: true, states: 1, schedules: 0.0 };
         self.now.clear();
         self.now.states.resize(self.words, 0);
         self.now.reached.push((0, 1.0));
@@ -222,7 +227,7 @@ impl Evaluator {
     }
 
     /// Computes all states of the next layer from all of this one.
-    fn advance(&mut self, worst: &mut Worst) {
+    fn advance(&mut self, worst: &mut WorstMakespan) {
         self.next.clear();
         self.stamp = self.stamp.wrapping_add(1);
         if self.stamp == 0 {

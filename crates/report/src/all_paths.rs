@@ -11,8 +11,8 @@ use super::verdict::{self, Bound, Status};
 use warpbound_bound::StaticKind;
 use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_core::program::loop_bounds::LoopBound;
-use warpbound_judge::check::every_path::EveryPath;
-use warpbound_judge::check::{Checked, Verdict, Workload};
+use warpbound_judge::check::all_paths::AllPathsOutcome;
+use warpbound_judge::check::{JudgedLaunch, Verdict, Workload};
 
 /// The output of `static`.
 #[derive(Clone, Debug, Serialize)]
@@ -62,7 +62,7 @@ pub struct OfRun<'a> {
     /// The policy of the run.
     pub policy: SchedulerKind,
     /// The judged run.
-    pub checked: &'a Checked,
+    pub checked: &'a JudgedLaunch,
 }
 
 /// A bound on the iterations of a loop.
@@ -82,12 +82,12 @@ impl StaticResult {
         workload: &Workload,
         machine: &Machine,
         given: &[LoopBound],
-        found: &EveryPath,
+        found: &AllPathsOutcome,
         of_run: &OfRun,
     ) -> Self {
         let run = of_run.checked;
         let launch = match found {
-            EveryPath::Bound(launch) => Some(launch),
+            AllPathsOutcome::Bound(launch) => Some(launch),
             _ => None,
         };
         let mut bounds = vec![bound(found, of_run)];
@@ -111,7 +111,7 @@ impl StaticResult {
     }
 
     /// Returns the verdict on all bounds, including those on the run.
-    pub fn verdict(&self, run: &Checked) -> Verdict {
+    pub fn verdict(&self, run: &JudgedLaunch) -> Verdict {
         let mine = match self.bounds[0].status {
             Status::Violated => Verdict::Violated,
             Status::Holds => Verdict::Holds,
@@ -127,11 +127,11 @@ impl StaticResult {
 }
 
 /// Returns the bound over all paths, judged on a run.
-fn bound(found: &EveryPath, OfRun { policy, checked: run }: &OfRun) -> Bound {
+fn bound(found: &AllPathsOutcome, OfRun { policy, checked: run }: &OfRun) -> Bound {
     let value = match found {
-        EveryPath::Bound(launch) => launch.under(run.schedules(policy)).map_err(|why| why.to_string()),
-        EveryPath::NotApplicable(why) => Err(why.to_string()),
-        EveryPath::Stopped => {
+        AllPathsOutcome::Bound(launch) => launch.under(run.schedules(policy)).map_err(|why| why.to_string()),
+        AllPathsOutcome::NotApplicable(why) => Err(why.to_string()),
+        AllPathsOutcome::Stopped => {
             let verdict = Verdict::Undecided("it was ended before".to_owned());
             return Bound::of_worst_case("static", None, &verdict, Some(run.makespan));
         }

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use warpbound_core::base::{Cycles, Pc, RegId};
-use warpbound_core::program::{MachineCode, Program};
+use warpbound_core::program::{KernelCode, MachineCode};
 use warpbound_trace::trace::{Event, Issue, Needs, Observer};
 
 /// The number of signals kept per barrier: `DEPBAR.LE` can leave no more in flight.
@@ -18,8 +18,8 @@ const KEPT: usize = 64;
 const NAMED: usize = 20;
 
 /// The findings of a run.
-pub(super) struct Early<'p> {
-    program: &'p Program,
+pub(super) struct ResultTimes<'p> {
+    program: &'p KernelCode,
     /// The machine code; `None` disables the observer.
     code: Option<&'p MachineCode>,
     sm: usize,
@@ -43,8 +43,8 @@ struct Warp {
     stalled_until: u64,
 }
 
-impl<'p> Early<'p> {
-    pub fn new(program: &'p Program, watches: bool) -> Self {
+impl<'p> ResultTimes<'p> {
+    pub fn new(program: &'p KernelCode, watches: bool) -> Self {
         let code = program.machine_code.as_ref().filter(|_| watches);
         Self { program, code, sm: 0, warps: BTreeMap::new(), pairs: BTreeMap::new(), reads: 0 }
     }
@@ -72,7 +72,7 @@ impl<'p> Early<'p> {
     }
 }
 
-impl Observer for Early<'_> {
+impl Observer for ResultTimes<'_> {
     fn needs(&self) -> Needs {
         if self.code.is_some() { Needs::IN_ORDER } else { Needs::NOTHING }
     }
@@ -91,7 +91,7 @@ impl Observer for Early<'_> {
     }
 }
 
-impl Early<'_> {
+impl ResultTimes<'_> {
     fn on_sm(&mut self, sm: usize) {
         self.sm = sm;
     }

@@ -10,8 +10,8 @@ use super::order::{OrderDependences, settled};
 use super::plan::Plan;
 use super::run::observe_source;
 use super::workload::WorkloadSource;
-use super::{Checked, Failed};
-use warpbound_core::base::Watch;
+use super::{Failed, JudgedLaunch};
+use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, Listed, WarpPath};
 use warpbound_sim::PolicySetup;
@@ -54,7 +54,7 @@ impl BlockSource for Replayed<'_> {
 }
 
 /// A functional run, executed to its end if its paths can be kept.
-pub struct Executed<'a> {
+pub struct ExecutedLaunch<'a> {
     source: WorkloadSource<'a>,
     paths: Paths,
     /// Whether `paths` covers the whole run.
@@ -63,22 +63,22 @@ pub struct Executed<'a> {
     given: usize,
 }
 
-impl<'a> Executed<'a> {
+impl<'a> ExecutedLaunch<'a> {
     /// Executes the workload of a plan.
     ///
     /// # Errors
     /// Returns an error if the launch cannot start. [`Self::observe`] returns errors that occur
     /// later.
     pub fn new(plan: &Plan<'a>) -> Result<Self, Diagnostics> {
-        let watch = plan.options.watch;
-        Ok(Self::of(plan.workload.source(plan.exec_options()?, watch)?, watch))
+        let monitor = plan.options.monitor;
+        Ok(Self::of(plan.workload.source(plan.exec_options()?, monitor)?, monitor))
     }
 
     /// Executes a functional run until it ends, is too large to be kept, or is stopped.
-    pub(super) fn of(mut source: WorkloadSource<'a>, watch: &Watch) -> Self {
+    pub(super) fn of(mut source: WorkloadSource<'a>, monitor: &ProgressMonitor) -> Self {
         let (mut blocks, footprint) = (Vec::new(), source.footprint());
         let (mut is_whole, mut failed, mut bytes) = (false, None, 0);
-        while bytes <= MAX_BYTES && !watch.is_stopped() {
+        while bytes <= MAX_BYTES && !monitor.is_stopped() {
             let mut block = BlockPaths::default();
             match source.next_block(&mut block) {
                 Ok(true) => {
@@ -123,13 +123,13 @@ impl<'a> Executed<'a> {
         plan: &Plan,
         policy: &PolicySetup,
         observer: &mut dyn Observer,
-    ) -> Result<Checked, Failed> {
+    ) -> Result<JudgedLaunch, Failed> {
         let ended = ahead(self, plan.runs_ahead(), |blocks| observe_source(plan, policy, blocks, observer));
         settled(ended, &self.source.seen(), plan.workload.program())
     }
 }
 
-impl BlockSource for Executed<'_> {
+impl BlockSource for ExecutedLaunch<'_> {
     type Error = Diagnostics;
 
     fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {

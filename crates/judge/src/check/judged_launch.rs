@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::judge::{BlockTable, BoundRow, Verdict, WarpRow, Why};
+use super::verdict::{BlockTable, BoundRow, Verdict, WarpRow, Why};
 use warpbound_bound::Schedules;
 use warpbound_core::base::Cycles;
 use warpbound_core::diag::Diagnostics;
@@ -13,7 +13,7 @@ use warpbound_trace::trace::{StallReason, Stalls};
 
 /// The judged run of a launch under one policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Checked {
+pub struct JudgedLaunch {
     /// The policy.
     pub scheduler: String,
     /// The makespan of the launch; the sum over the blocks if they run one after the other.
@@ -61,7 +61,7 @@ pub struct Checked {
     pub decided_by_order: Option<Why>,
 }
 
-impl Checked {
+impl JudgedLaunch {
     /// Returns whether every block was simulated to its end.
     pub fn is_complete(&self) -> bool {
         self.blocks.len() == self.launch_blocks as usize
@@ -105,7 +105,7 @@ impl Checked {
 /// valid for other orders of accesses. [`Self::settle`](Unsettled::settle) turns it into a run that
 /// can be reported.
 #[derive(Clone, Debug)]
-pub struct Unsettled(pub(super) Checked);
+pub struct Unsettled(pub(super) JudgedLaunch);
 
 impl Unsettled {
     /// Returns whether every block was simulated to its end.
@@ -116,7 +116,7 @@ impl Unsettled {
 
 /// A run that ended with an error.
 #[derive(Clone, Debug)]
-pub struct Failed<C = Checked> {
+pub struct Failed<C = JudgedLaunch> {
     /// The error.
     pub problems: Diagnostics,
     /// The results judged before the error, in the order of the policies as far as they were run.

@@ -10,16 +10,16 @@ mod written;
 
 use std::collections::{BTreeMap, HashMap};
 
-use warpbound::base::{Pc, Watch};
+use warpbound::base::{Pc, ProgressMonitor};
 use warpbound::bound::{Analyser, Bound, BoundReport, Iwb, static_bound};
-use warpbound::check::every_path::for_each_block;
+use warpbound::check::all_paths::for_each_block;
 use warpbound::diag::SourceText;
 use warpbound::exec::{Executor, Options};
 use warpbound::isa::IsaTable;
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource, PathSet};
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
-use warpbound::program::{Program, TimingTable};
+use warpbound::program::{KernelCode, TimingTable};
 use warpbound::ptx::Module;
 use warpbound::sim::PolicySetup;
 
@@ -82,7 +82,7 @@ impl Case {
         )
     }
 
-    pub fn program(&self, isa: &IsaTable) -> Result<Program, String> {
+    pub fn program(&self, isa: &IsaTable) -> Result<KernelCode, String> {
         let text = self.text();
         let module = Module::parse(&SourceText::new("k.ptx", text.as_str())).map_err(|e| e.to_string())?;
         module.program("k", isa).map_err(|e| e.to_string())
@@ -103,7 +103,7 @@ impl Case {
     }
 }
 
-fn executed(program: &Program, launch: &Launch, options: Options) -> Result<Vec<BlockPaths>, String> {
+fn executed(program: &KernelCode, launch: &Launch, options: Options) -> Result<Vec<BlockPaths>, String> {
     let mut executor = Executor::new(program, launch, options).map_err(|e| e.to_string())?;
     let (mut paths, mut blocks) = (BlockPaths::default(), Vec::new());
     while executor.next_block(&mut paths).map_err(|e| e.to_string())? {
@@ -135,12 +135,12 @@ pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) ->
         Err(error) => return Ok(Went::Refused(error)),
     };
     let bounds: HashMap<Pc, u64> = observed.into_iter().map(|(pc, most)| (pc, most + case.slack)).collect();
-    let watch = Watch::default();
+    let monitor = ProgressMonitor::default();
     let workload = runs::workload("k", program.clone(), launches[0].clone());
     let analysed = |bounds: &HashMap<Pc, u64>| {
         let mut sets = Vec::new();
         let options = Options::of(machine, STEPS);
-        for_each_block(&workload, options, bounds, &watch, |block| sets.push(block))
+        for_each_block(&workload, options, bounds, &monitor, |block| sets.push(block))
             .map_err(|e| e.to_string())?;
         Ok::<_, String>(sets)
     };

@@ -1,7 +1,7 @@
 //! The bound over all paths for blocks that are resident together, compared with RBB of runs and,
 //! for small blocks, with every schedule.
 
-use warpbound::base::{BlockId, Cycles, Watch};
+use warpbound::base::{BlockId, Cycles, ProgressMonitor};
 use warpbound::bound::{Analyser, BlockShare, LaunchShares, Residency, StaticShare, static_share};
 use warpbound::explore::explore;
 use warpbound::explore::search::Limits;
@@ -71,7 +71,7 @@ pub fn explored(
     most: u64,
 ) -> Result<bool, String> {
     let limits = Limits { max_states: 3000, max_bytes: 1 << 24, threads: 1 };
-    match explore(table, machine, paths, Cycles::ZERO, limits, &Watch::new()) {
+    match explore(table, machine, paths, Cycles::ZERO, limits, &ProgressMonitor::new()) {
         Ok(found) if found.is_complete() => {
             let worst = found.worst.at_least.get();
             if worst <= most { Ok(true) } else { Err(format!("a schedule takes {worst} > static {most}")) }

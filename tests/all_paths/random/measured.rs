@@ -8,7 +8,7 @@ use warpbound::bound::{Analyser, Bound, BoundReport, Iwb, static_bound};
 use warpbound::diag::SourceText;
 use warpbound::isa::Space;
 use warpbound::path::{BlockPaths, LoopIterations, MemoryUse, PathPart, PathSet, Sides, Step, WarpPath, Way};
-use warpbound::program::{Program, TimingTable};
+use warpbound::program::{KernelCode, TimingTable};
 use warpbound::ptx::Module;
 
 /// The steps of a path, each with whether it is an end.
@@ -18,7 +18,7 @@ type Word = Vec<(Step, bool)>;
 const MAX_WORDS: usize = 4000;
 
 /// Returns the instructions to draw from; the last one is `ret`, the one before it a barrier.
-fn program() -> Program {
+fn program() -> KernelCode {
     let text = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\
         .reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %rd<4>; .reg .f32 %f<8>; .reg .f64 %fd<4>; .shared .align 16 .b8 sm[64];\n\
         mov.u32 %r0, %tid.x;\nadd.u32 %r1, %r0, %r1;\nadd.u32 %r2, %r1, %r3;\nld.global.u32 %r3, [%rd0];\n\
@@ -31,7 +31,7 @@ fn program() -> Program {
 
 struct Drawn<'p> {
     rng: ChaCha8Rng,
-    program: &'p Program,
+    program: &'p KernelCode,
     /// Whether lanes may end within sides.
     ends: bool,
     barriers: bool,

@@ -2,7 +2,7 @@
 
 /// The largest makespan found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Worst {
+pub struct WorstMakespan {
     /// The makespan in cycles; some work-conserving schedule attains it.
     pub makespan: u64,
     /// Whether every schedule was covered.

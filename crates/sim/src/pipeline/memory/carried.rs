@@ -8,16 +8,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::lines::LinesLeft;
+use super::lines::CarriedLines;
 
 /// The state of the memory behind the SMs, at rest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) enum MemoryLeft {
+pub(crate) enum CarriedMemory {
     /// The state of a memory of fixed latency: the number of random words drawn.
     Fixed(Drawn),
     /// The state of partitions behind a crossbar.
-    Partitions(PartitionsLeft),
+    Partitions(CarriedPartitions),
 }
 
 /// The number of words that a random number generator has produced, as upper and lower half.
@@ -36,35 +36,35 @@ impl Drawn {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PartitionsLeft {
+pub(crate) struct CarriedPartitions {
     pub(super) clock: Clock,
     /// For each output of the two directions of the crossbar, the input served last.
     pub(super) requests: Vec<usize>,
     pub(super) replies: Vec<usize>,
-    pub(super) partitions: Vec<PartitionLeft>,
+    pub(super) partitions: Vec<CarriedPartition>,
 }
 
 /// The row of a bank as two halves, and whether it is open; `None` for a bank that never had a row.
-pub(super) type RowLeft = Option<(u32, u32, bool)>;
+pub(super) type CarriedRow = Option<(u32, u32, bool)>;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PartitionLeft {
+pub(super) struct CarriedPartition {
     pub clock: Clock,
     /// The caches by slice, if there is an L2.
-    pub caches: Vec<CacheLeft>,
+    pub caches: Vec<CarriedCache>,
     /// The slice served last, and the number of random words drawn for the latency.
     pub served: usize,
     pub drawn: Drawn,
     /// For each bank, its row, and whether that is open. `None` for a bank that never had a row.
-    pub rows: Vec<RowLeft>,
+    pub rows: Vec<CarriedRow>,
     /// The bank at the round robin pointer.
     pub turn: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CacheLeft {
-    pub lines: LinesLeft,
+pub(super) struct CarriedCache {
+    pub lines: CarriedLines,
     pub drawn: Drawn,
 }

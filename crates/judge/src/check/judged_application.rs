@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::application::ApplicationPlan;
-use super::checked::{Checked, Failed};
-use super::judge::{BlockTable, BoundRow};
+use super::judged_launch::{Failed, JudgedLaunch};
+use super::verdict::{BlockTable, BoundRow};
 use warpbound_bound::Guarantee;
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
@@ -15,10 +15,10 @@ use warpbound_sim::CarriedState;
 
 /// The judged run of a launch or an application under one policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Judged {
+pub struct JudgedApplication {
     /// The result of the launch, or that over all launches of an application, with sums where
     /// possible. The blocks of an application are the launches that were simulated to their end.
-    pub total: Checked,
+    pub total: JudgedLaunch,
     /// One row per launch of an application; `None` if what ran is no application.
     pub launches: Option<Vec<LaunchRow>>,
 }
@@ -64,7 +64,7 @@ pub struct StatementBound {
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// The results that were judged, if there are any.
-    pub judged: Option<Judged>,
+    pub judged: Option<JudgedApplication>,
     /// The reason why the run is incomplete, if it is.
     pub problems: Option<Diagnostics>,
 }
@@ -76,16 +76,16 @@ impl Run {
     }
 
     /// Creates the run of one launch from its outcome.
-    pub(super) fn of_launch(ran: Result<Checked, Failed>) -> Self {
+    pub(super) fn of_launch(ran: Result<JudgedLaunch, Failed>) -> Self {
         let (checked, problems) = match ran {
             Ok(checked) => (Some(checked), None),
             Err(Failed { problems, mut judged }) => (judged.pop(), Some(problems)),
         };
-        Self { judged: checked.map(|total| Judged { total, launches: None }), problems }
+        Self { judged: checked.map(|total| JudgedApplication { total, launches: None }), problems }
     }
 }
 
-impl Judged {
+impl JudgedApplication {
     /// Returns a row per launch of an application that was simulated to its end.
     pub fn launches(&self) -> &[LaunchRow] {
         self.launches.as_deref().unwrap_or_default()
@@ -125,7 +125,7 @@ impl Judged {
     }
 
     /// Adds a launch that was not simulated to its end. Only its violations count.
-    fn add_part(&mut self, part: &Checked) {
+    fn add_part(&mut self, part: &JudgedLaunch) {
         for (sum, bound) in self.total.bounds.iter_mut().zip(&part.bounds) {
             sum.violated |= bound.violated;
         }
@@ -147,14 +147,14 @@ impl Judged {
 /// The run of an application in progress, launch by launch.
 #[derive(Default)]
 pub struct Tally {
-    checked: Option<Judged>,
+    checked: Option<JudgedApplication>,
     /// The state of caches and DRAM that the launches so far have left on the machine.
     pub left: CarriedState,
 }
 
 impl Tally {
     /// Returns the result of the launches so far, or `None` if there were none.
-    pub fn so_far(&self) -> Option<&Judged> {
+    pub fn so_far(&self) -> Option<&JudgedApplication> {
         self.checked.as_ref()
     }
 
@@ -164,13 +164,13 @@ impl Tally {
     }
 
     /// Resumes a run after these results.
-    pub fn from(checked: Option<Judged>, left: CarriedState) -> Self {
+    pub fn from(checked: Option<JudgedApplication>, left: CarriedState) -> Self {
         Self { checked, left }
     }
 
     /// Adds the result of a launch by this statement. Returns whether the run continues, which it
     /// does not after a launch that was stopped early.
-    pub fn add(&mut self, plan: &ApplicationPlan, statement: usize, checked: Checked) -> bool {
+    pub fn add(&mut self, plan: &ApplicationPlan, statement: usize, checked: JudgedLaunch) -> bool {
         let all = self.begun(plan, &checked);
         if !checked.is_complete() {
             all.add_part(&checked);
@@ -189,15 +189,15 @@ impl Tally {
         }
     }
 
-    fn begun(&mut self, plan: &ApplicationPlan, like: &Checked) -> &mut Judged {
-        let begin = || Judged { total: empty(like, plan), launches: Some(Vec::new()) };
+    fn begun(&mut self, plan: &ApplicationPlan, like: &JudgedLaunch) -> &mut JudgedApplication {
+        let begin = || JudgedApplication { total: empty(like, plan), launches: Some(Vec::new()) };
         self.checked.get_or_insert_with(begin)
     }
 
     /// Returns the run, which ended with `ended`.
     pub fn end(self, plan: &ApplicationPlan, ended: Result<(), Diagnostics>) -> Run {
         let Self { checked: mut all, .. } = self;
-        if let Some(Judged { total, .. }) = all.as_mut().filter(|all| all.launches().is_empty()) {
+        if let Some(JudgedApplication { total, .. }) = all.as_mut().filter(|all| all.launches().is_empty()) {
             // a bound that no launch was compared with does not count as holding
             let open = total.bounds.iter_mut().filter(|row| !row.violated);
             open.for_each(|row| row.withdraw("no launch was simulated to its end"));
@@ -210,9 +210,9 @@ impl Tally {
 }
 
 /// Creates a zero sum with the same bounds and sub-cores as `like`.
-fn empty(like: &Checked, plan: &ApplicationPlan) -> Checked {
+fn empty(like: &JudgedLaunch, plan: &ApplicationPlan) -> JudgedLaunch {
     let zero = |row: &BoundRow| BoundRow { value: Ok(Guarantee::OF_NOTHING), violated: false, ..row.clone() };
-    Checked {
+    JudgedLaunch {
         makespan: Cycles::ZERO,
         warps: Vec::new(),
         bounds: like.bounds.iter().map(zero).collect(),
@@ -233,7 +233,7 @@ fn empty(like: &Checked, plan: &ApplicationPlan) -> Checked {
     }
 }
 
-fn add(total: &mut Checked, one: Checked) {
+fn add(total: &mut JudgedLaunch, one: JudgedLaunch) {
     let launch = BlockId::from_index(total.blocks.len());
     total.blocks.enter(
         launch,

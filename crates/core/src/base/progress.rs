@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// found so far. Nothing else in a result depends on it. It has no clock: the caller decides when
 /// to stop.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct ProgressMonitor {
     stopped: Arc<AtomicBool>,
     /// Whether the computation has noticed the stop request.
     noticed: Arc<AtomicBool>,
@@ -17,13 +17,13 @@ pub struct Watch {
     states: AtomicU64,
 }
 
-impl Watch {
-    /// Creates a watch without progress and without a stop request.
+impl ProgressMonitor {
+    /// Creates a monitor without progress and without a stop request.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns another watch that counts separate steps but shares the stop request, for a part of
+    /// Returns another monitor that counts separate steps but shares the stop request, for a part of
     /// the computation whose steps are not displayed.
     #[must_use]
     pub fn beside(&self) -> Self {

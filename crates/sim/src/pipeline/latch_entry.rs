@@ -3,27 +3,27 @@
 use warpbound_core::machine::SubCores;
 
 /// The number of entries of a latch: one for each unit (the load/store unit included) and sub-core.
-pub(super) const PLACES: usize = u64::BITS as usize;
+pub(super) const LATCH_ENTRIES: usize = u64::BITS as usize;
 /// The number of units of a sub-core, the load/store unit included.
-pub(super) const KINDS: usize = PLACES / SubCores::MAX;
+pub(super) const KINDS: usize = LATCH_ENTRIES / SubCores::MAX;
 /// The entries of unit 0, as a mask.
 const OF_UNIT: u64 = (1 << SubCores::MAX) - 1;
 const SUB_CORE_BITS: u32 = SubCores::MAX.trailing_zeros();
 /// The entries of sub-core 0, as a mask.
 const OF_SUB_CORE: u64 = u64::MAX / OF_UNIT;
 
-const _: () = assert!(PLACES >= SubCores::MAX * (warpbound_core::machine::MAX_DETAILED_UNITS + 1));
+const _: () = assert!(LATCH_ENTRIES >= SubCores::MAX * (warpbound_core::machine::MAX_DETAILED_UNITS + 1));
 
 /// The latch entry in which instructions of a sub-core wait for a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place(u8);
+pub(super) struct LatchEntry(u8);
 
-impl Place {
+impl LatchEntry {
     pub const FIRST: Self = Self(0);
 
     #[inline(always)]
     pub fn new(unit: usize, sub_core: usize) -> Self {
-        debug_assert!(unit < PLACES / SubCores::MAX && sub_core < SubCores::MAX);
+        debug_assert!(unit < LATCH_ENTRIES / SubCores::MAX && sub_core < SubCores::MAX);
         Self((unit << SUB_CORE_BITS | sub_core) as u8)
     }
 
@@ -39,7 +39,7 @@ impl Place {
 
     #[inline(always)]
     pub fn index(self) -> usize {
-        usize::from(self.0) % PLACES
+        usize::from(self.0) % LATCH_ENTRIES
     }
 
     #[inline(always)]
@@ -50,13 +50,13 @@ impl Place {
 
 /// A set of latch entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Places(u64);
+pub(super) struct LatchEntries(u64);
 
-impl Places {
+impl LatchEntries {
     /// Returns all entries of a unit.
     #[inline(always)]
     pub fn of_unit(unit: usize) -> Self {
-        Self(OF_UNIT << (unit * SubCores::MAX % PLACES))
+        Self(OF_UNIT << (unit * SubCores::MAX % LATCH_ENTRIES))
     }
 
     /// Returns all entries of a sub-core.
@@ -86,7 +86,7 @@ impl Places {
     }
 
     #[inline(always)]
-    pub fn has(self, place: Place) -> bool {
+    pub fn has(self, place: LatchEntry) -> bool {
         self.0 >> place.index() & 1 == 1
     }
 
@@ -101,27 +101,27 @@ impl Places {
     }
 
     #[inline(always)]
-    pub fn insert(&mut self, place: Place) {
+    pub fn insert(&mut self, place: LatchEntry) {
         self.0 |= place.bit();
     }
 
     #[inline(always)]
-    pub fn remove(&mut self, place: Place) {
+    pub fn remove(&mut self, place: LatchEntry) {
         self.0 &= !place.bit();
     }
 
     /// Returns the first entry, ordered by unit and then by sub-core.
     #[inline(always)]
-    pub fn first(self) -> Option<Place> {
-        (self.0 != 0).then(|| Place(self.0.trailing_zeros() as u8))
+    pub fn first(self) -> Option<LatchEntry> {
+        (self.0 != 0).then(|| LatchEntry(self.0.trailing_zeros() as u8))
     }
 }
 
-impl Iterator for Places {
-    type Item = Place;
+impl Iterator for LatchEntries {
+    type Item = LatchEntry;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Place> {
+    fn next(&mut self) -> Option<LatchEntry> {
         let first = self.first()?;
         self.0 &= self.0 - 1;
         Some(first)
@@ -135,16 +135,16 @@ mod tests {
     #[test]
     fn sub_cores_of_places() {
         let places = |list: &[(usize, usize)]| {
-            let mut places = Places::default();
-            list.iter().for_each(|&(unit, sub_core)| places.insert(Place::new(unit, sub_core)));
+            let mut places = LatchEntries::default();
+            list.iter().for_each(|&(unit, sub_core)| places.insert(LatchEntry::new(unit, sub_core)));
             places
         };
         assert_eq!(places(&[]).sub_cores(), (0, true));
         assert_eq!(places(&[(0, 1), (15, 3)]).sub_cores(), (0b1010, true));
         assert_eq!(places(&[(7, 0), (8, 1), (2, 0)]).sub_cores(), (0b11, false));
-        for (first, second) in (0..PLACES).flat_map(|a| (0..PLACES).map(move |b| (a, b))) {
+        for (first, second) in (0..LATCH_ENTRIES).flat_map(|a| (0..LATCH_ENTRIES).map(move |b| (a, b))) {
             let [a, b] =
-                [first, second].map(|place| Place::new(place / SubCores::MAX, place % SubCores::MAX));
+                [first, second].map(|place| LatchEntry::new(place / SubCores::MAX, place % SubCores::MAX));
             let both = places(&[(a.unit(), a.sub_core()), (b.unit(), b.sub_core())]);
             let expected = 1 << a.sub_core() | 1 << b.sub_core();
             assert_eq!(both.sub_cores(), (expected, a == b || a.sub_core() != b.sub_core()));

@@ -133,19 +133,20 @@ fn what_is_not_known_is_said() {
              .reg .b64 %d<4>;\nld.param.u64 %d0, [p];\nld.global.u32 %r0, [%d0];\nsetp.eq.u32 %p0, %r0, 1;\n{body}\nret;\n}}\n"
         )
     };
-    let static_of = |body: &str| {
+    let all_paths_value = |body: &str| {
         std::fs::write(dir.join("k.ptx"), kernel(body)).unwrap();
         let buffer = "Buffer(name: \"a\", elem: U32, len: 64, init: Uniform(0, 9))";
         in_dir(&dir, &["static", "k.ptx", "--grid", "1", "--block", "64", "--arg", buffer])
     };
-    let barrier = stderr(&static_of("@%p0 bar.sync 0;"));
+    let barrier = stderr(&all_paths_value("@%p0 bar.sync 0;"));
     assert!(barrier.contains("barriers that depend on data") && barrier.contains("k.ptx:10"), "{barrier}");
     let table = "ts: .branchtargets A, B;\nbrx.idx %r0, ts;\nA: mov.u32 %r1, 1;\nB: mov.u32 %r1, 2;";
-    let said = stderr(&static_of(table));
+    let said = stderr(&all_paths_value(table));
     assert!(said.contains("branches through tables"), "{said}");
     // a barrier after a condition on uniform data is one that only some paths have: all sections
     // have the same bound
-    let text = stdout(&static_of("@%p0 bra L;\nbar.sync 0;\nadd.u32 %r1, %r0, 1;\nL: add.u32 %r2, %r0, 1;"));
+    let text =
+        stdout(&all_paths_value("@%p0 bra L;\nbar.sync 0;\nadd.u32 %r1, %r0, 1;\nL: add.u32 %r2, %r0, 1;"));
     assert!(text.contains("the number of barriers depends on data") && text.contains("holds"), "{text}");
 }
 

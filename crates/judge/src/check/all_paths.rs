@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::judging::residency;
+use super::judge::residency;
 use super::order::untimed;
 use super::plan::resident_blocks_on;
 use super::workload::{Workload, WorkloadKind, WorkloadSource};
@@ -10,7 +10,7 @@ use warpbound_bound::{
     Applicable, BoundValue, Context, Guarantee, LaunchShares, NotApplicable, Order, Schedules, StaticBound,
     StaticKind, static_bound, static_premises, static_share,
 };
-use warpbound_core::base::{BlockId, Cycles, LaneMask, Pc, WARP_SIZE, Watch};
+use warpbound_core::base::{BlockId, Cycles, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Features, Machine, SchedulerKind};
 use warpbound_core::path::{BlockPaths, BlockSource, PathSet, WarpPath};
@@ -27,7 +27,7 @@ const STACK: usize = 1 << 29;
 /// The bound over all paths of a launch. It has a value only for schedules for which it holds
 /// ([`Self::under`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StaticLaunch {
+pub struct AllPathsBound {
     /// The bound over the paths of a run that it generalises to all paths.
     pub kind: StaticKind,
     /// The value: the sum over the blocks if they run one after the other.
@@ -61,7 +61,7 @@ impl Premises {
     }
 }
 
-impl StaticLaunch {
+impl AllPathsBound {
     /// Returns the value for these schedules.
     ///
     /// # Errors
@@ -74,9 +74,9 @@ impl StaticLaunch {
 
 /// The result of the analysis of all paths of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EveryPath {
+pub enum AllPathsOutcome {
     /// The analysis found a bound.
-    Bound(StaticLaunch),
+    Bound(AllPathsBound),
     /// A premise of the bound does not hold.
     NotApplicable(NotApplicable),
     /// The analysis was stopped.
@@ -92,18 +92,18 @@ pub enum EveryPath {
 /// # Errors
 /// Returns an error if a fact is needed but unknown, such as the bound of a loop whose trip count
 /// depends on data, and if the launch is invalid.
-pub fn every_path(
+pub fn all_paths(
     workload: &Workload,
     machine: &Machine,
     policies: &[SchedulerKind],
     bounds: &HashMap<Pc, u64>,
     steps: u64,
-    watch: &Watch,
-) -> Result<EveryPath, Diagnostics> {
+    monitor: &ProgressMonitor,
+) -> Result<AllPathsOutcome, Diagnostics> {
     let table = TimingTable::new(workload.program(), machine)?;
     if table.barriers().is_some() {
         let why = "the longest path follows registers, but control codes decide the waits of this program (dependences)";
-        return Ok(EveryPath::NotApplicable(NotApplicable::new(why)));
+        return Ok(AllPathsOutcome::NotApplicable(NotApplicable::new(why)));
     }
     let resident = resident_blocks_on(workload, machine)?;
     let mut premises = Premises {
@@ -120,13 +120,13 @@ pub fn every_path(
     let all = std::iter::once(Schedules::WorkConserving).chain(policies.iter().map(hopeful));
     let kind = match all.map(|schedules| premises.under(schedules)).collect::<Result<Vec<_>, _>>() {
         Ok(known) => known[0].0,
-        Err(why) => return Ok(EveryPath::NotApplicable(why)),
+        Err(why) => return Ok(AllPathsOutcome::NotApplicable(why)),
     };
     let mut sum = Cycles::ZERO;
     let (mut blocks, mut warps, mut with_one_path, mut irregular) = (0, 0, 0, false);
     let mut shares = LaunchShares::new(residency(workload, machine, resident));
     let options = Options::of(machine, steps);
-    let all = for_each_block(workload, options, bounds, watch, |block| {
+    let all = for_each_block(workload, options, bounds, monitor, |block| {
         premises.partial_barriers |= block.partial_barriers;
         match kind {
             StaticKind::Iwb => {
@@ -145,31 +145,31 @@ pub fn every_path(
         with_one_path += block.warps.iter().filter(|set| set.only_path().is_some()).count() as u64;
     })?;
     if let Err(why) = premises.under(Schedules::WorkConserving) {
-        return Ok(EveryPath::NotApplicable(why));
+        return Ok(AllPathsOutcome::NotApplicable(why));
     }
     let value = match kind {
         StaticKind::Iwb => BoundValue::new(sum),
         StaticKind::Rbb => shares.value(),
     };
-    let found = StaticLaunch { kind, value, premises, blocks, warps, with_one_path, irregular };
-    Ok(if all { EveryPath::Bound(found) } else { EveryPath::Stopped })
+    let found = AllPathsBound { kind, value, premises, blocks, warps, with_one_path, irregular };
+    Ok(if all { AllPathsOutcome::Bound(found) } else { AllPathsOutcome::Stopped })
 }
 
 /// Calls `visit` with the paths that the warps of each block may execute, block by block. Returns
 /// whether all blocks were visited.
 ///
 /// # Errors
-/// As for [`every_path`].
+/// As for [`all_paths`].
 pub fn for_each_block(
     workload: &Workload,
     options: Options,
     bounds: &HashMap<Pc, u64>,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
     mut visit: impl FnMut(BlockPathSets) + Send,
 ) -> Result<bool, Diagnostics> {
     let (program, launch) = match &workload.kind {
         WorkloadKind::Launch { program, launch } => (program, launch),
-        WorkloadKind::Micro(_) => return written_paths(workload, options, watch, visit),
+        WorkloadKind::Micro(_) => return written_paths(workload, options, monitor, visit),
         WorkloadKind::Trace(_) => {
             let message = "a trace has only the paths that were taken";
             return Err(Diagnostic::general(workload.name.clone(), message)
@@ -189,12 +189,12 @@ pub fn for_each_block(
             NoPaths::Launch(problems) => problems,
             NoPaths::Irreducible(code) => code.problem(program).into(),
         })?
-        .watched(watch);
+        .watched(monitor);
     let walk = || -> Result<bool, Diagnostics> {
         while let Some(block) = paths.next_block()? {
             visit(block);
         }
-        Ok(!watch.is_stopped())
+        Ok(!monitor.is_stopped())
     };
     std::thread::scope(|scope| {
         let walker = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, walk);
@@ -213,10 +213,10 @@ pub fn for_each_block(
 fn written_paths(
     workload: &Workload,
     options: Options,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
     mut visit: impl FnMut(BlockPathSets),
 ) -> Result<bool, Diagnostics> {
-    let mut source: WorkloadSource<'_> = workload.source(options, watch)?;
+    let mut source: WorkloadSource<'_> = workload.source(options, monitor)?;
     let mut block = BlockPaths::default();
     while source.next_block(&mut block)? {
         let warps = block.warps.iter().map(|warp| PathSet::from_path(warp.steps())).collect();
@@ -295,7 +295,7 @@ pub fn keeps_bounds(
     workload: &Workload,
     options: Options,
     bounds: &HashMap<Pc, u64>,
-    watch: &Watch,
+    monitor: &ProgressMonitor,
 ) -> Result<(), Diagnostics> {
     if bounds.is_empty() {
         return Ok(());
@@ -303,7 +303,7 @@ pub fn keeps_bounds(
     let program = workload.program();
     let graph = WarpCfg::new(program, workload.launch().map(|launch| launch.block), Divergence::Sides)
         .map_err(|code| code.problem(program))?;
-    let mut source = workload.source(options, watch)?;
+    let mut source = workload.source(options, monitor)?;
     let mut paths = BlockPaths::default();
     while source.next_block(&mut paths)? {
         if let Some(found) = contradiction(&graph, bounds, &paths) {

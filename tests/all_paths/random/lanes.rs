@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use warpbound::base::{LaneMask, Pc};
 use warpbound::path::BlockPaths;
-use warpbound::program::Program;
+use warpbound::program::KernelCode;
 use warpbound::program::warp_cfg::{Divergence, WarpCfg};
 
 /// Returns, for each loop of the kernel, the largest number of times that a lane goes back to its
@@ -13,7 +13,7 @@ use warpbound::program::warp_cfg::{Divergence, WarpCfg};
 /// # Errors
 /// Returns an error for irreducible code.
 pub fn observed_bounds<'p>(
-    program: &Program,
+    program: &KernelCode,
     block: [u32; 3],
     runs: impl Iterator<Item = &'p BlockPaths>,
     by_warp: bool,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The place of an instruction in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Place {
+pub struct SourceLine {
     /// The index of the instruction in the program.
     pub pc: u32,
     /// The line in the source.
@@ -14,7 +14,7 @@ pub struct Place {
     pub text: String,
 }
 
-impl Place {
+impl SourceLine {
     /// Returns line and text in the form that tables show.
     pub fn shown(&self) -> String {
         format!("{}: {}", self.line, self.text)

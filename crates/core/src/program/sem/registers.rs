@@ -1,6 +1,9 @@
 //! Derives the registers that an instruction reads and writes from its semantics.
 
-use super::{ArgLocation, BarrierKind, CompareInto, MbarrierOp, Operand, PredSrc, Sem, Special, SurfaceData};
+use super::{
+    ArgLocation, Barrier, BarrierKind, Compare, CompareInto, Mbarrier, MbarrierOp, Operand, PredSrc, Sem,
+    Special, SurfaceData, exchange, jump, lanewise, memory, no_effect,
+};
 use crate::base::RegId;
 use crate::program::RegList;
 
@@ -14,18 +17,59 @@ impl Sem {
         used
     }
 
+    /// Adds the registers that the instruction reads and writes.
     fn collect(&self, used: &mut Registers) {
         match self {
-            Self::None | Self::Traced(_) | Self::Nop | Self::AsyncCommit | Self::AsyncWait { .. } => {}
+            lanewise!() => self.collect_lanewise(used),
+            exchange!() => self.collect_exchange(used),
+            memory!() => self.collect_memory(used),
+            Self::Matrix(matrix) => {
+                matrix.sources().for_each(|operand| {
+                    used.read(operand);
+                });
+                matrix.destinations().for_each(|reg| used.dsts.insert(reg));
+            }
+            Self::Barrier(barrier) => collect_barrier(barrier, used),
+            Self::Mbarrier(barrier) => collect_mbarrier(barrier, used),
+            Self::Sleep { time } => {
+                used.read(*time);
+            }
+            Self::BranchTable { index, .. } => {
+                used.read(*index);
+            }
+            Self::CallPointer(call) => {
+                used.read(call.pointer);
+                for (place, _) in &call.args {
+                    if let ArgLocation::Reg(reg) = place {
+                        used.srcs.insert(*reg);
+                    }
+                }
+            }
+            Self::Call(call) => {
+                // The callee's own instructions write its results, so only register arguments are
+                // dependences of the call itself.
+                for transfer in &call.pass {
+                    if let ArgLocation::Reg(reg) = transfer.from {
+                        used.srcs.insert(reg);
+                    }
+                    if let ArgLocation::Reg(reg) = transfer.to {
+                        used.dsts.insert(reg);
+                    }
+                }
+            }
+            Self::None | Self::Traced(_) | Self::Nop => {}
             Self::Branch { .. }
             | Self::OpenRegion { .. }
             | Self::CloseRegion { .. }
             | Self::Return
             | Self::Exit
             | Self::Trap { .. } => {}
-            Self::Sleep { time } => {
-                used.read(*time);
-            }
+        }
+    }
+
+    /// Adds the registers of an operation on single lanes.
+    fn collect_lanewise(&self, used: &mut Registers) {
+        match self {
             Self::Video(video) => {
                 used.reads(&[video.a, video.b, video.c]).write(video.dst);
             }
@@ -49,16 +93,7 @@ impl Sem {
             Self::PredLogic { dst, a, b, .. } => {
                 used.read_pred(*a).read_pred(*b).write(*dst);
             }
-            Self::Compare(compare) => {
-                used.read(compare.a).read(compare.b);
-                compare.combine.iter().for_each(|(_, p)| {
-                    used.read_pred(*p);
-                });
-                match compare.into {
-                    CompareInto::Preds(p, q) => p.into_iter().chain(q).for_each(|reg| used.dsts.insert(reg)),
-                    CompareInto::Ones(dst) | CompareInto::Float(dst, _) => used.dsts.insert(dst),
-                }
-            }
+            Self::Compare(compare) => collect_compare(compare, used),
             Self::Select { dst, a, b, p } => {
                 used.read(*a).read(*b).read_pred(*p).write(*dst);
             }
@@ -85,6 +120,57 @@ impl Sem {
                 used.read(*src);
                 dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg));
             }
+            exchange!()
+            | memory!()
+            | no_effect!()
+            | jump!()
+            | Self::Matrix(_)
+            | Self::Barrier(_)
+            | Self::Mbarrier(_)
+            | Self::Call(_)
+            | Self::CallPointer(_) => unreachable!("these are not operations on single lanes"),
+        }
+    }
+
+    /// Adds the registers of an operation in which lanes exchange values, or meet.
+    fn collect_exchange(&self, used: &mut Registers) {
+        match self {
+            Self::Shuffle(shuffle) => {
+                used.reads(&[shuffle.a, shuffle.b, shuffle.c]).reads(shuffle.members.as_slice());
+                used.write(shuffle.dst);
+                shuffle.pred.into_iter().for_each(|reg| used.dsts.insert(reg));
+            }
+            Self::Vote { dst, p, members, .. } => {
+                used.read_pred(*p).reads(members.as_slice()).write(*dst);
+            }
+            Self::ActiveMask { dst } => {
+                used.write(*dst);
+            }
+            Self::Match { dst, pred, src, members, .. } => {
+                used.reads(&[*src, *members]).write(*dst);
+                pred.iter().for_each(|reg| used.dsts.insert(*reg));
+            }
+            Self::Reduce { dst, src, members, .. } | Self::ReduceFloat { dst, src, members, .. } => {
+                used.reads(&[*src, *members]).write(*dst);
+            }
+            Self::WarpSync { members } => {
+                used.read(*members);
+            }
+            lanewise!()
+            | memory!()
+            | no_effect!()
+            | jump!()
+            | Self::Matrix(_)
+            | Self::Barrier(_)
+            | Self::Mbarrier(_)
+            | Self::Call(_)
+            | Self::CallPointer(_) => unreachable!("the lanes of these exchange nothing"),
+        }
+    }
+
+    /// Adds the registers of an operation on memory.
+    fn collect_memory(&self, used: &mut Registers) {
+        match self {
             Self::Load { dsts, addr, .. } => {
                 used.read(addr.base);
                 dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg));
@@ -121,83 +207,59 @@ impl Sem {
             Self::AsyncCopy { dst, src, src_bytes, .. } => {
                 used.reads(&[dst.base, src.base]).reads(src_bytes.as_slice());
             }
-            Self::Shuffle(shuffle) => {
-                used.reads(&[shuffle.a, shuffle.b, shuffle.c]).reads(shuffle.members.as_slice());
-                used.write(shuffle.dst);
-                shuffle.pred.into_iter().for_each(|reg| used.dsts.insert(reg));
-            }
-            Self::Vote { dst, p, members, .. } => {
-                used.read_pred(*p).reads(members.as_slice()).write(*dst);
-            }
-            Self::ActiveMask { dst } => {
-                used.write(*dst);
-            }
-            Self::Match { dst, pred, src, members, .. } => {
-                used.reads(&[*src, *members]).write(*dst);
-                pred.iter().for_each(|reg| used.dsts.insert(*reg));
-            }
-            Self::Reduce { dst, src, members, .. } | Self::ReduceFloat { dst, src, members, .. } => {
-                used.reads(&[*src, *members]).write(*dst);
-            }
-            Self::Matrix(matrix) => {
-                matrix.sources().for_each(|operand| {
-                    used.read(operand);
-                });
-                matrix.destinations().for_each(|reg| used.dsts.insert(reg));
-            }
-            Self::WarpSync { members } => {
-                used.read(*members);
-            }
-            Self::Barrier(barrier) => {
-                used.read(barrier.id).reads(barrier.threads.as_slice());
-                match barrier.kind {
-                    BarrierKind::Sync | BarrierKind::Arrive => {}
-                    BarrierKind::And(dst, p) | BarrierKind::Or(dst, p) | BarrierKind::Popc(dst, p) => {
-                        used.read_pred(p).write(dst);
-                    }
-                }
-            }
-            Self::Mbarrier(barrier) => {
-                used.read(barrier.addr.base);
-                match barrier.op {
-                    MbarrierOp::Inval | MbarrierOp::CopiesArrive { .. } => {}
-                    MbarrierOp::Init { count: number }
-                    | MbarrierOp::ExpectTx { bytes: number }
-                    | MbarrierOp::CompleteTx { bytes: number } => {
-                        used.read(number);
-                    }
-                    MbarrierOp::Arrive(arrive) => {
-                        used.read(arrive.count).read(arrive.expect);
-                        arrive.state.into_iter().for_each(|reg| used.dsts.insert(reg));
-                    }
-                    MbarrierOp::Wait { done, phase, .. } => {
-                        used.read(phase).write(done);
-                    }
-                }
-            }
-            Self::BranchTable { index, .. } => {
-                used.read(*index);
-            }
-            Self::CallPointer(call) => {
-                used.read(call.pointer);
-                for (place, _) in &call.args {
-                    if let ArgLocation::Reg(reg) = place {
-                        used.srcs.insert(*reg);
-                    }
-                }
-            }
-            Self::Call(call) => {
-                // The callee's own instructions write its results, so only register arguments are
-                // dependences of the call itself.
-                for transfer in &call.pass {
-                    if let ArgLocation::Reg(reg) = transfer.from {
-                        used.srcs.insert(reg);
-                    }
-                    if let ArgLocation::Reg(reg) = transfer.to {
-                        used.dsts.insert(reg);
-                    }
-                }
-            }
+            Self::AsyncCommit | Self::AsyncWait { .. } => {}
+            lanewise!()
+            | exchange!()
+            | no_effect!()
+            | jump!()
+            | Self::Matrix(_)
+            | Self::Barrier(_)
+            | Self::Mbarrier(_)
+            | Self::Call(_)
+            | Self::CallPointer(_) => unreachable!("these are not operations on memory"),
+        }
+    }
+}
+
+/// Adds the registers of a comparison.
+fn collect_compare(compare: &Compare, used: &mut Registers) {
+    used.read(compare.a).read(compare.b);
+    compare.combine.iter().for_each(|(_, p)| {
+        used.read_pred(*p);
+    });
+    match compare.into {
+        CompareInto::Preds(p, q) => p.into_iter().chain(q).for_each(|reg| used.dsts.insert(reg)),
+        CompareInto::Ones(dst) | CompareInto::Float(dst, _) => used.dsts.insert(dst),
+    }
+}
+
+/// Adds the registers of a barrier of the block.
+fn collect_barrier(barrier: &Barrier, used: &mut Registers) {
+    used.read(barrier.id).reads(barrier.threads.as_slice());
+    match barrier.kind {
+        BarrierKind::Sync | BarrierKind::Arrive => {}
+        BarrierKind::And(dst, p) | BarrierKind::Or(dst, p) | BarrierKind::Popc(dst, p) => {
+            used.read_pred(p).write(dst);
+        }
+    }
+}
+
+/// Adds the registers of an operation on a barrier in memory.
+fn collect_mbarrier(barrier: &Mbarrier, used: &mut Registers) {
+    used.read(barrier.addr.base);
+    match barrier.op {
+        MbarrierOp::Inval | MbarrierOp::CopiesArrive { .. } => {}
+        MbarrierOp::Init { count: number }
+        | MbarrierOp::ExpectTx { bytes: number }
+        | MbarrierOp::CompleteTx { bytes: number } => {
+            used.read(number);
+        }
+        MbarrierOp::Arrive(arrive) => {
+            used.read(arrive.count).read(arrive.expect);
+            arrive.state.into_iter().for_each(|reg| used.dsts.insert(reg));
+        }
+        MbarrierOp::Wait { done, phase, .. } => {
+            used.read(phase).write(done);
         }
     }
 }

@@ -15,7 +15,8 @@ use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
 use warpbound_core::program::Sem;
 use warpbound_core::program::sem::{
-    FloatMode, FloatOp, IntOp, IntTy, Operand, Shuffle, ShuffleMode, VoteMode,
+    FloatMode, FloatOp, IntOp, IntTy, Operand, Shuffle, ShuffleMode, VoteMode, jump, lanewise, memory,
+    no_effect,
 };
 
 /// An iterator over the groups of lanes that take part together.
@@ -64,7 +65,8 @@ fn groups(
     Ok(Groups { members, left: enabled })
 }
 
-/// Executes shuffles, votes, matches, reductions and barriers of a warp.
+/// Executes shuffles, votes, matches, reductions and barriers of a warp, and the query of its
+/// active lanes.
 ///
 /// # Errors
 /// Returns an error if a lane is not a member of its own mask.
@@ -125,7 +127,16 @@ pub(super) fn execute(warp: &mut Warp, context: &Context, pc: Pc, enabled: LaneM
         Sem::WarpSync { members } => {
             groups(warp, context, pc, Some(*members), enabled)?;
         }
-        _ => {}
+        Sem::ActiveMask { dst } => warp.set(*dst, &[u64::from(enabled.bits()); WARP_SIZE], enabled),
+        lanewise!()
+        | memory!()
+        | no_effect!()
+        | jump!()
+        | Sem::Matrix(_)
+        | Sem::Barrier(_)
+        | Sem::Mbarrier(_)
+        | Sem::Call(_)
+        | Sem::CallPointer(_) => unreachable!("the lanes of these exchange nothing"),
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Instructions that do not simply continue at the next one: branch tables and barriers.
+//! Instructions that do not simply continue at the next one: branch tables, regions and barriers.
 
 use super::barrier::{self, Arrival, BARRIERS};
 use super::code::Code;
@@ -7,7 +7,7 @@ use super::fault::{self, Fault};
 use super::lanes::width_mask;
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
-use warpbound_core::program::sem::{Barrier, BarrierKind, Operand};
+use warpbound_core::program::sem::{Barrier, BarrierKind, Operand, Region};
 
 /// Executes `brx.idx`: lanes jump to the entries of a table, and those of the first entry run
 /// first. Lanes whose guard is false continue at the next instruction.
@@ -58,6 +58,29 @@ pub(super) fn branch_table(
     }
     warp.stack.branch_table(&sides, reconverge);
     Ok(())
+}
+
+/// Executes an instruction that closes a region of the SIMT stack.
+///
+/// # Errors
+/// Returns an error if these lanes are in no such region.
+pub(super) fn close_region(
+    warp: &mut Warp,
+    context: &Context,
+    pc: Pc,
+    region: Region,
+    enabled: LaneMask,
+) -> Result<(), Fault> {
+    if warp.stack.close(region, enabled) {
+        return Ok(());
+    }
+    let (end, start) = match region {
+        Region::Sync => ("SYNC", "SSY"),
+        Region::Break => ("BRK", "PBK"),
+        Region::Continue => ("CONT", "PCNT"),
+    };
+    let message = format!("{end} of warp {}, lanes {enabled}, without {start}", warp.id);
+    Err(fault::at(context.program, pc, message, "every lane has to execute the other instruction first"))
 }
 
 /// Returns the arrival of a warp at a barrier.

@@ -32,6 +32,7 @@ mod loops;
 mod matrix;
 mod mbarrier;
 mod memory;
+mod per_lane;
 pub mod races;
 mod record;
 mod registers;

@@ -8,6 +8,7 @@ use super::arith::{double, single};
 use super::code::{Code, Double, Kind, Narrow, Op, Order, Relation, Single, Wide, Widen};
 use super::context::Context;
 use super::fault::Fault;
+use super::per_lane;
 use super::registers::Registers;
 use super::rows::{Row, Vectorised, holds, map1, map2, map3, put, put_wide, spread, wide1, wide2, wide3};
 use super::step;
@@ -61,7 +62,7 @@ impl Vectorised for Straight<'_, '_> {
                 Kind::General | Kind::Apart | Kind::Branch => step::data(warp, context, code, pc, enabled)?,
                 Kind::Predicates => {
                     if let Sem::PredLogic { op, dst, a, b } = &context.program.instr(pc).sem {
-                        let value = step::logic(*op, warp.pred(*a), warp.pred(*b));
+                        let value = per_lane::logic(*op, warp.pred(*a), warp.pred(*b));
                         warp.set_pred(*dst, value, enabled);
                     }
                     continue;
@@ -70,7 +71,7 @@ impl Vectorised for Straight<'_, '_> {
                     let related = related(&warp.registers, relation, op);
                     if let Sem::Compare(compare) = &context.program.instr(pc).sem {
                         let related = if negate { !related } else { related };
-                        step::finish_compare(warp, compare, related, enabled);
+                        per_lane::finish_compare(warp, compare, related, enabled);
                     }
                     continue;
                 }

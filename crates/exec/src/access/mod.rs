@@ -9,7 +9,7 @@ mod matrix;
 mod plain;
 
 pub(super) use atomic::atomic;
-pub(super) use copy::async_copy;
+pub(super) use copy::{async_commit, async_copy, async_slot, async_wait};
 pub(super) use matrix::{load_matrix, load_rows, store_matrix, store_rows};
 pub(super) use plain::{Access, load, store};
 

@@ -5,14 +5,14 @@ use super::super::code::Code;
 use super::super::context::Context;
 use super::super::fault::{self, Fault};
 use super::super::step;
-use super::values::Values;
+use super::values::{Holds, Values};
 use warpbound_core::base::{LaneMask, Pc};
 use warpbound_core::isa::Space;
 use warpbound_core::path::{MemoryUse, Step};
 use warpbound_core::program::sem::{
     Address, Matrix, Operand, PredOp, PredSrc, Special, exchange, jump, lanewise,
 };
-use warpbound_core::program::{KernelCode, Sem};
+use warpbound_core::program::{Instr, KernelCode, Sem};
 
 /// The possible steps of an execution, for timing.
 pub(super) enum Executions {
@@ -51,136 +51,207 @@ impl Effects {
         pc: Pc,
         (active, sure): (LaneMask, LaneMask),
     ) -> Result<Executions, Fault> {
-        let program = context.program;
-        let instr = program.instr(pc);
+        let instr = context.program.instr(pc);
         let guard = values.guard(instr.guard, active);
-        let enabled = guard.may;
-        let perhaps = guard.may - guard.must;
-        let one = |step: Step| Ok(Executions::Exactly(step));
-        let dsts = instr.dsts.as_slice();
-        let write = |values: &mut Values, unknown: LaneMask, origin: Option<Pc>| {
-            dsts.iter().for_each(|&dst| values.written(dst, enabled, unknown | perhaps, origin));
-        };
-        let places = |values: &mut Values, step: Step, unknown: LaneMask| {
-            let origin = values.origin_of(instr.srcs.as_slice()).unwrap_or(pc);
-            let unknown = if self.varies[pc.index()] { enabled } else { unknown };
-            write(values, unknown, Some(origin));
-            Ok(Executions::Exactly(step))
-        };
+        let varies = self.varies[pc.index()];
+        let constants_known = self.constants_known;
+        Execution { values, context, code, pc, instr, active, sure, guard, varies, constants_known }.execute()
+    }
+}
+
+/// The execution of one instruction, and the state that it changes.
+struct Execution<'e, 'a> {
+    values: &'e mut Values,
+    context: &'e mut Context<'a>,
+    code: &'e Code,
+    pc: Pc,
+    instr: &'a Instr,
+    /// The lanes that may execute the instruction.
+    active: LaneMask,
+    /// The lanes that execute it if the warp is here at all.
+    sure: LaneMask,
+    /// The active lanes in which the guard may hold, and those in which it holds.
+    guard: Holds,
+    /// Whether the result depends on time, or on where the warp runs.
+    varies: bool,
+    constants_known: bool,
+}
+
+impl Execution<'_, '_> {
+    fn execute(&mut self) -> Result<Executions, Fault> {
+        let (instr, pc, enabled) = (self.instr, self.pc, self.guard.may);
         match &instr.sem {
-            Sem::Load { space, addr, dsts: parts, ty } => {
-                let size = usize::from(ty.bits / 8) * parts.len();
-                let place = (*space, addr);
-                let executions =
-                    accesses(values, context, pc, place, (size, false), (enabled, guard.must), sure);
-                let known = enabled - unknown_address(values, addr);
-                let known = match space {
-                    Space::Param => known,
-                    Space::Const if self.constants_known => known,
-                    Space::Global | Space::Generic => {
-                        let targets = Targets::new(&values.warp, context, pc, place, size, "load");
-                        targets.in_constant_buffers(known, context)
-                    }
-                    Space::Const | Space::Shared | Space::Local => LaneMask::empty(),
-                };
-                let mut unknown = enabled;
-                if !known.is_empty() {
-                    // a load that is not allowed leaves its results unknown; a run that comes here
-                    // will report it
-                    if access::load(&mut values.warp, context, pc, code.access(pc), known).is_ok() {
-                        unknown = enabled - known;
-                    }
-                }
-                write(values, unknown, Some(pc));
-                Ok(executions)
+            Sem::Load { space, addr, dsts, ty } => {
+                Ok(self.load((*space, addr), usize::from(ty.bits / 8) * dsts.len()))
             }
             Sem::Store { space, bits, srcs, addr } => {
                 let size = usize::from(bits / 8) * srcs.len();
-                Ok(accesses(values, context, pc, (*space, addr), (size, false), (enabled, guard.must), sure))
+                Ok(self.accesses((*space, addr), size, false))
             }
             Sem::Atomic(atomic) => {
-                let place = (atomic.space, &atomic.addr);
-                let size = (atomic.bytes(), true);
-                let executions = accesses(values, context, pc, place, size, (enabled, guard.must), sure);
-                write(values, enabled, Some(pc));
+                let executions = self.accesses((atomic.space, &atomic.addr), atomic.bytes(), true);
+                self.write(enabled, Some(pc));
                 Ok(executions)
             }
-            Sem::Fetch(_) | Sem::Surface(_) => places(
-                values,
-                Step::with(pc, MemoryUse { space: Space::Global, extra_transactions: 0 }),
-                enabled,
-            ),
-            Sem::ImageQuery(_) => places(values, Step::plain(pc), enabled),
+            Sem::Fetch(_) | Sem::Surface(_) => {
+                let used = MemoryUse { space: Space::Global, extra_transactions: 0 };
+                Ok(self.finish(Step::with(pc, used), enabled))
+            }
+            Sem::ImageQuery(_) => Ok(self.finish(Step::plain(pc), enabled)),
             Sem::AsyncCopy { .. } => {
-                let slot = values.warp.groups.copy().ok_or_else(|| {
-                    let message = "more than 31 groups of asynchronous copies in flight".to_owned();
-                    fault::at(program, pc, message, "wait with cp.async.wait_group before committing more")
-                })?;
-                one(Step::with(pc, slot))
+                let slot = access::async_slot(&mut self.values.warp, self.context, pc)?;
+                Ok(Executions::Exactly(Step::with(pc, slot)))
             }
-            Sem::Matrix(matrix) => {
-                let address = match &**matrix {
-                    Matrix::Load { from, .. } => Some(&from.addr),
-                    Matrix::Store { to, .. } => Some(&to.addr),
-                    Matrix::LoadRows { from, .. } => Some(&from.addr),
-                    Matrix::StoreRows { to, .. } => Some(&to.addr),
-                    Matrix::Multiply(_) | Matrix::Transpose { .. } => None,
-                };
-                if address.is_some_and(|address| !unknown_address(values, address).is_empty()) {
-                    let hint = "this analysis needs to know where a matrix is";
-                    return Err(fault::at(
-                        program,
-                        pc,
-                        "the place of a matrix depends on data".to_owned(),
-                        hint,
-                    ));
-                }
-                let step = step::data(&mut values.warp, context, code, pc, enabled)?;
-                places(values, step, enabled)
-            }
-            exchange!() => {
-                let known = values.unknown_of(instr.srcs.as_slice()).is_empty();
-                // a shuffle also reads lanes that are elsewhere, with their values at that time,
-                // which are unknown
-                let all = !matches!(instr.sem, Sem::Shuffle(_)) || active == values.warp.stack.live();
-                if known && perhaps.is_empty() && sure == active && all {
-                    let step = step::data(&mut values.warp, context, code, pc, enabled)?;
-                    return places(values, step, LaneMask::empty());
-                }
-                places(values, Step::plain(pc), enabled)
-            }
-            Sem::Mbarrier(_) => {
-                let message =
-                    "mbarrier objects take no time here, so there is no bound for kernels that wait for them";
-                Err(fault::at(program, pc, message.to_owned(), ""))
-            }
+            Sem::Matrix(matrix) => self.matrix(matrix),
+            exchange!() => self.exchange(),
+            Sem::Mbarrier(_) => Err(self.fault(
+                "mbarrier objects take no time here, so there is no bound for kernels that wait for them",
+                "",
+            )),
             Sem::Sleep { time } if *time != Operand::Imm(0) => {
-                let message = "a sleep takes a time that the hardware chooses, so there is no bound on it";
-                Err(fault::at(program, pc, message.to_owned(), ""))
+                Err(self
+                    .fault("a sleep takes a time that the hardware chooses, so there is no bound on it", ""))
             }
             Sem::PredLogic { op: op @ (PredOp::And | PredOp::Or), a, b, .. } => {
-                let (a, b) = (values.pred(*a), values.pred(*b));
-                // the value in known lanes must not depend on unknown values
-                let (may, holds) = if *op == PredOp::And {
-                    (a.may & b.may, a.must & b.must)
-                } else {
-                    (a.may | b.may, a.must | b.must)
-                };
-                instr.dsts.as_slice().iter().for_each(|&dst| values.warp.set_pred(dst, holds, enabled));
-                places(values, Step::plain(pc), may - holds)
+                Ok(self.and_or(*op == PredOp::And, *a, *b))
             }
             lanewise!() | Sem::Nop | Sem::Sleep { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } => {
                 let unknown = match &instr.sem {
-                    Sem::Select { p, a, b, .. } => unknown_selection(values, *p, *a, *b),
-                    _ => values.unknown_of(instr.srcs.as_slice()),
+                    Sem::Select { p, a, b, .. } => unknown_selection(self.values, *p, *a, *b),
+                    _ => self.values.unknown_of(instr.srcs.as_slice()),
                 };
-                let step = step::data(&mut values.warp, context, code, pc, enabled)?;
-                places(values, step, unknown)
+                let step = self.run()?;
+                Ok(self.finish(step, unknown))
             }
             Sem::None | Sem::Traced(_) | Sem::Barrier(_) | Sem::Call(_) | Sem::CallPointer(_) | jump!() => {
                 unreachable!("the walk handles these itself")
             }
         }
+    }
+
+    /// Executes a load. Its results are known where it reads known addresses of memory whose
+    /// contents are known.
+    fn load(&mut self, place: (Space, &Address), size: usize) -> Executions {
+        let executions = self.accesses(place, size, false);
+        let enabled = self.guard.may;
+        let known = enabled - unknown_address(self.values, place.1);
+        let known = match place.0 {
+            Space::Param => known,
+            Space::Const if self.constants_known => known,
+            Space::Global | Space::Generic => {
+                let targets = Targets::new(&self.values.warp, self.context, self.pc, place, size, "load");
+                targets.in_constant_buffers(known, self.context)
+            }
+            Space::Const | Space::Shared | Space::Local => LaneMask::empty(),
+        };
+        let mut unknown = enabled;
+        if !known.is_empty() {
+            // a load that is not allowed leaves its results unknown; a run that comes here will
+            // report it
+            let access = self.code.access(self.pc);
+            if access::load(&mut self.values.warp, self.context, self.pc, access, known).is_ok() {
+                unknown = enabled - known;
+            }
+        }
+        self.write(unknown, Some(self.pc));
+        executions
+    }
+
+    /// Executes an operation on matrices, whose results are unknown.
+    fn matrix(&mut self, matrix: &Matrix) -> Result<Executions, Fault> {
+        let address = match matrix {
+            Matrix::Load { from, .. } => Some(&from.addr),
+            Matrix::Store { to, .. } => Some(&to.addr),
+            Matrix::LoadRows { from, .. } => Some(&from.addr),
+            Matrix::StoreRows { to, .. } => Some(&to.addr),
+            Matrix::Multiply(_) | Matrix::Transpose { .. } => None,
+        };
+        if address.is_some_and(|address| !unknown_address(self.values, address).is_empty()) {
+            let hint = "this analysis needs to know where a matrix is";
+            return Err(self.fault("the place of a matrix depends on data", hint));
+        }
+        let step = self.run()?;
+        Ok(self.finish(step, self.guard.may))
+    }
+
+    /// Executes an exchange of values between lanes. The results are known if all that it depends
+    /// on is.
+    fn exchange(&mut self) -> Result<Executions, Fault> {
+        let Self { instr, active, sure, guard, .. } = *self;
+        let known = self.values.unknown_of(instr.srcs.as_slice()).is_empty();
+        // a shuffle also reads lanes that are elsewhere, with their values at that time, which are
+        // unknown
+        let all = !matches!(instr.sem, Sem::Shuffle(_)) || active == self.values.warp.stack.live();
+        if known && guard.may == guard.must && sure == active && all {
+            let step = self.run()?;
+            return Ok(self.finish(step, LaneMask::empty()));
+        }
+        Ok(self.finish(Step::plain(self.pc), guard.may))
+    }
+
+    /// Executes `and` or `or` of two predicates. One known predicate may be enough to know the
+    /// result.
+    fn and_or(&mut self, is_and: bool, a: PredSrc, b: PredSrc) -> Executions {
+        let (a, b) = (self.values.pred(a), self.values.pred(b));
+        // the value in known lanes must not depend on unknown values
+        let (may, holds) = match is_and {
+            true => (a.may & b.may, a.must & b.must),
+            false => (a.may | b.may, a.must | b.must),
+        };
+        let dsts = self.instr.dsts.as_slice();
+        dsts.iter().for_each(|&dst| self.values.warp.set_pred(dst, holds, self.guard.may));
+        self.finish(Step::plain(self.pc), may - holds)
+    }
+
+    /// Executes the instruction as in a functional run, in the lanes in which its guard may hold.
+    fn run(&mut self) -> Result<Step, Fault> {
+        step::data(&mut self.values.warp, self.context, self.code, self.pc, self.guard.may)
+    }
+
+    /// Records which results are unknown, because of the sources or the instruction itself, and
+    /// returns its only step.
+    fn finish(&mut self, step: Step, unknown: LaneMask) -> Executions {
+        let origin = self.values.origin_of(self.instr.srcs.as_slice()).unwrap_or(self.pc);
+        let unknown = if self.varies { self.guard.may } else { unknown };
+        self.write(unknown, Some(origin));
+        Executions::Exactly(step)
+    }
+
+    /// Records that the results were written, and are unknown in these lanes and in those in which
+    /// the guard is unknown.
+    fn write(&mut self, unknown: LaneMask, origin: Option<Pc>) {
+        let Holds { may, must } = self.guard;
+        let dsts = self.instr.dsts.as_slice();
+        dsts.iter().for_each(|&dst| self.values.written(dst, may, unknown | (may - must), origin));
+    }
+
+    /// Returns the possible timings of an access. `apart` says that lanes that access the same
+    /// bytes need separate transactions.
+    fn accesses(&mut self, place: (Space, &Address), size: usize, apart: bool) -> Executions {
+        let Self { pc, guard, sure, .. } = *self;
+        let (values, context) = (&*self.values, &mut *self.context);
+        let targets = Targets::new(&values.warp, context, pc, place, size, "access");
+        // the lanes that access memory if the warp is here at all
+        let surely = guard.must & sure;
+        let unknown = unknown_address(values, place.1) & guard.may;
+        if unknown.is_empty() && guard.may == surely {
+            let used = targets.used(guard.may, apart, &values.warp, context);
+            return Executions::Exactly(Step::with(pc, used));
+        }
+        let spaces = targets.may_resolve(guard.may, unknown, surely);
+        let extra = targets.most_extra_transactions(context.record.banks, guard.may, unknown);
+        let of = |space: Space| {
+            let extra_transactions = if space == Space::Shared { extra } else { 0 };
+            Step::with(pc, MemoryUse { space, extra_transactions })
+        };
+        match spaces.as_slice() {
+            [space] if extra == 0 || *space != Space::Shared => Executions::Exactly(of(*space)),
+            _ => Executions::AtMost(spaces.into_iter().map(of).collect()),
+        }
+    }
+
+    fn fault(&self, message: &str, hint: &str) -> Fault {
+        fault::at(self.context.program, self.pc, message.to_owned(), hint)
     }
 }
 
@@ -194,33 +265,4 @@ fn unknown_selection(values: &Values, p: PredSrc, a: Operand, b: Operand) -> Lan
 /// Returns the lanes whose address is unknown.
 fn unknown_address(values: &Values, address: &Address) -> LaneMask {
     address.base.reg().map_or(LaneMask::empty(), |reg| values.unknown(reg))
-}
-
-/// Returns the possible timings of an access. `apart` says that lanes that access the same bytes
-/// need separate transactions. Of the `enabled` lanes, which may access memory, the `guarded` ones
-/// do if they execute the instruction; the `sure` lanes execute it if the warp is here at all.
-fn accesses(
-    values: &Values,
-    context: &mut Context,
-    pc: Pc,
-    place: (Space, &Address),
-    (size, apart): (usize, bool),
-    (enabled, guarded): (LaneMask, LaneMask),
-    sure: LaneMask,
-) -> Executions {
-    let targets = Targets::new(&values.warp, context, pc, place, size, "access");
-    let unknown = unknown_address(values, place.1) & enabled;
-    if unknown.is_empty() && enabled == guarded & sure {
-        return Executions::Exactly(Step::with(pc, targets.used(enabled, apart, &values.warp, context)));
-    }
-    let spaces = targets.may_resolve(enabled, unknown, guarded & sure);
-    let extra = targets.most_extra_transactions(context.record.banks, enabled, unknown);
-    let of = |space: Space| {
-        let extra_transactions = if space == Space::Shared { extra } else { 0 };
-        Step::with(pc, MemoryUse { space, extra_transactions })
-    };
-    match spaces.as_slice() {
-        [space] if extra == 0 || *space != Space::Shared => Executions::Exactly(of(*space)),
-        _ => Executions::AtMost(spaces.into_iter().map(of).collect()),
-    }
 }

@@ -113,12 +113,7 @@ impl Walker<'_, '_> {
         if !possible {
             return Ok(Onward::Never);
         }
-        let Some(join) = join.filter(|_| !state.may.is_empty()) else { return Ok(Onward::Nowhere) };
-        if Some(join) != until && !self.is_certain(state, out) {
-            self.perhaps(state, (join, Begin::Is), until, out)?;
-            return Ok(Onward::Nowhere);
-        }
-        Ok(Onward::Met(join))
+        self.meet_at(state, join, until, out)
     }
 
     /// Walks both sides of a branch up to the reconvergence point, and returns whether that is

@@ -95,8 +95,45 @@ impl Walker<'_, '_> {
         out: &mut Walked,
     ) -> Result<Option<Pc>, Fault> {
         let before = state.must;
+        let (round, whole) = self.any_round(state, (index, header), until)?;
+        let Some(left) = whole.left else {
+            let hint = "no exit of it was found after its first iterations";
+            return Err(fault::at(self.context.program, header, "a loop that does not end".to_owned(), hint));
+        };
+        if !(round.gone | whole.gone).is_empty() {
+            let message = "threads that end in a loop that is taken as a whole: a loop of more than 64 iterations, or one whose lanes diverge and do not reconverge";
+            return Err(self.beyond(header, message));
+        }
+        // lanes that leave several such loops at once
+        if let (Some(outer), Some(join)) = (self.wholes.last(), whole.join)
+            && !join.is_some_and(|join| self.flow.contains_pc(outer.index, join))
+        {
+            return Err(self.beyond(header, "exits of several loops that are taken as a whole"));
+        }
+        let most = if round.possible { most } else { 0 };
+        if whole.starts.is_empty() {
+            let rounds = LoopIterations { header, round: round.paths, most };
+            out.paths.push_part(PathPart::Loop(Box::new(rounds)));
+        } else {
+            let round = whole.starts.into_iter().fold(round.paths, PathSet::either);
+            let lanes = u64::from(state.may.count());
+            push_strands(LoopIterations { header, round, most }, lanes, &mut out.paths);
+        }
+        *state = left;
+        state.must = before - out.gone;
+        Ok(whole.join.flatten())
+    }
+
+    /// Walks an iteration of a loop until the known values of its lanes hold in every iteration,
+    /// from the first of `state` on. Returns the last walk, and the lanes that left the loop in it.
+    fn any_round(
+        &mut self,
+        state: &mut State,
+        (index, header): (usize, Pc),
+        until: Option<Pc>,
+    ) -> Result<(Walked, Whole), Fault> {
         state.must = LaneMask::empty();
-        let (round, whole) = loop {
+        loop {
             let mut after = state.clone();
             for inside in after.loops.iter_mut().filter(|inside| inside.index == index) {
                 (inside.rounds, inside.arrivals) = (Some(0), 0);
@@ -116,58 +153,9 @@ impl Walker<'_, '_> {
                 return Err(self.beyond(header, "asynchronous copies in a loop that is taken as a whole"));
             }
             if !walked.possible || after.may.is_empty() || !state.values.forget(&after.values, after.may) {
-                break (walked, whole);
-            }
-        };
-        let Some(left) = whole.left else {
-            let hint = "no exit of it was found after its first iterations";
-            return Err(fault::at(self.context.program, header, "a loop that does not end".to_owned(), hint));
-        };
-        if !(round.gone | whole.gone).is_empty() {
-            let message = "threads that end in a loop that is taken as a whole: a loop of more than 64 iterations, or one whose lanes diverge and do not reconverge";
-            return Err(self.beyond(header, message));
-        }
-        // lanes that leave several such loops at once
-        if let (Some(outer), Some(join)) = (self.wholes.last(), whole.join)
-            && !join.is_some_and(|join| self.flow.contains_pc(outer.index, join))
-        {
-            return Err(self.beyond(header, "exits of several loops that are taken as a whole"));
-        }
-        let most = if round.possible { most } else { 0 };
-        let mut paths = round.paths;
-        let starts = whole.starts;
-        if starts.is_empty() {
-            out.paths.push_part(PathPart::Loop(Box::new(LoopIterations { header, round: paths, most })));
-        } else {
-            // Lanes iterate separately: some until they have left, then others, from the points
-            // where they were. However often they diverge, there are no more of these groups than
-            // lanes.
-            let lanes = u64::from(state.may.count());
-            for start in starts {
-                paths = PathSet::either(paths, start);
-            }
-            let strand = PathPart::Loop(Box::new(LoopIterations { header, round: paths, most }));
-            let PathPart::Loop(rounds) = &strand else { unreachable!("made above") };
-            let ways: Vec<PathSet> = rounds.ways_after().cloned().collect();
-            let mut more = PathSet::leaving();
-            more.push_part(strand.clone());
-            out.paths.push_part(strand);
-            out.paths.push_part(PathPart::Loop(Box::new(LoopIterations {
-                header,
-                round: more,
-                most: lanes - 1,
-            })));
-            let waiting = lanes.saturating_mul(ways.len() as u64);
-            for way in ways {
-                let mut again = PathSet::leaving();
-                again.append(way);
-                let most = waiting.saturating_mul(most.saturating_add(1));
-                out.paths.push_part(PathPart::Loop(Box::new(LoopIterations { header, round: again, most })));
+                return Ok((walked, whole));
             }
         }
-        *state = left;
-        state.must = before - out.gone;
-        Ok(whole.join.flatten())
     }
 
     /// Returns whether a branch leaves the loop that is taken as a whole: the side that does, and
@@ -268,5 +256,25 @@ impl Walker<'_, '_> {
         );
         let hint = format!("give the largest number of times that it goes back: --loop-bound {line}=N");
         fault::at(program, header, message, &hint)
+    }
+}
+
+/// Appends the iterations of a loop whose lanes iterate separately: some until they have left, then
+/// others, from the points where they were. However often they diverge, there are no more of these
+/// groups than lanes.
+fn push_strands(rounds: LoopIterations, lanes: u64, paths: &mut PathSet) {
+    let (header, most) = (rounds.header, rounds.most);
+    let ways: Vec<PathSet> = rounds.ways_after().cloned().collect();
+    let strand = PathPart::Loop(Box::new(rounds));
+    let mut more = PathSet::leaving();
+    more.push_part(strand.clone());
+    paths.push_part(strand);
+    paths.push_part(PathPart::Loop(Box::new(LoopIterations { header, round: more, most: lanes - 1 })));
+    let waiting = lanes.saturating_mul(ways.len() as u64);
+    for way in ways {
+        let mut again = PathSet::leaving();
+        again.append(way);
+        let most = waiting.saturating_mul(most.saturating_add(1));
+        paths.push_part(PathPart::Loop(Box::new(LoopIterations { header, round: again, most })));
     }
 }

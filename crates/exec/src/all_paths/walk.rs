@@ -9,13 +9,13 @@ use super::state::State;
 use super::walker::{Begin, Walked, Walker};
 use warpbound_core::base::{LaneMask, Pc, ProgressMonitor};
 use warpbound_core::path::{BarrierUse, PathPart, Step};
-use warpbound_core::program::Sem;
 use warpbound_core::program::sem::{Barrier, BarrierKind, exchange, lanewise, memory};
+use warpbound_core::program::{Instr, Sem};
 
 /// The largest depth of nested walks. Each is a branch whose sides may both be taken.
 const DEEPEST: usize = 6000;
 
-impl Walker<'_, '_> {
+impl<'a> Walker<'_, 'a> {
     /// Walks from `pc` until all lanes that do not end are at `until`; afterwards `state` is the
     /// state there.
     ///
@@ -25,7 +25,7 @@ impl Walker<'_, '_> {
     pub(super) fn walk(
         &mut self,
         state: &mut State,
-        mut pc: Pc,
+        pc: Pc,
         until: Option<Pc>,
         begin: Begin,
     ) -> Result<Walked, Fault> {
@@ -40,117 +40,159 @@ impl Walker<'_, '_> {
             ));
         }
         let mut out = Walked::new();
+        out.possible = self.follow(state, pc, until, begin, &mut out)?;
+        self.depth -= 1;
+        Ok(out)
+    }
+
+    /// Follows the lanes to the end of the walk, and returns whether that is possible.
+    fn follow(
+        &mut self,
+        state: &mut State,
+        mut pc: Pc,
+        until: Option<Pc>,
+        begin: Begin,
+        out: &mut Walked,
+    ) -> Result<bool, Fault> {
         // whether the arrival of lanes at this point has been recorded: lanes that reconverge here
         // were recorded one by one
         let mut entered = begin != Begin::Comes;
         let mut arrived = begin != Begin::Round;
-        let program = self.context.program;
         loop {
             if !std::mem::replace(&mut entered, false)
                 && let Some(block) = self.flow.block_at(pc)
                 && !self.enter(state, block, pc)?
             {
-                self.depth -= 1;
-                return Ok(Walked { possible: false, ..out });
+                return Ok(false);
             }
             if Some(pc) == until && arrived {
-                break;
+                return Ok(true);
             }
-            if arrived && let Some((index, rounds)) = self.is_to_be_whole(state, pc) {
-                let most = self.flow.bound(index).unwrap_or(0) - rounds;
-                let join = self.whole(state, (index, pc), until, most, &mut out)?;
-                let Some(join) = join.filter(|_| !state.may.is_empty()) else { break };
-                if Some(join) != until && !self.is_certain(state, &out) {
-                    self.perhaps(state, (join, Begin::Is), until, &mut out)?;
-                    break;
+            let onward = match self.is_to_be_whole(state, pc).filter(|_| arrived) {
+                Some((index, rounds)) => {
+                    let most = self.flow.bound(index).unwrap_or(0) - rounds;
+                    let join = self.whole(state, (index, pc), until, most, out)?;
+                    self.meet_at(state, join, until, out)?
                 }
-                (pc, entered) = (join, true);
-                continue;
-            }
-            arrived = true;
-            let Some(instr) = program.instrs.get(pc.index()) else {
-                let last = Pc::from_index(program.instrs.len().saturating_sub(1));
-                let message = format!("a warp runs past the end of `{}`", program.name);
-                return Err(fault::at(program, last, message, "end the kernel with `ret` or `exit`"));
+                None => self.step(state, pc, until, out)?,
             };
-            if self.fuel == 0 {
-                let message =
-                    "the paths of a block have more steps than --max-instructions allows".to_owned();
-                let hint = "give a bound for each loop whose iterations depend on data: --loop-bound LINE=N";
-                return Err(fault::at(program, pc, message, hint));
+            arrived = true;
+            match onward {
+                Onward::To(place) => pc = place,
+                Onward::Met(place) => (pc, entered) = (place, true),
+                Onward::Nowhere => return Ok(true),
+                Onward::Never => return Ok(false),
             }
-            self.fuel -= 1;
-            if self.monitor.is_some_and(ProgressMonitor::is_stopped) {
-                return Err(fault::at(program, pc, "the walk was ended".to_owned(), ""));
+        }
+    }
+
+    /// Executes an instruction, and returns the point at which the walk continues.
+    fn step(
+        &mut self,
+        state: &mut State,
+        pc: Pc,
+        until: Option<Pc>,
+        out: &mut Walked,
+    ) -> Result<Onward, Fault> {
+        let instr = self.next_instr(pc)?;
+        let next = Pc::new(pc.get() + 1);
+        match &instr.sem {
+            Sem::Branch { target, reconverge } => {
+                return self.branch(state, pc, (*target, next, *reconverge), until, out);
             }
-            let next = Pc::new(pc.get() + 1);
-            match &instr.sem {
-                Sem::Branch { target, reconverge } => {
-                    match self.branch(state, pc, (*target, next, *reconverge), until, &mut out)? {
-                        Onward::To(place) => pc = place,
-                        Onward::Met(place) => (pc, entered) = (place, true),
-                        Onward::Nowhere => break,
-                        Onward::Never => {
-                            self.depth -= 1;
-                            return Ok(Walked { possible: false, ..out });
-                        }
-                    }
-                }
-                Sem::Return | Sem::Exit => {
-                    let guard = state.values.guard(instr.guard, state.may);
-                    out.gone |= guard.may;
-                    state.may.remove(guard.must);
-                    state.must.remove(guard.may);
-                    let step = Step::plain(pc);
-                    if state.may.is_empty() {
-                        out.paths.push_part(PathPart::End(step));
-                        break;
-                    }
-                    if self.is_certain(state, &out) {
-                        out.paths.push(step);
-                        pc = next;
-                        continue;
-                    }
-                    out.paths.push_part(PathPart::End(step));
-                    self.perhaps(state, (next, Begin::Comes), until, &mut out)?;
-                    break;
-                }
-                Sem::Barrier(barrier) => {
-                    let step = self.barrier(state, pc, barrier)?;
-                    out.paths.push(step);
-                    pc = next;
-                }
-                Sem::Call(_) | Sem::CallPointer(_) => return Err(self.beyond(pc, "calls of functions")),
-                Sem::BranchTable { .. } => return Err(self.beyond(pc, "branches through tables")),
-                Sem::OpenRegion { .. } | Sem::CloseRegion { .. } => {
-                    return Err(self.beyond(pc, "regions that instructions open and close"));
-                }
-                Sem::None | Sem::Traced(_) => return Err(self.beyond(pc, "instructions without meaning")),
-                // a run that reaches this instruction ends in an error
-                Sem::Trap { .. } => {
-                    out.paths.push(Step::plain(pc));
-                    pc = next;
-                }
-                lanewise!()
-                | exchange!()
-                | memory!()
-                | Sem::Nop
-                | Sem::Sleep { .. }
-                | Sem::Matrix(_)
-                | Sem::Mbarrier(_) => {
-                    let lanes = (state.may, state.must);
-                    let executions =
-                        self.effects.execute(&mut state.values, self.context, self.code, pc, lanes)?;
-                    match executions {
-                        Executions::Exactly(step) => out.paths.push(step),
-                        Executions::AtMost(steps) => out.paths.push_part(PathPart::OneOf(steps)),
-                    }
-                    pc = next;
+            Sem::Return | Sem::Exit => return self.end(state, (pc, next), until, out),
+            Sem::Barrier(barrier) => out.paths.push(self.barrier(state, pc, barrier)?),
+            Sem::Call(_) | Sem::CallPointer(_) => return Err(self.beyond(pc, "calls of functions")),
+            Sem::BranchTable { .. } => return Err(self.beyond(pc, "branches through tables")),
+            Sem::OpenRegion { .. } | Sem::CloseRegion { .. } => {
+                return Err(self.beyond(pc, "regions that instructions open and close"));
+            }
+            Sem::None | Sem::Traced(_) => return Err(self.beyond(pc, "instructions without meaning")),
+            // a run that reaches this instruction ends in an error
+            Sem::Trap { .. } => out.paths.push(Step::plain(pc)),
+            lanewise!()
+            | exchange!()
+            | memory!()
+            | Sem::Nop
+            | Sem::Sleep { .. }
+            | Sem::Matrix(_)
+            | Sem::Mbarrier(_) => {
+                let lanes = (state.may, state.must);
+                match self.effects.execute(&mut state.values, self.context, self.code, pc, lanes)? {
+                    Executions::Exactly(step) => out.paths.push(step),
+                    Executions::AtMost(steps) => out.paths.push_part(PathPart::OneOf(steps)),
                 }
             }
         }
-        self.depth -= 1;
-        Ok(out)
+        Ok(Onward::To(next))
+    }
+
+    /// Returns the instruction at a point that the walk has reached.
+    ///
+    /// # Errors
+    /// Returns an error if there is none, if the walk has taken all its steps, or if it was
+    /// stopped.
+    fn next_instr(&mut self, pc: Pc) -> Result<&'a Instr, Fault> {
+        let program = self.context.program;
+        let Some(instr) = program.instrs.get(pc.index()) else {
+            let last = Pc::from_index(program.instrs.len().saturating_sub(1));
+            let message = format!("a warp runs past the end of `{}`", program.name);
+            return Err(fault::at(program, last, message, "end the kernel with `ret` or `exit`"));
+        };
+        if self.fuel == 0 {
+            let message = "the paths of a block have more steps than --max-instructions allows".to_owned();
+            let hint = "give a bound for each loop whose iterations depend on data: --loop-bound LINE=N";
+            return Err(fault::at(program, pc, message, hint));
+        }
+        self.fuel -= 1;
+        if self.monitor.is_some_and(ProgressMonitor::is_stopped) {
+            return Err(fault::at(program, pc, "the walk was ended".to_owned(), ""));
+        }
+        Ok(instr)
+    }
+
+    /// Ends the lanes in which the guard of a `ret` or `exit` holds; the others continue at the
+    /// next instruction.
+    fn end(
+        &mut self,
+        state: &mut State,
+        (pc, next): (Pc, Pc),
+        until: Option<Pc>,
+        out: &mut Walked,
+    ) -> Result<Onward, Fault> {
+        let guard = state.values.guard(self.context.program.instr(pc).guard, state.may);
+        out.gone |= guard.may;
+        state.may.remove(guard.must);
+        state.must.remove(guard.may);
+        let step = Step::plain(pc);
+        if state.may.is_empty() {
+            out.paths.push_part(PathPart::End(step));
+            return Ok(Onward::Nowhere);
+        }
+        if self.is_certain(state, out) {
+            out.paths.push(step);
+            return Ok(Onward::To(next));
+        }
+        out.paths.push_part(PathPart::End(step));
+        self.perhaps(state, (next, Begin::Comes), until, out)?;
+        Ok(Onward::Nowhere)
+    }
+
+    /// Returns the point at which a walk continues after lanes took several ways, given the point
+    /// at which these join, if they do.
+    pub(super) fn meet_at(
+        &mut self,
+        state: &mut State,
+        join: Option<Pc>,
+        until: Option<Pc>,
+        out: &mut Walked,
+    ) -> Result<Onward, Fault> {
+        let Some(join) = join.filter(|_| !state.may.is_empty()) else { return Ok(Onward::Nowhere) };
+        if Some(join) != until && !self.is_certain(state, out) {
+            self.perhaps(state, (join, Begin::Is), until, out)?;
+            return Ok(Onward::Nowhere);
+        }
+        Ok(Onward::Met(join))
     }
 
     /// Walks on in the case that all lanes may have ended, or some continue.
@@ -171,6 +213,10 @@ impl Walker<'_, '_> {
         Ok(())
     }
 
+    /// Records a barrier, and returns its step.
+    ///
+    /// # Errors
+    /// Returns an error if it depends on unknown data, or if its number of threads is wrong.
     fn barrier(&mut self, state: &mut State, pc: Pc, barrier: &Barrier) -> Result<Step, Fault> {
         let instr = self.context.program.instr(pc);
         let guard = state.values.guard(instr.guard, state.may);

@@ -25,7 +25,7 @@ use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
 use warpbound_core::isa::Space;
 use warpbound_core::program::Sem;
-use warpbound_core::program::sem::{Mbarrier, MbarrierOp, Operand};
+use warpbound_core::program::sem::{Mbarrier, MbarrierArrive, MbarrierOp, Operand};
 
 /// The largest number of arrivals and of bytes that an object can count.
 const MOST: i64 = (1 << 20) - 1;
@@ -48,6 +48,18 @@ impl Object {
         Self { pending: count, expected: count, bytes: 0, phase: 0 }
     }
 
+    /// Creates an object for phases of this many arrivals.
+    ///
+    /// # Errors
+    /// Returns a message and a hint if the count is beyond the limits of an object.
+    fn for_arrivals(count: i64) -> Result<Self, (String, &'static str)> {
+        if !(1..=MOST).contains(&count) {
+            let what = format!("an mbarrier object for {count} arrivals");
+            return Err((what, "1 to 1048575 are possible"));
+        }
+        Ok(Self::new(count))
+    }
+
     /// Decodes a word; `None` if it holds no object.
     fn decode(word: u64) -> Option<Self> {
         let field = |from: u32, bits: u32| word >> from & width_mask(bits);
@@ -62,6 +74,47 @@ impl Object {
     fn encode(self) -> u64 {
         let bytes = self.bytes as u64 & width_mask(21);
         self.pending as u64 | (self.expected as u64) << 20 | bytes << 40 | (self.phase & 3) << 61 | 1 << 63
+    }
+
+    /// Adds the arrivals and bytes of an operation to those of the phase. `number` returns the value
+    /// of an operand.
+    ///
+    /// # Errors
+    /// Returns a message and a hint if a count is beyond the limits of the object or of the phase.
+    fn count(
+        &mut self,
+        op: MbarrierOp,
+        number: impl Fn(Operand) -> i64,
+    ) -> Result<(), (String, &'static str)> {
+        match op {
+            MbarrierOp::Init { .. } | MbarrierOp::Inval | MbarrierOp::Wait { .. } => {}
+            MbarrierOp::ExpectTx { bytes } => self.bytes += number(bytes),
+            MbarrierOp::CompleteTx { bytes } => self.bytes -= number(bytes),
+            MbarrierOp::CopiesArrive { counted } => self.pending -= i64::from(counted),
+            MbarrierOp::Arrive(arrive) => {
+                let count = number(arrive.count);
+                self.bytes += number(arrive.expect);
+                self.pending -= count;
+                self.expected -= if arrive.drops { count } else { 0 };
+                if !(1..=MOST).contains(&count) {
+                    let what = format!("{count} arrivals at an mbarrier object");
+                    return Err((what, "1 to 1048575 are possible"));
+                }
+                if !arrive.completes && self.pending == 0 && self.bytes == 0 {
+                    let what = "an arrival with .noComplete that completes the phase".to_owned();
+                    return Err((what, "leave .noComplete out where the arrival may be the last one"));
+                }
+            }
+        }
+        if self.pending < 0 || self.expected < 0 {
+            let what = "more arrivals at an mbarrier object than its phase waits for".to_owned();
+            return Err((what, "make the object for as many as arrive in each phase"));
+        }
+        if self.bytes.abs() > MOST {
+            let what = "an mbarrier object that waits for too many bytes".to_owned();
+            return Err((what, "1048575 are possible"));
+        }
+        Ok(())
     }
 
     /// Advances to the next phase if the current one is complete, and returns whether it is.
@@ -97,62 +150,23 @@ pub(super) fn execute(
         let old = word(&targets, warp, context, pc, lane)?;
         let number =
             |operand: Operand| (warp.operand_in(operand, &context.shape, lane) & width_mask(32)) as i64;
-        let wrong = |what: String, hint: &str| {
+        let fault = |(what, hint): (String, &str)| {
             let message = format!("{what} (lane {lane} of warp {})", warp.id);
-            Err(fault::at(context.program, pc, message, hint))
+            fault::at(context.program, pc, message, hint)
         };
         if let MbarrierOp::Init { count } = barrier.op {
-            let count = number(count);
-            if !(1..=MOST).contains(&count) {
-                return wrong(
-                    format!("an mbarrier object for {count} arrivals"),
-                    "1 to 1048575 are possible",
-                );
-            }
-            store(&targets, warp, context, (pc, lane), Object::new(count).encode(), AccessEffect::Writes);
+            let object = Object::for_arrivals(number(count)).map_err(fault)?;
+            store(&targets, warp, context, (pc, lane), object.encode(), AccessEffect::Writes);
             continue;
         }
         let Some(mut object) = Object::decode(old) else {
             return Err(no_object(&targets, warp, context, pc, lane));
         };
-        let mut result = None;
-        match barrier.op {
-            MbarrierOp::Init { .. } | MbarrierOp::Wait { .. } => {}
-            MbarrierOp::Inval => {
-                store(&targets, warp, context, (pc, lane), 0, AccessEffect::Writes);
-                continue;
-            }
-            MbarrierOp::ExpectTx { bytes } => object.bytes += number(bytes),
-            MbarrierOp::CompleteTx { bytes } => object.bytes -= number(bytes),
-            MbarrierOp::CopiesArrive { counted } => object.pending -= i64::from(counted),
-            MbarrierOp::Arrive(arrive) => {
-                let count = number(arrive.count);
-                object.bytes += number(arrive.expect);
-                object.pending -= count;
-                object.expected -= if arrive.drops { count } else { 0 };
-                result = arrive.state;
-                if !(1..=MOST).contains(&count) {
-                    return wrong(
-                        format!("{count} arrivals at an mbarrier object"),
-                        "1 to 1048575 are possible",
-                    );
-                }
-                if !arrive.completes && object.pending == 0 && object.bytes == 0 {
-                    let what = "an arrival with .noComplete that completes the phase".to_owned();
-                    return wrong(what, "leave .noComplete out where the arrival may be the last one");
-                }
-            }
+        if let MbarrierOp::Inval = barrier.op {
+            store(&targets, warp, context, (pc, lane), 0, AccessEffect::Writes);
+            continue;
         }
-        if object.pending < 0 || object.expected < 0 {
-            let what = "more arrivals at an mbarrier object than its phase waits for".to_owned();
-            return wrong(what, "make the object for as many as arrive in each phase");
-        }
-        if object.bytes.abs() > MOST {
-            return wrong(
-                "an mbarrier object that waits for too many bytes".to_owned(),
-                "1048575 are possible",
-            );
-        }
+        object.count(barrier.op, number).map_err(fault)?;
         if let (MbarrierOp::CopiesArrive { .. }, Some(detector)) = (barrier.op, &mut context.detector) {
             // the arrival is that of the copies, so a warp that observes it finds them done
             detector.commit_copies(warp.id);
@@ -163,7 +177,7 @@ pub(super) fn execute(
         if let Some(detector) = &mut context.detector {
             detector.arrive_at_object(warp.id, targets.of(lane).1, completes);
         }
-        if let Some(state) = result {
+        if let MbarrierOp::Arrive(MbarrierArrive { state: Some(state), .. }) = barrier.op {
             warp.set_in(state, lane, old);
         }
     }

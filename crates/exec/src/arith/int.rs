@@ -39,10 +39,7 @@ pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4
         IntOp::MulHi => high(product()),
         IntOp::MulWide => return product() as u64 & wide_mask,
         IntOp::MadLo => product().wrapping_add(z) as u64,
-        IntOp::MadHi => clamp(
-            i128::from(if ty.signed { sign_extend(high(product()), width) } else { high(product()) as i64 })
-                + z,
-        ),
+        IntOp::MadHi => clamp(i128::from(sign_or_zero(high(product()), ty)) + z),
         IntOp::MadWide => return product().wrapping_add(wide(c)) as u64 & wide_mask,
         IntOp::Mul24Lo => product24() as u64,
         IntOp::Mul24Hi => high24() as u64,
@@ -81,14 +78,7 @@ pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4
         IntOp::MinRelu => x.min(y).max(0) as u64,
         IntOp::MaxRelu => x.max(y).max(0) as u64,
         IntOp::Halves { op, relu } => halves(op, ty.signed, relu, a, b),
-        IntOp::PackClamped { bits } => {
-            let (least, most) = range(IntTy { bits, signed: ty.signed });
-            let clamped = |value: u64| {
-                let value = i128::from(sign_extend(value, 32)).clamp(least, most);
-                value as u64 & width_mask(bits.into())
-            };
-            clamped(b) | clamped(a) << bits | c << (2 * u32::from(bits))
-        }
+        IntOp::PackClamped { bits } => pack_clamped(IntTy { bits, signed: ty.signed }, [a, b, c]),
         IntOp::Dp4a { a_signed, b_signed } => bits::dot4(a, b, c, a_signed, b_signed),
         IntOp::Dp2a { a_signed, b_signed, high } => bits::dot2(a, b, c, a_signed, b_signed, high),
     };
@@ -113,6 +103,13 @@ fn halves(op: HalvesOp, signed: bool, relu: bool, a: u64, b: u64) -> u64 {
     of(0) | of(16) << 16
 }
 
+/// Packs two 32-bit numbers, clamped to a type, into the low bits, below the low bits of `c`.
+fn pack_clamped(ty: IntTy, [a, b, c]: [u64; 3]) -> u64 {
+    let bits = u32::from(ty.bits);
+    let part = |value: u64| clamped(sign_extend(value, 32).into(), ty) & width_mask(bits);
+    part(b) | part(a) << bits | c << (2 * bits)
+}
+
 fn shift_amount(amount: u64, width: u32) -> u32 {
     (amount as u32).min(width)
 }
@@ -122,6 +119,7 @@ fn low24(value: u64, signed: bool) -> i64 {
     if signed { sign_extend(value, 24) } else { (value & width_mask(24)) as i64 }
 }
 
+/// Returns a number of a type, extended to 64 bits.
 fn sign_or_zero(value: u64, ty: IntTy) -> i64 {
     let width = u32::from(ty.bits);
     if ty.signed { sign_extend(value, width) } else { (value & width_mask(width)) as i64 }

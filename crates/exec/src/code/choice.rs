@@ -222,31 +222,7 @@ pub(super) fn conversion(map: &mut RegisterMap, convert: &Convert, op: &mut Op) 
     let one = |row| [row, Some(0), Some(0)];
     let single = |op| Kind::Single { op, ftz: false };
     match (from, to) {
-        (ValueTy::Int(from), ValueTy::Int(to)) => {
-            let width = |bits| crate::lanes::width_mask(u32::from(bits));
-            let place = map.place(dst);
-            match place {
-                RegisterRow::Wide(d) if from.bits == 32 && to.bits == 64 => {
-                    let kind = if from.signed { Widen::Sign } else { Widen::Zero };
-                    rows(op, Kind::Widen(kind), d, one(map.narrow(src)))
-                }
-                RegisterRow::Wide(d) if from.bits == 64 && to.bits == 64 => {
-                    rows(op, Kind::Wide(Wide::Move), d, one(map.wide(src)))
-                }
-                RegisterRow::Narrow(_) if from.bits == 64 && to.bits == 32 => {
-                    let d = full_narrow(map, dst)?;
-                    rows(op, Kind::Truncate, d, one(map.wide(src)))
-                }
-                // an unsigned number keeps its low bits; a number of the same width keeps all
-                RegisterRow::Narrow(d) if from.bits <= 32 && !(from.signed && from.bits < to.bits) => {
-                    let keep = width(from.bits.min(to.bits)) & map.width(dst);
-                    (!to.signed || width(to.bits) >= map.width(dst)).then_some(())?;
-                    let sources = [map.narrow(src), map.narrow(Operand::Imm(keep)), Some(0)];
-                    rows(op, Kind::Narrow(Narrow::And), d, sources)
-                }
-                _ => None,
-            }
-        }
+        (ValueTy::Int(from), ValueTy::Int(to)) => integer_conversion(map, (from, to), dst, src, op),
         _ if from == int(32, true) && to == F32 && nearest => {
             rows(op, single(Single::FromSigned), full_narrow(map, dst)?, one(map.narrow(src)))
         }
@@ -264,6 +240,39 @@ pub(super) fn conversion(map: &mut RegisterMap, convert: &Convert, op: &mut Op) 
             _ => None,
         },
         (F64, F32) if nearest => rows(op, Kind::DoubleToSingle, full_narrow(map, dst)?, one(map.wide(src))),
+        _ => None,
+    }
+}
+
+/// Fills in a conversion between integers that does not saturate.
+fn integer_conversion(
+    map: &mut RegisterMap,
+    (from, to): (IntTy, IntTy),
+    dst: RegId,
+    src: Operand,
+    op: &mut Op,
+) -> Option<()> {
+    let width = |bits| crate::lanes::width_mask(u32::from(bits));
+    let one = |row| [row, Some(0), Some(0)];
+    match map.place(dst) {
+        RegisterRow::Wide(d) if from.bits == 32 && to.bits == 64 => {
+            let kind = if from.signed { Widen::Sign } else { Widen::Zero };
+            rows(op, Kind::Widen(kind), d, one(map.narrow(src)))
+        }
+        RegisterRow::Wide(d) if from.bits == 64 && to.bits == 64 => {
+            rows(op, Kind::Wide(Wide::Move), d, one(map.wide(src)))
+        }
+        RegisterRow::Narrow(_) if from.bits == 64 && to.bits == 32 => {
+            let d = full_narrow(map, dst)?;
+            rows(op, Kind::Truncate, d, one(map.wide(src)))
+        }
+        // an unsigned number keeps its low bits; a number of the same width keeps all
+        RegisterRow::Narrow(d) if from.bits <= 32 && !(from.signed && from.bits < to.bits) => {
+            let keep = width(from.bits.min(to.bits)) & map.width(dst);
+            (!to.signed || width(to.bits) >= map.width(dst)).then_some(())?;
+            let sources = [map.narrow(src), map.narrow(Operand::Imm(keep)), Some(0)];
+            rows(op, Kind::Narrow(Narrow::And), d, sources)
+        }
         _ => None,
     }
 }

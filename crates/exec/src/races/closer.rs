@@ -57,39 +57,12 @@ fn examine(
     let (foreign_reader, foreign_writer) = (foreign(read, Side::Reader), foreign(written, Side::Writer));
     let raced_reader = foreign_reader.then_some(read);
     let raced_writer = foreign_writer.then_some(written);
-    let pc = Pc::new(own.pc());
-    let raced = match effect {
-        AccessEffect::Reads => [raced_writer, None],
-        AccessEffect::Writes => [raced_writer, raced_reader],
-        // several warps may write the same value, as long as no other warp reads the location or
-        // writes another value
-        AccessEffect::Rewrites => {
-            [raced_writer.filter(|cell| cell.is_special()), raced_reader.filter(|read| !read.is_special())]
-        }
-        AccessEffect::Updates => {
-            let order_shows = |written: &Cell| {
-                let other = Pc::new(written.pc());
-                !written.is_special()
-                    || !atomics.commute(other, pc)
-                    || atomics.is_used(other)
-                    || atomics.is_used(pc)
-            };
-            [raced_writer.filter(order_shows), raced_reader]
-        }
-    };
     // with clocks, the warp's own accesses may be in an earlier section
     let open = |cell: Cell, foreign: bool| if clocks.is_some() { foreign } else { cell.is_open() };
     let side = match effect {
         AccessEffect::Reads | AccessEffect::Rewrites => {
-            let special = effect == AccessEffect::Rewrites;
-            *reader = match (open(read, foreign_reader), foreign_reader) {
-                (false, _) if special => own.special(),
-                (false, _) => own,
-                (true, false) if special => read,
-                (true, false) => read.plain(),
-                (true, true) if special => read.many(),
-                (true, true) => read.plain().many(),
-            };
+            let seen = (open(read, foreign_reader), foreign_reader);
+            *reader = last_reader(read, seen, own, effect == AccessEffect::Rewrites);
             Side::Reader
         }
         AccessEffect::Writes => {
@@ -97,13 +70,8 @@ fn examine(
             Side::Writer
         }
         AccessEffect::Updates => {
-            *writer = match (open(written, foreign_writer), foreign_writer) {
-                (false, _) => own.special(),
-                (true, true) => written.many(),
-                // the warp's own store, or an operation whose result is used, is more informative
-                (true, false) if !written.is_special() || !atomics.is_used(pc) => written,
-                (true, false) => own.special(),
-            };
+            let seen = (open(written, foreign_writer), foreign_writer);
+            *writer = last_updater(written, seen, own, atomics);
             Side::Writer
         }
     };
@@ -111,5 +79,59 @@ fn examine(
         let ordered = if side == Side::Reader { !foreign_reader } else { !foreign_writer };
         clocks.remember(own.warp(), place, side, ordered);
     }
-    raced
+    racing(atomics, own, (raced_reader, raced_writer), effect)
+}
+
+/// Returns the writer and the reader with which an access races, of those that it is not ordered
+/// with.
+fn racing(
+    atomics: &Atomics,
+    own: Cell,
+    (reader, writer): (Option<Cell>, Option<Cell>),
+    effect: AccessEffect,
+) -> [Option<Cell>; 2] {
+    match effect {
+        AccessEffect::Reads => [writer, None],
+        AccessEffect::Writes => [writer, reader],
+        // several warps may write the same value, as long as no other warp reads the location or
+        // writes another value
+        AccessEffect::Rewrites => {
+            [writer.filter(|cell| cell.is_special()), reader.filter(|read| !read.is_special())]
+        }
+        AccessEffect::Updates => {
+            let pc = Pc::new(own.pc());
+            let order_shows = |written: &Cell| {
+                let other = Pc::new(written.pc());
+                !written.is_special()
+                    || !atomics.commute(other, pc)
+                    || atomics.is_used(other)
+                    || atomics.is_used(pc)
+            };
+            [writer.filter(order_shows), reader]
+        }
+    }
+}
+
+/// Returns the reader to remember after a read, or a write of the value that is there (`special`),
+/// given the one before: whether its section is open, and whether it is foreign.
+fn last_reader(read: Cell, (open, foreign): (bool, bool), own: Cell, special: bool) -> Cell {
+    match (open, foreign) {
+        (false, _) if special => own.special(),
+        (false, _) => own,
+        (true, false) if special => read,
+        (true, false) => read.plain(),
+        (true, true) if special => read.many(),
+        (true, true) => read.plain().many(),
+    }
+}
+
+/// Returns the writer to remember after an atomic operation, like [`last_reader`].
+fn last_updater(written: Cell, (open, foreign): (bool, bool), own: Cell, atomics: &Atomics) -> Cell {
+    match (open, foreign) {
+        (false, _) => own.special(),
+        (true, true) => written.many(),
+        // the warp's own store, or an operation whose result is used, is more informative
+        (true, false) if !written.is_special() || !atomics.is_used(Pc::new(own.pc())) => written,
+        (true, false) => own.special(),
+    }
 }

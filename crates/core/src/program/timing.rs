@@ -7,7 +7,7 @@
 use super::codes::{Barriers, Codes};
 use super::sem::{Operand, exchange, jump, lanewise, no_effect};
 use super::{Access, Flow, Instr, KernelCode, MemoryOp, RegList, Sem};
-use crate::base::{Pc, RegId};
+use crate::base::{Cycles, Pc, RegId, UnitId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
 use crate::machine::{BankTiming, Hazards, Machine, OpTiming, SubCores};
@@ -84,87 +84,27 @@ impl TimingTable {
     /// the first line that uses it.
     pub fn new(program: &KernelCode, machine: &Machine) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
-        let fallback = OpTiming {
-            unit: crate::base::UnitId::new(0),
-            init: crate::base::Cycles::ONE,
-            lat: crate::base::Cycles::ZERO,
-        };
-        let mut used_at: Vec<Option<u32>> = vec![None; program.classes.names().len()];
-        for instr in &program.instrs {
-            // the `ret` of a micro kernel only terminates its warp and has no op class to map
-            if instr.flow == Flow::Exit && instr.sem == Sem::None && !machine.exit_issues() {
-                continue;
-            }
-            let generic = instr.class_by_space.iter().flat_map(|classes| classes.iter());
-            for class in std::iter::once(&instr.class).chain(generic) {
-                used_at[class.index()].get_or_insert(instr.line);
-            }
-        }
-        let ops: Vec<OpTiming> = program
-            .classes
-            .names()
-            .iter()
-            .zip(&used_at)
-            .map(|(name, line)| {
-                machine.op(name).unwrap_or_else(|| {
-                    if let Some(line) = line {
-                        problems.push(missing(program, machine, name, *line));
-                    }
-                    fallback
-                })
-            })
-            .collect();
+        let ops = op_timings(program, machine, &mut problems);
         let program_regs = program.regs.len();
         let numbers: Vec<usize> =
             program.regs.iter().enumerate().map(|(index, reg)| number(&reg.name, index)).collect();
         let counting = program.control_codes_on(machine);
         let barriers = counting.map(|code| Barriers::of(code, program_regs + usize::from(AsyncRing::SLOTS)));
-        let instrs = program
-            .instrs
-            .iter()
-            .map(|instr| {
-                let blind = machine
-                    .pipeline()
-                    .and_then(|pipeline| pipeline.load_store)
-                    .is_some_and(|load_store| !load_store.atomics_wait_for_addresses);
-                let unscored = machine.pipeline().is_some_and(|pipeline| {
-                    pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
-                });
-                let srcs = if blind { without_address(instr) } else { instr.srcs.clone() };
-                let taken = if unscored { instr.dsts.clone() } else { RegList::new() };
-                let operands = taken.as_slice().iter().copied().chain(operands(instr, &srcs));
-                let operands = once_each(operands, &numbers);
-                let mut timed = TimedInstr {
-                    op: ops[instr.class.index()],
-                    by_space: instr
-                        .class_by_space
-                        .as_ref()
-                        .map(|classes| Box::new(classes.map(|c| ops[c.index()]))),
-                    operands,
-                    srcs,
-                    dsts: instr.dsts.clone(),
-                    results: if unscored { RegList::new() } else { instr.dsts.clone() },
-                    codes: Codes::default(),
-                    flow: instr.flow,
-                    loads_global: instr.loads_global(),
-                    banks: None,
-                    moves_lines: instr.moves_lines(machine.caches_constants()),
-                    access: instr.memory.and_then(MemoryOp::access),
-                    unscored,
-                };
-                if let Some((code, barriers)) = counting.zip(barriers) {
-                    (timed.srcs, timed.codes) = barriers.read(code, instr);
-                    timed.dsts = RegList::new();
-                }
-                if let (Some(memory), Some(bytes)) = (machine.shared_memory(), instr.shared_bytes()) {
-                    let op = timed.in_shared_memory();
-                    let banks = memory.timing(*op, bytes);
-                    *op = banks.without;
-                    timed.banks = Some(banks);
-                }
-                timed
-            })
-            .collect();
+        let timed = |instr: &Instr| {
+            let mut timed = TimedInstr::of(instr, program, machine, &ops, &numbers);
+            if let Some((code, barriers)) = counting.zip(barriers) {
+                (timed.srcs, timed.codes) = barriers.read(code, instr);
+                timed.dsts = RegList::new();
+            }
+            if let (Some(memory), Some(bytes)) = (machine.shared_memory(), instr.shared_bytes()) {
+                let op = timed.in_shared_memory();
+                let banks = memory.timing(*op, bytes);
+                *op = banks.without;
+                timed.banks = Some(banks);
+            }
+            timed
+        };
+        let instrs = program.instrs.iter().map(timed).collect();
         problems.into_result(Self {
             instrs,
             units: machine.units().len(),
@@ -343,6 +283,33 @@ impl TimingTable {
     }
 }
 
+/// Returns the timing of each op class of a program, and reports the classes in use that the machine
+/// does not map, with the first line that uses them.
+fn op_timings(program: &KernelCode, machine: &Machine, problems: &mut Diagnostics) -> Vec<OpTiming> {
+    let fallback = OpTiming { unit: UnitId::new(0), init: Cycles::ONE, lat: Cycles::ZERO };
+    let names = program.classes.names();
+    let mut used_at: Vec<Option<u32>> = vec![None; names.len()];
+    for instr in &program.instrs {
+        // the `ret` of a micro kernel only terminates its warp and has no op class to map
+        if instr.flow == Flow::Exit && instr.sem == Sem::None && !machine.exit_issues() {
+            continue;
+        }
+        let generic = instr.class_by_space.iter().flat_map(|classes| classes.iter());
+        for class in std::iter::once(&instr.class).chain(generic) {
+            used_at[class.index()].get_or_insert(instr.line);
+        }
+    }
+    let timing = |(name, line): (&String, &Option<u32>)| {
+        machine.op(name).unwrap_or_else(|| {
+            if let Some(line) = line {
+                problems.push(missing(program, machine, name, *line));
+            }
+            fallback
+        })
+    };
+    names.iter().zip(&used_at).map(timing).collect()
+}
+
 /// Returns the sources of an instruction; for an atomic operation, those other than the address.
 fn without_address(instr: &Instr) -> RegList {
     let atomic = match &instr.sem {
@@ -408,6 +375,43 @@ fn number(name: &str, index: usize) -> usize {
 }
 
 impl TimedInstr {
+    /// Binds an instruction to a machine without control codes and without bank conflicts, given
+    /// the timing of each op class and the number of each register of its program.
+    fn of(
+        instr: &Instr,
+        program: &KernelCode,
+        machine: &Machine,
+        ops: &[OpTiming],
+        numbers: &[usize],
+    ) -> Self {
+        let blind = machine
+            .pipeline()
+            .and_then(|pipeline| pipeline.load_store)
+            .is_some_and(|load_store| !load_store.atomics_wait_for_addresses);
+        let unscored = machine.pipeline().is_some_and(|pipeline| {
+            pipeline.unscored.iter().any(|class| class == program.classes.name(instr.class))
+        });
+        let srcs = if blind { without_address(instr) } else { instr.srcs.clone() };
+        let taken = if unscored { instr.dsts.clone() } else { RegList::new() };
+        let operands = taken.as_slice().iter().copied().chain(operands(instr, &srcs));
+        let by_space = instr.class_by_space.as_ref();
+        Self {
+            op: ops[instr.class.index()],
+            by_space: by_space.map(|classes| Box::new(classes.map(|class| ops[class.index()]))),
+            operands: once_each(operands, numbers),
+            srcs,
+            dsts: instr.dsts.clone(),
+            results: if unscored { RegList::new() } else { instr.dsts.clone() },
+            codes: Codes::default(),
+            flow: instr.flow,
+            loads_global: instr.loads_global(),
+            banks: None,
+            moves_lines: instr.moves_lines(machine.caches_constants()),
+            access: instr.memory.and_then(MemoryOp::access),
+            unscored,
+        }
+    }
+
     /// Creates an instruction that belongs to no program, for [`TimingTable::of_instrs`].
     pub fn bare(flow: Flow, op: OpTiming, dsts: RegList, srcs: RegList) -> Self {
         Self {

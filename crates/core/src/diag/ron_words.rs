@@ -12,6 +12,9 @@ const QUOTED: &str = "a text in quotes cannot stand alone here; write it in a fo
 
 /// Describes an error.
 pub fn said(error: &Error) -> String {
+    if let Some(text) = of_forms(error) {
+        return text;
+    }
     let fixed = match error {
         Error::Message(message) => return of_serde(message),
         Error::Io(message) => return message.clone(),
@@ -50,34 +53,6 @@ pub fn said(error: &Error) -> String {
         Error::UnexpectedChar(c) => return format!("`{}` does not belong here", c.escape_debug()),
         Error::Utf8Error(_) => "the text is not UTF-8",
         Error::TrailingCharacters => "the value is complete, and more text follows here",
-        Error::InvalidValueForType { expected, found } => {
-            return format!("{} is expected here, and this is {found}", plain(expected));
-        }
-        Error::ExpectedDifferentLength { expected, found } => {
-            let values = if *found == 1 { "value" } else { "values" };
-            return format!("{} is expected here, and this has {found} {values}", plain(expected));
-        }
-        Error::ExpectedDifferentStructName { expected, found } => {
-            return format!("`{expected}(...)` is expected here, not `{found}`");
-        }
-        Error::ExpectedNamedStructLike("") => "an opening `(` without a name is expected here",
-        Error::ExpectedNamedStructLike(name) => return format!("`{name}(...)` is expected here"),
-        Error::ExpectedStructName(name) => return format!("the name `{name}` is expected before the `(`"),
-        Error::NoSuchEnumVariant { found, expected, .. } => {
-            return format!("`{found}` is not one of {}", listed(expected));
-        }
-        Error::NoSuchStructField { found, expected: [], .. } => {
-            return format!("the field `{found}` is not expected here: there are no fields");
-        }
-        Error::NoSuchStructField { found, expected, outer } => {
-            return format!("there is no field `{found}`{}; it has {}", of(outer), listed(expected));
-        }
-        Error::MissingStructField { field, outer } => {
-            return format!("the field `{field}`{} is missing", of(outer));
-        }
-        Error::DuplicateStructField { field, outer } => {
-            return format!("the field `{field}`{} is given twice here", of(outer));
-        }
         Error::InvalidIdentifier(name) => return format!("`{}` is not a name", name.escape_debug()),
         Error::SuggestRawIdentifier(name) => {
             return format!("`{}` is not a name; it can be written `r#{0}`", name.escape_debug());
@@ -89,6 +64,41 @@ pub fn said(error: &Error) -> String {
         other => return other.to_string(),
     };
     fixed.to_owned()
+}
+
+/// Describes an error about a form, its name or its fields; `None` for other errors.
+fn of_forms(error: &Error) -> Option<String> {
+    Some(match error {
+        Error::InvalidValueForType { expected, found } => {
+            format!("{} is expected here, and this is {found}", plain(expected))
+        }
+        Error::ExpectedDifferentLength { expected, found } => {
+            let values = if *found == 1 { "value" } else { "values" };
+            format!("{} is expected here, and this has {found} {values}", plain(expected))
+        }
+        Error::ExpectedDifferentStructName { expected, found } => {
+            format!("`{expected}(...)` is expected here, not `{found}`")
+        }
+        Error::ExpectedNamedStructLike("") => "an opening `(` without a name is expected here".to_owned(),
+        Error::ExpectedNamedStructLike(name) => format!("`{name}(...)` is expected here"),
+        Error::ExpectedStructName(name) => format!("the name `{name}` is expected before the `(`"),
+        Error::NoSuchEnumVariant { found, expected, .. } => {
+            format!("`{found}` is not one of {}", listed(expected))
+        }
+        Error::NoSuchStructField { found, expected: [], .. } => {
+            format!("the field `{found}` is not expected here: there are no fields")
+        }
+        Error::NoSuchStructField { found, expected, outer } => {
+            format!("there is no field `{found}`{}; it has {}", of(outer), listed(expected))
+        }
+        Error::MissingStructField { field, outer } => {
+            format!("the field `{field}`{} is missing", of(outer))
+        }
+        Error::DuplicateStructField { field, outer } => {
+            format!("the field `{field}`{} is given twice here", of(outer))
+        }
+        _ => return None,
+    })
 }
 
 /// Returns a hint for an error; `at` is the text from its location on.

@@ -8,6 +8,7 @@ use super::spec::{ArgSpec, BufferSpec, Elem, Init};
 use super::value::{Scope, layout};
 use super::{Buffer, ReadFile};
 use crate::diag::{Diagnostic, Place};
+use crate::program::expr::Expr;
 
 /// The maximum size of a buffer in bytes. Larger ones are rejected before they are allocated.
 const MAX_BUFFER_BYTES: u64 = 1 << 32;
@@ -70,27 +71,11 @@ pub(in crate::program) fn fill(
                 return Err(wrong(format!("it holds {size} bytes, file `{path}` has {has}")));
             }
         }
-        Init::Ptrs(pointers) => {
-            if elem != Elem::Ptr {
-                return Err(wrong("pointers in a buffer of numbers".to_owned()).hint("elem: Ptr"));
-            }
-            if let Some(other) = pointers.iter().position(|p| !matches!(p, ArgSpec::Ptr(..) | ArgSpec::Null))
-            {
-                let place = place.item(0).item(other);
-                return Err(place.error("this is no pointer").hint("Ptr(\"x\"), Ptr(\"x\", 64) or Null"));
-            }
-            bytes = layout(pointers, scope, &place.item(0))?.bytes;
+        Init::Ptrs(_) | Init::Rows(..) if elem != Elem::Ptr => {
+            return Err(wrong("pointers in a buffer of numbers".to_owned()).hint("elem: Ptr"));
         }
-        Init::Rows(of, pitch) => {
-            if elem != Elem::Ptr {
-                return Err(wrong("pointers in a buffer of numbers".to_owned()).hint("elem: Ptr"));
-            }
-            let pitch = pitch.eval(scope.names).map_err(|message| place.item(1).error(message))?;
-            for row in 0..len {
-                let address = scope.address(of, i128::from(row) * pitch).map_err(|m| place.error(m))?;
-                bytes.extend(address.to_le_bytes());
-            }
-        }
+        Init::Ptrs(pointers) => bytes = pointers_to(pointers, scope, &place)?,
+        Init::Rows(of, pitch) => bytes = row_pointers((of, pitch), len, scope, &place)?,
         Init::Struct(parts) => bytes = layout(parts, scope, &place.item(0))?.bytes,
     }
     if bytes.len() as u64 > size {
@@ -105,6 +90,38 @@ pub(in crate::program) fn fill(
     Ok(Buffer { name: name.clone(), elem, bytes, constant: spec.constant })
 }
 
+/// Returns the bytes of a list of pointers.
+///
+/// # Errors
+/// An element is no pointer, or its target is unknown.
+fn pointers_to(pointers: &[ArgSpec], scope: &Scope, place: &Place) -> Result<Vec<u8>, Diagnostic> {
+    if let Some(other) = pointers.iter().position(|p| !matches!(p, ArgSpec::Ptr(..) | ArgSpec::Null)) {
+        let place = place.item(0).item(other);
+        return Err(place.error("this is no pointer").hint("Ptr(\"x\"), Ptr(\"x\", 64) or Null"));
+    }
+    Ok(layout(pointers, scope, &place.item(0))?.bytes)
+}
+
+/// Returns the bytes of pointers to the rows of a buffer, which are `pitch` bytes apart.
+///
+/// # Errors
+/// The pitch has no value, or a row is outside of the buffer.
+fn row_pointers(
+    (of, pitch): (&str, &Expr),
+    rows: u64,
+    scope: &Scope,
+    place: &Place,
+) -> Result<Vec<u8>, Diagnostic> {
+    let pitch = pitch.eval(scope.names).map_err(|message| place.item(1).error(message))?;
+    let mut bytes = Vec::new();
+    for row in 0..rows {
+        let address = scope.address(of, i128::from(row) * pitch).map_err(|m| place.error(m))?;
+        bytes.extend(address.to_le_bytes());
+    }
+    Ok(bytes)
+}
+
+/// Appends the bytes of a number as an element.
 fn encode(elem: Elem, value: f64, out: &mut Vec<u8>) {
     match elem {
         // the cast from float to int saturates, so a value out of range is clamped

@@ -170,19 +170,17 @@ pub(in crate::program) fn bind(
     Ok(handle.handles.iter().map(bound).collect())
 }
 
+/// Returns an image with the properties that the file gives.
 fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
-    let number = |field: &'static str, expr: &Expr| {
-        expr.eval(scope.names).map_err(|message| place.field(field).error(message))
-    };
     let extent = |field: &'static str, expr: Option<&Expr>| {
         let Some(expr) = expr else { return Ok(1) };
-        let value = number(field, expr)?;
+        let value = number(field, expr, scope, place)?;
         let fits = (1..=MAX_EXTENT).contains(&value);
         let wrong =
             || place.field(field).error(format!("a {field} of {value} is out of range: 1 to {MAX_EXTENT}"));
         if fits { Ok(value as u32) } else { Err(wrong()) }
     };
-    let Lie { buffer, offset, format, .. } = *lie;
+    let format = lie.format;
     if !matches!(format.channels, 1 | 2 | 4) {
         let message = format!("{} channels: a texel has 1, 2 or 4", format.channels);
         return Err(place.field("channels").error(message));
@@ -211,22 +209,33 @@ fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
         pitch: 0,
         format,
     };
-    let texel = i128::from(format.size());
+    place_texels(&mut image, lie, scope, place)?;
+    Ok(image)
+}
+
+/// Determines the pitch and the address of an image.
+///
+/// # Errors
+/// The texels are not aligned, or not all in global memory of the buffer.
+fn place_texels(image: &mut Image, lie: &Lie, scope: &Scope, place: &Place) -> Result<(), Diagnostic> {
+    let buffer = lie.buffer;
+    let texel = i128::from(image.format.size());
     let row = i128::from(image.row_bytes());
-    let multiple = |field: &'static str, value: i128| match value % texel {
-        0 => Ok(value),
-        _ => {
-            let message = format!("{field} {value} is no multiple of the {texel} bytes of a texel");
-            Err(place.field(field).error(message))
+    let multiple = |field: &'static str, expr: &Expr| {
+        let value = number(field, expr, scope, place)?;
+        if value % texel == 0 {
+            return Ok(value);
         }
+        let message = format!("{field} {value} is no multiple of the {texel} bytes of a texel");
+        Err(place.field(field).error(message))
     };
-    let pitch = lie.pitch.map_or(Ok(row), |pitch| multiple("pitch", number("pitch", pitch)?))?;
+    let pitch = lie.pitch.map_or(Ok(row), |pitch| multiple("pitch", pitch))?;
     if pitch < row || pitch > i128::from(u32::MAX) {
         let message = format!("a pitch of {pitch} bytes is out of range: a row has {row}");
         return Err(place.field("pitch").error(message));
     }
     image.pitch = pitch as u64;
-    let offset = multiple("offset", number("offset", offset)?)?;
+    let offset = multiple("offset", lie.offset)?;
     let target = scope.memory(buffer).map_err(|message| place.field("buffer").error(message))?;
     let rows = [image.extent[1], image.extent[2], image.layers].into_iter().map(i128::from).product::<i128>();
     let end = offset + (rows - 1) * pitch + row;
@@ -242,7 +251,12 @@ fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
         return Err(place.field("buffer").error(message).hint("texels lie in global memory"));
     }
     image.address = target.address + offset as u64;
-    Ok(image)
+    Ok(())
+}
+
+/// Returns the value of an expression in this field.
+fn number(field: &'static str, expr: &Expr, scope: &Scope, place: &Place) -> Result<i128, Diagnostic> {
+    expr.eval(scope.names).map_err(|message| place.field(field).error(message))
 }
 
 fn sampler(spec: &TextureSpec, geometry: Geometry, place: &Place) -> Result<Sampler, Diagnostic> {

@@ -9,7 +9,7 @@ use warpbound_core::base::{Few, RegId, UnitId};
 use warpbound_core::machine::Pipeline;
 use warpbound_core::machine::{Machine, SubCores};
 use warpbound_core::path::Step;
-use warpbound_core::program::{Access, Flow, RegList, TimingTable};
+use warpbound_core::program::{Access, Flow, RegList, TimedInstr, TimingTable};
 
 /// An instruction of the program.
 #[derive(Clone, Debug)]
@@ -69,6 +69,52 @@ pub(super) struct Reads {
     pub once: u64,
     pub twice: u64,
     pub thrice: u64,
+}
+
+impl Instr {
+    /// Prepares an instruction, given the kind of its unit, its access to the load/store unit, if
+    /// any, and the bank of each register.
+    fn new(
+        timed: &TimedInstr,
+        op: &Op,
+        kind: u8,
+        access: Option<Access>,
+        home: &impl Fn(RegId) -> u8,
+    ) -> Self {
+        let regs = |regs: &[u16]| -> RegSet { regs.iter().map(|&reg| RegId::new(reg)).collect() };
+        let (waits, writes) = (regs(op.waits()), regs(op.writes()));
+        let homes = |regs: &RegList| -> Few<u8, 14> { regs.as_slice().iter().copied().map(home).collect() };
+        let (operands, results) = (homes(&timed.operands), homes(&timed.results));
+        let reads = Reads::of(operands.as_slice().iter().copied());
+        let waits_simply = !op.waits_ring && waits.in_two_words().is_some();
+        let writes_simply = !timed.unscored && op.flow != Flow::AsyncCopy && writes.in_one_word().is_some();
+        Self {
+            waits: waits.in_two_words().unwrap_or_default(),
+            waits_simply,
+            writes: writes.in_one_word().unwrap_or_default(),
+            writes_simply,
+            init: op.init,
+            total: op.total,
+            reads: reads.unwrap_or_default(),
+            written: results.as_slice().iter().fold(0, |banks, &bank| banks | 1 << bank),
+            kind,
+            has_kind: !op.special || access.is_some(),
+            ordinary: !op.special && access.is_none() && op.flow == Flow::Plain,
+            counted: reads.is_some(),
+            scored: !timed.unscored,
+            all_writes: (1u16 << results.as_slice().len().min(8)).wrapping_sub(1) as u8,
+            access,
+            flow: op.flow,
+            rare: Box::new(Rare {
+                waits,
+                writes,
+                operands,
+                results,
+                loads_global: timed.loads_global,
+                op: op.clone(),
+            }),
+        }
+    }
 }
 
 impl Reads {
@@ -132,6 +178,7 @@ pub(super) struct Timing {
 }
 
 impl<'a> Code<'a> {
+    /// Prepares the program of a table for a pipeline with these settings.
     pub fn new(table: &'a TimingTable, machine: &Machine, settings: &Pipeline) -> Self {
         let banks = settings.collector.map_or(1, |c| c.banks as usize / machine.sub_cores().count());
         let home = |reg: RegId| (table.reg_number(reg) % banks) as u8;
@@ -144,43 +191,10 @@ impl<'a> Code<'a> {
         for kind in (0..order.len()).rev() {
             kinds[usize::from(units[kind])] = kind as u8;
         }
-        let instr = |(instr, op): (&warpbound_core::program::TimedInstr, &Op)| {
-            let access = instr.access.filter(|_| settings.load_store.is_some());
-            let regs = |regs: &[u16]| -> RegSet { regs.iter().map(|&reg| RegId::new(reg)).collect() };
-            let (waits, writes) = (regs(op.waits()), regs(op.writes()));
-            let homes =
-                |regs: &RegList| -> Few<u8, 14> { regs.as_slice().iter().copied().map(home).collect() };
-            let (operands, results) = (homes(&instr.operands), homes(&instr.results));
-            let reads = Reads::of(operands.as_slice().iter().copied());
-            let waits_simply = !op.waits_ring && waits.in_two_words().is_some();
-            let writes_simply =
-                !instr.unscored && op.flow != Flow::AsyncCopy && writes.in_one_word().is_some();
-            Instr {
-                waits: waits.in_two_words().unwrap_or_default(),
-                waits_simply,
-                writes: writes.in_one_word().unwrap_or_default(),
-                writes_simply,
-                init: op.init,
-                total: op.total,
-                reads: reads.unwrap_or_default(),
-                written: results.as_slice().iter().fold(0, |banks, &bank| banks | 1 << bank),
-                kind: kinds[if access.is_some() { table.units() } else { usize::from(op.unit) }],
-                has_kind: !op.special || access.is_some(),
-                ordinary: !op.special && access.is_none() && op.flow == Flow::Plain,
-                counted: reads.is_some(),
-                scored: !instr.unscored,
-                all_writes: (1u16 << results.as_slice().len().min(8)).wrapping_sub(1) as u8,
-                access,
-                flow: op.flow,
-                rare: Box::new(Rare {
-                    waits,
-                    writes,
-                    operands,
-                    results,
-                    loads_global: instr.loads_global,
-                    op: op.clone(),
-                }),
-            }
+        let instr = |(timed, op): (&TimedInstr, &Op)| {
+            let access = timed.access.filter(|_| settings.load_store.is_some());
+            let kind = kinds[if access.is_some() { table.units() } else { usize::from(op.unit) }];
+            Instr::new(timed, op, kind, access, &home)
         };
         Self {
             table,

@@ -28,7 +28,7 @@ use warpbound_core::machine::Machine;
 use warpbound_core::machine::Pipeline;
 use warpbound_core::machine::memory::LowerLevel;
 use warpbound_core::path::Footprint;
-use warpbound_trace::trace::{Event, Idle, Observer, StallReason};
+use warpbound_trace::trace::{Event, Idle, Needs, Observer, StallReason};
 
 /// The number of cycles of the first window.
 const FIRST_WINDOW: u64 = 64;
@@ -48,120 +48,9 @@ pub(crate) fn launch(
     let code = Code::new(on.table, on.machine, pipeline);
     std::thread::scope(|scope| {
         let crew = Crew::spawn(scope, threads - 1, supply.source().at_work());
-        launch_with(supply, on, left, pipeline, &code, observer, on_block, crew)
+        let mut gpu = Gpu::new(supply, on, left, pipeline, &code, observer.needs(), crew);
+        gpu.run(supply, left, observer, on_block)
     })
-}
-
-#[allow(clippy::too_many_arguments, reason = "launch's, and two that it makes")]
-fn launch_with<'a>(
-    supply: &mut Supply<'_, '_>,
-    on: &On<'a>,
-    left: &mut CarriedState,
-    pipeline: &'a Pipeline,
-    code: &'a Code<'a>,
-    observer: &mut dyn Observer,
-    on_block: &mut OnBlock<'_>,
-    crew: Crew<'a>,
-) -> Result<SimSummary, SimError<Kept>> {
-    let On { machine, policy, threads, .. } = *on;
-    let layout = supply.layout();
-    let sms = machine.sms();
-    let footprint = supply.source().footprint();
-    let needs = observer.needs();
-    let listening = needs.events;
-    let sampling = listening && needs.samples;
-    let maker = Maker {
-        code,
-        machine,
-        pipeline,
-        policy,
-        layout,
-        slots: supply.slots().max(machine.limits().warps as usize).min(SLOTS),
-        shared_bytes: footprint.shared_bytes * layout.cta_slots() as u64,
-        listening,
-        keeps_order: listening && needs.order,
-        sampling,
-    };
-    let share = sms.div_ceil(threads.clamp(1, sms)).min(SHARE);
-    let (lower, last_served) = found(machine, &footprint, left);
-    let mut gpu = Gpu {
-        shares: (0..sms.div_ceil(share)).map(|_| Vec::new()).collect(),
-        share,
-        count: sms,
-        maker,
-        now: 0,
-        lower,
-        crew,
-        pending: PendingEvents::new(sms),
-        length: FIRST_WINDOW,
-        listening,
-        told: sampling.then(Told::default),
-        may_place: true,
-        last_served,
-        order: Order::new(pipeline.launch.placement, sms),
-        result: BlockResult::default(),
-    };
-    if sampling {
-        // create all SMs, so that the observer receives the first samples of each of them
-        (0..sms).for_each(|index| {
-            gpu.core(index);
-        });
-    }
-    let end = pipeline.launch.end;
-    loop {
-        if supply.source().is_stopped() {
-            // every cycle before this one is accounted for
-            gpu.sample(observer);
-            let stats = gpu.lower.as_ref().map(Lower::stats);
-            return Ok(gpu.summary(supply, 0, stats, observer));
-        }
-        let cycles = gpu.window();
-        let next = if cycles > 1 {
-            match gpu.run_window(cycles, supply, observer, on_block)? {
-                Some(next) => next,
-                None => {
-                    let stats = gpu.lower.as_ref().map(|lower| lower.stats_at(gpu.now));
-                    let summary = gpu.summary(supply, end, stats, observer);
-                    gpu.close_window();
-                    gpu.leave(left, &summary);
-                    return Ok(summary);
-                }
-            }
-        } else {
-            if !gpu.step(supply, on_block)? {
-                let stats = gpu.lower.as_ref().map(Lower::stats);
-                gpu.sample(observer);
-                let summary = gpu.summary(supply, end, stats, observer);
-                gpu.leave(left, &summary);
-                return Ok(summary);
-            }
-            let next = gpu.end_cycle()?;
-            if listening {
-                gpu.tell(observer);
-                gpu.sample(observer);
-            }
-            gpu.now += 1;
-            next
-        };
-        // from here on, `now` is the next cycle
-        let mut next = next.max(gpu.now);
-        if gpu.now <= pipeline.launch.first {
-            next = next.min(pipeline.launch.first);
-        }
-        if let Some(lower) = &mut gpu.lower
-            && next > gpu.now
-        {
-            next = next.min(lower.quiet_for().saturating_add(gpu.now));
-            if next < u64::MAX {
-                lower.skip(next - gpu.now);
-            }
-        }
-        if next == u64::MAX {
-            gpu.pending.tell(observer);
-            return Err(RunError::Deadlock(gpu.deadlock()).into());
-        }
-        gpu.now = next;
-    }
 }
 
 /// Returns the state in which a launch starts: the memory behind the SMs, and the SM that got a
@@ -291,6 +180,145 @@ pub(super) struct Gpu<'a> {
 }
 
 impl<'a> Gpu<'a> {
+    /// Creates the state at the beginning of a launch, for an observer with these needs. It takes
+    /// the state that other launches left out of `left`.
+    fn new(
+        supply: &Supply<'_, '_>,
+        on: &On<'a>,
+        left: &mut CarriedState,
+        pipeline: &'a Pipeline,
+        code: &'a Code<'a>,
+        needs: Needs,
+        crew: Crew<'a>,
+    ) -> Self {
+        let On { machine, policy, threads, .. } = *on;
+        let (layout, sms, footprint) = (supply.layout(), machine.sms(), supply.source().footprint());
+        let listening = needs.events;
+        let sampling = listening && needs.samples;
+        let maker = Maker {
+            code,
+            machine,
+            pipeline,
+            policy,
+            layout,
+            slots: supply.slots().max(machine.limits().warps as usize).min(SLOTS),
+            shared_bytes: footprint.shared_bytes * layout.cta_slots() as u64,
+            listening,
+            keeps_order: listening && needs.order,
+            sampling,
+        };
+        let share = sms.div_ceil(threads.clamp(1, sms)).min(SHARE);
+        let (lower, last_served) = found(machine, &footprint, left);
+        let mut gpu = Self {
+            shares: (0..sms.div_ceil(share)).map(|_| Vec::new()).collect(),
+            share,
+            count: sms,
+            maker,
+            now: 0,
+            lower,
+            crew,
+            pending: PendingEvents::new(sms),
+            length: FIRST_WINDOW,
+            listening,
+            told: sampling.then(Told::default),
+            may_place: true,
+            last_served,
+            order: Order::new(pipeline.launch.placement, sms),
+            result: BlockResult::default(),
+        };
+        if sampling {
+            // create all SMs, so that the observer receives the first samples of each of them
+            (0..sms).for_each(|index| {
+                gpu.core(index);
+            });
+        }
+        gpu
+    }
+
+    /// Simulates the launch to its end, or until it is stopped.
+    fn run(
+        &mut self,
+        supply: &mut Supply<'_, '_>,
+        left: &mut CarriedState,
+        observer: &mut dyn Observer,
+        on_block: &mut OnBlock<'_>,
+    ) -> Result<SimSummary, SimError<Kept>> {
+        loop {
+            if supply.source().is_stopped() {
+                // every cycle before this one is accounted for
+                self.sample(observer);
+                let stats = self.lower.as_ref().map(Lower::stats);
+                return Ok(self.summary(supply, 0, stats, observer));
+            }
+            let cycles = self.window();
+            let next = if cycles > 1 {
+                self.run_window(cycles, supply, observer, on_block)?
+            } else {
+                self.run_cycle(supply, observer, on_block)?
+            };
+            let Some(next) = next else {
+                let stats = self.lower.as_ref().map(|lower| match cycles {
+                    0 | 1 => lower.stats(),
+                    _ => lower.stats_at(self.now),
+                });
+                self.sample(observer);
+                let summary = self.summary(supply, self.maker.pipeline.launch.end, stats, observer);
+                if cycles > 1 {
+                    self.close_window();
+                }
+                self.leave(left, &summary);
+                return Ok(summary);
+            };
+            self.advance(next, observer)?;
+        }
+    }
+
+    /// Simulates one cycle. Returns the cycle in which something happens next on an SM, or `None`
+    /// if the launch is over.
+    #[inline]
+    fn run_cycle(
+        &mut self,
+        supply: &mut Supply<'_, '_>,
+        observer: &mut dyn Observer,
+        on_block: &mut OnBlock<'_>,
+    ) -> Result<Option<u64>, SimError<Kept>> {
+        if !self.step(supply, on_block)? {
+            return Ok(None);
+        }
+        let next = self.end_cycle()?;
+        if self.listening {
+            self.tell(observer);
+            self.sample(observer);
+        }
+        self.now += 1;
+        Ok(Some(next))
+    }
+
+    /// Goes to the next cycle in which something happens, where `next` is that of the SMs. Before,
+    /// the present cycle is the one after the last simulated one.
+    #[inline]
+    fn advance(&mut self, next: u64, observer: &mut dyn Observer) -> Result<(), RunError> {
+        let first = self.maker.pipeline.launch.first;
+        let mut next = next.max(self.now);
+        if self.now <= first {
+            next = next.min(first);
+        }
+        if let Some(lower) = &mut self.lower
+            && next > self.now
+        {
+            next = next.min(lower.quiet_for().saturating_add(self.now));
+            if next < u64::MAX {
+                lower.skip(next - self.now);
+            }
+        }
+        if next == u64::MAX {
+            self.pending.tell(observer);
+            return Err(RunError::Deadlock(self.deadlock()));
+        }
+        self.now = next;
+        Ok(())
+    }
+
     pub fn cores(&mut self) -> impl Iterator<Item = &mut Core<'a>> {
         self.shares.iter_mut().flatten()
     }

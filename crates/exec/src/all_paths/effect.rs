@@ -78,6 +78,7 @@ struct Execution<'e, 'a> {
 }
 
 impl Execution<'_, '_> {
+    /// Executes the instruction, and returns its possible steps.
     fn execute(&mut self) -> Result<Executions, Fault> {
         let (instr, pc, enabled) = (self.instr, self.pc, self.guard.may);
         match &instr.sem {
@@ -104,13 +105,14 @@ impl Execution<'_, '_> {
             }
             Sem::Matrix(matrix) => self.matrix(matrix),
             exchange!() => self.exchange(),
-            Sem::Mbarrier(_) => Err(self.fault(
-                "mbarrier objects take no time here, so there is no bound for kernels that wait for them",
-                "",
-            )),
+            Sem::Mbarrier(_) => {
+                let message =
+                    "mbarrier objects take no time here, so there is no bound for kernels that wait for them";
+                Err(self.fault(message, ""))
+            }
             Sem::Sleep { time } if *time != Operand::Imm(0) => {
-                Err(self
-                    .fault("a sleep takes a time that the hardware chooses, so there is no bound on it", ""))
+                let message = "a sleep takes a time that the hardware chooses, so there is no bound on it";
+                Err(self.fault(message, ""))
             }
             Sem::PredLogic { op: op @ (PredOp::And | PredOp::Or), a, b, .. } => {
                 Ok(self.and_or(*op == PredOp::And, *a, *b))
@@ -250,6 +252,7 @@ impl Execution<'_, '_> {
         }
     }
 
+    /// Returns an error at the instruction.
     fn fault(&self, message: &str, hint: &str) -> Fault {
         fault::at(self.context.program, self.pc, message.to_owned(), hint)
     }

@@ -10,7 +10,7 @@ use warpbound_core::diag::Diagnostics;
 use warpbound_core::isa::Space;
 use warpbound_core::machine::Banks;
 use warpbound_core::path::{
-    AsyncGroups, BarrierUse, BlockPaths, BlockSource, Footprint, LineUse, Lines, MemoryUse, Step,
+    AsyncGroups, AsyncRing, BarrierUse, BlockPaths, BlockSource, Footprint, LineUse, Lines, MemoryUse, Step,
     extra_transactions,
 };
 use warpbound_core::program::layout::{CONSTANT_LINES_BASE, LOCAL_LINES_BASE, PARAM_LINES_BASE};
@@ -119,6 +119,7 @@ impl<'k> TraceSource<'k> {
         }
     }
 
+    /// Reads an instruction of a warp and adds it to the path.
     fn instruction(
         &mut self,
         last: bool,
@@ -136,60 +137,17 @@ impl<'k> TraceSource<'k> {
                 hint: "the file has changed since: run again",
             })?,
         };
-        let action = kernel.actions[instr as usize];
-        let pc = Pc::new(instr);
-        let step = match action {
-            Action::Plain | Action::Exit => Step::plain(pc),
-            Action::Barrier | Action::Arrive => {
-                let used = match kernel.header.own.whole {
-                    true => barrier(words.end()?),
-                    false => BarrierUse { id: 0, warps: 0 },
-                };
-                paths.partial_barriers |= used.warps != 0 || action == Action::Arrive;
-                Step::with(pc, used)
-            }
-            Action::Access { space, bytes, atomic } => {
-                let block = u64::from(self.next - 1);
-                let (bytes, warp) = (usize::from(bytes), (block, warp));
-                let store = kernel.program.instr(pc).stores();
-                let access = Access { space, bytes, atomic, store, warp };
-                let mut reader = Reader {
-                    wanted: &self.wanted,
-                    kernel,
-                    lines: &mut self.lines,
-                    group: &mut self.group,
-                    addresses: &mut self.addresses,
-                };
-                Step::with(pc, reader.access(words, access, lanes, paths.warps.len() as u64)?)
-            }
-            Action::Copy { bytes } => {
-                let ring = self.groups.copy().ok_or_else(|| Wrong {
-                    at: 0..0,
-                    message: "more than 31 groups of asynchronous copies are under way".to_owned(),
-                    hint: "",
-                })?;
-                if self.wanted.traffic {
-                    words.addresses(lanes, &mut self.addresses)?;
-                    for lane in lanes.lanes() {
-                        touch(&mut self.lines, self.addresses[lane], usize::from(bytes), false);
-                    }
-                    self.lines.finish(&mut self.group, false);
-                }
-                Step::with(pc, ring)
-            }
-            Action::Commit => {
-                self.groups.commit();
-                Step::plain(pc)
-            }
-            Action::Wait => {
-                let immediate = words.end()?.unwrap_or(0);
-                if immediate < 0 {
-                    self.groups.commit();
-                }
-                let pending = u64::try_from(immediate).unwrap_or(0);
-                Step::with(pc, self.groups.wait(pending))
-            }
+        let (action, pc) = (kernel.actions[instr as usize], Pc::new(instr));
+        let mut reader = Reader {
+            wanted: &self.wanted,
+            kernel,
+            lines: &mut self.lines,
+            group: &mut self.group,
+            groups: &mut self.groups,
+            addresses: &mut self.addresses,
+            block: u64::from(self.next - 1),
         };
+        let step = reader.step((pc, action), lanes, warp, words, paths)?;
         paths.thread_instructions += u64::from(lanes.count());
         let path = &mut paths.warps[warp];
         path.push(if last && action == Action::Exit { step.ending_warp() } else { step }, lanes);
@@ -220,16 +178,77 @@ struct Access {
     warp: (u64, usize),
 }
 
-/// The state that is needed to read the addresses of an access.
+/// The state that is needed to read the end of an instruction's line, with its addresses.
 struct Reader<'r> {
     wanted: &'r Wanted,
     kernel: &'r TracedKernel,
     lines: &'r mut Lines,
     group: &'r mut Vec<LineUse>,
+    groups: &'r mut AsyncGroups,
     addresses: &'r mut [u64; WARP_SIZE],
+    /// The number of the block.
+    block: u64,
 }
 
 impl Reader<'_> {
+    /// Reads the end of an instruction's line, and returns the step of its warp.
+    fn step(
+        &mut self,
+        (pc, action): (Pc, Action),
+        lanes: LaneMask,
+        warp: usize,
+        mut words: Words,
+        paths: &mut BlockPaths,
+    ) -> Result<Step, Wrong> {
+        Ok(match action {
+            Action::Plain | Action::Exit => Step::plain(pc),
+            Action::Barrier | Action::Arrive => {
+                let used = match self.kernel.header.own.whole {
+                    true => barrier(words.end()?),
+                    false => BarrierUse { id: 0, warps: 0 },
+                };
+                paths.partial_barriers |= used.warps != 0 || action == Action::Arrive;
+                Step::with(pc, used)
+            }
+            Action::Access { space, bytes, atomic } => {
+                let (bytes, warp) = (usize::from(bytes), (self.block, warp));
+                let store = self.kernel.program.instr(pc).stores();
+                let access = Access { space, bytes, atomic, store, warp };
+                Step::with(pc, self.access(words, access, lanes, paths.warps.len() as u64)?)
+            }
+            Action::Copy { bytes } => Step::with(pc, self.copy(words, usize::from(bytes), lanes)?),
+            Action::Commit => {
+                self.groups.commit();
+                Step::plain(pc)
+            }
+            Action::Wait => {
+                let immediate = words.end()?.unwrap_or(0);
+                if immediate < 0 {
+                    self.groups.commit();
+                }
+                let pending = u64::try_from(immediate).unwrap_or(0);
+                Step::with(pc, self.groups.wait(pending))
+            }
+        })
+    }
+
+    /// Reads an asynchronous copy and returns the slot of its group.
+    fn copy(&mut self, mut words: Words, bytes: usize, lanes: LaneMask) -> Result<AsyncRing, Wrong> {
+        let ring = self.groups.copy().ok_or_else(|| Wrong {
+            at: 0..0,
+            message: "more than 31 groups of asynchronous copies are under way".to_owned(),
+            hint: "",
+        })?;
+        if self.wanted.traffic {
+            words.addresses(lanes, self.addresses)?;
+            for lane in lanes.lanes() {
+                touch(self.lines, self.addresses[lane], bytes, false);
+            }
+            self.lines.finish(self.group, false);
+        }
+        Ok(ring)
+    }
+
     /// Reads an access and returns its data for the path.
     fn access(
         &mut self,

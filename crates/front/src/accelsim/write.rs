@@ -130,21 +130,7 @@ impl<'p> Writer<'p> {
             let fits =
                 |name: &String| opcodes.find(name).map_or(OpcodeEffect::Nothing, |rule| rule.does) == does;
             let name = opcode(Pc::from_index(index)).filter(fits).unwrap_or(name);
-            let known = opcodes.find(&name).map(|rule| match does {
-                OpcodeEffect::Load(Space::Generic)
-                | OpcodeEffect::Store(Space::Generic)
-                | OpcodeEffect::Atomic(Space::Generic) => class_in(&rule.class, Space::Global),
-                _ => rule.class.clone(),
-            });
-            let name = if known.as_deref() == Some(class) {
-                name
-            } else {
-                let name = format!("{name}.{}", class.to_ascii_uppercase().replace('.', "_"));
-                if !classes.iter().any(|(known, _)| *known == name) {
-                    classes.push((name.clone(), class.to_owned()));
-                }
-                name
-            };
+            let name = of_class((name, does), class, opcodes, &mut classes);
             let operands = Operands::of(instr, program);
             let listed = |regs: &[RegId]| {
                 regs.iter().fold(regs.len().to_string(), |text, reg| text + &format!(" R{}", number(*reg)))
@@ -229,6 +215,30 @@ impl<'p> Writer<'p> {
             let _ = writeln!(text, " {}", immediate(instr, *step));
         }
     }
+}
+
+/// Returns the name of an opcode with the op class of the instruction. If the opcode has another
+/// class in the trace's target, the class is part of the name and is added to the listed ones.
+fn of_class(
+    (name, does): (String, OpcodeEffect),
+    class: &str,
+    opcodes: &Opcodes,
+    listed: &mut Vec<(String, String)>,
+) -> String {
+    let known = opcodes.find(&name).map(|rule| match does {
+        OpcodeEffect::Load(Space::Generic)
+        | OpcodeEffect::Store(Space::Generic)
+        | OpcodeEffect::Atomic(Space::Generic) => class_in(&rule.class, Space::Global),
+        _ => rule.class.clone(),
+    });
+    if known.as_deref() == Some(class) {
+        return name;
+    }
+    let name = format!("{name}.{}", class.to_ascii_uppercase().replace('.', "_"));
+    if !listed.iter().any(|(known, _)| *known == name) {
+        listed.push((name.clone(), class.to_owned()));
+    }
+    name
 }
 
 /// The operands that fit into a line.

@@ -10,6 +10,7 @@ use warpbound_core::isa::Space;
 use warpbound_core::program::MemoryOp;
 use warpbound_core::program::sem::{AtomOp, Atomic, AtomicPart, FloatTy, Operand as Src, Sem, ValueTy};
 
+/// Lowers `atom` and `red`.
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let red = op.root == "red";
     if op.has("async") {
@@ -66,6 +67,20 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         let hint = "only global memory has atomic operations on vectors";
         return Err(Refusal::new(format!("`{}` does not work on .{}", op.text, space.name()), hint));
     }
+    let mut parts = parts(cx, op, (ty, count), (d, b, c))?;
+    let AtomicPart { dst, b, c } = parts.remove(0);
+    let sem = Sem::Atomic(Box::new(Atomic { space, op: what, ty: value, dst, addr, b, c, more: parts }));
+    Ok(Lowered::access(sem, op.root, ty.kind(), MemoryOp::Atomic(space.into())))
+}
+
+/// Lowers the result and the operands of an operation on this number of elements, element by
+/// element.
+fn parts<'a>(
+    cx: &mut Cx<'a, '_>,
+    op: &Opcode<'a>,
+    (ty, count): (Type, usize),
+    (d, b, c): (Option<&Operand>, &Operand, Option<&Operand>),
+) -> Res<Vec<AtomicPart>> {
     let mut parts = Vec::with_capacity(count);
     for index in 0..count {
         let part = |operand: Option<&Operand>| match operand {
@@ -86,9 +101,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         };
         parts.push(AtomicPart { dst, b, c });
     }
-    let AtomicPart { dst, b, c } = parts.remove(0);
-    let sem = Sem::Atomic(Box::new(Atomic { space, op: what, ty: value, dst, addr, b, c, more: parts }));
-    Ok(Lowered::access(sem, op.root, ty.kind(), MemoryOp::Atomic(space.into())))
+    Ok(parts)
 }
 
 /// Returns the type of the memory cell.

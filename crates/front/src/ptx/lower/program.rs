@@ -307,6 +307,7 @@ impl<'a> Builder<'a> {
         places
     }
 
+    /// Lowers the instructions of a function.
     fn function(&mut self, index: u32, scopes: &mut Scopes<'a>) {
         let function = self.ast(index);
         let Some(body) = &function.body else { return };
@@ -346,18 +347,7 @@ impl<'a> Builder<'a> {
                 Stmt::Instr(instr) => {
                     let lowered = instruction(&mut cx, instr, self.isa, &mut self.classes);
                     let lowered = lowered.unwrap_or_else(|refusal| {
-                        let Refusal { mut message, hint, span } = refusal;
-                        let opcode = cx.text(instr.opcode);
-                        if !message.contains(opcode) {
-                            message = format!("`{opcode}`: {message}");
-                        }
-                        self.problems.push(Problem {
-                            span: span.unwrap_or(instr.opcode),
-                            line: instr.line,
-                            construct: opcode.to_owned(),
-                            message,
-                            hint,
-                        });
+                        self.problems.push(problem_of(instr, cx.text(instr.opcode), refusal));
                         cx.quiet = self.problems.len() >= MAX_KEPT;
                         placeholder(self.classes.intern(UNSUPPORTED), instr.line)
                     });
@@ -369,14 +359,7 @@ impl<'a> Builder<'a> {
         self.table_entries = cx.table_entries;
         self.program.notes = notes;
         if ends_open(self.module, body) {
-            match self.implicit_end(function.entry, body.end_line) {
-                Ok(instr) => self.program.instrs.push(instr),
-                Err(refusal) => {
-                    self.problem(function.name, "ret", refusal);
-                    let class = self.classes.intern(UNSUPPORTED);
-                    self.program.instrs.push(placeholder(class, body.end_line));
-                }
-            }
+            self.end_implicitly(function, body.end_line);
         }
         let registers = first_register..self.program.regs.len();
         if let Some(number) = number
@@ -388,7 +371,16 @@ impl<'a> Builder<'a> {
         self.functions.push(FunctionCode { index, cfg });
     }
 
-    /// Returns the instruction that ends a body without `ret`, which returns.
+    /// Ends a body without `ret`, which returns.
+    fn end_implicitly(&mut self, function: &ast::Function, line: u32) {
+        let instr = self.implicit_end(function.entry, line).unwrap_or_else(|refusal| {
+            self.problem(function.name, "ret", refusal);
+            placeholder(self.classes.intern(UNSUPPORTED), line)
+        });
+        self.program.instrs.push(instr);
+    }
+
+    /// Returns the instruction that ends a body without `ret`.
     fn implicit_end(&mut self, entry: bool, line: u32) -> Res<Instr> {
         let class = self.isa.class("ret", TypeKind::None, None).ok_or_else(|| {
             Refusal::new("the body ends without `ret`, and the ISA table has no op class for `ret`", "")
@@ -460,6 +452,16 @@ fn calls<'a>(module: &'a Module, body: &'a ast::Body) -> impl Iterator<Item = (u
         let OperandKind::Name(argument) = arguments.last()?.kind else { return None };
         Some((*module.statics.functions.get(module.slice(callee))?, argument))
     })
+}
+
+/// Returns the problem of an instruction that could not be lowered; its message names the opcode.
+fn problem_of(instr: &ast::Instr, opcode: &str, refusal: Refusal) -> Problem {
+    let Refusal { mut message, hint, span } = refusal;
+    if !message.contains(opcode) {
+        message = format!("`{opcode}`: {message}");
+    }
+    let span = span.unwrap_or(instr.opcode);
+    Problem { span, line: instr.line, construct: opcode.to_owned(), message, hint }
 }
 
 /// Returns the replacement of an instruction that could not be lowered.

@@ -286,70 +286,90 @@ impl<'a> Observer<'a> {
         let at = Origin { run: self.found.runs, sm, warp, line };
         let fault = |kind| Err(Fault { at, kind });
         self.found.events += 1;
-        let index = match self.sm_of.get(sm) {
-            Some(index) => index,
-            None => {
-                let (last_end, live) = (cycle, Numbered::default());
-                self.sms.push(Sm { number: sm, now: cycle, last_end, arrivals: Arrivals::default(), live });
-                self.sm_of.insert(sm, self.sms.len() - 1);
-                self.sms.len() - 1
-            }
-        };
+        let index = self.index_of(sm, cycle);
         let state = &mut self.sms[index];
         if cycle < state.now {
             return fault(FaultKind::Unsorted(state.now));
         }
         state.now = cycle;
-        let slot = state.live.get(warp);
-        if let Some(slot) = slot {
-            let live = &mut self.states[slot];
-            let Some(transition) = self.ipg.transition(live.at, ipoint) else {
-                return fault(if ipoint == 0 {
-                    FaultKind::BeginsAgain
-                } else {
-                    FaultKind::Impossible(live.at, ipoint)
-                });
-            };
-            live.advance(self.ipg, transition, cycle, &mut self.found, at);
-            let exceeded = |&&of: &&usize| live.iterations[of] > self.allowed[of];
-            if let Some(&of) = self.ipg.transitions()[transition].iterates.iter().find(exceeded) {
-                return fault(FaultKind::BoundExceeded(of, self.allowed[of]));
+        let slot = match state.live.get(warp) {
+            Some(slot) => {
+                self.pass(slot, ipoint, cycle, at)?;
+                slot
             }
-        } else if ipoint == 0 {
-            state.arrivals.start(cycle);
-            let slot = self.spare.pop().unwrap_or_else(|| {
-                self.states.push(Live {
-                    counts: vec![0; self.found.timing.wcet.len()],
-                    iterations: vec![0; self.found.timing.bound.len()],
-                    ..Live::default()
-                });
-                self.states.len() - 1
-            });
-            let live = &mut self.states[slot];
-            live.iterations.fill(0);
-            (live.at, live.since, live.start, live.line) = (0, cycle, cycle, line);
-            state.live.insert(warp, slot);
-            self.running += 1;
-        } else {
-            return fault(FaultKind::NotStarted(ipoint));
-        }
-        if self.ipg.is_exit(ipoint)
-            && let Some(slot) = state.live.get(warp)
-        {
-            state.live.remove(warp);
-            self.running -= 1;
-            let live = &mut self.states[slot];
-            state.arrivals.end();
-            state.last_end = cycle;
-            self.found.warps += 1;
-            self.found.longest_warp = self.found.longest_warp.max(cycle - live.start);
-            for transition in live.done.drain(..) {
-                let most = &mut self.found.timing.count[transition];
-                *most = (*most).max(std::mem::take(&mut live.counts[transition]));
-            }
-            self.spare.push(slot);
+            None if ipoint == 0 => self.start(index, warp, cycle, line),
+            None => return fault(FaultKind::NotStarted(ipoint)),
+        };
+        if self.ipg.is_exit(ipoint) {
+            self.end(index, warp, slot, cycle);
         }
         Ok(())
+    }
+
+    /// Returns the index of a multiprocessor. It is added if this is its first event in the run.
+    fn index_of(&mut self, sm: u32, cycle: Cycle) -> usize {
+        if let Some(index) = self.sm_of.get(sm) {
+            return index;
+        }
+        let (last_end, live) = (cycle, Numbered::default());
+        self.sms.push(Sm { number: sm, now: cycle, last_end, arrivals: Arrivals::default(), live });
+        self.sm_of.insert(sm, self.sms.len() - 1);
+        self.sms.len() - 1
+    }
+
+    /// Processes an event of a running warp.
+    fn pass(&mut self, slot: usize, ipoint: usize, cycle: Cycle, at: Origin) -> Result<(), Fault> {
+        let live = &mut self.states[slot];
+        let Some(transition) = self.ipg.transition(live.at, ipoint) else {
+            let kind = match ipoint {
+                0 => FaultKind::BeginsAgain,
+                _ => FaultKind::Impossible(live.at, ipoint),
+            };
+            return Err(Fault { at, kind });
+        };
+        live.advance(self.ipg, transition, cycle, &mut self.found, at);
+        let exceeded = |&&of: &&usize| live.iterations[of] > self.allowed[of];
+        if let Some(&of) = self.ipg.transitions()[transition].iterates.iter().find(exceeded) {
+            return Err(Fault { at, kind: FaultKind::BoundExceeded(of, self.allowed[of]) });
+        }
+        Ok(())
+    }
+
+    /// Starts a warp on a multiprocessor, and returns the index of its state.
+    fn start(&mut self, index: usize, warp: u32, cycle: Cycle, line: u64) -> usize {
+        let slot = self.spare.pop().unwrap_or_else(|| {
+            self.states.push(Live {
+                counts: vec![0; self.found.timing.wcet.len()],
+                iterations: vec![0; self.found.timing.bound.len()],
+                ..Live::default()
+            });
+            self.states.len() - 1
+        });
+        let live = &mut self.states[slot];
+        live.iterations.fill(0);
+        (live.at, live.since, live.start, live.line) = (0, cycle, cycle, line);
+        let sm = &mut self.sms[index];
+        sm.arrivals.start(cycle);
+        sm.live.insert(warp, slot);
+        self.running += 1;
+        slot
+    }
+
+    /// Ends a warp on a multiprocessor.
+    fn end(&mut self, index: usize, warp: u32, slot: usize, cycle: Cycle) {
+        let sm = &mut self.sms[index];
+        sm.live.remove(warp);
+        sm.arrivals.end();
+        sm.last_end = cycle;
+        self.running -= 1;
+        let live = &mut self.states[slot];
+        self.found.warps += 1;
+        self.found.longest_warp = self.found.longest_warp.max(cycle - live.start);
+        for transition in live.done.drain(..) {
+            let most = &mut self.found.timing.count[transition];
+            *most = (*most).max(std::mem::take(&mut live.counts[transition]));
+        }
+        self.spare.push(slot);
     }
 
     /// Ends the current run.

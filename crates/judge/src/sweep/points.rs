@@ -98,18 +98,7 @@ impl Points {
         let root = texts.root();
         let mut problems = Diagnostics::new();
         let policies = policies(spec, &root, &mut problems);
-        for (name, empty) in [
-            ("kernels", spec.kernels.is_empty()),
-            ("seeds", spec.seeds.is_empty()),
-            ("machines", spec.machines.is_empty()),
-            ("policies", spec.policies.is_empty()),
-        ] {
-            if empty {
-                let problem =
-                    root.field(name).error(format!("`{name}` is empty, so there is nothing to run"));
-                problems.push(problem.hint("leave it out for the default, or list something"));
-            }
-        }
+        report_empty_lists(spec, &root, &mut problems);
         twice(&spec.seeds, &root.field("seeds"), &mut problems);
         twice(&spec.machines, &root.field("machines"), &mut problems);
         for (index, name) in spec.bounds.iter().enumerate() {
@@ -119,29 +108,7 @@ impl Points {
         }
         let (seeds, drawn) = of_draws(spec, &root, &mut problems);
         let settings = axes(&spec.settings, &root.field("settings"), bounds, &mut problems);
-        let mut kernels = Vec::new();
-        let mut launches: Option<u64> = Some(0);
-        let mut kernel = |name: &str, axes: Vec<Axis>| {
-            let variants = combinations(&axes);
-            kernels.push(Kernel { name: name.to_owned(), axes, first: launches.unwrap_or(0) });
-            let of_kernel = variants.and_then(|variants| variants.checked_mul(seeds));
-            launches = launches.zip(of_kernel).and_then(|(sum, of_kernel)| sum.checked_add(of_kernel));
-        };
-        for (index, entry) in spec.kernels.iter().enumerate() {
-            match entry {
-                KernelSpec::Suite => suite.iter().for_each(|name| kernel(name, Vec::new())),
-                KernelSpec::SuiteWith(varied) => {
-                    let place = root.field("kernels").item(index).item(0);
-                    let axes = axes(varied, &place, bounds, &mut problems);
-                    suite.iter().for_each(|name| kernel(name, axes.clone()));
-                }
-                KernelSpec::Kernel(name) => kernel(name, Vec::new()),
-                KernelSpec::Vary(name, varied) => {
-                    let place = root.field("kernels").item(index);
-                    kernel(name, axes(varied, &place.item(1), bounds, &mut problems));
-                }
-            }
-        }
+        let (kernels, launches) = kernels(spec, seeds, suite, &root, bounds, &mut problems);
         let configurations = combinations(&settings)
             .and_then(|number| number.checked_mul(spec.machines.len() as u64))
             .and_then(|number| number.checked_mul(drawn));
@@ -294,6 +261,56 @@ impl Points {
             policy: (number % policies) as usize,
         }
     }
+}
+
+/// Reports lists of a plan that are empty.
+fn report_empty_lists(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) {
+    for (name, empty) in [
+        ("kernels", spec.kernels.is_empty()),
+        ("seeds", spec.seeds.is_empty()),
+        ("machines", spec.machines.is_empty()),
+        ("policies", spec.policies.is_empty()),
+    ] {
+        if empty {
+            let problem = root.field(name).error(format!("`{name}` is empty, so there is nothing to run"));
+            problems.push(problem.hint("leave it out for the default, or list something"));
+        }
+    }
+}
+
+/// Returns the kernels of a plan, and the number of their launches with this many seeds each;
+/// `None` if it exceeds 64 bits.
+fn kernels(
+    spec: &SweepSpec,
+    seeds: u64,
+    suite: &[String],
+    root: &Place,
+    bounds: &[Box<dyn Bound>],
+    problems: &mut Diagnostics,
+) -> (Vec<Kernel>, Option<u64>) {
+    let mut kernels = Vec::new();
+    let mut launches: Option<u64> = Some(0);
+    let mut kernel = |name: &str, axes: Vec<Axis>| {
+        let variants = combinations(&axes);
+        kernels.push(Kernel { name: name.to_owned(), axes, first: launches.unwrap_or(0) });
+        let of_kernel = variants.and_then(|variants| variants.checked_mul(seeds));
+        launches = launches.zip(of_kernel).and_then(|(sum, of_kernel)| sum.checked_add(of_kernel));
+    };
+    for (index, entry) in spec.kernels.iter().enumerate() {
+        let place = root.field("kernels").item(index);
+        match entry {
+            KernelSpec::Suite => suite.iter().for_each(|name| kernel(name, Vec::new())),
+            KernelSpec::SuiteWith(varied) => {
+                let axes = axes(varied, &place.item(0), bounds, problems);
+                suite.iter().for_each(|name| kernel(name, axes.clone()));
+            }
+            KernelSpec::Kernel(name) => kernel(name, Vec::new()),
+            KernelSpec::Vary(name, varied) => {
+                kernel(name, axes(varied, &place.item(1), bounds, problems));
+            }
+        }
+    }
+    (kernels, launches)
 }
 
 /// Returns the number of seeds of a launch, and the number of draws of a machine.

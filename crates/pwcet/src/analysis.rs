@@ -166,29 +166,18 @@ pub fn analyse(
     threads: usize,
     monitor: &ProgressMonitor,
 ) -> Result<Analysis, NoAnalysis> {
+    check(options)?;
     let Options { significance, level, bootstraps, seed, .. } = *options;
-    for share in [significance, level] {
-        if !(share > 0.0 && share < 1.0) {
-            return Err(NoAnalysis::NoShare(share));
-        }
-    }
-    if bootstraps > MAX_BOOTSTRAPS {
-        return Err(NoAnalysis::Bootstraps(bootstraps));
-    }
+    let how = How { significance, level, bootstraps, seed, threads, monitor };
     let choice =
         threshold::choose(sample, options.threshold).map_err(|exceedances| match options.threshold {
             Rule::Automatic => NoAnalysis::Tied,
             _ => NoAnalysis::Threshold(exceedances),
         })?;
-    let at = |threshold: f64, replicates: usize| {
-        Exceedances::of(sample, threshold).index(level, replicates, seed, threads, monitor)
-    };
-    let extremal_index = at(choice.threshold, bootstraps).ok_or(NoAnalysis::Stopped)?;
-    let thresholds = [10, 20, 50, 100].map(|share| sample.threshold_for(sample.len() / share));
-    let some_above = thresholds.into_iter().filter(|&threshold| sample.above(threshold) > 1);
-    let extremal_indices: Option<Vec<_>> = some_above.map(|threshold| at(threshold, 0)).collect();
-    let how = How { significance, level, bootstraps, seed, threads, monitor };
     let exceedances = Exceedances::of(sample, choice.threshold);
+    let extremal_index = exceedances.index(level, bootstraps, seed, threads, monitor);
+    let extremal_index = extremal_index.ok_or(NoAnalysis::Stopped)?;
+    let extremal_indices = extremal_indices(sample, how);
     let excesses = Excesses::new(sample.excesses(choice.threshold));
     let excesses = excesses.ok_or(NoAnalysis::Threshold(choice.exceedances))?;
     let analysed = tail::analyse(sample, &exceedances, (choice.threshold, excesses), how);
@@ -240,6 +229,30 @@ pub fn analyse(
         block_maxima,
         pwcet,
     })
+}
+
+/// Checks that the options are in range.
+fn check(options: &Options) -> Result<(), NoAnalysis> {
+    for share in [options.significance, options.level] {
+        if !(share > 0.0 && share < 1.0) {
+            return Err(NoAnalysis::NoShare(share));
+        }
+    }
+    if options.bootstraps > MAX_BOOTSTRAPS {
+        return Err(NoAnalysis::Bootstraps(options.bootstraps));
+    }
+    Ok(())
+}
+
+/// Returns the extremal index at thresholds that about 10, 5, 2 and 1 percent exceed, or `None` if
+/// it was stopped.
+fn extremal_indices(sample: &Sample, how: How) -> Option<Vec<ExtremalIndex>> {
+    let thresholds = [10, 20, 50, 100].map(|share| sample.threshold_for(sample.len() / share));
+    let some_above = thresholds.into_iter().filter(|&threshold| sample.above(threshold) > 1);
+    let index = |threshold: f64| {
+        Exceedances::of(sample, threshold).index(how.level, 0, how.seed, how.threads, how.monitor)
+    };
+    some_above.map(index).collect()
 }
 
 impl Summary {

@@ -127,56 +127,16 @@ pub(super) fn pwcet(
     level: f64,
     (threads, monitor): (usize, &ProgressMonitor),
 ) -> Option<Pwcet> {
-    let Analysed { tail, excesses, replicates } = analysed;
-    let profile = Profile::new(excesses, tail.best, level);
-    let n = sample.len() as f64;
-    let z = two_sided_z(level);
-    // the standard error of the logarithm of the share
-    let error_of_share = ((1.0 - tail.rate) / (n * tail.rate)).sqrt();
-    let point = |&probability: &Probability| {
-        let within = probability.get() / tail.rate;
-        // this avoids -0
-        let decades_beyond = 0.0 - libm::log10(probability.get() * n).min(0.0);
-        let observed = probability.get() * n >= 1.0;
-        if within >= 1.0 {
-            // the quantile lies between two values, and the next larger one may be above the
-            // threshold
-            let time = quantile(sample.sorted(), 1.0 - probability.get()).min(tail.threshold);
-            let support = if observed { Support::Observed } else { Support::Unsupported };
-            return Point {
-                probability,
-                time,
-                exponential: time,
-                intervals: None,
-                support,
-                decades_beyond,
-                measurements_needed: None,
-            };
-        }
-        // a heavy tail can exceed an `f64`
-        let above = |excess: f64| (tail.threshold + excess).min(f64::MAX);
-        let time = above(tail.best.exceeded_with(within));
-        let share = z * tail.best.slope(libm::log(tail.rate / probability.get())) * error_of_share;
-        let uncertain = |interval: Interval| interval.widened(time, share);
-        let intervals = Intervals {
-            profile: uncertain(profile.excess(within).map(|excess| tail.threshold + excess)),
-            bootstrap: uncertain(
-                replicates.interval(level, |gpd| tail.threshold + gpd.exceeded_with(within)),
-            ),
-        };
-        Point {
-            probability,
-            time,
-            exponential: above(tail.exponential.gpd.exceeded_with(within)),
-            intervals: Some(intervals),
-            // preliminary, until the limits are final
-            support: if observed { Support::Observed } else { Support::Extrapolated },
-            decades_beyond,
-            measurements_needed: None,
-        }
+    let (tail, n) = (&analysed.tail, sample.len() as f64);
+    let estimator = Estimator {
+        sample,
+        analysed,
+        profile: Profile::new(&analysed.excesses, tail.best, level),
+        level,
+        error_of_share: ((1.0 - tail.rate) / (n * tail.rate)).sqrt(),
     };
     let all = |probabilities: &[Probability]| -> Option<Vec<Point>> {
-        let at = |index| probabilities.get(index).map(point);
+        let at = |index| probabilities.get(index).map(|&probability| estimator.point(probability));
         Some(parallel::map(probabilities.len(), threads, monitor, at)?.into_iter().flatten().collect())
     };
     // a heavy tail can exceed an `f64`
@@ -200,6 +160,65 @@ pub(super) fn pwcet(
             exponential: accuracy(tail.exponential.gpd),
         },
     })
+}
+
+/// Estimates times that are exceeded with given probabilities.
+struct Estimator<'a> {
+    sample: &'a Sample,
+    analysed: &'a Analysed,
+    profile: Profile<'a>,
+    /// The level of the intervals.
+    level: f64,
+    /// The standard error of the logarithm of the share of runs above the threshold.
+    error_of_share: f64,
+}
+
+impl Estimator<'_> {
+    /// Returns the point of a probability, before it is made consistent with the others.
+    fn point(&self, probability: Probability) -> Point {
+        let Analysed { tail, replicates, .. } = self.analysed;
+        let expected = probability.get() * self.sample.len() as f64;
+        let within = probability.get() / tail.rate;
+        // this avoids -0
+        let decades_beyond = 0.0 - libm::log10(expected).min(0.0);
+        let observed = expected >= 1.0;
+        if within >= 1.0 {
+            // the quantile lies between two values, and the next larger one may be above the
+            // threshold
+            let time = quantile(self.sample.sorted(), 1.0 - probability.get()).min(tail.threshold);
+            let support = if observed { Support::Observed } else { Support::Unsupported };
+            return Point {
+                probability,
+                time,
+                exponential: time,
+                intervals: None,
+                support,
+                decades_beyond,
+                measurements_needed: None,
+            };
+        }
+        // a heavy tail can exceed an `f64`
+        let above = |excess: f64| (tail.threshold + excess).min(f64::MAX);
+        let time = above(tail.best.exceeded_with(within));
+        let slope = tail.best.slope(libm::log(tail.rate / probability.get()));
+        let share = two_sided_z(self.level) * slope * self.error_of_share;
+        let uncertain = |interval: Interval| interval.widened(time, share);
+        let replicated = replicates.interval(self.level, |gpd| tail.threshold + gpd.exceeded_with(within));
+        let intervals = Intervals {
+            profile: uncertain(self.profile.excess(within).map(|excess| tail.threshold + excess)),
+            bootstrap: uncertain(replicated),
+        };
+        Point {
+            probability,
+            time,
+            exponential: above(tail.exponential.gpd.exceeded_with(within)),
+            intervals: Some(intervals),
+            // preliminary, until the limits are final
+            support: if observed { Support::Observed } else { Support::Extrapolated },
+            decades_beyond,
+            measurements_needed: None,
+        }
+    }
 }
 
 /// Makes points of one curve consistent with each other and with the sample, as [`Pwcet`] requires.

@@ -47,8 +47,16 @@ fn number_of_percent(share: f64) -> String {
 impl PwcetResult {
     /// Returns the rows of the tests.
     pub(super) fn tests(&self) -> Vec<TestRow> {
+        let mut rows = self.tests_of_stationarity();
+        rows.extend(self.tests_of_independence());
+        rows.extend(self.extremal_indices());
+        rows.extend(self.tests_of_the_fit());
+        rows
+    }
+
+    /// Returns the rows of the KPSS tests.
+    fn tests_of_stationarity(&self) -> Vec<TestRow> {
         let analysis = &self.analysis;
-        let significance = analysis.options.significance;
         let mut rows = Vec::new();
         for test in &analysis.kpss.tests {
             let decides = *test == analysis.kpss.decisive;
@@ -56,13 +64,21 @@ impl PwcetResult {
             rows.push(TestRow {
                 name: format!("KPSS {}, {} {}", name(&test.regression), name(&test.bandwidth), test.lags),
                 statistic: number(test.statistic),
-                critical: critical(&test.critical_values, significance),
+                critical: critical(&test.critical_values, analysis.options.significance),
                 p_value: number(test.p_value),
                 passed: Some(test.passed),
                 asks: if decides { "stationary? This one decides; automatic bandwidth" } else { "" },
                 is_variant: test.bandwidth != analysis.kpss.decisive.bandwidth,
             });
         }
+        rows
+    }
+
+    /// Returns the rows of the BDS and Ljung-Box tests.
+    fn tests_of_independence(&self) -> Vec<TestRow> {
+        let analysis = &self.analysis;
+        let significance = analysis.options.significance;
+        let mut rows = Vec::new();
         for test in analysis.bds.tests.iter().filter(|test| test.enough_neighbours) {
             rows.push(TestRow {
                 name: format!("BDS {}, {} sd", test.dimension, test.epsilon),
@@ -94,8 +110,13 @@ impl PwcetResult {
                 is_variant: false,
             });
         }
-        let index = &analysis.extremal_index;
-        rows.push(TestRow {
+        rows
+    }
+
+    /// Returns the rows of the extremal index, by both estimators.
+    fn extremal_indices(&self) -> Vec<TestRow> {
+        let index = &self.analysis.extremal_index;
+        let mut rows = vec![TestRow {
             name: "theta by intervals".to_owned(),
             statistic: number(index.theta),
             critical: format!("{} at least", number(index.critical)),
@@ -103,7 +124,7 @@ impl PwcetResult {
             passed: Some(index.passed),
             asks: "extremal index: do large times come alone?",
             is_variant: false,
-        });
+        }];
         for runs in &index.runs {
             rows.push(TestRow {
                 name: format!("theta by runs of {}", runs.run_length),
@@ -115,19 +136,26 @@ impl PwcetResult {
                 is_variant: runs.run_length != 5,
             });
         }
-        let fit = |name: &str, test: &FitTest, asks| TestRow {
+        rows
+    }
+
+    /// Returns the rows of the tests of how well the tail fits.
+    fn tests_of_the_fit(&self) -> [TestRow; 2] {
+        let significance = self.analysis.options.significance;
+        let row = |name: &str, test: &FitTest| TestRow {
             name: name.to_owned(),
             statistic: number(test.statistic),
             critical: test.critical_values.map_or_else(String::new, |values| critical(&values, significance)),
             p_value: test.p_value.or(test.p_table).map_or_else(|| "-".to_owned(), number),
             passed: test.passed,
-            asks,
+            asks: "does the tail fit?",
             is_variant: false,
         };
-        let tests = &analysis.tail.tests;
-        rows.push(fit("Kolmogorov-Smirnov", &tests.kolmogorov_smirnov, "does the tail fit?"));
-        rows.push(fit("Anderson-Darling", &tests.anderson_darling, "does the tail fit?"));
-        rows
+        let tests = &self.analysis.tail.tests;
+        [
+            row("Kolmogorov-Smirnov", &tests.kolmogorov_smirnov),
+            row("Anderson-Darling", &tests.anderson_darling),
+        ]
     }
 
     /// Returns the rows of the fits: a name, xi, alpha, and the confidence intervals of both.

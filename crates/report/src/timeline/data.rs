@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::about::About;
 use super::packed::Packed;
-use super::recording::Recording;
+use super::recording::{Gap, Recording, Row};
 use warpbound_core::base::Pc;
 use warpbound_trace::trace::StallReason;
 use warpbound_trace::why::Kind;
@@ -53,7 +53,33 @@ fn differences(numbers: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> 
     numbers.scan(0, |before, number| Some(number - std::mem::replace(before, number)))
 }
 
+/// Returns the numbers that describe a row.
+fn numbers_of(row: &Row) -> [u64; 7] {
+    let (core, slot, count) = (row.sub_core as u64, row.slot as u64, row.instructions.len() as u64);
+    [u64::from(row.block), u64::from(row.warp), core, slot, row.start, row.end, count]
+}
+
+/// Returns the column of the busy intervals of a unit.
+fn busy_column(intervals: Vec<(u64, u64)>) -> Packed {
+    let mut before = 0;
+    Packed::of(intervals.into_iter().flat_map(move |(from, to)| {
+        let gap = from - std::mem::replace(&mut before, from);
+        [gap, to - from]
+    }))
+}
+
+/// Returns the column of the gaps of a sub-core.
+fn gap_column(gaps: &[Gap]) -> Packed {
+    let mut before = 0;
+    Packed::of(gaps.iter().flat_map(move |gap| {
+        let (row, pc) = gap.waiting.map_or((0, 0), |(row, pc)| (u64::from(row) + 1, u64::from(pc) + 1));
+        let from = gap.from - std::mem::replace(&mut before, gap.from);
+        [from, gap.to - gap.from, u64::from(gap.reason), row, pc]
+    }))
+}
+
 impl<'a> Data<'a> {
+    /// Returns the data of a recording.
     pub fn new(recording: &'a Recording, about: &About<'a>) -> Self {
         let all = || recording.rows.iter().flat_map(|row| &row.instructions);
         let mut texts: Vec<&str> = about.listing.texts().collect();
@@ -61,22 +87,6 @@ impl<'a> Data<'a> {
         texts.iter_mut().for_each(|text| *text = text.trim());
         let issue =
             recording.rows.iter().flat_map(|row| differences(row.instructions.iter().map(|i| i.issue)));
-        let busy = recording.busy().into_iter().map(|intervals| {
-            let mut before = 0;
-            Packed::of(intervals.into_iter().flat_map(move |(from, to)| {
-                let gap = from - std::mem::replace(&mut before, from);
-                [gap, to - from]
-            }))
-        });
-        let gaps = recording.gaps.iter().map(|gaps| {
-            let mut before = 0;
-            Packed::of(gaps.iter().flat_map(move |gap| {
-                let (row, pc) =
-                    gap.waiting.map_or((0, 0), |(row, pc)| (u64::from(row) + 1, u64::from(pc) + 1));
-                let from = gap.from - std::mem::replace(&mut before, gap.from);
-                [from, gap.to - gap.from, u64::from(gap.reason), row, pc]
-            }))
-        });
         let row_of: BTreeMap<(u32, u16), u64> =
             (1..).zip(&recording.rows).map(|(row, of)| ((of.block, of.warp), row)).collect();
         let path = about.path().iter().flat_map(|stretch| {
@@ -94,23 +104,15 @@ impl<'a> Data<'a> {
             units: recording.units().iter().map(String::as_str).collect(),
             lines,
             texts,
-            rows: recording
-                .rows
-                .iter()
-                .map(|row| {
-                    let (core, slot, count) =
-                        (row.sub_core as u64, row.slot as u64, row.instructions.len() as u64);
-                    [u64::from(row.block), u64::from(row.warp), core, slot, row.start, row.end, count]
-                })
-                .collect(),
+            rows: recording.rows.iter().map(numbers_of).collect(),
             issue: Packed::of(issue),
             waits: Packed::of(all().map(|i| u64::from(i.waits))),
             init: Packed::of(all().map(|i| u64::from(i.init))),
             lat: Packed::of(all().map(|i| u64::from(i.lat))),
             pc: Packed::of(all().map(|i| u64::from(i.pc))),
             unit: Packed::of(all().map(|i| u64::from(i.unit))),
-            busy: busy.collect(),
-            gaps: gaps.collect(),
+            busy: recording.busy().into_iter().map(busy_column).collect(),
+            gaps: recording.gaps.iter().map(|gaps| gap_column(gaps)).collect(),
             releases: recording
                 .rows
                 .iter()

@@ -133,3 +133,24 @@ fn what_is_no_full_machine_is_refused() {
         assert!(String::from_utf8_lossy(&output.stderr).contains(why), "{machine}");
     }
 }
+
+/// The launches of a program start from the memory that earlier launches leave, so that the cycles
+/// of the program are those of its launches, each simulated alone on the same machine.
+#[test]
+fn a_program_counts_as_the_sum_of_its_launches() {
+    let cycles = |args: &[&str]| {
+        let output = warpbound(&[&["ablate", "--format", "json"], args].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let report = crate::json_output::read(&output.stdout);
+        let kernel = report["kernels"][0].clone();
+        assert_eq!(kernel["kernel"], "jacobi");
+        numbers(&kernel["cycles"])
+    };
+    let run = |machine: &str| {
+        let output = warpbound(&["run", "jacobi", "--machine", machine, "--format", "json"]);
+        crate::json_output::read(&output.stdout)["results"][0]["makespan"].as_f64().unwrap()
+    };
+    let of_program = cycles(&["jacobi"]);
+    assert_eq!(of_program[0], run("ablation-baseline"));
+    assert!(of_program.iter().all(|cycles| *cycles > 0.0), "{of_program:?}");
+}

@@ -101,6 +101,14 @@ pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> V
     found
 }
 
+/// Returns the same for a kernel or program; see [`inputs`].
+pub fn inputs_of(common: &Common, what: &Loaded, policy: &PolicySetup) -> Vec<PathBuf> {
+    match what {
+        Loaded::Kernel(kernel) => inputs(common, kernel, policy),
+        Loaded::Application(program) => inputs_of_application(common, program),
+    }
+}
+
 /// Returns the same for a program; see [`inputs`].
 pub fn inputs_of_application(common: &Common, program: &LoadedApplication) -> Vec<PathBuf> {
     let mut found = program.inputs.clone();

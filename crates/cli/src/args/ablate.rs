@@ -5,7 +5,7 @@ use crate::resources::MAX_INSTRUCTIONS;
 
 #[derive(Debug, clap::Args)]
 pub struct Ablate {
-    /// Kernels: names, or .warp or launch .ron files [default: the embedded suite]
+    /// Kernels: names, or .warp, launch or program files [default: the embedded suite]
     pub kernels: Vec<String>,
     /// The full machine to start from: an embedded one by name, or a file
     #[arg(long, default_value = "ablation-baseline", value_name = "NAME|FILE")]

@@ -31,6 +31,7 @@
 //! accesses are not coalesced (two transposes and atomics, 195 to 240 %; no other kernel of the
 //! suite is above 150 %).
 
+use super::each::{Subject, judge_each, only_run};
 use super::options::RunOptions;
 use super::plan::Plan;
 use super::replay::observe;
@@ -265,21 +266,21 @@ fn lone_load(machine: &Machine, isa: &IsaTable) -> Result<u64, Diagnostics> {
     Ok((issued[LOAD + 1] - issued[LOAD]).get())
 }
 
-/// Returns the cycles of a kernel on one variant, or `None` if the run was stopped early.
+/// Returns the cycles of a launch or application on one variant, or `None` if the run was stopped
+/// early. The launches of an application are added up.
 ///
 /// # Errors
 /// As [`super::check`].
 pub fn cycles(
-    workload: &Workload,
+    subject: Subject,
     machine: &Machine,
     policy: &PolicySetup,
     max_instructions_per_block: u64,
     monitor: &ProgressMonitor,
 ) -> Result<Option<Cycles>, Diagnostics> {
     let options = RunOptions::new(max_instructions_per_block, monitor);
-    let plan = Plan { workload, machine, policies: std::slice::from_ref(policy), options };
-    let checked = observe(&plan, &mut ())?;
-    Ok(checked.is_complete().then_some(checked.makespan))
+    let judged = only_run(judge_each(subject, &[(machine, std::slice::from_ref(policy))], &options))?;
+    Ok(judged.total.is_complete().then_some(judged.total.makespan))
 }
 
 /// A kernel on every variant.

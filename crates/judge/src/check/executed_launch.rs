@@ -14,7 +14,7 @@ use super::{Failed, JudgedLaunch};
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, Listed, WarpPath};
-use warpbound_sim::PolicySetup;
+use warpbound_sim::{CarriedState, PolicySetup};
 use warpbound_trace::trace::Observer;
 
 /// The largest number of bytes of paths that are kept of a run.
@@ -124,7 +124,9 @@ impl<'a> ExecutedLaunch<'a> {
         policy: &PolicySetup,
         observer: &mut dyn Observer,
     ) -> Result<JudgedLaunch, Failed> {
-        let ended = ahead(self, plan.runs_ahead(), |blocks| observe_source(plan, policy, blocks, observer));
+        let ended = ahead(self, plan.runs_ahead(), plan.options.clock, |blocks| {
+            observe_source(&mut CarriedState::default(), plan, policy, blocks, observer)
+        });
         settled(ended, &self.source.seen(), plan.workload.program())
     }
 }

@@ -262,6 +262,7 @@ mod tests {
     use warpbound_core::machine::{Machine, MachineSpec};
     use warpbound_core::path::BlockSource;
     use warpbound_front::micro::{MicroKernel, MicroSource};
+    use warpbound_sim::CarriedState;
 
     /// A bound which claims that all warps together take two cycles, if barriers involve all warps.
     struct TwoCycles;
@@ -318,7 +319,13 @@ mod tests {
         let options = RunOptions::new(100, &monitor).judged_by(&bounds, &[]);
         let plan = Plan { workload: &workload, machine: &machine, policies: &[PolicySetup::Gto], options };
         let mut source = Partial(kernel.source(), partial);
-        let checked = super::super::observe_source(&plan, &PolicySetup::Gto, &mut source, &mut ());
+        let checked = super::super::run::observe_source(
+            &mut CarriedState::default(),
+            &plan,
+            &PolicySetup::Gto,
+            &mut source,
+            &mut (),
+        );
         checked.expect("it runs").0.bounds.remove(0)
     }
 

@@ -1,5 +1,6 @@
 //! The options of runs, which are the same for every kernel, machine and policy of a check.
 
+use super::clock::Clock;
 use warpbound_bound::Bound;
 use warpbound_core::base::ProgressMonitor;
 
@@ -26,6 +27,8 @@ pub struct RunOptions<'a> {
     pub race_memory: Option<usize>,
     /// Is notified of every block that a policy has completed, and can stop the runs.
     pub monitor: &'a ProgressMonitor,
+    /// Measures the real time of execution, if it is wanted.
+    pub clock: Option<&'a Clock>,
 }
 
 impl<'a> RunOptions<'a> {
@@ -42,6 +45,7 @@ impl<'a> RunOptions<'a> {
             self_check: false,
             race_memory: None,
             monitor,
+            clock: None,
         }
     }
 
@@ -69,6 +73,11 @@ impl<'a> RunOptions<'a> {
     /// Executes blocks ahead only if this number of threads, which runs are made on, is one.
     pub fn ahead_unless_parallel(self, threads: usize) -> Self {
         Self { ahead: self.ahead && threads == 1, ..self }
+    }
+
+    /// Measures the real time of execution.
+    pub fn timed_by(self, clock: &'a Clock) -> Self {
+        Self { clock: Some(clock), ..self }
     }
 
     /// Sets whether the analyser is compared with the simulator on every warp alone.

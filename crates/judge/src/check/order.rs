@@ -124,7 +124,7 @@ impl Unsettled {
 ///
 /// # Errors
 /// Returns the error of the run, with the results judged before it.
-pub fn settled(
+pub(super) fn settled(
     ran: Result<Unsettled, Failed<Unsettled>>,
     seen: &OrderDependences,
     program: &KernelCode,

@@ -12,7 +12,7 @@ use crate::session::Session;
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_judge::check::{JudgedLaunch, counterexample};
-use warpbound_judge::load::{Loaded, LoadedKernel, Location};
+use warpbound_judge::load::{LoadedKernel, Location};
 
 /// The folder for counterexamples, if one was requested.
 pub struct Folders {
@@ -52,10 +52,7 @@ impl Folders {
                     let free = |name: &String| !taken.contains(name);
                     let numbered = (2..).map(|number| format!("{wanted}-{number}"));
                     let name = std::iter::once(wanted.clone()).chain(numbered).find(free).unwrap_or_default();
-                    let inputs = match &prepared.what {
-                        Loaded::Kernel(kernel) => load::inputs(&setup.common, kernel, &setup.policy),
-                        Loaded::Application(program) => load::inputs_of_application(&setup.common, program),
-                    };
+                    let inputs = load::inputs_of(&setup.common, &prepared.what, &setup.policy);
                     if let Err(problem) = dir.check_folder(&name, &inputs) {
                         problems.push(problem);
                     }

@@ -79,10 +79,7 @@ impl Campaign {
         }
         plan.draws = Some(draws.clone());
         let planned = Planned::of_command(plan, "warpbound pwcet")?;
-        let inputs = match &loaded {
-            Loaded::Kernel(kernel) => load::inputs(common, kernel, &policy),
-            Loaded::Application(program) => load::inputs_of_application(common, program),
-        };
+        let inputs = load::inputs_of(common, &loaded, &policy);
         let kernel = loaded.name().to_owned();
         Ok(Self { planned, draws, machine, policy: policy.kind(), kernel, inputs })
     }

@@ -16,7 +16,7 @@ use super::kpss::{Stationarity, stationarity};
 use super::probability::Probability;
 use super::sample::{Sample, Ties};
 use super::special::{mean, variance};
-use super::tail::{self, How, Tail};
+use super::tail::{self, Tail, TailSettings};
 use super::threshold::{self, Choice, Rule};
 use warpbound_core::base::ProgressMonitor;
 
@@ -62,7 +62,7 @@ impl Default for Options {
     }
 }
 
-/// All that a report needs. The trace is the sample itself.
+/// The complete result. The series of times is not repeated here: it is the sample.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Analysis {
@@ -78,8 +78,8 @@ pub struct Analysis {
     pub autocorrelation: Autocorrelation,
     /// The extremal index at the threshold, which measures extremal independence.
     pub extremal_index: ExtremalIndex,
-    /// The extremal index at thresholds that about 10, 5, 2 and 1 percent exceed, without intervals;
-    /// thresholds that no run exceeds because of ties are left out.
+    /// The extremal index at thresholds that about 10, 5, 2 and 1 percent of the times exceed,
+    /// without intervals; thresholds that no run exceeds because of ties are left out.
     pub extremal_indices: Vec<ExtremalIndex>,
     /// The threshold and how it was chosen.
     pub threshold: Choice,
@@ -187,11 +187,11 @@ pub fn analyse(
     let thresholds = [10, 20, 50, 100].map(|share| sample.threshold_for(sample.len() / share));
     let some_above = thresholds.into_iter().filter(|&threshold| sample.above(threshold) > 1);
     let extremal_indices: Option<Vec<_>> = some_above.map(|threshold| at(threshold, 0)).collect();
-    let how = How { significance, level, bootstraps, seed, threads, monitor };
+    let settings = TailSettings { significance, level, bootstraps, seed, threads, monitor };
     let exceedances = Exceedances::of(sample, choice.threshold);
     let excesses = Excesses::new(sample.excesses(choice.threshold));
     let excesses = excesses.ok_or(NoAnalysis::Threshold(choice.exceedances))?;
-    let analysed = tail::analyse(sample, &exceedances, (choice.threshold, excesses), how);
+    let analysed = tail::analyse(sample, &exceedances, (choice.threshold, excesses), settings);
     let analysed = analysed.ok_or(NoAnalysis::Stopped)?;
     let pwcet = pwcet(sample, &analysed, &options.probabilities, level, (threads, monitor));
     let pwcet = pwcet.ok_or(NoAnalysis::Stopped)?;

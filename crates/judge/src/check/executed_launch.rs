@@ -108,8 +108,8 @@ impl<'a> ExecutedLaunch<'a> {
         self.is_whole.then_some((self.source, self.paths))
     }
 
-    /// Returns what is known about the order of accesses so far; of the whole run if its paths were
-    /// kept.
+    /// Returns what is known about the order of accesses in the run so far. If the paths were kept,
+    /// this is the whole run.
     pub fn seen(&self) -> OrderDependences {
         self.source.seen()
     }
@@ -117,7 +117,7 @@ impl<'a> ExecutedLaunch<'a> {
     /// Times the run under one policy with an observer.
     ///
     /// # Errors
-    /// As [`super::observe`].
+    /// Returns the errors of [`super::observe`].
     pub fn observe(
         &mut self,
         plan: &Plan,

@@ -25,7 +25,8 @@ pub struct RunOptions<'a> {
     /// The number of bytes that the race detector may use to record accesses whose order matters;
     /// without it no verdict is final. `None` trusts the kernels and disables the detector.
     pub race_memory: Option<usize>,
-    /// Is notified of every block that a policy has completed, and can stop the runs.
+    /// The monitor, which is notified of every block that a policy has completed, and can stop the
+    /// runs.
     pub monitor: &'a ProgressMonitor,
     /// Measures the real time of execution, if it is wanted.
     pub clock: Option<&'a Clock>,
@@ -70,7 +71,7 @@ impl<'a> RunOptions<'a> {
         Self { ahead, ..self }
     }
 
-    /// Executes blocks ahead only if this number of threads, which runs are made on, is one.
+    /// Executes blocks ahead of the simulation only if runs use a single thread.
     pub fn ahead_unless_parallel(self, threads: usize) -> Self {
         Self { ahead: self.ahead && threads == 1, ..self }
     }

@@ -62,14 +62,14 @@ fn columns_are_cumulative_and_recomputed_from_cycles() {
 }
 
 #[test]
-fn every_column_is_the_mechanism_it_names() {
+fn every_column_shows_the_mechanism_that_it_names() {
     // the cycles of the variants; each kernel needs the mechanism of its column
     let report = json(&[]);
     let of = |name: &str| {
         let kernels = report["kernels"].as_array().unwrap();
         numbers(&kernels.iter().find(|kernel| kernel["kernel"] == name).unwrap()["cycles"])
     };
-    // vecadd waits for its memory, and a later fetch may even put its accesses in a better order
+    // vecadd waits for memory, and a later fetch may even improve the order of its accesses
     for name in ["reduce3", "pchase"] {
         assert!(of(name)[0] > of(name)[1], "{name}: instructions have to come from somewhere");
     }
@@ -126,7 +126,7 @@ fn forms_agree_and_threads_do_not_matter() {
 }
 
 #[test]
-fn what_is_no_full_machine_is_refused() {
+fn machines_that_are_not_complete_are_refused() {
     for (machine, why) in [("ecrts25-orin", "with a `pipeline`"), ("rtx3070", "with one SM")] {
         let output = warpbound(&["ablate", "vecadd", "--machine", machine]);
         assert_eq!(output.status.code(), Some(1));

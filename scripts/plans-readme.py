@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Generates plans/README.md: tables 3 and 4 of Jeanmougin et al., ECRTS 2025, beside variants of our own.
+"""Generates plans/README.md: tables 3 and 4 of Jeanmougin et al., ECRTS 2025, with variants.
 
-  scripts/plans-readme.py [WARPBOUND] > plans/README.md     (the program is by default target/release/warpbound)
+  scripts/plans-readme.py [WARPBOUND] > plans/README.md
 
-It runs the sweeps of the plans with both compilers (half a minute on two idle cores) and prints the whole page, of
-which every number is computed or taken from the paper. Random numbers have a fixed seed, so that the output is always
-the same. A sentence that the numbers no longer support is an error; the text of the page has to be changed then.
+WARPBOUND is the program, by default target/release/warpbound. The script runs the sweeps of the plans with both compilers (half a minute on two idle cores) and prints the
+whole page, of which every number is computed or taken from the paper. Random numbers have a fixed
+seed, so that the output is always the same. A sentence that the numbers no longer support is an
+error; the text of the page has to be changed then.
 """
 
 import json
@@ -82,7 +83,7 @@ def numbers(table, wanted):
     return found
 
 
-def so(condition, sentence):
+def checked(condition, sentence):
     """Returns a sentence of the page, after checking that the numbers support it."""
     if not condition:
         sys.exit(f"no longer so, write it anew: {sentence}")
@@ -192,14 +193,14 @@ def table3():
     turned = all(mean_of_calls[key]["ours"] < weighted["calls"][key]["ours"] for key in mean_of_calls) and all(
         mean["clang"][key]["ours"] > weighted["suite"][key]["ours"] for key in mean["clang"]
     )
-    order = so(turned, "This turns the order of mean and weighted mean to that of the paper, at every latency")
+    order = checked(turned, "This turns the order of mean and weighted mean to that of the paper, at every latency")
     paper = lambda policy: at("clang", policy, "published")
-    rises = so(
+    rises = checked(
         paper("lrr")[-1] > paper("lrr")[-2] > paper("lrr")[-3] and paper("gto")[-2] > paper("gto")[-3],
         "at latencies of 10 and 5 (under gto at 10) the paper's means keep rising where ours fall",
     )
     falls = all(at("clang", policy, "ours")[index] < at("clang", policy, "ours")[index - 1] for policy in POLICIES for index in (-1, -2))
-    so(falls, rises)
+    checked(falls, rises)
     peak = lambda policy: LATENCIES[max(range(len(LATENCIES)), key=at("clang", policy, "ours").__getitem__)]
     peaks = " and ".join(f"{peak(policy)} ({policy})" for policy in POLICIES)
     return f"""## Table 3

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Does a pWCET hold? Runs `warpbound pwcet KERNEL --judge` over the suite and writes the table of docs/pwcet.md.
+"""Runs `warpbound pwcet KERNEL --judge` over the suite and writes the tables of docs/pwcet.md.
 
-  scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md       (18 minutes on two idle cores)
-  scripts/pwcet-study.py target/release/warpbound 2                    (the second table only)
-  scripts/pwcet-study.py target/release/warpbound --keep DIR           (what each command printed is kept in DIR, and is
-                                                                        not run again)
+  scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md     (18 minutes on two idle cores)
+  scripts/pwcet-study.py target/release/warpbound 2                   (only the second table)
+  scripts/pwcet-study.py target/release/warpbound --keep DIR
 
-A kernel whose time does not vary has no row. Every number can be had again by the command above its table.
+With --keep, the output of each command is stored in DIR, and the command is not run again.
+
+A kernel whose time does not vary has no row. The command above each table computes its numbers
+again.
 """
 
 import argparse

@@ -60,8 +60,8 @@
 //!    the [`bound::BoundReport`] of the block.
 //! 3. [`bound::Bound::applicable`] tests the premises of the bound on a [`bound::Context`], which
 //!    holds the facts about the machine, the policy and the run (`crates/bound/src/context.rs`).
-//!    Only a bound whose premises hold gets a [`bound::Applicable`], and only that turns a value
-//!    into a [`bound::Guarantee`].
+//!    Only a bound whose premises hold gets a [`bound::Applicable`], and only an `Applicable` turns
+//!    a value into a [`bound::Guarantee`].
 //! 4. `Judge::block` in `crates/judge/src/check/judge.rs` enters the guarantee beside the
 //!    makespan of the block in a [`check::BlockTable`], and adds it to the [`check::BoundRow`] of
 //!    the run.
@@ -238,7 +238,7 @@
 //!
 //! | topic | location |
 //! |---|---|
-//! | a plan, its run, its judgement | `crates/judge/src/check/plan.rs`, `run.rs`, `judge.rs` and `judged_launch.rs` beside it |
+//! | the plan, the run and the judgement of a check | `crates/judge/src/check/plan.rs`, `run.rs`, `judge.rs` and `judged_launch.rs` beside it |
 //! | functional execution ahead of the simulation, on a thread of its own | `crates/judge/src/check/ahead.rs` |
 //! | one functional run for several machines and policies | `crates/judge/src/check/replay.rs`, `crates/judge/src/check/applications.rs`, `crates/judge/src/check/each.rs` |
 //! | applications, their totals, their runs | `crates/judge/src/check/application.rs`, `judged_application.rs`, `applications.rs` beside it |
@@ -258,10 +258,10 @@
 //! | the transition system of a block; of several resident blocks | `crates/judge/src/explore/model.rs`; `crates/judge/src/explore/resident.rs` |
 //! | the worst schedule of a large block, slack and luck | [`explore::adversary`], `crates/report/src/worst.rs` |
 //! | the critical path of a run; the comparison of two runs | [`why`], `crates/report/src/explain.rs`; `crates/report/src/diff.rs` |
-//! | the hybrid analysis of Betts and Donaldson, ECRTS 2013 | [`hybrid`]; its traces are `crates/hybrid/src/trace.rs` |
+//! | the hybrid analysis of Betts and Donaldson, ECRTS 2013; its traces | [`hybrid`]; `crates/hybrid/src/trace.rs` |
 //! | instrumentation points of a kernel; when warps pass them | `crates/hybrid/src/instrumented.rs`; `crates/trace/src/trace/ipoints.rs`, `crates/hybrid/src/run.rs` |
 //! | measured times; campaigns of random runs | `crates/cli/src/measurements.rs`; `crates/cli/src/commands/pwcet/`, [`sweep::Draws`] |
-//! | plans, their points, records and shards | [`sweep`]; the folder of results is `crates/cli/src/files/results.rs` |
+//! | plans, their points, records and shards; the folder of results | [`sweep`]; `crates/cli/src/files/results.rs` |
 //! | a folder of results as a by-product of `check` and `compare` | `crates/cli/src/commands/sweep/recording.rs` |
 //! | published numbers beside simulated ones | `crates/report/src/reproduce/`, `plans/` |
 //!

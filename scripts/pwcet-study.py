@@ -139,9 +139,10 @@ def main():
         print(f"    warpbound pwcet KERNEL {' '.join(options)}\n".replace("memory.jitter=Geometric(4)", "'memory.jitter=Geometric(4)'"))
         print(
             f"{len(rows)} kernels vary, {still} have no curve (their time is always the same, or takes too few values).\n"
-            f"The tests accept {accepted}. For {accepted_low} of these a run took longer than the time at 1e-9, and for {limit_low} longer than even\n"
-            f"the upper limit of this time (95 %). {contradicted} of them are contradicted at some probability, {limit_contradicted} even with the\n"
-            f"upper limit. Of all {len(rows)} kernels, a run took longer than the time at 1e-9 for {low}.\n"
+            f"The tests accept {accepted}. For {accepted_low} of these a run took longer than the time at 1e-9, and for {limit_low} even\n"
+            f"longer than the upper limit of this time (95 %). {contradicted} of them are contradicted at some\n"
+            f"probability, {limit_contradicted} even with the upper limit. Of all {len(rows)} kernels, a run took longer than the time at\n"
+            f"1e-9 for {low}.\n"
         )
         heading = ["kernel", "accepted", "xi", "doubtful ties", "longest analysed", "at 1e-9", "longest of all", "below a run",
                    "too many from", "upper limit at 1e-9", "too many beyond limits from", "iwb", "lwb", "static", "explored"]

@@ -12,9 +12,9 @@
 //! from the cycle in which the first would issue if it waited for nothing to the last `done`; it is
 //! 0 if there are none. If they wait for a plain instruction p of the section before l that nothing
 //! up to l has waited for, p is assumed to be done at `total(p) - (l - p)`; other instructions up
-//! to l are assumed to be done. A candidate ends at an instruction that waits for a value that may
-//! be in flight from an earlier section, and at a later instruction like l. The next long wait of
-//! the warp begins at k at the earliest.
+//! to l are assumed to be done. A candidate for l is given up at an instruction that waits for a
+//! value that may be in flight from an earlier section, and is replaced by a later instruction like
+//! l. The next long wait of the warp begins at k at the earliest.
 //!
 //! The module also computes, for each warp and unit with a queue, the most initiation work that the
 //! warp may have queued there at one time. Once the warp has waited for an instruction p, it has

@@ -20,9 +20,9 @@ use warpbound_core::base::{Cycles, WarpId};
 /// each long wait of own
 ///
 /// ```text
-/// around = the number of other warps that surely have not issued everything of the section before l
-/// room   = D - max(V, 1)                                                     if k follows l directly
-///          the smaller of D - max(V, 1) - P and (D - V) / 2 - P - 1          otherwise
+/// around = the number of other warps that surely have not issued all of the section before l
+/// room   = D - max(V, 1)                                               if k follows l directly
+///          the smaller of D - max(V, 1) - P and (D - V) / 2 - P - 1    otherwise
 /// credit = min(around, room), at least 0
 /// LWB(w) = min( SWB(w), IWB(w) - the sum of the credits of w's long waits )
 /// ```
@@ -39,12 +39,11 @@ use warpbound_core::base::{Cycles, WarpId};
 ///
 /// Quotients are rounded down. For `around`, let `L_1 <= L_2 <= ... <= L_n` be the last issues of
 /// the n other warps, each alone from an empty machine, I the interference that SWB or IWB, the
-/// smaller one, allows for own, and
-/// `early(l) = before(l) + (0 in the first section, else max(D, V))`, where `before(l)` is the end
-/// of own's instructions up to l alone from an empty machine, less D. Let W(τ) be the sum, over all
-/// other warps, of the inits of the instructions before the warp's first k of a long wait that
-/// issues at τ or later alone from an empty machine (of all its instructions if there is no such
-/// k). Then
+/// smaller one, allows for own, and `early(l) = before(l) + (0 in the first section, else max(D,
+/// V))`, where `before(l)` is the end of own's instructions up to l alone from an empty machine,
+/// less D. Let W(τ) be the sum, over all other warps, of the inits of the instructions before the
+/// warp's first k (of a long wait) that issues at τ or later, alone from an empty machine; if there
+/// is no such k, W(τ) includes all its instructions. Then
 ///
 /// ```text
 /// x = early(l) + I
@@ -161,7 +160,7 @@ fn around(last_issues: &[u64], x: u64, y: u64) -> u64 {
     let mut latest = 0;
     let mut through = 0;
     for (last, rank) in last_issues.iter().zip(1..) {
-        // the largest of L_i - i, plus the number of others, which keeps it non-negative
+        // the largest L_i - i so far; the number of other warps is added to keep it non-negative
         latest = latest.max(last + count - rank);
         if latest >= x || latest + rank >= y + count {
             break;

@@ -18,7 +18,8 @@ use warpbound_core::machine::SubCores;
 /// h_f(r) = the largest, over the ends s of r and the empty one, of (inits of s on f) - |s|
 /// H(r)   = the largest h_f(r) over the units f that w uses in its section, at least 0
 /// SWB(w) = C(w) + sum over the runs r of the other warps of w's sub-core of ( n(r) + H(r) )
-///               + sum over the instructions y of other sub-cores, on a shared unit that w uses, of init(y)
+///               + sum over the instructions y of other sub-cores, on a shared unit that w uses,
+///                 of init(y)
 /// SWB    = max over w of SWB(w)
 /// ```
 ///

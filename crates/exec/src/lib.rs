@@ -93,7 +93,7 @@ pub struct Options {
     pub race_memory: usize,
     /// The seed of a random order in which the warps of a block take turns; `None` for the order of
     /// their ids. Clock values and the hardware positions of warps differ with the seed, too. Such
-    /// a run is another possible run, with which to check statements about all runs.
+    /// a run is possible too, and can be used to test statements about all runs.
     pub another_order: Option<u64>,
 }
 
@@ -159,7 +159,7 @@ pub struct Executor<'a> {
     next: u32,
     blocks: u32,
     /// The words of global memory whose initial values differ from run to run.
-    found: races::VaryingWords,
+    initially_varying: races::VaryingWords,
 }
 
 impl<'a> Executor<'a> {
@@ -189,12 +189,13 @@ impl<'a> Executor<'a> {
         check_program(program, &mut problems);
         problems.into_result(())?;
         // if the code itself says where lanes reconverge, the machine's mechanism does not apply
-        let says = |instr: &Instr| matches!(instr.sem, Sem::OpenRegion { .. } | Sem::CloseRegion { .. });
-        let explicit = program.machine_code.is_some() || program.instrs.iter().any(says);
+        let bounds_region =
+            |instr: &Instr| matches!(instr.sem, Sem::OpenRegion { .. } | Sem::CloseRegion { .. });
+        let explicit = program.machine_code.is_some() || program.instrs.iter().any(bounds_region);
         let reconvergence = if explicit { Reconvergence::PascalStack } else { options.reconvergence };
         let options = Options { reconvergence, ..options };
 
-        let found = std::mem::take(&mut device.varying);
+        let initially_varying = std::mem::take(&mut device.varying);
         let memory = memory::Memory::on(device, module, program, launch, options.stack_bytes)?;
         let dynamic_shared = u64::from(launch.dynamic_shared);
         let shape = warp::Shape {
@@ -214,7 +215,7 @@ impl<'a> Executor<'a> {
                 options.race_memory,
                 extents,
                 unwritten,
-                &found,
+                &initially_varying,
             ))
         });
         let context = context::Context {
@@ -230,7 +231,7 @@ impl<'a> Executor<'a> {
         // a path counts its steps in 32 bits
         let max_instructions_per_block = options.max_instructions_per_block.min(u64::from(u32::MAX));
         let runner = block::Runner::new(context, Options { max_instructions_per_block, ..options });
-        Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks(), found })
+        Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks(), initially_varying })
     }
 
     /// Attaches a stop request. When it is set, the run yields no further block, and the block in
@@ -260,8 +261,9 @@ impl<'a> Executor<'a> {
 
     /// Returns the device with its memory after the blocks run so far.
     pub fn into_device(self) -> Device {
-        let Self { runner, found, .. } = self;
-        let varying = runner.context.detector.as_ref().map_or(found, |detector| detector.varying_words());
+        let Self { runner, initially_varying, .. } = self;
+        let varying =
+            runner.context.detector.as_ref().map_or(initially_varying, |detector| detector.varying_words());
         Device { varying, ..runner.context.memory.into_device() }
     }
 
@@ -326,16 +328,18 @@ impl BlockSource for Executor<'_> {
 
 fn check_shape(launch: &Launch, problems: &mut Diagnostics) {
     let product = |shape: [u32; 3]| shape.iter().map(|&n| u64::from(n)).fold(1, u64::saturating_mul);
-    for (what, shape, most) in [("grid", launch.grid, u64::from(u32::MAX)), ("block", launch.block, 1024)] {
+    for (dimensions, shape, most) in
+        [("grid", launch.grid, u64::from(u32::MAX)), ("block", launch.block, 1024)]
+    {
         if !(1..=most).contains(&product(shape)) {
             let [x, y, z] = shape;
-            let message = format!("{what} ({x}, {y}, {z}) is out of range: 1 to {most} in all");
+            let message = format!("{dimensions} ({x}, {y}, {z}) is out of range: 1 to {most} in all");
             problems.push(Diagnostic::general("launch", message));
         }
     }
 }
 
-/// Reports what the types of a program allow, but execution does not.
+/// Reports instructions that the types of a program can represent, but that cannot be executed.
 fn check_program(program: &KernelCode, problems: &mut Diagnostics) {
     let most = Step::MAX_PC as usize;
     if program.instrs.is_empty() || program.instrs.len() > most {

@@ -9,9 +9,9 @@
 //! `try_wait` suspends its warp until the phase completes, so that the path does not depend on the
 //! number of times that a loop repeats it. The suspension ends early only if nothing else in the
 //! block can run; PTX permits this after an unspecified time. `test_wait` answers at once; if the
-//! phase is not complete, other warps get their turn. The number of iterations of such a loop is
-//! that of one order of warps out of many. Asynchronous copies complete at once, and so does their
-//! arrival.
+//! phase is not complete, other warps get their turn. The number of iterations of a loop around it
+//! depends on the order of the warps, and is that of this run. Asynchronous copies complete at
+//! once, and so does their arrival.
 //!
 //! The timing simulation does not model these waits: no verdict is given for a kernel that has
 //! them, see [`warpbound_core::program::KernelCode::untimed_wait`].
@@ -194,7 +194,7 @@ pub(super) fn wait(
         }
     }
     warp.set_pred(done, over, enabled);
-    Ok(if over == enabled { Meeting::None } else { Meeting::InVain })
+    Ok(if over == enabled { Meeting::None } else { Meeting::TestFailed })
 }
 
 /// Returns whether a warp that is suspended at this instruction can continue. It can also continue

@@ -75,9 +75,9 @@ impl Memory {
         let has_frames = program.functions.iter().any(|function| function.frame.is_some());
         let local = fixed.saturating_add(if has_frames { stack_bytes.next_multiple_of(16) } else { 0 });
         let sizes = [("shared memory", shared), ("local memory of a block", local.saturating_mul(threads))];
-        for (what, size) in sizes {
+        for (kind, size) in sizes {
             if size > MAX_BYTES {
-                let message = format!("`{}` needs {size} bytes of {what}, at most 4 GiB work", program.name);
+                let message = format!("`{}` needs {size} bytes of {kind}, at most 4 GiB work", program.name);
                 problems.push(Diagnostic::general(&program.file, message));
             }
         }

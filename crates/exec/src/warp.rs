@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::lanes::{Lanes, map1, width_mask};
-use super::registers::{Aside, RegisterMap, RegisterRow, Registers};
+use super::registers::{RegisterMap, RegisterRow, Registers, SavedRegisters};
 use super::stack::SimtStack;
 use warpbound_core::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use warpbound_core::machine::Reconvergence;
@@ -78,7 +78,7 @@ pub(super) struct Warp {
     /// The rows of its registers.
     pub(super) map: Arc<RegisterMap>,
     /// The registers that calls have saved and that are restored on return.
-    pub(super) aside: Vec<Aside>,
+    pub(super) saved: Vec<SavedRegisters>,
     /// The coordinates of the threads.
     tid: [Lanes; 3],
     /// The lanes that have a thread.
@@ -99,7 +99,7 @@ impl Warp {
             executed: 0,
             registers: Registers::new(map),
             map: Arc::clone(map),
-            aside: Vec::new(),
+            saved: Vec::new(),
             tid: [coordinate(0), coordinate(1), coordinate(2)],
             lanes: LaneMask::first(threads.saturating_sub(id * WARP_SIZE)),
         }
@@ -110,7 +110,7 @@ impl Warp {
         self.state = State::Ready;
         self.stack.start(self.lanes);
         self.groups.reset();
-        self.aside.clear();
+        self.saved.clear();
         self.time_is_up = false;
         self.executed = 0;
         let mut registers = std::mem::take(&mut self.registers);

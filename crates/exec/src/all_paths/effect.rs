@@ -16,9 +16,10 @@ use warpbound_core::program::{KernelCode, Sem};
 
 /// The possible steps of an execution, for timing.
 pub(super) enum Executions {
-    /// Exactly this step.
+    /// This step.
     Exactly(Step),
-    /// At most the timing of one of these steps; there is at least one.
+    /// One of these steps, of which there is at least one: the timing is at most that of one of
+    /// them.
     AtMost(Vec<Step>),
 }
 
@@ -37,8 +38,8 @@ impl Effects {
         Self { varies: program.instrs.iter().map(|instr| reads(&instr.sem)).collect(), constants_known }
     }
 
-    /// Executes an instruction in the lanes that may be active; if the warp is here at all, the
-    /// `sure` lanes are active.
+    /// Executes an instruction in the lanes that may be active; if the warp reaches the
+    /// instruction, the `sure` lanes are active.
     ///
     /// # Errors
     /// Returns an error if the execution requires unknown data, or if the kernel is wrong for all
@@ -187,8 +188,8 @@ impl Effects {
 /// Returns the lanes in which the result of a selection is unknown.
 fn unknown_selection(values: &Values, p: PredSrc, a: Operand, b: Operand) -> LaneMask {
     let chosen = values.pred(p);
-    let of = |operand: Operand| operand.reg().map_or(LaneMask::empty(), |reg| values.unknown(reg));
-    (chosen.may - chosen.must) | of(a) & chosen.may | of(b) & (LaneMask::ALL - chosen.must)
+    let unknown = |operand: Operand| operand.reg().map_or(LaneMask::empty(), |reg| values.unknown(reg));
+    (chosen.may - chosen.must) | unknown(a) & chosen.may | unknown(b) & (LaneMask::ALL - chosen.must)
 }
 
 /// Returns the lanes whose address is unknown.
@@ -197,8 +198,9 @@ fn unknown_address(values: &Values, address: &Address) -> LaneMask {
 }
 
 /// Returns the possible timings of an access. `apart` says that lanes that access the same bytes
-/// need separate transactions. Of the `enabled` lanes, which may access memory, the `guarded` ones
-/// do if they execute the instruction; the `sure` lanes execute it if the warp is here at all.
+/// need separate transactions. The `enabled` lanes may access memory. The `guarded` lanes among
+/// them access it if they execute the instruction. The `sure` lanes execute the instruction if the
+/// warp reaches it.
 fn accesses(
     values: &Values,
     context: &mut Context,
@@ -215,12 +217,12 @@ fn accesses(
     }
     let spaces = targets.may_resolve(enabled, unknown, guarded & sure);
     let extra = targets.most_extra_transactions(context.record.banks, enabled, unknown);
-    let of = |space: Space| {
+    let step_in = |space: Space| {
         let extra_transactions = if space == Space::Shared { extra } else { 0 };
         Step::with(pc, MemoryUse { space, extra_transactions })
     };
     match spaces.as_slice() {
-        [space] if extra == 0 || *space != Space::Shared => Executions::Exactly(of(*space)),
-        _ => Executions::AtMost(spaces.into_iter().map(of).collect()),
+        [space] if extra == 0 || *space != Space::Shared => Executions::Exactly(step_in(*space)),
+        _ => Executions::AtMost(spaces.into_iter().map(step_in).collect()),
     }
 }

@@ -153,7 +153,7 @@ impl Walker<'_, '_> {
         Ok(out)
     }
 
-    /// Walks on in the case that all lanes may have ended, or some continue.
+    /// Continues the walk where it is unknown whether all lanes have ended.
     pub(super) fn perhaps(
         &mut self,
         state: &mut State,
@@ -178,8 +178,8 @@ impl Walker<'_, '_> {
             let reg = operand.and_then(warpbound_core::program::sem::Operand::reg);
             reg.is_none_or(|reg| (state.values.unknown(reg) & state.may).is_empty())
         };
-        // whether a lane reaches the barrier is known if all lanes here do, or one of those that
-        // are surely here
+        // it is known whether any lane reaches the barrier: all lanes here reach it, or one that is
+        // certainly here does, or none does
         let comes = guard.may == state.may || !(guard.may & state.must).is_empty() || guard.may.is_empty();
         if guard.may != guard.must || !comes || !known(Some(barrier.id)) || !known(barrier.threads) {
             return Err(self.beyond(pc, "barriers that depend on data"));

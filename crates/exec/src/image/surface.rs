@@ -118,13 +118,13 @@ fn place(
     access: &SurfaceAccess,
     lane: usize,
 ) -> Result<Option<u64>, Fault> {
-    let of = |operand: Operand| warp.operand_in(operand, &context.shape, lane);
-    let bound = find(context, pc, of(access.surface), true, Some(access.geometry))?;
+    let value = |operand: Operand| warp.operand_in(operand, &context.shape, lane);
+    let bound = find(context, pc, value(access.surface), true, Some(access.geometry))?;
     let mut at = [0; 3];
     for (at, &coord) in at.iter_mut().zip(&access.coords) {
-        *at = sign_extend(of(coord) & width_mask(32), 32);
+        *at = sign_extend(value(coord) & width_mask(32), 32);
     }
-    let layer = access.layer.map_or(0, |layer| of(layer) & width_mask(32));
+    let layer = access.layer.map_or(0, |layer| value(layer) & width_mask(32));
     placed(&bound.image, at, layer, access.size(), access.outside)
         .ok_or_else(|| outside(warp, context, pc, access, (lane, bound, at, layer)))
 }

@@ -15,8 +15,8 @@
 //! sections in which a row leaves doubt.
 //!
 //! The detector is exact for the actions of the warps in this run: every reported pair is
-//! unordered, and every word with an unordered pair is noticed, although of many pairs not each is
-//! reported. Special cases:
+//! unordered, and every word with an unordered pair is noticed. If a word has many such pairs, not
+//! all of them are reported. Special cases:
 //!
 //! * A store of the value that is already in memory races with loads and other stores only if the
 //!   value changes in the same section: several warps may set the same flag.

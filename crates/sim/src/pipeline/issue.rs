@@ -13,7 +13,7 @@ use warpbound_core::program::{Access, Flow};
 use warpbound_trace::trace::{Event, Idle, Issue};
 
 impl Sm<'_> {
-    /// Simulates the issue slots of those of these sub-cores that are awake in this cycle. A
+    /// Simulates the issue slots of the sub-cores in this set that are awake in this cycle. A
     /// sub-core that issues may wake another one.
     #[inline(always)]
     pub(super) fn issue_on<const PLAIN: bool>(
@@ -293,7 +293,7 @@ impl Sm<'_> {
         let slot = usize::from(slot);
         let (block, warp) = self.blocks.warp(slot);
         let at = Cycle::new(self.now);
-        self.flights.aside_mut(id).entry = self.log.issued(Issue {
+        self.flights.details_mut(id).entry = self.log.issued(Issue {
             block,
             slot,
             sub_core: sub_core as u8,

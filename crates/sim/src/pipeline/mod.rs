@@ -131,7 +131,7 @@ struct Sm<'a> {
     blocks: Blocks,
     /// The paths of the resident blocks, by CTA slot. The paths of warps that have begun are not
     /// here but with the warps.
-    rooms: Vec<BlockPaths>,
+    resident_paths: Vec<BlockPaths>,
     log: Log,
     /// The counter values of the last sample, if an observer requests samples.
     told: Option<Box<Told>>,
@@ -185,7 +185,7 @@ impl<'a> Sm<'a> {
             units: Units::new(times, settings.result_buses, settings.write_back),
             load_store: settings.load_store.map(load_store),
             blocks: Blocks::new(layout),
-            rooms: vec![BlockPaths::default(); layout.cta_slots()],
+            resident_paths: vec![BlockPaths::default(); layout.cta_slots()],
             log: Log::default(),
             told: None,
         }

@@ -83,7 +83,7 @@ pub(super) enum Cause {
     Release(u32),
     /// The result of this instruction became available.
     Result(u32),
-    /// This instruction had read its sources, for which control codes wait.
+    /// This instruction had read its sources, an event for which control codes wait.
     Read(u32),
 }
 

@@ -196,7 +196,7 @@ impl Cache {
     fn target(&mut self, request: &Request, number: u64) -> Target {
         self.lines.set_up();
         if self.part_bits == 0 {
-            // nearly always: the lines of the cache are those of requests
+            // this is the common case: lines of the cache have 128 bytes, like lines of requests
             let (tag, set) = (request.line, index::of(number, self.set_bits, self.settings.index));
             let Request { sectors, words, .. } = request;
             return Target { tag, sectors: *sectors, words: *words, set, frame: self.lines.find(tag, set) };

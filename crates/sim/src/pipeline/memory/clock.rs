@@ -1,4 +1,4 @@
-//! A clock that runs beside another one.
+//! A clock whose frequency has a fixed ratio to that of another clock.
 
 use serde::{Deserialize, Serialize};
 

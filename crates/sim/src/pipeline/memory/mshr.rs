@@ -117,7 +117,7 @@ impl Mshrs {
     /// Starts a fetch for a request, and returns the number of its register; one must be free.
     #[inline]
     pub fn start(&mut self, line: u64, sectors: u8, frame: usize, request: Request, atomic: bool) -> u32 {
-        debug_assert!(self.has_free(), "the caller has asked for a free one");
+        debug_assert!(self.has_free(), "the caller has checked that a register is free");
         let fetch = Fetch {
             line,
             request,

@@ -74,10 +74,10 @@ impl Partitioned {
                 requests.advance(cycle, cycle, |slice, &request| {
                     // a packet that would be alone at an output enters the slice in the next tick
                     // directly
-                    let (partition, of) = slices.at(shares, slice);
-                    let takes = partition.slices[of].accepted_in(tick + 1);
+                    let (partition, index) = slices.at(shares, slice);
+                    let takes = partition.slices[index].accepted_in(tick + 1);
                     if takes {
-                        partition.push(of, request, tick + 1);
+                        partition.push(index, request, tick + 1);
                     }
                     takes
                 });
@@ -95,12 +95,12 @@ impl Partitioned {
         let mut next = self.requests.next_arrival(0);
         while let Some(number) = next {
             next = self.requests.next_arrival(number + 1);
-            let (partition, of) = self.slices.at(&mut self.shares, number);
-            if partition.slices[of].accepted_in(tick)
+            let (partition, index) = self.slices.at(&mut self.shares, number);
+            if partition.slices[index].accepted_in(tick)
                 && let Some(&request) = self.requests.front(number)
             {
                 self.requests.pop(number);
-                partition.push(of, request, tick);
+                partition.push(index, request, tick);
             }
         }
     }

@@ -15,9 +15,9 @@ use warpbound_core::machine::{Feature, Features, SchedulerKind};
 /// Every field has to be given explicitly. No default stands for a run whose policy, machine or
 /// order of accesses was not examined.
 ///
-/// Everything else that the bounds assume (sub-cores that issue one instruction per cycle each,
-/// units that serve first-in first-out, timing that does not depend on the schedule) is true of
-/// every [`Machine`](warpbound_core::machine::Machine) so far. Each section records the number of
+/// The bounds assume more: each sub-core issues one instruction per cycle, units serve first-in
+/// first-out, and timing does not depend on the schedule. All of this is true of every
+/// [`Machine`](warpbound_core::machine::Machine) so far. Each section records the number of
 /// sub-cores and what they share ([`SectionAnalysis`](super::SectionAnalysis)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
@@ -155,18 +155,18 @@ impl Context {
     }
 
     fn keeps_the_slot_busy(&self) -> Result<(), NotApplicable> {
-        let why = match self.schedules.work_conserving() {
+        let reason = match self.schedules.work_conserving() {
             Some(true) => return Ok(()),
             Some(false) => "is not work conserving",
             None => "is not known to be work conserving",
         };
-        Err(NotApplicable::new(format!("policy `{}` {why}", self.schedules.name())))
+        Err(NotApplicable::new(format!("policy `{}` {reason}", self.schedules.name())))
     }
 
     fn paths_are_those_of_every_order(&self) -> Result<(), NotApplicable> {
         match &self.order {
             Order::Irrelevant | Order::AtTheEnd | Order::NotLookedFor => Ok(()),
-            Order::Decides(why) => Err(NotApplicable::new(why.clone())),
+            Order::Decides(reason) => Err(NotApplicable::new(reason.clone())),
         }
     }
 

@@ -37,8 +37,8 @@ pub(super) enum Kind {
     /// An instruction that is not part of a straight run: it may jump, wait, or read the number of
     /// executed instructions.
     Apart,
-    /// Like `Apart`: a branch to pc `a` whose lanes reconverge at pc `b`, unless that is
-    /// [`SimtStack::END`].
+    /// A branch to pc `a` whose lanes reconverge at pc `b`, unless that is [`SimtStack::END`]. It
+    /// is not part of a straight run either.
     Branch,
     /// An instruction that is interpreted by its semantics.
     General,

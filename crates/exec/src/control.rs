@@ -80,10 +80,10 @@ pub(super) fn arrive(
     let left = warp.stack.leaving(elsewhere - active, |pc| code.leaves.get(pc.index()) == Some(&true));
     if elsewhere != left {
         let missing = elsewhere - left;
-        let why =
+        let reason =
             if missing.intersects(active) { "their guard is false" } else { "they are on another path" };
         let message =
-            format!("barrier under divergence: lanes {missing} of warp {} are not at it, {why}", warp.id);
+            format!("barrier under divergence: lanes {missing} of warp {} are not at it, {reason}", warp.id);
         return fault(
             message,
             if barrier.aligned {

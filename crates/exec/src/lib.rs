@@ -105,7 +105,8 @@ pub enum Vectors {
     Detected,
     /// The vector instructions that every processor of this architecture has.
     Portable,
-    /// Lane by lane, by the interpreter alone: slow, and the reference for tests of the others.
+    /// No vector instructions: the interpreter executes lane by lane. This is slow, and serves as
+    /// the reference in tests of the others.
     Off,
 }
 
@@ -353,7 +354,7 @@ fn check_program(program: &KernelCode, problems: &mut Diagnostics) {
             let bytes = usize::from(bits / 8) * count;
             (!bytes.is_power_of_two() || bytes > 32).then(|| format!("an access of {bytes} bytes"))
         };
-        let wrong = match &instr.sem {
+        let unsupported = match &instr.sem {
             Sem::OpenRegion { .. } if instr.guard.is_some() => Some("SSY or PBK under a guard".to_owned()),
             Sem::None | Sem::Traced(_) => Some("an instruction that has timing only".to_owned()),
             Sem::Load { ty, dsts, .. } => vector(ty.bits, dsts.len()),
@@ -372,8 +373,8 @@ fn check_program(program: &KernelCode, problems: &mut Diagnostics) {
             Sem::Nop | Sem::Sleep { .. } | Sem::Matrix(_) | Sem::Barrier(_) | Sem::Mbarrier(_) => None,
             Sem::Call(_) | Sem::CallPointer(_) => None,
         };
-        if let Some(what) = wrong {
-            let mut problem = Diagnostic::general(&program.file, format!("{what} cannot be executed"));
+        if let Some(feature) = unsupported {
+            let mut problem = Diagnostic::general(&program.file, format!("{feature} cannot be executed"));
             (problem.line, problem.column) = (instr.line, u32::from(instr.line > 0));
             problems.push(problem);
         }

@@ -1,10 +1,14 @@
 //! Mbarrier objects.
 //!
-//! An object is one 64-bit word in shared memory, whose layout PTX leaves open. Here it consists,
-//! from bit 0 on, of the arrivals that the current phase waits for (20 bits), the arrivals that
-//! each phase expects (20 bits), the bytes that it waits for (21 bits, signed), the number of the
-//! phase (2 bits), and a bit that is 1 if there is an object. The state that an arrival returns is
-//! this word before the arrival.
+//! An object is one 64-bit word in shared memory, whose layout PTX leaves open. Here it has the
+//! following parts, from bit 0 on. The state that an arrival returns is this word before the
+//! arrival.
+//!
+//! * 20 bits: the arrivals that the current phase waits for;
+//! * 20 bits: the arrivals that each phase expects;
+//! * 21 bits, signed: the bytes that the current phase waits for;
+//! * 2 bits: the number of the phase;
+//! * 1 bit: 1 if there is an object.
 //!
 //! `try_wait` suspends its warp until the phase completes, so that the path does not depend on the
 //! number of times that a loop repeats it. The suspension ends early only if nothing else in the

@@ -37,7 +37,7 @@ pub(super) struct Memory {
     shared: Vec<u8>,
     local: Vec<u8>,
     local_per_thread: usize,
-    /// The bytes of it that do not belong to a stack.
+    /// The bytes of the local memory of a thread that do not belong to its stack.
     local_fixed: u64,
     /// The region that was accessed last, because the next access is most likely to be there too.
     recent: usize,

@@ -174,7 +174,7 @@ impl Warp {
             |values: &[u32; 3], axis: u8| u64::from(values.get(axis as usize).copied().unwrap_or(0));
         let below = |lane: usize| (1u64 << lane) - 1;
         let all = width_mask(32);
-        let same = match special {
+        let uniform = match special {
             Special::Tid(axis) => return self.tid.get(axis as usize).copied().unwrap_or([0; WARP_SIZE]),
             Special::LaneId => return std::array::from_fn(|lane| lane as u64),
             Special::LaneMaskEq => return std::array::from_fn(|lane| 1 << lane),
@@ -204,7 +204,7 @@ impl Warp {
             Special::Const(at) => self.map.constant(at),
             Special::Frame(offset) => self.stack.local().wrapping_add(offset),
         };
-        [same; WARP_SIZE]
+        [uniform; WARP_SIZE]
     }
 
     /// Writes the enabled lanes of a register, truncated to its width.

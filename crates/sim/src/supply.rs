@@ -75,10 +75,10 @@ impl<'a, 's> Supply<'a, 's> {
     /// Creates the supply of a source, for SMs that hold `resident` blocks at a time.
     pub fn new(source: &'a mut AnySource<'s>, resident: u32) -> Result<Self, SimError<Kept>> {
         let mut first = BlockPaths::default();
-        let there = source.next_block(&mut first).map_err(SimError::Source)?;
+        let has_block = source.next_block(&mut first).map_err(SimError::Source)?;
         let (warps, layout) = (first.warps.len(), Layout::of(&first, resident));
-        let first = there.then_some(first);
-        Ok(Self { source, first, warps, layout, exhausted: !there, given: 0 })
+        let first = has_block.then_some(first);
+        Ok(Self { source, first, warps, layout, exhausted: !has_block, given: 0 })
     }
 
     /// Returns the arrangement of the blocks on each SM.

@@ -3,8 +3,9 @@
 use warpbound_core::path::{LoopIterations, PathPart, PathSet, Step};
 
 /// A quantity that is updated by each step, and whose update is linear in the algebra of maximum
-/// and sum. That means that an update of the maximum of two states is the maximum of their updates,
-/// and that adding a constant to a state adds the same constant to everything that follows from it.
+/// and sum. That means two things: an update of the maximum of two states is the maximum of their
+/// updates; and adding a constant to a state adds the same constant to everything that follows from
+/// it.
 pub(super) trait Measure {
     /// The value after some steps.
     type State: Clone;

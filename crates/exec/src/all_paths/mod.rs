@@ -16,9 +16,9 @@
 //!
 //! A store to an unknown target loses no further knowledge, because no loaded value is trusted: the
 //! known value of a register was never in memory that is written. (A run that writes to a constant
-//! buffer is an error, so it need not be considered.) For an access whose address is unknown, or
-//! for which it is unknown which lanes take part, the path has the largest possible number of
-//! transactions: each unknown lane adds one transaction to the bank that has the most.
+//! buffer is an error, so it need not be considered.) If the address of an access is unknown, or
+//! the lanes that take part in it, the path has the largest possible number of transactions: each
+//! unknown lane adds one transaction to the bank that has the most.
 //!
 //! # Loops
 //! An exit of a loop is *known* if it depends on known values only. A loop with a known exit is
@@ -34,7 +34,8 @@
 //! The proof is by induction over the steps of a run, in parallel with the walk. At each entry of
 //! the run's SIMT stack, the following holds for the walk that reached that point: (a) `may`
 //! contains every lane of the entry, and if the entry has lanes, all lanes of `must` are among
-//! them; (b) in each of these lanes, a known register has the value that it has in the run.
+//! them; (b) in each lane of the entry, every register that is known there has the value that it
+//! has in the run.
 //! * *An instruction* computes the same results from the same operands in a lane, whatever other
 //!   lanes do, except for instructions in which lanes exchange data: their results are known only
 //!   where (a) gives exactly the lanes that take part. A shuffle also reads lanes that do not take
@@ -58,10 +59,10 @@
 //!
 //! # Limits
 //! The following are errors, and no set of paths is given: calls, branch tables, the reconvergence
-//! instructions of machine code, and barriers under a guard that depends on unknown data. In loops
-//! that are taken as a whole, ends of threads and exits of several loops at once are errors too. A
-//! constant that a launch file sets is unknown like other data unless the file declares it
-//! constant, and local memory is always unknown.
+//! instructions of machine code, and barriers that only some paths reach because their guard
+//! depends on unknown data. In loops that are taken as a whole, ends of threads and exits of
+//! several loops at once are errors too. A constant that a launch file sets is unknown like other
+//! data unless the file declares it constant, and local memory is always unknown.
 
 mod effect;
 mod flow;

@@ -148,16 +148,17 @@ impl Values {
     /// Makes unknown, in these lanes, the values that differ from those in another state. Returns
     /// whether there were any.
     pub(super) fn forget(&mut self, other: &Self, lanes: LaneMask) -> bool {
-        let mut forgot = false;
+        let mut changed = false;
         for index in 0..self.unknown.len() {
             let reg = RegId::from_index(index);
-            let lost = (self.differs(other, reg, lanes) | other.unknown[index] & lanes) - self.unknown[index];
-            if !lost.is_empty() {
-                self.unknown[index] |= lost;
+            let newly_unknown =
+                (self.differs(other, reg, lanes) | other.unknown[index] & lanes) - self.unknown[index];
+            if !newly_unknown.is_empty() {
+                self.unknown[index] |= newly_unknown;
                 self.origin[index] = other.origin[index].or(self.origin[index]);
-                forgot = true;
+                changed = true;
             }
         }
-        forgot
+        changed
     }
 }

@@ -180,8 +180,9 @@ impl Walker<'_, '_> {
         };
         // it is known whether any lane reaches the barrier: all lanes here reach it, or one that is
         // certainly here does, or none does
-        let comes = guard.may == state.may || !(guard.may & state.must).is_empty() || guard.may.is_empty();
-        if guard.may != guard.must || !comes || !known(Some(barrier.id)) || !known(barrier.threads) {
+        let arrival_known =
+            guard.may == state.may || !(guard.may & state.must).is_empty() || guard.may.is_empty();
+        if guard.may != guard.must || !arrival_known || !known(Some(barrier.id)) || !known(barrier.threads) {
             return Err(self.beyond(pc, "barriers that depend on data"));
         }
         if let BarrierKind::And(dst, _) | BarrierKind::Or(dst, _) | BarrierKind::Popc(dst, _) = barrier.kind {

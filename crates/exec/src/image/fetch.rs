@@ -59,8 +59,8 @@ pub(in super::super) fn fetch(
             match context.memory.bytes(Space::Global, warp.thread(lane), address, size) {
                 Ok(bytes) => texels[index] = texel::values(bytes, bound.image.format, sampler.read),
                 Err(denied) => {
-                    let tried = ("texture fetch", address, size, lane);
-                    return Err(no_texel(denied, tried, pc, warp, context));
+                    let attempt = ("texture fetch", address, size, lane);
+                    return Err(no_texel(denied, attempt, pc, warp, context));
                 }
             }
             if let Some(detector) = &mut context.detector {

@@ -44,8 +44,8 @@ pub(in super::super) fn surface(
                     match context.memory.read(Space::Global, warp.thread(lane), address, size) {
                         Ok(found) => bytes[..size].copy_from_slice(found),
                         Err(denied) => {
-                            let tried = ("surface load", address, size, lane);
-                            return Err(no_texel(denied, tried, pc, warp, context));
+                            let attempt = ("surface load", address, size, lane);
+                            return Err(no_texel(denied, attempt, pc, warp, context));
                         }
                     }
                     if let Some(detector) = &mut context.detector {
@@ -89,8 +89,8 @@ fn store(
             Ok(old) if *old == values[lane][..size] => unchanged |= LaneMask::lane(lane),
             Ok(_) => {}
             Err(denied) => {
-                let tried = ("surface store", address, size, lane);
-                return Err(no_texel(denied, tried, pc, warp, context));
+                let attempt = ("surface store", address, size, lane);
+                return Err(no_texel(denied, attempt, pc, warp, context));
             }
         }
     }

@@ -121,17 +121,17 @@ impl SimtStack {
         self.live
     }
 
-    /// Returns those of the lanes that can only end: they wait, outside of every call, at an
+    /// Returns the lanes in this set that can only end: they wait, outside of every call, at an
     /// instruction for which `ends` holds.
     pub(super) fn leaving(&self, lanes: LaneMask, ends: impl Fn(Pc) -> bool) -> LaneMask {
         let in_kernel = self.frames.first().map_or(self.entries.len(), |frame| frame.base);
         let (mut left, mut leaving) = (lanes, LaneMask::empty());
         for (index, entry) in self.entries.iter().enumerate().rev() {
             // a lane is at the highest entry that contains it
-            let here = entry.mask & left;
-            left.remove(here);
+            let waiting = entry.mask & left;
+            left.remove(waiting);
             if index < in_kernel && ends(entry.npc) {
-                leaving |= here;
+                leaving |= waiting;
             }
         }
         leaving

@@ -301,7 +301,7 @@ impl Blocks {
     }
 
     /// Releases the warps of a barrier that is due in cycle `now`, and returns the event; `None` if
-    /// no barrier is due. A warp among them that has no instruction after the barrier stays live
+    /// no barrier is due. A released warp that has no instruction after the barrier stays live
     /// until the engine reports it.
     pub fn release(&mut self, now: u64) -> Option<Release> {
         if self.due > now {

@@ -86,7 +86,7 @@ impl Sm<'_> {
         self.finish_without_step(release.slots);
     }
 
-    /// Finishes those of these warps that have no instruction left.
+    /// Finishes the warps in this set that have no instruction left.
     fn finish_without_step(&mut self, slots: WarpMask) {
         for slot in slots.slots() {
             if !self.warps.has_next(slot) {

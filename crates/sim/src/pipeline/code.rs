@@ -136,7 +136,7 @@ pub(super) struct Timing {
 impl<'a> Code<'a> {
     pub fn new(table: &'a TimingTable, machine: &Machine, settings: &Pipeline) -> Self {
         let banks = settings.collector.map_or(1, |c| c.banks as usize / machine.sub_cores().count());
-        let home = |reg: RegId| (table.reg_number(reg) % banks) as u8;
+        let bank_of = |reg: RegId| (table.reg_number(reg) % banks) as u8;
         let ops = Ops::new(table);
         let order = order(machine, settings);
         let mut units: Vec<u8> = (0..order.len() as u8).collect();
@@ -150,9 +150,9 @@ impl<'a> Code<'a> {
             let access = instr.access.filter(|_| settings.load_store.is_some());
             let regs = |regs: &[u16]| -> RegSet { regs.iter().map(|&reg| RegId::new(reg)).collect() };
             let (waits, writes) = (regs(op.waits()), regs(op.writes()));
-            let homes =
-                |regs: &RegList| -> Few<u8, 14> { regs.as_slice().iter().copied().map(home).collect() };
-            let (operands, results) = (homes(&instr.operands), homes(&instr.results));
+            let banks_of =
+                |regs: &RegList| -> Few<u8, 14> { regs.as_slice().iter().copied().map(bank_of).collect() };
+            let (operands, results) = (banks_of(&instr.operands), banks_of(&instr.results));
             let reads = Reads::of(operands.as_slice().iter().copied());
             let waits_simply = !op.waits_ring && waits.in_two_words().is_some();
             let writes_simply =

@@ -233,13 +233,13 @@ impl<'a> Crew<'a> {
             let (to_do, give_back, maker) = (to_do.clone(), give_back.clone(), maker.take());
             scope.spawn(move || {
                 let _lost = Lost(&give_back);
-                let give_way = || {
+                let pause_for_maker = || {
                     while maker.as_ref().is_some_and(|maker| maker.load(Relaxed)) {
                         std::thread::sleep(PAUSE);
                     }
                 };
                 while let Some(mut job) = {
-                    give_way();
+                    pause_for_maker();
                     receive_soon(&to_do)
                 } {
                     job.run();
@@ -255,15 +255,15 @@ impl<'a> Crew<'a> {
     /// Simulates all these SMs up to a cycle. The calling thread runs `first` before it takes part.
     pub fn run(&self, shares: &mut [Vec<Core<'a>>], until: u64, first: impl FnOnce()) {
         let busy = |core: &Core<'a>| core.at < until && !core.waits;
-        let mut away = 0;
+        let mut in_progress = 0;
         for (number, share) in shares.iter_mut().enumerate() {
             if share.iter().any(busy) {
                 self.pile.send(Job::Sms(number, std::mem::take(share), until)).expect(LOST);
-                away += 1;
+                in_progress += 1;
             }
         }
         first();
-        self.work_off(away, |job| {
+        self.work_off(in_progress, |job| {
             if let Job::Sms(number, cores, _) = job {
                 shares[number] = cores;
             }

@@ -31,7 +31,7 @@ impl Sm<'_> {
         self.sources_read((slot, age), step, read);
     }
 
-    /// Returns those of the ready warps whose next instruction goes to a unit that accepts no more
+    /// Returns the `ready` warps whose next instruction goes to a unit that accepts no more
     /// instructions from this sub-core.
     #[inline(always)]
     pub(super) fn without_room_for(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {

@@ -429,9 +429,9 @@ impl<'a> Gpu<'a> {
     pub fn tell_to_the_end(&mut self, end: Cycle, observer: &mut dyn Observer) {
         self.pending.tell(observer);
         let (several, sub_cores) = (self.count > 1, self.sub_cores());
-        let mut there = self.shares.iter_mut().flatten().peekable();
+        let mut existing = self.shares.iter_mut().flatten().peekable();
         for index in 0..self.count {
-            if let Some(core) = there.next_if(|core| core.sm.index == index) {
+            if let Some(core) = existing.next_if(|core| core.sm.index == index) {
                 core.tell(several, observer);
             } else if self.listening && end > Cycle::ZERO {
                 if several {

@@ -13,7 +13,7 @@ use warpbound_trace::trace::{Event, Issue, Observer};
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     event: Event,
-    /// Whether all of it is known.
+    /// Whether the event is complete: all its cycles are known.
     complete: bool,
 }
 

@@ -190,7 +190,7 @@ pub struct Executed {
 pub struct Link {
     /// Its first cycle.
     pub from: Cycle,
-    /// The first cycle that is not part of it.
+    /// The first cycle after the link.
     pub to: Cycle,
     /// Its cause.
     pub kind: Kind,

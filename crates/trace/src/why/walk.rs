@@ -70,8 +70,8 @@ pub(super) fn back(sm: &Sm, rules: &Rules<'_>, end: u64, found: &mut Found) -> V
     let last = |block: &u32| sm.blocks[*block as usize].last;
     let ended = (0..sm.blocks.len() as u32).filter(|&block| sm.blocks[block as usize].end == Some(end));
     let mut at = ended.max_by_key(|block| last(block).wrapping_add(1)).map(At::End);
-    while let Some(here) = at {
-        at = walk.before(here);
+    while let Some(event) = at {
+        at = walk.before(event);
     }
     walk.spend(sm.since, Kind::Launch, None);
     walk.links.reverse();

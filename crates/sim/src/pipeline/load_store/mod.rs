@@ -11,8 +11,8 @@
 //! the sources take turns.
 //!
 //! The unit is independent of the SM around it: the description of an instruction is passed to it
-//! ([`Start`]), and it looks up further data by a trait ([`SmAccess`]). The effects of a cycle on the
-//! SM are collected in [`LoadStore::answers`].
+//! ([`Start`]), and it looks up further data by a trait ([`SmAccess`]). The effects of a cycle on
+//! the SM are collected in [`LoadStore::answers`].
 
 mod parts;
 mod serve;

@@ -205,8 +205,8 @@ pub(super) mod tests {
 
     /// Returns (ts, dur) of the slices of a track.
     fn slices(events: &[Value], pid: u64, tid: u64) -> Vec<(u64, u64)> {
-        let of = events.iter().filter(|e| e["ph"] == "X" && e["pid"] == pid && e["tid"] == tid);
-        of.map(|e| (e["ts"].as_u64().unwrap(), e["dur"].as_u64().unwrap())).collect()
+        let slices_of_track = events.iter().filter(|e| e["ph"] == "X" && e["pid"] == pid && e["tid"] == tid);
+        slices_of_track.map(|e| (e["ts"].as_u64().unwrap(), e["dur"].as_u64().unwrap())).collect()
     }
 
     #[test]

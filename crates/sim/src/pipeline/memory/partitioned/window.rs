@@ -1,9 +1,9 @@
 //! The simulation of many core cycles at a time: first everything behind the crossbar of the
 //! requests, then, after the SMs have sent, this crossbar.
 //!
-//! A request waits for the latency of the partition before a slice serves it, so the actions of
-//! slices and DRAM within that time do not depend on the requests that are sent in it. Partitions
-//! do not depend on each other either, as long as all their replies find room.
+//! A request waits for the latency of the partition before a slice serves it. Therefore the actions
+//! of slices and DRAM within that time do not depend on the requests that are sent in it.
+//! Partitions do not depend on each other either, as long as all their replies find room.
 
 use super::{Partitioned, sum};
 use crate::pipeline::memory::{Port, Share};

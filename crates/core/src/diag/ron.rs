@@ -10,7 +10,7 @@ use ron::extensions::Extensions;
 use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::ron_words::{said, suggestion};
+use super::ron_words::{description, suggestion};
 use super::{Diagnostic, Diagnostics, SourceText, shortened};
 
 /// Parses a RON value; optional fields need no `Some(..)`.
@@ -48,7 +48,7 @@ fn problem(source: &SourceText, error: &SpannedError) -> Diagnostic {
     };
     let place = if word.is_empty() { None } else { word_before(text, end, word) };
     let place = place.unwrap_or_else(|| with_its_sign(text, start)..after(text, start));
-    let (message, hint) = (said(&error.code), suggestion(&error.code, &text[place.start..]));
+    let (message, hint) = (description(&error.code), suggestion(&error.code, &text[place.start..]));
     source.error(place, shortened(&message)).hint(hint)
 }
 

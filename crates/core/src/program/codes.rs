@@ -6,9 +6,9 @@
 //! waits until the counter is zero; `DEPBAR.LE` waits until it is small enough. Instructions that
 //! signal the same barrier are assumed to complete in the order of issue, since `DEPBAR.LE` has no
 //! meaning otherwise. A barrier can therefore be modelled by registers that are numbered after
-//! those of the program: the first is available when all instructions that signalled the barrier
-//! have completed, the second when all but the last one have, and so on, up to the depth that the
-//! program needs.
+//! those of the program. The first register is available when all instructions that signalled the
+//! barrier have completed, and the second one when all but the last have completed. There are as
+//! many registers as the program needs.
 
 use std::ops::Range;
 

@@ -136,8 +136,8 @@ impl Guess {
         };
         let text = match (pointed, usage) {
             (_, Some(Usage::Image(image))) => {
-                let what = if image.surface { "surface" } else { "texture" };
-                comment = format!("the handle of a {what}, .{}", image.geometry.name());
+                let image_kind = if image.surface { "surface" } else { "texture" };
+                comment = format!("the handle of a {image_kind}, .{}", image.geometry.name());
                 self.image(&name, *image)
             }
             (Some(pointed), usage) => {
@@ -200,9 +200,9 @@ impl Guess {
         let elem = format!("{elem:?}");
         let init = init(&elem, true, self.size);
         self.targets.push(format!("Buffer(name: {buffer:?}, elem: {elem}, len: {len}, init: {init})"));
-        let what = if surface { "Surface" } else { "Texture" };
-        self.images.push(GuessedImage { name: name.to_owned(), surface, text: format!("{what}({text})") });
-        format!("{what}({name:?})")
+        let variant = if surface { "Surface" } else { "Texture" };
+        self.images.push(GuessedImage { name: name.to_owned(), surface, text: format!("{variant}({text})") });
+        format!("{variant}({name:?})")
     }
 
     fn structure(&mut self, name: &str, param: &Param, parts: &[&Part]) -> String {

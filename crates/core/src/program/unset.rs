@@ -72,28 +72,28 @@ pub fn unset_reads(program: &KernelCode) -> Vec<(Pc, RegId)> {
     found
 }
 
-/// Calls `take` for each register that has a value after an instruction.
-fn each_written(instr: &Instr, mut take: impl FnMut(RegId)) {
-    instr.dsts.as_slice().iter().for_each(|&reg| take(reg));
-    instr.sem.each_handed_back(take);
+/// Calls `visit` for each register that has a value after an instruction.
+fn each_written(instr: &Instr, mut visit: impl FnMut(RegId)) {
+    instr.dsts.as_slice().iter().for_each(|&reg| visit(reg));
+    instr.sem.each_result_register(visit);
 }
 
-/// Calls `take` for each register that an instruction reads, with the lanes that read it.
-fn each_read(instr: &Instr, mut take: impl FnMut(RegId, Open)) {
-    let of = |guard: Guard| Open::Where(guard.reg, !guard.negate);
-    let lanes = instr.guard.map_or(Open::All, of);
-    instr.guard.iter().for_each(|guard| take(guard.reg, Open::All));
+/// Calls `visit` for each register that an instruction reads, with the lanes that read it.
+fn each_read(instr: &Instr, mut visit: impl FnMut(RegId, Open)) {
+    let lanes_where = |guard: Guard| Open::Where(guard.reg, !guard.negate);
+    let lanes = instr.guard.map_or(Open::All, lanes_where);
+    instr.guard.iter().for_each(|guard| visit(guard.reg, Open::All));
     if let (Sem::Select { a, b, p: PredSrc::Reg(chosen), .. }, None) = (&instr.sem, instr.guard) {
-        take(chosen.reg, Open::All);
+        visit(chosen.reg, Open::All);
         let other = Guard { negate: !chosen.negate, ..*chosen };
         for (source, guard) in [(a, *chosen), (b, other)] {
             if let super::sem::Operand::Reg(reg) = source {
-                take(*reg, of(guard));
+                visit(*reg, lanes_where(guard));
             }
         }
         return;
     }
-    instr.srcs.as_slice().iter().for_each(|&reg| take(reg, lanes));
+    instr.srcs.as_slice().iter().for_each(|&reg| visit(reg, lanes));
 }
 
 impl Function<'_> {

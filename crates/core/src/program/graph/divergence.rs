@@ -2,8 +2,8 @@
 //!
 //! Where the lanes of a warp take different sides of a branch, the warp executes one side after the
 //! other and then continues at the branch's immediate post-dominator. It therefore moves from the
-//! end of one side to the beginning of the next, so that the control flow graph of lanes is not
-//! that of warps (Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using
+//! end of one side to the beginning of the next. The control flow graph of warps thus differs from
+//! that of lanes (Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using
 //! Hybrid Analysis", ECRTS 2013, section IV).
 //!
 //! [`published_edges`] is that paper's algorithm (its figure 3), which works on the graph without

@@ -25,8 +25,9 @@ pub(in crate::program) fn size(spec: &BufferSpec, scope: &Scope, place: &Place) 
     size.ok_or_else(|| len.error(format!("buffer `{}` is larger than 4 GiB", spec.name)))
 }
 
-/// Creates a buffer of this size and fills it. Random contents are drawn from the stream of this
-/// number of the seed; those of a constant buffer are drawn with seed 0.
+/// Creates a buffer of this size and fills it. Random contents are drawn with the given seed from
+/// the random stream with the given number. The contents of a constant buffer are drawn with seed
+/// 0.
 ///
 /// # Errors
 /// The contents do not fit into the buffer.
@@ -81,13 +82,13 @@ pub(in crate::program) fn fill(
             }
             bytes = layout(pointers, scope, &place.item(0))?.bytes;
         }
-        Init::Rows(of, pitch) => {
+        Init::Rows(target, pitch) => {
             if elem != Elem::Ptr {
                 return Err(wrong("pointers in a buffer of numbers".to_owned()).hint("elem: Ptr"));
             }
             let pitch = pitch.eval(scope.names).map_err(|message| place.item(1).error(message))?;
             for row in 0..len {
-                let address = scope.address(of, i128::from(row) * pitch).map_err(|m| place.error(m))?;
+                let address = scope.address(target, i128::from(row) * pitch).map_err(|m| place.error(m))?;
                 bytes.extend(address.to_le_bytes());
             }
         }

@@ -1,7 +1,7 @@
-//! Applications: sequences of launches over shared buffers, as a host program would make them.
+//! Applications: sequences of launches over shared buffers, as a host program performs them.
 //!
-//! A [`SequenceSpec`] is the content of an application file. A [`Sequence`] has been rehearsed
-//! once, so every launch in it matches its kernel and the number of launches is known.
+//! A [`SequenceSpec`] is the content of an application file. All steps of a [`Sequence`] have been
+//! checked once, so every launch in it matches its kernel and the number of launches is known.
 //! [`Sequence::actions`] iterates over it again in memory that does not grow with the number of
 //! launches. The steps of an application are determined before it runs: none depends on what a
 //! kernel computes.
@@ -128,7 +128,7 @@ impl Sequence {
 
         sequence.variables = (0..sequence.modules.len()).map(|module| sequence.visible(module)).collect();
         sequence.fill(spec, read_file)?;
-        sequence.rehearse()?;
+        sequence.check_steps()?;
         Ok(sequence)
     }
 
@@ -216,8 +216,8 @@ impl Sequence {
         problems.into_result(())
     }
 
-    /// Performs all steps once to find errors and to count launches.
-    fn rehearse(&mut self) -> Result<(), Diagnostics> {
+    /// Iterates over all steps once to find errors and to count launches.
+    fn check_steps(&mut self) -> Result<(), Diagnostics> {
         let mut problems = Diagnostics::new();
         let mut failed = vec![false; self.statements.len()];
         let mut launches = 0;
@@ -263,8 +263,8 @@ impl Sequence {
     /// no launch, each with its index in [`Sequence::buffers`].
     pub fn buffers_at(&self, launch: Option<u64>) -> Vec<(String, usize)> {
         let mut actions = self.actions();
-        let is_it = |action: Result<Action, Wrong>| matches!(action, Ok(Action::Launch(step)) if Some(step.number) == launch);
-        actions.by_ref().any(is_it);
+        let is_launch = |action: Result<Action, Wrong>| matches!(action, Ok(Action::Launch(step)) if Some(step.number) == launch);
+        actions.by_ref().any(is_launch);
         actions.buffers()
     }
 }

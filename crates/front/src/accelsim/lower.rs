@@ -225,7 +225,7 @@ impl Lower<'_> {
                     Space::RESOLVED.map(|space| self.program.classes.intern(&class_in(&rule.class, space))),
                 )),
             ),
-            // the trace does not record where it goes
+            // the trace does not record the space that the access resolves to
             None if access_space(rule.does) == Some(Space::Generic) => {
                 (class_in(&rule.class, Space::Global), None)
             }
@@ -317,8 +317,8 @@ fn meaning(rule: &Rule, recorded: bool, bytes: u8) -> (Flow, Option<MemoryOp>, A
     }
 }
 
-fn access_space(does: OpcodeEffect) -> Option<Space> {
-    match does {
+fn access_space(effect: OpcodeEffect) -> Option<Space> {
+    match effect {
         OpcodeEffect::Load(space) | OpcodeEffect::Store(space) | OpcodeEffect::Atomic(space) => Some(space),
         _ => None,
     }

@@ -124,12 +124,12 @@ fn name_functions(ast: &Ast, text: &str, report: &mut Reporter, statics: &mut St
             }
         }
     }
-    for &(alias, of) in &ast.aliases {
-        match statics.functions.get(slice(text, of)).copied() {
+    for &(alias, target) in &ast.aliases {
+        match statics.functions.get(slice(text, target)).copied() {
             Some(index) => {
                 statics.functions.insert(slice(text, alias).into(), index);
             }
-            None => report.error(of, format!("`{}` is no function", slice(text, of)), ""),
+            None => report.error(target, format!("`{}` is no function", slice(text, target)), ""),
         }
     }
 }

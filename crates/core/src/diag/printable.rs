@@ -35,15 +35,15 @@ pub fn printable_in_colour(text: &str) -> String {
         let (before, from) = rest.split_at(at);
         safe.push_str(&printable(before));
         let codes = from[2..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
-        let taken = if from[2 + codes..].starts_with('m') { 2 + codes + 1 } else { 0 };
-        safe.push_str(&from[..taken]);
-        let taken = if taken == 0 {
+        let length = if from[2 + codes..].starts_with('m') { 2 + codes + 1 } else { 0 };
+        safe.push_str(&from[..length]);
+        let length = if length == 0 {
             safe.push_str(&printable(&from[..1]));
             1
         } else {
-            taken
+            length
         };
-        rest = &from[taken..];
+        rest = &from[length..];
     }
     safe.push_str(&printable(rest));
     safe

@@ -63,9 +63,9 @@ fn with_its_sign(text: &str, start: usize) -> usize {
 fn word_before(text: &str, end: usize, word: &str) -> Option<Range<usize>> {
     let inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let places = text.get(..end)?.rmatch_indices(word).map(|(at, _)| at..at + word.len());
-    let mut whole = places
+    let mut whole_words = places
         .filter(|at| !inner(text[..at.start].chars().next_back()) && !inner(text[at.end..].chars().next()));
-    whole.next()
+    whole_words.next()
 }
 
 /// Returns the end of the character at an offset.

@@ -184,13 +184,15 @@ impl PathSet {
         let mut at = from.to_vec();
         for (index, part) in self.parts.iter().enumerate() {
             let last = self.is_end(index, last);
-            let accepted = |at: &usize, step: Step| steps.get(*at).is_some_and(|&taken| accepts(step, taken));
+            let accepted =
+                |at: &usize, step: Step| steps.get(*at).is_some_and(|&executed| accepts(step, executed));
             at = match part {
                 PathPart::Steps(wanted) => at
                     .into_iter()
                     .filter(|&at| {
-                        let taken = steps.get(at..at + wanted.len());
-                        taken.is_some_and(|taken| taken.iter().zip(wanted).all(|(&t, &w)| accepts(w, t)))
+                        let executed = steps.get(at..at + wanted.len());
+                        executed
+                            .is_some_and(|executed| executed.iter().zip(wanted).all(|(&t, &w)| accepts(w, t)))
                     })
                     .map(|at| at + wanted.len())
                     .collect(),
@@ -217,8 +219,8 @@ impl PathSet {
                     sorted(if sides.first_alone { [first, second].concat() } else { second })
                 }
                 PathPart::Perhaps(rest) => {
-                    let more = rest.ends(steps, &at, last, exits);
-                    sorted([at, more].concat())
+                    let after_rest = rest.ends(steps, &at, last, exits);
+                    sorted([at, after_rest].concat())
                 }
                 PathPart::Loop(iterations) => iterations.ends(steps, at),
                 PathPart::Leave(way) => {
@@ -249,18 +251,20 @@ impl LoopIterations {
             iterations += 1;
         }
         let mut exits = sorted(exits);
-        let mut more = exits.clone();
+        let mut positions = exits.clone();
         // each iteration adds at most one execution of each path, and `exits` already includes the
         // paths of the lanes that leave last
         let ways = self.ways_after().count() as u64;
         for _ in 1..self.most.saturating_add(1).saturating_mul(ways) {
-            more = sorted(
-                self.ways_after().flat_map(|way| way.ends(steps, &more, false, &mut Vec::new())).collect(),
+            positions = sorted(
+                self.ways_after()
+                    .flat_map(|way| way.ends(steps, &positions, false, &mut Vec::new()))
+                    .collect(),
             );
-            if more.is_empty() {
+            if positions.is_empty() {
                 break;
             }
-            exits.extend(&more);
+            exits.extend(&positions);
         }
         sorted(exits)
     }
@@ -287,13 +291,13 @@ fn sorted(mut places: Vec<usize>) -> Vec<usize> {
 }
 
 /// Returns whether a step equals the wanted one, or has fewer transactions.
-fn accepts(wanted: Step, taken: Step) -> bool {
-    if wanted == taken {
+fn accepts(wanted: Step, executed: Step) -> bool {
+    if wanted == executed {
         return true;
     }
-    let (w, t) = (wanted.memory(), taken.memory());
-    wanted.pc() == taken.pc()
-        && wanted.ends_warp() == taken.ends_warp()
+    let (w, t) = (wanted.memory(), executed.memory());
+    wanted.pc() == executed.pc()
+        && wanted.ends_warp() == executed.ends_warp()
         && w.space == t.space
         && t.extra_transactions <= w.extra_transactions
 }

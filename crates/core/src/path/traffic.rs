@@ -180,9 +180,9 @@ mod tests {
             assert_eq!((used.written(), used.written_before(), used.is_none()), (words, None, false));
             // lines of a group are kept relative to one of them, and may lie before it
             for by in [1, line.wrapping_neg(), 5_u64.wrapping_neg()] {
-                let there = used.moved(by);
-                assert_eq!((there.written(), there.sectors()), (words, 1 << sector));
-                assert_eq!(there.moved(by.wrapping_neg()), used);
+                let moved = used.moved(by);
+                assert_eq!((moved.written(), moved.sectors()), (words, 1 << sector));
+                assert_eq!(moved.moved(by.wrapping_neg()), used);
             }
             assert_eq!(used.moved(line.wrapping_neg()).line(), 0);
         }

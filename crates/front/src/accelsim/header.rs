@@ -130,7 +130,7 @@ impl Reading {
                 _ => return Err(bad(key, value, "`whole`, or nothing")),
             },
             "local bytes" => header.own.local_bytes = Some(number(key, value)?),
-            _ if self.own(key, value)? => {}
+            _ if self.warpbound_key(key, value)? => {}
             _ => {
                 let unknown = &mut self.header.unknown;
                 let name = if unknown.len() < KEPT || unknown.contains_key(key) { key } else { "others" };
@@ -142,15 +142,15 @@ impl Reading {
 
     /// Parses a key with a variable part, which only traces by warpbound contain. Returns false if
     /// the key has no such form.
-    fn own(&mut self, key: &str, value: &str) -> Result<bool, Wrong> {
-        let own = &mut self.header.own;
-        if own.classes.len() + own.operands.len() + own.registers.len() > MAX_OWN {
+    fn warpbound_key(&mut self, key: &str, value: &str) -> Result<bool, Wrong> {
+        let keys = &mut self.header.own;
+        if keys.classes.len() + keys.operands.len() + keys.registers.len() > MAX_OWN {
             return Err(("more than 2^20 lines of this kind".to_owned(), String::new()));
         }
         if let Some(opcode) = key.strip_prefix("op class ") {
-            own.classes.insert(opcode.trim().to_owned(), value.to_owned());
+            keys.classes.insert(opcode.trim().to_owned(), value.to_owned());
         } else if let Some(register) = key.strip_prefix("register ") {
-            own.registers.insert(
+            keys.registers.insert(
                 register_number(register.trim()).ok_or_else(|| bad(key, value, "R7"))?,
                 value.to_owned(),
             );
@@ -173,7 +173,7 @@ impl Reading {
                     "at most 36 registers written, 36 registers read, and one guard",
                 ));
             }
-            own.operands.insert(pc, Operands { dsts, srcs, guard: guard.first().copied() });
+            keys.operands.insert(pc, Operands { dsts, srcs, guard: guard.first().copied() });
         } else {
             return Ok(false);
         }
@@ -183,7 +183,7 @@ impl Reading {
     /// Returns the header if it is complete.
     pub(super) fn finish(self) -> Result<Header, Wrong> {
         let missing = [("grid dim", self.has_grid), ("block dim", self.has_block)];
-        if let Some((key, _)) = missing.iter().find(|(_, there)| !there) {
+        if let Some((key, _)) = missing.iter().find(|(_, present)| !present) {
             let message = format!("the header has no `-{key} = (x,y,z)`");
             return Err((
                 message,

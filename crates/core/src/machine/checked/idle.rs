@@ -83,8 +83,8 @@ impl MachineSpec {
             idle_in_memory(memory, &mut idle);
         }
         if let Some(shared) = shared_memory {
-            let behind = pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
-            idle_in_shared_memory(shared, behind, &mut idle);
+            let has_load_store = pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
+            idle_in_shared_memory(shared, has_load_store, &mut idle);
         }
         found
     }
@@ -145,10 +145,14 @@ fn idle_in_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) 
     idle(*seed != 0 && !random, "memory.seed", "nothing is random: no jitter, no random replacement");
 }
 
-fn idle_in_shared_memory(shared: &SharedMemorySpec, behind: bool, idle: &mut impl FnMut(bool, &str, &str)) {
+fn idle_in_shared_memory(
+    shared: &SharedMemorySpec,
+    has_load_store: bool,
+    idle: &mut impl FnMut(bool, &str, &str),
+) {
     let SharedMemorySpec { rule, banks: _, latency, step, base_32, base_64, base_128, source: _ } = shared;
     let (common, pascal) = match rule {
-        _ if behind => {
+        _ if has_load_store => {
             let reason = "behind a load/store unit the latency is pipeline.load_store.shared_latency";
             (Some(reason), Some(reason))
         }

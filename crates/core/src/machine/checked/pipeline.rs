@@ -37,13 +37,14 @@ fn check_durations(units: &Units, written: &BTreeMap<String, OpSpec>, check: &mu
     for (op, timing) in units.ops() {
         let total = timing.init.get().saturating_add(timing.lat.get());
         if total >= MAX_PIPELINE {
-            let own = match written.get(op) {
+            let op_values = match written.get(op) {
                 Some(OpSpec::Timed(timed)) => [timed.init, timed.lat],
                 Some(OpSpec::Unit(_)) | None => [None, None],
             };
-            let (field, own) = if timing.lat >= timing.init { ("lat", own[1]) } else { ("init", own[0]) };
-            let of_unit = ("units", units.list()[timing.unit.index()].name.as_str());
-            let (entries, entry) = if own.is_some() { ("ops", op) } else { of_unit };
+            let (field, op_values) =
+                if timing.lat >= timing.init { ("lat", op_values[1]) } else { ("init", op_values[0]) };
+            let unit_entry = ("units", units.list()[timing.unit.index()].name.as_str());
+            let (entries, entry) = if op_values.is_some() { ("ops", op) } else { unit_entry };
             let setting = check.part(entries).entry(entry).full(field);
             let message = format!(
                 "`{op}` takes {total} cycles ({setting}); with a collector or result buses it must take less than {MAX_PIPELINE}"

@@ -88,7 +88,7 @@ impl SharedMemory {
         // TU102: 22 + 2(n-1)
         let (latency, step) = (latency.unwrap_or(22), step.unwrap_or(2));
         let base = [base_32.unwrap_or(1), base_64.unwrap_or(8), base_128.unwrap_or(16)];
-        let own = Self { banks, latency, step, base };
+        let memory = Self { banks, latency, step, base };
         let in_range = check.finds_nothing(|check| {
             check.range("banks", banks.count, 1..=Banks::MOST);
             check.range("latency", latency, 0..=MAX_CYCLES);
@@ -102,8 +102,8 @@ impl SharedMemory {
             check.range("base_64", base[1], 0..=MAX_CYCLES);
             check.range("base_128", base[2], 0..=MAX_CYCLES);
         });
-        let fine = in_range && check.finds_nothing(|check| own.check_durations(check));
-        fine.then_some(own)
+        let valid = in_range && check.finds_nothing(|check| memory.check_durations(check));
+        valid.then_some(memory)
     }
 
     /// Checks that an access takes at least as long as its transactions.

@@ -99,11 +99,11 @@ impl Units {
                 continue;
             };
             check_timing(init, lat, check);
-            let of_unit = &self.list[unit.index()];
+            let unit_timing = &self.list[unit.index()];
             let timing = OpTiming {
                 unit,
-                init: init.map_or(of_unit.init, Cycles::new),
-                lat: lat.map_or(of_unit.lat, Cycles::new),
+                init: init.map_or(unit_timing.init, Cycles::new),
+                lat: lat.map_or(unit_timing.lat, Cycles::new),
             };
             self.ops.insert(op.clone(), timing);
         }

@@ -133,10 +133,11 @@ impl SetPart {
     /// Returns the evidence that a problem of a machine belongs to this part, if there is any.
     fn evidence(&self, problem: &Diagnostic, written: &SourceText) -> Option<Evidence> {
         let named = problem.message.match_indices(&self.path).any(|(at, _)| {
-            let goes_on = |c: char| c.is_alphanumeric() || c == '_';
-            let behind = problem.message[at + self.path.len()..].chars().next();
-            let before = problem.message[..at].chars().next_back();
-            !behind.is_some_and(goes_on) && !before.is_some_and(|c| goes_on(c) || c == '.')
+            let is_name_character = |c: char| c.is_alphanumeric() || c == '_';
+            let next = problem.message[at + self.path.len()..].chars().next();
+            let previous = problem.message[..at].chars().next_back();
+            !next.is_some_and(is_name_character)
+                && !previous.is_some_and(|c| is_name_character(c) || c == '.')
         });
         if named {
             return Some(Evidence::Named);

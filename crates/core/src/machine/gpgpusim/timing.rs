@@ -76,8 +76,8 @@ pub(super) fn translate(import: &mut Import<'_>) {
 fn translate_type(import: &mut Import<'_>, kind: &Type) {
     let latencies = import.value(kind.latency, |text| numbers(text, 5));
     let intervals = import.value(kind.interval, |text| numbers(text, 5));
-    let own = import.optional(kind.own, number::<u32>).unwrap_or(0);
-    let unit = if own == 0 { kind.else_on } else { kind.unit };
+    let unit_count = import.optional(kind.own, number::<u32>).unwrap_or(0);
+    let unit = if unit_count == 0 { kind.else_on } else { kind.unit };
     let (Some(latencies), Some(intervals)) = (latencies, intervals) else { return };
     let time = |n: usize| Some((*latencies.get(n)?, *intervals.get(n)?));
     let (total, interval) = (latencies[0], intervals[0]);

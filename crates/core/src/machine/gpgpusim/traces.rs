@@ -118,18 +118,18 @@ fn special(import: &mut Import<'_>) {
             import.note(unit, "this unit, or one before it, is not enabled, so it does not exist");
             continue;
         }
-        let Some((_, own, classes)) = KINDS.iter().find(|(kind, ..)| *kind == name) else {
+        let Some((_, unit_name, classes)) = KINDS.iter().find(|(kind, ..)| *kind == name) else {
             import.note(unit, format!("it is not known which instructions a unit called {name} executes"));
             continue;
         };
         let Some((total, interval)) = time else { continue };
         let timing = format!("Unit(init: {interval}, lat: {})", total - interval);
-        import.set_entry((times, times), ("units", own), &timing);
+        import.set_entry((times, times), ("units", unit_name), &timing);
         for class in *classes {
-            op(import, unit, class, own);
+            op(import, unit, class, unit_name);
         }
-        order.retain(|known| known != own);
-        order.push((*own).to_owned());
+        order.retain(|known| known != unit_name);
+        order.push((*unit_name).to_owned());
         last = Some(unit);
     }
     if let Some(last) = last {

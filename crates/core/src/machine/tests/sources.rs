@@ -108,10 +108,10 @@ fn an_option_becomes_the_source_of_the_numbers_it_sets() {
                 );
             }
             // a value that does not change keeps its source
-            let same = Setting::parse(&format!("{entry}.init={init}")).unwrap();
-            let same = before.clone().with_settings(&[same]).unwrap();
-            if serde_json::to_value(&same).unwrap() == serde_json::to_value(&before).unwrap() {
-                assert!(sourced(&same).contains(&(entry, init, lat, source)));
+            let unchanged = Setting::parse(&format!("{entry}.init={init}")).unwrap();
+            let unchanged = before.clone().with_settings(&[unchanged]).unwrap();
+            if serde_json::to_value(&unchanged).unwrap() == serde_json::to_value(&before).unwrap() {
+                assert!(sourced(&unchanged).contains(&(entry, init, lat, source)));
             }
         }
     }
@@ -123,8 +123,8 @@ fn an_option_becomes_the_source_of_the_numbers_it_sets() {
     let rule = [Setting::parse("shared_memory.latency=9").unwrap()];
     let rule = spec("turing-tu102").with_settings(&rule).unwrap().shared_memory.unwrap();
     assert_eq!(rule.source, "--set shared_memory.latency=9");
-    let own = [Setting::parse("units.int.source=a paper").unwrap()];
-    assert_eq!(spec("rtx3070").with_settings(&own).unwrap().units["int"].source, "a paper");
+    let setting = [Setting::parse("units.int.source=a paper").unwrap()];
+    assert_eq!(spec("rtx3070").with_settings(&setting).unwrap().units["int"].source, "a paper");
     let latency = spec("ecrts25-orin").with_memory_latency(321).unwrap();
     assert_eq!(latency.units["gmem"].source, "--mem-latency 321");
 }
@@ -133,11 +133,15 @@ fn an_option_becomes_the_source_of_the_numbers_it_sets() {
 fn a_file_becomes_the_source_of_the_numbers_it_overrides() {
     let text = "Machine(name: \"own\", extends: \"rtx3070\", units: { \"sfu\": Unit(init: 8, lat: 13), \
                 \"int\": Unit(init: 3, lat: 3), \"fp32\": Unit(init: 1, lat: 9, source: \"measured\") })";
-    let own = MachineSpec::parse_with_bases(&SourceText::new("own", text), &|base| Ok(file(base))).unwrap();
-    assert_eq!((&*own.units["int"].source, &*own.units["fp32"].source), ("machine own", "measured"));
+    let extended =
+        MachineSpec::parse_with_bases(&SourceText::new("own", text), &|base| Ok(file(base))).unwrap();
+    assert_eq!(
+        (&*extended.units["int"].source, &*extended.units["fp32"].source),
+        ("machine own", "measured")
+    );
     // this entry states the same numbers as the base
-    assert!(own.units["sfu"].source.starts_with("GPGPU-Sim"), "{}", own.units["sfu"].source);
-    assert_eq!(own.doc.unwrap(), "rtx3070 with other settings");
+    assert!(extended.units["sfu"].source.starts_with("GPGPU-Sim"), "{}", extended.units["sfu"].source);
+    assert_eq!(extended.doc.unwrap(), "rtx3070 with other settings");
 }
 
 /// Imports options with other times; each entry has the times of its list.

@@ -88,13 +88,13 @@ impl LoopTree {
 
     /// Returns whether an edge is a back edge to the header of a loop.
     pub fn is_back_edge(&self, from: usize, to: usize) -> bool {
-        let mut around = self.innermost(from);
-        while let Some(index) = around {
+        let mut enclosing = self.innermost(from);
+        while let Some(index) = enclosing {
             let found = &self.loops[index];
             if found.header == to {
                 return found.latches.contains(&from);
             }
-            around = found.parent;
+            enclosing = found.parent;
         }
         false
     }

@@ -200,14 +200,14 @@ pub(in crate::program) fn layout(
     let mut encoded = Encoded { bytes: Vec::new(), align: 1 };
     for (index, part) in parts.iter().enumerate() {
         let place = place.item(index);
-        let here = encoded.bytes.len();
+        let end = encoded.bytes.len();
         let (part, start) = match part {
             ArgSpec::At(offset, part) => {
                 let at = place.item(0);
                 let offset = offset.eval(scope.names).map_err(|message| at.error(message))?;
-                if !(here as i128..MAX_STRUCT_BYTES).contains(&offset) {
+                if !(end as i128..MAX_STRUCT_BYTES).contains(&offset) {
                     let message =
-                        format!("offset {offset} is not after the {here} bytes of the parts before it");
+                        format!("offset {offset} is not after the {end} bytes of the parts before it");
                     return Err(at.error(message).hint("parts must be in the order of their offsets"));
                 }
                 (value(part, scope, &place.item(1))?, offset as usize)
@@ -215,7 +215,7 @@ pub(in crate::program) fn layout(
             part => {
                 let part = value(part, scope, &place)?;
                 encoded.align = encoded.align.max(part.align);
-                let start = here.next_multiple_of(part.align);
+                let start = end.next_multiple_of(part.align);
                 (part, start)
             }
         };

@@ -159,8 +159,8 @@ impl<'a> Actions<'a> {
             }
             Step::For { var, from, condition, next, steps } => {
                 let first = from.eval(&self.names).map_err(|message| place.field("from").error(message))?;
-                let taken = |message: String| place.field("var").error(message);
-                self.names.define(var, first).map_err(taken)?;
+                let name_problem = |message: String| place.field("var").error(message);
+                self.names.define(var, first).map_err(name_problem)?;
                 self.counters.push((var.clone(), first));
                 let repetition = Repetition::For { condition, next: next.as_ref(), place: place.clone() };
                 self.frames.push(Frame { steps, place: place.field("do"), next: 0, repetition });

@@ -133,18 +133,18 @@ impl Sequence {
     }
 
     /// Returns the variables of a module.
-    fn own(&self, module: usize) -> Vec<Named> {
+    fn module_variables(&self, module: usize) -> Vec<Named> {
         let kernel = self.kernels.iter().find(|kernel| kernel.module == module);
         kernel.map_or(Vec::new(), |kernel| launch::variables(&kernel.program))
     }
 
     /// Returns the variables whose addresses a kernel of a module can use.
     fn visible(&self, module: usize) -> Vec<Named> {
-        let mut all = self.own(module);
+        let mut all = self.module_variables(module);
         for other in (0..self.modules.len()).filter(|&other| other != module) {
             // constants are private to a module
             let globals = self.modules[other].memory.globals.vars.len();
-            all.extend(self.own(other).into_iter().take(globals));
+            all.extend(self.module_variables(other).into_iter().take(globals));
         }
         all
     }
@@ -172,8 +172,9 @@ impl Sequence {
             }
         }
         let images = launch::specs(&spec.textures, &spec.surfaces, &place);
-        let own: Vec<Vec<Named>> = (0..self.modules.len()).map(|module| self.own(module)).collect();
-        let handles = launch::handles(&images, &own, &mut problems);
+        let variables_by_module: Vec<Vec<Named>> =
+            (0..self.modules.len()).map(|module| self.module_variables(module)).collect();
+        let handles = launch::handles(&images, &variables_by_module, &mut problems);
         let scope = launch::Scope { names: &self.names, buffers: &[], variables: &all, images: &handles };
         let (buffers, named) = prepare(&specs, &scope, self.seed, &read, &mut problems);
         if problems.is_empty() {
@@ -182,7 +183,7 @@ impl Sequence {
         }
         let mut symbols = vec![Vec::new(); self.modules.len()];
         for (index, symbol) in spec.symbols.iter().enumerate() {
-            let here = place.field("symbols").item(index);
+            let symbol_place = place.field("symbols").item(index);
             let owners: Vec<usize> = (0..self.modules.len())
                 .filter(|&module| {
                     let known = self.modules[module].memory.globals.vars.iter();
@@ -192,16 +193,16 @@ impl Sequence {
                 })
                 .collect();
             match owners.as_slice() {
-                [module] => symbols[*module].push((symbol.clone(), here)),
+                [module] => symbols[*module].push((symbol.clone(), symbol_place)),
                 [] => {
                     let message = format!("no module has a variable `{}`", symbol.name);
                     let known: Vec<String> =
                         all.iter().map(|variable| names::shown(&variable.name)).collect();
-                    problems.push(here.field("name").error(message).hint(known.join(", ")));
+                    problems.push(symbol_place.field("name").error(message).hint(known.join(", ")));
                 }
                 several => {
                     let message = format!("{} modules have a variable `{}`", several.len(), symbol.name);
-                    problems.push(here.field("name").error(message).hint("give more of its name"));
+                    problems.push(symbol_place.field("name").error(message).hint("give more of its name"));
                 }
             }
         }

@@ -137,8 +137,9 @@ impl<'a> Compiler<'a> {
             Err(wrong) => {
                 for problem in wrong.list() {
                     // a problem without a location is attributed to the step
-                    let own = place.field("entry").error(problem.message.clone()).hint(problem.hint.clone());
-                    problems.push(if problem.line == 0 { own } else { problem.clone() });
+                    let located =
+                        place.field("entry").error(problem.message.clone()).hint(problem.hint.clone());
+                    problems.push(if problem.line == 0 { located } else { problem.clone() });
                 }
                 None
             }

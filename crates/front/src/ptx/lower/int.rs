@@ -18,9 +18,9 @@ enum Part {
 
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let root = op.root;
-    let whole = matches!(op.first_type(), Some(Type::Halves { .. }));
+    let packed = matches!(op.first_type(), Some(Type::Halves { .. }));
     let sem = match root {
-        "add" | "min" | "max" if whole => halves(cx, op, args)?,
+        "add" | "min" | "max" if packed => halves(cx, op, args)?,
         "add" | "sub" | "addc" | "subc" => sum(cx, op, args)?,
         "mul" | "mul24" => product(cx, op, args)?,
         "mad" | "madc" | "mad24" => product_sum(cx, op, args)?,

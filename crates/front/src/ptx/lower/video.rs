@@ -145,7 +145,7 @@ fn scalar(
     let third = match (rest, then == Then::Keep && !mad) {
         ([], true) => None,
         ([c], false) => Some(selected(cx, c)),
-        (_, keeps) => return Err(wrong_count(op, args, if keeps { "3" } else { "4" })),
+        (_, keeps_result) => return Err(wrong_count(op, args, if keeps_result { "3" } else { "4" })),
     };
     let negate_c = third.as_ref().is_some_and(|c| c.negated);
     if let VideoOp::Mad(mad) = &mut operation {

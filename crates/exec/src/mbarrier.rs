@@ -243,7 +243,7 @@ fn word(targets: &Targets, warp: &Warp, context: &mut Context, pc: Pc, lane: usi
             space.name(),
             warp.id
         );
-        return Err(fault::at(context.program, pc, message, "mbarrier objects live in shared memory"));
+        return Err(fault::at(context.program, pc, message, "mbarrier objects are in shared memory"));
     }
     match context.memory.read(space, warp.thread(lane), address, 8) {
         Ok(bytes) => Ok(super::access::decode(bytes)),

@@ -37,7 +37,7 @@ fn the_running_example_of_the_paper() {
     assert_eq!(estimate(&found, "z_warp")["below_high_water"], true);
     assert_eq!(estimate(&found, "z_hybrid")["below_high_water"], false);
     assert!(
-        estimate(&found, "hybrid_blocks")["missing"].as_str().unwrap().contains("which warps are a block")
+        estimate(&found, "hybrid_blocks")["missing"].as_str().unwrap().contains("which warps form a block")
     );
     assert_eq!(found["never_observed"], 1);
     let text =
@@ -171,7 +171,7 @@ fn runs_of_kernels_are_walks_of_their_graphs() {
     }
 }
 
-/// Graph and traces define which warps are a block and where they wait. Warp 0 needs 10 cycles to
+/// Graph and traces define which warps form a block and where they wait. Warp 0 needs 10 cycles to
 /// the barrier and does not wait, warp 1 needs 3 cycles after it.
 #[test]
 fn barriers_of_traces_are_sections() {

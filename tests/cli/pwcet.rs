@@ -49,7 +49,7 @@ fn measured_times_have_the_curve_of_other_programs() {
         "Autocorrelation",
         "Mean excess against threshold",
         ">us",
-        "It is no bound",
+        "The curve is not a bound",
     ] {
         assert!(page.contains(word), "{word}");
     }

@@ -58,7 +58,7 @@ fn a_report_lists_failures_first_and_is_self_contained() {
     }
     // the same from the lines alone, except for the plan, and from two sources
     ok(&dir, &["report", "r/results.jsonl", "--out", "lines.html"]);
-    assert!(read(&dir, "lines.html").contains("a file without its manifest"));
+    assert!(read(&dir, "lines.html").contains("this file has no manifest"));
     let message = ok(&dir, &["report", "r", "r/results.jsonl", "--out", "both.html"]);
     assert!(message.contains("24 points of 2 sources, 2 violated, 12 failed"), "{message}");
     // and from the output of `check`

@@ -142,8 +142,8 @@ impl Exploring<'_> {
     }
 }
 
-/// Returns what an exploration of a kernel holds for under each of the schedules, or why it does not
-/// hold under one of them.
+/// Returns for each of the schedules the proof that the premises of an exploration hold, or the
+/// first premise that does not hold.
 fn explorable(
     kernel: &LoadedKernel,
     machine: &Machine,

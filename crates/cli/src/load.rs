@@ -21,8 +21,8 @@ use warpbound_judge::load::{
 };
 use warpbound_sim::PolicySetup;
 
-/// Finds and reads a kernel; of a program, the launch that the options select. Reading stops early
-/// if `monitor` requests it, here as in the other functions that read kernels.
+/// Finds and reads a kernel, or the launch of a program that the options select. As in the other
+/// functions that read kernels, `monitor` can stop the reading.
 ///
 /// # Errors
 /// If a file is invalid, or if reading was stopped.
@@ -62,8 +62,8 @@ pub fn expanded(names: &[String], options: &PtxLaunch) -> Vec<String> {
     names.iter().flat_map(with_launches).collect()
 }
 
-/// Returns the machine for a kernel: that of the option, or else of the kernel's file, or else the
-/// default; the settings are applied to it.
+/// Returns the machine for a kernel, with the settings applied. The option names it; otherwise the
+/// kernel's file names it, and otherwise it is the default.
 pub fn machine(common: &Common, kernel: &LoadedKernel) -> Result<(Machine, MachineSpec), Diagnostics> {
     machine_at(&machine_location(common, kernel)?, common)
 }
@@ -101,7 +101,7 @@ pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> V
     found
 }
 
-/// Returns the same for a kernel or program; see [`inputs`].
+/// Returns every file on disk that a run of a kernel or program reads; see [`inputs`].
 pub fn inputs_of(common: &Common, what: &Loaded, policy: &PolicySetup) -> Vec<PathBuf> {
     match what {
         Loaded::Kernel(kernel) => inputs(common, kernel, policy),
@@ -109,7 +109,7 @@ pub fn inputs_of(common: &Common, what: &Loaded, policy: &PolicySetup) -> Vec<Pa
     }
 }
 
-/// Returns the same for a program; see [`inputs`].
+/// Returns every file on disk that a run of a program reads; see [`inputs`].
 pub fn inputs_of_application(common: &Common, program: &LoadedApplication) -> Vec<PathBuf> {
     let mut found = program.inputs.clone();
     found.extend(machine_inputs(common, || location_for_program(common)));
@@ -126,8 +126,8 @@ fn machine_inputs(common: &Common, find: impl FnOnce() -> Result<Location, Diagn
     find().map_or_else(|_| Vec::new(), |location| loader().machine_inputs(&location))
 }
 
-/// Returns the machine for a program: that of the option, or else the default; the settings are
-/// applied to it.
+/// Returns the machine for a program, with the settings applied: the one that the option names, or
+/// the default.
 pub fn machine_of_application(common: &Common) -> Result<(Machine, MachineSpec), Diagnostics> {
     machine_at(&location_for_program(common)?, common)
 }
@@ -197,8 +197,8 @@ fn blame_options(common: &Common, problems: Diagnostics) -> Diagnostics {
     problems.map(|problem| Diagnostic::general(options.join(" "), problem.message).hint(problem.hint))
 }
 
-/// Returns the policy for a kernel: that of the option, or else of a setting, or else of the
-/// kernel's file, or else of the machine.
+/// Returns the policy for a kernel. The first of these that names one decides: the option, a
+/// setting, the kernel's file, the machine.
 pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
     let set = common.set.iter().any(|setting| setting.trim_start().starts_with("scheduler"));
     match common.scheduler.is_some() || set {

@@ -168,7 +168,7 @@ pub fn usage(error: &clap::Error, colour: bool) -> ExitCode {
     let text = error.render();
     let text = if colour { printable_in_colour(&text.ansi().to_string()) } else { text.to_string() };
     if error.use_stderr() {
-        // coloured text was made printable above, which `printable` would strip of its colours
+        // coloured text was already made printable above; `printable` would remove its colours
         let _ = io::stderr()
             .lock()
             .write_all(if colour { text.as_str().into() } else { printable(&text) }.as_bytes());

@@ -21,7 +21,7 @@ static ASKED: OnceLock<Option<u64>> = OnceLock::new();
 const SEARCH: u64 = 1 << 30;
 
 /// Sets the memory that may be used, in bytes: the requested amount, or half of what is available.
-/// Code that allocates by a number in an input asks for it first
+/// Code that allocates an amount that an input states requests this memory first
 /// ([`warpbound_core::base::ask_memory`]).
 pub fn limit(asked: Option<u64>) {
     // a second call in one process (in tests) keeps the first limit

@@ -110,7 +110,7 @@ impl StaticResult {
         }
     }
 
-    /// Returns the verdict on all bounds, including those on the run.
+    /// Returns the verdict on all bounds, including the bounds on the run.
     pub fn verdict(&self, run: &JudgedLaunch) -> Verdict {
         let mine = match self.bounds[0].status {
             Status::Violated => Verdict::Violated,
@@ -167,7 +167,7 @@ impl StaticResult {
             let _ = writeln!(text, "  {paths}");
         }
         if self.barriers_vary {
-            text.push_str("  the number of barriers depends on data: sections are bounded all alike\n");
+            text.push_str("  the number of barriers depends on data: all sections get the same bound\n");
         }
         for given in &self.loop_bounds {
             let _ =

@@ -30,7 +30,7 @@ pub struct FermiResult {
     premises: Vec<(FermiBound, Option<&'static str>)>,
 }
 
-/// One of three kinds of results.
+/// The result, in one of three forms.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]

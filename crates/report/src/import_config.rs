@@ -132,7 +132,10 @@ impl ImportResult {
         part("Not known", left(&self.unknown));
         part("Without a counterpart", left(&self.without_counterpart));
         part("Given again later", left(&self.repeated));
-        part("Not given, as the base has it", self.not_given.iter().map(|&name| name.to_owned()).collect());
+        part(
+            "Not given; the settings of the base machine apply",
+            self.not_given.iter().map(|&name| name.to_owned()).collect(),
+        );
         let used = self.used.iter().filter(|used| !used.settings.is_empty());
         let used = used
             .map(|used| format!("{}: {}", said(&used.option, &used.value), clean(&used.settings.join(" "))));

@@ -57,8 +57,7 @@ pub struct Bound {
     pub value: Option<u64>,
     /// The verdict.
     pub status: Status,
-    /// Why the bound has no value or no verdict. It is stated for the whole run only, not for its
-    /// parts.
+    /// Why the bound has no value or no verdict. Only the bounds on the whole run state the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// (bound - makespan) / makespan.
@@ -97,8 +96,8 @@ impl Bound {
         }
     }
 
-    /// Returns the bound on every possible makespan. The verdict is that of the worst case; `worst`
-    /// is its makespan, if known.
+    /// Returns the bound on every possible makespan. The verdict is the one on the worst case;
+    /// `worst` is the makespan of the worst case, if it is known.
     pub fn of_worst_case(
         name: &'static str,
         value: Option<Guarantee>,

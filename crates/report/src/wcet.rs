@@ -1,4 +1,4 @@
-//! The report of several methods for the worst case of a kernel, side by side.
+//! The report that compares several methods for the worst case of a kernel.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -41,8 +41,8 @@ pub struct WcetResult {
     pub shortest: u64,
     /// The value of each method; the first is the longest simulated time.
     pub methods: Vec<MethodRow>,
-    /// Why races were not looked for, if they were not; the report then holds for the paths of one
-    /// order of accesses.
+    /// Why the run did not look for races; absent if it did. If it did not, the report holds only
+    /// for the paths of one order of accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
@@ -68,7 +68,7 @@ pub struct MethodRow {
     /// Whether the value is known to be too small, because a run, or a schedule of the paths of a
     /// run, takes longer.
     pub undershoots: bool,
-    /// The seed of the input that the value is from, if it is from a single one.
+    /// The seed of the input from which the value results, if it is a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// A remark: the policy, or why there is no value.
@@ -89,7 +89,7 @@ pub enum About {
     PathsUnproved,
     /// The paths of the runs under one policy; proved.
     PathsUnderPolicy,
-    /// Nothing that is proved: an estimate from the times of the runs.
+    /// An estimate from the times of the runs; nothing is proved.
     Estimate,
     /// All inputs and all work-conserving schedules; proved.
     All,
@@ -108,8 +108,8 @@ impl About {
         }
     }
 
-    /// Returns what a bound on the paths of runs holds for, and its policy if it is for a single
-    /// one.
+    /// Returns what a bound on the paths of runs holds for, and its policy if it holds for one
+    /// policy only.
     pub fn of_bound(name: &str, proved: bool) -> (Self, Option<String>) {
         match (bound::policy_of(name), proved) {
             (None, true) => (Self::Paths, None),
@@ -153,8 +153,8 @@ pub struct Simulated {
     bounds: Vec<BoundOfRuns>,
     /// The policies of the runs, with their schedules.
     schedules: Vec<Schedules>,
-    /// Why the paths of a run depend on the order of memory accesses, or why this was not looked
-    /// for.
+    /// Why the paths of a run depend on the order of memory accesses, or why the run did not look
+    /// for such a dependence.
     decided_by_order: Option<String>,
     races_not_looked_for: Option<String>,
 }

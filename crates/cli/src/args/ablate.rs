@@ -44,7 +44,7 @@ pub enum TableFormat {
 }
 
 impl TableFormat {
-    /// Returns the format of reports and error messages; people read them beside a table in CSV.
+    /// Returns the format of reports and error messages: text if the table is in CSV.
     pub fn of_reports(self) -> Format {
         match self {
             Self::Text | Self::Csv => Format::Text,

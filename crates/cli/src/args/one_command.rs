@@ -16,7 +16,7 @@ pub fn matches(words: &[OsString]) -> Option<ArgMatches> {
     general().subcommand(of(name)?).try_get_matches_from(words).ok()
 }
 
-/// Returns the command of this name.
+/// Returns the name if it is that of a command.
 pub fn known(name: &str) -> Option<&'static str> {
     COMMANDS.iter().map(|(known, _)| *known).find(|known| *known == name)
 }

@@ -32,8 +32,8 @@ pub struct Reproduce {
     pub format: Format,
 }
 
-/// A table or figure that can be reproduced. The names of those of the ECRTS 2025 paper have no
-/// prefix; the others begin with a word for their paper.
+/// A table or figure that can be reproduced. A name without a prefix belongs to the ECRTS 2025
+/// paper; the other names begin with a word for their paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     Table2,
@@ -56,7 +56,7 @@ pub enum What {
 }
 
 impl What {
-    /// All of them, in the order of the papers.
+    /// All tables and figures, in the order of the papers.
     pub const ALL: [Self; 17] = [
         Self::Fig2,
         Self::Fig3,
@@ -123,11 +123,15 @@ impl What {
             Self::Fig4 => ("Figure 4", PAPER, "shorter phases, a longer schedule"),
             Self::Table2 => ("Table 2", PAPER, "what each simplification of the model costs, over a suite"),
             Self::Table3 => ("Table 3", PAPER, "overestimation over a suite, seven latencies"),
-            Self::Table3Calls => ("Table 3", PAPER, "the same over every launch of programs"),
+            Self::Table3Calls => ("Table 3", PAPER, "overestimation over every launch of embedded programs"),
             Self::Table4 => ("Table 4", PAPER, "overestimation of two matrix products, 4 to 32 warps"),
             Self::FermiFig3 => ("Figure 3", fermi::PAPER, "two schedules of 64 threads"),
-            Self::FermiFig4 => ("Figure 4", fermi::PAPER, "a schedule, sub-block twice"),
-            Self::FermiFig5 => ("Figure 5", fermi::PAPER, "a schedule, sub-block three times"),
+            Self::FermiFig4 => {
+                ("Figure 4", fermi::PAPER, "a schedule of 64 threads that execute the sub-block twice")
+            }
+            Self::FermiFig5 => {
+                ("Figure 5", fermi::PAPER, "a schedule of 64 threads that execute the sub-block three times")
+            }
             Self::PastisFig5 => ("Figure 5", pastis::PAPER, "the stack of a warp at SSY or PBK"),
             Self::PastisFig6 => ("Figure 6", pastis::PAPER, "the stack at a branch that two threads take"),
             Self::PastisFig7 => ("Figure 7", pastis::PAPER, "the stack at SYNC or BRK"),

@@ -117,7 +117,7 @@ impl<'a> Files<'a> {
             None => Ok(()),
             Some(reason) => {
                 let message =
-                    format!("{}: no file is written, since the traces are not whole", reason.text());
+                    format!("{}: no file is written, since the traces are incomplete", reason.text());
                 Err(Diagnostic::general(format!("--out {}", self.out.display()), message))
             }
         }
@@ -182,7 +182,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// A file that rejects further bytes once the command is requested to stop.
+/// A file that rejects further bytes once the command has to stop.
 struct UntilStopped<'a> {
     file: File,
     monitor: &'a ProgressMonitor,

@@ -115,7 +115,10 @@ fn witness(args: &Fermi, machine: &FermiMachine, fairness: Fairness, at: &str, s
     session.progress.begin("exploring", None, "");
     let found = explore(machine, &kernel, fairness, max_states(args), &session.monitor).map_err(|_| {
         let stopped = session.stopped().map(|reason| Diagnostic::general(&place, reason.text()));
-        let short = || Diagnostic::general(&place, "the states do not suffice").hint("raise --max-states");
+        let short = || {
+            Diagnostic::general(&place, "the search needs more states than --max-states allows")
+                .hint("raise --max-states")
+        };
         stopped.unwrap_or_else(short)
     })?;
     let bounds = judge(machine, fairness, warps, rep, Some(found.worst));

@@ -44,7 +44,9 @@ pub fn run(args: &Worst, session: &Session) -> Outcome {
         return Err(problem.hint("leave it out; `check --scheduler` judges a policy").into());
     }
     if args.budget == 0 {
-        return Err(Diagnostic::general("--budget 0", "no schedule to evaluate").hint("1 or more").into());
+        return Err(Diagnostic::general("--budget 0", "no schedule to evaluate")
+            .hint("give 1 or more")
+            .into());
     }
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     let folder = args.schedule.as_ref();

@@ -1,4 +1,4 @@
-//! Folders that a run is asked to write.
+//! Folders for the results of a command.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -121,7 +121,7 @@ impl Ruled {
         position(self.scale, value).filter(|at| (self.ends.0..=self.ends.1).contains(at))
     }
 
-    /// Returns the same as [`Self::at`], but the nearer end for a value outside of the axis.
+    /// Returns the position of a value; for a value outside of the axis, the nearer end.
     fn within(&self, value: f64) -> f64 {
         position(self.scale, value).map_or(self.ends.0, |at| at.clamp(self.ends.0, self.ends.1))
     }

@@ -23,7 +23,7 @@ pub struct Further {
     pub runs: u64,
     /// The longest time, and the first run that took it.
     pub longest: Option<(u64, u64)>,
-    /// For each time of the curve, the number of runs that took longer, and that of runs that
+    /// For each time of the curve, the number of runs that took longer, and the number of runs that
     /// exceed the upper limit of its confidence interval.
     pub above: Vec<[u64; 2]>,
     /// For each bound on the paths of these runs: its name, whether it is proved, and its largest

@@ -27,8 +27,8 @@ pub struct NoCurveResult {
     pub no_curve: String,
     /// What would help.
     pub what_would_help: Vec<String>,
-    /// The times in the order of the runs, thinned out: the shortest and the longest of each of
-    /// equal parts.
+    /// The times in the order of the runs, divided into equal parts: the shortest and the longest
+    /// time of each part.
     pub trace: Vec<TracePart>,
     /// The times in ascending order, with the share of runs that took longer.
     pub exceedance: Vec<Exceeded>,

@@ -8,8 +8,8 @@ use warpbound_bound::{PhaseKind, WarpPhases};
 use warpbound_trace::trace::Issue;
 
 const NOTES: &[&str] = &[
-    "an instruction is issued, starts on its unit (is dispatched), leaves the unit free for others, and is done; exec and idle \
-     are phases, numbered in turn",
+    "the moments of an instruction: it is issued, it starts on its unit (is dispatched), its unit is free again, and it \
+     is done; exec and idle phases are numbered in turn",
     "the paper's \"at the end of cycle n\" is the instant n here, where cycle n begins: i0 has its result at the end of cycle 8, \
      and i3 starts in cycle 8",
 ];

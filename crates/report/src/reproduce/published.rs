@@ -15,7 +15,7 @@ pub enum Moment {
     Done,
 }
 
-/// A statement of the text on an instruction of a warp: the warp, the instruction, the moment, the
+/// A moment that the paper states for an instruction: the warp, the instruction, the moment, the
 /// place in the paper, and the cycle.
 pub type Told = (u16, u32, Moment, &'static str, u64);
 

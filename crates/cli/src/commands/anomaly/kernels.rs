@@ -152,7 +152,7 @@ fn points(sweep: &Sweep, common: &Common, kernel: &LoadedKernel) -> Result<Vec<P
 }
 
 /// Checks that only one block is resident at a time; otherwise a simulation block by block would
-/// not be that of the launch.
+/// give other times than the launch.
 fn one_block_at_a_time(kernel: &LoadedKernel, points: &[Point]) -> Result<(), Diagnostics> {
     for point in points {
         let occupancy = point.machine.limits().occupancy(&kernel.workload.needs()).map_err(|error| {

@@ -72,10 +72,9 @@ const MAX_LENGTH: u64 = 1_000_000;
 fn parse_lengths(text: &str) -> Result<Vec<PhaseWarp>, Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut wrong = |message: String| {
-        problems.push(
-            Diagnostic::general("--lengths", message)
-                .hint("exec and idle lengths in turn, warps apart by `/`, e.g. 2,1,1,0/1,2,1,0"),
-        );
+        problems.push(Diagnostic::general("--lengths", message).hint(
+            "give the lengths of exec and idle phases in turn, with `/` between warps, e.g. 2,1,1,0/1,2,1,0",
+        ));
     };
     let mut warps = Vec::new();
     for (index, warp) in text.split('/').enumerate() {

@@ -79,7 +79,8 @@ pub fn prepare(
 }
 
 impl Prepared {
-    /// Does the same as `run` from a checkpoint that is kept up to date, which is stored in `kept`.
+    /// Does the same as `run`, but starts from a checkpoint and keeps it up to date. The checkpoint
+    /// is stored in `kept`.
     pub fn run_from_checkpoint(
         &self,
         options: &RunOptions,
@@ -136,7 +137,7 @@ impl Prepared {
             found.list().iter().for_each(|problem| push_once(&mut problems, problem));
             let Some(judged) = run.judged else { continue };
             let run = Run { setup, judged, witness, folder: None };
-            // of a kernel that failed, only runs with judged blocks are shown
+            // only runs with judged blocks are shown for a kernel that failed
             if !failed || !run.checked().blocks.is_empty() {
                 let folder = folder(index).filter(|_| run.is_violated());
                 all.push(Run { folder, ..run });

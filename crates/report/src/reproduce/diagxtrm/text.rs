@@ -30,7 +30,7 @@ impl DiagxtrmResult {
             text.push('\n');
         }
         for statement in &self.statements {
-            let verdict = if statement.holds { "so it is" } else { "not here" };
+            let verdict = if statement.holds { "holds here" } else { "does not hold here" };
             let line =
                 format!("\"{}\" ({}): {verdict}; {}\n", statement.claim, statement.place, statement.seen);
             text.push_str(&style.fill(&line));

@@ -64,7 +64,7 @@ pub use phases::Phases;
 pub use ptx_launch::PtxLaunch;
 pub use pwcet::Pwcet;
 pub use report::Report;
-pub use reproduce::{Reproduce, What};
+pub use reproduce::{PaperItem, Reproduce};
 pub use run::Run;
 pub use sweep::Sweep;
 pub use wcet::Wcet;

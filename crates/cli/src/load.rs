@@ -179,11 +179,11 @@ pub fn changed(
 /// Warns once of each setting of the command line that has no effect on the resulting machine.
 fn warn_of_idle(settings: &[Setting], spec: &MachineSpec) {
     // a command loads the machine again for each kernel, and for each point of a sweep
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     for idle in spec.idle_settings() {
         let message = idle.to_string();
         if settings.iter().any(|setting| idle.concerns(setting.path()))
-            && SAID.lock().is_ok_and(|mut said| said.insert(message.clone()))
+            && WARNED.lock().is_ok_and(|mut warned| warned.insert(message.clone()))
         {
             tracing::warn!("{message}");
         }
@@ -221,7 +221,7 @@ pub fn nth_block(
         Some(u64::from(block) + 1),
         "blocks",
     );
-    let mut source = kernel.workload.source(common.watched(machine), &session.monitor)?;
+    let mut source = kernel.workload.source(common.functional_options(machine), &session.monitor)?;
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
         if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {

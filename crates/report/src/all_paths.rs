@@ -58,7 +58,7 @@ pub struct StaticResult {
 }
 
 /// A run on which the bound is judged.
-pub struct OfRun<'a> {
+pub struct StaticRun<'a> {
     /// The policy of the run.
     pub policy: SchedulerKind,
     /// The judged run.
@@ -83,7 +83,7 @@ impl StaticResult {
         machine: &Machine,
         given: &[LoopBound],
         found: &AllPathsOutcome,
-        of_run: &OfRun,
+        of_run: &StaticRun,
     ) -> Self {
         let run = of_run.checked;
         let launch = match found {
@@ -112,12 +112,12 @@ impl StaticResult {
 
     /// Returns the verdict on all bounds, including the bounds on the run.
     pub fn verdict(&self, run: &JudgedLaunch) -> Verdict {
-        let mine = match self.bounds[0].status {
+        let own_verdict = match self.bounds[0].status {
             Status::Violated => Verdict::Violated,
             Status::Holds => Verdict::Holds,
             _ => Verdict::NotApplicable(self.bounds[0].reason.clone().unwrap_or_default()),
         };
-        Verdict::combine([mine, run.verdict()])
+        Verdict::combine([own_verdict, run.verdict()])
     }
 
     /// Returns the bound of this name.
@@ -127,7 +127,7 @@ impl StaticResult {
 }
 
 /// Returns the bound over all paths, judged on a run.
-fn bound(found: &AllPathsOutcome, OfRun { policy, checked: run }: &OfRun) -> Bound {
+fn bound(found: &AllPathsOutcome, StaticRun { policy, checked: run }: &StaticRun) -> Bound {
     let value = match found {
         AllPathsOutcome::Bound(launch) => launch.under(run.schedules(policy)).map_err(|why| why.to_string()),
         AllPathsOutcome::NotApplicable(why) => Err(why.to_string()),

@@ -274,7 +274,7 @@ impl CompareStep {
 
 impl CompareResult {
     /// Returns the totals in the form of a step.
-    fn whole(&self) -> CompareStep {
+    fn totals(&self) -> CompareStep {
         CompareStep {
             line: 0,
             entry: self.kernel.clone(),
@@ -412,7 +412,7 @@ impl Report for Output<CompareResult> {
         for row in &self.results {
             let machine = row.origin.machine.as_str();
             let tightest = row.tightest_proved.unwrap_or("-");
-            table.row(cells(row.kernel.clone(), machine, &row.whole(), Some(tightest)));
+            table.row(cells(row.kernel.clone(), machine, &row.totals(), Some(tightest)));
             if row.steps.len() > 1 {
                 for step in &row.steps {
                     let name = format!("  {} {}", step.line, kernel_names::short(&step.entry));

@@ -45,14 +45,14 @@ fn broken(line: &str, width: usize) -> String {
     while !rest.is_empty() {
         let gap = rest.len() - rest.trim_start_matches(' ').len();
         let word = rest[gap..].split(' ').next().unwrap_or_default();
-        let (gap, room) = (&rest[..gap], char_width(word));
-        if !first && used + gap.len() + room > width {
+        let (gap, length) = (&rest[..gap], char_width(word));
+        if !first && used + gap.len() + length > width {
             text.push('\n');
             text.push_str(&" ".repeat(hang));
-            used = hang + room;
+            used = hang + length;
         } else {
             text.push_str(gap);
-            used += gap.len() + room;
+            used += gap.len() + length;
         }
         text.push_str(word);
         rest = &rest[gap.len() + word.len()..];

@@ -138,8 +138,8 @@ pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
     let mut table = Table::new(["bound", "cycles", over, "status", ""], &[0, 3, 4]);
     for (index, bound) in bounds.iter().enumerate() {
         // a long reason is printed only once
-        let said = bounds[..index].iter().find(|before| before.reason == bound.reason);
-        let more = match (&bound.reason, said) {
+        let printed = bounds[..index].iter().find(|before| before.reason == bound.reason);
+        let more = match (&bound.reason, printed) {
             (Some(reason), _) if is_list(reason) => String::new(),
             (Some(_), Some(before)) => format!("as {}", before.name),
             (Some(reason), None) => reason.clone(),
@@ -166,7 +166,7 @@ fn premises(bounds: &[Bound], style: Style) -> String {
     for bound in bounds {
         for part in bound.reason.iter().filter(|reason| is_list(reason)).flat_map(|reason| reason.split("; "))
         {
-            match rows.iter_mut().find(|(said, _)| *said == part) {
+            match rows.iter_mut().find(|(printed, _)| *printed == part) {
                 Some((_, names)) => names.push(bound.name),
                 None => rows.push((part, vec![bound.name])),
             }

@@ -107,7 +107,7 @@ impl Common {
 
     /// Returns the options of a functional run, block by block. It detects races unless they
     /// are ignored.
-    pub fn watched(&self, machine: &Machine) -> Options {
+    pub fn functional_options(&self, machine: &Machine) -> Options {
         Options::of(machine, self.fuel()).watching(self.race_memory(), BlockOrder::OneByOne)
     }
 

@@ -35,7 +35,7 @@ pub struct Reproduce {
 /// A table or figure that can be reproduced. A name without a prefix belongs to the ECRTS 2025
 /// paper; the other names begin with a word for their paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum PaperItem {
     Table2,
     Table3,
     Table3Calls,
@@ -55,7 +55,7 @@ pub enum What {
     Diagxtrm,
 }
 
-impl What {
+impl PaperItem {
     /// All tables and figures, in the order of the papers.
     pub const ALL: [Self; 17] = [
         Self::Fig2,
@@ -101,7 +101,7 @@ impl What {
     }
 
     /// Returns whether it is computed from the records of a plan.
-    pub fn is_of_a_plan(self) -> bool {
+    pub fn uses_plan(self) -> bool {
         matches!(self, Self::Table3 | Self::Table3Calls | Self::Table4)
     }
 

@@ -14,7 +14,7 @@ use crate::session::Session;
 use warpbound_core::base::Cycles;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_judge::explore::fermi::{Fairness, FermiBound, FermiMachine, TemplateKernel, explore};
-use warpbound_report::fermi::{Cell, FermiResult, KernelBound, Of, OfKernel, Witness, judge};
+use warpbound_report::fermi::{Cell, FermiOutcome, FermiResult, KernelBound, OfKernel, Witness, judge};
 use warpbound_report::output::{Batch, Output, Stopped};
 
 /// The largest end of a range.
@@ -55,7 +55,7 @@ fn report(
     args: &Fermi,
     machine: &FermiMachine,
     fairness: Fairness,
-    all: impl IntoIterator<Item = Of>,
+    all: impl IntoIterator<Item = FermiOutcome>,
     batch: Batch,
     session: &Session,
 ) -> Outcome {
@@ -102,7 +102,7 @@ fn table(args: &Fermi, machine: &FermiMachine, fairness: Fairness, session: &Ses
         true => Batch::default(),
         false => Batch::stopped(Some(session.stopped().unwrap_or(Stopped::MaxStates))),
     };
-    report(args, machine, fairness, cells.into_iter().map(Of::Cell), batch, session)
+    report(args, machine, fairness, cells.into_iter().map(FermiOutcome::Cell), batch, session)
 }
 
 fn witness(args: &Fermi, machine: &FermiMachine, fairness: Fairness, at: &str, session: &Session) -> Outcome {
@@ -122,7 +122,7 @@ fn witness(args: &Fermi, machine: &FermiMachine, fairness: Fairness, at: &str, s
         stopped.unwrap_or_else(short)
     })?;
     let bounds = judge(machine, fairness, warps, rep, Some(found.worst));
-    let found = Of::Witness(Witness::new(machine, warps, rep, &found, bounds));
+    let found = FermiOutcome::Witness(Witness::new(machine, warps, rep, &found, bounds));
     report(args, machine, fairness, [found], Batch::default(), session)
 }
 
@@ -145,7 +145,7 @@ fn of_kernel(args: &Fermi, machine: &FermiMachine, fairness: Fairness, session: 
                 .collect(),
         })
         .collect();
-    report(args, machine, fairness, all.into_iter().map(Of::Kernel), Batch::default(), session)
+    report(args, machine, fairness, all.into_iter().map(FermiOutcome::Kernel), Batch::default(), session)
 }
 
 /// The memory of a stored state in bytes, including room for growth.

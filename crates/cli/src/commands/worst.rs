@@ -173,7 +173,7 @@ fn of_blocks(
     session: &Session,
 ) -> Result<Option<(Sum, String)>, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let mut source = kernel.workload.source(args.common.watched(machine), &session.monitor)?;
+    let mut source = kernel.workload.source(args.common.functional_options(machine), &session.monitor)?;
     let mut paths = BlockPaths::default();
     let mut begun = 0;
     let mut known: Vec<(BlockPaths, Found)> = Vec::new();

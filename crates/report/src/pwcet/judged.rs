@@ -164,7 +164,7 @@ impl PwcetResult {
         let resolution = self.analysis.sample.ties.resolution;
         // rows without expected or actual exceedances would add nothing
         let shown = judged.exceeded.iter().filter(|at| at.by_curve.expected >= 1e-4 || at.by_curve.runs > 0);
-        let said = |of: &Longer| match of.contradicted {
+        let verdict_of = |of: &Longer| match of.contradicted {
             true => format!("TOO MANY (p {})", number(of.p_value)),
             false => String::new(),
         };
@@ -175,10 +175,10 @@ impl PwcetResult {
                 number(at.by_curve.expected),
                 time(at.by_curve.time, resolution),
                 at.by_curve.runs.to_string(),
-                said(&at.by_curve),
+                verdict_of(&at.by_curve),
                 limit.map_or_else(|| "-".to_owned(), |limit| time(limit.time, resolution)),
                 limit.map_or_else(String::new, |limit| limit.runs.to_string()),
-                limit.map_or_else(String::new, said),
+                limit.map_or_else(String::new, verdict_of),
             ]
         };
         shown.map(row).collect()

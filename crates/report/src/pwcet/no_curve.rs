@@ -46,7 +46,7 @@ pub enum Without {
 impl Without {
     /// Returns whether the reason lies in the times themselves and not in the options; a summary of
     /// the times is then useful.
-    pub fn is_of_the_times(self) -> bool {
+    pub fn concerns_times(self) -> bool {
         match self {
             Self::Sample(why) => matches!(
                 why,
@@ -113,7 +113,7 @@ impl NoCurveResult {
     }
 
     /// Returns the lines of text that state why there is no curve and what would help.
-    fn said(&self) -> Vec<String> {
+    fn explanation(&self) -> Vec<String> {
         let help = self.what_would_help.iter().map(|help| format!("What would help: {help}"));
         std::iter::once(format!("No curve: {}", self.no_curve)).chain(help).collect()
     }
@@ -121,7 +121,7 @@ impl NoCurveResult {
     pub(super) fn text(&self, style: Style) -> String {
         let mut text = format!("{}\n", style.strong(&self.measured.title()));
         text.push_str(&style.fill(&format!("  {}\n\n", about(&self.measured, &self.sample, &self.unit))));
-        for line in self.said() {
+        for line in self.explanation() {
             text.push_str(&style.fill(&format!("  {line}\n")));
         }
         text
@@ -131,7 +131,7 @@ impl NoCurveResult {
     pub fn page(&self) -> Page {
         let about = format!("<p>{}.</p>\n", text(&about(&self.measured, &self.sample, &self.unit)));
         let plots: String = self.plots().iter().map(figure).collect();
-        let body = about + &lines(&self.said()) + "<div class=\"plots\">\n" + &plots + "</div>\n";
+        let body = about + &lines(&self.explanation()) + "<div class=\"plots\">\n" + &plots + "</div>\n";
         Page {
             title: "Times of runs, without a curve".to_owned(),
             subtitle: self.measured.title(),

@@ -165,20 +165,20 @@ impl PwcetResult {
         let time = |value: f64| time(value, resolution);
         let points = self.analysis.pwcet.points.iter();
         let row = points.map(|point| {
-            let mut said = match point.support {
+            let mut support = match point.support {
                 Support::Observed => "observed".to_owned(),
                 Support::Extrapolated => format!("{:.1} decades beyond the runs", point.decades_beyond),
                 Support::Unsupported => "NOT SUPPORTED by so few runs".to_owned(),
             };
             if let (Support::Unsupported, Some(needed)) = (point.support, point.measurements_needed) {
-                let _ = write!(said, ": about {needed} would suffice");
+                let _ = write!(support, ": about {needed} would suffice");
             }
             [
                 probability(point.probability.get()),
                 time(point.time),
                 point.intervals.map_or_else(String::new, |both| interval(&both.profile, time)),
                 time(point.exponential),
-                said,
+                support,
             ]
         });
         row.collect()

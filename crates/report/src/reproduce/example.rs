@@ -3,7 +3,7 @@
 
 use super::PAPER;
 use super::figure::{FigureResult, Quantity};
-use super::published::{self, Moment, Told};
+use super::published::{self, Moment, StatedMoment};
 use warpbound_bound::{PhaseKind, WarpPhases};
 use warpbound_trace::trace::Issue;
 
@@ -34,14 +34,14 @@ impl Moment {
     }
 }
 
-fn moments(told: &[Told], warps: bool, issues: &[Issue]) -> Vec<Quantity> {
-    let one = |(warp, index, moment, place, published): &Told| {
+fn moments(stated: &[StatedMoment], warps: bool, issues: &[Issue]) -> Vec<Quantity> {
+    let one = |(warp, index, moment, place, published): &StatedMoment| {
         let issue = issues.iter().find(|issue| (issue.warp.get(), issue.index) == (*warp, *index));
         let who = if warps { format!("w{warp} i{index}") } else { format!("i{index}") };
         let what = format!("{who} {}", moment.text());
         Quantity::new(what, place, issue.map(|issue| moment.of(issue)), *published)
     };
-    told.iter().map(one).collect()
+    stated.iter().map(one).collect()
 }
 
 /// Returns Figure 2: the simulation of one warp, and the phases that the analyser computes from it.

@@ -81,7 +81,7 @@ fn kernel(
     let blocks = u64::from(kernel.workload.blocks());
     let replays = blocks * points.len() as u64 * policies.len() as u64;
     session.progress.begin(label, Some(replays), "replays of blocks");
-    let mut source = kernel.workload.source(common.watched(&base), &session.monitor)?;
+    let mut source = kernel.workload.source(common.functional_options(&base), &session.monitor)?;
     let threads = args.jobs.unwrap_or_else(resources::threads);
     let makespans =
         sweep(&mut source, &points, policies, threads, &session.monitor).map_err(|error| match error {

@@ -94,9 +94,9 @@ impl Prepared {
         };
         let application = &found.application;
         let (runs, checkpoint) = self.everywhere(|on| {
-            let said = (&args.common, &args.ptx);
+            let launch_options = (&args.common, &args.ptx);
             let of = ProgressOf { application, on, bounds: options.bounds };
-            let identity = Identity::new("check", found, on, said, &args.bound, args.self_check)?;
+            let identity = Identity::new("check", found, on, launch_options, &args.bound, args.self_check)?;
             let inputs = load::inputs_of_application(&args.common, found);
             let opened =
                 Checkpoint::open(&args.checkpoint, args.writing.force, identity, &of, &inputs, session)?;

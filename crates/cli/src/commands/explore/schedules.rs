@@ -129,6 +129,6 @@ fn upper_bound(table: &TimingTable, paths: &BlockPaths) -> Cycles {
 /// Judges a bound on all schedules: it holds only if the worst case is known to be at most the
 /// bound.
 fn judge(bound: Guarantee, found: &Exploration) -> Verdict {
-    let open = "the exploration is incomplete: the worst case may be above or below";
-    Verdict::between(found.worst.at_least, found.worst.at_most, bound, open)
+    let undecided = "the exploration is incomplete: the worst case may be above or below";
+    Verdict::between(found.worst.at_least, found.worst.at_most, bound, undecided)
 }

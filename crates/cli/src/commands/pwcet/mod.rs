@@ -74,7 +74,7 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
             }
             PwcetReport::Curve(Box::new(result))
         }
-        (_, Err(why)) if why.is_of_the_times() => {
+        (_, Err(why)) if why.concerns_times() => {
             ending.late.push(no_curve(args, session, why));
             let times = values.finite();
             PwcetReport::NoCurve(Box::new(NoCurveResult::new(measured, args.unit.clone(), &times, why)))

@@ -73,11 +73,14 @@ impl DiagxtrmResult {
     ) -> Table {
         let mut table = Table::new(columns, words);
         for row in &self.rows {
-            for (whose, entry) in [("ours", row.ours.as_ref()), ("paper", Some(&row.published))] {
-                let ours = whose == "ours";
+            for (origin, entry) in [("ours", row.ours.as_ref()), ("paper", Some(&row.published))] {
+                let ours = origin == "ours";
                 let label = |of: String| if ours { of } else { String::new() };
-                let first =
-                    [label(row.blocks.to_string()), label(format!("{} %", row.l1_percent)), whose.to_owned()];
+                let first = [
+                    label(row.blocks.to_string()),
+                    label(format!("{} %", row.l1_percent)),
+                    origin.to_owned(),
+                ];
                 table.row(first.into_iter().chain(cells(row, entry, ours)));
             }
         }

@@ -130,8 +130,8 @@ impl Stop {
     }
 }
 
-/// Sleeps for this time, extended by the time that the process waits for a processor meanwhile,
-/// because on a busy machine the computation could not use that time.
+/// Sleeps for this time, and longer by the time that the process waits for a processor. On a busy
+/// machine the computation cannot use that time.
 fn wait(patience: Duration) {
     let (began, before) = (Instant::now(), starved());
     loop {

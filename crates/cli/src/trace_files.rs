@@ -172,7 +172,7 @@ impl<'a> TraceFile<'a> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// Gives the complete file its final name, or reports the error and leaves nothing.
+    /// Gives the complete file its final name, or removes it and reports the error.
     pub fn finish(self, written: io::Result<()>) -> Result<(), Diagnostic> {
         let path = self.path;
         let placed =
@@ -211,7 +211,7 @@ pub enum Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Returns the observer of the simulation: of all SMs, or of the first.
+    /// Returns the observer of the simulation, which observes all SMs or the first one.
     pub fn observer(&mut self) -> Option<Listener<'_>> {
         match self {
             Self::Csv(trace) => Some(Listener::FirstSm(trace)),

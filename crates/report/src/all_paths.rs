@@ -44,7 +44,8 @@ pub struct StaticResult {
     /// blocks are resident together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_paths: Option<&'static str>,
-    /// Whether the number of barriers depends on the path, so that all sections get the same bound.
+    /// Whether the number of barriers depends on the path. If it does, all sections get the same
+    /// bound.
     pub barriers_vary: bool,
     /// The given loop bounds.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -272,7 +272,7 @@ impl<'a> CheckResult<'a> {
         text
     }
 
-    /// Returns makespan and verdict, or how far a run got that was stopped early.
+    /// Returns makespan and verdict, or the progress of a run that was stopped early.
     fn outcome(&self, style: Style) -> String {
         let (makespan, verdict) = (self.makespan, self.verdict.text(style));
         match (self.launch_blocks, self.blocks_done()) {

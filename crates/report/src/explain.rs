@@ -73,7 +73,7 @@ pub struct Explained {
     pub makespan: u64,
     /// The number of SMs of the machine.
     pub sms: usize,
-    /// The SM of the path, which is the one that ends last.
+    /// The SM of the path, which is the SM that ends last.
     pub sm: usize,
     /// The path by kind, the longest first.
     pub kinds: Vec<OfKind>,

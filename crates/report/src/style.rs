@@ -19,8 +19,8 @@ impl Style {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Wraps lines of prose that are too long, between words. If a line begins with a label
-    /// followed by two spaces, its continuation lines are indented to the text after the label.
+    /// Wraps lines of prose that are too long. If a line begins with a label followed by two
+    /// spaces, its continuation lines are indented to the text after the label.
     pub fn fill(self, text: &str) -> String {
         let Some(width) = self.width else { return text.to_owned() };
         let lines = text.split_inclusive('\n').map(|line| {

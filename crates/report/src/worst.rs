@@ -155,7 +155,7 @@ pub struct Sum {
 }
 
 impl Default for Sum {
-    /// Returns the results for no block.
+    /// Returns the sum over zero blocks.
     fn default() -> Self {
         Self {
             searched: 0,

@@ -158,7 +158,7 @@ fn row(
         setups.iter().zip(&all).map(|(setup, run)| run.schedules(&setup.policy.kind())).collect();
     let premises = Explorable { schedules, resident, machine: &setup.machine };
     let (explored, each) = if resident > 1 {
-        // without an exploration, the kernel need not be executed again
+        // nothing is explored, so the kernel is not executed again
         (Explored::NotHandled("blocks are resident together".to_owned()), Vec::new())
     } else {
         session.progress.begin(format!("exploring {label}"), None, "issues");

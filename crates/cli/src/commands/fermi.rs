@@ -1,8 +1,8 @@
 //! `warpbound fermi`: computes the finishing time of the template kernels of Raravi and Andersson,
 //! 2010, over all schedules.
 //!
-//! The command is a study of bounds and not a gate: a refuted bound is a result, and the exit code
-//! is 0.
+//! The command studies bounds and does not judge a program: a refuted bound is a result, and the
+//! exit code is 0.
 
 use std::ops::RangeInclusive;
 

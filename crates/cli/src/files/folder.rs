@@ -118,7 +118,7 @@ impl Folder {
 }
 
 /// A set of files that are being written and belong together. If it is dropped before
-/// [`Draft::place`], nothing is left.
+/// [`Draft::place`], the files are removed.
 #[derive(Debug)]
 pub struct Draft {
     dir: PathBuf,

@@ -44,8 +44,8 @@ pub enum Without {
 }
 
 impl Without {
-    /// Returns whether the reason lies in the times themselves and not in the options; a summary of
-    /// the times is then useful.
+    /// Returns whether the reason lies in the times and not in the options. In this case a summary
+    /// of the times is useful.
     pub fn concerns_times(self) -> bool {
         match self {
             Self::Sample(why) => matches!(

@@ -342,7 +342,7 @@ pub(super) fn about(measured: &Measured, sample: &Summary, unit: &str) -> String
     text
 }
 
-/// Formats a confidence interval; a side without a limit is open.
+/// Formats a confidence interval. If it has no limit on one side, this side is shown as open.
 fn interval(of: &Interval, show: impl Fn(f64) -> String) -> String {
     match (of.lower, of.upper) {
         (None, None) => String::new(),

@@ -11,8 +11,8 @@ const POLICIES: [&str; 2] = ["lrr", "gto"];
 
 pub const NOTES: &[&str] = &[
     "the paper does not state the policy of its table, so its numbers are compared with those of both policies",
-    "the paper's kernels are not public; ours follow its description: a warp computes a row of 32 results, tiles are 32 \
-     wide, and the factors are 1024 x threads and threads x 1024, so K is 1024, 512, 256 and 128 with 32, 16, 8 and 4 \
+    "the paper's kernels are not public; ours follow its description. A warp computes a row of 32 results, and tiles are \
+     32 wide. The factors are 1024 x threads and threads x 1024, so K is 1024, 512, 256 and 128 with 32, 16, 8 and 4 \
      warps. Only one block of the result is run",
     "`reproduce table4 --compiler nvrtc` prints the numbers for the PTX of another compiler. Some of them differ by more \
      than 10 points, under both policies",

@@ -136,8 +136,8 @@ impl Recording {
         busy
     }
 
-    /// Counts one more entry and returns whether it is within the limit; beyond the limit the whole
-    /// recording is useless.
+    /// Counts one more entry and returns whether it is within the limit. Beyond the limit, the
+    /// recording is discarded.
     fn count_entry(&mut self) -> bool {
         self.kept = (self.kept + 1).min(self.most + 1);
         if self.kept > self.most {

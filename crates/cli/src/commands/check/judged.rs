@@ -111,7 +111,7 @@ impl Prepared {
         Ok(runs)
     }
 
-    /// Returns the results of the runs, as far as they got, and the errors. `folder` returns the
+    /// Returns the results of the runs, which may be partial, and the errors. `folder` returns the
     /// name of the folder for the run with an index, if one was requested.
     pub fn judged(
         self,

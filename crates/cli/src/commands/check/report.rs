@@ -40,7 +40,7 @@ struct Violation {
 }
 
 impl<'c> Kept<'c> {
-    /// Returns the results of no kernel.
+    /// Returns the collection without any results.
     pub fn new(args: &'c Check, lists: &'c Lists, folders: &'c Folders, session: &Session) -> Self {
         let form = match args.common.format.is_for_people() {
             false => Form::Json,

@@ -1,4 +1,5 @@
-//! The statements of the paper about its results, whether they hold here, and why results differ.
+//! The statements of the paper about its results, whether these statements hold here, and the
+//! reasons for differences.
 
 use super::published::TABLE_1;
 use super::{Extremes, TraceRow};
@@ -30,8 +31,8 @@ pub(super) fn same_with_each_l1(traces: &[(TraceRow, Vec<u64>)]) -> Vec<u32> {
     block_counts().into_iter().filter(is_same).collect()
 }
 
-/// Returns the times at 1e-9 by the best fit for one size of L1, by number of blocks; those without
-/// a curve are left out.
+/// Returns the times at 1e-9 by the best fit for one size of L1, by number of blocks.
+/// Configurations without a curve are left out.
 fn by_blocks(rows: &[TraceRow], l1_percent: u32) -> Vec<(u32, f64)> {
     let of = |blocks: u32| {
         let row = rows.iter().find(|row| (row.blocks, row.l1_percent) == (blocks, l1_percent))?;
@@ -159,8 +160,9 @@ pub(super) fn notes(rows: &[TraceRow], runs: u64, same: &[u32]) -> Vec<String> {
                 .to_owned(),
         );
         notes.push(
-            "on simulated series with 100 of 1000 runs above the threshold, the 95 % interval of theta contains the true value in 88 to \
-             99 % of the cases, and is 0.1 to 0.3 wide: it distinguishes clusters of two from large times that occur \
+            "for simulated series with 100 of 1000 runs above the threshold, the 95 % interval of theta contains the \
+             true value in 88 to 99 % of the cases. It is 0.1 to 0.3 wide. It distinguishes clusters of two from large \
+            times that occur \
              alone, but it does not distinguish an index of 0.8 from 1"
                 .to_owned(),
         );

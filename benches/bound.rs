@@ -1,9 +1,9 @@
-//! Speed of the analyser and the bounds, in warp instructions per second.
+//! The speed of the analyser and the bounds, in warp instructions per second.
 //!
-//! The block is shaped like a tiled SGEMM: 32 warps, K tiles; in each, two global loads into
-//! shared memory between barriers, then sixteen times two shared loads and a multiply-add. `distinct`
-//! gives each warp and tile steps of its own, so that every one of them is analysed; `equal` is
-//! what real kernels mostly look like, where a section seen just before is recognised.
+//! The block resembles a tiled SGEMM with 32 warps and K tiles. Each tile has two global loads into
+//! shared memory between barriers, then sixteen times two shared loads and a multiply-add. In
+//! `distinct`, the steps of each warp and tile differ, so that every section is analysed. In
+//! `equal`, as in most real kernels, a section equals the previous one and is recognised.
 
 #[path = "../tests/support/bound_kernels.rs"]
 mod bound_kernels;

@@ -1,5 +1,5 @@
-//! How fast the engine replays: warp instructions per second on paths like those of a matrix
-//! product, at a global latency of 200 cycles.
+//! The speed of the engine, in warp instructions per second, on paths like those of a matrix
+//! product with a global latency of 200 cycles.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use warpbound::path::{BarrierUse, BlockPaths, Step, WarpPath};
 use warpbound::program::{Flow, Instr, KernelCode, RegKind, Register, Sem, TimingTable};
 use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
-/// The units of `configs/ecrts25-orin.ron`, which has their sources.
+/// The units of `configs/ecrts25-orin.ron`, which states their sources.
 const MACHINE: &str = r#"Machine(
     name: "bench", hazards: [Raw],
     units: { "int": Unit(init: 2, lat: 2), "alu": Unit(init: 1, lat: 0), "fp32": Unit(init: 1, lat: 3),
@@ -19,7 +19,7 @@ const MACHINE: &str = r#"Machine(
     ops: { "int": "int", "alu": "alu", "fp32": "fp32", "global": "gmem", "shared": "smem", "control": "alu" },
 )"#;
 
-/// The code: per round two tiles are copied to shared memory and multiplied.
+/// The code: in each iteration, two tiles are copied to shared memory and multiplied.
 struct Code {
     program: KernelCode,
     round: Vec<Pc>,
@@ -67,7 +67,7 @@ fn code() -> Code {
     Code { program, round, ret }
 }
 
-/// A block of `warps` warps that go through `rounds` rounds each.
+/// A block of `warps` warps that execute `rounds` iterations each.
 fn paths(code: &Code, warps: usize, rounds: usize) -> BlockPaths {
     let mut path = WarpPath::new();
     for _ in 0..rounds {

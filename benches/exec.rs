@@ -1,5 +1,5 @@
-//! Functional execution, in warp instructions per second: a dense matrix product, and code that
-//! diverges.
+//! The speed of functional execution, in warp instructions per second: a dense matrix product, and
+//! code that diverges.
 
 #[path = "../tests/support/shipped.rs"]
 mod shipped;

@@ -1,4 +1,4 @@
-//! How fast PTX becomes programs.
+//! The speed at which PTX is parsed and lowered to programs.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;

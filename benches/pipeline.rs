@@ -1,6 +1,6 @@
-//! How fast the detailed engine replays real kernels: warp instructions per second on four
-//! sub-cores with coalescing, L1, L2 and DRAM, and the same with instruction buffers, operand collector and
-//! result buses; and on 46 SMs. The paths are recorded before.
+//! The speed of the detailed engine on real kernels, in warp instructions per second. It runs on
+//! four sub-cores with coalescing, L1, L2 and DRAM, then also with instruction buffers, operand
+//! collector and result buses, and on 46 SMs. The paths are recorded in advance.
 
 #[path = "../tests/support/runs.rs"]
 mod runs;
@@ -18,7 +18,7 @@ use warpbound::path::{BlockPaths, BlockSource, Footprint};
 use warpbound::program::TimingTable;
 use warpbound::sim::{CarriedState, PolicySetup, SimSummary, simulate_after};
 
-/// The blocks of a launch, again and again.
+/// The recorded blocks of a launch, which can be replayed repeatedly.
 struct Recorded {
     blocks: Vec<BlockPaths>,
     footprint: Footprint,
@@ -54,7 +54,8 @@ impl BlockSource for Recorded {
     }
 }
 
-/// `accelsim-sm1` without what is around the units: four sub-cores, coalescing and caches are left.
+/// `accelsim-sm1` without instruction buffers, operand collector and result buses: four sub-cores,
+/// coalescing and caches remain.
 const CACHES: &str = "Machine(name: \"caches\", extends: \"accelsim-sm1\", pipeline: Pipeline(front_end: None, \
      collector: None, collect: [], queue: None, result_buses: None, write_back: 0, issue: Issue()))";
 

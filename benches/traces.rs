@@ -1,4 +1,4 @@
-//! How fast traces are read.
+//! The speed at which traces are read.
 
 use std::hint::black_box;
 use std::io::Write;

@@ -1,6 +1,7 @@
 //! Judges every bound on a kernel written as a string, under two policies.
 //!
-//! The kernel is the smallest one known on which a run under plain lrr takes longer than GUB, the published bound.
+//! The kernel is the smallest one known on which a run under plain lrr takes longer than GUB, the
+//! published bound.
 //!
 //!     cargo run --example judge
 

@@ -1,6 +1,7 @@
 //! Makespans and bounds of a PTX launch as memory becomes slower.
 //!
-//! The kernel runs functionally once. What its warps did is then timed, and bounded, on one machine after the other.
+//! The kernel runs functionally once. The paths of its warps are then timed and bounded on several
+//! machines.
 //!
 //!     cargo run --example latencies
 
@@ -23,7 +24,7 @@ fn main() -> Result<(), Diagnostics> {
         return Err(Diagnostic::general("sgemm_naive", "this is no launch").into());
     };
 
-    // what its warps do, block by block
+    // the paths of its warps, block by block
     let (machine_spec, source) = loader.machine_spec(&loader.find_machine("ecrts25-orin", None)?)?;
     let machine = Machine::new(&machine_spec, &source)?;
     let mut executor = Executor::new(&program, &launch, Options::of(&machine, 1 << 20))?;
@@ -45,7 +46,7 @@ fn main() -> Result<(), Diagnostics> {
         let mut makespans = [Cycles::ZERO; 2];
         let mut values = [Cycles::ZERO; 3];
         for paths in &blocks {
-            // blocks of this machine run one after the other, so both add up
+            // blocks run one after the other on this machine, so makespans and bounds are added up
             for (makespan, policy) in makespans.iter_mut().zip([PolicySetup::Gto, PolicySetup::Lrr]) {
                 let run = engine.run_block(paths, &policy, &mut ());
                 *makespan +=

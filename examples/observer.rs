@@ -1,4 +1,5 @@
-//! An observer of one's own: draws when each warp's instructions were initiated, and counts why issue slots stayed empty.
+//! A user-defined observer. It draws when each warp's instructions were initiated, and counts the
+//! reasons why issue slots stayed empty.
 //!
 //!     cargo run --example observer
 

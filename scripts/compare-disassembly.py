@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Compares `warpbound inspect --disasm` with NVIDIA's disassembler, instruction by instruction.
 
-On the machine code of all kernels, and with --random N on words that are made from it by flipping bits and from the
-forms of the table. --digests writes tests/data/sass/disassembly.txt: a digest of what NVIDIA's disassembler prints of
-each file, which a test holds ours against. The disassembler comes with the Python package triton (3.4.0), or is what
-NVDISASM names; warpbound is target/release/warpbound, or what WARPBOUND names.
+The script compares the machine code of all kernels. With --random N, it compares words that are
+made from this code by flipping bits, and from the forms of the table. With --digests, it writes
+tests/data/sass/disassembly.txt: for each file, a digest of the text of NVIDIA's disassembler, with
+which a test compares the text of warpbound. The disassembler is part of the Python package triton
+(3.4.0); NVDISASM names another one. warpbound is target/release/warpbound; WARPBOUND names another
+one.
 """
 
 import argparse

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Regenerates every kernels/NAME/NAME.nvrtc.ptx from its NAME.cu with NVIDIA's compiler (NVRTC).
 
-The files are committed: building and testing do not need NVRTC. NVRTC is a library that needs no driver and no GPU;
-it is part of the Python package nvidia-cuda-nvrtc-cu12. The version is fixed, so that the result is the same on every
-machine.
-Arguments: names of kernels (default: all).
+The files are committed: building and testing do not need NVRTC. NVRTC is a library that needs no
+driver and no GPU; it is part of the Python package nvidia-cuda-nvrtc-cu12. The version is fixed, so
+that the result is the same on every machine. Arguments: names of kernels (default: all).
 """
 
 import ctypes

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Regenerates every kernels/NAME/NAME.sm_61.cubin from its NAME.ptx with NVIDIA's assembler.
 
-The files are committed: building and testing need no assembler. The assembler is part of the Python package triton
-(3.4.0, which contains ptxas 12.8). The version is fixed, so that the result is the same on every machine. PTX for newer
-machines is left out. Arguments: names of kernels (default: all).
+The files are committed: building and testing need no assembler. The assembler is part of the Python
+package triton (3.4.0, which contains ptxas 12.8). The version is fixed, so that the result is the
+same on every machine. PTX for newer machines is left out. Arguments: names of kernels (default:
+all).
 """
 
 import importlib.util
@@ -26,7 +27,7 @@ def tool(name):
         return given
     package = importlib.util.find_spec("triton")
     if package is None:
-        sys.exit(f"compile-kernels-sass: pip install --no-deps triton==3.4.0, or say where it is: {name.upper()}=/path/to/{name}")
+        sys.exit(f"compile-kernels-sass: pip install --no-deps triton==3.4.0, or set {name.upper()}=/path/to/{name}")
     return str(Path(package.submodule_search_locations[0]) / "backends/nvidia/bin" / name)
 
 

@@ -1,18 +1,22 @@
 #!/usr/bin/env bash
-# Tests the readers of all formats with mutated files for MINUTES minutes: scripts/fuzz.sh MINUTES [FORMAT [FIRST]]
+# Tests the readers of all formats with mutated files for MINUTES minutes:
 #
-# Without FORMAT every format of tests/fuzz has an equal share of the time. FIRST is the number of the first input; it is
-# random by default. The script prints for each format the number of inputs, and how many of them were accepted, refused, or
-# failed. A failing input is written to target/fuzz/FORMAT-NUMBER. This command runs one of them again:
+#   scripts/fuzz.sh MINUTES [FORMAT [FIRST]]
 #
-#   WARPBOUND_FUZZ=ptx WARPBOUND_FUZZ_FILE=$PWD/target/fuzz/ptx-17 cargo test --test fuzz one_file -- --ignored
+# Without FORMAT every format of tests/fuzz has an equal share of the time. FIRST is the number of
+# the first input; it is random by default. The script prints for each format the number of inputs,
+# and how many of them were accepted, refused, or failed. A failing input is written to
+# target/fuzz/FORMAT-NUMBER. These commands run one of them again:
 #
-# When the fault is corrected, the file is added to tests/data/fuzz/FORMAT. CARGO is the command for cargo, and MEMORY the
-# limit of a process's address space in KiB.
+#   export WARPBOUND_FUZZ=ptx WARPBOUND_FUZZ_FILE=$PWD/target/fuzz/ptx-17
+#   cargo test --test fuzz one_file -- --ignored
+#
+# When the fault is corrected, the file is added to tests/data/fuzz/FORMAT. The variable CARGO is
+# the command for cargo, and MEMORY the limit of a process's address space in KiB.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-[ $# -ge 1 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,16s/^# \{0,1\}//p' "$0"; exit 2; }
 minutes=$1
 first=${3:-$((RANDOM * 32768 * 32768 + RANDOM * 32768 + RANDOM))}
 

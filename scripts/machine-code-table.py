@@ -3,7 +3,8 @@
 
 It prints the table of docs/machine-code.md.
 
-Results are compared buffer by buffer by `run --dump`; warpbound is target/release/warpbound, or what WARPBOUND names.
+Results are compared buffer by buffer with `run --dump`. warpbound is target/release/warpbound;
+WARPBOUND names another one.
 """
 
 import json

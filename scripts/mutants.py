@@ -6,19 +6,20 @@
     scripts/mutants.py --only 217 340        # two faults by their number
     scripts/mutants.py --list                # every fault that can be planted, with its number
 
-A fault is a changed operator, comparison, number or method, or a statement that is left out. Faults are planted in
-the functions of the folders of FOLDERS, outside of tests, comments and texts. A copy of the repository below
-target/mutants receives all drawn faults at once: a function with a fault has two bodies there, and the environment
-variable WARPBOUND_PLANTED says which of them is executed. So it is built once for all faults (mutant schemata: Untch,
-Offutt, Harrold, ISSTA 1993). The repository itself is not changed. Then the unit tests of the folder run with each
-fault, and the test suites, until a test fails:
+A fault is a changed operator, comparison, number or method, or a statement that is left out. Faults
+are planted in the functions of the folders of FOLDERS, outside of tests, comments and texts. A copy
+of the repository below target/mutants receives all drawn faults at once: a function with a fault
+has two bodies there, and the environment variable WARPBOUND_PLANTED says which of them is executed.
+So it is built once for all faults (mutant schemata: Untch, Offutt, Harrold, ISSTA 1993). The
+repository itself is not changed. Then the unit tests of the folder run with each fault, and the
+test suites, until a test fails:
 
   killed         a test failed, or ran into its time limit
   survived       every test passed: a test is missing, or the fault changes nothing
   does not build the compiler refuses it, so that it proves nothing
 
-Each group of tests is measured first without a fault; those that take longer than --slow seconds are left out. Results are
-printed as they come, and stay in target/mutants/results.txt.
+Each group of tests is measured first without a fault; those that take longer than --slow seconds
+are left out. Results are printed as they come, and stay in target/mutants/results.txt.
 """
 
 import argparse
@@ -42,8 +43,8 @@ TREE = PLACE / "tree"
 RESULTS = PLACE / "results.txt"
 CHOICE = "WARPBOUND_PLANTED"
 
-# The folders in which faults are planted; the crate of each and a filter of its unit tests; and the test suites, the
-# most closely related first.
+# The folders in which faults are planted; the crate of each and a filter of its unit tests; and the
+# test suites, the most closely related first.
 FOLDERS = {
     "crates/bound/src": ("warpbound-bound", "", ["bound", "all_paths", "engine", "accelsim", "exec"]),
     "crates/exec/src/races": ("warpbound-exec", "", ["exec", "bound", "all_paths", "engine", "accelsim"]),
@@ -323,11 +324,11 @@ def measured(which, executable, words, slow, limit):
             skipped.append(rest.pop(0))
         elif failed:
             sys.exit(f"{which} without a fault: {failed}")
-    said(f"without a fault: {which}: {len(names)} tests, {len(skipped)} left out, the others take {in_all:.0f} s")
+    report(f"without a fault: {which}: {len(names)} tests, {len(skipped)} left out, the others take {in_all:.0f} s")
     return [word for name in skipped for word in ("--skip", name)]
 
 
-def said(text):
+def report(text):
     """Prints a result and stores it."""
     print(text, flush=True)
     with RESULTS.open("a") as out:
@@ -352,12 +353,13 @@ def main():
     PLACE.mkdir(parents=True, exist_ok=True)
     command = shlex.split(options.cargo)
     how = "by their numbers" if options.only else f"drawn with seed {options.seed}"
-    said(f"{len(everything)} faults can be planted, {len(drawn)} are, {how}")
+    report(f"{len(everything)} faults can be planted, {len(drawn)} are, {how}")
     chosen, refused = planted_where_it_builds(command, {number: everything[number] for number in drawn})
     for number, fault in refused.items():
-        said(f"does not build: {shown(number, fault)}")
+        report(f"does not build: {shown(number, fault)}")
 
-    # the unit tests run first, since they kill most faults; suites are built and run for the faults that survive
+    # the unit tests run first, since they kill most faults; suites are built and run for the faults
+    # that survive
     alive, killed = list(chosen), 0
     built, skips = {}, {}
     for stage in range(1 + max(len(suites) for *_, suites in FOLDERS.values())):
@@ -374,11 +376,11 @@ def main():
             if by:
                 alive.remove(number)
                 killed += 1
-                said(f"killed by {which} {by} ({time.monotonic() - began:.0f} s): {shown(number, chosen[number])}")
-        said(f"after {stage + 1} of the tests: {killed} killed, {len(alive)} left")
+                report(f"killed by {which} {by} ({time.monotonic() - began:.0f} s): {shown(number, chosen[number])}")
+        report(f"after {stage + 1} of the tests: {killed} killed, {len(alive)} left")
     for number in alive:
-        said(f"survived: {shown(number, chosen[number])}")
-    said(f"{len(drawn)} faults: {killed} killed, {len(alive)} survived, {len(refused)} do not build")
+        report(f"survived: {shown(number, chosen[number])}")
+    report(f"{len(drawn)} faults: {killed} killed, {len(alive)} survived, {len(refused)} do not build")
 
 
 if __name__ == "__main__":

@@ -10,10 +10,12 @@ the same. A sentence that the numbers no longer support is an error; the text of
 
 import json
 import random
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 WARPBOUND = sys.argv[1] if len(sys.argv) > 1 else "target/release/warpbound"
@@ -87,6 +89,16 @@ def so(condition, sentence):
     if not condition:
         sys.exit(f"no longer so, write it anew: {sentence}")
     return sentence
+
+
+def filled(text):
+    """Returns a paragraph or list with lines of at most 100 columns. Code in quotes is not broken."""
+    lines = []
+    for item in re.split(r"\n(?=\* )", text.strip()):
+        joined = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", "\0"), " ".join(item.split()))
+        indent = "  " if item.startswith("* ") else ""
+        lines += textwrap.wrap(joined, 100, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+    return "\n".join(lines).replace("\0", " ")
 
 
 def with_compiler(compiler):
@@ -171,7 +183,7 @@ def table3():
         rows.append(row(f"the paper, {policy}, mean", at("clang", policy, "published")))
         rows += [row(f"{kernels} kernels, {name}", at(name, policy, "ours")) for name in COMPILERS]
         rows.append(row(f"{len(calls) // per_point} calls of {programs(calls)} programs", means(calls, policy)))
-        rows.append(row(f"those of {LARGE} threads or more ({len(large) // per_point})", means(large, policy)))
+        rows.append(row(f"the calls with {LARGE} threads or more ({len(large) // per_point})", means(large, policy)))
     moved = max(abs(mean["clang"][key]["ours"] - mean["NVRTC"][key]["ours"]) for key in mean["clang"])
     single = {name: by_point(runs) for name, runs in [("clang", of_suite), ("NVRTC", of_nvrtc)]}
     both = single["clang"].keys() & single["NVRTC"].keys()
@@ -192,7 +204,7 @@ def table3():
     turned = all(mean_of_calls[key]["ours"] < weighted["calls"][key]["ours"] for key in mean_of_calls) and all(
         mean["clang"][key]["ours"] > weighted["suite"][key]["ours"] for key in mean["clang"]
     )
-    order = so(turned, "This turns the order of mean and weighted mean to that of the paper, at every latency")
+    order = so(turned, "The mean is then below the weighted mean, as in the paper, at every latency")
     paper = lambda policy: at("clang", policy, "published")
     rises = so(
         paper("lrr")[-1] > paper("lrr")[-2] > paper("lrr")[-3] and paper("gto")[-2] > paper("gto")[-3],
@@ -202,27 +214,23 @@ def table3():
     so(falls, rises)
     peak = lambda policy: LATENCIES[max(range(len(LATENCIES)), key=at("clang", policy, "ours").__getitem__)]
     peaks = " and ".join(f"{peak(policy)} ({policy})" for policy in POLICIES)
-    return f"""## Table 3
-
+    start = filled("""
 The paper averages the overestimation of GUB over 583 calls of the 58 kernels of Rodinia, cut to one block. That suite is
-not in the repository. Three things may matter, and each was tried by itself; chance is the fourth:
-
-{chr(10).join(rows)}
-
-* **Compiler**: `reproduce table3 --compiler nvrtc`. The means move by at most {moved:.1f} points, though single kernels move by up
-  to {difference[most]:.1f} (`{most[0]}`, latency {most[1]}, {most[2]}; at 200 under gto {", ".join(examples)}). It is not what
-  explains them.
+not in the repository. Three causes of the differences are possible, and each was tried by itself. Chance is a fourth one:""")
+    causes = filled(f"""
+* **Compiler**: `reproduce table3 --compiler nvrtc`. The means change by at most {moved:.1f} points, although single kernels change
+  by up to {difference[most]:.1f} (`{most[0]}`, latency {most[1]}, {most[2]}; at 200 under gto {", ".join(examples)}). So the compiler does not
+  explain the differences.
 * **What is averaged**: `reproduce table3-calls`. A kernel that a program calls 23 times counts 23 times. {order}.
-* **Size of blocks**: of those calls, the ones of blocks of {LARGE} threads or more, which Rodinia mostly has. They were
-  picked after the other numbers were known; they show how far the choice of kernels reaches, and are no reproduction.
-* **Chance**: the mean of {OF_RODINIA} kernels drawn from our {kernels} (at 200 under gto, {DRAWS} draws) is between {low:.1f} and {high:.1f} in 95 of
-  100 draws (without replacement), the paper's is {mean["clang"][200, "gto", None, None]["published"]:.1f}.
-
-Not explained: {rises}. A bound is loosest
-where the idle cycles of a warp are about as many as the exec cycles of the others (the paper, section 4.2). The means of our
-{kernels} kernels by clang are largest at {peaks}. Which kernels of Rodinia make the paper's rise cannot be
-told from the paper.
-"""
+* **Size of blocks**: only the calls with blocks of {LARGE} threads or more, which Rodinia mostly has. They were chosen after
+  the other numbers were known. They show how much the choice of kernels matters, and are no reproduction.
+* **Chance**: the mean of {OF_RODINIA} kernels drawn without replacement from our {kernels} (at 200 under gto, {DRAWS} draws) is between
+  {low:.1f} and {high:.1f} in 95 of 100 draws. The mean of the paper is {mean["clang"][200, "gto", None, None]["published"]:.1f}.""")
+    rest = filled(f"""
+One difference is not explained: {rises}. A bound is loosest where the idle cycles of a warp are about as many as the exec
+cycles of the others (the paper, section 4.2). The means of our {kernels} kernels by clang are largest at {peaks}. The paper does
+not say which kernels of Rodinia make its means rise.""")
+    return "\n\n".join(["## Table 3", start, chr(10).join(rows), causes, rest])
 
 
 def programs(calls):
@@ -268,30 +276,29 @@ def table4():
                     f"{(b - a) / (1 / w - 1 / v):.0f}" for (v, a), (w, b) in zip(pairs, pairs[1:])
                 )
     of = lambda policy, which: f"{slopes['naive', policy, which]} for naive and {slopes['double buffering', policy, which]} for double buffering"
-    return f"""## Table 4
-
-The paper's two matrix products are not public. Ours follow its description: they compute "a matrix of size 1024*number_of_threads by a
-matrix of size number_of_threads*1024", so K is 1024, 512, 256 and 128 with 32, 16, 8 and 4 warps. With K = 1024 for all of them the numbers of
-double buffering at latency 400 with 4 warps are {same_k[first[0]]:.1f} (lrr) and {same_k[first[1]]:.1f} (gto) instead of {ours("clang", first[0]):.1f} and {ours("clang", first[1]):.1f}; no other number by clang of
-`reproduce table4` moves by more than {rest:.1f} points. The paper does not name its policy; its numbers are the same in both tables. GUB by warps, ours with PTX by clang and by NVRTC:
-
-{chr(10).join(tables)}
-* **Compiler**: naive moves by up to {moves["naive", "lrr"]} and
-  {moves["naive", "gto"]}: both unroll the inner loop eight times, but where B is
-  copied NVRTC computes both addresses anew for each element, {copying(".nvrtc.ptx")} instructions a round where clang has {copying(".ptx")}. Double buffering moves by up to
+    start = filled(f"""
+The paper's two matrix products are not public. Ours follow its description: they compute "a matrix of size
+1024*number_of_threads by a matrix of size number_of_threads*1024", so K is 1024, 512, 256 and 128 with 32, 16, 8 and 4 warps.
+With K = 1024 for all of them, double buffering at latency 400 with 4 warps has {same_k[first[0]]:.1f} (lrr) and {same_k[first[1]]:.1f} (gto) instead
+of {ours("clang", first[0]):.1f} and {ours("clang", first[1]):.1f}. No other number of `reproduce table4` by clang changes by more than {rest:.1f} points. The paper does
+not name its policy; its numbers are the same in both tables. The tables show GUB by number of warps. Ours are with PTX by
+clang and by NVRTC:""")
+    causes = filled(f"""
+* **Compiler**: the numbers of naive change by up to {moves["naive", "lrr"]} and {moves["naive", "gto"]}. Both compilers unroll
+  the inner loop eight times. In the loop that copies B, NVRTC computes both addresses anew for each element. It has
+  {copying(".nvrtc.ptx")} instructions per iteration, and clang {copying(".ptx")}. The numbers of double buffering change by up to
   {moves["double buffering", "lrr"]} and {moves["double buffering", "gto"]}.
-* **Warps**: a line b + c / warps through each two neighbours of the paper's numbers at latency 5 has c = {of("lrr", "published")},
-  so its numbers are no such line. Ours have c = {of("lrr", "ours")} under lrr,
-  {of("gto", "ours")} under gto. Why the overestimation of double buffering with few warps grows so much more
-  in the paper is not explained.
-"""
+* **Warps**: suppose that a number is b + c / warps. Each two neighbouring numbers of the paper at latency 5 then determine c:
+  {of("lrr", "published")}. So the numbers of the paper do not have this form. Ours give {of("lrr", "ours")} under lrr, and
+  {of("gto", "ours")} under gto. It is not explained why the overestimation of double buffering with few warps grows so much
+  more in the paper.""")
+    return "\n\n".join(["## Table 4", start, chr(10).join(tables).rstrip(), causes])
 
 
-print("""# Plans
-
-Embedded plans, for `warpbound sweep NAME --out DIR` and `warpbound reproduce NAME`. What follows is what was found about
-their differences from the paper (Jeanmougin et al., ECRTS 2025) beyond three percentage points. The page is the output of
-`scripts/plans-readme.py`.
-""")
-print(table3())
-print(table4(), end="")
+print("# Plans", end="\n\n")
+print(filled("""
+The plans in this folder are embedded, for `warpbound sweep NAME --out DIR` and `warpbound reproduce NAME`. This page says
+what was found about the differences from the paper (Jeanmougin et al., ECRTS 2025) that exceed three percentage points.
+`scripts/plans-readme.py` generates it."""), end="\n\n")
+print(table3(), end="\n\n")
+print(table4())

@@ -5,9 +5,10 @@
     venv/bin/pip install numpy==2.4.6 scipy==1.17.1 statsmodels==0.15.0 lmoments3==1.0.8 pyextremes==2.6.1 arch==8.0.0
     venv/bin/python scripts/pwcet-reference.py tests/data/pwcet
 
-Each set is NAME.txt, one number a line, and NAME.json, what other programs say of it. Maximum likelihood is that of
-scipy's `fit`, which ends at 1e-4 or so, polished with a tight simplex. The extremal index is in none of
-these packages; it is written here from the formulas of Ferro and Segers.
+Each set is NAME.txt, with one number per line, and NAME.json, with the results of other programs.
+Maximum-likelihood fits begin with scipy's `fit`, whose error is about 1e-4, and are refined by the
+simplex method with a small tolerance. None of these packages computes the extremal index; it is
+computed here from the formulas of Ferro and Segers.
 """
 
 import json
@@ -118,7 +119,7 @@ def profile_xi(data, best, maximum):
 
 
 def distance(name, data, parameters):
-    """A statistic of `goodness_of_fit` with all parameters known: as of points and a distribution."""
+    """Returns a statistic of `goodness_of_fit` for points and a distribution with known parameters."""
     known = dict(c=parameters[0], loc=0, scale=parameters[1])
     return stats.goodness_of_fit(stats.genpareto, data, known_params=known, statistic=name, n_mc_samples=1).statistic
 
@@ -217,7 +218,7 @@ def blocks(x):
 
 
 def distributions():
-    """Points of both distributions: xi, then (probability, quantile, and the probability of that)."""
+    """Returns points of both distributions: xi, then (probability, quantile, probability of the quantile)."""
     out = {"gpd": [], "gev": []}
     for xi in (-0.6, -0.2, -1e-3, 0.0, 1e-3, 0.2, 0.9):
         for p in (0.5, 1e-3, 1e-9):

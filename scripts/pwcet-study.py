@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Does a pWCET hold? Runs `warpbound pwcet KERNEL --judge` over the suite and writes the table of docs/pwcet.md.
+"""Runs `warpbound pwcet KERNEL --judge` over the suite and writes the tables of docs/pwcet.md.
 
-  scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md       (18 minutes on two idle cores)
-  scripts/pwcet-study.py target/release/warpbound 2                    (the second table only)
-  scripts/pwcet-study.py target/release/warpbound --keep DIR           (what each command printed is kept in DIR, and is
-                                                                        not run again)
+  scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md     (18 minutes on two idle cores)
+  scripts/pwcet-study.py target/release/warpbound 2                   (only the second table)
+  scripts/pwcet-study.py target/release/warpbound --keep DIR
 
-A kernel whose time does not vary has no row. Every number can be had again by the command above its table.
+With --keep, the output of each command is stored in DIR, and the command is not run again.
+
+A kernel whose time does not vary has no row. The command above each table reproduces its numbers.
 """
 
 import argparse
@@ -37,21 +38,21 @@ STUDIES = [
 
 
 HEAD = """`pwcet` fits the tail of some thousand runs and says which time a run exceeds with probability 1e-9.
-Here many more runs are simulated than it has seen.
+For this page many more runs were simulated than `pwcet` was given.
 
 * *accepted*: all tests of the decision flow accept (1 %).
 * *doubtful ties*: the tail has few distinct values.
 * *below a run*: one of the further runs took longer than the time at 1e-9. That time is no whole
   number, and is not rounded for this comparison.
 * *too many from*: the largest probability at which more runs took longer than the curve allows
-  (p < 0.001). An estimate that is right on average is a little too low every other time, which so
-  many runs show. Therefore the table has the same column for the upper limits of the intervals
-  (95 %, profile likelihood).
-* Bounds are the largest on the paths of the further runs. `explored` is the worst schedule of the
-  first 20 runs, where blocks are small enough. On the machines of the second and third table no
-  bound applies.
+  (p < 0.001). An estimate that is right on average is a little too low in half of all cases, and so
+  many runs reveal this. Therefore the table has the same column for the upper limits of the
+  intervals (95 %, profile likelihood).
+* The bounds are the largest ones on the paths of the further runs. `explored` is the worst schedule
+  of the first 20 runs, where blocks are small enough. On the machines of the second and third table
+  no bound applies.
 
-Made by `scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md`.
+`scripts/pwcet-study.py target/release/warpbound > docs/pwcet.md` generates this page.
 """
 
 
@@ -138,8 +139,10 @@ def main():
         print(f"    warpbound pwcet KERNEL {' '.join(options)}\n".replace("memory.jitter=Geometric(4)", "'memory.jitter=Geometric(4)'"))
         print(
             f"{len(rows)} kernels vary, {still} have no curve (their time is always the same, or takes too few values).\n"
-            f"The tests accept {accepted}. Of these {accepted_low} have a time at 1e-9 below a run, {limit_low} even its upper limit (95 %);\n"
-            f"{contradicted} are contradicted at some probability, {limit_contradicted} with their upper limit. Of all {len(rows)}, {low} lie below a run.\n"
+            f"The tests accept {accepted}. For {accepted_low} of these a run took longer than the time at 1e-9, and for {limit_low} even\n"
+            f"longer than the upper limit of this time (95 %). {contradicted} of them are contradicted at some\n"
+            f"probability, {limit_contradicted} even with the upper limit. Of all {len(rows)} kernels, a run took longer than the time at\n"
+            f"1e-9 for {low}.\n"
         )
         heading = ["kernel", "accepted", "xi", "doubtful ties", "longest analysed", "at 1e-9", "longest of all", "below a run",
                    "too many from", "upper limit at 1e-9", "too many beyond limits from", "iwb", "lwb", "static", "explored"]

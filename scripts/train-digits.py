@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Trains the network of kernels/digits and writes its weights, test images and reference outputs.
 
-A feed-forward network 784-128-64-10 with ReLU on all three layers (Adalbert et al., ERTS 2022, section V). The paper
-uses the images of MNIST; this script uses the 1797 handwritten digits of 8x8 pixels that the Python package
-scikit-learn contains (E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI, CC BY 4.0), made
-28x28 by bilinear interpolation as the kernel `digits_enlarge` does it. 64 of them, drawn with a seed, are held out:
-they are not used to train, choose or scale anything.
+A feed-forward network 784-128-64-10 with ReLU on all three layers (Adalbert et al., ERTS 2022,
+section V). The paper uses the images of MNIST; this script uses the 1797 handwritten digits of 8x8
+pixels that the Python package scikit-learn contains (E. Alpaydin and C. Kaynak, Optical Recognition
+of Handwritten Digits, UCI, CC BY 4.0), made 28x28 by bilinear interpolation as the kernel
+`digits_enlarge` does it. 64 of them, drawn with a seed, are held out: they are not used to train,
+choose or scale anything.
 
-The files are committed: building and testing need no Python. They were made with numpy 2.4.6 and scikit-learn 1.9.1;
-another machine may add in another order, and then some weights differ by one. The files are little endian:
+The files are committed: building and testing need no Python. They were made with numpy 2.4.6 and
+scikit-learn 1.9.1; another machine may add in another order, and then some weights differ by one.
+The files are little endian:
 
     digits.weights{1,2,3}.bin   signed bytes, neurons x inputs; the weight is the byte times the layer's scale, which is
                                 a power of two and is printed
@@ -101,8 +103,8 @@ def main():
         bytes_.append(np.rint(matrix / scale).astype(np.int8))
         rounded.append(bytes_[-1] * scale)
         print(f"layer {index + 1}: scale 2^{int(np.log2(scale))}")
-    # Softmax does not change if a constant is added to all sums, but the last ReLU does: without this step all outputs of an
-    # image could be zero.
+    # Softmax does not change if a constant is added to all sums, but the last ReLU does: without
+    # this step all outputs of an image could be zero.
     _, summed = outputs(enlarged(images[train]), rounded, biases)
     biases[2] += 1 - summed.max(axis=0).min()
 

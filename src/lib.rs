@@ -30,7 +30,7 @@
 //!    bounds, block by block.
 //! 8. `crates/cli/src/commands/check/mod.rs`: the command `check`, which drives all of this.
 //!
-//! ### First walk: `warpbound check saxpy`
+//! ### First example: `warpbound check saxpy`
 //!
 //! 1. `src/main.rs` calls [`cli::main`]. It parses the arguments (`crates/cli/src/args.rs`) and
 //!    calls the function of the command, here `run` in `crates/cli/src/commands/check/mod.rs`.
@@ -44,11 +44,12 @@
 //! 4. For each block, [`sim`] replays the paths under the policy, and [`bound::Analyser`] analyses
 //!    them. Neither sees a result of the other.
 //! 5. `Judge::block` in `crates/judge/src/check/judge.rs` compares the makespan of the block with
-//!    the value of each bound. The totals are a [`check::JudgedLaunch`], which has a [`check::Verdict`].
+//!    the value of each bound. The totals are a [`check::JudgedLaunch`], which has a
+//!    [`check::Verdict`].
 //! 6. `crates/report/src/check.rs` formats it as text or JSON, and `crates/cli/src/output.rs`
 //!    prints it and determines the exit code.
 //!
-//! ### Second walk: a bound, from a path to a judged number
+//! ### Second example: a bound, from a path to a judged number
 //!
 //! 1. [`bound::Analyser`] (`crates/bound/src/section.rs`) splits the paths of a block at barriers
 //!    into sections. For each section it analyses each warp as if the warp ran alone, by the
@@ -59,8 +60,8 @@
 //!    the [`bound::BoundReport`] of the block.
 //! 3. [`bound::Bound::applicable`] tests the premises of the bound on a [`bound::Context`], which
 //!    holds the facts about the machine, the policy and the run (`crates/bound/src/context.rs`).
-//!    Only a bound whose premises hold gets a [`bound::Applicable`], and only that turns a value
-//!    into a [`bound::Guarantee`].
+//!    Only a bound whose premises hold gets a [`bound::Applicable`], and only an `Applicable` turns
+//!    a value into a [`bound::Guarantee`].
 //! 4. `Judge::block` in `crates/judge/src/check/judge.rs` enters the guarantee beside the
 //!    makespan of the block in a [`check::BlockTable`], and adds it to the [`check::BoundRow`] of
 //!    the run.
@@ -68,7 +69,7 @@
 //!    functional run depend on timing, for example because of a memory race.
 //!    [`check::BoundRow::verdict`] is the judged result.
 //!
-//! ### Third walk: an instruction, from PTX text to a cycle
+//! ### Third example: an instruction, from PTX text to a cycle
 //!
 //! The example is `bfind.u32 %r2, %r1;`.
 //!
@@ -108,7 +109,7 @@
 //! * A front end decodes a kernel into a [`program::KernelCode`]: [`ptx`] for PTX, [`sass`] for
 //!   machine code, [`micro`] for small kernels in a notation of their own.
 //! * [`accelsim`] reads traces of Accel-Sim's tracer. A trace contains both the instructions and
-//!   the paths, so that nothing is executed.
+//!   the paths, so it is not executed.
 //! * [`exec`] executes a launch functionally, once, 32 lanes at a time. It produces the
 //!   [`path::BlockPaths`] of each block in launch order, four bytes per step, without any times.
 //! * A *program* ([`program::sequence`]) is a sequence of launches over memory that persists
@@ -117,24 +118,25 @@
 //!   other.
 //! * [`sim`] replays paths under a scheduling policy and emits events to observers ([`trace`]).
 //!   [`bound`] reads the same paths and computes phases and bounds.
-//! * [`check`] is the only place where a simulated makespan meets a bound.
+//! * [`check`] is the only module that compares a simulated makespan with a bound.
 //! * [`explore`] searches instead of simulating one schedule. It finds the exact worst and best
-//!   case of a block over all schedules, long schedules of larger blocks ([`explore::adversary`]),
-//!   blocks and launches that violate a bound ([`explore::hunt`]) and timing anomalies
-//!   ([`explore::anomaly`]). It enumerates the blocks of a small grammar ([`explore::grammar`]) and
-//!   implements the Fermi model of Raravi and Andersson, 2010 ([`explore::fermi`]).
+//!   case of a block over all schedules, and long schedules of larger blocks
+//!   ([`explore::adversary`]). It also finds blocks and launches that violate a bound
+//!   ([`explore::hunt`]) and timing anomalies ([`explore::anomaly`]). It enumerates the blocks of a
+//!   small grammar ([`explore::grammar`]) and implements the Fermi model of Raravi and Andersson,
+//!   2010 ([`explore::fermi`]).
 //! * [`exec::all_paths`] executes warps with all loaded data unknown, so that its
 //!   [`path::PathSet`]s cover every input. [`bound::all_paths`] computes the bound over all paths
 //!   of a set.
 //! * [`sweep`] defines plans, their points and their results. The points run through
 //!   [`check::judge_each`], which the commands `check` and `compare` use, too.
-//! * [`hybrid`] estimates execution times in another way: it measures the times of warps between
+//! * [`hybrid`] estimates execution times in another way. It measures the times of warps between
 //!   points of the code, in traces of any machine, and combines them along the control flow graph.
 //! * [`pwcet`] takes a sample of execution times, simulated or measured, and estimates which times
 //!   are exceeded with a small probability, by extreme-value statistics.
 //! * [`why`] reads the events of a run and finds its critical path, that is, the cause of each
 //!   cycle of the makespan.
-//! * [`load`] reads what names and files refer to: kernels, machines, policies.
+//! * [`load`] reads kernels, machines and policies by name or from files.
 //! * [`report`] formats results as text and JSON. [`cli`] does all other input and output.
 //!
 //! ## Invariants
@@ -173,21 +175,21 @@
 //!  core                      programs, paths, machines, diagnostics
 //! ```
 //!
-//! `sim` and `bound` do not depend on each other, and `bound` depends on `core` alone: that the
-//! simulation and the bounds are independent is a fact that Cargo enforces. `sim` depends on `core`
-//! and `trace` alone, so that it cannot execute kernels itself. `why`, in the crate `trace`, cannot
-//! use the simulation either: a critical path that is computed by the code that produced the times
-//! would not explain them.
+//! `sim` and `bound` do not depend on each other, and `bound` depends on `core` alone. So Cargo
+//! enforces that the simulation and the bounds are independent. `sim` depends on `core` and `trace`
+//! alone, so that it cannot execute kernels itself. `why`, in the crate `trace`, cannot use the
+//! simulation either: a critical path that is computed by the code that produced the times would
+//! not explain them.
 //!
 //! The package `warpbound` re-exports the modules of all crates under the names that this guide
-//! uses, and contains the program and the tests of the whole. Without its default feature `cli` it
-//! has neither command line nor reports nor hybrid analysis, and so no parser of arguments, no
-//! plots and no solver of linear programs.
+//! uses, and contains the program and the integration tests. Without its default feature `cli` it
+//! has no command line, no reports and no hybrid analysis. It then does not depend on a parser of
+//! arguments, a library for plots or a solver of linear programs.
 //!
-//! Within a crate, the modules of a folder (files, and folders with everything in them) use each
-//! other without a cycle, whatever the path or re-export. A `mod.rs` may use its children, and they
-//! may use what it defines itself; what it only re-exports counts as the child's. `tests/layers.rs`
-//! enforces this rule, and compares the rows above with each `Cargo.toml`.
+//! Within a crate, the modules of a folder (its files, and its subfolders as a whole) use each
+//! other without a cycle, through any path or re-export. A `mod.rs` may use its children, and they
+//! may use what it defines itself. An item that it only re-exports counts as an item of the child.
+//! `tests/layers.rs` enforces this rule, and compares the rows above with each `Cargo.toml`.
 //!
 //! ## Where to look
 //!
@@ -236,8 +238,8 @@
 //!
 //! | topic | location |
 //! |---|---|
-//! | a plan, its run, its judgement | `crates/judge/src/check/plan.rs`, `run.rs`, `judge.rs` and `judged_launch.rs` beside it |
-//! | functional execution ahead of the simulation, on a thread | `crates/judge/src/check/ahead.rs` |
+//! | the plan, the run and the judgement of a check | `crates/judge/src/check/plan.rs`, `run.rs`, `judge.rs` and `judged_launch.rs` beside it |
+//! | functional execution ahead of the simulation, on a thread of its own | `crates/judge/src/check/ahead.rs` |
 //! | one functional run for several machines and policies | `crates/judge/src/check/replay.rs`, `crates/judge/src/check/applications.rs`, `crates/judge/src/check/each.rs` |
 //! | applications, their totals, their runs | `crates/judge/src/check/application.rs`, `judged_application.rs`, `applications.rs` beside it |
 //! | checkpoints: content; file; identity | `crates/judge/src/check/progress.rs`; `crates/cli/src/checkpoint.rs`; `crates/cli/src/checkpoint/identity.rs` |
@@ -255,11 +257,11 @@
 //! |---|---|
 //! | the transition system of a block; of several resident blocks | `crates/judge/src/explore/model.rs`; `crates/judge/src/explore/resident.rs` |
 //! | the worst schedule of a large block, slack and luck | [`explore::adversary`], `crates/report/src/worst.rs` |
-//! | the critical path of a run; its comparison with another's | [`why`], `crates/report/src/explain.rs`; `crates/report/src/diff.rs` |
-//! | the hybrid analysis of Betts and Donaldson, ECRTS 2013 | [`hybrid`]; its traces are `crates/hybrid/src/trace.rs` |
+//! | the critical path of a run; the comparison of two runs | [`why`], `crates/report/src/explain.rs`; `crates/report/src/diff.rs` |
+//! | the hybrid analysis of Betts and Donaldson, ECRTS 2013; its traces | [`hybrid`]; `crates/hybrid/src/trace.rs` |
 //! | instrumentation points of a kernel; when warps pass them | `crates/hybrid/src/instrumented.rs`; `crates/trace/src/trace/ipoints.rs`, `crates/hybrid/src/run.rs` |
 //! | measured times; campaigns of random runs | `crates/cli/src/measurements.rs`; `crates/cli/src/commands/pwcet/`, [`sweep::Draws`] |
-//! | plans, their points, records and shards | [`sweep`]; the folder of results is `crates/cli/src/files/results.rs` |
+//! | plans, their points, records and shards; the folder of results | [`sweep`]; `crates/cli/src/files/results.rs` |
 //! | a folder of results as a by-product of `check` and `compare` | `crates/cli/src/commands/sweep/recording.rs` |
 //! | published numbers beside simulated ones | `crates/report/src/reproduce/`, `plans/` |
 //!
@@ -270,7 +272,7 @@
 //! | the options of a command; the command; what it prints | `crates/cli/src/args/`; `crates/cli/src/commands/`; [`report`], one file or folder each |
 //! | options that replace parts of a launch | `crates/judge/src/load/launches.rs`, `crates/judge/src/load/arguments.rs` |
 //! | lists of machines and policies; batches on threads | `crates/cli/src/lists.rs`; `crates/cli/src/batch.rs` |
-//! | the JSON object around every result | [`report::output`] |
+//! | the JSON object that contains every result | [`report::output`] |
 //! | JSON Schemas, made from the types; the test of output against them | `schemas/`, `crates/report/src/schemas.rs`; `tests/support/json_output.rs` |
 //! | traces of a run as files | `crates/trace/src/trace/csv.rs`, `crates/trace/src/trace/kanata.rs`, `crates/trace/src/trace/perfetto/` |
 //! | counters of the memory in a trace | `crates/sim/src/pipeline/samples.rs` |

@@ -18,7 +18,7 @@ const FRAME_MS: f64 = 100.0;
 /// The time limit for opening the report of 10^5 points.
 const OPEN_MS: f64 = 2000.0;
 
-/// Returns an empty folder of this test's own.
+/// Returns an empty folder for this test.
 fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&dir);
@@ -28,8 +28,8 @@ fn scratch(name: &str) -> PathBuf {
 
 fn warpbound(dir: &Path, args: &[&str], code: i32) {
     let output = Command::new(env!("CARGO_BIN_EXE_warpbound")).args(args).current_dir(dir).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
+    let error_text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {error_text}");
 }
 
 /// Returns the path of a screenshot.
@@ -48,7 +48,7 @@ fn is_quiet(browser: &Browser) {
     assert!(requests.iter().all(|url| url.starts_with("file:") || url.starts_with("data:")), "{requests:?}");
 }
 
-/// Takes screenshots in light and dark, wide and narrow, and on paper.
+/// Takes screenshots in light and dark colours, wide and narrow, and as printed.
 fn look(browser: &Browser, name: &str) {
     browser.resize(1280, 900);
     browser.screenshot(&picture(&format!("{name}-light.png")));
@@ -78,7 +78,7 @@ fn column(browser: &Browser, table: &str, index: usize) -> Vec<String> {
 
 #[test]
 #[ignore = "needs Chromium and ChromeDriver"]
-fn a_report_sorts_filters_and_stays_by_itself() {
+fn a_report_sorts_filters_and_is_self_contained() {
     let dir = scratch("browser-report");
     let plan = "Sweep(kernels: [Kernel(\"vecadd\"), Kernel(\"saxpy\"), Kernel(\"reduce_shfl\"), Kernel(\"dotprod\"), Kernel(\"conv_rows\"),
         Kernel(\"bitonic_warp\"), Kernel(\"blackscholes\"), Kernel(\"attention\"), Kernel(\"btree_group\"), Kernel(\"lrr-witness\")],
@@ -332,7 +332,7 @@ fn a_long_timeline_stays_fluid() {
 
 #[test]
 #[ignore = "needs Chromium and ChromeDriver"]
-fn timelines_of_kernels_are_good_to_look_at() {
+fn timelines_of_kernels_open_without_errors() {
     let dir = scratch("browser-kernels");
     let browser = Browser::start(&dir.join("profile"));
     for (kernel, machine) in [

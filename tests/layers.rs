@@ -1,12 +1,12 @@
-//! Rules about the text of the sources.
+//! Tests of rules about the text of the sources.
 //!
 //! * The crates depend on each other as the guide in `src/lib.rs` shows. Cargo enforces what the
 //!   `Cargo.toml` of each crate says; this test compares these files with the guide's rows.
 //! * The modules at the top of a crate may only use those of lower rows, or further to the right in
-//!   their own. It is read from every `crate::module` that a file names, outside comments.
+//!   their own. The test reads every `crate::module` that a file names, outside comments.
 //! * Dependences within a folder have one direction, too: its files and folders use each other
 //!   without a cycle.
-//! * The repository stands alone: no file names a page that a reader does not have.
+//! * The repository is self-contained: no file names a page that a reader does not have.
 //! * The numbered sections of `warpbound::model` that comments name exist.
 //! * The paths that the guide in `src/lib.rs` and `CONTRIBUTING.md` name exist.
 
@@ -51,8 +51,8 @@ fn place(rows: &[&[&str]], name: &str) -> Option<(usize, usize)> {
         .find_map(|(row, names)| names.iter().position(|n| *n == name).map(|column| (row, column)))
 }
 
-/// Returns whether a module may name another one of its crate. What is in no row is a name that the
-/// crate takes from another crate.
+/// Returns whether a module may name another one of its crate. A name that is in no row comes from
+/// another crate.
 fn allowed(rows: &[&[&str]], from: &str, to: &str) -> bool {
     match (place(rows, from), place(rows, to)) {
         (Some(a), Some(b)) => from == to || b.0 > a.0 || (b.0 == a.0 && b.1 > a.1),
@@ -162,7 +162,7 @@ fn modules_use_those_of_lower_rows() {
 }
 
 #[test]
-fn the_rule_itself_forbids_what_it_should() {
+fn the_rule_forbids_known_violations() {
     let rows = |folder| MODULES.iter().find(|(name, _)| *name == folder).unwrap().1;
     for (folder, from, to) in [
         ("crates/core", "base", "machine"),
@@ -187,8 +187,7 @@ fn the_rule_itself_forbids_what_it_should() {
 
 /// Tests, in every folder of every crate, the graph of modules. One module (a file, or a folder
 /// with all its contents) points to another if it names something that the other defines, by
-/// whatever path and through whatever re-export. No path along these arrows may lead back to its
-/// start.
+/// whatever path and through whatever re-export. The graph must have no cycle.
 ///
 /// Parents are not siblings. A `mod.rs` may use its children, and they may use what it defines
 /// itself, the vocabulary that the folder shares; what it only re-exports counts as defined by the
@@ -212,7 +211,7 @@ fn modules_of_a_folder_use_each_other_one_way() {
 }
 
 #[test]
-fn circles_are_found_however_they_are_written() {
+fn cycles_are_found_however_they_are_written() {
     let circles = |files: &[(&str, &str)]| {
         let files: Vec<(String, String)> =
             files.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect();

@@ -1,4 +1,4 @@
-//! The words that the glossary (`docs/glossary.md`) defines and bans.
+//! Tests of the words that the glossary (`docs/glossary.md`) defines and bans.
 //!
 //! The comments in the code, the messages in `src` and the pages of the book do not contain the
 //! words that the glossary lists under "Words to avoid", and no documentation comment in `src`

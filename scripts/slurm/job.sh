@@ -3,12 +3,12 @@
 #   job.sh shard BINARY PLAN OUT SHARDS    one shard: a task of the array
 #   job.sh merge BINARY OUT SHARDS         the job after it
 #
-# A job exits with 0 if it has a result for every point. Violated bounds and failed points are results, and not failures of
-# the job.
+# A job exits with 0 if it has a result for every point. Violated bounds and failed points are
+# results, and not failures of the job.
 set -uo pipefail
 
-# How often a shard whose process is killed is restarted. Without a limit, a shard for which memory is too small would be
-# restarted for ever.
+# How often a shard whose process is killed is restarted. Without a limit, a shard for which memory
+# is too small would be restarted for ever.
 most_restarts=3
 
 say() { echo "$(date +%FT%T) $name: $*"; }
@@ -18,8 +18,9 @@ give_up() {
     exit 1
 }
 
-# Runs warpbound with these arguments and sets `code` to its exit code. Gives up unless all results are there or a signal
-# ended the command. Quotes in texts of the report are escaped, so that the pattern does not match them.
+# Runs warpbound with these arguments and sets `code` to its exit code. Gives up unless all results
+# exist or a signal ended the command. Quotes in texts of the report are escaped, so that the
+# pattern does not match them.
 run() {
     local file=$out/slurm/$name.json report
     # the report of an earlier run must not be mistaken for that of this run
@@ -38,7 +39,7 @@ run() {
     [ "$points" = "$wanted" ] || give_up 'points are missing; submit again to resume'
     case $code in
     0 | 3) ;; # 3: bounds are violated
-    *) give_up 'could not write all there is; see above' ;;
+    *) give_up 'could not write all results; see above' ;;
     esac
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Submits a sweep as a Slurm job array, one task per shard, and a job that merges the results. See README.md.
+# Submits a sweep as a Slurm job array, one task per shard, and a job that merges the results. See
+# README.md.
 set -euo pipefail
 
 usage='usage: submit.sh PLAN.ron OUT SHARDS [sbatch options...]
@@ -11,13 +12,15 @@ fail() {
     exit 1
 }
 
-# Prints the absolute path of a file. Links are kept, since files that a plan names are relative to the plan.
+# Prints the absolute path of a file. Links are kept, since files that a plan names are relative to
+# the plan.
 absolute() {
     local folder
     folder=$(cd -- "$(dirname -- "$1")" && pwd) && printf '%s/%s\n' "${folder%/}" "$(basename -- "$1")"
 }
 
-# Prints a field of a manifest. The plan, which is in the manifest too, is one line that begins with another name.
+# Prints a field of a manifest. The plan, which is in the manifest too, is one line that begins with
+# another name.
 field() { sed -n "s/^  \"$2\": \"\\{0,1\\}\\([0-9a-f]*\\)\"\\{0,1\\},\$/\\1/p" "$1"; }
 
 if [ $# -lt 3 ]; then
@@ -32,7 +35,7 @@ options=("$@")
 [[ $shards =~ ^[1-9][0-9]{0,6}$ ]] || fail "\`$shards\` is no number of shards" 'a whole number from 1, for example 16'
 for option in "${options[@]}"; do
     case $option in
-    # they would be options of the merge as well
+    # the options apply to both jobs, but these make no sense for the merge
     -a* | --array | --array=* | --wrap | --wrap=*) fail "\`$option\` cannot be chosen here" \
         'SHARDS makes the array; scontrol update jobid=JOB ArrayTaskThrottle=N limits how many run at once' ;;
     esac
@@ -49,9 +52,9 @@ here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 # Errors in the plan are reported now, and not by every task when it starts.
 probe=$(mktemp -d)
 trap 'rm -rf -- "$probe"' EXIT
-"$binary" sweep "$plan" --out "$probe/plan" --time-limit 0 >/dev/null 2>"$probe/said" || true
+"$binary" sweep "$plan" --out "$probe/plan" --time-limit 0 >/dev/null 2>"$probe/errors" || true
 if [ ! -f "$probe/plan/manifest.json" ]; then
-    cat "$probe/said" >&2
+    cat "$probe/errors" >&2
     fail 'the plan cannot be swept' 'see above'
 fi
 points=$(field "$probe/plan/manifest.json" points)
@@ -59,9 +62,9 @@ digest=$(field "$probe/plan/manifest.json" plan_digest)
 [[ -n $points && -n $digest ]] || fail "\`$binary\` wrote a manifest that this script does not understand"
 mkdir -p -- "$out/slurm" "$out/shards" || fail "cannot create folders in \`$out\`"
 out=$(cd -- "$out" && pwd)
-for there in "$out/manifest.json" "$out"/shards/*-of-"$shards"/manifest.json; do
-    [ ! -f "$there" ] || [ "$(field "$there" plan_digest)" = "$digest" ] ||
-        fail "$(dirname "$there") has results of another plan, or of other kernels or machines" 'choose another OUT'
+for manifest in "$out/manifest.json" "$out"/shards/*-of-"$shards"/manifest.json; do
+    [ ! -f "$manifest" ] || [ "$(field "$manifest" plan_digest)" = "$digest" ] ||
+        fail "$(dirname "$manifest") has results of another plan, or of other kernels or machines" 'choose another OUT'
 done
 
 # The options after those of the user cannot be changed by the user.
@@ -69,11 +72,11 @@ submit() { sbatch --parsable --nodes=1 --ntasks=1 "$@"; }
 ours=(--chdir="$out/slurm" --open-mode=append)
 array=$(submit --job-name=warpbound-sweep "${options[@]}" "${ours[@]}" --requeue --array="1-$shards" \
     --output="shard-%a-of-$shards.log" "$here/job.sh" shard "$binary" "$plan" "$out" "$shards") ||
-    fail 'sbatch took no shards' 'see above'
+    fail 'sbatch rejected the shards' 'see above'
 merge=$(submit --job-name=warpbound-merge "${options[@]}" "${ours[@]}" --requeue --dependency="afterok:${array%%;*}" \
     --kill-on-invalid-dep=yes --output=merge.log "$here/job.sh" merge "$binary" "$out" "$shards") || {
     scancel "${array%%;*}"
-    fail "sbatch took no merge; the shards, job ${array%%;*}, are cancelled" 'see above'
+    fail "sbatch rejected the merge; the shards, job ${array%%;*}, are cancelled" 'see above'
 }
 array=${array%%;*} merge=${merge%%;*}
 cat <<END

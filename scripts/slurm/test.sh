@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Tests submit.sh on a real Slurm, which this script starts on this machine and ends: its own slurmctld, slurmd and munged,
-# with separate ports, keys and folders. Needs root, and slurm-wlm and munge of Debian or Ubuntu.
+# Tests submit.sh on a real Slurm, which this script starts on this machine and ends: its own
+# slurmctld, slurmd and munged, with separate ports, keys and folders. Needs root, and slurm-wlm and
+# munge of Debian or Ubuntu.
 #
-# A sweep in shards, of which one is killed by SIGKILL and one requeued in the middle, must give the bytes of a sweep in
-# one process. Shards that are incomplete must not be merged, violated bounds and failed points must be.
+# A sweep in shards, of which one is killed by SIGKILL and one requeued in the middle, must give the
+# bytes of a sweep in one process. Shards that are incomplete must not be merged, violated bounds
+# and failed points must be.
 #
 # usage: [WARPBOUND=/path/to/warpbound] test.sh [--keep]    exits with 0 if every check succeeds
 set -euo pipefail
@@ -129,10 +131,10 @@ node_is_idle() { [ "$(sinfo --noheader --format=%T 2>/dev/null)" = idle ]; }
 
 # submit PLAN OUT SHARDS; sets `array` and `merge`
 submit() {
-    local said
-    said=$("$here/submit.sh" "$@") || fail "submit.sh $*"
-    indented <<<"$said"
-    { read -r array && read -r merge; } < <(sed -n 's/^job \([0-9]*\) .*/\1/p' <<<"$said") || fail 'submit.sh named no jobs'
+    local output
+    output=$("$here/submit.sh" "$@") || fail "submit.sh $*"
+    indented <<<"$output"
+    { read -r array && read -r merge; } < <(sed -n 's/^job \([0-9]*\) .*/\1/p' <<<"$output") || fail 'submit.sh named no jobs'
 }
 field() { scontrol show job --oneliner "$1" | tr ' ' '\n' | sed -n "s/^$2=//p" | head -n 1; }
 ended() { [[ $(field "$1" JobState) =~ ^(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|BOOT_FAIL|OUT_OF_MEMORY|DEADLINE)$ ]]; }
@@ -164,8 +166,9 @@ same() {
     log "the same bytes as of one process: results.jsonl ($(lines "$1/results.jsonl") lines), results.csv, manifest.json"
 }
 
-# disturbed LATENCIES: sweeps the suite with LATENCIES latencies, and kills and requeues shards in the middle. Returns 1 if
-# a shard was already complete by then. It is called where `set -e` has no effect, so that errors are handled explicitly.
+# disturbed LATENCIES: sweeps the suite with LATENCIES latencies, and kills and requeues shards in
+# the middle. Returns 1 if a shard was already complete by then. It is called where `set -e` has no
+# effect, so that errors are handled explicitly.
 disturbed() {
     local latencies=$1 folder="$work/a plan of $1"
     local plan=$folder/plan.ron alone=$folder/alone out="$folder/100% out" index before
@@ -180,7 +183,7 @@ END
     local killed="$out/shards/2-of-$shards/results.jsonl" requeued="$out/shards/3-of-$shards/results.jsonl" pid
     await 'the first lines of shard 2' has_lines "$killed"
     if ! pid=$(sweeping "$out/shards/2-of-$shards"); then
-        log 'shard 2 was done before it could be killed'
+        log 'shard 2 ended before it could be killed'
         return 1
     fi
     if ! kill -KILL "$pid"; then return 1; fi
@@ -190,7 +193,7 @@ END
     log "shard 2: process $pid killed after $at_kill lines"
     await 'the first lines of shard 3' has_lines "$requeued"
     if ! pid=$(sweeping "$out/shards/3-of-$shards"); then
-        log 'shard 3 was done before it could be requeued'
+        log 'shard 3 ended before it could be requeued'
         return 1
     fi
     scontrol requeue "${array}_3" || return 1
@@ -219,7 +222,7 @@ END
     scancel "${array}_4" || fail 'scancel'
     await_end "$merge"
     before=$(lines "$out/shards/4-of-$shards/results.jsonl")
-    [ "$(field "$merge" JobState)" = CANCELLED ] || fail 'there was a merge'
+    [ "$(field "$merge" JobState)" = CANCELLED ] || fail 'the merge was not cancelled'
     [[ ! -e $out/results.jsonl && ! -e $out/results.csv ]] || fail 'there are merged results'
     # the other shards end before the same folders are used again
     for index in 1 2 3; do await_end "${array}_$index"; done
@@ -229,10 +232,10 @@ END
     log "shard 4 had $before of $(lines "$out/shards/4-of-$shards/results.jsonl") lines when it was cancelled"
     if [ "$before" -ge "$(lines "$out/shards/4-of-$shards/results.jsonl")" ]; then return 1; fi
 
-    log '== a shard that lacks its last line is no complete one'
+    log '== a shard without its last line is incomplete'
     rm "$out"/{manifest.json,results.*}
     sed -i '$d' "$out/shards/1-of-$shards/results.jsonl"
-    if "$here/job.sh" merge "$WARPBOUND" "$out" "$shards"; then fail 'it was merged as if it were'; fi
+    if "$here/job.sh" merge "$WARPBOUND" "$out" "$shards"; then fail 'it was merged as if it were complete'; fi
 }
 
 # Tests that violated bounds and failed points are results.
@@ -254,16 +257,16 @@ END
 }
 
 refused() {
-    local said wanted=$1
+    local output wanted=$1
     shift
-    if said=$("$here/submit.sh" "$@" 2>&1); then fail "submit.sh took $*"; fi
-    [[ $said == *"$wanted"* ]] || fail "submit.sh $*: said $said, and not $wanted"
-    log "refused: $(tr '\n' ' ' <<<"$said")"
+    if output=$("$here/submit.sh" "$@" 2>&1); then fail "submit.sh accepted $*"; fi
+    [[ $output == *"$wanted"* ]] || fail "submit.sh $*: printed $output instead of $wanted"
+    log "refused: $(tr '\n' ' ' <<<"$output")"
 }
 
 log '== Slurm'
 start_slurm
-log '== what cannot work is said at once'
+log '== invalid arguments are refused before anything is submitted'
 echo 'Sweep(machines: ["none"])' >"$work/wrong.ron"
 echo 'Sweep(kernels: [Kernel("saxpy")])' >"$work/right.ron"
 refused 'no plan' "$work/no such.ron" "$work/o" 4
@@ -271,7 +274,7 @@ refused 'is no number of shards' "$work/right.ron" "$work/o" four
 refused 'is no number of shards' "$work/right.ron" "$work/o" 0
 refused 'cannot be chosen' "$work/right.ron" "$work/o" 4 --array=1-2
 refused 'cannot be swept' "$work/wrong.ron" "$work/o" 4
-refused 'sbatch took no shards' "$work/right.ron" "$work/o" 4 --partition=none
+refused 'sbatch rejected the shards' "$work/right.ron" "$work/o" 4 --partition=none
 WARPBOUND=$work/none refused 'no program' "$work/right.ron" "$work/o" 4
 [ -z "$(squeue --noheader)" ] || fail 'something was submitted'
 
@@ -285,4 +288,4 @@ until disturbed "$latencies"; do
 done
 log '== violated bounds and failed points are merged'
 results_of_all_kinds
-log 'all of it holds'
+log 'every check succeeded'

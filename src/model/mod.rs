@@ -13,8 +13,8 @@
 //! 17 the effect of machine code. [`glossary`] defines the terms, and [`bibliography`] lists the
 //! papers.
 //!
-//! All times are integers, in cycles. Intervals are half-open: `[a, b)` covers the cycles `a` to `b
-//! - 1`.
+//! All times are integers, in cycles. Intervals are half-open: `[a, b)` covers the cycles `a` to
+//! `b - 1`.
 #![doc = include_str!("issue.md")]
 #![doc = include_str!("policies.md")]
 #![doc = include_str!("sm.md")]

@@ -21,7 +21,7 @@ fn blocks(text: &str, machine: &Machine) -> Vec<BlockPaths> {
 }
 
 #[test]
-fn a_small_trace_is_what_it_says() {
+fn a_small_trace_is_read_completely() {
     let kernel = read(VECADD).unwrap();
     assert_eq!((kernel.header.grid, kernel.header.block), ([2, 1, 1], [64, 1, 1]));
     assert_eq!((kernel.header.registers, kernel.header.tracer), (12, 4));
@@ -75,7 +75,7 @@ fn with(instructions: &[&str]) -> String {
 }
 
 #[test]
-fn generic_addresses_go_where_the_header_says() {
+fn generic_addresses_belong_to_the_space_in_the_header() {
     let text = with(&[
         "0000 ffffffff 1 R2 LD.E 1 R4 4 1 0x7f0000000010 8",
         "0010 ffffffff 1 R2 LD.E 1 R4 4 1 0x7f0001000010 0",
@@ -115,7 +115,7 @@ fn wide_loads_fill_several_registers() {
 }
 
 #[test]
-fn predicates_cost_nothing_unless_they_are_asked_for() {
+fn predicates_cost_nothing_unless_requested() {
     let text = with(&[
         "0000 ffffffff 1 R2 LDG.E.LTC128B 1 R4 4 1 0x7f1000000000 4",
         "0010 ffffffff 0 ISETP.NE.AND 1 R2 0",
@@ -144,7 +144,7 @@ fn predicates_cost_nothing_unless_they_are_asked_for() {
 
 /// The duration of a sleep is not recorded, and the hardware chooses it.
 #[test]
-fn nothing_is_judged_of_a_trace_that_sleeps() {
+fn a_trace_with_a_sleep_is_not_judged() {
     let machine = shipped::machine("ecrts25-orin");
     let judged = |opcode: &str| {
         let slept = format!("0010 ffffffff 0 {opcode} 0 0");
@@ -192,7 +192,7 @@ fn versions_of_the_tracer() {
 }
 
 #[test]
-fn every_error_has_its_line() {
+fn every_error_names_its_line() {
     let line_of = |needle: &str| VECADD.lines().position(|line| line.contains(needle)).unwrap() as u32 + 1;
     let end = VECADD.lines().count() as u32;
     for (from, to, line, says) in [

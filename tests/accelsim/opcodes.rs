@@ -1,4 +1,4 @@
-//! Tables of opcodes: machines support the op classes that they name.
+//! Tables of opcodes: the machines support the op classes that the tables name.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use warpbound::isa::Space;
 use super::{shipped, tables};
 
 #[test]
-fn every_class_runs_on_the_machines() {
+fn machines_support_every_class_of_the_tables() {
     for name in ["ecrts25-orin", "accelsim-sm1", "jetson-tx2", "turing-tu102", "rtx3070"] {
         let machine = shipped::machine(name);
         for table in tables() {
@@ -37,7 +37,7 @@ fn encoded() -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn pascal_is_as_its_machine_code() {
+fn pascal_opcodes_have_the_classes_of_their_machine_code() {
     let tables = tables();
     let pascal = tables.iter().find(|table| table.targets.contains(&61)).unwrap();
     let ops = encoded();
@@ -49,7 +49,7 @@ fn pascal_is_as_its_machine_code() {
 }
 
 #[test]
-fn generations_differ() {
+fn tables_of_generations_differ() {
     let tables = tables();
     let of = |target: u32, opcode: &str| {
         let table = tables.iter().find(|table| table.targets.contains(&target)).unwrap();

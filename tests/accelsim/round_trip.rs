@@ -55,7 +55,7 @@ fn written(launch: &Workload, machine: &Machine) -> Result<TracedKernel, String>
 }
 
 /// Returns the properties of an instruction that timing uses.
-fn said(program: &KernelCode, pc: Pc) -> String {
+fn timing_properties(program: &KernelCode, pc: Pc) -> String {
     let instr = program.instr(pc);
     let names = |regs: &[RegId]| {
         let mut names: Vec<&str> = regs.iter().map(|reg| program.regs[reg.index()].name.as_str()).collect();
@@ -93,7 +93,12 @@ fn compare(name: &str, launch: &Workload, trace: &Workload, machine: &Machine) {
             for (a, b) in ours.steps().iter().zip(theirs.steps()) {
                 assert_eq!(a.ends_warp(), b.ends_warp(), "{name}");
                 let (our, their) = (launch.program(), trace.program());
-                assert_eq!(said(our, a.pc()), said(their, b.pc()), "{name}: {}", our.place(a.pc()));
+                assert_eq!(
+                    timing_properties(our, a.pc()),
+                    timing_properties(their, b.pc()),
+                    "{name}: {}",
+                    our.place(a.pc())
+                );
             }
         }
     }
@@ -112,7 +117,7 @@ fn launches_come_back_with_their_cycles() {
     // a trace does not record that nothing follows the last instruction of a file
     machines[2] = shipped::machine_with("accelsim-sm1", &["pipeline.front_end.stops_at_end=false"]);
     let (mut same, mut refused) = (0, Vec::new());
-    // in the default run each launch goes on one of the machines
+    // in the default run each launch runs on one of the machines
     for (number, shipped) in launches().into_iter().enumerate() {
         let launch = runs::workload(&shipped.name, shipped.program, shipped.launch);
         // the largest launches take long and add no coverage

@@ -26,7 +26,7 @@ fn workload(shipped: &Shipped) -> Workload {
     Workload { name: shipped.name.clone(), kind }
 }
 
-/// Returns its value for every work-conserving schedule.
+/// Returns the value of the bound for every work-conserving schedule.
 fn value(found: &AllPathsBound) -> Cycles {
     found.under(Schedules::WorkConserving).expect("it applies").cycles()
 }
@@ -156,7 +156,7 @@ const BOUNDED: [&str; 9] = [
 ];
 
 /// The suite's launches of several blocks that are resident together, with the loop bounds observed
-/// in a run: the bound is at least RBB of that run, and equals RBB with one path and one sub-core.
+/// in a run. The bound is at least RBB of that run, and equals RBB with one path and one sub-core.
 #[test]
 fn blocks_that_are_resident_together_are_bounded_as_rbb_does() {
     let machines = [

@@ -107,7 +107,7 @@ fn iwb_holds_with_short_queues_too() {
 
 /// Every work-conserving schedule of small blocks. The engine repeats the worst one.
 #[test]
-fn no_schedule_exceeds_them() {
+fn no_schedule_exceeds_iwb_and_swb() {
     let limits = Limits { max_states: 200_000, ..Limits::default() };
     let (mut complete, mut tight, mut gub_exceeded) = (0, 0, 0);
     for seed in 0..2_500 {
@@ -165,7 +165,7 @@ fn rbb_holds_for_blocks_that_are_resident_together() {
 }
 
 #[test]
-fn who_accounts_for_them() {
+fn bounds_that_account_for_control_codes() {
     let kernel = random_kernel(1, &CODES);
     for bound in [&Gub as &dyn Bound, &Iwb, &Swb] {
         assert!(bound.applicable(&context(&kernel)).is_ok(), "{}", bound.name());

@@ -1,6 +1,6 @@
 //! The comparison of the bounds with every block of the small grammar, under every work-conserving
-//! schedule: two warps of up to three instructions and three of up to two, two units, all
-//! dependences.
+//! schedule. The blocks have two warps of up to three instructions or three of up to two, two
+//! units, and all dependences.
 //!
 //! The same comparison must detect bounds that are one cycle too low.
 
@@ -27,7 +27,7 @@ fn all(grammar: &Grammar, bounds: &[&(dyn Bound + Sync)]) -> Summary {
 }
 
 #[test]
-fn the_grammar_is_the_one_of_the_issue() {
+fn the_grammar_has_the_documented_size() {
     let (two, three, four) = (grammar(2, 3), grammar(3, 2), grammar(2, 4));
     assert_eq!((two.stands_for(), three.stands_for()), (399_600, 31_680));
     assert_eq!(four.stands_for(), 86_882_544);

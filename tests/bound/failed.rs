@@ -72,7 +72,7 @@ fn equal_warps_meet_again() {
 }
 
 #[test]
-fn warps_that_are_through_give_no_credit() {
+fn finished_warps_give_no_credit() {
     let block = block(&[("f", 1, 2)], &["f r0; f _, r0", "f _"]);
     let credit = 1;
     assert_eq!((slots_only(&block) - credit, worst(&block)), (6, 7));

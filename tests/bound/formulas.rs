@@ -26,10 +26,10 @@ fn alone_disagrees(kernel: &Kernel) -> Option<String> {
         let found = analyse_alone(&kernel.table, path, |event| events.push(event));
         let listed: Vec<(usize, u64, u64, u64)> =
             events.iter().map(|e| (e.index as usize, e.issue.get(), e.start.get(), e.done.get())).collect();
-        let told: Vec<(usize, u64, u64, u64)> =
+        let defined: Vec<(usize, u64, u64, u64)> =
             code.iter().zip(&expected).map(|(ins, at)| (ins.index, at.issue, at.start, at.done)).collect();
-        if listed != told {
-            return Some(format!("w{warp}: events {listed:?}, expected {told:?}"));
+        if listed != defined {
+            return Some(format!("w{warp}: events {listed:?}, expected {defined:?}"));
         }
         let busy = initiating(&code, &expected);
         let marked = phases(&busy);
@@ -53,8 +53,8 @@ fn sections_disagree(kernel: &Kernel, block: &BlockAnalysis) -> Option<String> {
     if block.sections.len() != expected.len() {
         return Some(format!("{} sections, expected {}", block.sections.len(), expected.len()));
     }
-    for (index, (found, told)) in block.sections.iter().zip(&expected).enumerate() {
-        for (warp, code) in told.iter().enumerate() {
+    for (index, (found, defined)) in block.sections.iter().zip(&expected).enumerate() {
+        for (warp, code) in defined.iter().enumerate() {
             let of = &found.warps()[warp];
             let shown = (of.isolated.get(), of.exec.get(), of.instructions);
             let wanted = (isolated(code), exec(code), code.len() as u64);

@@ -94,11 +94,11 @@ fn credits_are_those_of_the_definition() {
         for (index, section) in lwb.iter().enumerate() {
             for (warp, &value) in section.iter().enumerate() {
                 let credit = credits[index][warp];
-                let told = swb[index][warp].min(iwb[index][warp] - credit);
+                let expected = swb[index][warp].min(iwb[index][warp] - credit);
                 // only the definition covers what is in flight at the release
                 assert!(
-                    if index == 0 { value == told } else { value >= told },
-                    "seed {seed}: {value} {told}"
+                    if index == 0 { value == expected } else { value >= expected },
+                    "seed {seed}: {value} {expected}"
                 );
                 with_credit += u32::from(value < swb[index][warp]);
                 later += u32::from(index > 0 && value < swb[index][warp]);
@@ -114,7 +114,7 @@ fn credits_are_those_of_the_definition() {
 
 /// Compares LWB with exact worst cases, and counts how often one credit too many would be detected.
 #[test]
-fn holds_exactly() {
+fn no_worst_case_exceeds_lwb() {
     let mut seen = [0u32; 4];
     for (index, (warps, longest, sections)) in
         [(2, 7, 1), (3, 5, 1), (4, 4, 1), (2, 5, 2), (3, 4, 2)].into_iter().enumerate()
@@ -138,7 +138,7 @@ fn holds_exactly() {
 #[test]
 fn hand_computed_values() {
     // C = 1 + 10: the load issues at 0, its use at 10. Each other warp adds its two slots, less the
-    // one that it must use before own's load is done
+    // one that it must use before the load of the first warp is done
     let units = [("m", 1, 9), ("a", 1, 0), ("q", 3, 0)];
     let block = |codes: &[&str]| kernel(&machine_text(&units[..2], ""), &texts(codes));
     let load = "m r0; a _, r0";
@@ -147,14 +147,17 @@ fn hand_computed_values() {
         assert_eq!((value(&block, &Iwb), value(&block, &Lwb)), (iwb, lwb));
         assert_eq!(worst(&block), Some(lwb));
     }
-    // with an instruction between: room is the smaller of 10 - 1 - 1 and 10 / 2 - 1 - 1
+    // with an instruction between, the room of the proof is the smaller of 10 - 1 - 1 and 10 / 2 -
+    // 1 - 1
     let inside = block(&["m r0; a _; a _, r0"; 2]);
     assert_eq!((value(&inside, &Iwb), value(&inside, &Lwb)), (14, 13));
-    // the same with six warps: room for three, five around. S = 15 is more than their last issue,
-    // 10, plus rank: x - n = 15 - 5 = 10, L_1 - 1 = 9 < 10, ..., so that all may have finished
+    // the same with six warps: the room is three, and there are five other warps. S = 15 is more
+    // than their last issue, 10, plus rank: x - n = 15 - 5 = 10, L_1 - 1 = 9 < 10, ..., so that all
+    // may have finished
     let six = block(&["m r0; a _; a _, r0"; 6]);
     assert_eq!((value(&six, &Iwb), value(&six, &Lwb)), (26, 26));
-    // one long wait of own, when the other may have finished: 6 + 1 remains, and is the worst case
+    // one long wait of the first warp, when the other warp may have finished: 6 + 1 remains, and is
+    // the worst case
     let short = kernel(&machine_text(&[("f", 1, 2)], ""), &texts(&["f r0; f _, r0", "f _"]));
     assert_eq!((value(&short, &Iwb), value(&short, &Lwb), worst(&short)), (7, 7, Some(7)));
     // a unit with a queue anywhere in the program: V = 3 + 3, so that 10 - 6 remain, for three
@@ -174,9 +177,9 @@ fn hand_computed_values() {
 }
 
 /// The second example of the proof: the queue of others delays an instruction between the load and
-/// its use, so that own loses time while it waits.
+/// its use, so that the first warp loses time while it waits.
 #[test]
-fn a_unit_that_is_late() {
+fn a_queue_delays_an_instruction_of_a_long_wait() {
     let units = [("m", 1, 69), ("a", 1, 0), ("q", 8, 0)];
     let other = format!("m r0; {}{}a _, r0", "a _; ".repeat(38), "q _; ".repeat(3));
     let block = kernel(&machine_text(&units, ""), &["m r0; q _; q _, r0".to_owned(), other]);

@@ -1,6 +1,6 @@
 //! The features that each switch of a machine adds to the paper model, and the bounds that still
-//! apply. The expected values were taken from the code that matched clauses of messages, before
-//! features had a type.
+//! apply. The expected values were taken from an earlier version, which identified features by the
+//! text of messages.
 
 use crate::premises;
 use crate::shipped;
@@ -67,8 +67,8 @@ fn features(machine: &Machine) -> Features {
     code.beyond_the_paper_model_on(machine)
 }
 
-/// Returns the bounds that apply to the machine, each under a policy that it is for, with one and
-/// with two resident blocks.
+/// Returns the bounds that apply to the machine, each under a policy for which it is stated, with
+/// one and with two resident blocks.
 fn applicable(machine: &Machine) -> [Vec<&'static str>; 2] {
     [1, 2].map(|resident| {
         let applies = |bound: &dyn bound::Bound| {
@@ -81,7 +81,7 @@ fn applicable(machine: &Machine) -> [Vec<&'static str>; 2] {
 }
 
 #[test]
-fn every_switch_is_one_feature_that_few_bounds_account_for() {
+fn every_switch_is_one_feature_with_its_bounds() {
     for feature in FEATURES {
         let (settings, bounds) = switch(feature);
         let machine = machine(settings);
@@ -98,7 +98,7 @@ fn every_switch_is_one_feature_that_few_bounds_account_for() {
 }
 
 #[test]
-fn what_changes_nothing_by_itself_is_no_feature() {
+fn settings_without_an_effect_are_no_feature() {
     for settings in [
         "",
         "pipeline: Pipeline()",
@@ -137,7 +137,7 @@ fn parts_of_a_feature_are_that_feature() {
 /// A bound applies only if it accounts for every feature; otherwise it names those that it does not
 /// account for, in a fixed order.
 #[test]
-fn what_is_not_accounted_for_is_named() {
+fn features_that_are_not_accounted_for_are_named() {
     let reason = |machine: &Machine, name: &str| {
         let bound = bound::all().into_iter().find(|bound| bound.name() == name).unwrap();
         let beyond = features(machine);

@@ -73,7 +73,7 @@ const FULL: &str = "Machine(name: \"full\", pipeline: Pipeline(queue: 1), \
 
 /// The example in the proof of [`Iwb`] (`crates/bound/src/proofs/iwb.md`).
 #[test]
-fn what_a_warp_takes_alone_is_too_little() {
+fn isolated_times_are_too_small_for_full_queues() {
     let own = ["f0", "s0", "f1"];
     let block = |warps: &[&[&str]]| {
         let mut builder = KernelBuilder::new();
@@ -92,7 +92,7 @@ fn what_a_warp_takes_alone_is_too_little() {
     let analysed = Analyser::new(&table).block(&kernel.paths);
     // the lone warp of the paper model takes as long as that of the machine
     assert_eq!((alone, analysed.warps[0].isolated.get()), (22, 22));
-    // one cycle for the other's initiation would make it 23
+    // with one cycle for the initiation of the other warp, the bound would be 23
     assert_eq!((makespan(&kernel), Iwb.evaluate(&analysed).value.cycles().get()), (41, 42));
 }
 

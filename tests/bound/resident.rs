@@ -64,7 +64,7 @@ fn micro(text: &str, units: &[(&str, u64, u64)], more: &str) -> (RandomLaunch, T
 
 /// Two blocks that wait, both resident: all initiations, plus the waiting time of one of them.
 #[test]
-fn formula_by_hand_of_blocks_that_are_there_at_once() {
+fn formula_by_hand_for_blocks_that_are_resident_together() {
     // alone, f is done at 5, and the second f, [5, 7), at 10: C = 10, S = 4, D = 6; in total S = 8
     let text = ".blocks 2\n.warps 1\n f r0\n f _, r0\n";
     let (launch, table) = micro(text, &[("f", 2, 3)], "");
@@ -77,7 +77,7 @@ fn formula_by_hand_of_blocks_that_are_there_at_once() {
 
 /// Two sections, more blocks than CTA slots, and an H that differs from D.
 #[test]
-fn formula_by_hand_of_more_blocks_than_places() {
+fn formula_by_hand_for_more_blocks_than_cta_slots() {
     // first section: a is done at 7, f [7, 12) and g [8, 13) overlap, the barrier issues at 9 and
     // is done at 10: C = 13, S = 1 + 5 + 5 + 1 = 12, so D = 1; but f issues at 7, after inits of 1
     // only: a(w) = 6
@@ -168,7 +168,7 @@ fn the_bound_agrees_with_the_naive_formula() {
     assert!(waves > 1000 && differ.iter().all(|&count| count > 100), "{waves} {differ:?}");
 }
 
-/// The bound of a single block: as IWB with every init counted.
+/// The bound of a single block is at least IWB, because it counts every init.
 #[test]
 fn a_single_block_is_bounded_no_lower_than_by_iwb() {
     for seed in 0..500 {
@@ -222,7 +222,7 @@ fn exhaust(seeds: std::ops::Range<u64>, shape: &Shape, blocks: usize, sms: usize
 }
 
 #[test]
-fn no_schedule_of_a_tiny_launch_exceeds_it() {
+fn no_schedule_of_a_tiny_launch_exceeds_rbb() {
     let tiny = Shape { max_warps: 2, max_instructions: 3, sub_cores: 1, ..SHAPE };
     for (shape, seeds, blocks, sms) in [
         (tiny, 0..800, 4, 1),
@@ -259,7 +259,7 @@ fn campaign(seeds: std::ops::Range<u64>) -> (u64, u64, u64, u64) {
 }
 
 #[test]
-fn no_policy_exceeds_it_on_random_launches() {
+fn no_policy_exceeds_rbb_on_random_launches() {
     let (runs, exceeded, tight, one_wait) = campaign(0..4000);
     assert_eq!(exceeded, 0, "of {runs} runs");
     // the campaign detects a bound that is one cycle too low, and one that lets all CTA slots wait
@@ -270,7 +270,7 @@ fn no_policy_exceeds_it_on_random_launches() {
 /// The detailed engine with no feature enabled does not exceed the bound either, nor do launches on
 /// several SMs.
 #[test]
-fn several_sms_do_not_exceed_it() {
+fn several_sms_do_not_exceed_rbb() {
     let shape = Shape { pipeline: true, ..SHAPE };
     let (mut runs, mut tight, mut without_wave) = (0, 0, 0);
     for seed in 0..2500 {
@@ -328,7 +328,7 @@ fn peaks_and_not_surpluses_are_shared() {
     assert_eq!(16832 + (-6944 - 6944) / 2 + (-6944 + 6944 / 2), 6416);
     assert_eq!(makespan(&launch, &table, &PolicySetup::Lrr, 2), 8417);
     assert_eq!(rbb(&table, &launch.blocks, 2, 1), 16832 - 6944);
-    // with more blocks than CTA slots that formula applies, and it fails
+    // with more blocks than CTA slots, that formula applies and is exceeded
     let (launch, table) = ping_pong(2);
     let naive = Launch::new(&table, &launch.blocks, 2, 1);
     assert_eq!(value(&naive, Variant::SurplusForPeak), 2 * 16832 - 2 * 6944 - 6944 / 2);
@@ -336,9 +336,9 @@ fn peaks_and_not_surpluses_are_shared() {
     assert!(rbb(&table, &launch.blocks, 2, 1) >= 16833);
 }
 
-/// Work of other sub-cores may have to be counted twice: block 0 waits on sub-core 0 for the other
-/// block's first warp, and in its second stage on sub-core 1 for the second warp, which waited for
-/// its load in the meantime.
+/// Work of other sub-cores may have to be counted twice. Block 0 waits on sub-core 0 for the first
+/// warp of the other block. In its second stage it waits on sub-core 1 for the second warp, which
+/// waited for its load in the meantime.
 #[test]
 fn counting_once_is_not_enough_on_sub_cores() {
     let text = ".blocks 1\n.warps 1\n bar\n.warps 1\n bar\n l r0\n f _, r0\n\
@@ -355,8 +355,8 @@ fn counting_once_is_not_enough_on_sub_cores() {
     assert_eq!(rbb(&table, &launch.blocks, 2, 1), 12 + 8 + 7);
 }
 
-/// The work that remains on an SM when the last block is placed takes its time there, however many
-/// other SMs are idle.
+/// The work that remains on an SM when the last block is placed takes its time there, even if other
+/// SMs are idle.
 #[test]
 fn the_last_wave_is_not_shared() {
     // three CTA slots on each of two SMs; the blocks in between are empty and go elsewhere
@@ -367,14 +367,14 @@ fn the_last_wave_is_not_shared() {
     assert_eq!(makespan(&launch, &table, &PolicySetup::Gto, 3), 150, "all three are on SM 0");
     let naive = Launch::new(&table, &launch.blocks, 3, 2);
     assert_eq!(naive.worst(1000), Some(150));
-    // half of the work, and a block that takes 50 alone; without W that is everything
+    // half of the work, and a block that takes 50 alone: without W, the bound has no other terms
     assert_eq!(value(&naive, Variant::WithoutLastWave), 75 + 50);
     assert_eq!(rbb(&table, &launch.blocks, 3, 2), 75 + 150 + 50);
 }
 
 /// Blocks that run one after the other wait one after the other.
 #[test]
-fn what_one_block_waits_is_not_enough() {
+fn waiting_times_of_all_blocks_count() {
     let (launch, table) = micro(".blocks 2\n.warps 1\n f\n", &[("f", 1, 9)], "");
     assert_eq!(makespan(&launch, &table, &PolicySetup::Gto, 1), 20);
     assert_eq!(value(&Launch::new(&table, &launch.blocks, 1, 1), Variant::OneWait), 11);

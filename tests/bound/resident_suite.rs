@@ -57,31 +57,31 @@ fn machine(base: &str, more: &str) -> Machine {
 }
 
 #[test]
-fn it_holds_on_the_suite() {
+fn rbb_holds_on_the_suite() {
     let one = means(&machine("ecrts25-orin", "limits: Limits(blocks: 8)"));
     let banks = means(&machine("ecrts25-orin-banks", "limits: Limits(blocks: 2)"));
     assert_eq!([one, banks], [[30.0, 25.7], [43.9, 36.8]]);
 }
 
 #[test]
-fn it_holds_on_sub_cores() {
+fn rbb_holds_on_sub_cores() {
     let four = means(&machine("ecrts25-orin-4sub", "limits: Limits(blocks: 8)"));
     let turing = means(&shipped::machine("turing-tu102"));
     assert_eq!([four, turing], [[65.4, 63.3], [103.7, 102.2]]);
 }
 
 #[test]
-fn it_holds_on_several_sms() {
+fn rbb_holds_on_several_sms() {
     let two = means(&machine("ecrts25-orin", "sms: 2, pipeline: Pipeline()"));
     let two_by_two =
         means(&machine("ecrts25-orin", "sms: 2, pipeline: Pipeline(), limits: Limits(blocks: 2)"));
     assert_eq!([two, two_by_two], [[39.9, 35.2], [37.0, 31.4]]);
 }
 
-/// With one block at a time the bounds of blocks apply, and RBB is omitted; if the user requests it,
-/// the output contains the reason.
+/// With one block at a time the bounds of blocks apply, and RBB is omitted; if the user requests
+/// it, the output contains the reason.
 #[test]
-fn one_block_at_a_time_is_left_to_the_others() {
+fn rbb_is_omitted_with_one_block_at_a_time() {
     let workload = launches().remove(0);
     let machine = shipped::machine("ecrts25-orin");
     for run in judged(&workload, &machine, &[]) {
@@ -97,7 +97,7 @@ fn one_block_at_a_time_is_left_to_the_others() {
 
 /// Features beyond the paper model are named, and nothing is claimed.
 #[test]
-fn what_does_not_apply_says_why() {
+fn a_bound_that_does_not_apply_has_a_reason() {
     let workload = launches().remove(0);
     let queues = machine("ecrts25-orin", "pipeline: Pipeline(queue: 2), limits: Limits(blocks: 2)");
     for run in judged(&workload, &queues, &[]) {

@@ -56,7 +56,7 @@ fn all_settled(kernel: &Kernel, late: Late) -> Vec<Vec<u64>> {
 
 /// Returns the block's bound, from LWB's value of each warp and section and from the times at which
 /// they have settled.
-fn put_together(kernel: &Kernel, settled: &[Vec<u64>]) -> u64 {
+fn combined(kernel: &Kernel, settled: &[Vec<u64>]) -> u64 {
     let block = analyse_block(&kernel.table, &kernel.paths);
     let (mut before, mut value) = (0, 0);
     for (section, settled) in block.sections.iter().zip(settled) {
@@ -100,19 +100,19 @@ fn sections_settle_as_defined() {
     for (index, size) in SIZES.into_iter().chain([larger]).enumerate() {
         for seed in 0..1500 {
             let kernel = bound_kernels::random(seed + 1_000_000 * index as u64, size);
-            let (told, without) =
+            let (defined, without) =
                 (all_settled(&kernel, Late::All), all_settled(&kernel, Late::WithoutResults));
             let block = analyse_block(&kernel.table, &kernel.paths);
             for (number, section) in block.sections.iter().enumerate() {
                 for (warp, analysed) in section.warps().iter().enumerate() {
-                    let (settled, told) = (analysed.settled.get(), told[number][warp]);
-                    assert_eq!(settled, told, "size {index}, seed {seed}, section {number}, w{warp}");
+                    let (settled, defined) = (analysed.settled.get(), defined[number][warp]);
+                    assert_eq!(settled, defined, "size {index}, seed {seed}, section {number}, w{warp}");
                     sections += 1;
                     earlier += u32::from(settled < analysed.isolated.get());
                     results += u32::from(settled > without[number][warp]);
                 }
             }
-            assert_eq!(lwb(&kernel), put_together(&kernel, &told), "size {index}, seed {seed}");
+            assert_eq!(lwb(&kernel), combined(&kernel, &defined), "size {index}, seed {seed}");
         }
     }
     println!("{sections} sections, {earlier} settle before they are done, {results} by a result");
@@ -121,7 +121,7 @@ fn sections_settle_as_defined() {
 
 /// No schedule takes longer, and each kind of event is needed.
 #[test]
-fn holds_exactly_and_needs_each_part() {
+fn no_worst_case_exceeds_lwb_and_each_kind_of_event_is_needed() {
     let mut looked_at = 0;
     let mut exceeded = [0u32; 4];
     let (mut below, mut divided, mut tight) = (0, 0, 0);
@@ -141,11 +141,11 @@ fn holds_exactly_and_needs_each_part() {
                 .iter()
                 .map(|section| section.warps().iter().map(|warp| warp.isolated.get()).collect())
                 .collect();
-            let sum = put_together(&kernel, &in_full);
+            let sum = combined(&kernel, &in_full);
             below += u32::from(bound < sum);
             divided += u32::from(bound < sum && sub_cores > 1);
             tight += u32::from(bound < sum && bound == worst);
-            let less = |late| put_together(&kernel, &all_settled(&kernel, late));
+            let less = |late| combined(&kernel, &all_settled(&kernel, late));
             let of = [
                 less(Late::WithoutInitiations),
                 less(Late::WithoutBarrier),
@@ -176,11 +176,12 @@ fn by_hand(code: &[&str]) -> (u64, Option<u64>) {
 fn hand_computed_values() {
     // no instruction waits for the store: the sections' ends are 204 and 9 + 204
     assert_eq!(by_hand(&["i r0; st _, r0; bar; i r1; st _, r1"]), (213, Some(213)));
-    // the second section needs it from the beginning, or only at its end, where that costs the same
+    // the second section waits for the store at its beginning, or only at its end, which costs the
+    // same
     assert_eq!(by_hand(&["i r0; st r2, r0; bar; i r1, r2"]), (208, Some(208)));
     assert_eq!(by_hand(&["i r0; st r2, r0; bar; i r1; i r1, r2"]), (210, Some(208)));
-    // written again, and so not waited for
+    // the register is written again, so no instruction waits for the store
     assert_eq!(by_hand(&["i r0; st r2, r0; bar; i r2; i r1, r2"]), (204, Some(204)));
-    // waited for two sections later
+    // an instruction waits for the store two sections later
     assert_eq!(by_hand(&["i r0; st r2, r0; bar; i r1; bar; i r1, r2"]), (213, Some(208)));
 }

@@ -209,7 +209,7 @@ impl Policy for Chooser {
 }
 
 /// Returns the worst and the best makespan over all schedules, by running the engine under each.
-fn by_force(kernel: &RandomKernel, table: &TimingTable) -> (u64, u64) {
+fn by_brute_force(kernel: &RandomKernel, table: &TimingTable) -> (u64, u64) {
     let odometer = Rc::new(RefCell::new(Odometer { digits: Vec::new(), next: 0 }));
     let mut policies = vec![Chooser(Rc::clone(&odometer)); kernel.machine.sub_cores().count()];
     let mut engine = Engine::new(table, PaperMachine::of(&kernel.machine).unwrap());
@@ -257,7 +257,7 @@ fn exploration_agrees_with_the_engine_under_every_schedule() {
             explore(&table, &kernel.machine, &kernel.paths, iwb, LIMITS, &ProgressMonitor::new()).unwrap();
         let (worst, best) = (found.worst.at_least.get(), found.best.at_most.get());
         assert!(found.is_complete());
-        assert_eq!((worst, best), by_force(&kernel, &table), "seed {seed}");
+        assert_eq!((worst, best), by_brute_force(&kernel, &table), "seed {seed}");
         compared += 1;
         differ += u64::from(worst > best);
     }
@@ -283,13 +283,13 @@ fn instructions_of_one_cycle_are_served_by_sub_core() {
     }
 }
 
-/// A unit of init 1 that sub-cores share can have a queue, so a run must not rely on it. Own's
-/// result may then become available later than its own code implies.
+/// A unit of init 1 that sub-cores share can have a queue. A sure run of SWB must not rely on such
+/// a unit, because a result may become available later than the code of its warp implies.
 #[test]
 fn shared_units_of_init_one_have_queues() {
     let code = |shared: bool| {
         let mut builder = KernelBuilder::new();
-        // own waits for its f0 three cycles later; other instructions fill the time
+        // the warp waits for its f0 three cycles later; other instructions fill the time
         builder.warp().op("f0", Some(0), &[]).op("f1", Some(1), &[]).op("f1", Some(2), &[]).op(
             "f1",
             None,

@@ -37,15 +37,15 @@ fn agrees_with_its_definition() {
             let kernel = random(seed + 1_000_000 * index as u64, size);
             let report = Swb.evaluate(&analyse_block(&kernel.table, &kernel.paths));
             let found: Vec<u64> = report.sections.iter().map(|s| s.value.cycles().get()).collect();
-            let mut told = bound_swb::swb(&kernel.table, &kernel.paths);
+            let mut defined = bound_swb::swb(&kernel.table, &kernel.paths);
             // a barrier that is the last instruction is followed by an empty section
-            assert!(told.len() <= found.len() && found.len() <= told.len() + 1);
-            told.resize(found.len(), 0);
-            assert_eq!(found[0], told[0], "seed {seed}");
-            assert!(found.iter().zip(&told).all(|(f, t)| f >= t), "seed {seed}: {found:?} {told:?}");
+            assert!(defined.len() <= found.len() && found.len() <= defined.len() + 1);
+            defined.resize(found.len(), 0);
+            assert_eq!(found[0], defined[0], "seed {seed}");
+            assert!(found.iter().zip(&defined).all(|(f, t)| f >= t), "seed {seed}: {found:?} {defined:?}");
             if found.len() > 1 {
                 several += 1;
-                equal += u32::from(found == told);
+                equal += u32::from(found == defined);
             }
         }
     }
@@ -73,8 +73,8 @@ fn runs_are_cut_where_something_may_be_in_flight() {
     // or for an instruction that started after it on its unit
     assert_eq!(backlogs(&units, "g r0; g r1; a _, r1; a _, r0").0, 2);
     assert_eq!(backlogs(&units, "g r0; g r1; a _, r0; a _, r1").0, 3);
-    // across a barrier: a value that is in flight, one that is not, and one that has been waited
-    // for since
+    // across a barrier: a value that is in flight, one that is not, and one for which an
+    // instruction has waited since
     assert_eq!(backlogs(&units, "f r0; bar; a _; a _, r0; a _, r0").0, 2);
     assert_eq!(backlogs(&units, "a r0; a _; a _; bar; a _; a _, r0").0, 1);
     assert_eq!(backlogs(&units, "f r0; a _, r0; bar; a _; a _, r0").0, 1);
@@ -90,7 +90,7 @@ fn runs_are_cut_where_something_may_be_in_flight() {
 /// Compares SWB with exact worst cases, and counts how often lowering one section by one cycle
 /// would be detected.
 #[test]
-fn holds_exactly() {
+fn no_worst_case_exceeds_swb() {
     let sizes = [
         Size { warps: 2, sections: 1, section: 7, max_init: 9, max_lat: 8 },
         Size { warps: 3, sections: 3, section: 3, max_init: 5, max_lat: 8 },
@@ -135,13 +135,13 @@ fn holds_exactly() {
 /// A block for small modifications: times of three units, and for each warp instructions as (unit
 /// or own timing, destination, source); a unit of 3 is a barrier.
 #[derive(Clone)]
-struct Clay {
+struct MutableBlock {
     times: [(u64, u64); 4],
     waw: bool,
     warps: Vec<Vec<(usize, u8, u8)>>,
 }
 
-impl Clay {
+impl MutableBlock {
     fn random(rng: &mut ChaCha8Rng) -> Self {
         let times = std::array::from_fn(|_| (rng.random_range(1..12), rng.random_range(0..8)));
         let warps = (0..rng.random_range(2..=3))
@@ -202,7 +202,7 @@ fn climbing_finds_no_violation() {
     let (mut tried, mut reached, mut gub_violated) = (0, 0, 0);
     for seed in 0..24 {
         let rng = &mut ChaCha8Rng::seed_from_u64(seed);
-        let mut now = Clay::random(rng);
+        let mut now = MutableBlock::random(rng);
         let mut ratio = 0.0;
         for step in 0..400 {
             let mut next = now.clone();
@@ -238,7 +238,7 @@ fn climbing_finds_no_violation() {
 
 /// The known counterexamples of GUB.
 #[test]
-fn witnesses() {
+fn known_counterexamples_of_gub() {
     let pulled = machine_text(&[("f0", 9, 0), ("f1", 2, 0), ("f2", 9, 0)], "");
     let block = kernel(&pulled, &texts(&["14*f1 _; f0 r0; f2 _, r0", "f0 _; f1 r1; f2 _, r1"]));
     let identical = machine_text(&[("f0", 9, 0), ("f1", 13, 4), ("f2", 12, 6)], "");

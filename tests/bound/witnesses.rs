@@ -58,16 +58,16 @@ fn witness_9_2_9() {
     let (best, worst, decisions) = extremes(&code(&block.table, &block.paths));
     assert_eq!((best, worst), (35, 48));
     // the schedule in the documentation of Gub attains it
-    let told: Vec<(u64, usize)> =
+    let issue_order: Vec<(u64, usize)> =
         (0..14).map(|t| (t, 0)).chain([(14, 1), (15, 0), (16, 1), (30, 1), (32, 0)]).collect();
-    let mut left = told.iter();
+    let mut left = issue_order.iter();
     let sm = bound_schedules::run(&code(&block.table, &block.paths), |cycle, _| {
         let &(at, warp) = left.next().expect("as many issues as decisions");
         assert_eq!(at, cycle);
         warp
     });
     assert_eq!(sm.makespan(), 48);
-    assert_eq!(decisions.len(), told.len());
+    assert_eq!(decisions.len(), issue_order.len());
 }
 
 #[test]

@@ -62,14 +62,14 @@ fn columns_are_cumulative_and_recomputed_from_cycles() {
 }
 
 #[test]
-fn every_column_is_the_mechanism_it_names() {
+fn every_column_shows_the_mechanism_that_it_names() {
     // the cycles of the variants; each kernel needs the mechanism of its column
     let report = json(&[]);
     let of = |name: &str| {
         let kernels = report["kernels"].as_array().unwrap();
         numbers(&kernels.iter().find(|kernel| kernel["kernel"] == name).unwrap()["cycles"])
     };
-    // vecadd waits for its memory, and a later fetch may even put its accesses in a better order
+    // vecadd waits for memory, and a later fetch may even improve the order of its accesses
     for name in ["reduce3", "pchase"] {
         assert!(of(name)[0] > of(name)[1], "{name}: instructions have to come from somewhere");
     }
@@ -126,10 +126,31 @@ fn forms_agree_and_threads_do_not_matter() {
 }
 
 #[test]
-fn what_is_no_full_machine_is_refused() {
+fn machines_that_are_not_complete_are_refused() {
     for (machine, why) in [("ecrts25-orin", "with a `pipeline`"), ("rtx3070", "with one SM")] {
         let output = warpbound(&["ablate", "vecadd", "--machine", machine]);
         assert_eq!(output.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&output.stderr).contains(why), "{machine}");
     }
+}
+
+/// The launches of a program start from the memory that earlier launches leave, so that the cycles
+/// of the program are those of its launches, each simulated alone on the same machine.
+#[test]
+fn a_program_counts_as_the_sum_of_its_launches() {
+    let cycles = |args: &[&str]| {
+        let output = warpbound(&[&["ablate", "--format", "json"], args].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let report = crate::json_output::read(&output.stdout);
+        let kernel = report["kernels"][0].clone();
+        assert_eq!(kernel["kernel"], "jacobi");
+        numbers(&kernel["cycles"])
+    };
+    let run = |machine: &str| {
+        let output = warpbound(&["run", "jacobi", "--machine", machine, "--format", "json"]);
+        crate::json_output::read(&output.stdout)["results"][0]["makespan"].as_f64().unwrap()
+    };
+    let of_program = cycles(&["jacobi"]);
+    assert_eq!(of_program[0], run("ablation-baseline"));
+    assert!(of_program.iter().all(|cycles| *cycles > 0.0), "{of_program:?}");
 }

@@ -62,15 +62,15 @@ fn a_list_is_checked_kernel_by_kernel_with_a_total() {
 }
 
 #[test]
-fn the_list_is_named_where_one_of_its_files_is_wrong() {
+fn errors_of_a_listed_file_name_the_list() {
     let dir = folder("traces-missing");
     let list = text(&dir.join("kernelslist.g"));
     std::fs::remove_file(dir.join("kernel-2.traceg")).unwrap();
     for args in [vec!["check", &list], vec!["run", &list, "--launch", "1"]] {
-        let said = stderr(&warpbound(&args));
+        let message = stderr(&warpbound(&args));
         assert!(
-            said.contains("kernel-2.traceg") && said.contains("kernelslist.g, line 3, names it"),
-            "{said}"
+            message.contains("kernel-2.traceg") && message.contains("kernelslist.g, line 3, names it"),
+            "{message}"
         );
     }
 }
@@ -96,7 +96,7 @@ fn traces_are_swept_and_drawn() {
 }
 
 #[test]
-fn what_needs_code_says_so() {
+fn commands_that_need_code_reject_traces() {
     let dir = folder("traces-code");
     let trace = text(&dir.join("kernel-1.traceg"));
     for command in ["cfg", "static", "export"] {
@@ -122,7 +122,7 @@ fn what_needs_code_says_so() {
 }
 
 #[test]
-fn ptx_and_machine_code_go_out_and_come_back() {
+fn exported_ptx_and_machine_code_give_the_same_run() {
     let dir = scratch("traces-export");
     for kernel in ["vecadd", "vecadd@sm_61", "histogram@sm_61", "lud_program"] {
         let out = text(&dir.join(kernel.replace('@', "-")));

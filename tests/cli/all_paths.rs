@@ -38,12 +38,12 @@ fn the_suite_has_one_path_nearly_everywhere() {
 fn loops_that_depend_on_data_need_a_bound() {
     let without = warpbound(&["static", "loopbreak"]);
     assert!(!without.status.success());
-    let said = stderr(&without);
+    let errors = stderr(&without);
     assert!(
-        said.contains("the number of iterations of the loop of line 63 depends on the result of line 35"),
-        "{said}"
+        errors.contains("the number of iterations of the loop of line 63 depends on the result of line 35"),
+        "{errors}"
     );
-    assert!(said.contains("--loop-bound 63=N") && said.contains("loopbreak.ptx:63"), "{said}");
+    assert!(errors.contains("--loop-bound 63=N") && errors.contains("loopbreak.ptx:63"), "{errors}");
     let values: Vec<u64> = [59, 60, 1_000_000_000]
         .map(|most| {
             let result = json(&["static", "loopbreak", "--loop-bound", &format!("63={most}")], 0);
@@ -64,8 +64,8 @@ fn loops_that_depend_on_data_need_a_bound() {
         ("x", "is not LINE=N"),
         ("63=-1", "is not LINE=N"),
     ] {
-        let said = stderr(&warpbound(&["static", "loopbreak", "--loop-bound", text]));
-        assert!(said.contains(message) && said.contains("hint"), "{text}: {said}");
+        let errors = stderr(&warpbound(&["static", "loopbreak", "--loop-bound", text]));
+        assert!(errors.contains(message) && errors.contains("hint"), "{text}: {errors}");
     }
     let twice = stderr(&warpbound(&["static", "loopbreak", "--loop-bound", "63=9", "--loop-bound", "63=8"]));
     assert!(twice.contains("has a bound already"), "{twice}");
@@ -125,7 +125,7 @@ fn blocks_that_are_resident_together_have_a_bound() {
 
 /// Unknown facts are errors with their position.
 #[test]
-fn what_is_not_known_is_said() {
+fn unknown_facts_are_errors() {
     let dir = scratch("static-beyond");
     let kernel = |body: &str| {
         format!(
@@ -141,10 +141,10 @@ fn what_is_not_known_is_said() {
     let barrier = stderr(&all_paths_value("@%p0 bar.sync 0;"));
     assert!(barrier.contains("barriers that depend on data") && barrier.contains("k.ptx:10"), "{barrier}");
     let table = "ts: .branchtargets A, B;\nbrx.idx %r0, ts;\nA: mov.u32 %r1, 1;\nB: mov.u32 %r1, 2;";
-    let said = stderr(&all_paths_value(table));
-    assert!(said.contains("branches through tables"), "{said}");
-    // a barrier after a condition on uniform data is one that only some paths have: all sections
-    // have the same bound
+    let errors = stderr(&all_paths_value(table));
+    assert!(errors.contains("branches through tables"), "{errors}");
+    // a barrier that depends on uniform data is only on some paths: all sections have the same
+    // bound
     let text =
         stdout(&all_paths_value("@%p0 bra L;\nbar.sync 0;\nadd.u32 %r1, %r0, 1;\nL: add.u32 %r2, %r0, 1;"));
     assert!(text.contains("the number of barriers depends on data") && text.contains("holds"), "{text}");
@@ -213,7 +213,7 @@ fn tiny_blocks_are_explored() {
 
 /// A loop whose trip count is the first word of a buffer, which the launch may declare constant.
 #[test]
-fn what_a_constant_buffer_holds_is_known() {
+fn contents_of_constant_buffers_are_known() {
     let dir = scratch("static-constant");
     let kernel = |store: &str| {
         format!(
@@ -261,10 +261,10 @@ fn what_a_constant_buffer_holds_is_known() {
     std::fs::write(dir.join("k.ptx"), kernel("%d0")).unwrap();
     assert!(run(&args("run", false, "Fill(7)"), &[]).status.success());
     let wrong = run(&args("run", true, "Fill(7)"), &[]);
-    let said = stderr(&wrong);
-    assert_eq!(wrong.status.code(), Some(1), "{said}");
+    let errors = stderr(&wrong);
+    assert_eq!(wrong.status.code(), Some(1), "{errors}");
     assert!(
-        said.contains("k.ptx:14") && said.contains("read-only") && said.contains("constant: true"),
-        "{said}"
+        errors.contains("k.ptx:14") && errors.contains("read-only") && errors.contains("constant: true"),
+        "{errors}"
     );
 }

@@ -149,8 +149,8 @@ fn wrong_inputs_are_named() {
         (&["anomaly", "--lengths", "1,x/0"], "no length"),
     ] {
         let output = warpbound(args);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
-        assert!(said.contains(named), "{args:?}: {said}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {message}");
+        assert!(message.contains(named), "{args:?}: {message}");
     }
 }

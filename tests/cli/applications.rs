@@ -111,7 +111,7 @@ fn three_kernels_as_code_and_as_traces() {
             let total = text.lines().find(|line| line.contains(" total ")).expect("a row of totals");
             assert!(total.contains(&result["makespan"].to_string()) && total.contains("holds"), "{text}");
         }
-        // a single kernel of it
+        // a single kernel of the program
         for (number, launch) in launches.iter().enumerate() {
             let one = json_in(&dir, &["check", file, "--launch", &number.to_string()], 0);
             assert_eq!(one["results"][0]["makespan"], launch["makespan"]);
@@ -141,7 +141,7 @@ fn three_kernels_as_code_and_as_traces() {
 }
 
 #[test]
-fn traces_of_a_list_are_taken_side_by_side_with_the_same_output() {
+fn traces_of_a_list_run_in_parallel_with_the_same_output() {
     let dir = scratch("list-jobs");
     write_program(&dir, 4, 50);
     assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
@@ -184,12 +184,12 @@ fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
         match output.status.code() {
             Some(0) => return (stdout(&output), kills),
             Some(1) if !ends.is_empty() => {
-                let said = stderr(&output);
+                let message = stderr(&output);
                 // or it was stopped before it read the application
-                let goes_on = said.contains("--resume goes on")
-                    || said.contains("the same command goes on")
+                let goes_on = message.contains("--resume goes on")
+                    || message.contains("the same command goes on")
                     || stdout(&output).contains("stopped before the trace was read");
-                assert!(goes_on, "{said}{}", stdout(&output));
+                assert!(goes_on, "{message}{}", stdout(&output));
             }
             Some(code) => panic!("{code}: {}", stderr(&output)),
             None => {}
@@ -198,7 +198,7 @@ fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
 }
 
 #[test]
-fn killed_runs_go_on_to_the_same_bytes() {
+fn killed_runs_resume_to_the_same_output() {
     let dir = scratch("killed");
     write_program(&dir, 8, 1000);
     assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
@@ -232,9 +232,9 @@ fn killed_runs_go_on_to_the_same_bytes() {
     assert!(kills > 4, "no run was killed before its end");
 }
 
-/// A kernel finds caches and DRAM in the state that the machine specifies, in each command alike.
+/// Each kernel finds caches and DRAM in the state that the machine specifies, in every command.
 #[test]
-fn a_kernel_finds_what_the_one_before_it_left() {
+fn a_kernel_finds_the_state_that_the_previous_one_left() {
     let dir = scratch("left-between-kernels");
     write_program(&dir, 1, 2);
     assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
@@ -259,7 +259,7 @@ fn a_kernel_finds_what_the_one_before_it_left() {
         let both = ["compare", file, "--machine", "accelsim-sm1", "--set", "memory.start=Left"];
         let both = json_in(&dir, &both, 0);
         assert_eq!(number(&both["results"][0]["makespan_lrr"]), left.iter().sum::<u64>(), "{file}");
-        // run alone, it is the first
+        // the second kernel alone is the first kernel of its run
         let alone =
             ["check", file, "--launch", "1", "--machine", "accelsim-sm1", "--set", "memory.start=Left"];
         let alone = json_in(&dir, &[&alone[..], &["--scheduler", "lrr"]].concat(), 0);
@@ -280,7 +280,7 @@ fn a_kernel_finds_what_the_one_before_it_left() {
 }
 
 #[test]
-fn a_run_that_is_ended_says_how_to_go_on() {
+fn a_stopped_run_prints_how_to_resume_it() {
     let dir = scratch("stopped-application");
     write_program(&dir, 2000, 1000);
     let args = ["check", "app.ron", "--checkpoint", "c"];
@@ -288,28 +288,31 @@ fn a_run_that_is_ended_says_how_to_go_on() {
     wait_for("the checkpoint", || dir.join("c").exists());
     signal(&child, "INT");
     let output = child.wait_with_output().unwrap();
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(stdout(&output).contains("INCOMPLETE"), "{}", stdout(&output));
-    assert!(said.contains("of 6000 kernels are kept") && said.contains("with --resume goes on"), "{said}");
+    assert!(
+        message.contains("of 6000 kernels are kept") && message.contains("with --resume goes on"),
+        "{message}"
+    );
     assert_eq!(names(&dir), ["app.ron", "c", "three.ptx"], "nothing else is left");
-    let kept = std::fs::read(dir.join("c")).unwrap();
+    let before = std::fs::read(dir.join("c")).unwrap();
     // without --resume the checkpoint is not replaced
     let refused = in_dir(&dir, &args);
     assert_eq!(refused.status.code(), Some(1));
     assert!(stderr(&refused).contains("--resume goes on with it"), "{}", stderr(&refused));
-    assert_eq!(std::fs::read(dir.join("c")).unwrap(), kept);
+    assert_eq!(std::fs::read(dir.join("c")).unwrap(), before);
     // with --resume, the time limit leaves a later checkpoint
     let more = in_dir(&dir, &[&args[..], &["--resume", "--time-limit", "1"]].concat());
-    let done = |said: &str| -> u64 {
-        let before = said.split(" of 6000 kernels").next().unwrap();
+    let done = |message: &str| -> u64 {
+        let before = message.split(" of 6000 kernels").next().unwrap();
         before.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
     };
-    assert!(done(&stderr(&more)) > done(&said), "{}{said}", stderr(&more));
+    assert!(done(&stderr(&more)) > done(&message), "{}{message}", stderr(&more));
 }
 
 /// Returns a checkpoint of a short program.
-fn kept(name: &str) -> PathBuf {
+fn checkpoint_of_a_short_program(name: &str) -> PathBuf {
     let dir = scratch(name);
     write_program(&dir, 2, 20);
     let output = in_dir(&dir, &["check", "app.ron", "--checkpoint", "c"]);
@@ -318,15 +321,15 @@ fn kept(name: &str) -> PathBuf {
 }
 
 #[test]
-fn what_it_does_not_belong_to_is_refused() {
-    let dir = kept("other-checkpoints");
+fn a_checkpoint_is_refused_by_other_runs() {
+    let dir = checkpoint_of_a_short_program("other-checkpoints");
     let before = std::fs::read(dir.join("c")).unwrap();
     let resume = |more: &[&str]| {
         let output = in_dir(&dir, &[&["check", "app.ron", "--checkpoint", "c", "--resume"], more].concat());
         (output.status.code(), stderr(&output))
     };
     assert_eq!(resume(&[]), (Some(0), String::new()));
-    for (more, said) in [
+    for (more, message) in [
         (&["--mem-latency", "300"][..], "machine `ecrts25-orin` has changed"),
         (&["--machine", "accelsim-ecrts"], "machines: `ecrts25-orin` there, `accelsim-ecrts` here"),
         (&["--scheduler", "lrr"], "policies: `gto` there, `lrr` here"),
@@ -339,7 +342,7 @@ fn what_it_does_not_belong_to_is_refused() {
     ] {
         let (code, text) = resume(more);
         assert_eq!(code, Some(1), "{more:?}: {text}");
-        assert!(text.contains("it belongs to another run: ") && text.contains(said), "{more:?}: {text}");
+        assert!(text.contains("it belongs to another run: ") && text.contains(message), "{more:?}: {text}");
         assert!(text.contains("--force"), "{more:?}: {text}");
     }
     let ran = in_dir(&dir, &["run", "app.ron", "--checkpoint", "c", "--resume"]);
@@ -347,8 +350,8 @@ fn what_it_does_not_belong_to_is_refused() {
     for (file, from, to) in [("three.ptx", "1;\nsetp", "2;\nsetp"), ("app.ron", "Repeat(2", "Repeat(3")] {
         let text = std::fs::read_to_string(dir.join(file)).unwrap();
         std::fs::write(dir.join(file), text.replace(from, to)).unwrap();
-        let (code, said) = resume(&[]);
-        assert!(code == Some(1) && said.contains(&format!("`{file}` has changed")), "{file}: {said}");
+        let (code, message) = resume(&[]);
+        assert!(code == Some(1) && message.contains(&format!("`{file}` has changed")), "{file}: {message}");
         std::fs::write(dir.join(file), text).unwrap();
     }
     // a trace in which an address has changed
@@ -359,8 +362,8 @@ fn what_it_does_not_belong_to_is_refused() {
     let text = std::fs::read_to_string(&trace).unwrap();
     let line = text.lines().find(|line| line.contains("STG")).unwrap();
     std::fs::write(&trace, text.replacen(line, &format!("{line} "), 1)).unwrap();
-    let said = stderr(&in_dir(&dir, &args));
-    assert!(said.contains("kernel-2.traceg` has changed"), "{said}");
+    let message = stderr(&in_dir(&dir, &args));
+    assert!(message.contains("kernel-2.traceg` has changed"), "{message}");
     assert_eq!(std::fs::read(dir.join("c")).unwrap(), before, "none of it was touched");
     // a single kernel, or several applications, have no checkpoint
     for args in [&["check", "fig3"][..], &["run", "fig3"], &["check", "app.ron", "fig3"], &["check"]] {
@@ -372,7 +375,7 @@ fn what_it_does_not_belong_to_is_refused() {
 }
 
 #[test]
-fn results_and_errors_are_those_of_a_run_in_one_go() {
+fn results_and_errors_are_those_of_an_uninterrupted_run() {
     let dir = scratch("checkpointed-results");
     write_program(&dir, 2, 20);
     let whole = in_dir(&dir, &["check", "app.ron", "--scheduler", "gto,lrr", "--out", "whole"]);
@@ -398,9 +401,9 @@ fn results_and_errors_are_those_of_a_run_in_one_go() {
         assert_eq!(plain.status.code(), Some(1), "{}", stdout(&plain));
         assert!(stderr(&plain).contains("in launch 3"), "{}", stderr(&plain));
         for _ in 0..2 {
-            let kept =
+            let resumed =
                 in_dir(&dir, &[&["check", "fails.ron", "--checkpoint", "f", "--resume"], lists].concat());
-            assert_eq!((stdout(&kept), stderr(&kept)), (stdout(&plain), stderr(&plain)));
+            assert_eq!((stdout(&resumed), stderr(&resumed)), (stdout(&plain), stderr(&plain)));
         }
         std::fs::remove_file(dir.join("f")).unwrap();
     }
@@ -425,7 +428,7 @@ fn repacked(whole: &[u8], change: &mut dyn FnMut(&mut Vec<u8>)) -> Vec<u8> {
 
 #[test]
 fn hostile_checkpoints_end_in_a_message() {
-    let dir = kept("hostile-checkpoints");
+    let dir = checkpoint_of_a_short_program("hostile-checkpoints");
     let whole = std::fs::read(dir.join("c")).unwrap();
     let mut state = 11u64;
     let mut next = |below: usize| {
@@ -435,10 +438,10 @@ fn hostile_checkpoints_end_in_a_message() {
     let resume = |bytes: &[u8]| {
         std::fs::write(dir.join("c"), bytes).unwrap();
         let output = in_dir(&dir, &["check", "app.ron", "--checkpoint", "c", "--resume", "--format", "json"]);
-        let said = stderr(&output);
-        assert!(!said.contains("panicked"), "{said}");
+        let message = stderr(&output);
+        assert!(!message.contains("panicked"), "{message}");
         let code = output.status.code();
-        assert!(code == Some(0) || code == Some(1), "{code:?}: {said}");
+        assert!(code == Some(0) || code == Some(1), "{code:?}: {message}");
         (code, stdout(&output))
     };
     assert_eq!(repacked(&whole, &mut |_| {}), whole);
@@ -473,15 +476,15 @@ fn hostile_checkpoints_end_in_a_message() {
 
 #[test]
 fn damaged_checkpoints_end_in_a_message() {
-    let dir = kept("damaged-checkpoints");
+    let dir = checkpoint_of_a_short_program("damaged-checkpoints");
     let whole = std::fs::read(dir.join("c")).unwrap();
     let refused = |bytes: &[u8]| {
         std::fs::write(dir.join("c"), bytes).unwrap();
         let output = in_dir(&dir, &["check", "app.ron", "--checkpoint", "c", "--resume"]);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.starts_with("error: ") && said.contains("--> c\n"), "{said}");
-        assert!(said.contains("--force") || said.contains("written by --checkpoint"), "{said}");
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.starts_with("error: ") && message.contains("--> c\n"), "{message}");
+        assert!(message.contains("--force") || message.contains("written by --checkpoint"), "{message}");
         assert_eq!(std::fs::read(dir.join("c")).unwrap(), bytes, "it is left as it is");
     };
     // every truncation and every change of a byte is tested in crates/cli/src/checkpoint.rs; here
@@ -502,13 +505,13 @@ fn damaged_checkpoints_end_in_a_message() {
     std::fs::write(dir.join("c"), &whole).unwrap();
     assert!(in_dir(&dir, &["check", "app.ron", "--checkpoint", "c", "--resume"]).status.success());
     // a path where nothing can be written, or that is something else
-    for (line, said) in [
+    for (line, message) in [
         ("$W check app.ron --checkpoint none/c", "folder"),
         ("$W check app.ron --checkpoint three.ptx --force", "overwrite"),
         ("$W check app.ron --checkpoint .", "directory"),
     ] {
         let output = shell(&dir, line);
         assert_eq!(output.status.code(), Some(1), "{line}");
-        assert!(stderr(&output).contains(said), "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains(message), "{line}: {}", stderr(&output));
     }
 }

@@ -30,7 +30,7 @@ fn failing_kernels_are_listed_and_the_others_judged() {
 }
 
 #[test]
-fn the_same_error_is_said_once() {
+fn the_same_error_is_reported_once() {
     let dir = scratch("same-error");
     let machine = "Machine(name: \"z\", units: { \"red\": Unit(init: 0, lat: 1) }, ops: { \"f0\": \"red\" })";
     std::fs::write(dir.join("zero.ron"), machine).unwrap();
@@ -49,7 +49,7 @@ fn the_same_error_is_said_once() {
 }
 
 #[test]
-fn blocks_judged_before_an_error_stay_judged() {
+fn blocks_judged_before_an_error_keep_their_verdicts() {
     let dir = scratch("late-error");
     // block 1 writes beyond the buffer
     let ptx = ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<3>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %ctaid.x;\nmul.wide.u32 %rd2, %r1, 4096;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r1;\nret;\n}\n";
@@ -66,7 +66,7 @@ fn blocks_judged_before_an_error_stay_judged() {
 }
 
 #[test]
-fn other_batches_go_on_too() {
+fn other_batches_continue_after_a_failure_too() {
     let violated = json(&["compare", "lrr-witness"], 3);
     let bounds = violated["results"][0]["bounds"].as_array().unwrap();
     let marked: Vec<&str> = bounds
@@ -92,7 +92,7 @@ fn other_batches_go_on_too() {
 }
 
 #[test]
-fn the_exit_code_does_not_depend_on_who_reads() {
+fn the_exit_code_does_not_depend_on_the_reader_of_the_output() {
     let dir = scratch("readers");
     // no reader
     let mut child =
@@ -111,8 +111,8 @@ fn the_exit_code_does_not_depend_on_who_reads() {
             stderr(&full)
         );
     }
-    // a closed stdout cannot be told from /dev/null that is open for reading as well, which is no
-    // error
+    // a closed stdout cannot be distinguished from /dev/null that is open for reading as well,
+    // which is no error
     for nowhere in [">/dev/null", "1<>/dev/null", ">&-"] {
         for (kernel, code) in [("lrr-witness", 3), ("fig3", 0)] {
             let lost = shell(&dir, &format!("$W check {kernel} {nowhere}"));
@@ -125,7 +125,7 @@ fn the_exit_code_does_not_depend_on_who_reads() {
 }
 
 #[test]
-fn a_run_in_which_nothing_was_judged_says_so() {
+fn a_run_without_a_verdict_is_reported_as_such() {
     let args = ["check", "chain", "--set", "pipeline.launch.start=100"];
     let output = warpbound(&args);
     assert_eq!(output.status.code(), Some(0));

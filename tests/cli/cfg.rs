@@ -9,8 +9,8 @@ fn pairs(list: &Value, from: &str, to: &str) -> Vec<(u64, u64)> {
     list.as_array().unwrap().iter().map(|edge| (number(edge, from), number(edge, to))).collect()
 }
 
-/// Lanes leave a loop in different iterations, through a side of their own: from its end the warp
-/// goes back to its beginning.
+/// Lanes leave a loop in different iterations, through a separate branch side. From the end of that
+/// side, the warp goes back to the beginning of the loop.
 #[test]
 fn lanes_that_leave_a_loop_early_wait_for_each_other() {
     let ours = &json(&["cfg", "loopbreak"], 0)["results"][0];
@@ -83,6 +83,6 @@ fn a_cycle_with_two_entries_is_reported() {
     std::fs::write(dir.join("k.ptx"), text).unwrap();
     let refused = in_dir(&dir, &["cfg", "k.ptx", "--grid", "1", "--block", "32"]);
     assert_eq!(refused.status.code(), Some(1));
-    let told = stderr(&refused);
-    assert!(told.contains("the control flow of `k` is irreducible: line 1"), "{told}");
+    let error_message = stderr(&refused);
+    assert!(error_message.contains("the control flow of `k` is irreducible: line 1"), "{error_message}");
 }

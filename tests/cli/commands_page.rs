@@ -1,6 +1,7 @@
 //! The page of every command, `docs/commands.md`, is the help that the program prints.
 //!
-//! `WRITE_DOCS=1 cargo test --test cli commands_page` writes it after a change; without that the test compares.
+//! After a change, `WRITE_DOCS=1 cargo test --test cli commands_page` writes the page. Without the
+//! variable, the test compares it.
 
 use std::fmt::Write as _;
 
@@ -11,7 +12,7 @@ const HEAD: &str = "# Every command
 This page is generated from the help texts of the program; do not edit it.
 ";
 
-/// The help of the program, or of one of its commands, without blanks at the ends of lines.
+/// Returns the help of the program, or of one of its commands, without blanks at the ends of lines.
 fn help(command: &[&str]) -> String {
     let output = warpbound(&[command, &["--help"]].concat());
     let lines: Vec<String> = stdout(&output).lines().map(|line| line.trim_end().to_owned()).collect();

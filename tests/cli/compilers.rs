@@ -23,7 +23,7 @@ fn a_launch_and_a_program_with_ptx_of_another_compiler() {
         std::fs::read(dir.join(name)).unwrap()
     };
     assert_eq!(dump("clang.bin", &[]), dump("nvrtc.bin", &["--compiler", "nvrtc"]));
-    // the PTX is the file beside the module that the launch names
+    // the PTX is a file in the folder of the module that the launch names
     for (from, to) in
         [("vecadd.ron", "k.ron"), ("vecadd.ptx", "vecadd.ptx"), ("vecadd.ptx", "vecadd.mine.ptx")]
     {
@@ -36,7 +36,7 @@ fn a_launch_and_a_program_with_ptx_of_another_compiler() {
 }
 
 #[test]
-fn a_compiler_that_is_not_there_is_named() {
+fn a_missing_compiler_is_reported() {
     for (args, message) in [
         (["check", "vecadd", "--compiler", "nvcc"], "kernels/vecadd/vecadd.nvcc.ptx"),
         (["check", "jacobi", "--compiler", "nvcc"], "kernels/jacobi/jacobi.nvcc.ptx"),

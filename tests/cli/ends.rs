@@ -1,5 +1,5 @@
-//! Every command ends soon after its time limit, whatever step it is in, and does not present a
-//! partial result as complete.
+//! Every command ends soon after its time limit, in whatever step it is, and does not present a
+//! partial result as a complete one.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -83,7 +83,7 @@ fn every_command_ends_at_its_limit() {
 /// Results from before are printed, and the launches that precede a selected one are stopped as
 /// well.
 #[test]
-fn what_is_read_or_run_before_does_not_outlast_the_limit() {
+fn preparations_end_at_the_limit_too() {
     let dir = scratch("read-before");
     // a trace with a valid beginning and an endless continuation
     let line = "(printf -- '-grid dim = (1,1,1)\\n'; yes '' | head -c 300000000) | gzip -1 > long.traceg";
@@ -114,7 +114,7 @@ fn what_is_read_or_run_before_does_not_outlast_the_limit() {
 /// A list of traces is read before its first kernel runs, so that a shorter limit never leads to a
 /// checkpoint.
 #[test]
-fn a_limit_that_is_too_short_to_read_a_list_is_said_to_be() {
+fn a_limit_that_is_too_short_to_read_a_list_is_reported() {
     let dir = scratch("read-list");
     std::fs::write(dir.join("short.traceg"), include_str!("../accelsim/files/vecadd.traceg")).unwrap();
     let line = "(printf -- '-grid dim = (1,1,1)\\n'; yes '' | head -c 300000000) | gzip -1 > long.traceg";
@@ -124,24 +124,24 @@ fn a_limit_that_is_too_short_to_read_a_list_is_said_to_be() {
         for _ in 0..2 {
             let args = [command, "kernelslist.g", "--checkpoint", "c", "--resume", "--time-limit", LIMIT];
             let output = in_dir(&dir, &args);
-            let said = stderr(&output);
-            assert_eq!(output.status.code(), Some(1), "{said}");
-            assert!(said.contains("stopped before the trace was read"), "{said}");
-            let rest = said.split("error: stopped after ").nth(1).expect("a time");
+            let message = stderr(&output);
+            assert_eq!(output.status.code(), Some(1), "{message}");
+            assert!(message.contains("stopped before the trace was read"), "{message}");
+            let rest = message.split("error: stopped after ").nth(1).expect("a time");
             let spent: f64 = rest.split(' ').next().unwrap().parse().unwrap();
-            assert!((0.5..8.0).contains(&spent), "{said}");
+            assert!((0.5..8.0).contains(&spent), "{message}");
             assert!(
-                said.contains("before all kernels were read, so nothing was added to it\n  --> c"),
-                "{said}"
+                message.contains("before all kernels were read, so nothing was added to it\n  --> c"),
+                "{message}"
             );
-            assert!(said.contains("give more time than that takes"), "{said}");
+            assert!(message.contains("give more time than that takes"), "{message}");
             assert!(!dir.join("c").exists());
         }
     }
 }
 
 #[test]
-fn an_export_that_is_ended_leaves_what_was_there() {
+fn a_stopped_export_keeps_the_existing_file() {
     let dir = scratch("ended-export");
     let small = ["export", "jacobi", "--let", "sweeps=1", "--out", "traces"];
     assert_eq!(in_dir(&dir, &small).status.code(), Some(0));
@@ -162,7 +162,7 @@ fn an_export_that_is_ended_leaves_what_was_there() {
 }
 
 #[test]
-fn what_gives_no_result_in_time_says_so_in_json() {
+fn a_command_without_a_result_in_time_reports_it_in_json() {
     let dir = scratch("no-result");
     assert!(shell(&dir, "mkfifo fifo.csv").status.success());
     let child = start(&dir, &["run", "fig3", "--trace", "a.csv", "--trace", "fifo.csv", "--format", "json"]);
@@ -178,7 +178,7 @@ fn what_gives_no_result_in_time_says_so_in_json() {
 }
 
 #[test]
-fn what_a_killed_process_left_goes_with_the_next_run() {
+fn the_next_run_removes_the_files_of_a_killed_process() {
     let dir = scratch("ends-killed");
     write_loop(&dir, 1000);
     let launch = launch_loop("10000000");
@@ -213,7 +213,7 @@ fn a_full_stdout_is_an_error_for_help_too() {
 }
 
 #[test]
-fn memory_is_asked_for_before_it_is_taken() {
+fn memory_is_requested_before_it_is_used() {
     let dir = scratch("asked");
     write_loop(&dir, 10);
     let with = |init: &str| format!("Buffer(name: \"p\", elem: F32, len: 1000000000, init: {init})");
@@ -222,17 +222,22 @@ fn memory_is_asked_for_before_it_is_taken() {
     };
     let refused = run(&with("Fill(1)"), &["--max-memory", "1G"]);
     assert_eq!(refused.status.code(), Some(1));
-    let said = stderr(&refused);
+    let message = stderr(&refused);
     assert!(
-        said.contains("buffer `p`") && said.contains("1.0 GiB may be used") && said.contains("--max-memory"),
-        "{said}"
+        message.contains("buffer `p`")
+            && message.contains("1.0 GiB may be used")
+            && message.contains("--max-memory"),
+        "{message}"
     );
     let local = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.local .align 4 .b8 l[400000];\n\
                  .reg .u32 %r; ld.local.u32 %r, [l]; st.local.u32 [l+4], %r;\nret;\n}\n";
     std::fs::write(dir.join("local.ptx"), local).unwrap();
     let of_block = ["run", "local.ptx", "--grid", "1", "--block", "1024", "--max-memory", "100M"];
-    let said = stderr(&in_dir(&dir, &of_block));
-    assert!(said.contains("local memory of a block of `k`") && said.contains("--max-memory"), "{said}");
+    let message = stderr(&in_dir(&dir, &of_block));
+    assert!(
+        message.contains("local memory of a block of `k`") && message.contains("--max-memory"),
+        "{message}"
+    );
     // pages that are not touched need far less memory than the 4 GB that they represent
     let plan = "Sweep(kernels: [Suite], draws: Some(Draws(count: 9223372036854775808, of: [Placement])))";
     std::fs::write(dir.join("plan.ron"), plan).unwrap();
@@ -277,7 +282,7 @@ fn buffers_of_zeros_take_no_memory() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn each_kernel_of_a_batch_leaves_a_few_kilobytes() {
+fn each_kernel_of_a_batch_keeps_a_few_kilobytes() {
     let dir = scratch("many-kernels");
     for format in ["text", "json"] {
         let with = |kernels: u64| {
@@ -299,7 +304,7 @@ fn is_active(text: &str) -> bool {
 }
 
 #[test]
-fn names_and_source_lines_are_data() {
+fn control_characters_of_names_and_source_lines_are_inactive() {
     let dir = scratch("nasty");
     let name = format!("{NASTY}.warp");
     std::fs::write(dir.join(&name), ".warps 1\n int.add r1\n ret\n").unwrap();

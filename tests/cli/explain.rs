@@ -71,7 +71,7 @@ fn machines_of_every_kind_are_explained() {
 }
 
 #[test]
-fn what_cannot_be_explained_says_why() {
+fn runs_that_cannot_be_explained_have_a_reason() {
     let program = warpbound(&["run", "kernels/jacobi/jacobi.ron", "--explain"]);
     assert_eq!(program.status.code(), Some(1));
     assert!(stderr(&program).contains("--explain"), "{}", stderr(&program));
@@ -100,8 +100,8 @@ fn two_policies_side_by_side() {
     assert_eq!(result["settings"], serde_json::json!(["policies differ: A gto, B lrr"]));
     let first = result["reasons"][0].as_str().unwrap();
     let (slow, fast) = if difference > 0 { ("lrr", "gto") } else { ("gto", "lrr") };
-    let said = format!("{slow} is {} cycles (", difference.abs());
-    assert!(first.starts_with(&said) && first.ends_with(&format!("slower than {fast}.")), "{first}");
+    let beginning = format!("{slow} is {} cycles (", difference.abs());
+    assert!(first.starts_with(&beginning) && first.ends_with(&format!("slower than {fast}.")), "{first}");
     // with the arguments swapped, everything has the opposite sign, and the same reason
     let turned = json(&["diff", words[1], words[0]], 0);
     assert_eq!(turned["difference"], -difference);
@@ -111,7 +111,7 @@ fn two_policies_side_by_side() {
 }
 
 #[test]
-fn files_and_words_are_the_same() {
+fn diff_of_files_equals_diff_of_command_lines() {
     let dir = scratch("diff-files");
     let write = shell(
         &dir,
@@ -150,7 +150,7 @@ fn bad_inputs_of_diff() {
     let stopped =
         [BINARY, "run", "sgemm_naive", "--explain", "--time-limit", "0", "--format", "json"].join(" ");
     shell(&dir, &format!("{stopped} > stopped.json"));
-    for (other, said) in [
+    for (other, expected) in [
         ("missing.json", "missing.json"),
         ("cut.json", "cut.json:1:"),
         ("list.json", "not a result of `warpbound run`"),
@@ -167,7 +167,7 @@ fn bad_inputs_of_diff() {
         ("", "KERNEL"),
     ] {
         let text = refused(&dir, &["good.json", other]);
-        assert!(text.contains(said), "{other}: {text}");
+        assert!(text.contains(expected), "{other}: {text}");
     }
     // in JSON, the same problem is in the object
     let problem = json_in(&dir, &["diff", "good.json", "vecadd"], 1);

@@ -144,7 +144,7 @@ fn a_kernel_takes_as_long_as_its_slowest_sm() {
 }
 
 #[test]
-fn wrong_input_and_too_little_fuel_are_told() {
+fn wrong_input_and_too_little_fuel_are_reported() {
     for args in [
         &["fermi", "--warps", "0"][..],
         &["fermi", "--warps", "17"],

@@ -1,9 +1,9 @@
-//! The output of `warpbound hunt` and `warpbound family` as scripts read it.
+//! The output of `warpbound hunt` and `warpbound family` in JSON.
 
 use crate::support::{bound, in_dir as warpbound, json_in as json, scratch};
 
 #[test]
-fn gub_is_broken_in_all_three_settings_and_the_folders_replay() {
+fn gub_is_violated_in_all_three_settings_and_the_folders_replay() {
     let dir = scratch("hunt-gub");
     let result = json(&dir, &["hunt", "--bound", "gub", "--seed", "1", "--counterexamples", "found"], 3);
     assert_eq!(result["verdict"], "violated");
@@ -49,7 +49,7 @@ fn the_output_is_the_same_for_any_number_of_jobs() {
 }
 
 #[test]
-fn iwb_survives() {
+fn iwb_is_not_violated() {
     let dir = scratch("hunt-iwb");
     let result = json(&dir, &["hunt", "--bound", "iwb", "--instances", "20000", "--jobs", "2"], 0);
     let setting = &result["results"][0];
@@ -61,7 +61,7 @@ fn iwb_survives() {
 }
 
 #[test]
-fn rbb_survives_with_several_blocks() {
+fn rbb_is_not_violated_with_several_blocks() {
     let dir = scratch("hunt-rbb");
     let args = ["hunt", "--bound", "rbb", "--setting", "any", "--instances", "300", "--blocks", "2"];
     let result = json(&dir, &args, 0);

@@ -37,7 +37,7 @@ fn the_running_example_of_the_paper() {
     assert_eq!(estimate(&found, "z_warp")["below_high_water"], true);
     assert_eq!(estimate(&found, "z_hybrid")["below_high_water"], false);
     assert!(
-        estimate(&found, "hybrid_blocks")["missing"].as_str().unwrap().contains("which warps are a block")
+        estimate(&found, "hybrid_blocks")["missing"].as_str().unwrap().contains("which warps form a block")
     );
     assert_eq!(found["never_observed"], 1);
     let text =
@@ -74,17 +74,24 @@ fn loop_bounds_that_are_wrong_are_refused() {
         assert_eq!(output.status.code(), Some(1), "{more:?}");
         stderr(&output)
     };
-    let told = refused(&["--loop-bound", "i2=1"]);
+    let error_message = refused(&["--loop-bound", "i2=1"]);
     assert!(
-        told.contains("figure1.traces:6:1") && told.contains("in run 1, warp 0 of SM 0 goes round"),
-        "{told}"
+        error_message.contains("figure1.traces:6:1")
+            && error_message.contains("in run 1, warp 0 of SM 0 goes round"),
+        "{error_message}"
     );
-    let told = refused(&["--loop-bound", "i3=4"]);
-    assert!(told.contains("no loop has its header at node i3") && told.contains("at node i2"), "{told}");
+    let error_message = refused(&["--loop-bound", "i3=4"]);
+    assert!(
+        error_message.contains("no loop has its header at node i3") && error_message.contains("at node i2"),
+        "{error_message}"
+    );
     assert!(refused(&["--loop-bound", "i2"]).contains("expected NODE=N"));
     std::fs::write(dir.join("bounds"), "# comment\ni2 = 3 # at most\nb2=1\n").unwrap();
-    let told = refused(&["--annotations", "bounds"]);
-    assert!(told.contains("bounds:3:1") && told.contains("no loop has its header at node b2"), "{told}");
+    let error_message = refused(&["--annotations", "bounds"]);
+    assert!(
+        error_message.contains("bounds:3:1") && error_message.contains("no loop has its header at node b2"),
+        "{error_message}"
+    );
     std::fs::write(dir.join("bounds"), "i2 = 3\n").unwrap();
     assert_eq!(value(&result(&dir, &[&args[..], &["--annotations", "bounds"]].concat()), "z_warp"), 38);
     // bounds of a kernel by line, with the run's seed
@@ -93,16 +100,19 @@ fn loop_bounds_that_are_wrong_are_refused() {
         loops.as_array().unwrap().iter().find(|of| of["observed"].as_u64() > Some(0)).expect("a loop");
     let bound = format!("{}=0", found["line"]);
     let output = warpbound(&["hybrid", "histogram", "--runs", "2", "--seed", "7", "--loop-bound", &bound]);
-    let told = stderr(&output);
+    let error_message = stderr(&output);
     assert!(
-        output.status.code() == Some(1) && told.contains("in run 1, warp") && told.contains("(seed 7)"),
-        "{told}"
+        output.status.code() == Some(1)
+            && error_message.contains("in run 1, warp")
+            && error_message.contains("(seed 7)"),
+        "{error_message}"
     );
-    let told = stderr(&warpbound(&["hybrid", "histogram", "--runs", "1", "--loop-bound", "999999=1"]));
-    assert!(told.contains(&format!("{}", found["line"])), "{told}");
+    let error_message =
+        stderr(&warpbound(&["hybrid", "histogram", "--runs", "1", "--loop-bound", "999999=1"]));
+    assert!(error_message.contains(&format!("{}", found["line"])), "{error_message}");
 }
 
-/// The fields that a result of traces has in common with one of runs.
+/// The fields that the result for traces shares with the result for runs.
 const COMMON: [&str; 9] = [
     "ipoints",
     "warps",
@@ -116,7 +126,7 @@ const COMMON: [&str; 9] = [
 ];
 
 #[test]
-fn a_written_trace_says_what_the_run_says() {
+fn a_written_trace_gives_the_result_of_the_run() {
     let dir = scratch("hybrid-round-trip");
     for (kernel, machine) in [("histogram", "ecrts25-orin"), ("vecadd", "rtx3070")] {
         let on = ["--seed", "3", "--machine", machine];
@@ -161,7 +171,7 @@ fn runs_of_kernels_are_walks_of_their_graphs() {
     }
 }
 
-/// Graph and traces define which warps are a block and where they wait. Warp 0 needs 10 cycles to
+/// Graph and traces define which warps form a block and where they wait. Warp 0 needs 10 cycles to
 /// the barrier and does not wait, warp 1 needs 3 cycles after it.
 #[test]
 fn barriers_of_traces_are_sections() {
@@ -195,7 +205,7 @@ fn barriers_of_traces_are_sections() {
 /// Runs with the paths of the first one are not timed again: all of `scan_naive`, none of
 /// `bitonic_shared`.
 #[test]
-fn several_runs_say_what_each_of_them_says() {
+fn several_runs_combine_the_results_of_each() {
     let longest = |found: &Value| -> Vec<Option<u64>> {
         found["transitions"].as_array().unwrap().iter().map(|row| row["longest"].as_u64()).collect()
     };
@@ -226,17 +236,17 @@ fn traces_that_are_wrong_are_refused_with_their_place() {
     let dir = scratch("hybrid-wrong");
     std::fs::copy(files().join("figure1.graph"), dir.join("g")).unwrap();
     let good = std::fs::read_to_string(files().join("section5.traces")).unwrap();
-    let told = |text: &str| {
+    let error_message = |text: &str| {
         std::fs::write(dir.join("t"), text).unwrap();
         let output = in_dir(&dir, &["hybrid", "--graph", "g", "--traces", "t"]);
         assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
         stderr(&output)
     };
-    let cut = told(good.trim_end());
+    let cut = error_message(good.trim_end());
     assert!(cut.contains("t:24:1") && cut.contains("the trace was cut off"), "{cut}");
-    let unsorted = told(&good.replacen("i2 0 1 10\n", "i2 0 1 4\n", 1));
+    let unsorted = error_message(&good.replacen("i2 0 1 10\n", "i2 0 1 4\n", 1));
     assert!(unsorted.contains("t:9:1") && unsorted.contains("unsorted"), "{unsorted}");
-    let mixed = told(&good.replacen("i2 0 1 10\n", "i2 0 9 10\n", 1));
+    let mixed = error_message(&good.replacen("i2 0 1 10\n", "i2 0 9 10\n", 1));
     assert!(mixed.contains("warp 9 of SM 0") && mixed.contains("has not started"), "{mixed}");
     let output = in_dir(&dir, &["run", "vecadd", "--trace", "v.ipoints"]);
     assert!(output.status.success(), "{}", stderr(&output));
@@ -247,7 +257,7 @@ fn traces_that_are_wrong_are_refused_with_their_place() {
     assert!(missing.status.code() == Some(1) && stderr(&missing).contains("cannot read the file"));
     let graph = "a -> b\nb -> a\n";
     std::fs::write(dir.join("g"), graph).unwrap();
-    assert!(told(&good).contains("the graph has no end"));
+    assert!(error_message(&good).contains("the graph has no end"));
     let usage = in_dir(&dir, &["hybrid", "--graph", "g"]);
     assert_eq!(usage.status.code(), Some(2));
 }

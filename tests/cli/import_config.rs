@@ -7,7 +7,7 @@ use super::support::{in_dir, json_in, scratch, stderr, stdout};
 const STOCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/gpgpusim/rtx3070.config");
 
 #[test]
-fn the_machine_is_that_of_the_configuration() {
+fn the_machine_has_the_settings_of_the_configuration() {
     let dir = scratch("import-config");
     let output = in_dir(&dir, &["import-config", STOCK]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -24,7 +24,7 @@ fn the_machine_is_that_of_the_configuration() {
 }
 
 #[test]
-fn later_files_are_laid_over_earlier_ones() {
+fn later_files_override_earlier_ones() {
     let dir = scratch("import-config-over");
     std::fs::write(dir.join("over.config"), "-gpgpu_n_clusters 2\n-gpgpu_bows 3\n").unwrap();
     let args = ["import-config", STOCK, "over.config", "--name", "two"];

@@ -101,7 +101,7 @@ fn shipped(path: &str) -> Vec<u8> {
 const FIG3_XZ: &[u8] = include_bytes!("fig3.warp.xz");
 
 #[test]
-fn packed_files_are_what_is_in_them() {
+fn packed_files_are_read_like_their_contents() {
     let dir = scratch("packed");
     let write = |name: &str, bytes: &[u8]| std::fs::write(dir.join(name), bytes).unwrap();
     write("fig3.warp.gz", &gz(&shipped("kernels/witness/fig3.warp")));

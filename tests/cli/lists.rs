@@ -10,7 +10,7 @@ use crate::support::{in_dir, json, json_in, scratch, stderr, stdout, warpbound};
 const FILES: [&str; 3] = ["manifest.json", "results.csv", "results.jsonl"];
 
 #[test]
-fn each_result_of_a_list_is_that_of_the_run_alone() {
+fn each_result_of_a_list_equals_that_of_a_separate_run() {
     let (machines, policies) = (["ecrts25-orin", "accelsim-sm1"], ["lrr", "gto", "srr"]);
     for kernel in ["vecadd", "four_blocks", "bitonic_sort"] {
         let all =
@@ -64,7 +64,7 @@ fn a_list_is_a_table_with_the_machine_where_there_are_several() {
 }
 
 #[test]
-fn compare_says_of_each_policy_what_check_says() {
+fn compare_agrees_with_check_for_each_policy() {
     let args = [
         "compare",
         "vecadd",
@@ -87,7 +87,7 @@ fn compare_says_of_each_policy_what_check_says() {
                 (&policy.into(), &known["results"][0]["makespan"])
             );
         }
-        // a bound for one policy appears beside those for others
+        // a bound for one policy appears next to those for others
         let applies = kernel == "vecadd" && machine == "ecrts25-orin";
         for name in ["srr", "lwb"].into_iter().filter(|_| applies) {
             let bounds = row["bounds"].as_array().unwrap();
@@ -117,7 +117,7 @@ fn is_the_sweep_of_its_plan(dir: &Path, out: &str, code: i32) -> Vec<Value> {
 }
 
 #[test]
-fn folders_of_results_are_those_of_a_sweep_and_no_thread_shows() {
+fn folders_of_results_equal_those_of_a_sweep_on_any_number_of_threads() {
     let dir = scratch("lists-out");
     let run = |command: &str, out: &str, jobs: &str, more: &[&str]| {
         let kernels = [command, "vecadd", "reduce_shfl", "atax_program", "four_blocks"];
@@ -159,10 +159,10 @@ fn launch_options_and_defaults_are_part_of_the_plan() {
         (&records[0]["block"], &records[0]["arg 0"], &records[0]["policy"]),
         (&"32,2,1".into(), &1000.into(), &"gto".into())
     );
-    let refused = |args: &[&str], said: &str| {
+    let refused = |args: &[&str], expected: &str| {
         let output = in_dir(&dir, args);
         assert!(
-            output.status.code() == Some(1) && stderr(&output).contains(said),
+            output.status.code() == Some(1) && stderr(&output).contains(expected),
             "{args:?}: {}",
             stderr(&output)
         );
@@ -176,7 +176,7 @@ fn launch_options_and_defaults_are_part_of_the_plan() {
 }
 
 #[test]
-fn what_fails_is_a_record_and_stops_nothing() {
+fn failures_are_records_and_stop_nothing() {
     let dir = scratch("lists-failed");
     let lists = ["--machine", "ecrts25-orin,lrr-witness", "--scheduler", "gto,lrr"];
     let kernels = ["check", "vecadd", "lrr-witness"];
@@ -222,7 +222,7 @@ fn what_fails_is_a_record_and_stops_nothing() {
 }
 
 #[test]
-fn mistakes_in_lists_have_their_places_and_come_together() {
+fn mistakes_in_lists_are_reported_together_with_their_places() {
     let args = [
         "check",
         "vecadd",
@@ -235,7 +235,7 @@ fn mistakes_in_lists_have_their_places_and_come_together() {
         let output = warpbound(&[&[command], &args[1..]].concat());
         let errors = stderr(&output);
         assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{errors}");
-        for (place, said) in [
+        for (place, expected) in [
             ("--machine:1:14", "no embedded machine of this name"),
             ("--machine:1:19", "a name is missing here"),
             ("--machine:1:20", "`ecrts25-orin` is there twice"),
@@ -244,8 +244,9 @@ fn mistakes_in_lists_have_their_places_and_come_together() {
             ("--scheduler:1:13", "`gto` is there twice"),
             ("--scheduler:1:17", "unknown scheduler `lr`"),
         ] {
-            let message = errors.split("error: ").find(|part| part.starts_with(said) && part.contains(place));
-            assert!(message.is_some(), "{place} {said}: {errors}");
+            let message =
+                errors.split("error: ").find(|part| part.starts_with(expected) && part.contains(place));
+            assert!(message.is_some(), "{place} {expected}: {errors}");
         }
         assert_eq!(errors.matches("error: ").count(), 7, "{errors}");
     }
@@ -273,7 +274,7 @@ fn a_machine_file_may_have_a_comma_in_its_name() {
 /// Each launch of a program is executed once for all machines that need the same data recorded, and
 /// a run that fails in the middle does not affect the others.
 #[test]
-fn a_program_is_executed_once_and_one_run_that_fails_takes_nothing_from_the_others() {
+fn a_program_is_executed_once_and_a_failed_run_does_not_affect_the_others() {
     let dir = scratch("lists-program");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     std::fs::copy(root.join("kernels/bitonic/bitonic.ptx"), dir.join("bitonic.ptx")).unwrap();
@@ -305,10 +306,10 @@ fn a_program_is_executed_once_and_one_run_that_fails_takes_nothing_from_the_othe
     let all = of(&list, &policies.join(","), &["--format", "json"]);
     assert_eq!(all.status.code(), Some(1));
     let all = crate::json_output::read(&all.stdout);
-    let told = all["errors"][0]["message"].as_str().unwrap();
+    let error_message = all["errors"][0]["message"].as_str().unwrap();
     assert!(
-        told.starts_with("in launch 1 (line 1 of the program): block larger than the SM holds"),
-        "{told}"
+        error_message.starts_with("in launch 1 (line 1 of the program): block larger than the SM holds"),
+        "{error_message}"
     );
     let mut results = all["results"].as_array().unwrap().iter();
     for machine in machines {

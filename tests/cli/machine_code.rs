@@ -18,7 +18,7 @@ fn a_cubin_runs_under_the_launches_beside_it() {
     let output = warpbound(&["run", CUBIN]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        stderr(&output).contains("5 launches beside it")
+        stderr(&output).contains("5 launches in its folder")
             && stderr(&output).contains("imatmul_tiled_8x8.ron@sm_61")
     );
 
@@ -33,7 +33,7 @@ fn a_cubin_runs_under_the_launches_beside_it() {
 }
 
 #[test]
-fn machine_code_leaves_what_ptx_leaves() {
+fn machine_code_leaves_the_same_memory_as_ptx() {
     let dir = scratch("machine-code");
     let dump = |kernel: &str| {
         let output = in_dir(&dir, &["run", kernel, "--dump", "c=c.bin", "--force"]);
@@ -54,7 +54,7 @@ fn machine_code_leaves_what_ptx_leaves() {
 /// read; if units take longer, or queue, they are not. One kernel relies on reads of shared memory
 /// to complete in order.
 #[test]
-fn runs_say_whether_control_codes_leave_results_their_time() {
+fn runs_report_whether_control_codes_wait_long_enough() {
     let notes = |kernel: &str, machine: &str| {
         let args =
             ["check", kernel, "--machine", machine, "--set", "dependences=ControlCodes", "--self-check"];
@@ -64,24 +64,24 @@ fn runs_say_whether_control_codes_leave_results_their_time() {
         ["imatmul_tiled", "sgemm_naive", "bitonic_shared", "montecarlo_pi", "histogram", "nbody_forces"]
     {
         let kernel = format!("{kernel}@sm_61");
-        let said = notes(&kernel, "jetson-tx2");
+        let message = notes(&kernel, "jetson-tx2");
         assert!(
-            said.contains("they leave every result the time that it took in this run"),
-            "{kernel}: {said}"
+            message.contains("in this run, every result was available when it was read"),
+            "{kernel}: {message}"
         );
-        let said = notes(&kernel, "ecrts25-orin");
+        let message = notes(&kernel, "ecrts25-orin");
         assert!(
-            said.contains("reads issued before it was there") && said.contains("too early"),
-            "{kernel}: {said}"
+            message.contains("reads issued before it was there") && message.contains("too early"),
+            "{kernel}: {message}"
         );
     }
-    let said = notes("fft_radix2@sm_61", "jetson-tx2");
-    assert!(said.contains("control codes: 1 pairs"), "{said}");
-    assert!(said.contains("fft_radix2+0x3d8 may read R13 of"), "{said}");
+    let message = notes("fft_radix2@sm_61", "jetson-tx2");
+    assert!(message.contains("control codes: 1 pairs"), "{message}");
+    assert!(message.contains("fft_radix2+0x3d8 may read R13 of"), "{message}");
 }
 
 #[test]
-fn control_codes_are_held_against_dependences() {
+fn control_codes_are_compared_with_dependences() {
     let checked = json(&["check", "layernorm_welford@sm_61", "--self-check"], 0);
     let notes = checked["results"][0]["notes"].to_string();
     assert!(
@@ -119,7 +119,7 @@ fn inspection_shows_what_is_in_a_cubin() {
 }
 
 #[test]
-fn what_is_no_machine_code_is_said() {
+fn invalid_machine_code_is_reported() {
     let dir = scratch("machine-code-bad");
     std::fs::write(dir.join("x.cubin"), b"\x7fELF nothing").unwrap();
     let ptx = format!("{ROOT}/kernels/vecadd/vecadd.ptx");

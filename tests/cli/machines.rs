@@ -43,8 +43,8 @@ fn every_machine_loads_and_runs_vecadd() {
     }
 }
 
-/// A product reads 24 registers and writes 8, and each of them counts: another product that needs
-/// the last result, as the last of its sources or to write it again, waits until the first is done.
+/// A product reads 24 registers and writes 8, and each of them counts. Another product that reads
+/// the last result as its last source, or writes it again, waits until the first product is done.
 #[test]
 fn products_wait_for_every_register() {
     let list = |name: &str| {
@@ -188,7 +188,7 @@ fn inspect_writes_pipeline_and_memory_as_files_do() {
 }
 
 #[test]
-fn a_setting_of_the_command_line_that_does_nothing_gives_a_warning() {
+fn an_unused_setting_of_the_command_line_gives_a_warning() {
     let warnings = |settings: &[&str]| {
         let set = settings.iter().flat_map(|setting| ["--set", *setting]);
         let run = ["check", "vecadd", "saxpy", "--machine", "accelsim-sm1"];
@@ -207,7 +207,7 @@ fn a_setting_of_the_command_line_that_does_nothing_gives_a_warning() {
 }
 
 #[test]
-fn settings_that_are_said_to_do_nothing_change_no_cycle() {
+fn settings_that_are_reported_as_unused_change_no_cycle() {
     let run = |args: &[&str]| {
         let args = [&["run", "--format", "json"], args].concat();
         let output = warpbound(&args);

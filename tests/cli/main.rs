@@ -1,5 +1,5 @@
-//! The command line as scripts see it: results, exit codes, invalid inputs, and the effect on
-//! files, batches and runs that are stopped early.
+//! Tests of the command line: results, exit codes, invalid inputs, files, batches, and runs that
+//! are stopped early.
 
 mod ablate;
 mod accelsim;
@@ -107,7 +107,7 @@ fn figure_3_of_the_paper() {
 fn the_lrr_witness_breaks_gub_and_its_folder_replays() {
     let result = json(&["check", "lrr-witness"], 3);
     assert_eq!((&result["makespan"], &result["verdict"]), (&148.into(), &"violated".into()));
-    // the contract, field by field
+    // the documented fields of the output
     assert_eq!(result["schema"], 2);
     assert_eq!(result["scheduler"], "lrr");
     assert_eq!(
@@ -152,7 +152,7 @@ fn the_lrr_witness_breaks_gub_and_its_folder_replays() {
 }
 
 #[test]
-fn which_bounds_gate_decides_the_exit_code() {
+fn gating_bounds_decide_the_exit_code() {
     assert_eq!(json(&["check", "lrr-witness", "--bound", "iwb"], 0)["verdict"], "holds");
     assert_eq!(json(&["check", "lrr-witness", "--bound", "gub"], 3)["verdict"], "violated");
     let result = json(&["check", "lrr-witness", "--scheduler", "srr", "--bound", "gub"], 0);
@@ -216,7 +216,7 @@ fn the_suite_holds_and_is_the_same_every_time() {
 }
 
 #[test]
-fn traces_are_written_whole_or_not_at_all() {
+fn traces_are_written_completely_or_not_at_all() {
     let dir = scratch("traces");
     let paths: Vec<String> = ["t.json", "t.kanata", "t.csv", "t.replay"]
         .iter()
@@ -413,7 +413,7 @@ fn errors_of_a_running_kernel_name_the_line() {
 }
 
 #[test]
-fn every_shipped_ptx_is_understood() {
+fn every_shipped_ptx_is_supported() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels");
     let mut seen = 0;
     for entry in std::fs::read_dir(root).unwrap() {
@@ -431,7 +431,7 @@ fn every_shipped_ptx_is_understood() {
 }
 
 #[test]
-fn explore_finds_the_extremes_and_says_what_it_proved() {
+fn explore_finds_the_extremes_and_reports_what_it_proved() {
     for (kernel, worst, best, gub, iwb, code) in [
         ("witness-929", 48, 35, 44, 58, 3),
         ("fig3", 18, 17, 23, 24, 0),
@@ -476,7 +476,7 @@ fn compare_lists_all_bounds_with_the_explored_worst_case() {
 /// Commands that cover only the paper model report that, instead of giving its numbers for another
 /// machine.
 #[test]
-fn the_laboratory_refuses_what_is_more_than_the_paper_model() {
+fn commands_for_the_paper_model_refuse_other_machines() {
     for args in [
         &["explore", "chain"][..],
         &["phases", "chain"],

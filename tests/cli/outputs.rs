@@ -16,12 +16,12 @@ fn refused(dir: &Path, args: &[&str]) -> String {
 }
 
 #[test]
-fn a_file_that_is_there_needs_force() {
+fn replacing_an_existing_file_needs_force() {
     let dir = scratch("existing");
     std::fs::write(dir.join("t.csv"), "mine").unwrap();
     let args = ["run", "fig3", "--trace", "t.csv"];
-    let said = refused(&dir, &args);
-    assert!(said.contains("there already") && said.contains("--force"), "{said}");
+    let refusal = refused(&dir, &args);
+    assert!(refusal.contains("there already") && refusal.contains("--force"), "{refusal}");
     assert_eq!(std::fs::read_to_string(dir.join("t.csv")).unwrap(), "mine");
     assert_eq!(in_dir(&dir, &[&args[..], &["--force"]].concat()).status.code(), Some(0));
     assert!(std::fs::read_to_string(dir.join("t.csv")).unwrap().starts_with("block,warp"));
@@ -71,8 +71,8 @@ fn inputs_are_never_overwritten() {
         ["vecadd.ron", "./vecadd.ptx", "../overwriting/a.bin", "m.ron", "base.ron", "hard.bin", "soft.bin"]
     {
         let dump = format!("c={file}");
-        let said = refused(&dir, &[&run[..], &["--dump", &dump]].concat());
-        assert!(said.contains("is read") && said.contains(file), "{file}: {said}");
+        let refusal = refused(&dir, &[&run[..], &["--dump", &dump]].concat());
+        assert!(refusal.contains("is read") && refusal.contains(file), "{file}: {refusal}");
     }
     let after: Vec<Vec<u8>> = ["vecadd.ron", "vecadd.ptx", "a.bin", "m.ron", "base.ron"]
         .map(|f| std::fs::read(dir.join(f)).unwrap())
@@ -109,12 +109,12 @@ fn outputs_differ_and_have_a_place() {
         (&["--trace", "new.csv/"], "directory"),
         (&["--trace", "a.vcd"], "ending"),
     ] {
-        let said = refused(&dir, &[&["run", "fig3"], more].concat());
-        assert!(said.contains(named), "{more:?}: {said}");
+        let refusal = refused(&dir, &[&["run", "fig3"], more].concat());
+        assert!(refusal.contains(named), "{more:?}: {refusal}");
     }
     // all problems at the same time
-    let said = refused(&dir, &["run", "fig3", "--trace", "nowhere/a.csv", "--trace", "d.csv"]);
-    assert_eq!(said.matches("error:").count(), 2, "{said}");
+    let refusal = refused(&dir, &["run", "fig3", "--trace", "nowhere/a.csv", "--trace", "d.csv"]);
+    assert_eq!(refusal.matches("error:").count(), 2, "{refusal}");
     let explore = ["explore", "fig3", "--worst-schedule", "w", "--best-schedule", "w"];
     assert!(refused(&dir, &explore).contains("another output"));
     std::fs::write(dir.join("file"), "").unwrap();
@@ -133,15 +133,16 @@ fn outputs_differ_and_have_a_place() {
 }
 
 #[test]
-fn outputs_are_tried_before_anything_is_simulated() {
+fn outputs_are_tested_before_anything_is_simulated() {
     let dir = scratch("tried-first");
     // the kernel does not end within its fuel, which would be another error if it were run
     write_loop(&dir, u32::MAX);
-    let said = refused(&dir, &[&["run"], &launch_loop("1")[..], &["--dump", "p=nowhere/p"]].concat());
-    assert!(said.contains("nowhere/p") && !said.contains("does not end"), "{said}");
+    let refusal = refused(&dir, &[&["run"], &launch_loop("1")[..], &["--dump", "p=nowhere/p"]].concat());
+    assert!(refusal.contains("nowhere/p") && !refusal.contains("does not end"), "{refusal}");
     std::fs::create_dir_all(dir.join("found/k-gto")).unwrap();
-    let said = refused(&dir, &[&["check"], &launch_loop("1")[..], &["--counterexamples", "found"]].concat());
-    assert!(said.contains("found/k-gto") && !said.contains("does not end"), "{said}");
+    let refusal =
+        refused(&dir, &[&["check"], &launch_loop("1")[..], &["--counterexamples", "found"]].concat());
+    assert!(refusal.contains("found/k-gto") && !refusal.contains("does not end"), "{refusal}");
 }
 
 #[test]
@@ -167,7 +168,7 @@ fn the_result_comes_before_files_that_cannot_be_written() {
 }
 
 #[test]
-fn two_writers_leave_one_whole_file() {
+fn two_writers_leave_one_complete_file() {
     let dir = scratch("two-writers");
     write_loop(&dir, 2000);
     let run = |file| [&["run"], &launch_loop("40")[..], &["--timings", "--trace", file]].concat();

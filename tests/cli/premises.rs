@@ -1,8 +1,8 @@
 //! No bound is printed as applicable if its premises do not hold, for any machine, kernel, policy
 //! and command.
 //!
-//! The premises are stated here a second time ([`Case::applies`]), without the library. The tests
-//! run the binary. `PREMISES_CASES=FROM..TO cargo test --test cli premises -- --ignored` runs more
+//! [`Case::applies`] states the premises a second time, independently of the library. The tests run
+//! the binary. `PREMISES_CASES=FROM..TO cargo test --test cli premises -- --ignored` runs more
 //! cases.
 
 use std::fmt::Write as _;

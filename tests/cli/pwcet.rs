@@ -22,7 +22,7 @@ fn refused(dir: &Path, args: &[&str]) -> String {
 
 /// The fit of another program to the same data, with a page and plots.
 #[test]
-fn measured_times_have_the_curve_that_others_find() {
+fn measured_times_have_the_curve_of_other_programs() {
     let dir = scratch("pwcet-file");
     let file = sample("heavy.txt");
     let reference: Value =
@@ -49,7 +49,7 @@ fn measured_times_have_the_curve_that_others_find() {
         "Autocorrelation",
         "Mean excess against threshold",
         ">us",
-        "It is no bound",
+        "The curve is not a bound",
     ] {
         assert!(page.contains(word), "{word}");
     }
@@ -64,7 +64,7 @@ fn measured_times_have_the_curve_that_others_find() {
 }
 
 #[test]
-fn what_is_no_sample_has_no_curve() {
+fn invalid_samples_have_no_curve() {
     let dir = scratch("pwcet-bad");
     let write = |name: &str, text: &str| std::fs::write(dir.join(name), text).unwrap();
     let many = |value: &dyn Fn(u32) -> String| (0..200).map(|n| value(n) + "\n").collect::<String>();
@@ -80,7 +80,7 @@ fn what_is_no_sample_has_no_curve() {
     write("suffix.csv", &(many(&|n| n.to_string()) + "12 ms\n"));
     write("two.csv", &many(&|n| format!("{n},{n}")));
     write("tied.csv", &many(&|n| (n / 195).to_string()));
-    for (file, said) in [
+    for (file, message) in [
         ("nan.csv", "nan.csv:201:1"),
         ("negative.csv", "this is negative"),
         ("units.csv", "are they all in one unit?"),
@@ -90,10 +90,10 @@ fn what_is_no_sample_has_no_curve() {
         ("empty", "cannot read the file"),
     ] {
         let found = refused(&dir, &["pwcet", file]);
-        assert!(found.contains(said), "{file}: {found}");
+        assert!(found.contains(message), "{file}: {found}");
     }
     write("good.csv", &many(&|n| (n * n % 977).to_string()));
-    for (more, said) in [
+    for (more, message) in [
         (&["--runs", "5"][..], "nothing is simulated"),
         (&["--vary", "jitter"], "nothing is simulated"),
         (&["--probability", "2"], "2 is not more than 0 and less than 1"),
@@ -102,7 +102,7 @@ fn what_is_no_sample_has_no_curve() {
         (&["--bootstraps", "9999999"], "bootstrap replicates"),
     ] {
         let found = refused(&dir, &[&["pwcet", "good.csv"], more].concat());
-        assert!(found.contains(said), "{more:?}: {found}");
+        assert!(found.contains(message), "{more:?}: {found}");
     }
     for (args, numbers, why, help) in [
         (&["constant.csv"][..], "7 to 7 cycles", "all measurements are 7", "a finer clock"),
@@ -158,8 +158,12 @@ fn a_campaign_is_a_sweep() {
     // merged shards equal the whole, and so does an interrupted and resumed campaign
     for shard in ["1/2", "2/2"] {
         let out = format!("s{}", &shard[..1]);
-        let said = in_dir(&dir, &with(&[&vary[..], &["--shard", shard, "--out", &out]].concat()));
-        assert!(said.status.success() && stdout(&said).contains("300 of 300 points"), "{}", stdout(&said));
+        let output = in_dir(&dir, &with(&[&vary[..], &["--shard", shard, "--out", &out]].concat()));
+        assert!(
+            output.status.success() && stdout(&output).contains("300 of 300 points"),
+            "{}",
+            stdout(&output)
+        );
     }
     assert!(in_dir(&dir, &["merge", "s1", "s2", "--out", "both"]).status.success());
     assert_eq!(std::fs::read_to_string(dir.join("both/results.jsonl")).unwrap(), lines);
@@ -171,8 +175,8 @@ fn a_campaign_is_a_sweep() {
     assert_eq!(std::fs::read_to_string(dir.join("all/results.jsonl")).unwrap(), lines);
 }
 
-/// Sources that are not drawn have no effect: with the same inputs, caches that replace by age and
-/// blocks in turn, all runs are the same.
+/// Sources that are not drawn have no effect. If inputs are equal, caches replace the oldest line
+/// and SMs receive blocks in turn, all runs are the same.
 #[test]
 fn every_source_of_variation_can_be_switched() {
     let dir = scratch("pwcet-sources");
@@ -226,7 +230,7 @@ fn drawn(number: u64) -> u64 {
 #[test]
 fn a_campaign_without_variation_is_refused() {
     let dir = scratch("pwcet-still");
-    for (args, said) in [
+    for (args, message) in [
         (&["pwcet", "transpose_naive", "--runs", "200"][..], "nothing differs between runs"),
         (&["pwcet", "transpose_naive", "--vary", "inputs"], "has no random data"),
         (&["pwcet", "vecadd", "--vary", "replacement"], "no cache whose lines"),
@@ -239,7 +243,11 @@ fn a_campaign_without_variation_is_refused() {
         (&["pwcet", "nowhere"], "no embedded kernel of this name"),
     ] {
         let output = in_dir(&dir, args);
-        assert!(!output.status.success() && stderr(&output).contains(said), "{args:?}: {}", stderr(&output));
+        assert!(
+            !output.status.success() && stderr(&output).contains(message),
+            "{args:?}: {}",
+            stderr(&output)
+        );
     }
 }
 

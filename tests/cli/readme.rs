@@ -1,5 +1,5 @@
-//! What the README and the pages of the book (`docs/`) quote: runs with their output, the commands, the bounds, the
-//! policies, and files. Their links lead somewhere.
+//! Tests of what the README and the pages of the book (`docs/`) quote: runs with their output,
+//! commands, bounds, policies, and files. Their links have targets.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A page's text; its name is its path from the root of the repository.
+/// Returns the text of a page, whose name is its path from the root of the repository.
 fn text(page: &str) -> String {
     std::fs::read_to_string(root().join(page)).unwrap()
 }
@@ -33,7 +33,8 @@ fn pages() -> Vec<String> {
     pages
 }
 
-/// A page's blocks of code, fenced or indented, without indentation, and its lines of prose with their numbers.
+/// Returns the blocks of code of a page, fenced or indented, without indentation, and its lines of
+/// prose with their numbers.
 fn code_and_prose(page: &str) -> (Vec<String>, Vec<(usize, String)>) {
     let (mut code, mut prose) = (vec![String::new()], Vec::new());
     let mut fenced = false;
@@ -66,7 +67,7 @@ fn block_with(page: &str, start: &str) -> String {
     found.into_iter().next().unwrap()
 }
 
-/// What stands in code quotes in the first column of the table whose header begins so.
+/// Returns the code in the first column of the table whose header begins with `header`.
 fn first_cells(page: &str, header: &str) -> Vec<String> {
     let text = text(page);
     let mut rows = text.lines().skip_while(|line| !line.starts_with(header)).skip(2);
@@ -79,7 +80,7 @@ fn first_cells(page: &str, header: &str) -> Vec<String> {
     cells
 }
 
-/// The targets of a page's links and images, outside of code.
+/// Returns the targets of a page's links and images, outside of code.
 fn links(page: &str) -> Vec<String> {
     let prose: Vec<String> = code_and_prose(page).1.into_iter().map(|(_, line)| line).collect();
     let prose = prose.join("\n");
@@ -89,7 +90,7 @@ fn links(page: &str) -> Vec<String> {
     targets.map(|(target, _)| target.to_owned()).collect()
 }
 
-/// A folder in which the examples of a page run: it has the files that they name.
+/// Creates a folder in which the examples of a page run, with the files that they name.
 fn folder_of_examples(page: &str) -> PathBuf {
     let dir = scratch(&format!("quoted-{}", page.replace('/', "-")));
     for entry in std::fs::read_dir(root().join("docs/examples")).unwrap() {
@@ -101,21 +102,22 @@ fn folder_of_examples(page: &str) -> PathBuf {
     dir
 }
 
-/// Runs a command line of a page, which may end with `> FILE`, and compares what it prints. What stands between two lines
-/// of dots is printed as it stands, and in this order.
+/// Runs a command line of a page, which may end with `> FILE`, and compares its output with the
+/// quoted one. Lines of dots replace omitted output; the parts between them must occur in this
+/// order.
 fn run_quoted(page: &str, dir: &Path, line: &str, quoted: &str) {
     let (command, file) =
         line.split_once(" > ").map_or((line, None), |(command, file)| (command, Some(file.trim())));
     let arguments = shlex::split(command).unwrap();
     let output = in_dir(dir, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    let (printed, said) = (stdout(&output), stderr(&output));
+    let (printed, error_text) = (stdout(&output), stderr(&output));
     let quotes_an_error = quoted.contains("error: ");
     let fine = matches!((output.status.code(), quotes_an_error), (Some(0 | 3), false) | (Some(1), true));
-    assert!(fine, "{page}: {line}\n{:?}\n{said}", output.status);
+    assert!(fine, "{page}: {line}\n{:?}\n{error_text}", output.status);
     if let Some(file) = file {
         std::fs::write(dir.join(file), &printed).unwrap();
     }
-    let all: Vec<&str> = printed.lines().chain(said.lines()).map(str::trim_end).collect();
+    let all: Vec<&str> = printed.lines().chain(error_text.lines()).map(str::trim_end).collect();
     let all = all.join("\n");
     let mut rest = all.as_str();
     let quoted = format!("\n{quoted}");
@@ -152,7 +154,7 @@ fn quoted_runs_print_what_is_quoted() {
 
 #[test]
 fn quoted_settings_fit() {
-    // every --set of the block of examples fits the machine with everything in it
+    // every --set of the block of examples fits the machine with all features
     let settings = block_with("docs/machines.md", "--set 'memory.l1.split");
     let mut set: Vec<String> = Vec::new();
     for setting in settings.split("--set ").skip(1) {
@@ -241,7 +243,7 @@ fn links_lead_to_files() {
             }
             let target = link.split('#').next().unwrap();
             assert!(file.parent().unwrap().join(target).is_file(), "{page}: no file is at {link}");
-            // the pages of a built book have nothing outside of it to lead to
+            // the pages of a built book cannot link to files outside of the book
             assert!(page == "README.md" || !target.starts_with(".."), "{page}: {link} leaves the book");
             followed += 1;
         }

@@ -35,13 +35,13 @@ fn read(dir: &Path, name: &str) -> String {
 }
 
 #[test]
-fn a_report_says_what_is_wrong_first_and_stands_alone() {
+fn a_report_lists_failures_first_and_is_self_contained() {
     let dir = scratch("report");
     results(&dir);
-    let said = ok(&dir, &["report", "r", "--out", "report.html"]);
+    let message = ok(&dir, &["report", "r", "--out", "report.html"]);
     assert!(
-        said.contains("12 points of 1 source, 1 violated, 6 failed") && said.contains("report.html"),
-        "{said}"
+        message.contains("12 points of 1 source, 1 violated, 6 failed") && message.contains("report.html"),
+        "{message}"
     );
     let page = read(&dir, "report.html");
     let at = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is not there"));
@@ -58,14 +58,14 @@ fn a_report_says_what_is_wrong_first_and_stands_alone() {
     }
     // the same from the lines alone, except for the plan, and from two sources
     ok(&dir, &["report", "r/results.jsonl", "--out", "lines.html"]);
-    assert!(read(&dir, "lines.html").contains("a file without its manifest"));
-    let said = ok(&dir, &["report", "r", "r/results.jsonl", "--out", "both.html"]);
-    assert!(said.contains("24 points of 2 sources, 2 violated, 12 failed"), "{said}");
+    assert!(read(&dir, "lines.html").contains("this file has no manifest"));
+    let message = ok(&dir, &["report", "r", "r/results.jsonl", "--out", "both.html"]);
+    assert!(message.contains("24 points of 2 sources, 2 violated, 12 failed"), "{message}");
     // and from the output of `check`
     let printed = in_dir(&dir, &["check", "lrr-witness", "fig3", "nowhere", "--format", "json"]);
     std::fs::write(dir.join("check.json"), &printed.stdout).unwrap();
-    let said = ok(&dir, &["report", "check.json", "--out", "check.html"]);
-    assert!(said.contains("3 points of 1 source, 1 violated, 1 failed"), "{said}");
+    let message = ok(&dir, &["report", "check.json", "--out", "check.html"]);
+    assert!(message.contains("3 points of 1 source, 1 violated, 1 failed"), "{message}");
 }
 
 #[test]
@@ -97,32 +97,34 @@ fn the_same_bytes_twice() {
 }
 
 #[test]
-fn what_is_no_result_is_refused_with_its_place() {
+fn invalid_results_are_refused_with_their_place() {
     let dir = scratch("report-bad");
     results(&dir);
     std::fs::create_dir(dir.join("other")).unwrap();
-    let said = refused(&dir, &["report", "nowhere", "other", "--out", "p.html"]);
+    let message = refused(&dir, &["report", "nowhere", "other", "--out", "p.html"]);
     assert!(
-        said.contains("nowhere") && said.contains("--> other") && said.contains("no folder of results"),
-        "{said}"
+        message.contains("nowhere")
+            && message.contains("--> other")
+            && message.contains("no folder of results"),
+        "{message}"
     );
-    assert!(said.contains("hint: name a folder"), "{said}");
+    assert!(message.contains("hint: name a folder"), "{message}");
 
     let lines = read(&dir, "r/results.jsonl");
     let second = lines.lines().nth(1).unwrap();
     std::fs::write(dir.join("broken.jsonl"), lines.replace(second, "{\"point\": 1,,}")).unwrap();
-    let said = refused(&dir, &["report", "broken.jsonl", "--out", "p.html"]);
+    let message = refused(&dir, &["report", "broken.jsonl", "--out", "p.html"]);
     assert!(
-        said.contains("broken.jsonl:2:13") && said.contains("no record") && said.contains("hint"),
-        "{said}"
+        message.contains("broken.jsonl:2:13") && message.contains("no record") && message.contains("hint"),
+        "{message}"
     );
     std::fs::write(dir.join("other.jsonl"), "{\"point\": 1}\n").unwrap();
-    let said = refused(&dir, &["report", "other.jsonl", "--out", "p.html"]);
-    assert!(said.contains("other.jsonl:1:1") && said.contains("`kernel` is not there"), "{said}");
+    let message = refused(&dir, &["report", "other.jsonl", "--out", "p.html"]);
+    assert!(message.contains("other.jsonl:1:1") && message.contains("`kernel` is not there"), "{message}");
     for empty in ["", "{\"point\": 1", "\n\n"] {
         std::fs::write(dir.join("empty.jsonl"), empty).unwrap();
-        let said = refused(&dir, &["report", "empty.jsonl", "--out", "p.html"]);
-        assert!(said.contains("there are no results"), "{said}");
+        let message = refused(&dir, &["report", "empty.jsonl", "--out", "p.html"]);
+        assert!(message.contains("there are no results"), "{message}");
     }
     std::fs::write(dir.join("r/manifest.json"), "{}").unwrap();
     assert!(refused(&dir, &["report", "r", "--out", "p.html"]).contains("manifest.json is not a manifest"));
@@ -132,7 +134,7 @@ fn what_is_no_result_is_refused_with_its_place() {
 }
 
 #[test]
-fn outputs_that_are_there_need_force() {
+fn existing_outputs_need_force() {
     let dir = scratch("report-force");
     results(&dir);
     let args = ["report", "r", "--out", "p.html", "--svg", "plots"];
@@ -203,7 +205,7 @@ fn unpacked(text: &str) -> Vec<u64> {
 }
 
 #[test]
-fn code_is_text_in_every_place() {
+fn markup_in_code_and_names_is_escaped() {
     let dir = scratch("timeline-text");
     let nasty = "</script><b onclick='x()'>&\"";
     let micro = format!(
@@ -224,8 +226,8 @@ fn code_is_text_in_every_place() {
 #[test]
 fn a_run_that_is_too_long_is_refused_and_leaves_nothing() {
     let dir = scratch("timeline-long");
-    let said = refused(&dir, &["run", "vecadd", "--trace", "t.svg", "--trace", "t.html"]);
-    assert!(said.contains("make no figure") && said.contains(".html shows longer runs"), "{said}");
+    let message = refused(&dir, &["run", "vecadd", "--trace", "t.svg", "--trace", "t.html"]);
+    assert!(message.contains("make no figure") && message.contains(".html shows longer runs"), "{message}");
     assert_eq!(names(&dir), ["t.html"], "one file does not take another with it");
 }
 
@@ -328,7 +330,7 @@ fn worst_cases_over_all_paths_are_on_the_page() {
     // an invalid value
     let broken = read(&dir, "wcet.json").replacen("\"runs\":2", "\"runs\":-2", 1);
     std::fs::write(dir.join("broken.json"), broken).unwrap();
-    let said = refused(&dir, &["report", "broken.json", "--out", "broken.html"]);
-    assert!(said.contains("broken.json"), "{said}");
+    let message = refused(&dir, &["report", "broken.json", "--out", "broken.html"]);
+    assert!(message.contains("broken.json"), "{message}");
     assert!(!dir.join("broken.html").exists());
 }

@@ -35,9 +35,8 @@ fn kernels_of_the_hybrid_study_are_embedded() {
     }
 }
 
-/// In the table of Betts and Donaldson no estimate except that of a single warp is below a run, and
-/// if there are more blocks than the machine holds, the paper's rule finds more waves than there
-/// are.
+/// In the table of Betts and Donaldson no estimate except that of a single warp is below a run. If
+/// there are more blocks than the machine holds, the paper's rule finds more waves than exist.
 #[test]
 fn kernels_of_the_hybrid_study_are_estimated() {
     let table = &json(&["reproduce", "betts", "--runs", "1"], 0)["results"][0];
@@ -94,7 +93,7 @@ fn traces_of_the_voronoi_kernel_are_those_of_the_machine() {
 /// code, and take the cycles of `run`. The network finds the classes of the reference from either
 /// code, and its layers keep every bound.
 #[test]
-fn products_and_network_of_the_pascal_study_are_those_of_either_code() {
+fn products_and_network_of_the_pascal_study_agree_for_both_codes() {
     let section = reproduced("pastis");
     let products = section["products"].as_array().unwrap();
     let of = |row: &Value, names: [&str; 4]| names.map(|name| row[name].as_u64().unwrap());
@@ -120,7 +119,7 @@ fn products_and_network_of_the_pascal_study_are_those_of_either_code() {
     // scheduler do not
     assert_eq!(section["statements"][0]["holds"], true);
     assert!(products.iter().all(|row| row["cycles_run_to_barrier"] == row["cycles"]), "{section}");
-    the_fitted_number_does_for_what_it_was_not_fitted_to(&section);
+    the_fitted_launch_cost_suits_the_other_products(&section);
 
     let network = &section["network"];
     assert_eq!((network["images"].as_u64(), network["right"].as_u64()), (Some(64), Some(63)));
@@ -143,8 +142,8 @@ fn products_and_network_of_the_pascal_study_are_those_of_either_code() {
 
 /// The cost of a launch is the difference between machine code and the board's cycles of one
 /// product. Whichever product is chosen, the others are then nearer to the board's cycles than
-/// PasTiS's; the machine's cost is that of the first.
-fn the_fitted_number_does_for_what_it_was_not_fitted_to(section: &Value) {
+/// PasTiS's. The cost in the machine description is that of the first product.
+fn the_fitted_launch_cost_suits_the_other_products(section: &Value) {
     let machine = section["machine"].as_str().unwrap();
     let products: Vec<&Value> = section["products"].as_array().unwrap().iter().step_by(2).collect();
     let fits = section["fits"].as_array().unwrap();
@@ -166,7 +165,7 @@ fn the_fitted_number_does_for_what_it_was_not_fitted_to(section: &Value) {
 }
 
 #[test]
-fn only_what_is_drawn_or_run_takes_its_options() {
+fn options_that_do_not_apply_to_a_figure_are_refused() {
     for (args, place) in [
         (["reproduce", "fig2", "--runs", "3"], "the option is for betts and diagxtrm"),
         (["reproduce", "betts", "--svg", "plots"], "the option is for diagxtrm"),
@@ -199,9 +198,9 @@ fn the_worked_example_is_that_of_the_paper() {
     let fig3 = reproduced("fig3");
     assert_eq!((numbers(&fig3).len(), disagreements(&fig3)), (9, vec![]));
     // two of them are also given in the text of the paper
-    let told = |what: &str| numbers(&fig3).into_iter().find(|(name, ..)| name == what).unwrap();
-    assert_eq!(told("w1 i0 issued"), ("w1 i0 issued".to_owned(), 3, 3));
-    assert_eq!(told("w1 i1 starts").1, 7);
+    let number_of = |what: &str| numbers(&fig3).into_iter().find(|(name, ..)| name == what).unwrap();
+    assert_eq!(number_of("w1 i0 issued"), ("w1 i0 issued".to_owned(), 3, 3));
+    assert_eq!(number_of("w1 i1 starts").1, 7);
 }
 
 #[test]
@@ -247,7 +246,7 @@ fn the_report_on_fermi_is_right_but_for_lone_warps() {
 }
 
 #[test]
-fn what_there_is_is_listed_with_its_paper() {
+fn figures_are_listed_with_their_papers() {
     let listed = json(&["reproduce"], 0);
     let names: Vec<&str> =
         listed["results"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
@@ -344,7 +343,7 @@ fn means(args: &[&str]) -> Vec<(u64, String, f64, f64)> {
 }
 
 #[test]
-fn what_is_said_of_the_differences_of_table_3_is_so() {
+fn the_notes_on_the_differences_of_table_3_are_true() {
     let (ours, other) = (means(&["table3"]), means(&["table3", "--compiler", "nvrtc"]));
     for (ours, other) in ours.iter().zip(&other) {
         assert!(ours.2 != other.2 && (ours.2 - other.2).abs() <= 1.5, "{ours:?} {other:?}");

@@ -36,7 +36,7 @@ fn interrupted(name: &str, sent: &str, format: &str) -> (Output, Vec<String>) {
 }
 
 #[test]
-fn ctrl_c_prints_what_is_known_and_leaves_no_files() {
+fn ctrl_c_prints_partial_results_and_leaves_no_files() {
     let (output, left) = interrupted("ctrl-c", "INT", "text");
     let text = stdout(&output);
     assert!(text.contains("INCOMPLETE") && text.contains("holds so far"), "{text}");
@@ -68,7 +68,7 @@ fn the_second_signal_ends_at_once_and_still_leaves_no_files() {
 }
 
 #[test]
-fn a_batch_that_is_ended_says_what_it_did_not_reach() {
+fn a_stopped_batch_lists_what_it_did_not_reach() {
     let dir = scratch("ended-batch");
     // no block ends, but the functional run can be stopped nevertheless
     write_loop(&dir, u32::MAX);
@@ -175,7 +175,7 @@ fn time_limits_end_every_search() {
 }
 
 #[test]
-fn cycles_are_accounted_for_where_blocks_are_left_under_way() {
+fn cycles_are_accounted_for_if_blocks_are_unfinished() {
     let dir = scratch("under-way");
     write_loop(&dir, 100_000);
     let launch = launch_loop("1000");

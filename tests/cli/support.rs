@@ -60,7 +60,7 @@ pub fn json_in(dir: &Path, args: &[&str], code: i32) -> Value {
     crate::json_output::read(&output.stdout)
 }
 
-/// Returns an empty folder of this test's own.
+/// Returns an empty folder for this test.
 pub fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&dir);

@@ -41,7 +41,7 @@ const MANY: &str = "Sweep(kernels: [Kernel(\"vecadd\"), Kernel(\"saxpy\")], seed
     11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30] }, policies: [\"gto\", \"lrr\"])";
 
 #[test]
-fn a_point_is_what_check_says() {
+fn a_point_equals_the_result_of_check() {
     let dir = scratch("sweep-check");
     plan(
         &dir,
@@ -101,7 +101,7 @@ fn a_point_is_what_check_says() {
 }
 
 #[test]
-fn the_table_is_the_lines() {
+fn the_csv_table_equals_the_json_lines() {
     let dir = scratch("sweep-csv");
     plan(
         &dir,
@@ -161,7 +161,7 @@ fn the_bytes_are_the_same_on_any_number_of_threads_in_shards_and_after_a_cut() {
 }
 
 #[test]
-fn a_killed_sweep_goes_on() {
+fn a_killed_sweep_resumes() {
     let dir = scratch("sweep-killed");
     let many = MANY.replace("[0, 1, 2, 3]", "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]");
     plan(&dir, &many);
@@ -205,7 +205,7 @@ fn all_mistakes_are_named_before_anything_runs() {
     let output = in_dir(&dir, &["sweep", "plan.ron", "--out", "out"]);
     let errors = stderr(&output);
     assert_eq!(output.status.code(), Some(1));
-    for (line, said) in [
+    for (line, expected) in [
         (2, "did you mean `vecadd`?"),
         (2, "`blok` is no launch option"),
         (2, "expected X or X,Y or X,Y,Z"),
@@ -214,9 +214,10 @@ fn all_mistakes_are_named_before_anything_runs() {
         (4, "`latt`"),
         (5, "unknown scheduler `gtoo`"),
     ] {
-        let message = errors.split("\n\n").chain(errors.split("error: ")).find(|part| part.contains(said));
-        let message = message.unwrap_or_else(|| panic!("{said}: {errors}"));
-        assert!(message.contains(&format!("plan.ron:{line}:")), "{said}: {message}");
+        let message =
+            errors.split("\n\n").chain(errors.split("error: ")).find(|part| part.contains(expected));
+        let message = message.unwrap_or_else(|| panic!("{expected}: {errors}"));
+        assert!(message.contains(&format!("plan.ron:{line}:")), "{expected}: {message}");
     }
     assert!(!dir.join("out").exists(), "nothing was begun");
     let unreadable = in_dir(&dir, &["sweep", "none.ron", "--out", "out"]);
@@ -239,11 +240,14 @@ fn results_that_were_changed_are_refused() {
         &["report", "out", "--out", "page.html"],
         &["pwcet", "out"],
     ];
-    let all_refuse = |said: &str| {
+    let all_refuse = |expected: &str| {
         for reader in readers {
             let output = in_dir(&dir, reader);
             let errors = stderr(&output);
-            assert!(output.status.code() == Some(1) && errors.contains(said), "{reader:?} {said}: {errors}");
+            assert!(
+                output.status.code() == Some(1) && errors.contains(expected),
+                "{reader:?} {expected}: {errors}"
+            );
         }
     };
     let (first, second) = whole.split_at(whole.find('\n').unwrap() + 1);
@@ -273,7 +277,7 @@ fn results_that_were_changed_are_refused() {
 }
 
 #[test]
-fn folders_of_other_results_are_left_alone() {
+fn folders_of_other_results_are_not_changed() {
     let dir = scratch("sweep-folders");
     let one = "Sweep(kernels: [Kernel(\"k.ron\")], policies: [\"gto\"])";
     plan(&dir, one);
@@ -282,10 +286,10 @@ fn folders_of_other_results_are_left_alone() {
     std::fs::copy(kernels.join("saxpy.ron"), dir.join("k.ron")).unwrap();
     sweep(&dir, "out", &[], 0);
     let before = std::fs::read(dir.join("out/results.jsonl")).unwrap();
-    let refused = |more: &[&str], said: &str| {
+    let refused = |more: &[&str], expected: &str| {
         let output = in_dir(&dir, &[&["sweep", "plan.ron", "--out", "out"], more].concat());
         let errors = stderr(&output);
-        assert!(output.status.code() == Some(1) && errors.contains(said), "{said}: {errors}");
+        assert!(output.status.code() == Some(1) && errors.contains(expected), "{expected}: {errors}");
         assert_eq!(before, std::fs::read(dir.join("out/results.jsonl")).unwrap());
     };
     refused(&[], "has results already");
@@ -388,7 +392,7 @@ fn a_violation_decides_the_exit_code() {
 }
 
 #[test]
-fn a_table_of_a_paper_is_made_of_runs_that_anybody_can_repeat() {
+fn a_table_of_a_paper_consists_of_runs_that_can_be_repeated() {
     let result = json(&["reproduce", "table4", "--jobs", "2"], 0)["results"][0].clone();
     assert_eq!((&result["points"], &result["failed"]), (&112.into(), &0.into()));
     let numbers = result["numbers"].as_array().unwrap();

@@ -110,7 +110,7 @@ fn progress_is_shown_after_two_seconds_to_people_only() {
 }
 
 #[test]
-fn quiet_takes_warnings_and_leaves_errors_and_results() {
+fn quiet_suppresses_warnings_but_no_errors_and_results() {
     let dir = scratch("quiet");
     let idle = ["check", "chain", "--machine", "accelsim-sm1", "--set", "memory.fixed.latency=3"];
     let plain = command(&dir, &idle).output().unwrap();

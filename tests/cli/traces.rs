@@ -141,20 +141,20 @@ impl Traced {
 }
 
 #[test]
-fn of_a_micro_kernel() {
+fn traces_of_a_micro_kernel() {
     let traced = traced(&scratch("traces-micro"), &["fig3"]);
     traced.check();
-    let said: Vec<(u64, &str, &str)> =
+    let source_lines: Vec<(u64, &str, &str)> =
         traced.rows.iter().map(|row| (row.line, row.text.as_str(), row.unit.as_str())).collect();
-    assert_eq!(said.len(), 8);
+    assert_eq!(source_lines.len(), 8);
     let source = std::fs::read_to_string(kernel("witness/fig3.warp")).unwrap();
-    for (line, text, _) in said {
+    for (line, text, _) in source_lines {
         assert_eq!(first_words(source.lines().nth(line as usize - 1).unwrap()), text);
     }
 }
 
 #[test]
-fn of_a_micro_kernel_with_barriers_and_sub_cores() {
+fn traces_of_a_micro_kernel_with_barriers_and_sub_cores() {
     let dir = scratch("traces-barriers");
     let text = ".machine paper-fig2\n.scheduler gto\n.warps 2\n f0 r0\n bar\n f1 r1, r0 # last\n ret\n\
                 .warps 1\n f1 r1\n f1 r2\n f2 r3, r1\n bar\n ret\n";
@@ -167,7 +167,7 @@ fn of_a_micro_kernel_with_barriers_and_sub_cores() {
 }
 
 #[test]
-fn of_a_ptx_kernel() {
+fn traces_of_a_ptx_kernel() {
     let traced = traced(&scratch("traces-ptx"), &["reduce_shfl", "--machine", "ecrts25-orin-4sub"]);
     traced.check();
     assert!(traced.result["sub_cores"].as_array().unwrap().len() == 4);
@@ -182,7 +182,7 @@ fn of_a_ptx_kernel() {
 }
 
 #[test]
-fn of_the_detailed_engine_with_memory() {
+fn traces_of_the_detailed_engine_with_memory() {
     let on = ["--machine", "accelsim-sm1", "--set", "memory.start=Cold"];
     let traced = traced(&scratch("traces-memory"), &[&["reduce_shfl"], &on[..]].concat());
     traced.check();
@@ -199,7 +199,7 @@ fn of_the_detailed_engine_with_memory() {
 }
 
 #[test]
-fn of_the_fetch() {
+fn traces_of_instruction_fetches() {
     let traced = traced(&scratch("traces-fetch"), &["icache_loop", "--machine", "ablation-baseline"]);
     traced.check();
     let fetch = traced.perfetto.counter("SM", "fetch");
@@ -213,7 +213,7 @@ fn of_the_fetch() {
 }
 
 #[test]
-fn of_several_sms_on_any_number_of_threads() {
+fn traces_of_several_sms_on_any_number_of_threads() {
     let dir = scratch("traces-sms");
     let on = |threads: &str| {
         let args = [

@@ -89,7 +89,7 @@ fn schedules_replay_to_what_was_reported() {
 }
 
 #[test]
-fn a_bound_that_is_exceeded_is_said_so() {
+fn an_exceeded_bound_is_reported() {
     let dir = scratch("worst-violated");
     let result = json_in(&dir, &["worst", "witness-929", "--schedule", "found"], 3);
     assert_eq!(
@@ -114,7 +114,7 @@ fn a_bound_that_is_exceeded_is_said_so() {
 }
 
 #[test]
-fn text_has_a_line_a_kernel_and_means() {
+fn text_has_one_line_per_kernel_and_the_means() {
     let output = warpbound(&["worst", "vecadd", "fig3", "--budget", "50"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
@@ -145,7 +145,7 @@ fn the_bytes_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn what_it_cannot_do_is_refused_with_a_reason() {
+fn unsupported_requests_are_refused_with_a_reason() {
     for (args, expected) in [
         (
             &["worst", "fig3", "--scheduler", "gto"][..],
@@ -164,9 +164,9 @@ fn what_it_cannot_do_is_refused_with_a_reason() {
         (&["worst", "no-such-kernel"], &["no-such-kernel"]),
     ] {
         let output = warpbound(args);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
-        assert!(expected.iter().all(|part| said.contains(part)), "{args:?}: {said}");
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {message}");
+        assert!(expected.iter().all(|part| message.contains(part)), "{args:?}: {message}");
     }
     // a kernel that fails does not prevent the search of the others
     let result = json(&["worst", "jacobi", "fig3", "--budget", "20"], 1);
@@ -177,7 +177,7 @@ fn what_it_cannot_do_is_refused_with_a_reason() {
 }
 
 #[test]
-fn a_time_limit_ends_it_with_what_there_is() {
+fn a_time_limit_gives_the_best_result_so_far() {
     let result = json(&["worst", "saxpy", "vecadd", "--budget", "100000000", "--time-limit", "1"], 0);
     assert_eq!((&result["complete"], &result["stopped"]), (&false.into(), &"time-limit".into()));
 }

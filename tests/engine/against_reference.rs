@@ -169,7 +169,7 @@ fn sub_cores_with_several_blocks() {
     });
 }
 
-/// The detailed engine is the paper model if nothing is switched on.
+/// The detailed engine agrees with the paper model if no feature is enabled.
 #[test]
 fn the_pipeline_with_nothing_on() {
     for_seeds(400_000..402_000, |seed| {
@@ -187,7 +187,7 @@ fn the_pipeline_with_nothing_on() {
 
 /// Returns the events that both engines emit, in the same order. The division of idle cycles into
 /// intervals, and the time at which the end of a warp is reported, are not specified.
-fn told(launch: &RandomLaunch, resident: u32) -> (Vec<Event>, Vec<WarpFinish>) {
+fn common_events(launch: &RandomLaunch, resident: u32) -> (Vec<Event>, Vec<WarpFinish>) {
     let (_, recorder) = engine(launch, &PolicySetup::Lrr, resident);
     let (mut events, mut finishes) = (Vec::new(), Vec::new());
     for event in recorder.events {
@@ -202,13 +202,13 @@ fn told(launch: &RandomLaunch, resident: u32) -> (Vec<Event>, Vec<WarpFinish>) {
 }
 
 #[test]
-fn both_engines_tell_the_same_of_blocks_and_barriers() {
+fn both_engines_emit_the_same_events_of_blocks_and_barriers() {
     for_seeds(700_000..701_000, |seed| {
         let shape = Shape { max_warps: 6, sub_cores: 4, ..Shape::EVERYTHING };
         let (blocks, resident) = (1 + seed as usize % 5, 1 + seed as u32 % 3);
         let paper = random_launch(seed, &shape, blocks);
         let pipeline = random_launch(seed, &Shape { pipeline: true, ..shape }, blocks);
-        let (paper, pipeline) = (told(&paper, resident), told(&pipeline, resident));
+        let (paper, pipeline) = (common_events(&paper, resident), common_events(&pipeline, resident));
         for (ours, theirs) in pipeline.0.iter().zip(&paper.0) {
             assert_eq!(ours, theirs, "seed {seed}");
         }
@@ -312,7 +312,7 @@ impl BlockSource for Stopping<'_> {
 }
 
 #[test]
-fn a_launch_that_nobody_wants_is_left_unfinished() {
+fn a_stopped_launch_is_left_unfinished() {
     let shape = Shape { pipeline: true, ..Shape::EVERYTHING };
     let launch = random_launch(1, &shape, 2);
     let (whole, _) = engine(&launch, &PolicySetup::Gto, 2);

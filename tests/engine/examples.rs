@@ -188,7 +188,7 @@ fn two_level_is_not_work_conserving() {
     for setup in [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest, PolicySetup::Random(1)] {
         assert_eq!(run(&kernel, &setup, &mut ()).1.get(StallReason::NotMyTurn).get(), 0, "{setup}");
     }
-    // if it waits for a global load, it makes room
+    // if it waits for a global load, another warp takes its place
     let mut builder = KernelBuilder::new();
     builder.warp().op("f.global", Some(0), &[]).op("f", None, &[0]).ret("f");
     builder.warp().op("f", None, &[]).ret("f");
@@ -272,7 +272,7 @@ fn a_block_larger_than_the_sm_is_refused() {
 }
 
 #[test]
-fn an_engine_is_as_good_as_new_after_each_block() {
+fn an_engine_can_be_reused_after_each_block() {
     let kernel = ping_pong(8, 3, 8, true);
     let table = TimingTable::new(&kernel.program, &kernel.machine).unwrap();
     let mut engine = Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap());

@@ -57,13 +57,13 @@ fn digests() -> String {
 }
 
 #[test]
-fn every_launch_under_every_policy_is_as_it_was() {
-    // the engine has no threads of its own; concurrent runs must not disturb each other
-    let (now, beside) = std::thread::scope(|scope| {
-        let beside = scope.spawn(digests);
-        (digests(), beside.join().unwrap())
+fn every_launch_under_every_policy_is_unchanged() {
+    // the engine starts no threads; concurrent runs must not disturb each other
+    let (now, second_run) = std::thread::scope(|scope| {
+        let second_run = scope.spawn(digests);
+        (digests(), second_run.join().unwrap())
     });
-    assert!(now == beside, "two threads do not get the same");
+    assert!(now == second_run, "two threads do not get the same");
     let path = root().join(FILE);
     if std::env::var_os("WARPBOUND_BLESS").is_some() {
         std::fs::write(&path, &now).unwrap();

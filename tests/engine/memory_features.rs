@@ -67,9 +67,9 @@ fn bank_conflicts_follow_their_rule() {
 }
 
 #[test]
-fn loads_hold_their_registers_and_stores_leave() {
+fn loads_delay_their_readers_and_stores_retire_at_once() {
     let blocks = ["pipeline.load_store.atomics_block=true"];
-    // the store at the end is waited for in any case
+    // every kernel waits for the store at its end
     assert_eq!(round_trips("retire_load", &[]), 2);
     assert_eq!(round_trips("retire_store", &[]), 1);
     assert_eq!(round_trips("retire_atomic", &[]), 1);
@@ -104,7 +104,7 @@ fn a_working_set_that_fits_is_fetched_once() {
 }
 
 #[test]
-fn lines_of_one_set_drive_each_other_out_of_a_direct_mapped_cache() {
+fn lines_of_one_set_evict_each_other_in_a_direct_mapped_cache() {
     let cache = |sets, ways, index: &str| {
         let [sets, ways] = l1(sets, ways);
         let settings = [sets.as_str(), ways.as_str(), &format!("memory.l1.cache.index={index}")];
@@ -153,7 +153,7 @@ fn stores_change_lines_as_the_policy_says() {
 }
 
 #[test]
-fn another_row_is_closed_and_opened_first() {
+fn another_row_needs_a_precharge_and_an_activation() {
     let dram = |kernel: &str, row_bit: &str| {
         let row_bit = format!("memory.partitions.dram.row_bit={row_bit}");
         memory(kernel, &[LINES, "memory.lower=Partitions", &row_bit])
@@ -177,7 +177,7 @@ fn constants(sets: u32) -> [String; 2] {
 }
 
 #[test]
-fn constants_are_fetched_once_per_line_and_stay_as_far_as_the_cache_reaches() {
+fn constants_are_fetched_once_per_line_and_stay_while_they_fit() {
     let with = |kernel: &str, sets: u32| {
         let settings = constants(sets);
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();

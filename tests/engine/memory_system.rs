@@ -59,7 +59,7 @@ fn jitter_follows_its_seed() {
 }
 
 #[test]
-fn an_l1_saves_round_trips_as_far_as_it_reaches() {
+fn an_l1_saves_round_trips_as_far_as_the_data_fit() {
     let at = |l1: &str, launch| {
         run_on(&machine(&format!("{l1} lower: Fixed, fixed: Fixed(latency: 400)")), launch)
     };

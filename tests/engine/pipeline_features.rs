@@ -33,7 +33,7 @@ fn write_back_lengthens_every_dependence_by_its_depth() {
 }
 
 #[test]
-fn dual_issue_pays_for_independent_pairs_on_two_kinds_of_unit() {
+fn dual_issue_speeds_up_independent_pairs_on_two_kinds_of_unit() {
     // nothing before the pairs can be paired: independent instructions use one unit
     assert_eq!(cycles("pairs_mixed", &[]) - cycles("pairs_mixed", &[DUAL]), 8, "a cycle for each pair");
     for kernel in ["pairs_same", "pairs_dependent"] {
@@ -115,10 +115,10 @@ fn a_queue_with_room_for_all_is_no_queue() {
 
 #[test]
 fn a_full_queue_holds_what_comes_after_it() {
-    // four instructions that start in cycles 12, 20, 28, 36. Room for one: the third issues when
-    // the second starts, the fourth (in cycle 28 instead of 15) when the third does
+    // four instructions that start in cycles 12, 20, 28, 36. If the queue holds one, the third
+    // issues when the second starts, the fourth (in cycle 28 instead of 15) when the third does
     assert_eq!(cycles("burst", &[&set(QUEUE, "=1")]), 220 + 28 - 15);
-    // room for two: the fourth issues when the second starts
+    // if the queue holds two, the fourth issues when the second starts
     assert_eq!(cycles("burst", &[&set(QUEUE, "=2")]), 220 + 20 - 15);
 }
 
@@ -161,7 +161,7 @@ fn results_that_leave_in_the_same_cycle_need_a_bus_each() {
 }
 
 #[test]
-fn launching_costs_what_it_is_told_to() {
+fn launches_cost_the_configured_cycles() {
     let costs = ["pipeline.launch.start=10", "pipeline.launch.end=5"];
     assert_eq!(cycles("chain", &costs), cycles("chain", &[]) + 10 + 5);
     // consecutive blocks each cost their start, and the launch its end once
@@ -185,7 +185,7 @@ fn blocks_make_room_after_fetch_has_passed_their_warps() {
 }
 
 #[test]
-fn blocks_are_placed_as_many_in_a_cycle_as_may() {
+fn the_number_of_blocks_placed_in_a_cycle_is_limited() {
     for (limit, expected) in [(0, [0, 0, 0, 0]), (1, [0, 1, 2, 3]), (2, [0, 0, 1, 1])] {
         let limit = format!("pipeline.launch.blocks_per_cycle={limit}");
         let (workload, machine) = setup("four_blocks", &["limits.blocks=4", &limit]);

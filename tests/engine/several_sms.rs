@@ -69,10 +69,9 @@ fn an_sm_for_each_block() {
     assert!(all.1.iter().all(|result| result.start.get() == 1), "every SM gets its block in the same cycle");
 }
 
-/// A launch of fewer blocks than the SMs have room for uses all of them, even without a limit per
-/// cycle.
+/// A launch with fewer blocks than CTA slots uses all SMs, even without a limit per cycle.
 #[test]
-fn blocks_go_round_the_sms() {
+fn blocks_are_distributed_over_all_sms() {
     let one = |sms| {
         shipped::machine_of(format!(
             "Machine(name: \"m\", extends: \"ecrts25-orin\", sms: {sms}, pipeline: Pipeline())"
@@ -85,9 +84,9 @@ fn blocks_go_round_the_sms() {
     assert!(spread.makespan < alone.makespan);
 }
 
-/// The sums of observers cover every SM.
+/// The sums that observers compute cover every SM.
 #[test]
-fn observers_hear_of_every_sm() {
+fn observers_receive_events_of_every_sm() {
     use warpbound::trace::{Event, FirstSm, StallProfile};
 
     let machine = machine("accelsim-sm1", 3);

@@ -101,7 +101,7 @@ fn values_out_of_range_are_all_reported_at_their_lines() {
 }
 
 #[test]
-fn a_word_that_stands_elsewhere_does_not_mislead() {
+fn a_setting_is_not_confused_with_a_part_of_another_word() {
     // "end" of "extends", "line" of "pipeline"
     for (setting, message) in [
         ("launch: Launch(end: 3000000)", "launch.end is 3000000"),
@@ -124,7 +124,7 @@ fn result_buses_need_a_collector() {
 }
 
 #[test]
-fn unknown_names_and_kinds_are_reported_where_they_stand() {
+fn unknown_names_and_kinds_are_reported_where_they_occur() {
     for (setting, message) in [
         ("quue: 1", "quue"),
         ("issue: Issue(per_wrap: 2)", "per_wrap"),

@@ -80,7 +80,7 @@ fn lanes_that_returned_are_not_expected_at_a_barrier() {
 
 /// Lanes that still have instructions to execute are expected.
 #[test]
-fn lanes_that_only_went_elsewhere_are_expected_at_a_barrier() {
+fn lanes_on_another_path_are_expected_at_a_barrier() {
     let test = "setp.gt.u32 %p1, %r0, 20; @%p1 bra JOIN;";
     for (name, body) in [
         ("an instruction before the end", format!("{test} bar.sync 0; JOIN: add.u32 %r1, %r1, 1; ret;")),
@@ -157,11 +157,11 @@ fn barriers_that_cannot_work_are_errors() {
     assert!(error(64, "mov.u32 %r1, 48; bar.sync 0, %r1; ret;").contains("multiple of 32"));
     assert!(error(64, "bar.sync 0, 96; ret;").contains("never opens"));
     let counts = "setp.lt.u32 %p1, %r0, 32; selp.u32 %r1, 64, 96, %p1;\nbar.sync 1, %r1; ret;";
-    assert!(error(128, counts).contains("96 threads, the warps already there expect 64 threads"));
+    assert!(error(128, counts).contains("for 96 threads, but the warps that arrived before expect 64 threads"));
 }
 
 #[test]
-fn a_deadlock_says_who_waits_where() {
+fn a_deadlock_names_the_waiting_warps_and_barriers() {
     let body = "setp.lt.u32 %p1, %r0, 64; @%p1 bra A;\nbar.sync 0;\nret;\nA: bar.sync 1;\nret;";
     let error = kernel(128, body).error();
     assert!(error.contains("barrier deadlock in block (0, 0, 0)"), "{error}");

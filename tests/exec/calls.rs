@@ -183,7 +183,7 @@ DONE: ld.local.b32 %k4, [own+4]; ld.b32 %k5, [%a0]; add.u32 %k5, %k5, %k4; st.b3
 
 /// Functions that call each other, one of them through a pointer to itself.
 #[test]
-fn circles_through_others_and_through_pointers() {
+fn recursion_through_other_functions_and_through_pointers() {
     let module = "\
 .func (.reg .u32 r) odd(.reg .u32 n);
 .func (.reg .u32 r) even(.reg .u32 n)
@@ -202,7 +202,7 @@ fn circles_through_others_and_through_pointers() {
 }
 
 #[test]
-fn what_cannot_be_called_is_named() {
+fn invalid_call_targets_are_named() {
     let error = |body: &str| kernel(32, &format!("{PROTOTYPE} {body} ret;")).module(OPERATIONS).error();
     let null = error(&format!("mov.u64 %rd5, 0; {}", call("proto")));
     assert!(null.contains("k.ptx:") && null.contains("call of address 0x0"), "{null}");

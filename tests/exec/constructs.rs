@@ -46,7 +46,7 @@ fn calls_are_timed() {
 }
 
 #[test]
-fn no_verdict_stands_where_a_wait_takes_no_time() {
+fn no_bound_applies_if_a_wait_is_not_timed() {
     let text = ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 8 .b64 object;
 .visible .entry waits(.param .u64 out)
 { .reg .pred %p<3>; .reg .b32 %r<3>; .reg .b64 %d<3>;

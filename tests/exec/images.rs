@@ -172,7 +172,7 @@ fn coordinates(n: u32, normalized: bool, seed: u64) -> Vec<f32> {
 
 #[test]
 fn one_dimension_follows_the_guide() {
-    // whole numbers and weights in 1/256: every sum is exact
+    // texels are integers and weights are multiples of 1/256, so that every sum is exact
     let texels: Vec<f32> = (0..7).map(|i| ((i * i * 31) % 101) as f32 - 40.0).collect();
     let bytes: Vec<u8> = texels.iter().flat_map(|texel| texel.to_le_bytes()).collect();
     for (case, mode) in MODES.into_iter().enumerate() {
@@ -346,7 +346,7 @@ fn surfaces_move_bytes() {
 }
 
 #[test]
-fn outside_of_a_surface_is_what_the_instruction_says() {
+fn accesses_outside_of_a_surface_follow_the_instruction() {
     // 5 bytes per row: reads start at x of row y
     let surface = image(Channel::U8, 1, 2, [5, 3, 1]);
     let places: [(i32, i32); 8] =
@@ -395,8 +395,8 @@ fn more_shapes_of_surfaces() {
 }
 
 #[test]
-fn images_can_be_asked_about() {
-    let ask = |questions: &[&str], texture: Bound| {
+fn properties_of_images_can_be_queried() {
+    let query = |questions: &[&str], texture: Bound| {
         let mut body = format!("mov.u64 %rd10, {};\n", object_handle(0));
         for (index, question) in questions.iter().enumerate() {
             body.push_str(&format!("{question} %r5, [%rd10]; st.global.b32 [%rd0+{}], %r5;\n", 4 * index));
@@ -416,14 +416,14 @@ fn images_can_be_asked_about() {
         "txq.normalized_coords.b32",
         "txq.array_size.b32",
     ];
-    assert_eq!(ask(&about, bound(cube, Some(sampler))), [4, 3, 5, 0x10d3, 0x10b2, 1, 0]);
+    assert_eq!(query(&about, bound(cube, Some(sampler))), [4, 3, 5, 0x10d3, 0x10b2, 1, 0]);
     let row = image(Channel::F32, 4, 1, [9, 1, 1]);
     let about = ["suq.width.b32", "suq.height.b32", "suq.channel_data_type.b32", "suq.channel_order.b32"];
-    assert_eq!(ask(&about, bound(row, None)), [9, 0, 0x10de, 0x10b5]);
+    assert_eq!(query(&about, bound(row, None)), [9, 0, 0x10de, 0x10b5]);
 }
 
 #[test]
-fn what_is_not_bound_or_of_another_kind_is_named() {
+fn unbound_images_and_images_of_another_kind_are_named() {
     let row = image(Channel::U32, 1, 1, [4, 1, 1]);
     let run = |images: Vec<Bound>, instruction: &str| {
         let body = format!("mov.u64 %rd10, {}; {instruction} ret;", object_handle(0));

@@ -108,7 +108,7 @@ fn check(file: &Path, ending: &str, seed: u64) -> Vec<String> {
 }
 
 #[test]
-fn every_launch_leaves_what_its_reference_computes() {
+fn every_launch_leaves_the_results_of_its_reference() {
     let files = launch_files();
     assert!(files.len() >= 40, "only {} launches found", files.len());
     let wrong: Vec<String> = ["ptx", "nvrtc.ptx"]
@@ -129,7 +129,7 @@ fn every_launch_leaves_what_its_reference_computes() {
 /// Machine code by NVIDIA's assembler, from the same PTX: everything except kernels for newer
 /// machines, and textures.
 #[test]
-fn machine_code_leaves_what_its_reference_computes() {
+fn machine_code_leaves_the_results_of_its_reference() {
     let has_cubin = |file: &&std::path::PathBuf| {
         let text = std::fs::read_to_string(file).unwrap();
         let module = text.split("module: \"").nth(1).and_then(|rest| rest.split(".ptx").next()).unwrap();
@@ -150,7 +150,7 @@ fn machine_code_leaves_what_its_reference_computes() {
 
 /// The launches with many blocks that `reproduce betts` and `reproduce diagxtrm` time, once.
 #[test]
-fn launches_in_waves_leave_what_their_references_compute() {
+fn launches_in_waves_leave_the_results_of_their_references() {
     let files = launches_in_waves();
     assert_eq!(files.len(), 15);
     for file in &files {

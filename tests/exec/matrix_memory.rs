@@ -51,7 +51,7 @@ fn load_rows(count: usize, transposed: bool, generic: bool, row: fn(u32) -> u32)
 }
 
 #[test]
-fn rows_of_matrices_are_dealt_out() {
+fn rows_of_matrices_are_distributed_over_lanes() {
     let row = |lane: u32| 8 * (lane * 7 % 32) + 256 * (lane % 3);
     for count in [1, 2, 4] {
         for (transposed, generic) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -72,7 +72,7 @@ fn rows_of_matrices_are_dealt_out() {
 }
 
 #[test]
-fn lanes_without_a_row_may_say_anything() {
+fn addresses_of_lanes_without_a_row_are_ignored() {
     let body = format!(
         "{FILLED} setp.lt.u32 %p1, %r0, 16; cvta.shared.u64 %rd11, %rd10; mul.wide.u32 %rd12, %r0, 16;
          add.u64 %rd11, %rd11, %rd12; selp.b64 %rd11, %rd11, %rd0, %p1;
@@ -236,7 +236,7 @@ fn warps_race_on_matrices() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn invalid_accesses_are_reported() {
     let wmma = format!("wmma.load.a.sync.aligned.row.m16n16k16.f16 {WMMA_LOAD}, [%rd0], 16;");
     let of =
         |threads: u32, body: &str| kernel(threads, &format!("{body} ret;")).module(POOL).zeros(512).error();

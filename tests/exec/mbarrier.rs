@@ -55,7 +55,7 @@ fn a_phase_completes_when_all_have_arrived() {
 }
 
 #[test]
-fn without_the_wait_the_watch_sees_a_race() {
+fn without_the_wait_the_detector_reports_a_race() {
     let body = format!(
         ".shared .b32 word;
         setp.eq.u32 %p4, %r0, 0; @%p4 st.shared.u32 [word], 7;
@@ -74,7 +74,7 @@ fn without_the_wait_the_watch_sees_a_race() {
     assert_eq!(without.time.races.len(), 1);
 }
 
-/// Counts, states, drops and bytes, by one thread.
+/// One thread tests counts, states, drops and bytes.
 #[test]
 fn states_and_counts_are_as_the_isa_says() {
     let of = |count: u32, body: &str| {
@@ -87,14 +87,14 @@ fn states_and_counts_are_as_the_isa_says() {
     let pending = "mbarrier.arrive.shared.b64 %rd5, [object]; mbarrier.arrive.shared.b64 %rd5, [object], 3;
         mbarrier.pending_count.b64 %r1, %rd5;";
     assert_eq!(of(9, pending), 8, "the state is that before the arrival");
-    let ask = "mbarrier.test_wait.shared.b64 %p4, [object], %rd5; selp.u32 %r3, 1, 0, %p4; shl.b32 %r1, %r1, 1; or.b32 %r1, %r1, %r3;";
+    let test_wait_code = "mbarrier.test_wait.shared.b64 %p4, [object], %rd5; selp.u32 %r3, 1, 0, %p4; shl.b32 %r1, %r1, 1; or.b32 %r1, %r1, %r3;";
     let parity = "mbarrier.test_wait.parity.shared.b64 %p4, [object], 0; selp.u32 %r3, 1, 0, %p4; shl.b32 %r1, %r1, 1; or.b32 %r1, %r1, %r3;";
     let arrive = "mbarrier.arrive.shared.b64 %rd6, [object];";
     assert_eq!(
         of(
             2,
             &format!(
-                "mbarrier.arrive.noComplete.shared.b64 %rd5, [object], 1; {ask} {arrive} {ask} {parity}"
+                "mbarrier.arrive.noComplete.shared.b64 %rd5, [object], 1; {test_wait_code} {arrive} {test_wait_code} {parity}"
             )
         ),
         0b011
@@ -104,13 +104,21 @@ fn states_and_counts_are_as_the_isa_says() {
     // a drop lowers the expected count of later phases
     let drop = "mbarrier.arrive_drop.shared.b64 %rd5, [object];";
     assert_eq!(
-        of(2, &format!("{drop} {ask} {arrive} {ask} mov.b64 %rd5, %rd6; {arrive} mov.b64 %rd5, %rd6; {ask}")),
+        of(
+            2,
+            &format!(
+                "{drop} {test_wait_code} {arrive} {test_wait_code} mov.b64 %rd5, %rd6; {arrive} mov.b64 %rd5, %rd6; {test_wait_code}"
+            )
+        ),
         0b011
     );
     // bytes are waited for as well
     let bytes = "mbarrier.arrive.expect_tx.shared.b64 %rd5, [object], 64;";
     let half = "mbarrier.complete_tx.relaxed.cta.shared.b64 [object], 32;";
-    assert_eq!(of(1, &format!("{bytes} {ask} {half} {ask} {half} {ask}")), 0b001);
+    assert_eq!(
+        of(1, &format!("{bytes} {test_wait_code} {half} {test_wait_code} {half} {test_wait_code}")),
+        0b001
+    );
     let expect = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [object], 8; mov.u64 %rd5, 0; ";
     assert_eq!(
         of(
@@ -180,7 +188,7 @@ fn producers_and_consumers_take_turns() {
 }
 
 #[test]
-fn what_is_wrong_with_an_object_is_named() {
+fn errors_of_an_object_are_named() {
     let of =
         |threads: u32, count: u32, body: &str| with_object(threads, count, &format!("{body} ret;")).error();
     for (count, body, why) in [

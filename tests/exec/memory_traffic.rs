@@ -81,7 +81,7 @@ fn buffers_follow_each_other_at_multiples_of_256() {
 }
 
 #[test]
-fn every_access_has_its_group_and_nothing_else_has() {
+fn only_accesses_have_groups() {
     let body = ".shared .align 16 .b8 s[512]; .local .align 4 .b8 l[16];
         mov.u32 %r2, s; ld.shared.u32 %r1, [%r2]; setp.gt.u32 %p1, %r0, 99;
         @%p1 ld.global.u32 %r1, [%rd0];
@@ -99,7 +99,7 @@ fn every_access_has_its_group_and_nothing_else_has() {
 }
 
 #[test]
-fn local_memory_of_warps_and_blocks_is_apart() {
+fn local_memory_of_warps_and_blocks_is_separate() {
     let body = ".local .align 8 .b8 l[16]; mov.u64 %rd9, l; st.local.u64 [%rd9], %rd9; ret;";
     let mut launch = kernel(64, body);
     (launch.grid, launch.traffic) = ([2, 1, 1], true);

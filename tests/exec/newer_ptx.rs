@@ -1,6 +1,7 @@
-//! Instructions and operands that current compilers write, from PTX text to bytes: vector
+//! Tests of instructions and operands that current compilers write, from PTX text to bytes: vector
 //! registers, array elements, wide accesses, atomic operations on vectors and halves, arrays of any
-//! length as arguments. The result of each operation is tested beside its implementation.
+//! length as arguments. The result of each operation is tested by the unit tests of its
+//! implementation.
 
 use warpbound::exec::races::BlockOrder;
 
@@ -262,7 +263,7 @@ fn cells_of_a_vector_race_each_by_itself() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_name() {
+fn impossible_forms_are_refused_by_name() {
     for (body, says) in [
         (".reg .v2 .f32 v; add.f32 v.z, v.x, v.y;", "`.z` is none of them"),
         (".reg .v2 .f32 v; add.f32 %f1, v, v;", "register or a constant is needed"),

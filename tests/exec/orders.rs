@@ -1,6 +1,6 @@
-//! Results that depend on the order of warps, on time, and on placement: random kernels under
-//! several orders are compared with the report of the race detector for one order, and each kind of
-//! dependence is tested separately.
+//! Tests of results that depend on the order of warps, on time, and on placement. Random kernels
+//! under several orders are compared with the report of the race detector for one order. Each kind
+//! of dependence is also tested separately.
 
 use crate::exec_support::{Kernel, Outcome, kernel};
 use rand::{RngExt, SeedableRng};
@@ -30,7 +30,7 @@ const BRANCH_ON_R5: &str =
     "and.b32 %r6, %r5, 1; setp.eq.u32 %p4, %r6, 1; @%p4 bra E; add.u32 %r7, %r7, 1;\nE:";
 
 #[test]
-fn sums_of_floats_count_where_they_decide() {
+fn sums_of_floats_count_if_they_decide_a_path() {
     let sum = "mov.f32 %f1, 0f3f800000; red.shared.add.f32 [%r10], %f1; bar.sync 0;";
     let load = "ld.shared.u32 %r5, [%r10];";
     assert_eq!(decides(&format!("{sum} {load} st.global.u32 [%rd10], %r5;")), None);
@@ -53,7 +53,7 @@ fn sums_of_floats_count_where_they_decide() {
 }
 
 #[test]
-fn clocks_and_places_count_where_they_decide_also_through_memory() {
+fn clocks_and_placement_count_if_they_decide_a_path_also_through_memory() {
     for clock in ["%clock", "%clock_hi", "%globaltimer_lo"] {
         let read = format!("mov.u32 %r5, {clock};");
         assert_eq!(decides(&format!("{read} st.global.u32 [%rd10], %r5;")), None, "{clock}");
@@ -113,7 +113,7 @@ fn operations_on_one_cell_commute_only_if_they_are_the_same() {
 }
 
 #[test]
-fn copies_in_flight_race_with_whoever_touches_them() {
+fn copies_in_flight_race_with_accesses_to_their_bytes() {
     let copy = "cp.async.ca.shared.global [%r11], [%rd10], 4; cp.async.commit_group;";
     let wait = "cp.async.wait_group 0;";
     let own = "ld.shared.u32 %r5, [%r11];";
@@ -195,7 +195,7 @@ fn piece(rng: &mut ChaCha8Rng) -> String {
 
 /// If nothing is reported to depend on time, every order gives the same paths.
 #[test]
-fn what_is_said_to_depend_on_nothing_is_the_same_in_every_order() {
+fn kernels_without_reported_dependences_have_the_same_paths_in_every_order() {
     let mut rng = ChaCha8Rng::seed_from_u64(32);
     let (mut quiet, mut caught) = (0, 0);
     // large and small numbers, so that the order of additions matters
@@ -221,7 +221,7 @@ fn what_is_said_to_depend_on_nothing_is_the_same_in_every_order() {
 
 /// A register that was never written has an unknown value.
 #[test]
-fn registers_that_nothing_wrote_count_where_they_decide() {
+fn unwritten_registers_count_if_they_decide_a_path() {
     let branch = "setp.eq.u32 %p4, %r40, 1; @%p4 bra E; add.u32 %r7, %r2, 1;\nE:";
     assert_eq!(decides(branch), Some(Source::Unset));
     assert_eq!(decides(&format!("mov.u32 %r40, %r2; {branch}")), None);

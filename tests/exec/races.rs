@@ -9,7 +9,7 @@ use warpbound::exec::races::{AccessKind, BlockOrder, Party, Race};
 use warpbound::isa::Space;
 use warpbound::program::layout::place_buffers;
 
-/// Two warps unless stated otherwise: `%p1` is true in warp 0, `%p2` in warp 1.
+/// The tests use two warps unless stated otherwise: `%p1` is true in warp 0, `%p2` in warp 1.
 const WARPS: &str = "mov.u32 %r2, %warpid; setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r2, 1; shl.b32 %r3, %r0, 2;
     .shared .align 16 .b8 s[8192]; mov.u32 %r10, s; add.u32 %r11, %r10, %r3; mul.wide.u32 %rd10, %r0, 4; add.s64 %rd10, %rd0, %rd10;";
 
@@ -74,7 +74,7 @@ fn bytes_count_not_words() {
 }
 
 #[test]
-fn whole_rows_race_where_one_of_them_does() {
+fn accesses_of_whole_rows_race_if_a_byte_is_shared() {
     // warp 1 reads what warp 0 writes, shifted by some words, with every shape of access
     for (shift, expected) in [(0, 1), (28, 1), (31, 1), (32, 0), (40, 0)] {
         for kind in ["shared", "global"] {
@@ -115,7 +115,7 @@ fn blocks_are_ordered_or_not() {
 }
 
 #[test]
-fn sums_commute_and_what_sees_their_order_does_not() {
+fn sums_commute_unless_their_order_is_visible() {
     let quiet = [
         "red.shared.add.u32 [%r10], 1;",
         "atom.shared.add.u32 %r5, [%r10], 1;",
@@ -181,7 +181,7 @@ fn a_spin_lock_and_a_last_block_reduction_depend_on_time() {
 }
 
 #[test]
-fn named_barriers_order_those_who_pass_them() {
+fn named_barriers_order_the_warps_that_pass_them() {
     // warps 0 and 1 read and then arrive; warp 2 waits for both and overwrites
     let body = "setp.eq.u32 %p3, %r2, 2; @%p3 bra W;\nld.shared.u32 %r5, [%r10];\nbar.arrive 1, 96; bra E;\nW: bar.sync 1, 96;\nst.shared.u32 [%r10], 5;\nE:";
     assert_eq!(watched(96, 1, BlockOrder::OneByOne, body).time.races, []);
@@ -198,7 +198,7 @@ fn named_barriers_order_those_who_pass_them() {
 }
 
 #[test]
-fn the_clock_counts_only_where_it_decides() {
+fn the_clock_counts_only_if_it_decides_a_path() {
     let at = |body: &str| watched(64, 1, BlockOrder::OneByOne, body).time.value;
     assert_eq!(at("mov.u32 %r5, %clock; st.global.u32 [%rd10], %r5;"), None);
     assert!(
@@ -277,8 +277,8 @@ fn random_accesses_agree_with_the_definition() {
     assert!(quiet > 100 && loud > 100, "{quiet} {loud}");
 }
 
-/// As above, with whole warps and some stride: accesses to whole rows of words clear most of the
-/// record, and must not clear too much.
+/// The same comparison with whole warps and some stride. Accesses to whole rows of words clear most
+/// of the record, and must not clear too much.
 #[test]
 fn random_strides_agree_with_the_definition() {
     struct Access {
@@ -363,7 +363,7 @@ fn long_sections_forget_nothing() {
 /// interleavings of short programs, with stores that may change nothing and atomic operations of
 /// several kinds.
 #[test]
-fn what_is_quiet_is_the_same_in_every_order() {
+fn programs_without_races_give_the_same_results_in_every_order() {
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Do {
         Load(usize),
@@ -455,7 +455,7 @@ fn what_is_quiet_is_the_same_in_every_order() {
 }
 
 #[test]
-fn reads_of_memory_that_nobody_writes_take_no_memory() {
+fn reads_of_memory_that_is_never_written_are_not_recorded() {
     // %rd0 and %rd1 are two buffers
     let run = |body: &str| {
         let mut launch = kernel(64, &format!("{WARPS}\n{body}\nret;")).zeros(4096).zeros(4096);
@@ -476,7 +476,7 @@ fn reads_of_memory_that_nobody_writes_take_no_memory() {
 }
 
 #[test]
-fn a_store_to_where_no_pointer_leads_is_noticed() {
+fn a_store_outside_of_the_buffer_of_its_pointer_is_noticed() {
     // from the second buffer to the first, by a distance that is stored in memory
     let body = "ld.global.u32 %r5, [%rd10];\nld.global.u32 %r6, [%rd1]; cvt.s64.s32 %rd5, %r6;
         add.s64 %rd6, %rd1, %rd5;\nst.global.u32 [%rd6], 7;";

@@ -1,9 +1,10 @@
 //! The two SIMT stacks: figures 5 to 7 of Adalbert et al., ERTS 2022, step by step, and that PTX
 //! runs the same under both.
 //!
-//! Our text of the paper has lost one F of some masks (0xFFFFFFF where the prose states that all 32
-//! threads are active) and a header cell; the rest of the figures is legible and agrees with its
-//! prose. Its addresses are bytes, 8 per instruction; its lane 0 is the top bit, ours is bit 0.
+//! In our copy of the paper, some masks lack one F (0xFFFFFFF although the text states that all 32
+//! threads are active), and a header cell is missing. The rest of the figures is legible and agrees
+//! with the text. The paper uses byte addresses, 8 per instruction, and the top bit for lane 0; we
+//! use bit 0.
 
 use crate::exec_support;
 use crate::shipped;

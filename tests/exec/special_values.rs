@@ -80,7 +80,7 @@ fn is_register(word: &str) -> bool {
 }
 
 #[test]
-fn testp_tells_kinds_of_numbers_apart() {
+fn testp_distinguishes_kinds_of_numbers() {
     let kinds32 = [0, MINUS_ZERO, TINY, 0x807f_ffff, LEAST, MINUS_ONE, INF, MINUS_INF, NAN, OTHER_NAN];
     let kinds64 = [
         0,

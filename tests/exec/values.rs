@@ -1,5 +1,5 @@
-//! Values, from PTX text to bytes: that operands, types and destinations match. The result of each
-//! operation is tested beside its implementation.
+//! Tests of values, from PTX text to bytes: operands, types and destinations match. The result of
+//! each operation is tested by the unit tests of its implementation.
 
 use crate::exec_support;
 

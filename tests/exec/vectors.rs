@@ -172,7 +172,8 @@ const COMPARED: &[(&str, &[&str])] = &[
     ("eq ne lt le gt ge equ neu ltu leu gtu geu num nan", &["f32 A, B", "ftz.f32 A, B", "f64 X, Y"]),
 ];
 
-/// Returns a lane's input: often a value at which something changes, often two that are close.
+/// Returns the input of a lane: often a value at which an operation changes its behaviour, often
+/// two values that are close.
 fn value(rng: &mut ChaCha8Rng) -> u64 {
     const ODD: [u32; 16] = [
         0,

@@ -9,8 +9,8 @@ use warpbound::base::ProgressMonitor;
 
 /// The processor time after which a computation is asked to stop.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// The processor time that a trial may take: far above what the largest takes, far below what
-/// anything quadratic would.
+/// The processor time that a trial may take: far above the time of the largest trial, far below
+/// that of any quadratic algorithm.
 const MOST: Duration = Duration::from_secs(20);
 /// The time that a trial may take if it waits for something.
 const MAX_WAITING: Duration = Duration::from_secs(300);
@@ -22,7 +22,7 @@ pub fn guarded<T>(what: &str, run: impl FnOnce(&ProgressMonitor) -> T) -> T {
     let monitor = Arc::new(ProgressMonitor::new());
     let (end, ended) = mpsc::channel::<()>();
     let clock = Clock::of_this_thread();
-    let (seen, said) = (Arc::clone(&monitor), what.to_owned());
+    let (seen, panic_message) = (Arc::clone(&monitor), what.to_owned());
     let guard = std::thread::spawn(move || {
         while ended.recv_timeout(EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
             let (busy, waited) = clock.taken();
@@ -33,7 +33,7 @@ pub fn guarded<T>(what: &str, run: impl FnOnce(&ProgressMonitor) -> T) -> T {
                 // there is no other way to end the thread
                 let _ = writeln!(
                     std::io::stderr(),
-                    "{said} does not end: {busy:?} of processor time, {waited:?} in all"
+                    "{panic_message} does not end: {busy:?} of processor time, {waited:?} in all"
                 );
                 std::process::abort();
             }
@@ -78,10 +78,10 @@ impl Clock {
 
 /// The messages of panics, by thread: a trial that panics is a result, and its message belongs to
 /// it.
-static SAID: Mutex<Vec<(std::thread::ThreadId, String)>> = Mutex::new(Vec::new());
+static PANIC_MESSAGES: Mutex<Vec<(std::thread::ThreadId, String)>> = Mutex::new(Vec::new());
 
-/// Stores messages of panics for [`said`] and does not print them; a test that fails includes them
-/// in its own message.
+/// Stores messages of panics for [`panic_message`] and does not print them; a test that fails
+/// includes them in its own message.
 pub fn keep_messages_of_panics() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -89,7 +89,10 @@ pub fn keep_messages_of_panics() {
         std::panic::set_hook(Box::new(move |info| {
             let text = info.to_string();
             if std::thread::current().name().is_some_and(|name| name.starts_with("trial")) {
-                SAID.lock().unwrap_or_else(PoisonError::into_inner).push((std::thread::current().id(), text));
+                PANIC_MESSAGES
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push((std::thread::current().id(), text));
             } else {
                 standard(info);
             }
@@ -98,8 +101,8 @@ pub fn keep_messages_of_panics() {
 }
 
 /// Returns the message of the last panic of this thread.
-pub fn said(thread: std::thread::ThreadId) -> String {
-    let mut all = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+pub fn panic_message(thread: std::thread::ThreadId) -> String {
+    let mut all = PANIC_MESSAGES.lock().unwrap_or_else(PoisonError::into_inner);
     let found = all.iter().rposition(|(of, _)| *of == thread);
     found.map_or_else(|| "a panic".to_owned(), |at| all.remove(at).1)
 }

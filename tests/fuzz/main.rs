@@ -1,6 +1,6 @@
 //! Adversarial inputs for every format that is read: mutants of valid files, and the files of
-//! `tests/data/fuzz` that once caused a failure. Any input gives an error with its position, or
-//! something that runs; never a panic, an abort, an endless run or unlimited memory.
+//! `tests/data/fuzz` that once caused a failure. Every input gives an error with its position, or
+//! can be run. No input causes a panic, an abort, an endless run or unlimited use of memory.
 //!
 //! An input is identified by a number: `input_of` creates it, always the same from the same
 //! repository. `cargo test --test fuzz` tries some hundreds of each format; `scripts/fuzz.sh` tries
@@ -75,10 +75,10 @@ formats_are_survived! { ptx cubin trace list machine config launch program plan 
 #[test]
 #[ignore = "for scripts/fuzz.sh"]
 fn campaign() {
-    let asked = |name: &str| std::env::var(format!("WARPBOUND_FUZZ{name}")).ok();
-    let number = |name: &str| asked(name).map(|text| text.parse::<u64>().expect("a number"));
-    let format: Format = formats::named(&asked("").expect("WARPBOUND_FUZZ names a format"));
-    let out = std::path::PathBuf::from(asked("_OUT").expect("WARPBOUND_FUZZ_OUT is a folder"));
+    let variable = |name: &str| std::env::var(format!("WARPBOUND_FUZZ{name}")).ok();
+    let number = |name: &str| variable(name).map(|text| text.parse::<u64>().expect("a number"));
+    let format: Format = formats::named(&variable("").expect("WARPBOUND_FUZZ names a format"));
+    let out = std::path::PathBuf::from(variable("_OUT").expect("WARPBOUND_FUZZ_OUT is a folder"));
     let (mut next, began) = (number("_FROM").unwrap_or(0), Instant::now());
     let limit = Duration::from_secs(number("_SECONDS").unwrap_or(60));
     let most = number("_COUNT").unwrap_or(u64::MAX);

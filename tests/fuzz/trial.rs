@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use warpbound::base::allow_memory;
 
 use crate::formats::{Format, Taken};
-use crate::guard::{guarded, keep_messages_of_panics, said};
+use crate::guard::{guarded, keep_messages_of_panics, panic_message};
 use crate::mutate::mutant;
 use crate::shipped::root;
 
@@ -89,7 +89,7 @@ pub fn try_input(format: &Format, input: &[u8]) -> Result<Taken, String> {
         let thread = std::thread::Builder::new().name(format!("trial of {}", format.name)).stack_size(STACK);
         let thread = thread.spawn_scoped(scope, take).expect("a thread can be started");
         let id = thread.thread().id();
-        thread.join().map_err(|_| said(id))
+        thread.join().map_err(|_| panic_message(id))
     });
     let grown = peak().saturating_sub(before);
     if grown > MAX_GROWTH {

@@ -75,7 +75,7 @@ fn references_and_objects_get_their_handles() {
 }
 
 #[test]
-fn wrong_images_are_told_with_place_and_hint() {
+fn wrong_images_are_reported_with_place_and_hint() {
     let t = |fields: &str| {
         launch(&format!("{SINK} {ARGS}, textures: [{SOURCE}, Texture(name: \"t\", buffer: \"b\", {fields})]"))
             .unwrap_err()
@@ -124,7 +124,7 @@ fn wrong_images_are_told_with_place_and_hint() {
 }
 
 #[test]
-fn templates_say_what_to_bind() {
+fn templates_list_the_images_to_bind() {
     let text = template::launch_file(&program(), "k.ptx");
     for part in [
         "Texture(name: \"lib::source\", buffer: \"lib::source_texels\", elem: U32, channels: 2, width: 65536)",

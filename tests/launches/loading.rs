@@ -72,11 +72,11 @@ fn errors_name_options_as_the_caller_does() {
 }
 
 #[test]
-fn what_cannot_be_loaded_is_said() {
+fn loading_errors_are_reported() {
     let files = vecadd()
         .with("alone.ron", "Launch(module: \"gone.ptx\", entry: \"k\", grid: (1, 1, 1), block: (1, 1, 1), dynamic_shared: 0, args: [])");
     let loader = Loader::new(files);
-    let said = |name: &str| {
+    let error_of = |name: &str| {
         let problems = loader.load(name, &LaunchOptions::default(), &ProgressMonitor::new()).unwrap_err();
         problems.to_string()
     };
@@ -88,7 +88,7 @@ fn what_cannot_be_loaded_is_said() {
         ("vecad", "did you mean `vecadd`?"),
         ("vecadd.c", "no embedded kernel of this name"),
     ] {
-        assert!(said(name).contains(part), "{name}: {}", said(name));
+        assert!(error_of(name).contains(part), "{name}: {}", error_of(name));
     }
     let packed = Loader::new(Memory::new().with("k.warp", vec![b' '; 17 << 20]));
     let problems = packed.load("k.warp", &LaunchOptions::default(), &ProgressMonitor::new()).unwrap_err();

@@ -41,8 +41,8 @@ fn options_replace_what_a_launch_file_says() {
 }
 
 #[test]
-fn wrong_options_are_told_with_what_would_fit() {
-    let told = |options: &[&str]| refused(&[&["run", "vecadd"], options].concat());
+fn wrong_options_are_reported_with_valid_values() {
+    let error_message = |options: &[&str]| refused(&[&["run", "vecadd"], options].concat());
     for (options, parts) in [
         (&["--arg", "9=1"][..], vec!["--arg 9=1", "`vecadd` has 4 parameters", "number 0"]),
         (&["--arg", "q=1"], vec!["`q` is no parameter or buffer", "a, b, c, vecadd_param_0"]),
@@ -61,8 +61,11 @@ fn wrong_options_are_told_with_what_would_fit() {
         (&["--entry", "vecsub"], vec!["no kernel `vecsub`", "vecadd"]),
         (&["--let", "n=3"], vec!["no `let`"]),
     ] {
-        let told = told(options);
-        assert!(parts.iter().all(|part| told.contains(part)), "{options:?} {parts:?}:\n{told}");
+        let error_message = error_message(options);
+        assert!(
+            parts.iter().all(|part| error_message.contains(part)),
+            "{options:?} {parts:?}:\n{error_message}"
+        );
     }
     let module = ["run", "kernels/reduction/reduction.ptx", "--grid", "1", "--block", "32"];
     let several = refused(&[&module[..], &["--entry", "reduce"]].concat());
@@ -90,7 +93,7 @@ const MODULE: &str = ".version 6.3
 ";
 
 #[test]
-fn names_are_found_as_people_say_them() {
+fn names_are_found_by_their_readable_parts() {
     let dir = scratch("names");
     let module = put(&dir, "k.ptx", MODULE);
     let launch = put(

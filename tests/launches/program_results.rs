@@ -7,7 +7,7 @@ use crate::support::{json, scratch};
 /// Returns the final contents of these buffers of a program; the run is checked, and its bounds
 /// hold.
 fn left(program: &str, options: &[&str], names: &[&str]) -> Vec<Vec<u8>> {
-    // tests run concurrently, each in a folder of its own
+    // tests run concurrently, each in a separate folder
     let dir = scratch(&format!("left-{program}{}", options.concat()));
     let dumps: Vec<String> = names.iter().map(|n| format!("--dump={n}={}", dir.join(n).display())).collect();
     let dumps: Vec<&str> = dumps.iter().map(String::as_str).collect();
@@ -51,8 +51,8 @@ fn apply_to(
     reference(entry, &mut io).expect("a kernel with a reference")
 }
 
-/// Once nothing moves, no point is nearer to another centre than to its own, and centres are the
-/// means of their points.
+/// When the iteration has converged, no point is nearer to another centre than to its own, and
+/// centres are the means of their points.
 #[test]
 fn clusters_settle() {
     let of = ["--let", "points=300", "--let", "centres=4", "--let", "rounds=40"];
@@ -75,7 +75,7 @@ fn clusters_settle() {
     }
 }
 
-/// After few iterations, iteration by iteration.
+/// The first iterations are compared one by one.
 #[test]
 fn clusters_move_as_in_the_reference() {
     let names = ["x", "y", "centre_x", "centre_y", "member", "sums", "counts"];
@@ -154,7 +154,7 @@ fn filters_follow_as_in_the_reference() {
     assert_eq!(ints(&mean), means);
 }
 
-/// Transform, filter and inverse transform, by the definition.
+/// The reference computes transform, filter and inverse transform by their definitions.
 #[test]
 fn filtered_signals_have_no_upper_frequencies() {
     let names = ["re", "im", "smooth_re", "smooth_im"];
@@ -248,7 +248,7 @@ fn read_digits() -> Vec<f64> {
 /// From PTX of two compilers and from machine code, the results equal those of plain loops and of
 /// numpy, except for rounding.
 #[test]
-fn digits_are_told_apart() {
+fn digits_are_recognised() {
     let class = |outputs: &[f64], image: usize| {
         (1..10).fold(
             0,

@@ -82,7 +82,7 @@ fn list(value: &Value) -> &[Value] {
 }
 
 #[test]
-fn one_launch_of_a_program_is_what_it_is_within_it() {
+fn one_launch_alone_equals_the_launch_within_its_program() {
     let of = ["--let", "n=20", "--let", "sweeps=5"];
     let whole = json(&[&["check", "jacobi"], &of[..]].concat(), 0);
     for number in [0, 3, 5] {
@@ -109,8 +109,11 @@ fn one_launch_of_a_program_is_what_it_is_within_it() {
     // commands for a single launch accept one, and report an error without
     assert_eq!(json(&[&["phases", "jacobi", "--launch", "2"], &of[..]].concat(), 0)["kernel"], "jacobi[2]");
     for command in ["phases", "explore", "anomaly"] {
-        let told = refused(&[command, "jacobi"]);
-        assert!(told.contains("program of 41 launches") && told.contains("--launch N, 0 to 40"), "{told}");
+        let error_message = refused(&[command, "jacobi"]);
+        assert!(
+            error_message.contains("program of 41 launches") && error_message.contains("--launch N, 0 to 40"),
+            "{error_message}"
+        );
     }
     assert!(refused(&["run", "jacobi", "--trace", "t.json"]).contains("choose one with --launch N"));
     assert!(refused(&["run", "jacobi", "--launch", "41"]).contains("`jacobi` has 41 launches"));
@@ -241,19 +244,22 @@ fn blocks_side_by_side_in_a_later_launch_are_not_explored() {
 
 /// The machine and its base are inputs, so that a dump does not replace them.
 #[test]
-fn a_machine_is_no_place_for_a_dump() {
+fn a_dump_does_not_replace_a_machine_file() {
     let dir = scratch("dump-machine");
     put(&dir, "base.ron", "Machine(name: \"base\", extends: \"ecrts25-orin\")");
     let machine = put(&dir, "m.ron", "Machine(name: \"m\", extends: \"base.ron\")");
     for file in ["m.ron", "base.ron"] {
         let dump = format!("u={}", dir.join(file).display());
-        let told = refused(&["run", "jacobi", "--machine", &machine, "--dump", &dump, "--force"]);
-        assert!(told.contains("this would overwrite") && told.contains("which is read"), "{told}");
+        let error_message = refused(&["run", "jacobi", "--machine", &machine, "--dump", &dump, "--force"]);
+        assert!(
+            error_message.contains("this would overwrite") && error_message.contains("which is read"),
+            "{error_message}"
+        );
     }
 }
 
 #[test]
-fn wrong_programs_are_told_with_place_and_hint() {
+fn wrong_programs_are_reported_with_place_and_hint() {
     let dir = scratch("wrong-programs");
     put(&dir, "counter.ptx", &format!("{HEAD}{COUNTER}"));
     let wrong = |fields: &str| {
@@ -266,7 +272,7 @@ fn wrong_programs_are_told_with_place_and_hint() {
         |args: &str| format!("Launch(entry: \"tick\", grid: (1, 1, 1), block: (1, 1, 1), args: [{args}])");
     let steps = |steps: &str| wrong(&format!("steps: [ {steps} ],"));
     let good = launch("Ptr(\"x\"), U32(1)");
-    for (told, parts) in [
+    for (error_message, parts) in [
         // once, though it happens in many iterations
         (
             steps(&format!("Repeat(9, [ {} ])", launch("Ptr(\"x\", 20), U32(1)"))),
@@ -312,8 +318,8 @@ fn wrong_programs_are_told_with_place_and_hint() {
         (wrong(&format!("stpes: [ {good} ]")), vec!["did you mean `steps`"]),
         (wrong(&format!("let: {{ \"n\": 1, \"n\": 2 }}, steps: [ {good} ]")), vec!["let"]),
     ] {
-        assert!(parts.iter().all(|part| told.contains(part)), "{parts:?}:\n{told}");
-        assert_eq!(told.matches("error: ").count(), 1, "{told}");
+        assert!(parts.iter().all(|part| error_message.contains(part)), "{parts:?}:\n{error_message}");
+        assert_eq!(error_message.matches("error: ").count(), 1, "{error_message}");
     }
     let twice = "Program(module: \"counter.ptx\", let: { \"n\": 1, \"n\": 2 }, steps: [])";
     assert!(refused(&["run", &put(&dir, "p.ron", twice)]).contains("`n` is given twice here"));
@@ -322,9 +328,12 @@ fn wrong_programs_are_told_with_place_and_hint() {
         "Program(module: \"counter.ptx\", buffers: [ Buffer(name: \"x\", elem: U32, len: 4, init: Zero) ],\n steps: [ For(var: \"k\", while: \"k < 9\", do: [ {} ]) ])",
         launch("Ptr(\"x\", \"4 * k\"), U32(1)").replace("4 * k", "min(4 * k, 16)")
     );
-    let told = refused(&["run", &put(&dir, "p.ron", &program)]);
-    assert!(told.contains("in launch 4 (line 2 of the program, k = 4)"), "{told}");
-    assert!(told.contains("out-of-bounds load") && told.contains("counter.ptx:"), "{told}");
+    let error_message = refused(&["run", &put(&dir, "p.ron", &program)]);
+    assert!(error_message.contains("in launch 4 (line 2 of the program, k = 4)"), "{error_message}");
+    assert!(
+        error_message.contains("out-of-bounds load") && error_message.contains("counter.ptx:"),
+        "{error_message}"
+    );
 }
 
 /// Returns two warps on which plain lrr exceeds GUB, as in the embedded `lrr-witness`, after a
@@ -371,9 +380,9 @@ fn a_violation_in_a_program_is_shown_by_one_launch() {
     assert!(text.contains("--launch 1"), "{text}");
 
     let found = dir.join("found");
-    let told =
+    let output =
         warpbound(&[&["check", &program, "--counterexamples", found.to_str().unwrap()], &on[..]].concat());
-    assert_eq!(told.status.code(), Some(3));
+    assert_eq!(output.status.code(), Some(3));
     let folder = std::fs::read_dir(&found).unwrap().next().unwrap().unwrap().path();
     let readme = std::fs::read_to_string(folder.join("README")).unwrap();
     let command = readme.lines().find(|line| line.contains("warpbound check")).expect("a command").trim();
@@ -388,7 +397,7 @@ fn a_violation_in_a_program_is_shown_by_one_launch() {
 /// A nondeterministic value that a launch leaves in memory is also nondeterministic for the
 /// launches after it.
 #[test]
-fn marks_pass_from_launch_to_launch() {
+fn nondeterminism_passes_from_launch_to_launch() {
     let dir = scratch("marks");
     let kernel = |name: &str, body: &str| {
         format!(

@@ -16,8 +16,8 @@ struct Run {
     result: Value,
 }
 
-/// Runs a program with a seed of its own; `args` can add more options. Each program has its own
-/// folder, because tests run concurrently.
+/// Runs a program with its own seed; `args` can add more options. Each program has its own folder,
+/// because tests run concurrently.
 fn run(program: &str, args: &[&str], buffers: &[&str]) -> Run {
     let dir = scratch(program);
     let result = dumped(&dir, &[&["run", program, "--seed", "3"], args].concat(), buffers);

@@ -97,7 +97,7 @@ pub fn printed(args: &[&str]) -> String {
     text
 }
 
-/// Returns an empty folder of a test's own.
+/// Returns an empty folder for a test.
 pub fn scratch(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("launches-{name}"));
     let _ = std::fs::remove_dir_all(&dir);

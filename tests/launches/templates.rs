@@ -33,19 +33,19 @@ fn written(program: &KernelCode) -> LaunchSpec {
 fn runs(program: &KernelCode) -> Result<(), String> {
     let text = template::launch_file(program, "module.ptx");
     let source = SourceText::new("template.ron", text);
-    let told = |problems: warpbound::diag::Diagnostics| problems.to_string();
-    let spec = LaunchSpec::parse(&source).map_err(told)?;
-    let launch = Launch::new(&spec, program, 0, &source, &|name, _| Err(name.to_owned())).map_err(told)?;
+    let text_of = |problems: warpbound::diag::Diagnostics| problems.to_string();
+    let spec = LaunchSpec::parse(&source).map_err(text_of)?;
+    let launch = Launch::new(&spec, program, 0, &source, &|name, _| Err(name.to_owned())).map_err(text_of)?;
     let options = Options { max_instructions_per_block: 1 << 20, ..Options::default() };
-    let mut executor = Executor::new(program, &launch, options).map_err(told)?;
+    let mut executor = Executor::new(program, &launch, options).map_err(text_of)?;
     let mut paths = BlockPaths::default();
-    while executor.next_block(&mut paths).map_err(told)? {}
+    while executor.next_block(&mut paths).map_err(text_of)? {}
     Ok(())
 }
 
-/// Kernels whose sizes depend on each other in a way that the code does not show: a dynamic tile of
-/// blockDim^2 cells or with a halo, a block of one shape, a matrix with one column more than rows,
-/// a box of three sizes. Their templates have to be adapted.
+/// Kernels whose sizes depend on each other in a way that the code does not show. Their templates
+/// have to be adapted. They have a dynamic tile of blockDim^2 cells or with a halo, a block of one
+/// shape, a matrix with one column more than rows, or a box of three sizes.
 const SIZED_TOGETHER: [&str; 8] = [
     "align",
     "gauss_back",

@@ -115,7 +115,7 @@ fn short(debug: &str) -> String {
 }
 
 #[test]
-fn files_become_what_is_expected() {
+fn files_give_the_expected_result() {
     let bless = std::env::var_os("WARPBOUND_BLESS").is_some();
     let files = below("tests/files/ptx", "ptx");
     assert!(files.len() >= 7, "{files:?}");
@@ -213,7 +213,7 @@ fn an_inspection_counts_classes_and_finds_loops() {
 }
 
 #[test]
-fn what_calls_pass_shares_memory_between_calls() {
+fn arguments_of_calls_share_memory_between_calls() {
     let call = "{ .param .b64 param0; .param .b32 retval0; call (retval0), f, (param0); }\n";
     let text = format!(
         ".version 8.0\n.func (.param .b32 r) f(.param .b64 a) {{ ret; }}\n.entry k() {{ {} ret; }}",
@@ -228,7 +228,7 @@ fn what_calls_pass_shares_memory_between_calls() {
 }
 
 #[test]
-fn compilers_of_old_are_understood() {
+fn output_of_old_compilers_is_supported() {
     let text = "
         .version 1.4
         .target sm_13

@@ -104,8 +104,7 @@ const FUNCTION: &[Line] = &[
     ("st.param.b32 [out], %r3;", Some(Store(FunctionParam))),
 ];
 
-/// Returns a module of these lines, each on a line of its own, and the expected result for each
-/// line.
+/// Returns a module of these lines, each on a separate line, and the expected result for each line.
 fn module() -> (String, Vec<Option<MemoryOp>>) {
     let head = "\
 .version 7.8
@@ -158,7 +157,7 @@ fn program(isa: &IsaTable) -> KernelCode {
 }
 
 #[test]
-fn every_form_is_what_it_says() {
+fn every_form_is_the_expected_access() {
     let expected = module().1;
     let program = program(&shipped::isa());
     assert_eq!(program.instrs.len(), KERNEL.len() - 2 + FUNCTION.len() + 2, "every line is an instruction");
@@ -182,7 +181,7 @@ fn meaningless_classes() -> IsaTable {
 }
 
 #[test]
-fn names_of_op_classes_say_nothing() {
+fn names_of_op_classes_do_not_matter() {
     let units = "units: { \"u\": Unit(init: 1, lat: 0) }, pipeline: Pipeline(load_store: LoadStore())";
     let caches = "memory: Memory(constant: Cache())";
     let machine = |op: &str| {
@@ -251,7 +250,7 @@ fn shipped_kernels_agree_with_the_names_of_their_classes() {
     assert!(accesses > 500, "{accesses}");
 }
 
-/// Only its name shows what an op of a micro kernel does.
+/// Only the name of an op in a micro kernel shows its effect.
 #[test]
 fn micro_kernels_name_what_comes_from_global_memory() {
     let text =
@@ -265,7 +264,7 @@ fn micro_kernels_name_what_comes_from_global_memory() {
 }
 
 #[test]
-fn it_takes_no_room() {
+fn the_type_is_small() {
     assert_eq!(std::mem::size_of::<Option<MemoryOp>>(), 2);
     assert!(std::mem::size_of::<Instr>() <= 152, "as large as without it");
 }

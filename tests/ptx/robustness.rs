@@ -323,7 +323,7 @@ fn a_file_without_a_version_is_no_ptx() {
 }
 
 #[test]
-fn a_broken_function_matters_only_to_those_who_reach_it() {
+fn a_broken_function_matters_only_to_kernels_that_reach_it() {
     let text = ".func bad() { frob.b32 %x; ret; }
         .visible .entry k() { ret; }
         .visible .entry l() { call bad; ret; } .version 8.0";

@@ -141,7 +141,7 @@ fn dependence_is_reliable_only_where_extremes_are_alone() {
 }
 
 #[test]
-fn where_clusters_are_uncertain_more_measurements_are_asked_for() {
+fn uncertain_clusters_need_more_measurements() {
     let (mut uncertain, mut certain) = (0, 0);
     for seed in 0..30 {
         let mut source = Source::new(100 + seed);
@@ -177,7 +177,7 @@ fn where_clusters_are_uncertain_more_measurements_are_asked_for() {
 }
 
 #[test]
-fn a_few_values_and_a_heavy_tail_are_said_to_be_doubtful() {
+fn a_few_values_and_a_heavy_tail_are_reported_as_doubtful() {
     let mut source = Source::new(35);
     let coarse = (0..3000).map(|_| (20.0 - 2.0 * source.uniform().ln()).floor()).collect();
     let analysis = analysed(coarse, &few());
@@ -212,7 +212,7 @@ fn a_few_values_and_a_heavy_tail_are_said_to_be_doubtful() {
 }
 
 #[test]
-fn what_is_no_sample_is_said_with_its_place() {
+fn invalid_samples_are_reported_with_their_place() {
     let good: Vec<f64> = (0..200).map(f64::from).collect();
     let with = |value: f64| {
         let mut values = good.clone();
@@ -234,7 +234,7 @@ fn what_is_no_sample_is_said_with_its_place() {
 }
 
 #[test]
-fn no_sample_brings_it_down() {
+fn no_sample_causes_a_panic() {
     let mut source = Source::new(36);
     let mut one_differs = vec![7.0; 300];
     one_differs[100] = 9.0;
@@ -286,7 +286,7 @@ fn no_sample_brings_it_down() {
 }
 
 #[test]
-fn it_stops_when_asked_and_refuses_what_is_no_share() {
+fn the_analysis_can_be_stopped_and_refuses_invalid_options() {
     let sample = Sample::new(Source::new(37).gpd(Gpd { xi: 0.0, alpha: 1.0 }, 500)).expect("a sample");
     let monitor = ProgressMonitor::new();
     monitor.stop();

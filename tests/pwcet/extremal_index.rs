@@ -9,8 +9,8 @@ use warpbound::pwcet::{Options, Sample};
 use super::data::{Source, binomial};
 use crate::campaign::in_full;
 
-/// What the documentation says of the series with an index.
-struct Said {
+/// The documented figures for the series with an extremal index.
+struct Documented {
     /// The number of values of a series.
     runs: usize,
     theta: f64,
@@ -24,18 +24,18 @@ struct Said {
     clusters: f64,
 }
 
-const fn said(runs: usize, theta: f64, [covered, width, alone, clusters]: [f64; 4]) -> Said {
-    Said { runs, theta, covered, width, alone, clusters }
+const fn documented(runs: usize, theta: f64, [covered, width, alone, clusters]: [f64; 4]) -> Documented {
+    Documented { runs, theta, covered, width, alone, clusters }
 }
 
-const TABLE: [Said; 7] = [
-    said(1000, 1.0, [0.99, 0.13, 0.87, 0.0]),
-    said(1000, 0.9, [0.90, 0.23, 0.59, 0.01]),
-    said(1000, 0.8, [0.88, 0.31, 0.20, 0.09]),
-    said(1000, 0.5, [0.92, 0.31, 0.0, 0.98]),
-    said(1000, 0.2, [0.92, 0.22, 0.0, 1.0]),
-    said(4000, 0.8, [0.92, 0.19, 0.04, 0.52]),
-    said(10_000, 0.8, [0.94, 0.12, 0.0, 0.93]),
+const TABLE: [Documented; 7] = [
+    documented(1000, 1.0, [0.99, 0.13, 0.87, 0.0]),
+    documented(1000, 0.9, [0.90, 0.23, 0.59, 0.01]),
+    documented(1000, 0.8, [0.88, 0.31, 0.20, 0.09]),
+    documented(1000, 0.5, [0.92, 0.31, 0.0, 0.98]),
+    documented(1000, 0.2, [0.92, 0.22, 0.0, 1.0]),
+    documented(4000, 0.8, [0.92, 0.19, 0.04, 0.52]),
+    documented(10_000, 0.8, [0.94, 0.12, 0.0, 0.93]),
 ];
 
 /// The documentation has two digits.
@@ -47,18 +47,19 @@ const ROUNDED: f64 = 0.0051;
 fn the_interval_of_the_extremal_index_is_as_good_as_documented() {
     let series = if in_full() { 500 } else { 100 };
     let options = Options::default();
-    for said in TABLE.iter().filter(|said| said.runs == 1000 || in_full()) {
+    for documented in TABLE.iter().filter(|documented| documented.runs == 1000 || in_full()) {
         let mut source = Source::new(17);
         let (mut covered, mut alone, mut clusters) = (0, 0, 0);
         let mut widths = Vec::new();
         for seed in 0..series {
-            let sample = Sample::new(source.moving_maximum(1.0 - said.theta, said.runs)).expect("a sample");
+            let sample = Sample::new(source.moving_maximum(1.0 - documented.theta, documented.runs))
+                .expect("a sample");
             let threshold = choose(&sample, options.threshold).expect("a threshold").threshold;
             let index = Exceedances::of(&sample, threshold)
                 .index(options.level, options.bootstraps, seed as u64, 2, &ProgressMonitor::new())
                 .expect("not stopped");
             let (lower, upper) = index.interval.lower.zip(index.interval.upper).expect("an interval");
-            covered += usize::from(index.interval.contains(said.theta));
+            covered += usize::from(index.interval.contains(documented.theta));
             alone += usize::from(index.passed);
             clusters += usize::from(!index.passed && upper < ALONE);
             widths.push(upper - lower);
@@ -66,18 +67,23 @@ fn the_interval_of_the_extremal_index_is_as_good_as_documented() {
         widths.sort_unstable_by(f64::total_cmp);
         let width = widths[series / 2];
         let counts = [
-            ("covered", covered, said.covered),
-            ("alone", alone, said.alone),
-            ("clusters", clusters, said.clusters),
+            ("covered", covered, documented.covered),
+            ("alone", alone, documented.alone),
+            ("clusters", clusters, documented.clusters),
         ];
         for (what, found, share) in counts {
             let is_said = match in_full() {
                 true => (found as f64 / series as f64 - share).abs() <= ROUNDED,
                 false => binomial(series, share).contains(&found),
             };
-            assert!(is_said, "{} {what}: {found} of {series}, not {share}", said.theta);
+            assert!(is_said, "{} {what}: {found} of {series}, not {share}", documented.theta);
         }
         let most = if in_full() { ROUNDED } else { 0.03 };
-        assert!((width - said.width).abs() <= most, "{}: {width}, not {}", said.theta, said.width);
+        assert!(
+            (width - documented.width).abs() <= most,
+            "{}: {width}, not {}",
+            documented.theta,
+            documented.width
+        );
     }
 }

@@ -145,7 +145,7 @@ fn analysed(kind: &str, source: &mut Source, repeat: usize) -> Option<(Sample, A
 }
 
 #[test]
-fn no_sample_makes_a_curve_that_cannot_be() {
+fn no_sample_gives_an_impossible_curve() {
     let mut source = Source::new(32);
     let mut curves = [0; KINDS.len()];
     for (kind, curves) in KINDS.into_iter().zip(&mut curves) {

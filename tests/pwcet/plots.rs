@@ -68,7 +68,7 @@ fn series_are_short_and_show_what_is_known() {
 }
 
 #[test]
-fn the_fitted_curve_goes_on_where_the_sample_ends() {
+fn the_fitted_curve_continues_beyond_the_sample() {
     let (_, analysis) = analysed(20_000, &Options { bootstraps: 99, ..Options::default() });
     let curve = &analysis.pwcet.curve;
     assert!(
@@ -96,7 +96,7 @@ fn the_fitted_curve_goes_on_where_the_sample_ends() {
 }
 
 #[test]
-fn without_a_bootstrap_there_are_no_verdicts_of_it() {
+fn without_a_bootstrap_its_verdicts_are_missing() {
     let (_, analysis) = analysed(500, &Options { bootstraps: 0, ..Options::default() });
     let tests = analysis.tail.tests;
     assert_eq!((tests.kolmogorov_smirnov.p_value, tests.kolmogorov_smirnov.passed), (None, None));
@@ -156,7 +156,7 @@ pub fn is_finite(analysis: &Analysis) {
 }
 
 #[test]
-fn a_threshold_asked_for_lies_between_the_steps_of_times() {
+fn a_requested_threshold_lies_between_the_steps_of_times() {
     let mut source = Source::new(52);
     let stepped: Vec<f64> =
         (0..2000).map(|_| (1000.0 - 40.0 * source.uniform().ln() / 5.0).floor() * 5.0).collect();

@@ -6,8 +6,8 @@
 //! - statsmodels' KPSS p-values are those of the table, `p_table` here; `p_value` is compared with
 //!   scipy's limit distribution of Cramér and von Mises, which is that of a level, and with arch's,
 //!   which are simulated.
-//! - lmoments3 finds the shape of a GEV from a rational approximation with an error of 1e-6, here
-//!   it is the root.
+//! - lmoments3 finds the shape of a GEV from a rational approximation with an error of 1e-6; here
+//!   the shape is the root of the equation.
 //! - `kstest` has no p-values for fitted parameters, so only its statistics are compared.
 
 use std::fs;
@@ -31,7 +31,7 @@ const SETS: [&str; 5] = ["heavy", "bounded", "dependent", "drifting", "tied"];
 struct Set {
     name: &'static str,
     sample: Sample,
-    says: Value,
+    published: Value,
 }
 
 fn text(name: &str) -> String {
@@ -43,25 +43,25 @@ fn sets() -> impl Iterator<Item = Set> {
     SETS.into_iter().map(|name| {
         let numbers = text(&format!("{name}.txt"));
         let values = numbers.lines().map(|line| line.parse().expect("a number")).collect();
-        let says = serde_json::from_str(&text(&format!("{name}.json"))).expect("JSON");
-        Set { name, sample: Sample::new(values).expect("a sample"), says }
+        let published = serde_json::from_str(&text(&format!("{name}.json"))).expect("JSON");
+        Set { name, sample: Sample::new(values).expect("a sample"), published }
     })
 }
 
 impl Set {
     /// Compares with the number at a pointer into the other results, to a relative tolerance.
     fn agrees(&self, at: &str, ours: f64, tolerance: f64) {
-        let theirs = number(&self.says, at);
+        let theirs = number(&self.published, at);
         let allowed = tolerance * theirs.abs().max(1e-3);
         assert!((ours - theirs).abs() <= allowed, "{} {at}: {ours} is not {theirs}", self.name);
     }
 
     fn list(&self, at: &str) -> &[Value] {
-        self.says.pointer(at).and_then(Value::as_array).unwrap_or_else(|| panic!("no list {at}"))
+        self.published.pointer(at).and_then(Value::as_array).unwrap_or_else(|| panic!("no list {at}"))
     }
 
     fn excesses(&self) -> Excesses {
-        let excesses = self.sample.excesses(number(&self.says, "/tail/threshold"));
+        let excesses = self.sample.excesses(number(&self.published, "/tail/threshold"));
         Excesses::new(excesses).expect("excesses")
     }
 }
@@ -138,7 +138,7 @@ fn autocorrelation_is_that_of_statsmodels() {
 #[test]
 fn fits_of_excesses_are_those_of_scipy_and_lmoments3() {
     for set in sets() {
-        assert_eq!(set.sample.ties().resolution, number(&set.says, "/resolution"), "{}", set.name);
+        assert_eq!(set.sample.ties().resolution, number(&set.published, "/resolution"), "{}", set.name);
         let excesses = set.excesses();
         set.agrees("/tail/exceedances", excesses.count() as f64, 0.0);
         let best = excesses.fit(Method::MaximumLikelihood);
@@ -172,9 +172,9 @@ fn fits_and_clusters_are_those_of_evd() {
     let evd: Value = serde_json::from_str(&text("evd.json")).expect("JSON");
     for set in sets() {
         let excesses = set.excesses();
-        let says = |key: &str| number(&evd, &format!("/{}/{key}", set.name));
+        let published = |key: &str| number(&evd, &format!("/{}/{key}", set.name));
         let near = |key: &str, ours: f64, tolerance: f64| {
-            let theirs = says(key);
+            let theirs = published(key);
             assert!(
                 (ours - theirs).abs() <= tolerance * theirs.abs().max(0.1),
                 "{} {key}: {ours} is not {theirs}",
@@ -186,9 +186,9 @@ fn fits_and_clusters_are_those_of_evd() {
         near("xi", best.xi, 1e-5);
         near("alpha", best.alpha, 1e-5);
         near("deviance", -2.0 * excesses.log_likelihood(best), 1e-9);
-        let exceedances = Exceedances::of(&set.sample, says("threshold"));
+        let exceedances = Exceedances::of(&set.sample, published("threshold"));
         near("theta", exceedances.theta(), 1e-12);
-        near("theta_runs_5", exceedances.clusters(5) as f64 / says("exceedances"), 1e-12);
+        near("theta_runs_5", exceedances.clusters(5) as f64 / published("exceedances"), 1e-12);
         let mut sorted = maxima(&set.sample, 10);
         sorted.sort_unstable_by(f64::total_cmp);
         let blocks = Gev::fit(&sorted, Method::MaximumLikelihood).expect("a fit");
@@ -218,7 +218,7 @@ fn profile_intervals_are_those_of_scipy_and_a_grid() {
 #[test]
 fn clusters_are_those_of_pyextremes_and_the_index_that_of_the_formula() {
     for set in sets() {
-        let exceedances = Exceedances::of(&set.sample, number(&set.says, "/tail/threshold"));
+        let exceedances = Exceedances::of(&set.sample, number(&set.published, "/tail/threshold"));
         set.agrees("/extremal_index/theta", exceedances.theta(), 1e-12);
         for run_length in [1_usize, 2, 5, 10] {
             let at = format!("/extremal_index/runs/{run_length}");
@@ -252,18 +252,18 @@ fn fits_of_block_maxima_are_those_of_scipy_and_lmoments3() {
 
 #[test]
 fn distributions_are_those_of_scipy() {
-    let says: Value = serde_json::from_str(&text("distributions.json")).expect("JSON");
+    let published: Value = serde_json::from_str(&text("distributions.json")).expect("JSON");
     let close = |ours: f64, theirs: f64, tolerance: f64, what: &Value| {
         assert!((ours / theirs - 1.0).abs() < tolerance, "{ours} is not {theirs}: {what}");
     };
-    for point in says["gpd"].as_array().expect("points") {
+    for point in published["gpd"].as_array().expect("points") {
         let gpd = Gpd { xi: number(point, "/xi"), alpha: 3.0 };
         let (time, p) = (number(point, "/time"), number(point, "/probability"));
         close(gpd.exceeded_with(p), time, 1e-12, point);
         // near an end point the last bits of a time have a larger effect
         close(gpd.sf(time), number(point, "/sf"), 1e-7, point);
     }
-    for point in says["gev"].as_array().expect("points") {
+    for point in published["gev"].as_array().expect("points") {
         let gev = Gev { mu: 10.0, sigma: 3.0, xi: number(point, "/xi") };
         let (time, p) = (number(point, "/time"), number(point, "/probability"));
         close(gev.exceeded_with(p), time, 1e-12, point);

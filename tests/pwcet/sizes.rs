@@ -1,4 +1,4 @@
-//! The rates at which tests reject what they should keep, and what they should reject.
+//! The rates at which tests reject true hypotheses and false hypotheses.
 
 use warpbound::base::ProgressMonitor;
 use warpbound::pwcet::Sample;

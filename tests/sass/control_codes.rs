@@ -28,9 +28,9 @@ fn machine_code() -> impl Iterator<Item = Shipped> {
     })
 }
 
-/// NVIDIA's assembler covers every dependence that occurs, and by stall counts it gives results of
-/// the integer and single precision units six cycles, which is what the tuning guide for Pascal
-/// states for dependent instructions.
+/// NVIDIA's assembler covers every dependence that occurs. Its stall counts allow six cycles for
+/// results of the integer and single precision units, as the tuning guide for Pascal states for
+/// dependent instructions.
 #[test]
 fn codes_of_the_kernels_cover_every_dependence() {
     let (mut launches, mut covered) = (0, 0);
@@ -56,7 +56,7 @@ fn codes_of_the_kernels_cover_every_dependence() {
 /// Codes that wait for nothing, or release nothing, leave dependences uncovered, and the first is
 /// named.
 #[test]
-fn codes_that_say_nothing_are_found_out() {
+fn codes_without_waits_or_releases_are_detected() {
     let file = launch_files().into_iter().find(|file| file.ends_with("vecadd.ron")).unwrap();
     let shipped = load_by(&file, 1, "sm_61.cubin");
     type Change = fn(&mut Control);

@@ -39,9 +39,9 @@ fn every_instruction_of_the_kernels_reads_as_nvidias_disassembler_prints_it() {
     assert!(files >= 44 && instructions > 12_000, "{files} files, {instructions} instructions");
 }
 
-/// Each modifier bit and each choice of each form (`scripts/compare-modifiers.py --write`): every
-/// word that is accepted is decoded as NVIDIA's disassembler prints it, whether a kernel of the
-/// repository contains it or not.
+/// Each modifier bit and each choice of each form (`scripts/compare-modifiers.py --write`) is
+/// tested. Every word that is accepted is decoded as NVIDIA's disassembler prints it, even if no
+/// kernel of the repository contains it.
 #[test]
 fn every_modifier_reads_as_nvidias_disassembler_prints_it_or_is_refused() {
     let encoding = encoding();
@@ -125,7 +125,7 @@ fn words_survive_decoding_and_encoding() {
 
 /// Every form of the table can be written and read.
 #[test]
-fn every_mnemonic_of_the_issue_is_in_the_table() {
+fn the_table_has_every_required_mnemonic() {
     let encoding = encoding();
     let names = encoding.names();
     let wanted = "XMAD FFMA MOV IADD LDS NOP SHR ISETP SHL BRA S2R ISCADD LDG LEA SYNC STG STS EXIT IADD32I FMUL FADD BAR \

@@ -108,7 +108,7 @@ fn mutated_files_are_survived() {
     );
 }
 
-/// Returns a fat binary: a header, then entries with headers of their own.
+/// Returns a fat binary: a header, then entries, each with a header.
 fn fat(entries: &[(u16, u32, bool, &[u8])]) -> Vec<u8> {
     let mut body = Vec::new();
     for &(kind, target, compressed, payload) in entries {

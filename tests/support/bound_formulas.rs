@@ -1,6 +1,7 @@
-//! The definitions of `warpbound::model`, sections 1 to 12, in the simplest possible form: all
-//! state of a warp in vectors, absolute time, backward searches, phases by marking every cycle,
-//! bounds as double sums over instructions. It shares only durations and paths with `bound`.
+//! The definitions of `warpbound::model`, sections 1 to 12, in the simplest possible form: the
+//! state of a warp is in vectors, times are absolute, phases are found by marking every cycle, and
+//! bounds are double sums over instructions. The module shares only durations and paths with
+//! `bound`.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 

@@ -108,9 +108,9 @@ impl Builder {
     }
 }
 
-/// Returns a block from text, one string per warp: instructions separated by `;`, each an op class
-/// and its registers as in `.warp` files (`f2 r3, r0`, `_` for none); a prefix `N*` repeats it.
-/// `bar` is a barrier; the end of the warp is added.
+/// Returns a block from text, one string per warp. Instructions are separated by `;`; each is an op
+/// class and its registers as in `.warp` files (`f2 r3, r0`, `_` for none). A prefix `N*` repeats
+/// an instruction. `bar` is a barrier; the end of the warp is added.
 pub fn kernel(machine_text: &str, warps: &[String]) -> Kernel {
     let mut builder = Builder::new(64);
     for code in warps {
@@ -154,9 +154,9 @@ pub struct Size {
     pub max_lat: u64,
 }
 
-/// Returns a random block: heterogeneous and equal warps, units shared by ops of different timing,
-/// generic accesses, hazards with and without WAW, asynchronous copies, barriers on their own or a
-/// shared unit, warps that finish early, exits that issue or not.
+/// Returns a random block. It may have heterogeneous and equal warps, units shared by ops of
+/// different timing, generic accesses, hazards with and without WAW, and asynchronous copies.
+/// Barriers use a separate or a shared unit, some warps finish early, and exits issue or not.
 pub fn random(seed: u64, size: Size) -> Kernel {
     random_on(seed, size, 1)
 }

@@ -1,4 +1,4 @@
-//! The credits of LWB in the simplest possible form: every pair of instructions is examined, the
+//! The credits of LWB in the simplest possible form. Every pair of instructions is examined, the
 //! work that may be queued is kept as a list, and the instructions inside a long wait are simulated
 //! separately.
 

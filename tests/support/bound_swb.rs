@@ -1,5 +1,6 @@
-//! SWB in the simplest possible form: guaranteed distances over the whole path of a warp by longest
-//! paths from every producer, runs as lists, backlogs over all ends of a run.
+//! SWB in the simplest possible form. Guaranteed distances are longest paths from every producer
+//! over the whole path of a warp, runs are lists, and backlogs are maximised over all ends of a
+//! run.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 

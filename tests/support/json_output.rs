@@ -78,8 +78,8 @@ impl<'a> Validator<'a> {
         let own = of.get("properties").and_then(Value::as_object);
         let mut names: BTreeSet<&str> = own.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
         // the properties next to a reference count too
-        let beside = schema.get("properties").and_then(Value::as_object);
-        names.extend(beside.into_iter().flatten().map(|(name, _)| name.as_str()));
+        let properties_of_schema = schema.get("properties").and_then(Value::as_object);
+        names.extend(properties_of_schema.into_iter().flatten().map(|(name, _)| name.as_str()));
         for branch in Self::branches(of).chain(Self::branches(schema)) {
             names.extend(self.named(branch)?);
         }

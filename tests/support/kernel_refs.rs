@@ -1,5 +1,5 @@
-//! The expected memory contents after each shipped kernel, written from the purpose of the kernel
-//! and not from its algorithm, with the standard library only. They are independent of warpbound on
+//! The expected memory contents after each shipped kernel, computed from the purpose of the kernel
+//! and not by its algorithm, with the standard library only. They are independent of warpbound on
 //! purpose, as a second implementation of the functional results.
 //!
 //! Float kernels are compared exactly wherever the kernel's PTX fixes the order of additions and

@@ -1,6 +1,6 @@
 //! A simulator of launches with several resident blocks that goes cycle by cycle and accepts any
-//! work-conserving choice: a deliberately simple reference for the claims of `bound`, on one SM or
-//! several, with sub-cores. It shares no code with the engine or with `explore`.
+//! work-conserving choice. It is a deliberately simple reference for the claims of `bound`, on one
+//! SM or several, with sub-cores. It shares no code with the engine or with `explore`.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 

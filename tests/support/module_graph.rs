@@ -97,7 +97,7 @@ impl Modules {
     }
 
     /// Returns the cycles among the modules of each folder: sets of modules that use each other in
-    /// a cycle, where a use by or of anything inside a module counts as its own.
+    /// a cycle. A use by or of anything inside a module counts as a use by or of the module.
     pub fn circles(&self) -> Vec<Circle> {
         let mut folders: BTreeMap<ModulePath, Vec<(String, String, String)>> = BTreeMap::new();
         for Use { from, to, place } in self.uses() {
@@ -172,8 +172,8 @@ fn collect(dir: &Path, inside: &mut Vec<String>, found: &mut Vec<(String, String
     }
 }
 
-/// Returns the module of a file: `machine/used/mod.rs` is `machine::used`, and `lib.rs` is the root.
-/// The program, `main.rs`, belongs to no module.
+/// Returns the module of a file: `machine/used/mod.rs` is `machine::used`, and `lib.rs` is the
+/// root. The program, `main.rs`, belongs to no module.
 fn module_of(file: &str) -> Option<ModulePath> {
     match file {
         "lib.rs" => Some(Vec::new()),

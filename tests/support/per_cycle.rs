@@ -416,8 +416,8 @@ impl Sim<'_> {
                 // completion is in order: an instruction is complete when all before it are
                 let awaited = &signalled[..signalled.len().saturating_sub(left)];
                 let loads = awaited.iter().rposition(|&(_, global)| global).map_or(0, |last| last + 1);
-                let asked = if only_global { &awaited[..loads] } else { awaited };
-                until = until.max(asked.iter().map(|&(at, _)| at).max().unwrap_or(0));
+                let considered = if only_global { &awaited[..loads] } else { awaited };
+                until = until.max(considered.iter().map(|&(at, _)| at).max().unwrap_or(0));
             }
             return until;
         }

@@ -26,8 +26,8 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
         }
         "layernorm_passes" | "layernorm_welford" => {
             // Values are at most 6, the sum of a thread has at most 7 terms and the tree over the
-            // block 7 levels: means are accurate to 16 * 6 * 2^-24, and results, at most 2
-            // deviations of 1.15 times 1.5, are only a little less accurate.
+            // block 7 levels. Means are therefore accurate to 16 * 6 * 2^-24, and results, at most
+            // 2 deviations of 1.15 times 1.5, are only a little less accurate.
             tolerance(0.0, 1e-5);
             layernorm(io);
         }

@@ -9,7 +9,7 @@ pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
     match entry {
         "particle_step" => particle_step(io),
         "nbody_forces" => {
-            // Of 300 bodies in a cube of side 1, a pull is at most 38 and on average about 3: the
+            // For 300 bodies in a cube of side 1, a pull is at most 38 and on average about 3. The
             // rounding error of their sum is at most a few times 1000 * 2^-24. Reciprocal roots are
             // accurate to 2 units in the last place, cubes to 6.
             matches[1] = Match::F32 { rel: 1e-6, abs: 3e-4 };

@@ -27,17 +27,17 @@ impl Browser {
             .stderr(Stdio::null())
             .spawn()
             .expect("chromedriver is installed (Debian packages chromium, chromium-driver)");
-        let mut said = BufReader::new(driver.stdout.take().unwrap());
+        let mut lines = BufReader::new(driver.stdout.take().unwrap());
         let mut line = String::new();
         let port = loop {
             line.clear();
-            assert!(said.read_line(&mut line).unwrap() > 0, "chromedriver ended");
+            assert!(lines.read_line(&mut line).unwrap() > 0, "chromedriver ended");
             if let Some((_, port)) = line.rsplit_once("successfully on port ") {
                 break port.trim().trim_end_matches('.').parse().unwrap();
             }
         };
         // the driver keeps writing, and would block if its output were not read
-        std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         let mut browser = Self { driver, port, session: String::new() };
         let data = format!("--user-data-dir={}", profile.display());
         let flags = [

@@ -1,4 +1,4 @@
-//! Critical paths that can be found with pencil and paper.
+//! Critical paths that are computed by hand.
 
 use warpbound::sim::PolicySetup;
 use warpbound::why::{Executed, Explanation, Kind};
@@ -11,9 +11,14 @@ use crate::random_kernels::{KernelBuilder, RandomLaunch, paper_machine};
 type Row = (Kind, Option<(u16, u32)>, u64, Option<(u16, u32)>);
 
 fn rows(found: &Explanation) -> Vec<Row> {
-    let who = |of: &Executed| (of.warp.get(), of.index);
+    let warp_and_index = |of: &Executed| (of.warp.get(), of.index);
     let row = |link: &warpbound::why::Link| {
-        (link.kind, link.of.as_ref().map(who), link.cycles().get(), link.waiting.as_ref().map(who))
+        (
+            link.kind,
+            link.of.as_ref().map(warp_and_index),
+            link.cycles().get(),
+            link.waiting.as_ref().map(warp_and_index),
+        )
     };
     found.links.iter().map(row).collect()
 }

@@ -63,7 +63,7 @@ fn the_detailed_engine_is_partitioned_as_well() {
 /// A block that reads from a slow memory waits for it; with an instruction cache that is too small,
 /// it waits for fetches.
 #[test]
-fn what_costs_most_is_named() {
+fn the_largest_cost_is_named() {
     let far = shipped::machine_with("accelsim-ecrts-dram", &[]);
     let found = explained("vecadd", &far, &PolicySetup::Gto);
     assert!(2 * cycles(&found, Kind::Memory) > found.makespan.get(), "{:?}", found.spent);

@@ -167,7 +167,7 @@ fn bounded_queues_partition_the_makespan_too() {
 }
 
 #[test]
-fn what_is_kept_has_a_limit() {
+fn the_number_of_stored_events_is_limited() {
     let launch = random_launch(7, &Shape::EVERYTHING, 6);
     let table = TimingTable::new(&launch.program, &launch.machine).unwrap();
     let under = |limit: usize, resident: u32| {

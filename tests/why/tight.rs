@@ -80,9 +80,9 @@ impl<'a> Events<'a> {
     }
 
     /// Returns the instructions of the same warp on which an instruction depends, each with the
-    /// cycle in which the dependence is satisfied: the last writers of its registers with their
-    /// `done`; or, with control codes, all that signal the barriers for which it waits, except the
-    /// last few if its codes allow this.
+    /// cycle in which the dependence is satisfied. These are the last writers of its registers with
+    /// their `done`. With control codes, they are all instructions that signal the barriers for
+    /// which it waits, except the last few if its codes allow this.
     fn producers(&self, issue: &Issue) -> Vec<(u64, &Issue)> {
         let name = (u64::from(issue.block.get()), issue.warp.get());
         if let Some(barriers) = self.table.barriers() {

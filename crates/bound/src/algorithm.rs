@@ -23,11 +23,11 @@
 //!
 //! **A phase has no holes.** Step 2 tests only the wait, and an instruction may also wait for its
 //! unit after it issued; that cannot open a hole. Let g be the unit that is occupied longest, until
-//! m. A unit with something queued initiates back to back, so g has been initiating without a gap
-//! since some instruction was issued to it while it was free, hence since before now, until m. If
-//! the next instruction issues at `t <= m`, then `[t, m)` is covered by g; its own start is at most
-//! m, since its unit is free by m; so the union of initiations stays one interval up to the new
-//! latest end.
+//! m. A unit with something queued initiates back to back. Consider the last instruction that was
+//! issued to g while g was free. It was issued before now, and from its start until m, g initiates
+//! without a gap. If the next instruction issues at `t <= m`, then `[t, m)` is covered by g; its
+//! own start is at most m, since its unit is free by m; so the union of initiations stays one
+//! interval up to the new latest end.
 //!
 //! **Countdowns are lazy.** Decrementing every countdown in every step would cost time in
 //! proportion to registers and units. A countdown is stored as the elapsed time at which it reaches

@@ -15,9 +15,9 @@ use warpbound_core::machine::{Feature, Features, SchedulerKind};
 /// Every field has to be given explicitly. No default stands for a run whose policy, machine or
 /// order of accesses was not examined.
 ///
-/// Everything else that the bounds assume (sub-cores that issue one instruction per cycle each,
-/// units that serve first-in first-out, timing that does not depend on the schedule) is true of
-/// every [`Machine`](warpbound_core::machine::Machine) so far. Each section records the number of
+/// The bounds assume more: each sub-core issues one instruction per cycle, units serve first-in
+/// first-out, and timing does not depend on the schedule. All of this is true of every
+/// [`Machine`](warpbound_core::machine::Machine) so far. Each section records the number of
 /// sub-cores and what they share ([`SectionAnalysis`](super::SectionAnalysis)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
@@ -29,7 +29,7 @@ pub struct Context {
     /// ([`BlockPaths::partial_barriers`](warpbound_core::path::BlockPaths::partial_barriers)).
     pub partial_barriers: bool,
     /// The features of the machine that the paper model does not have
-    /// ([`Machine::beyond_the_paper_model`](warpbound_core::machine::Machine::beyond_the_paper_model)).
+    /// ([`beyond_the_paper_model`](warpbound_core::machine::Machine::beyond_the_paper_model)).
     pub beyond: Features,
     /// Whether the paths that the bound is computed from are also valid for other orders of
     /// accesses.
@@ -60,8 +60,8 @@ pub enum Order {
     /// The run has not ended, and its accesses are judged at its end (`check::Unsettled` holds the
     /// verdicts back until then).
     AtTheEnd,
-    /// The run did not search for races. The verdict is about the paths of one order, and the output
-    /// must state this.
+    /// The run did not search for races. The verdict is about the paths of one order, and the
+    /// output must state this.
     NotLookedFor,
     /// The paths depend on the order, or timing omits something that decides them; the string is
     /// the reason.
@@ -155,18 +155,18 @@ impl Context {
     }
 
     fn keeps_the_slot_busy(&self) -> Result<(), NotApplicable> {
-        let why = match self.schedules.work_conserving() {
+        let reason = match self.schedules.work_conserving() {
             Some(true) => return Ok(()),
             Some(false) => "is not work conserving",
             None => "is not known to be work conserving",
         };
-        Err(NotApplicable::new(format!("policy `{}` {why}", self.schedules.name())))
+        Err(NotApplicable::new(format!("policy `{}` {reason}", self.schedules.name())))
     }
 
     fn paths_are_those_of_every_order(&self) -> Result<(), NotApplicable> {
         match &self.order {
             Order::Irrelevant | Order::AtTheEnd | Order::NotLookedFor => Ok(()),
-            Order::Decides(why) => Err(NotApplicable::new(why.clone())),
+            Order::Decides(reason) => Err(NotApplicable::new(reason.clone())),
         }
     }
 
@@ -290,7 +290,7 @@ impl std::error::Error for NotApplicable {}
 mod tests {
     use super::*;
 
-    fn of(policy: SchedulerKind, passed_over: Option<bool>) -> Context {
+    fn context(policy: SchedulerKind, passed_over: Option<bool>) -> Context {
         Context {
             schedules: Schedules::Run { policy, passed_over },
             resident_blocks: 1,
@@ -302,16 +302,16 @@ mod tests {
 
     #[test]
     fn every_broken_premise_is_named() {
-        let fine = of(SchedulerKind::Lrr, None);
+        let fine = context(SchedulerKind::Lrr, None);
         assert!(fine.paper_premises(Claim::Gub).is_ok());
         let race = Order::Decides("the paths depend on timing: a race".to_owned());
         for (context, named) in [
-            (of(SchedulerKind::Srr, None), "`srr` is not work conserving"),
-            (of(SchedulerKind::Srr, Some(false)), "`srr` is not work conserving"),
-            (of(SchedulerKind::Gsrr, None), "`gsrr` is not work conserving"),
-            (of(SchedulerKind::TwoLevel, None), "`two-level` is not work conserving"),
-            (of(SchedulerKind::Replay("x".into()), None), "not known to be work conserving"),
-            (of(SchedulerKind::Replay("x".into()), Some(true)), "is not work conserving"),
+            (context(SchedulerKind::Srr, None), "`srr` is not work conserving"),
+            (context(SchedulerKind::Srr, Some(false)), "`srr` is not work conserving"),
+            (context(SchedulerKind::Gsrr, None), "`gsrr` is not work conserving"),
+            (context(SchedulerKind::TwoLevel, None), "`two-level` is not work conserving"),
+            (context(SchedulerKind::Replay("x".into()), None), "not known to be work conserving"),
+            (context(SchedulerKind::Replay("x".into()), Some(true)), "is not work conserving"),
             (Context { resident_blocks: 3, ..fine.clone() }, "up to 3 blocks are resident together"),
             (Context { partial_barriers: true, ..fine.clone() }, "does not involve all warps"),
             (Context { order: race, ..fine.clone() }, "a race"),
@@ -320,7 +320,7 @@ mod tests {
             assert!(reason.contains(named), "{reason}");
         }
         for fine in [
-            of(SchedulerKind::Replay("x".into()), Some(false)),
+            context(SchedulerKind::Replay("x".into()), Some(false)),
             Context { schedules: Schedules::WorkConserving, ..fine.clone() },
             Context { order: Order::NotLookedFor, ..fine },
         ] {

@@ -41,8 +41,8 @@ use super::value::BoundValue;
 /// asserted nevertheless, since users need it; a violation is a finding about the formula.
 ///
 /// # Several sub-cores
-/// The paper computes "a local WCET bound for each sub-core", to which "the effects related to
-/// components that may be shared between the sub-cores" are added, and leaves this second step as
+/// The paper computes "a local WCET bound for each sub-core". "The effects related to components
+/// that may be shared between the sub-cores" are to be added to it, which the paper leaves as
 /// future work (section 2, after simplifying assumption 1). Our reading is that W ranges over the
 /// other warps of w's sub-core, and that for each instruction of another sub-core on a shared unit
 /// that w uses, its init is added. Without shared units this is the published formula.

@@ -8,13 +8,14 @@
 //!
 //! A long wait is a pair (l, k) of one warp's instructions in one section: l runs on a plain unit
 //! and has total D, and k is the first instruction that waits for it. The inside time P of the long
-//! wait is the duration of the instructions between l and k by themselves, on an empty machine,
-//! from the cycle in which the first would issue if it waited for nothing to the last `done`; it is
-//! 0 if there are none. If they wait for a plain instruction p of the section before l that nothing
-//! up to l has waited for, p is assumed to be done at `total(p) - (l - p)`; other instructions up
-//! to l are assumed to be done. A candidate ends at an instruction that waits for a value that may
-//! be in flight from an earlier section, and at a later instruction like l. The next long wait of
-//! the warp begins at k at the earliest.
+//! wait is the duration of the instructions between l and k by themselves, on an empty machine. It
+//! starts with the cycle in which the first of them would issue if it waited for nothing, and ends
+//! with their last `done`. P is 0 if there are no such instructions. If they wait for a plain
+//! instruction p of the section before l that nothing up to l has waited for, p is assumed to be
+//! done at `total(p) - (l - p)`; other instructions up to l are assumed to be done. A candidate for
+//! l is given up at an instruction that waits for a value that may be in flight from an earlier
+//! section, and is replaced by a later instruction like l. The next long wait of the warp begins at
+//! k at the earliest.
 //!
 //! The module also computes, for each warp and unit with a queue, the most initiation work that the
 //! warp may have queued there at one time. Once the warp has waited for an instruction p, it has
@@ -122,8 +123,8 @@ pub(super) struct LongWaitFinder {
     /// The registers whose value is not `There`.
     written: Vec<RegId>,
     count: u64,
-    /// For each unit, the initiation work issued in the section or carried into it, and the part
-    /// of it that is known to have been initiated.
+    /// For each unit, the initiation work issued in the section or carried into it, and the part of
+    /// this work that is known to have been initiated.
     work: Vec<(u64, u64)>,
     inside: Inside,
     found: LongWaits,
@@ -137,8 +138,8 @@ impl LongWaitFinder {
             queues[op.unit.index()] |= op.init > Cycles::ONE;
         }
         let longest = |queued: bool| {
-            let those = ops().filter(|op| queues[op.unit.index()] == queued);
-            those.map(|op| (op.init + op.lat).get()).max().unwrap_or(0)
+            let ops_of_kind = ops().filter(|op| queues[op.unit.index()] == queued);
+            ops_of_kind.map(|op| (op.init + op.lat).get()).max().unwrap_or(0)
         };
         Self {
             longest: longest(false),

@@ -15,21 +15,21 @@ use warpbound_core::base::{Cycles, WarpId};
 ///
 /// Let D, the long waits (l, k) of a warp and their inside times P be as in [`LongWaits`]: D is the
 /// largest `init + lat` of the program among units without a queue, l has it, and k waits for l.
-/// Let Q be the most initiation work that all warps together can have queued on one unit at a time,
-/// and V = Q + the largest `init + lat` on a unit with a queue (0 if there is no such unit). For
+/// Let Q be the most initiation work that all warps together can have queued on one unit at a time.
+/// Let V = Q + the largest `init + lat` on a unit with a queue, or 0 if there is no such unit. For
 /// each long wait of own
 ///
 /// ```text
-/// around = the number of other warps that surely have not issued everything of the section before l
-/// room   = D - max(V, 1)                                                     if k follows l directly
-///          the smaller of D - max(V, 1) - P and (D - V) / 2 - P - 1          otherwise
+/// around = the number of other warps that surely have not issued all of the section before l
+/// room   = D - max(V, 1)                                               if k follows l directly
+///          the smaller of D - max(V, 1) - P and (D - V) / 2 - P - 1    otherwise
 /// credit = min(around, room), at least 0
 /// LWB(w) = min( SWB(w), IWB(w) - the sum of the credits of w's long waits )
 /// ```
 ///
-/// per section. Sections are combined by the time at which they have *settled*: C°(w) is the
-/// largest, in w's section alone from an empty machine, of the `done` of its barrier, the ends of
-/// its initiations, and the `done`s of the writes that w waits for in a later section. Nothing else
+/// per section. Sections are combined by the time at which they have *settled*. For w's section
+/// alone from an empty machine, C°(w) is the largest of the `done` of its barrier, the ends of its
+/// initiations, and the `done`s of the writes that w waits for in a later section. Nothing else
 /// that is in flight at a barrier can delay a warp. With
 ///
 /// ```text
@@ -38,18 +38,19 @@ use warpbound_core::base::{Cycles, WarpId};
 /// ```
 ///
 /// Quotients are rounded down. For `around`, let `L_1 <= L_2 <= ... <= L_n` be the last issues of
-/// the n other warps, each alone from an empty machine, I the interference that SWB or IWB, the
-/// smaller one, allows for own, and
-/// `early(l) = before(l) + (0 in the first section, else max(D, V))`, where `before(l)` is the end
-/// of own's instructions up to l alone from an empty machine, less D. Let W(τ) be the sum, over all
-/// other warps, of the inits of the instructions before the warp's first k of a long wait that
-/// issues at τ or later alone from an empty machine (of all its instructions if there is no such
-/// k). Then
+/// the n other warps, each alone from an empty machine, and let I be the interference that SWB or
+/// IWB, the smaller one, allows for own. Let `before(l)` be the end of own's instructions up to l
+/// alone from an empty machine, less D. For each other warp, consider its first k (of a long wait)
+/// that issues at τ or later, alone from an empty machine. Let W(τ) be the sum, over all other
+/// warps, of the inits of the instructions before this k, or of all its instructions if there is no
+/// such k. Then
 ///
 /// ```text
+/// early(l) = before(l) + (0 in the first section, else max(D, V))
 /// x = early(l) + I
 /// y = early(l) + W(τ) for the least τ that exceeds it; x if that is less
-/// around = n - r with the largest r such that L_i - i < x - n and L_i - i < y - r for all i <= r
+/// around = n - r with the largest r
+///          such that L_i - i < x - n and L_i - i < y - r for all i <= r
 /// ```
 ///
 /// Premises: as for [`Swb`], with *exact* latencies, and one sub-core; with several sub-cores the
@@ -159,16 +160,16 @@ impl Block {
 fn around(last_issues: &[u64], x: u64, y: u64) -> u64 {
     let count = last_issues.len() as u64;
     let mut latest = 0;
-    let mut through = 0;
+    let mut rank_passed = 0;
     for (last, rank) in last_issues.iter().zip(1..) {
-        // the largest of L_i - i, plus the number of others, which keeps it non-negative
+        // the largest L_i - i so far; the number of other warps is added to keep it non-negative
         latest = latest.max(last + count - rank);
         if latest >= x || latest + rank >= y + count {
             break;
         }
-        through = rank;
+        rank_passed = rank;
     }
-    count - through
+    count - rank_passed
 }
 
 /// The work that other warps can have issued by some time, which only increases.

@@ -16,9 +16,9 @@ use warpbound_core::base::Cycles;
 /// Let the launch have n blocks, and let each of M SMs have R places (CTA slots); a block goes to
 /// the first place that is free and leaves it when the whole block is done. A *stage* is a section
 /// of a block in which some warp has an instruction. For a warp w in a stage let C(w) be its time
-/// alone from an empty machine, S(w) the sum of the inits of its instructions, and a(w) the most by
-/// which one of its issues, alone, comes after the sum of the inits of its earlier instructions, at
-/// least 0. For a block b let
+/// alone from an empty machine, and S(w) the sum of the inits of its instructions. Let a(w) be the
+/// most by which one of its issues, alone, comes after the sum of the inits of its earlier
+/// instructions, at least 0. For a block b let
 ///
 /// ```text
 /// S_b = the sum of all S(w)
@@ -51,9 +51,10 @@ use warpbound_core::base::Cycles;
 /// S_b that is not in L_b. Let `left` be the most work that a block's earlier stages may have
 /// queued on the private units of a sub-core when a stage begins. The first two lines add, for each
 /// other block, its k largest repeats and k times its largest `left`, at most S_b - L_b; if s_b is
-/// 1, `L + X` is the largest sum of loads of one sub-core. The other lines add k times the sum,
-/// over the R - 1 blocks for which it is largest, of a block's largest repeat and `left`, at most
-/// the sum of all `S_b - L_b`. Quotients are exact; the value is rounded down at the end.
+/// 1, `L + X` is the largest sum of loads of one sub-core. For the other lines, consider the sum of
+/// a block's largest repeat and its `left`. The lines add k times the total of the R - 1 largest of
+/// these sums, at most the sum of all `S_b - L_b`. Quotients are exact; the value is rounded down
+/// at the end.
 ///
 /// # Premises
 /// A work-conserving policy; barriers of all warps; the paper model, with any number of sub-cores

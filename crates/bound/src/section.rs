@@ -433,7 +433,7 @@ mod tests {
     use crate::for_tests::{barrier, block, plain, table};
 
     #[test]
-    fn a_section_that_is_assembled_again_has_nothing_of_before() {
+    fn a_section_that_is_assembled_again_keeps_nothing() {
         let table = table(&[plain(1, 10, &[0], &[]), plain(1, 0, &[], &[0])]);
         let first_section = |instrs: &[u32]| analyse_block(&table, &block(&[instrs])).sections.remove(0);
         let (one, other) = (first_section(&[1, 2]), first_section(&[1]));
@@ -446,7 +446,7 @@ mod tests {
     /// Warps with equal steps are analysed once, whether a barrier or the end of the warps ends the
     /// section.
     #[test]
-    fn warps_with_equal_steps_share_what_is_found_of_them() {
+    fn warps_with_equal_steps_share_an_analysis() {
         let table = table(&[plain(1, 10, &[0], &[]), barrier(), plain(1, 0, &[], &[0])]);
         let analysis = analyse_block(&table, &block(&[&[1, 2, 3], &[1, 2, 3]]));
         assert_eq!(analysis.sections.len(), 2);

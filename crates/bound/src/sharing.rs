@@ -83,8 +83,8 @@ impl Loads {
         let cores = section.sub_cores();
         let on = |warp: WarpId, shared: bool| -> Cycles {
             let units = section.uses(warp).iter().enumerate();
-            let those = units.filter(|(unit, _)| cores.is_shared(UnitId::from_index(*unit)) == shared);
-            those.map(|(_, used)| used.init).sum()
+            let selected = units.filter(|(unit, _)| cores.is_shared(UnitId::from_index(*unit)) == shared);
+            selected.map(|(_, used)| used.init).sum()
         };
         Self {
             private: by_sub_core(section, |warp| on(warp, false)),

@@ -18,7 +18,8 @@ use warpbound_core::machine::SubCores;
 /// h_f(r) = the largest, over the ends s of r and the empty one, of (inits of s on f) - |s|
 /// H(r)   = the largest h_f(r) over the units f that w uses in its section, at least 0
 /// SWB(w) = C(w) + sum over the runs r of the other warps of w's sub-core of ( n(r) + H(r) )
-///               + sum over the instructions y of other sub-cores, on a shared unit that w uses, of init(y)
+///               + sum over the instructions y of other sub-cores, on a shared unit that w uses,
+///                 of init(y)
 /// SWB    = max over w of SWB(w)
 /// ```
 ///
@@ -59,7 +60,7 @@ impl Bound for Swb {
         let from_others = FromOthers::new(section);
         // most warps use the same units; the sum over all warps of a sub-core is computed once for
         // each such set
-        let mut same: [Option<(WarpId, Cycles)>; SubCores::MAX] = [None; SubCores::MAX];
+        let mut computed: [Option<(WarpId, Cycles)>; SubCores::MAX] = [None; SubCores::MAX];
         values.clear();
         for (own, warp) in section.ids().zip(section.warps()) {
             let core = section.sub_core(own);
@@ -69,11 +70,11 @@ impl Bound for Swb {
                 let pairs = section.uses(own).iter().zip(section.uses(other));
                 pairs.into_iter().all(|(a, b)| a.is_used() == b.is_used())
             };
-            let of_all = match same[core] {
+            let of_all = match computed[core] {
                 Some((other, sum)) if uses_as(other) => sum,
                 _ => with_own().map(|other| section.runs(other).backlog(used)).sum(),
             };
-            same[core] = Some((own, of_all));
+            computed[core] = Some((own, of_all));
             let backlog = of_all - section.runs(own).backlog(used);
             let slots_of_others = Cycles::new(slots[core] - warp.instructions);
             let local = warp.isolated + slots_of_others + backlog;

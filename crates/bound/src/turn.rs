@@ -109,13 +109,13 @@ impl Bound for Gsrr {
 }
 
 fn serial_sum(section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
-    let of = |warp: WarpId| &section.warps()[warp.index()];
-    let of_core = by_sub_core(section, |warp| of(warp).serial);
+    let warp_section = |warp: WarpId| &section.warps()[warp.index()];
+    let of_core = by_sub_core(section, |warp| warp_section(warp).serial);
     let of_all: Cycles = of_core.iter().copied().sum();
     let met = meet(section);
     values.clear();
     values.extend(section.ids().map(|warp| {
         let sum = if met { of_all } else { of_core[section.sub_core(warp)] };
-        BoundValue::new(sum - of(warp).serial + of(warp).serial_end)
+        BoundValue::new(sum - warp_section(warp).serial + warp_section(warp).serial_end)
     }));
 }

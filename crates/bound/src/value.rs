@@ -10,12 +10,12 @@ use warpbound_core::base::Cycles;
 pub struct BoundValue(Cycles);
 
 impl BoundValue {
-    /// The claim that something takes at most so long.
+    /// Creates the claim that something takes at most this many cycles.
     pub const fn new(cycles: Cycles) -> Self {
         Self(cycles)
     }
 
-    /// The duration claimed.
+    /// Returns the number of cycles of the claim.
     pub const fn cycles(self) -> Cycles {
         self.0
     }

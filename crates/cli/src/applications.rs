@@ -11,10 +11,11 @@ use warpbound_sim::PolicySetup;
 pub fn takes_one(application: &LoadedApplication) -> Diagnostics {
     let last = application.application.launches().saturating_sub(1);
     let (kind, kernels) = (application.kind(), application.kernels());
-    let message = format!("`{}` is a {kind} of {kernels}, and this command takes one", application.name);
+    let message =
+        format!("`{}` is a {kind} of {kernels}, but this command takes only one launch", application.name);
     Diagnostic::general(application.location.shown(), message)
         .hint(format!(
-            "choose one with --launch N, 0 to {last}, where that is an option; check, run and compare take {kind}s"
+            "choose one with --launch N, 0 to {last}, if the command has this option; check, run and compare take {kind}s"
         ))
         .into()
 }

@@ -64,7 +64,7 @@ pub use phases::Phases;
 pub use ptx_launch::PtxLaunch;
 pub use pwcet::Pwcet;
 pub use report::Report;
-pub use reproduce::{Reproduce, What};
+pub use reproduce::{PaperItem, Reproduce};
 pub use run::Run;
 pub use sweep::Sweep;
 pub use wcet::Wcet;
@@ -146,12 +146,11 @@ pub enum Command {
     Family(Family),
     /// Search for timing anomalies: a shorter latency, a longer schedule
     ///
-    /// The search runs on kernels over a range of latencies or, with --phases, among sequences of
-    /// phases.
+    /// Kernels run with a range of latencies or, with --phases, sequences of phases are tried.
     Anomaly(Anomaly),
-    /// Finishing times of the Fermi kernels of Raravi and Andersson, and their bounds
+    /// Compute finishing times and bounds of the Fermi kernels of Raravi and Andersson
     ///
-    /// The exact times are over all schedules.
+    /// The exact times are the longest and the shortest over all schedules.
     Fermi(Fermi),
     /// Measure what each simplification of the paper model costs
     ///

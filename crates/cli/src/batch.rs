@@ -9,8 +9,8 @@ use warpbound_core::base::{ProgressMonitor, in_order};
 pub type Blocks<'a> = &'a dyn Fn(Option<u64>);
 
 /// Runs `work` for each kernel, given by its index, and passes the result to `sink` together with
-/// the index. If the command is stopped, the results of kernels in flight are passed on as far as
-/// they got, and the other kernels are not started.
+/// the index. If the command is stopped, the partial results of the kernels in flight are passed
+/// on, and the other kernels are not started.
 pub fn each_kernel<T: Send>(
     batch: &mut Batch,
     threads: usize,

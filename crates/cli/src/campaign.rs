@@ -1,8 +1,8 @@
 //! Runs of a kernel with random inputs, observed between instrumentation points.
 //!
 //! Many kernels execute the same instructions for any data. A run whose paths equal those of the
-//! first run is only executed functionally ([`ExecutedLaunch`]) and not simulated again, because it takes
-//! the same time.
+//! first run takes the same time. It is therefore executed only functionally ([`ExecutedLaunch`])
+//! and not simulated again.
 
 use std::sync::OnceLock;
 
@@ -66,8 +66,10 @@ impl Campaign<'_> {
         }
         let first = self.common.seed;
         if first.checked_add(runs - 1).is_none() {
-            let message = "the last run's seed is beyond 64 bits";
-            return Err(Diagnostic::general(format!("--seed {first}"), message).hint("fewer --runs").into());
+            let message = "the seed of the last run does not fit in 64 bits";
+            return Err(Diagnostic::general(format!("--seed {first}"), message)
+                .hint("give fewer --runs")
+                .into());
         }
         let jobs = self.jobs.unwrap_or_else(resources::threads).max(1);
         let threads = jobs.min(usize::try_from(runs).unwrap_or(usize::MAX));

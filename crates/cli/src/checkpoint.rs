@@ -67,7 +67,7 @@ impl Checkpoint {
         options: &args::Checkpoint,
         force: bool,
         identity: Identity,
-        of: &ProgressOf,
+        progress: &ProgressOf,
         inputs: &[PathBuf],
         session: &Session,
     ) -> Result<Option<Opened<O>>, Diagnostics> {
@@ -83,30 +83,30 @@ impl Checkpoint {
             path: path.clone(),
             identity,
             parts: session.parts.clone(),
-            kept: (0, of.launches()),
+            kept: (0, progress.launches()),
             written: None,
             problem: None,
         };
         if !there || !options.resume {
             return Ok(Some(Opened { checkpoint, from: None }));
         }
-        let (begun, own) = checkpoint
-            .read(of)
+        let (begun, counters) = checkpoint
+            .read(progress)
             .map_err(|(message, hint)| Diagnostic::general(path.display().to_string(), message).hint(hint))?;
-        checkpoint.kept = begun.through(of);
+        checkpoint.kept = begun.through(progress);
         let (done, all) = checkpoint.kept;
         tracing::info!("{}: going on after {done} of {all} kernels", path.display());
-        Ok(Some(Opened { checkpoint, from: Some((begun, own)) }))
+        Ok(Some(Opened { checkpoint, from: Some((begun, counters)) }))
     }
 
     /// Reads the contents of the file, or returns what is wrong with it and a hint.
     fn read<O: DeserializeOwned>(
         &self,
-        of: &ProgressOf,
+        progress: &ProgressOf,
     ) -> Result<(SavedProgress, O), (String, &'static str)> {
-        let anew =
+        let start_again =
             "it cannot be resumed: start again with --force and without --resume, or choose another name";
-        let damaged = |message: String| (message, anew);
+        let damaged = |message: String| (message, start_again);
         let bytes = read::bytes(&self.path, MAX_BYTES)
             .map_err(|problem| (problem.message, "a checkpoint is written by --checkpoint"))?;
         let (known, packed) = opened(&bytes).map_err(damaged)?;
@@ -117,22 +117,27 @@ impl Checkpoint {
             ));
         }
         let mut inside = BufReader::new(ZlibDecoder::new(packed));
-        let own = own(&mut inside).map_err(|why| damaged(format!("after line 2: {why}")))?;
-        let begun =
-            SavedProgress::read(&mut inside, of).map_err(|why| damaged(format!("after line 2: {why}")))?;
-        Ok((begun, own))
+        let counters = read_counters(&mut inside).map_err(|why| damaged(format!("after line 2: {why}")))?;
+        let begun = SavedProgress::read(&mut inside, progress)
+            .map_err(|why| damaged(format!("after line 2: {why}")))?;
+        Ok((begun, counters))
     }
 
-    /// Writes the state after a kernel has ended, unless it was written recently. `own` holds the
-    /// counters of the command.
-    pub fn keep(&mut self, application: &Application, reached: &ApplicationProgress, own: &impl Serialize) {
+    /// Writes the state after a kernel has ended, unless it was written recently. `counters` are
+    /// those of the command.
+    pub fn keep(
+        &mut self,
+        application: &Application,
+        reached: &ApplicationProgress,
+        counters: &impl Serialize,
+    ) {
         let (done, all) = reached.through(application);
         let early = |(at, took): (Instant, Duration)| at.elapsed() < took * SHARE;
         if done < all && self.written.is_some_and(early) {
             return;
         }
         let began = Instant::now();
-        match self.write(reached, own) {
+        match self.write(reached, counters) {
             Ok(()) => {
                 self.kept = (done, all);
                 self.problem = None;
@@ -145,11 +150,11 @@ impl Checkpoint {
         self.written = Some((Instant::now(), began.elapsed()));
     }
 
-    fn write(&self, reached: &ApplicationProgress, own: &impl Serialize) -> std::io::Result<()> {
+    fn write(&self, reached: &ApplicationProgress, counters: &impl Serialize) -> std::io::Result<()> {
         let mut rest = serde_json::to_vec(&self.identity)?;
         rest.push(b'\n');
         let mut packed = ZlibEncoder::new(rest, Compression::fast());
-        serde_json::to_writer(&mut packed, own)?;
+        serde_json::to_writer(&mut packed, counters)?;
         packed.write_all(b"\n")?;
         reached.write(&mut packed)?;
         let rest = packed.finish()?;
@@ -199,7 +204,7 @@ fn heading_of(rest: &[u8]) -> String {
 }
 
 /// Reads the counters of the command from a line of JSON.
-fn own<O: DeserializeOwned>(from: &mut impl std::io::BufRead) -> Result<O, String> {
+fn read_counters<O: DeserializeOwned>(from: &mut impl std::io::BufRead) -> Result<O, String> {
     let line = warpbound_judge::check::line(from)?;
     serde_json::from_slice(&line).map_err(|error| format!("the counters cannot be read: {error}"))
 }
@@ -225,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_cut_off_or_changed_is_seen() {
+    fn damaged_files_are_rejected() {
         let mut rest = serde_json::to_vec(&Identity::default()).unwrap();
         rest.extend(b"\n\x78\x01 whatever is packed");
         let whole = [heading_of(&rest).as_bytes(), &rest].concat();
@@ -237,8 +242,8 @@ mod tests {
             for bit in 0..8 {
                 let mut changed = whole.clone();
                 changed[at] ^= 1 << bit;
-                let said = opened(&changed).expect_err("a byte is another");
-                assert!(said.contains("line "), "{said}");
+                let problem = opened(&changed).expect_err("a byte is different");
+                assert!(problem.contains("line "), "{problem}");
             }
         }
         // a valid heading with an invalid rest
@@ -262,11 +267,11 @@ mod tests {
                 serde_json::Value::Array(_) => serde_json::json!(["x"]),
                 _ => 7.into(),
             };
-            let mut theirs = ours.clone();
-            theirs[key] = other;
-            let theirs: Identity = serde_json::from_value(theirs).unwrap();
-            let said = Identity::default().difference(&theirs).expect(key);
-            assert!(said.contains(" there, "), "{key}: {said}");
+            let mut other_identity = ours.clone();
+            other_identity[key] = other;
+            let other_identity: Identity = serde_json::from_value(other_identity).unwrap();
+            let difference = Identity::default().difference(&other_identity).expect(key);
+            assert!(difference.contains(" there, "), "{key}: {difference}");
         }
         assert_eq!(Identity::default().difference(&Identity::default()), None);
     }

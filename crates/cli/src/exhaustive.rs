@@ -55,11 +55,11 @@ pub fn all_paths_value(
         }
         Err(problems) => {
             let first = problems.list().first();
-            let said = |problem: &Diagnostic| match problem.hint.as_str() {
+            let description = |problem: &Diagnostic| match problem.hint.as_str() {
                 "" => problem.message.clone(),
                 hint => format!("{}; {hint}", problem.message),
             };
-            AllPathsValue::Missing(first.map_or_else(String::new, said))
+            AllPathsValue::Missing(first.map_or_else(String::new, description))
         }
     })
 }
@@ -103,7 +103,8 @@ impl Exploring<'_> {
                 return Ok(Explored::Missing(why.to_string()));
             }
             let table = TimingTable::new(kernel.workload.program(), machine)?;
-            let mut source = kernel.workload.source(self.common.watched(machine), &session.monitor)?;
+            let mut source =
+                kernel.workload.source(self.common.functional_options(machine), &session.monitor)?;
             let (mut paths, mut blocks) = (BlockPaths::default(), Vec::new());
             while source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
                 if blocks.len() == MAX_BLOCKS {
@@ -142,8 +143,8 @@ impl Exploring<'_> {
     }
 }
 
-/// Returns what an exploration of a kernel holds for under each of the schedules, or why it does not
-/// hold under one of them.
+/// Returns for each of the schedules the proof that the premises of an exploration hold, or the
+/// first premise that does not hold.
 fn explorable(
     kernel: &LoadedKernel,
     machine: &Machine,

@@ -47,8 +47,8 @@ impl Failures {
 
     /// Returns the errors in the form of reports.
     fn problems(&self) -> Vec<Problem> {
-        let whose = |kernels: &Vec<String>| if self.several { kernels.clone() } else { Vec::new() };
-        self.problems.iter().map(|(problem, kernels)| Problem::new(problem, whose(kernels))).collect()
+        let affected = |kernels: &Vec<String>| if self.several { kernels.clone() } else { Vec::new() };
+        self.problems.iter().map(|(problem, kernels)| Problem::new(problem, affected(kernels))).collect()
     }
 
     /// Returns the errors alone, for a batch of one kernel.
@@ -67,8 +67,8 @@ impl fmt::Display for Failures {
             }
             write!(f, "{problem}")?;
             if self.several {
-                let whose = if kernels.len() == 1 { "kernel" } else { "kernels" };
-                writeln!(f, "  = {whose}: {}", kernels.join(", "))?;
+                let affected = if kernels.len() == 1 { "kernel" } else { "kernels" };
+                writeln!(f, "  = {affected}: {}", kernels.join(", "))?;
             }
         }
         if self.dropped > 0 {

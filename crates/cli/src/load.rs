@@ -21,8 +21,8 @@ use warpbound_judge::load::{
 };
 use warpbound_sim::PolicySetup;
 
-/// Finds and reads a kernel; of a program, the launch that the options select. Reading stops early
-/// if `monitor` requests it, here as in the other functions that read kernels.
+/// Finds and reads a kernel, or the launch of a program that the options select. As in the other
+/// functions that read kernels, `monitor` can stop the reading.
 ///
 /// # Errors
 /// If a file is invalid, or if reading was stopped.
@@ -62,8 +62,8 @@ pub fn expanded(names: &[String], options: &PtxLaunch) -> Vec<String> {
     names.iter().flat_map(with_launches).collect()
 }
 
-/// Returns the machine for a kernel: that of the option, or else of the kernel's file, or else the
-/// default; the settings are applied to it.
+/// Returns the machine for a kernel, with the settings applied. The option names it; otherwise the
+/// kernel's file names it, and otherwise it is the default.
 pub fn machine(common: &Common, kernel: &LoadedKernel) -> Result<(Machine, MachineSpec), Diagnostics> {
     machine_at(&machine_location(common, kernel)?, common)
 }
@@ -101,7 +101,15 @@ pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> V
     found
 }
 
-/// Returns the same for a program; see [`inputs`].
+/// Returns every file on disk that a run of a kernel or program reads; see [`inputs`].
+pub fn inputs_of(common: &Common, what: &Loaded, policy: &PolicySetup) -> Vec<PathBuf> {
+    match what {
+        Loaded::Kernel(kernel) => inputs(common, kernel, policy),
+        Loaded::Application(program) => inputs_of_application(common, program),
+    }
+}
+
+/// Returns every file on disk that a run of a program reads; see [`inputs`].
 pub fn inputs_of_application(common: &Common, program: &LoadedApplication) -> Vec<PathBuf> {
     let mut found = program.inputs.clone();
     found.extend(machine_inputs(common, || location_for_program(common)));
@@ -118,8 +126,8 @@ fn machine_inputs(common: &Common, find: impl FnOnce() -> Result<Location, Diagn
     find().map_or_else(|_| Vec::new(), |location| loader().machine_inputs(&location))
 }
 
-/// Returns the machine for a program: that of the option, or else the default; the settings are
-/// applied to it.
+/// Returns the machine for a program, with the settings applied: the one that the option names, or
+/// the default.
 pub fn machine_of_application(common: &Common) -> Result<(Machine, MachineSpec), Diagnostics> {
     machine_at(&location_for_program(common)?, common)
 }
@@ -171,11 +179,11 @@ pub fn changed(
 /// Warns once of each setting of the command line that has no effect on the resulting machine.
 fn warn_of_idle(settings: &[Setting], spec: &MachineSpec) {
     // a command loads the machine again for each kernel, and for each point of a sweep
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     for idle in spec.idle_settings() {
         let message = idle.to_string();
         if settings.iter().any(|setting| idle.concerns(setting.path()))
-            && SAID.lock().is_ok_and(|mut said| said.insert(message.clone()))
+            && WARNED.lock().is_ok_and(|mut warned| warned.insert(message.clone()))
         {
             tracing::warn!("{message}");
         }
@@ -189,8 +197,8 @@ fn blame_options(common: &Common, problems: Diagnostics) -> Diagnostics {
     problems.map(|problem| Diagnostic::general(options.join(" "), problem.message).hint(problem.hint))
 }
 
-/// Returns the policy for a kernel: that of the option, or else of a setting, or else of the
-/// kernel's file, or else of the machine.
+/// Returns the policy for a kernel. The first of these that names one decides: the option, a
+/// setting, the kernel's file, the machine.
 pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
     let set = common.set.iter().any(|setting| setting.trim_start().starts_with("scheduler"));
     match common.scheduler.is_some() || set {
@@ -213,7 +221,7 @@ pub fn nth_block(
         Some(u64::from(block) + 1),
         "blocks",
     );
-    let mut source = kernel.workload.source(common.watched(machine), &session.monitor)?;
+    let mut source = kernel.workload.source(common.functional_options(machine), &session.monitor)?;
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
         if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {

@@ -17,8 +17,8 @@ pub struct Given {
     pub place: Diagnostic,
 }
 
-/// Returns the given bounds: first the lines of the file, then the options. The place of each is an
-/// error without a message.
+/// Returns the given bounds: first the lines of the file, then the options. Each bound has its
+/// place, in the form of an error without a message.
 pub fn given(options: &[String], annotations: Option<&Path>) -> Result<Vec<Given>, Diagnostics> {
     let mut found = Vec::new();
     if let Some(path) = annotations {
@@ -69,15 +69,16 @@ impl ByLine {
                     places.push(place);
                 }
                 Err(message) => problems.push(Diagnostic { message, ..place }.hint(
-                    "LINE is where the loop begins in the PTX, N how often a thread goes back to it at most",
+                    "LINE is the line at which the loop begins in the PTX; N is the greatest number of times that a \
+                     thread goes back to it",
                 )),
             }
         }
         problems.into_result(Self { bounds, places })
     }
 
-    /// Returns the bounds that apply to a kernel's source, and the same by the first instruction of
-    /// the loop.
+    /// Returns the bounds that apply to a kernel's source, as a list and as a map from the first
+    /// instruction of the loop to the bound.
     ///
     /// # Errors
     /// If a bound refers to no loop or a loop has two bounds, or if the kernel is invalid.

@@ -406,7 +406,7 @@ mod tests {
     }
 
     fn values(text: &str, column: Option<&str>) -> (String, Vec<f64>) {
-        let found = parse(text, column).unwrap_or_else(|said| panic!("{said}"));
+        let found = parse(text, column).unwrap_or_else(|message| panic!("{message}"));
         (found.column, found.values)
     }
 
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn what_is_no_measurement_is_said_with_its_place() {
-        for (text, column, said) in [
+        for (text, column, message) in [
             ("", None, "no measurements"),
             ("1,2\n3,4\n", None, "2 columns without names"),
             ("a,b\n3,4\n", None, "--column: a, b"),
@@ -458,18 +458,18 @@ mod tests {
             ),
         ] {
             let error = parse(text, column).expect_err(text);
-            assert!(error.contains(said), "{text:?}: {error}");
+            assert!(error.contains(message), "{text:?}: {error}");
         }
-        let said = Measurements::parse("m", b"a\n1\n\xff\n", None).expect_err("no text").to_string();
-        assert!(said.contains("m:3:1"), "{said}");
+        let message = Measurements::parse("m", b"a\n1\n\xff\n", None).expect_err("no text").to_string();
+        assert!(message.contains("m:3:1"), "{message}");
     }
 
     #[test]
     fn two_units_are_not_one_sample() {
         let mixed: String =
             (0..100).map(|n| format!("{}\n", if n % 3 == 0 { 2_000_000 + n } else { 2000 + n })).collect();
-        let said = parse(&mixed, None).expect_err("two units");
-        assert!(said.contains("34 of the 100 measurements are at least 953 times as long"), "{said}");
+        let message = parse(&mixed, None).expect_err("two units");
+        assert!(message.contains("34 of the 100 measurements are at least 953 times as long"), "{message}");
         // a few outliers are a tail
         let tail: String =
             (0..100).map(|n| format!("{}\n", if n > 97 { 2_000_000 } else { 2000 + n })).collect();

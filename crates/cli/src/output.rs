@@ -65,18 +65,18 @@ pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format
         Ok(ending) => {
             // in JSON the failures are part of the result
             if format.is_for_people() {
-                complain(&ending.failures.to_string());
+                print_error(&ending.failures.to_string());
             }
-            complain(&ending.late.to_string());
+            print_error(&ending.late.to_string());
             ending.code()
         }
         Err(problems) => {
             match format {
-                Format::Text => complain(&problems.to_string()),
+                Format::Text => print_error(&problems.to_string()),
                 Format::Json => {
                     let all = Failed::of_batch(command, None, Vec::new(), Batch::failed(&problems));
                     if let Err(problem) = print(session, &json_line(&all)) {
-                        complain(&problem.to_string());
+                        print_error(&problem.to_string());
                     }
                 }
             }
@@ -90,7 +90,7 @@ pub fn failed_early(command: &'static str, problem: Diagnostic) {
     let problems = Diagnostics::from(problem);
     let all = Failed::of_batch(command, None, Vec::new(), Batch::failed(&problems));
     if let Err(problem) = write_out(&json_line(&all)) {
-        complain(&problem.to_string());
+        print_error(&problem.to_string());
     }
 }
 
@@ -104,7 +104,7 @@ pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: O
     };
     let problems = Diagnostics::from(problem);
     match format {
-        Format::Text => complain(&problems.to_string()),
+        Format::Text => print_error(&problems.to_string()),
         Format::Json => {
             let batch = Batch { stopped: Some(reason), ..Batch::failed(&problems) };
             let text = json_line(&Failed::of_batch(command, None, Vec::new(), batch));
@@ -135,7 +135,7 @@ fn json_line(value: &impl Serialize) -> String {
 }
 
 /// Writes text to stderr. Errors are ignored, because there is no other place to report them.
-fn complain(text: &str) {
+fn print_error(text: &str) {
     let _ = io::stderr().lock().write_all(printable(text).as_bytes());
 }
 
@@ -168,12 +168,12 @@ pub fn usage(error: &clap::Error, colour: bool) -> ExitCode {
     let text = error.render();
     let text = if colour { printable_in_colour(&text.ansi().to_string()) } else { text.to_string() };
     if error.use_stderr() {
-        // coloured text was made printable above, which `printable` would strip of its colours
+        // coloured text was already made printable above; `printable` would remove its colours
         let _ = io::stderr()
             .lock()
             .write_all(if colour { text.as_str().into() } else { printable(&text) }.as_bytes());
     } else if let Err(problem) = write_out(&text) {
-        complain(&problem.to_string());
+        print_error(&problem.to_string());
         return ExitCode::from(WRONG_INPUT);
     }
     ExitCode::from(error.exit_code() as u8)

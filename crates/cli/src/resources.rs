@@ -15,17 +15,17 @@ pub fn available() -> Option<u64> {
 }
 
 /// The value of `--max-memory`.
-static ASKED: OnceLock<Option<u64>> = OnceLock::new();
+static REQUESTED: OnceLock<Option<u64>> = OnceLock::new();
 
 /// The memory for the states of a search without `--max-memory`, in bytes.
 const SEARCH: u64 = 1 << 30;
 
 /// Sets the memory that may be used, in bytes: the requested amount, or half of what is available.
-/// Code that allocates by a number in an input asks for it first
+/// Code that allocates an amount that an input states requests this memory first
 /// ([`warpbound_core::base::ask_memory`]).
-pub fn limit(asked: Option<u64>) {
+pub fn limit(requested: Option<u64>) {
     // a second call in one process (in tests) keeps the first limit
-    let _ = ASKED.set(asked);
+    let _ = REQUESTED.set(requested);
     allow_memory(budget());
 }
 
@@ -33,13 +33,13 @@ pub fn limit(asked: Option<u64>) {
 /// available, because a growing vector exists twice while it is copied.
 pub fn budget() -> u64 {
     let half = || available().map_or(u64::MAX, |available| available / 2);
-    ASKED.get().copied().flatten().unwrap_or_else(half)
+    REQUESTED.get().copied().flatten().unwrap_or_else(half)
 }
 
 /// Returns the memory for the states of a search, in bytes.
 pub fn of_search() -> u64 {
-    match ASKED.get().copied().flatten() {
-        Some(asked) => asked,
+    match REQUESTED.get().copied().flatten() {
+        Some(requested) => requested,
         None => budget().min(SEARCH),
     }
 }
@@ -60,16 +60,16 @@ const BYTES_PER_INSTRUCTION: u64 = 16;
 
 /// Returns the limit of warp instructions per block: the requested number, or fewer if memory is
 /// short.
-pub fn fuel(asked: u64) -> u64 {
+pub fn fuel(requested: u64) -> u64 {
     let fit = budget() / BYTES_PER_INSTRUCTION;
-    if asked > fit {
-        let room = shown(fit * BYTES_PER_INSTRUCTION);
+    if requested > fit {
+        let size = shown(fit * BYTES_PER_INSTRUCTION);
         let message =
-            format!("--max-instructions {asked}: {fit} fit in {room} of memory, and that is the limit");
+            format!("--max-instructions {requested}: {fit} fit in {size} of memory, and that is the limit");
         // the default was not requested explicitly, so its reduction is no warning
-        if asked == MAX_INSTRUCTIONS { tracing::info!("{message}") } else { tracing::warn!("{message}") }
+        if requested == MAX_INSTRUCTIONS { tracing::info!("{message}") } else { tracing::warn!("{message}") }
     }
-    asked.min(fit)
+    requested.min(fit)
 }
 
 fn number(path: &str) -> Option<u64> {

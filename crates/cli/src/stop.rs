@@ -1,9 +1,9 @@
 //! Cancellation of a command by Ctrl-C, signals or `--time-limit`.
 //!
 //! The first signal requests the computation to stop; the command then prints what it has
-//! established so far. If the computation does not check its [`ProgressMonitor`] in time, the process ends
-//! without a result and says so. A second signal ends the process at once, and SIGTERM ends it
-//! after ten seconds at the latest; unfinished files are removed.
+//! established so far. If the computation does not check its [`ProgressMonitor`] in time, the
+//! process reports that there is no result and ends. A second signal ends the process at once, and
+//! SIGTERM ends it after ten seconds at the latest; unfinished files are removed.
 
 use std::io::Write;
 use std::process;
@@ -130,8 +130,8 @@ impl Stop {
     }
 }
 
-/// Sleeps for this time, extended by the time that the process waits for a processor meanwhile,
-/// because on a busy machine the computation could not use that time.
+/// Sleeps for this time, and longer by the time that the process waits for a processor. On a busy
+/// machine the computation cannot use that time.
 fn wait(patience: Duration) {
     let (began, before) = (Instant::now(), starved());
     loop {

@@ -97,8 +97,8 @@ pub fn kinds(paths: &[PathBuf]) -> Result<Vec<TraceKind>, Diagnostics> {
 /// Returns what traces state about the instructions of a kernel; empty if there is no trace.
 pub fn listing(files: &[TraceFile], kernel: &LoadedKernel) -> Listing {
     let instrs = if files.is_empty() { &[] } else { &kernel.workload.program().instrs[..] };
-    let said = |(index, instr): (usize, &Instr)| (instr.line, kernel.text_of(Pc::from_index(index)));
-    Listing::new(instrs.iter().enumerate().map(said))
+    let line_and_text = |(index, instr): (usize, &Instr)| (instr.line, kernel.text_of(Pc::from_index(index)));
+    Listing::new(instrs.iter().enumerate().map(line_and_text))
 }
 
 /// Returns the ipoints of a kernel, if a trace needs them.
@@ -146,7 +146,7 @@ impl<'a> TraceFile<'a> {
     /// Writes a file that is made from a whole run; other files have been written during the run.
     pub fn fill(&mut self, recording: &Recording, about: &About<'_>) -> io::Result<()> {
         let whole = || {
-            recording.whole().map_err(|TooLong { most }| {
+            recording.check_length().map_err(|TooLong { most }| {
                 let advice = "a trace that ends in .json is written as the run goes, and opens in Perfetto";
                 io::Error::other(format!(
                     "the run has more than {most} instructions and idle intervals; {advice}"
@@ -172,7 +172,7 @@ impl<'a> TraceFile<'a> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// Gives the complete file its final name, or reports the error and leaves nothing.
+    /// Gives the complete file its final name, or removes it and reports the error.
     pub fn finish(self, written: io::Result<()>) -> Result<(), Diagnostic> {
         let path = self.path;
         let placed =
@@ -211,7 +211,7 @@ pub enum Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Returns the observer of the simulation: of all SMs, or of the first.
+    /// Returns the observer of the simulation, which observes all SMs or the first one.
     pub fn observer(&mut self) -> Option<Listener<'_>> {
         match self {
             Self::Csv(trace) => Some(Listener::FirstSm(trace)),

@@ -18,7 +18,7 @@ pub fn finish(error: &clap::Error, words: &[OsString]) -> ExitCode {
         let colour = terminal::help_colour(words.iter().cloned());
         return output::usage(error, terminal::shows_colour(colour, error.use_stderr()));
     }
-    let command = words.iter().skip(1).filter_map(|word| word.to_str()).find_map(one_command::known);
+    let command = words.iter().skip(1).filter_map(|word| word.to_str()).find_map(one_command::command_name);
     output::failed_early(command.unwrap_or(""), problem(error));
     ExitCode::from(USAGE)
 }

@@ -1,4 +1,4 @@
-//! The vocabulary of warpbound: the types that every other crate speaks of.
+//! The basic types of warpbound, which all other crates use.
 //!
 //! * [`program`]: decoded kernels and launches, independent of the language they were written in.
 //! * [`path`]: the instructions that a warp executed, without times.

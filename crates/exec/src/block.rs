@@ -30,13 +30,13 @@ use warpbound_core::program::sem::BarrierKind;
 /// each other through memory.
 const QUANTUM: u64 = 1 << 14;
 
-/// The number of consecutive times that the suspension of a warp at an mbarrier object is ended,
-/// with no other warp able to run and no arrival in between, before that counts as a deadlock.
-const SUSPENSIONS_IN_VAIN: u32 = 4096;
+/// The number of suspensions at mbarrier objects that are ended in a row before the block counts as
+/// deadlocked. In between, no other warp can run and no thread arrives at an object.
+const ENDED_SUSPENSIONS: u32 = 4096;
 
 /// The suspensions that were ended without effect.
 #[derive(Default)]
-struct InVain {
+struct EndedSuspensions {
     times: u32,
     /// The value of [`Context::objects_changed`] at that time.
     changed: u64,
@@ -95,7 +95,7 @@ impl<'a> Runner<'a> {
         }
         self.warps.iter_mut().for_each(|warp| warp.start(&self.context.shape));
         self.fuel = self.options.max_instructions_per_block;
-        let mut in_vain = InVain::default();
+        let mut ended = EndedSuspensions::default();
         loop {
             let mut ran = false;
             for turn in 0..self.warps.len() {
@@ -118,21 +118,21 @@ impl<'a> Runner<'a> {
             }
             // in a random order a warp may be ready without having had a turn
             if !ran && !self.warps.iter().any(|warp| warp.state == State::Ready) {
-                self.end_a_suspension(&mut in_vain, paths)?;
+                self.end_a_suspension(&mut ended, paths)?;
             }
         }
     }
 
     /// Ends the suspension of the first suspended warp, because nothing can run.
-    fn end_a_suspension(&mut self, in_vain: &mut InVain, paths: &BlockPaths) -> Result<(), Fault> {
+    fn end_a_suspension(&mut self, ended: &mut EndedSuspensions, paths: &BlockPaths) -> Result<(), Fault> {
         let suspended = |warp: &&mut Warp| matches!(warp.state, State::Suspended(_));
         let Some(warp) = self.warps.iter_mut().find(suspended) else { return Err(self.deadlock(paths)) };
         let State::Suspended(pc) = warp.state else { return Ok(()) };
         (warp.state, warp.time_is_up) = (State::Ready, true);
         let changed = self.context.objects_changed;
-        in_vain.times = if in_vain.changed == changed { in_vain.times + 1 } else { 1 };
-        in_vain.changed = changed;
-        if in_vain.times <= SUSPENSIONS_IN_VAIN {
+        ended.times = if ended.changed == changed { ended.times + 1 } else { 1 };
+        ended.changed = changed;
+        if ended.times <= ENDED_SUSPENSIONS {
             return Ok(());
         }
         let (program, [x, y, z]) = (self.context.program, self.context.shape.at);
@@ -141,7 +141,7 @@ impl<'a> Runner<'a> {
              run, and no thread has arrived since it first came here",
             warp.id
         );
-        let hint = "do as many threads arrive as the object was made for, and do lanes of the waiting warp have to arrive first?";
+        let hint = "does the number of arrivals match the count of the object? do lanes of the waiting warp itself have to arrive first?";
         Err(fault::at(program, pc, message, hint))
     }
 
@@ -198,7 +198,7 @@ impl<'a> Runner<'a> {
                 self.fuel -= 1;
                 return Ok(done + 1);
             }
-            // a straight run of other lanes may begin here
+            // the next instruction may begin another straight run, of other lanes
             if op.kind != Kind::Apart {
                 return Ok(done);
             }
@@ -259,7 +259,7 @@ impl<'a> Runner<'a> {
             warp.state = State::Suspended(step.pc());
             return Ok(false);
         }
-        let goes_on = !matches!(meeting, Meeting::InVain);
+        let goes_on = !matches!(meeting, Meeting::TestFailed);
         paths.thread_instructions += u64::from(enabled.count());
         let path = &mut paths.warps[id];
         if self.context.record.lanes() {
@@ -273,7 +273,7 @@ impl<'a> Runner<'a> {
             return Ok(goes_on);
         }
         match meeting {
-            Meeting::None | Meeting::InVain | Meeting::Suspended => {
+            Meeting::None | Meeting::TestFailed | Meeting::Suspended => {
                 path.push(step, active);
                 self.context.record.deliver(path);
             }
@@ -305,7 +305,7 @@ impl<'a> Runner<'a> {
                 n => format!("{} threads", n * WARP_SIZE),
             };
             let message = format!(
-                "warp {id} comes to barrier {} for {}, the warps already there expect {}",
+                "warp {id} arrives at barrier {} for {}, but the warps that arrived before expect {}",
                 arrival.id,
                 count(arrival.warps),
                 count(expected)

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::fault::{self, Fault};
 use super::lanes::width_mask;
-use super::registers::{Aside, RegisterRow};
+use super::registers::{RegisterRow, SavedRegisters};
 use super::rows::Row;
 use super::stack::Activation;
 use super::warp::Warp;
@@ -12,7 +12,7 @@ use warpbound_core::program::sem::{ArgLocation, Call, PointerCall, Transfer};
 use warpbound_core::program::{Function, Sem};
 
 /// The largest number of bytes that the saved registers of one warp may take.
-const MAX_ASIDE: usize = 1 << 28;
+const MAX_SAVED_BYTES: usize = 1 << 28;
 
 /// Executes `call function`.
 ///
@@ -28,19 +28,19 @@ pub(super) fn call(
     let program = context.program;
     let function = program.functions.get(call.function as usize);
     let Some(function) = function.filter(|function| function.frame.is_some()) else {
-        let of = activation(warp, context, call.function, 0);
-        let bases = [warp.stack.local(), of.local];
+        let callee = activation(warp, context, call.function, 0);
+        let bases = [warp.stack.local(), callee.local];
         call.pass.iter().for_each(|transfer| move_at_once(warp, context, transfer, enabled, bases));
-        return open(warp, context, pc, &[(call.target, enabled, of)]);
+        return open(warp, context, pc, &[(call.target, enabled, callee)]);
     };
-    let of = frame(warp, context, pc, call.function, function)?;
+    let callee = frame(warp, context, pc, call.function, function)?;
     let from: Vec<(ArgLocation, u32)> = call.pass.iter().map(|t| (t.from, t.bytes)).collect();
     let to: Vec<(ArgLocation, u32)> = call.pass.iter().map(|t| (t.to, t.bytes)).collect();
     let values = read(warp, context, &from, enabled, warp.stack.local());
     forget(warp);
-    put_aside(warp, function, warp.stack.depth());
-    write(warp, context, &to, &values, enabled, of.local);
-    open(warp, context, pc, &[(call.target, enabled, of)])
+    save_registers(warp, function, warp.stack.depth());
+    write(warp, context, &to, &values, enabled, callee.local);
+    open(warp, context, pc, &[(call.target, enabled, callee)])
 }
 
 /// Executes `call %pointer`. Lanes with the same target call it together; the target of the lowest
@@ -82,14 +82,14 @@ pub(super) fn call_pointer(
     for (index, &(_, number, lanes)) in groups.iter().rev().enumerate() {
         let function = &program.functions[number as usize];
         let values = read(warp, context, &call.args, lanes, caller);
-        let of = if function.frame.is_some() {
-            put_aside(warp, function, depth + index);
+        let callee = if function.frame.is_some() {
+            save_registers(warp, function, depth + index);
             frame(warp, context, pc, number, function)?
         } else {
             activation(warp, context, number, 0)
         };
-        write(warp, context, &function.params, &values, lanes, of.local);
-        opened.push((function.first, lanes, of));
+        write(warp, context, &function.params, &values, lanes, callee.local);
+        opened.push((function.first, lanes, callee));
     }
     open(warp, context, pc, &opened)
 }
@@ -98,29 +98,29 @@ pub(super) fn call_pointer(
 /// restores the caller's registers.
 pub(super) fn give_back(warp: &mut Warp, context: &mut Context, lanes: LaneMask) {
     let program = context.program;
-    let (Some(call), Some((of, caller))) = (warp.stack.caller(), warp.stack.running()) else { return };
-    let function = program.functions.get(of.function as usize);
+    let (Some(call), Some((callee, caller))) = (warp.stack.caller(), warp.stack.running()) else { return };
+    let function = program.functions.get(callee.function as usize);
     let has_frame = function.is_some_and(|function| function.frame.is_some());
     match (&program.instr(call).sem, function) {
         (Sem::Call(call), _) if !has_frame => {
-            let bases = [of.local, caller];
+            let bases = [callee.local, caller];
             call.give_back.iter().for_each(|transfer| move_at_once(warp, context, transfer, lanes, bases));
         }
         (Sem::Call(call), Some(function)) => {
             let from: Vec<(ArgLocation, u32)> = call.give_back.iter().map(|t| (t.from, t.bytes)).collect();
             let to: Vec<(ArgLocation, u32)> = call.give_back.iter().map(|t| (t.to, t.bytes)).collect();
-            let values = read(warp, context, &from, lanes, of.local);
-            take_back(warp, function, lanes);
+            let values = read(warp, context, &from, lanes, callee.local);
+            restore_registers(warp, function, lanes);
             write(warp, context, &to, &values, lanes, caller);
         }
         (Sem::CallPointer(call), Some(function)) => {
-            let wanted = |(from, (to, bytes)): (&(ArgLocation, u32), &(Option<ArgLocation>, u32))| {
+            let expected = |(from, (to, bytes)): (&(ArgLocation, u32), &(Option<ArgLocation>, u32))| {
                 to.map(|to| ((from.0, *bytes), (to, *bytes)))
             };
-            let pairs = function.returns.iter().zip(&call.results).filter_map(wanted);
+            let pairs = function.returns.iter().zip(&call.results).filter_map(expected);
             let (from, to): (Vec<_>, Vec<_>) = pairs.unzip();
-            let values = read(warp, context, &from, lanes, of.local);
-            take_back(warp, function, lanes);
+            let values = read(warp, context, &from, lanes, callee.local);
+            restore_registers(warp, function, lanes);
             write(warp, context, &to, &values, lanes, caller);
         }
         _ => {}
@@ -130,7 +130,7 @@ pub(super) fn give_back(warp: &mut Warp, context: &mut Context, lanes: LaneMask)
 /// Returns the activation of a function without a frame, or of one whose frame has `bytes` bytes.
 fn activation(warp: &Warp, context: &Context, function: u32, bytes: u64) -> Activation {
     let running = warp.stack.running();
-    let free = running.map_or(context.memory.stack_base(), |(of, _)| of.free);
+    let free = running.map_or(context.memory.stack_base(), |(running, _)| running.free);
     let local = if bytes > 0 { free } else { warp.stack.local() };
     Activation { function, local, free: free.saturating_add(bytes) }
 }
@@ -143,10 +143,10 @@ fn frame(
     function: &Function,
 ) -> Result<Activation, Fault> {
     let bytes = function.frame.as_ref().map_or(0, warpbound_core::program::FrameLayout::stack_bytes);
-    let of = activation(warp, context, number, bytes);
-    let aside = registers(function).len().saturating_mul(size_of::<Row<u64>>());
+    let callee = activation(warp, context, number, bytes);
+    let saved_bytes = registers(function).len().saturating_mul(size_of::<Row<u64>>());
     let calls = warp.stack.depth();
-    if aside.saturating_mul(calls) > MAX_ASIDE {
+    if saved_bytes.saturating_mul(calls) > MAX_SAVED_BYTES {
         let message = format!(
             "warp {} is in {calls} calls at once, whose registers take too much memory: `{}` has {}",
             warp.id,
@@ -161,9 +161,9 @@ fn frame(
         ));
     }
     let base = context.memory.stack_base();
-    let (used, room) = (of.free - base, context.memory.local_per_thread() - base);
+    let (used, room) = (callee.free - base, context.memory.local_per_thread() - base);
     if used <= room {
-        return Ok(of);
+        return Ok(callee);
     }
     let message = format!(
         "stack overflow in `{}`: warp {} is in {} calls at once, and the next frame needs {bytes} bytes where \
@@ -223,18 +223,18 @@ fn check_target(
         return Err(fault::at(context.program, pc, message, "list every function that may be called there"));
     }
     let takes: Vec<u32> = function.params.iter().map(|(_, bytes)| *bytes).collect();
-    let gives: Vec<u32> = function.returns.iter().map(|(_, bytes)| *bytes).collect();
+    let returns: Vec<u32> = function.returns.iter().map(|(_, bytes)| *bytes).collect();
     let passed: Vec<u32> = call.args.iter().map(|(_, bytes)| *bytes).collect();
-    let wanted: Vec<u32> = call.results.iter().map(|(_, bytes)| *bytes).collect();
-    if (&takes, &gives) == (&passed, &wanted) {
+    let expected: Vec<u32> = call.results.iter().map(|(_, bytes)| *bytes).collect();
+    if (&takes, &returns) == (&passed, &expected) {
         return Ok(());
     }
     let message = format!(
-        "call of `{name}` with another prototype: it takes {} and gives {}, the call passes {} and wants {} (warp {})",
+        "call of `{name}` with another prototype: it takes {} and returns {}, but the call passes {} and expects {} (warp {})",
         sizes(&takes),
-        sizes(&gives),
+        sizes(&returns),
         sizes(&passed),
-        sizes(&wanted),
+        sizes(&expected),
         warp.id
     );
     Err(fault::at(context.program, pc, message, "call a function through a pointer of its own type"))
@@ -253,31 +253,31 @@ fn sizes(list: &[u32]) -> String {
 }
 
 /// Saves the registers of a function that is about to be called at a depth.
-fn put_aside(warp: &mut Warp, function: &Function, depth: usize) {
-    let mut aside = Aside { depth, narrow: Vec::new(), wide: Vec::new(), preds: Vec::new() };
+fn save_registers(warp: &mut Warp, function: &Function, depth: usize) {
+    let mut saved = SavedRegisters { depth, narrow: Vec::new(), wide: Vec::new(), preds: Vec::new() };
     for &reg in registers(function) {
         match warp.map.place(reg) {
-            RegisterRow::Pred => aside.preds.push(warp.registers.preds[reg.index()]),
-            RegisterRow::Narrow(row) => aside.narrow.push(warp.registers.narrow[row as usize]),
-            RegisterRow::Wide(row) => aside.wide.push(warp.registers.wide[row as usize]),
+            RegisterRow::Pred => saved.preds.push(warp.registers.preds[reg.index()]),
+            RegisterRow::Narrow(row) => saved.narrow.push(warp.registers.narrow[row as usize]),
+            RegisterRow::Wide(row) => saved.wide.push(warp.registers.wide[row as usize]),
         }
     }
-    warp.aside.push(aside);
+    warp.saved.push(saved);
 }
 
 /// Discards the registers that were saved for calls that have ended.
 pub(super) fn forget(warp: &mut Warp) {
     let depth = warp.stack.depth();
-    while warp.aside.last().is_some_and(|aside| aside.depth >= depth) {
-        warp.aside.pop();
+    while warp.saved.last().is_some_and(|saved| saved.depth >= depth) {
+        warp.saved.pop();
     }
 }
 
 /// Restores the registers of the running function to their values before its call.
-fn take_back(warp: &mut Warp, function: &Function, lanes: LaneMask) {
+fn restore_registers(warp: &mut Warp, function: &Function, lanes: LaneMask) {
     let depth = warp.stack.depth() - 1;
-    let Some(aside) = warp.aside.iter().rfind(|aside| aside.depth == depth) else { return };
-    let (mut narrow, mut wide, mut preds) = (aside.narrow.iter(), aside.wide.iter(), aside.preds.iter());
+    let Some(saved) = warp.saved.iter().rfind(|saved| saved.depth == depth) else { return };
+    let (mut narrow, mut wide, mut preds) = (saved.narrow.iter(), saved.wide.iter(), saved.preds.iter());
     let all = &mut warp.registers;
     for &reg in registers(function) {
         match warp.map.place(reg) {

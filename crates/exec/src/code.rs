@@ -37,8 +37,8 @@ pub(super) enum Kind {
     /// An instruction that is not part of a straight run: it may jump, wait, or read the number of
     /// executed instructions.
     Apart,
-    /// Like `Apart`: a branch to pc `a` whose lanes reconverge at pc `b`, unless that is
-    /// [`SimtStack::END`].
+    /// A branch to pc `a` whose lanes reconverge at pc `b`, unless that is [`SimtStack::END`]. It
+    /// is not part of a straight run either.
     Branch,
     /// An instruction that is interpreted by its semantics.
     General,
@@ -216,7 +216,8 @@ pub(super) enum Order {
 pub(super) struct Code {
     /// The instructions by pc.
     pub(super) ops: Vec<Op>,
-    /// The steps of the instructions that take one, as far as they do not depend on the execution.
+    /// The steps of the instructions that take a step, in program order, as far as they do not
+    /// depend on the execution.
     pub(super) steps: Vec<Step>,
     /// For each pc, and for the end of the program, the number of instructions before it that take
     /// a step.
@@ -224,7 +225,7 @@ pub(super) struct Code {
     /// For each pc, the first instruction from it on that cannot be part of a straight run, or the
     /// end of the program.
     pub(super) ends: Vec<u32>,
-    /// For each pc, whether lanes that reach it in the kernel itself can only end.
+    /// For each pc, whether lanes that reach it outside of every call can only end.
     pub(super) leaves: Vec<bool>,
     /// The loads and stores.
     pub(super) accesses: Vec<Access>,

@@ -4,8 +4,8 @@
 //! mask form a group; lanes with different masks are independent of each other, like the tiles of
 //! less than a warp that cooperative groups create. A mask that leaves out the lane that executes
 //! the instruction has no meaning in PTX and is an error here. Members that are not enabled do not
-//! take part. A lane that reads one that does not take part gets the contents of that lane's
-//! register.
+//! take part. A lane that reads from a lane that does not take part gets the contents of the
+//! register there.
 
 use super::arith::{exact::F32, float, int};
 use super::context::Context;

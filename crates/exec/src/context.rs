@@ -41,5 +41,5 @@ pub(super) enum Meeting {
     Suspended,
     /// The warp tested an mbarrier object whose phase is not complete: other warps should get their
     /// turn.
-    InVain,
+    TestFailed,
 }

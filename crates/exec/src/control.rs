@@ -98,15 +98,15 @@ pub(super) fn arrive(
 ) -> Result<Meeting, Fault> {
     let fault = |message: String, hint: &str| Err(fault::at(context.program, pc, message, hint));
     let Some(lane) = enabled.lanes().next() else { return Ok(Meeting::Passed) };
-    // lanes that returned early wait for the others at their end: they are not expected here
+    // lanes that can only end wait there for the other lanes, and are not expected at the barrier
     let elsewhere = warp.stack.live() - enabled;
     let left = warp.stack.leaving(elsewhere - active, |pc| code.leaves.get(pc.index()) == Some(&true));
     if elsewhere != left {
         let missing = elsewhere - left;
-        let why =
+        let reason =
             if missing.intersects(active) { "their guard is false" } else { "they are on another path" };
         let message =
-            format!("barrier under divergence: lanes {missing} of warp {} are not at it, {why}", warp.id);
+            format!("barrier under divergence: lanes {missing} of warp {} are not at it, {reason}", warp.id);
         return fault(
             message,
             if barrier.aligned {

@@ -93,9 +93,9 @@ impl Device {
 
     fn add_module(&mut self, layout: &MemoryLayout, symbols: &[Buffer]) -> Result<(), Diagnostic> {
         let sizes = [("module variables", layout.globals.size), ("constant memory", layout.constants.size)];
-        for (what, size) in sizes {
+        for (kind, size) in sizes {
             if size > MAX_BYTES {
-                let message = format!("the modules need {size} bytes of {what}, at most 4 GiB work");
+                let message = format!("the modules need {size} bytes of {kind}, at most 4 GiB work");
                 return Err(Diagnostic::general("launch", message));
             }
         }
@@ -171,8 +171,9 @@ impl Device {
         place.map(|place| place.copy_from_slice(bytes)).is_some()
     }
 
-    /// Writes bytes like [`Device::write`], as a copy by the host: on a GPU whose L2 holds copied
-    /// data, it holds these. Returns whether they are mapped there.
+    /// Writes bytes like [`Device::write`], as the host does when it copies them. On a GPU whose L2
+    /// keeps copied data, these bytes are in the L2 afterwards. Returns whether they are mapped
+    /// there.
     #[must_use]
     pub fn copy_in(&mut self, at: Target, bytes: &[u8]) -> bool {
         let written = self.write(at, bytes);

@@ -34,7 +34,7 @@ pub(super) struct Access {
     pub(super) size: usize,
     /// Whether the address was generic.
     pub(super) generic: bool,
-    /// The lane.
+    /// The lane that makes the access.
     pub(super) lane: usize,
 }
 
@@ -59,7 +59,7 @@ impl Access {
             String::new()
         };
         let near = memory.describe(self.space, address);
-        let (what, hint) = match denied {
+        let (problem, hint) = match denied {
             Denied::Unmapped if address < 4096 && self.space == Space::Global => {
                 ("out-of-bounds", "this looks like a null pointer: is a buffer passed where one is expected?")
             }
@@ -88,7 +88,7 @@ impl Access {
             Denied::ReadOnly => ("read-only", "constant and parameter memory cannot be written by a kernel"),
         };
         let message = format!(
-            "{what} {verb} of {size} bytes at {space} address {address:#x}{generic}: {near} \
+            "{problem} {verb} of {size} bytes at {space} address {address:#x}{generic}: {near} \
              (lane {} of warp {}, thread ({x}, {y}, {z}) of block ({bx}, {by}, {bz}))",
             self.lane, warp.id
         );

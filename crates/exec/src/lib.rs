@@ -94,7 +94,7 @@ pub struct Options {
     pub race_memory: usize,
     /// The seed of a random order in which the warps of a block take turns; `None` for the order of
     /// their ids. Clock values and the hardware positions of warps differ with the seed, too. Such
-    /// a run is another possible run, with which to check statements about all runs.
+    /// a run is possible too, and can be used to test statements about all runs.
     pub another_order: Option<u64>,
 }
 
@@ -106,7 +106,8 @@ pub enum Vectors {
     Detected,
     /// The vector instructions that every processor of this architecture has.
     Portable,
-    /// Lane by lane, by the interpreter alone: slow, and the reference for tests of the others.
+    /// No vector instructions: the interpreter executes lane by lane. This is slow, and serves as
+    /// the reference in tests of the others.
     Off,
 }
 
@@ -160,7 +161,7 @@ pub struct Executor<'a> {
     next: u32,
     blocks: u32,
     /// The words of global memory whose initial values differ from run to run.
-    found: races::VaryingWords,
+    initially_varying: races::VaryingWords,
 }
 
 impl<'a> Executor<'a> {
@@ -190,12 +191,13 @@ impl<'a> Executor<'a> {
         check_program(program, &mut problems);
         problems.into_result(())?;
         // if the code itself says where lanes reconverge, the machine's mechanism does not apply
-        let says = |instr: &Instr| matches!(instr.sem, Sem::OpenRegion { .. } | Sem::CloseRegion { .. });
-        let explicit = program.machine_code.is_some() || program.instrs.iter().any(says);
+        let bounds_region =
+            |instr: &Instr| matches!(instr.sem, Sem::OpenRegion { .. } | Sem::CloseRegion { .. });
+        let explicit = program.machine_code.is_some() || program.instrs.iter().any(bounds_region);
         let reconvergence = if explicit { Reconvergence::PascalStack } else { options.reconvergence };
         let options = Options { reconvergence, ..options };
 
-        let found = std::mem::take(&mut device.varying);
+        let initially_varying = std::mem::take(&mut device.varying);
         let memory = memory::Memory::on(device, module, program, launch, options.stack_bytes)?;
         let dynamic_shared = u64::from(launch.dynamic_shared);
         let shape = warp::Shape {
@@ -215,7 +217,7 @@ impl<'a> Executor<'a> {
                 options.race_memory,
                 extents,
                 unwritten,
-                &found,
+                &initially_varying,
             ))
         });
         let context = context::Context {
@@ -231,7 +233,7 @@ impl<'a> Executor<'a> {
         // a path counts its steps in 32 bits
         let max_instructions_per_block = options.max_instructions_per_block.min(u64::from(u32::MAX));
         let runner = block::Runner::new(context, Options { max_instructions_per_block, ..options });
-        Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks(), found })
+        Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks(), initially_varying })
     }
 
     /// Attaches a stop request. When it is set, the run yields no further block, and the block in
@@ -261,8 +263,9 @@ impl<'a> Executor<'a> {
 
     /// Returns the device with its memory after the blocks run so far.
     pub fn into_device(self) -> Device {
-        let Self { runner, found, .. } = self;
-        let varying = runner.context.detector.as_ref().map_or(found, |detector| detector.varying_words());
+        let Self { runner, initially_varying, .. } = self;
+        let varying =
+            runner.context.detector.as_ref().map_or(initially_varying, |detector| detector.varying_words());
         Device { varying, ..runner.context.memory.into_device() }
     }
 
@@ -327,16 +330,18 @@ impl BlockSource for Executor<'_> {
 
 fn check_shape(launch: &Launch, problems: &mut Diagnostics) {
     let product = |shape: [u32; 3]| shape.iter().map(|&n| u64::from(n)).fold(1, u64::saturating_mul);
-    for (what, shape, most) in [("grid", launch.grid, u64::from(u32::MAX)), ("block", launch.block, 1024)] {
+    for (dimensions, shape, most) in
+        [("grid", launch.grid, u64::from(u32::MAX)), ("block", launch.block, 1024)]
+    {
         if !(1..=most).contains(&product(shape)) {
             let [x, y, z] = shape;
-            let message = format!("{what} ({x}, {y}, {z}) is out of range: 1 to {most} in all");
+            let message = format!("{dimensions} ({x}, {y}, {z}) is out of range: 1 to {most} in all");
             problems.push(Diagnostic::general("launch", message));
         }
     }
 }
 
-/// Reports what the types of a program allow, but execution does not.
+/// Reports instructions that the types of a program can represent, but that cannot be executed.
 fn check_program(program: &KernelCode, problems: &mut Diagnostics) {
     let most = Step::MAX_PC as usize;
     if program.instrs.is_empty() || program.instrs.len() > most {
@@ -350,7 +355,7 @@ fn check_program(program: &KernelCode, problems: &mut Diagnostics) {
             let bytes = usize::from(bits / 8) * count;
             (!bytes.is_power_of_two() || bytes > 32).then(|| format!("an access of {bytes} bytes"))
         };
-        let wrong = match &instr.sem {
+        let unsupported = match &instr.sem {
             Sem::OpenRegion { .. } if instr.guard.is_some() => Some("SSY or PBK under a guard".to_owned()),
             Sem::None | Sem::Traced(_) => Some("an instruction that has timing only".to_owned()),
             Sem::Load { ty, dsts, .. } => vector(ty.bits, dsts.len()),
@@ -369,8 +374,8 @@ fn check_program(program: &KernelCode, problems: &mut Diagnostics) {
             Sem::Nop | Sem::Sleep { .. } | Sem::Matrix(_) | Sem::Barrier(_) | Sem::Mbarrier(_) => None,
             Sem::Call(_) | Sem::CallPointer(_) => None,
         };
-        if let Some(what) = wrong {
-            let mut problem = Diagnostic::general(&program.file, format!("{what} cannot be executed"));
+        if let Some(feature) = unsupported {
+            let mut problem = Diagnostic::general(&program.file, format!("{feature} cannot be executed"));
             (problem.line, problem.column) = (instr.line, u32::from(instr.line > 0));
             problems.push(problem);
         }

@@ -21,7 +21,7 @@ pub(super) fn hot_loop(program: &KernelCode, steps: &[Step]) -> Option<String> {
             *taken.entry((to, from)).or_default() += 1;
         }
     }
-    // of equally frequent ones the innermost, which starts last
+    // among equally frequent loops, the innermost one, which starts last
     let ((head, branch), _) = taken.into_iter().max_by_key(|&((head, _), count)| (count, head))?;
     Some(span(program, head, branch))
 }

@@ -59,14 +59,14 @@ fn multiply(warp: &mut Warp, product: &Product, enabled: LaneMask) {
             matrix::singles(shape, &a, &b, &mut sums);
             match d.ty {
                 MatrixTy::F16 => scatter(warp, product, &sums, enabled, matrix::to_half),
-                _ => scatter(warp, product, &sums, enabled, |sum| u64::from(single::leave::<false>(sum))),
+                _ => scatter(warp, product, &sums, enabled, |sum| u64::from(single::bits_of::<false>(sum))),
             }
         }
         MatrixTy::F64 => {
             let mut sums = gather(warp, c, f64::from_bits);
             let (a, b) = (gather(warp, a, f64::from_bits), gather(warp, b, f64::from_bits));
             matrix::doubles(shape, &a, &b, &mut sums);
-            scatter(warp, product, &sums, enabled, double::leave);
+            scatter(warp, product, &sums, enabled, double::bits_of);
         }
         MatrixTy::S4 | MatrixTy::U4 | MatrixTy::S8 | MatrixTy::U8 | MatrixTy::S32 => {
             let mut sums = gather(warp, c, integer_of(c.fragment.ty));

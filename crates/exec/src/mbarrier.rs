@@ -1,17 +1,21 @@
 //! Mbarrier objects.
 //!
-//! An object is one 64-bit word in shared memory, whose layout PTX leaves open. Here it consists,
-//! from bit 0 on, of the arrivals that the current phase waits for (20 bits), the arrivals that
-//! each phase expects (20 bits), the bytes that it waits for (21 bits, signed), the number of the
-//! phase (2 bits), and a bit that is 1 if there is an object. The state that an arrival returns is
-//! this word before the arrival.
+//! An object is one 64-bit word in shared memory, whose layout PTX leaves open. Here it has the
+//! following parts, from bit 0 on. The state that an arrival returns is this word before the
+//! arrival.
+//!
+//! * 20 bits: the arrivals that the current phase waits for;
+//! * 20 bits: the arrivals that each phase expects;
+//! * 21 bits, signed: the bytes that the current phase waits for;
+//! * 2 bits: the number of the phase;
+//! * 1 bit: 1 if there is an object.
 //!
 //! `try_wait` suspends its warp until the phase completes, so that the path does not depend on the
 //! number of times that a loop repeats it. The suspension ends early only if nothing else in the
 //! block can run; PTX permits this after an unspecified time. `test_wait` answers at once; if the
-//! phase is not complete, other warps get their turn. The number of iterations of such a loop is
-//! that of one order of warps out of many. Asynchronous copies complete at once, and so does their
-//! arrival.
+//! phase is not complete, other warps get their turn. The number of iterations of a loop around it
+//! depends on the order of the warps, and is that of this run. Asynchronous copies complete at
+//! once, and so does their arrival.
 //!
 //! The timing simulation does not model these waits: no verdict is given for a kernel that has
 //! them, see [`warpbound_core::program::KernelCode::untimed_wait`].
@@ -208,7 +212,7 @@ pub(super) fn wait(
         }
     }
     warp.set_pred(done, over, enabled);
-    Ok(if over == enabled { Meeting::None } else { Meeting::InVain })
+    Ok(if over == enabled { Meeting::None } else { Meeting::TestFailed })
 }
 
 /// Returns whether a warp that is suspended at this instruction can continue. It can also continue
@@ -253,7 +257,7 @@ fn word(targets: &Targets, warp: &Warp, context: &mut Context, pc: Pc, lane: usi
             space.name(),
             warp.id
         );
-        return Err(fault::at(context.program, pc, message, "mbarrier objects live in shared memory"));
+        return Err(fault::at(context.program, pc, message, "mbarrier objects are in shared memory"));
     }
     match context.memory.read(space, warp.thread(lane), address, 8) {
         Ok(bytes) => Ok(super::access::decode(bytes)),

@@ -37,7 +37,7 @@ pub(super) struct Memory {
     shared: Vec<u8>,
     local: Vec<u8>,
     local_per_thread: usize,
-    /// The bytes of it that do not belong to a stack.
+    /// The bytes of the local memory of a thread that do not belong to its stack.
     local_fixed: u64,
     /// The region that was accessed last, because the next access is most likely to be there too.
     recent: usize,
@@ -75,9 +75,9 @@ impl Memory {
         let has_frames = program.functions.iter().any(|function| function.frame.is_some());
         let local = fixed.saturating_add(if has_frames { stack_bytes.next_multiple_of(16) } else { 0 });
         let sizes = [("shared memory", shared), ("local memory of a block", local.saturating_mul(threads))];
-        for (what, size) in sizes {
+        for (kind, size) in sizes {
             if size > MAX_BYTES {
-                let message = format!("`{}` needs {size} bytes of {what}, at most 4 GiB work", program.name);
+                let message = format!("`{}` needs {size} bytes of {kind}, at most 4 GiB work", program.name);
                 problems.push(Diagnostic::general(&program.file, message));
             }
         }

@@ -78,7 +78,7 @@ impl Record {
     /// relative to each other and to lines. Records its lines, and returns its transactions beyond
     /// those of an access without bank conflicts.
     #[inline]
-    pub(super) fn again(
+    pub(super) fn reuse(
         &mut self,
         (pc, space): (Pc, Space),
         span: &Span,

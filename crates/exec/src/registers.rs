@@ -235,7 +235,7 @@ impl Registers {
 
 /// The saved registers of a function that was called again.
 #[derive(Clone, Debug)]
-pub(super) struct Aside {
+pub(super) struct SavedRegisters {
     /// The number of calls that were open below that one.
     pub(super) depth: usize,
     /// The values in the order of the function's registers of each kind.

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_told_apart_among_enabled_lanes() {
+    fn patterns_of_enabled_lanes_are_distinguished() {
         let all = u32::MAX;
         assert_eq!(span(|_| 64, all, 4), Some((64, 4, Pattern::Same)));
         assert_eq!(span(|l| 64 + 4 * l, all, 4), Some((64, 128, Pattern::Consecutive)));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_misaligned_wraps_or_is_far_apart_has_no_span() {
+    fn misaligned_wrapping_and_distant_accesses_have_no_span() {
         let all = u32::MAX;
         assert_eq!(span(|l| 4 * l, 0, 4), None);
         assert_eq!(span(|l| 2 + 4 * l, all, 4), None);

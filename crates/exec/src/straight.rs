@@ -114,13 +114,13 @@ fn on_rows<const FUSED: bool>(registers: &mut Registers, op: &Op, mask: &Row<u32
         Kind::SingleToDouble => {
             let source = &narrow[op.a as usize];
             put_wide(&mut wide[op.d as usize], mask, |lane| {
-                double::leave(f64::from(f32::from_bits(source.0[lane])))
+                double::bits_of(f64::from(f32::from_bits(source.0[lane])))
             });
         }
         Kind::DoubleToSingle => {
             let source = &wide[op.a as usize];
             put(&mut narrow[op.d as usize], mask, |lane| {
-                single::leave::<false>(f64::from_bits(source.0[lane]) as f32)
+                single::bits_of::<false>(f64::from_bits(source.0[lane]) as f32)
             });
         }
         // these are handled by the caller
@@ -205,8 +205,8 @@ fn products_of_halves(rows: &mut [Row<u32>], xmad: Xmad, op: &Op, mask: &Row<u32
     let (with_b, corrected) =
         (by(xmad.addend == Addend::WithB, !0, 0), by(xmad.addend == Addend::Corrected, !0, 0));
     map3(rows, d, [a, b, c], mask, |a, b, c| {
-        let half = |value: u32, which: usize| {
-            ((value >> shifts[which] & 0xffff) ^ signs[which]).wrapping_sub(signs[which])
+        let half = |value: u32, operand: usize| {
+            ((value >> shifts[operand] & 0xffff) ^ signs[operand]).wrapping_sub(signs[operand])
         };
         let product = half(a, 0).wrapping_mul(half(b, 1)) << product_shift;
         let correction = |sign: u32, other: u32| (sign >> 31 & u32::from(other & 0xffff != 0)) << 16;
@@ -285,23 +285,25 @@ fn on_single<const FUSED: bool, const FTZ: bool>(
     mask: &Row<u32>,
 ) {
     let &Op { d, a, b, c, .. } = op;
-    let enter = single::enter::<FTZ>;
-    let leave = single::leave::<FTZ>;
+    let value_of = single::value_of::<FTZ>;
+    let bits_of = single::bits_of::<FTZ>;
     let bits = single::flushed::<FTZ>;
     match kind {
-        Single::Add => map2(rows, d, [a, b], mask, |a, b| leave(enter(a) + enter(b))),
-        Single::Sub => map2(rows, d, [a, b], mask, |a, b| leave(enter(a) - enter(b))),
-        Single::Mul => map2(rows, d, [a, b], mask, |a, b| leave(enter(a) * enter(b))),
+        Single::Add => map2(rows, d, [a, b], mask, |a, b| bits_of(value_of(a) + value_of(b))),
+        Single::Sub => map2(rows, d, [a, b], mask, |a, b| bits_of(value_of(a) - value_of(b))),
+        Single::Mul => map2(rows, d, [a, b], mask, |a, b| bits_of(value_of(a) * value_of(b))),
         Single::Fma => map3(rows, d, [a, b, c], mask, |a, b, c| {
-            leave(single::fma::<FUSED>(enter(a), enter(b), enter(c)))
+            bits_of(single::fma::<FUSED>(value_of(a), value_of(b), value_of(c)))
         }),
-        Single::Div => map2(rows, d, [a, b], mask, |a, b| leave(enter(a) / enter(b))),
+        Single::Div => map2(rows, d, [a, b], mask, |a, b| bits_of(value_of(a) / value_of(b))),
         Single::DivApprox => {
-            map2(rows, d, [a, b], mask, |a, b| leave(enter(a) / enter(single::approximate_divisor(b))));
+            map2(rows, d, [a, b], mask, |a, b| {
+                bits_of(value_of(a) / value_of(single::approximate_divisor(b)))
+            });
         }
-        Single::Rcp => map1(rows, d, a, mask, |a| leave(1.0 / enter(a))),
-        Single::Sqrt => map1(rows, d, a, mask, |a| leave(enter(a).sqrt())),
-        Single::Rsqrt => map1(rows, d, a, mask, |a| leave((1.0 / f64::from(enter(a)).sqrt()) as f32)),
+        Single::Rcp => map1(rows, d, a, mask, |a| bits_of(1.0 / value_of(a))),
+        Single::Sqrt => map1(rows, d, a, mask, |a| bits_of(value_of(a).sqrt())),
+        Single::Rsqrt => map1(rows, d, a, mask, |a| bits_of((1.0 / f64::from(value_of(a)).sqrt()) as f32)),
         Single::Abs => map1(rows, d, a, mask, |a| bits(a) & 0x7fff_ffff),
         Single::Neg => map1(rows, d, a, mask, |a| bits(a) ^ 0x8000_0000),
         Single::Min => map2(rows, d, [a, b], mask, |a, b| single::extremum::<false>(bits(a), bits(b))),
@@ -316,18 +318,18 @@ fn on_single<const FUSED: bool, const FTZ: bool>(
 #[inline(always)]
 fn on_double(rows: &mut [Row<u64>], kind: Double, op: &Op, mask: &Row<u32>) {
     let &Op { d, a, b, c, .. } = op;
-    let enter = f64::from_bits;
-    let leave = double::leave;
+    let value_of = f64::from_bits;
+    let bits_of = double::bits_of;
     const SIGN: u64 = 1 << 63;
     match kind {
-        Double::Add => wide2(rows, d, [a, b], mask, |a, b| leave(enter(a) + enter(b))),
-        Double::Sub => wide2(rows, d, [a, b], mask, |a, b| leave(enter(a) - enter(b))),
-        Double::Mul => wide2(rows, d, [a, b], mask, |a, b| leave(enter(a) * enter(b))),
+        Double::Add => wide2(rows, d, [a, b], mask, |a, b| bits_of(value_of(a) + value_of(b))),
+        Double::Sub => wide2(rows, d, [a, b], mask, |a, b| bits_of(value_of(a) - value_of(b))),
+        Double::Mul => wide2(rows, d, [a, b], mask, |a, b| bits_of(value_of(a) * value_of(b))),
         Double::Fma => {
-            wide3(rows, d, [a, b, c], mask, |a, b, c| leave(enter(a).mul_add(enter(b), enter(c))));
+            wide3(rows, d, [a, b, c], mask, |a, b, c| bits_of(value_of(a).mul_add(value_of(b), value_of(c))));
         }
-        Double::Div => wide2(rows, d, [a, b], mask, |a, b| leave(enter(a) / enter(b))),
-        Double::Sqrt => wide1(rows, d, a, mask, |a| leave(enter(a).sqrt())),
+        Double::Div => wide2(rows, d, [a, b], mask, |a, b| bits_of(value_of(a) / value_of(b))),
+        Double::Sqrt => wide1(rows, d, a, mask, |a| bits_of(value_of(a).sqrt())),
         Double::Abs => wide1(rows, d, a, mask, |a| a & !SIGN),
         Double::Neg => wide1(rows, d, a, mask, |a| a ^ SIGN),
     }
@@ -347,23 +349,27 @@ fn related(registers: &Registers, relation: Relation, op: &Op) -> LaneMask {
         Relation::WideLessUnsigned => holds(wide(a), wide(b), |a, b| a < b),
         Relation::WideLessSigned => holds(wide(a), wide(b), |a, b| (a as i64) < b as i64),
         Relation::Single(order) => {
-            let of = f32::from_bits;
+            let float = f32::from_bits;
             match order {
-                Order::Equal => holds(narrow(a), narrow(b), |a, b| of(a) == of(b)),
-                Order::Less => holds(narrow(a), narrow(b), |a, b| of(a) < of(b)),
-                Order::AtMost => holds(narrow(a), narrow(b), |a, b| of(a) <= of(b)),
-                Order::Apart => holds(narrow(a), narrow(b), |a, b| of(a) < of(b) || of(a) > of(b)),
-                Order::Ordered => holds(narrow(a), narrow(b), |a, b| !of(a).is_nan() && !of(b).is_nan()),
+                Order::Equal => holds(narrow(a), narrow(b), |a, b| float(a) == float(b)),
+                Order::Less => holds(narrow(a), narrow(b), |a, b| float(a) < float(b)),
+                Order::AtMost => holds(narrow(a), narrow(b), |a, b| float(a) <= float(b)),
+                Order::Apart => {
+                    holds(narrow(a), narrow(b), |a, b| float(a) < float(b) || float(a) > float(b))
+                }
+                Order::Ordered => {
+                    holds(narrow(a), narrow(b), |a, b| !float(a).is_nan() && !float(b).is_nan())
+                }
             }
         }
         Relation::Double(order) => {
-            let of = f64::from_bits;
+            let float = f64::from_bits;
             match order {
-                Order::Equal => holds(wide(a), wide(b), |a, b| of(a) == of(b)),
-                Order::Less => holds(wide(a), wide(b), |a, b| of(a) < of(b)),
-                Order::AtMost => holds(wide(a), wide(b), |a, b| of(a) <= of(b)),
-                Order::Apart => holds(wide(a), wide(b), |a, b| of(a) < of(b) || of(a) > of(b)),
-                Order::Ordered => holds(wide(a), wide(b), |a, b| !of(a).is_nan() && !of(b).is_nan()),
+                Order::Equal => holds(wide(a), wide(b), |a, b| float(a) == float(b)),
+                Order::Less => holds(wide(a), wide(b), |a, b| float(a) < float(b)),
+                Order::AtMost => holds(wide(a), wide(b), |a, b| float(a) <= float(b)),
+                Order::Apart => holds(wide(a), wide(b), |a, b| float(a) < float(b) || float(a) > float(b)),
+                Order::Ordered => holds(wide(a), wide(b), |a, b| !float(a).is_nan() && !float(b).is_nan()),
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::lanes::{Lanes, map1, width_mask};
-use super::registers::{Aside, RegisterMap, RegisterRow, Registers};
+use super::registers::{RegisterMap, RegisterRow, Registers, SavedRegisters};
 use super::stack::SimtStack;
 use warpbound_core::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use warpbound_core::machine::Reconvergence;
@@ -78,7 +78,7 @@ pub(super) struct Warp {
     /// The rows of its registers.
     pub(super) map: Arc<RegisterMap>,
     /// The registers that calls have saved and that are restored on return.
-    pub(super) aside: Vec<Aside>,
+    pub(super) saved: Vec<SavedRegisters>,
     /// The coordinates of the threads.
     tid: [Lanes; 3],
     /// The lanes that have a thread.
@@ -99,7 +99,7 @@ impl Warp {
             executed: 0,
             registers: Registers::new(map),
             map: Arc::clone(map),
-            aside: Vec::new(),
+            saved: Vec::new(),
             tid: [coordinate(0), coordinate(1), coordinate(2)],
             lanes: LaneMask::first(threads.saturating_sub(id * WARP_SIZE)),
         }
@@ -110,7 +110,7 @@ impl Warp {
         self.state = State::Ready;
         self.stack.start(self.lanes);
         self.groups.reset();
-        self.aside.clear();
+        self.saved.clear();
         self.time_is_up = false;
         self.executed = 0;
         let mut registers = std::mem::take(&mut self.registers);
@@ -174,7 +174,7 @@ impl Warp {
             |values: &[u32; 3], axis: u8| u64::from(values.get(axis as usize).copied().unwrap_or(0));
         let below = |lane: usize| (1u64 << lane) - 1;
         let all = width_mask(32);
-        let same = match special {
+        let uniform = match special {
             Special::Tid(axis) => return self.tid.get(axis as usize).copied().unwrap_or([0; WARP_SIZE]),
             Special::LaneId => return std::array::from_fn(|lane| lane as u64),
             Special::LaneMaskEq => return std::array::from_fn(|lane| 1 << lane),
@@ -204,7 +204,7 @@ impl Warp {
             Special::Const(at) => self.map.constant(at),
             Special::Frame(offset) => self.stack.local().wrapping_add(offset),
         };
-        [same; WARP_SIZE]
+        [uniform; WARP_SIZE]
     }
 
     /// Writes the enabled lanes of a register, truncated to its width.

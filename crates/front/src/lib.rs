@@ -1,4 +1,4 @@
-//! The front ends: each makes programs or paths of what a user has.
+//! The front ends, which translate the inputs of a user to programs or paths.
 //!
 //! * [`ptx`]: PTX modules.
 //! * [`sass`]: machine code in cubins.

@@ -10,9 +10,9 @@
 //! barrier i3      # here a warp waits for all of its block
 //! ```
 //!
-//! Nodes are words; a node that no `->` leaves is an end. A node that is a barrier begins with it:
-//! a warp that passes the node's ipoint has arrived at the barrier, and has been released at the
-//! next ipoint that it passes.
+//! Nodes are words; a node that no `->` leaves is an end. A barrier is the first instruction of its
+//! node: a warp that passes the node's ipoint has arrived at the barrier, and is released before
+//! the next ipoint that it passes.
 
 use std::ops::Range;
 
@@ -87,12 +87,12 @@ impl WrittenGraph {
         let leaves: Vec<bool> = successors.iter().map(Vec::is_empty).collect();
         let mut wrong = Diagnostics::new();
         for (from, _, place) in divergent.iter().filter(|(from, ..)| leaves[*from]) {
-            let message = format!("`{}` is an end: nothing can be added to it", names[*from]);
+            let message = format!("`{}` is an end: divergence cannot add an edge to it", names[*from]);
             wrong.push(source.error(place.clone(), message).hint("an end is a node that no -> leaves"));
         }
         for (node, place) in plain.iter().filter(|(node, _)| *node == 0 || leaves[*node]) {
             let what = if *node == 0 { "the entry" } else { "an end" };
-            let message = format!("`{}` is {what}, which has an ipoint in any case", names[*node]);
+            let message = format!("`{}` is {what}, which always has an ipoint", names[*node]);
             wrong.push(source.error(place.clone(), message).hint(FORMAT));
         }
         for (node, place) in &barriers {
@@ -209,7 +209,7 @@ fn parse_block(
     let (word, place) = &words[0];
     let warps = word.parse().ok().filter(|warps| (1..=MAX_WARPS).contains(warps) && words.len() == 1);
     let Some(warps) = warps else {
-        let message = format!("`{word}` is not all, or no number of warps from 1 to {MAX_WARPS}");
+        let message = format!("expected a single number of warps from 1 to {MAX_WARPS} here");
         return Err(source.error(place.clone(), message).hint("for example `block 4`: blocks of 4 warps"));
     };
     if parts.block.replace(warps).is_some() {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_have_a_message_and_a_place() {
         for (text, line, column, message) in [
             ("a -> b\nb c\n", 2, 1, "not a line of a graph"),
             ("a ->\n", 1, 1, "not a line of a graph"),
@@ -256,8 +256,8 @@ mod tests {
             ("# nothing\n", 0, 0, "without nodes"),
             ("a -> b\nbarrier b\n", 2, 9, "`b` is an end"),
             ("a -> b\nb -> c\nplain b\nbarrier b\n", 4, 9, "`b` has no ipoint"),
-            ("a -> b\nblock 0\n", 2, 7, "no number of warps"),
-            ("a -> b\nblock 2 3\n", 2, 7, "not all"),
+            ("a -> b\nblock 0\n", 2, 7, "single number of warps"),
+            ("a -> b\nblock 2 3\n", 2, 7, "single number of warps"),
             ("a -> b\nblock 2\nblock 2\n", 3, 1, "given already"),
         ] {
             let wrong = parse(text).unwrap_err();

@@ -8,9 +8,9 @@
 //!
 //! If divergence adds transitions, loop bounds do not limit all counts. In that case, and on
 //! request, each transition is taken at most as often as a warp was observed to take it
-//! ([`Limits::Counts`]), which is the paper's "maximum execution counts of IPG edges" (section
-//! VI-C). Such a value combines the worst observations; a path that no test took often enough can
-//! be longer.
+//! ([`Limits::Counts`]). These limits are the paper's "maximum execution counts of IPG edges"
+//! (section VI-C). Such a value combines the worst observations; a path that no test took often
+//! enough can be longer.
 //!
 //! Solutions need not be paths: counts may form a cycle separate from the path, if it is in a loop
 //! that the path also enters, or if only counts limit it. That makes values larger, never smaller.

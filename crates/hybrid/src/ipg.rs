@@ -13,10 +13,10 @@
 //!
 //! A transition may iterate several loops, or iterate one and enter another; it never does both to
 //! the same loop. If no transition has a path with divergence, every cycle of transitions contains
-//! one that iterates a loop which no transition of the cycle enters: follow the cycle in the
-//! control flow graph, and take the innermost loop that it stays in. It passes that loop's header,
-//! since otherwise it would stay in a loop further inside. So a bound on iterations per entry for
-//! each loop limits all counts. With divergence edges that is not so.
+//! one that iterates a loop which no transition of the cycle enters. To see this, follow the cycle
+//! in the control flow graph, and take the innermost loop that it stays in. The cycle passes the
+//! header of that loop, since otherwise it would stay in a loop further inside. So a bound on
+//! iterations per entry for each loop limits all counts. With divergence edges that is not so.
 //!
 //! If not every node is an ipoint, one transition may represent several paths, of which some go
 //! back to a header and some do not. It then counts as an iteration whenever it is taken, in traces
@@ -84,8 +84,8 @@ pub enum IpgError {
     Empty,
     /// The control flow graph has a cycle that is not a loop, before divergence edges are added.
     Irreducible(Irreducible),
-    /// Control can end after this node, and also continue. [`with_end`] gives the end a node of its
-    /// own.
+    /// Control can end after this node, and also continue. [`with_end`] adds a separate node for
+    /// the end.
     ExitGoesOn(usize),
     /// The name of this node's ipoint is not a word of letters, digits and `_` that does not begin
     /// with a digit.
@@ -188,13 +188,13 @@ impl Ipg {
     }
 
     fn classify(&mut self, updated: &FlowGraph, tree: &LoopTree, ipoint_of: &[Option<usize>]) {
-        for (index, of) in self.loops.iter().enumerate() {
+        for (index, ipg_loop) in self.loops.iter().enumerate() {
             let body: &Loop =
-                tree.loops.iter().find(|all| all.header == of.header).expect("one loop a header");
+                tree.loops.iter().find(|body| body.header == ipg_loop.header).expect("one loop a header");
             let goes_back = |from: usize, to: usize| to == body.header && body.latches.contains(&from);
             let mut inside = vec![false; updated.len()];
             body.body.iter().for_each(|&node| inside[node] = true);
-            for &from in &of.ipoints {
+            for &from in &ipg_loop.ipoints {
                 let reached =
                     next_ipoints(updated, self.nodes[from], ipoint_of, |node| inside[node], goes_back);
                 for &(to, transition) in &self.leaving[from] {
@@ -345,13 +345,13 @@ fn named(nodes: &[usize], name: impl Fn(usize) -> String) -> Result<Named, IpgEr
 fn loops_with_ipoints(tree: &LoopTree, ipoint_of: &[Option<usize>]) -> Vec<IpgLoop> {
     let mut number = vec![None; tree.loops.len()];
     let mut loops = Vec::new();
-    for (index, of) in tree.loops.iter().enumerate() {
-        let ipoints: Vec<usize> = of.body.iter().filter_map(|&node| ipoint_of[node]).collect();
+    for (index, body) in tree.loops.iter().enumerate() {
+        let ipoints: Vec<usize> = body.body.iter().filter_map(|&node| ipoint_of[node]).collect();
         if !ipoints.is_empty() {
             number[index] = Some(loops.len());
             // the ipoints of a loop are also in the enclosing loops, so that those have numbers
-            let parent = of.parent.and_then(|parent| number[parent]);
-            loops.push(IpgLoop { header: of.header, ipoint: ipoint_of[of.header], ipoints, parent });
+            let parent = body.parent.and_then(|parent| number[parent]);
+            loops.push(IpgLoop { header: body.header, ipoint: ipoint_of[body.header], ipoints, parent });
         }
     }
     loops

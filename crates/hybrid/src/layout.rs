@@ -69,11 +69,11 @@ impl<'a> Blocks<'a> {
     /// Processes the next event, which must be possible in the graph.
     pub fn event(&mut self, event: Event) {
         if self.wrong.is_none() {
-            self.wrong = self.judged(event).err();
+            self.wrong = self.record(event).err();
         }
     }
 
-    fn judged(&mut self, event: Event) -> Result<(), NoSections> {
+    fn record(&mut self, event: Event) -> Result<(), NoSections> {
         let Event { ipoint, sm, warp, cycle } = event;
         let size = self.layout.warps;
         let count = self.groups.len();
@@ -82,10 +82,10 @@ impl<'a> Blocks<'a> {
             warps: vec![State::Off; size as usize],
             started: 0,
         });
-        let own = (warp % size) as usize;
-        // numbered across all multiprocessors
-        let slot = u32::try_from(group.first + own).map_err(|_| NoSections::Unknown)?;
-        match group.warps[own] {
+        let position = (warp % size) as usize;
+        // slots are numbered across all multiprocessors
+        let slot = u32::try_from(group.first + position).map_err(|_| NoSections::Unknown)?;
+        match group.warps[position] {
             State::Off => {
                 if group.started == size {
                     if group.warps.iter().any(|&state| state != State::Off) {
@@ -97,7 +97,7 @@ impl<'a> Blocks<'a> {
                     self.cta_slots.block(0, group.first, size as usize);
                 }
                 group.started += 1;
-                group.warps[own] = State::Running;
+                group.warps[position] = State::Running;
             }
             State::Running => {}
             State::Waiting(_) => {
@@ -116,12 +116,12 @@ impl<'a> Blocks<'a> {
         }
         self.sections.passed(event);
         if self.ipg.is_exit(ipoint) {
-            group.warps[own] = State::Off;
+            group.warps[position] = State::Off;
             self.cta_slots.ended(0, slot, cycle);
         } else {
             self.cta_slots.seen(0, slot, cycle);
             if self.layout.barriers.as_ref().is_some_and(|barriers| barriers[ipoint]) {
-                group.warps[own] = State::Waiting(cycle);
+                group.warps[position] = State::Waiting(cycle);
             }
         }
         Ok(())

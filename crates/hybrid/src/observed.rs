@@ -126,22 +126,28 @@ impl Fault {
     /// Returns a description of the fault, with the names of the graph's ipoints.
     pub fn describe(&self, ipg: &Ipg) -> String {
         let Origin { run, sm, warp, .. } = self.at;
-        let who = format!("in run {run}, warp {warp} of SM {sm}");
+        let warp_of_run = format!("in run {run}, warp {warp} of SM {sm}");
         match self.kind {
             FaultKind::Unsorted(before) => {
                 format!("unsorted: in run {run}, SM {sm} had an event in cycle {before} already")
             }
-            FaultKind::BeginsAgain => format!("{who} begins again before it has ended"),
+            FaultKind::BeginsAgain => format!("{warp_of_run} begins again before it has ended"),
             FaultKind::NotStarted(ipoint) => {
-                format!("{who} is at `{}` and has not started", ipg.name(ipoint))
+                format!("{warp_of_run} is at `{}` and has not started", ipg.name(ipoint))
             }
             FaultKind::Impossible(from, to) => {
-                format!("{who} goes from `{}` to `{}`, which is impossible", ipg.name(from), ipg.name(to))
+                format!(
+                    "{warp_of_run} goes from `{}` to `{}`, which is impossible",
+                    ipg.name(from),
+                    ipg.name(to)
+                )
             }
-            FaultKind::NeverEnds(ipoint) => format!("{who} never ends: it stays at `{}`", ipg.name(ipoint)),
+            FaultKind::NeverEnds(ipoint) => {
+                format!("{warp_of_run} never ends: it stays at `{}`", ipg.name(ipoint))
+            }
             FaultKind::EmptyRun => format!("run {run} has no events"),
             FaultKind::BoundExceeded(of, bound) => {
-                format!("{who} goes round the loop at {} more than {bound} times", ipg.loop_name(of))
+                format!("{warp_of_run} goes round the loop at {} more than {bound} times", ipg.loop_name(of))
             }
         }
     }
@@ -162,7 +168,7 @@ impl Fault {
                 let next: Vec<&str> = ipg.leaving(from).iter().map(|&(to, _)| ipg.name(to)).collect();
                 format!("from {} a warp can go to {}", ipg.name(from), list(next))
             }
-            FaultKind::EmptyRun => "leave the line out".to_owned(),
+            FaultKind::EmptyRun => "remove the line".to_owned(),
             FaultKind::BoundExceeded(..) => {
                 "the bound that was given for this loop is wrong: it is exceeded by a run".to_owned()
             }
@@ -410,7 +416,7 @@ impl<'a> Observer<'a> {
     /// Returns what was observed, with the current run as the last.
     ///
     /// # Errors
-    /// As for [`Self::end_run`].
+    /// Returns the errors of [`Self::end_run`].
     pub fn finish(mut self) -> Result<Observed, Fault> {
         self.end_run()?;
         Ok(self.found)

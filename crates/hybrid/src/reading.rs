@@ -14,9 +14,9 @@ use warpbound_core::diag::{Diagnostic, Diagnostics};
 /// `bounds` are the iteration bounds of the loops, and `layout` describes the blocks, if the user
 /// gives them.
 ///
-/// Every invalid line is reported. Of the events that cannot follow each other, only the first is
-/// reported, since those after it may be wrong only because of it; none is reported after a line
-/// that could not be read.
+/// Every invalid line is reported. If events cannot follow each other, only the first such event is
+/// reported, since it may be the cause of later ones. After a line that could not be read, none is
+/// reported.
 ///
 /// # Errors
 /// The outer error concerns the input, the inner one its contents.
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn warps_of_the_same_number_and_several_multiprocessors_are_told_apart() {
+    fn warps_of_the_same_number_and_several_multiprocessors_are_distinguished() {
         let text = "# a comment\nrun\na 0 0 5\na,1,0,7 # more\n\nb 0 0 6\r\n\tb , 0 , 0 , 9\nd 0 0 11\na 0 0 12\n\
                     c 1 0 20\nd 1 0 21\nb 0 0 14\nd 0 0 30\nrun\na 3 4 0\nc 3 4 1\nd 3 4 3\n";
         let found = read(text).unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_that_is_none_is_named() {
+    fn every_invalid_line_is_reported() {
         let text = "a 0 0\na 0 0 x\na 0 4294967296 1\nq 0 0 1\na 0 0 1 2\nrun 2\n,a 0 0 1\na 0,,0 1\n\
                     a 0 0 18446744073709551616\na -1 0 1\n";
         let found = problems(text);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_follow_is_named_once() {
+    fn an_impossible_order_of_events_is_reported_once() {
         let one = |text: &str| {
             let found = problems(text);
             assert_eq!(found.len(), 1, "{found:?}");
@@ -181,9 +181,9 @@ mod tests {
     }
 
     /// A reader that returns its bytes a few at a time, as pipes may.
-    struct Drops<'a>(&'a [u8], usize);
+    struct SmallReads<'a>(&'a [u8], usize);
 
-    impl Read for Drops<'_> {
+    impl Read for SmallReads<'_> {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             let count = self.1.min(self.0.len()).min(into.len());
             into[..count].copy_from_slice(&self.0[..count]);
@@ -193,23 +193,24 @@ mod tests {
     }
 
     #[test]
-    fn where_blocks_of_the_input_end_does_not_matter() {
+    fn the_size_of_the_pieces_of_an_input_does_not_matter() {
         let mut text = "run\n".to_owned();
         for at in 0..90 {
             let sep = ["", " ", "  ,\t"][at % 3];
             text += &format!("a 0 {at} {at}{sep}\nc 0  {at} {at} # {}\nd 0 {at} {at}\n", "-".repeat(at * 40));
         }
-        let told = |found: Result<Observed, Diagnostics>| match found {
+        let outcome = |found: Result<Observed, Diagnostics>| match found {
             Ok(found) => format!("{found:?}"),
             Err(wrong) => wrong.to_string(),
         };
         let long = format!("{text}{}\nq\n{}", "x".repeat(9000), "y".repeat(4097));
         let cases = [text.clone(), text.trim_end().to_owned(), text.replace("a 0 7 7", "a 0 7 a"), long];
         for text in &cases {
-            let whole = told(read(text));
+            let whole = outcome(read(text));
             for size in [1, 2, 3, 7, 64, 4095, 4096, 4097, 4098] {
-                let found = read_traces(Drops(text.as_bytes(), size), "t", &diamond(), &[], None).unwrap();
-                assert_eq!(told(found), whole, "{size}");
+                let found =
+                    read_traces(SmallReads(text.as_bytes(), size), "t", &diamond(), &[], None).unwrap();
+                assert_eq!(outcome(found), whole, "{size}");
             }
         }
         assert!(read(&text).unwrap().events == 270);
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_no_panic_and_long_lines_are_skipped() {
+    fn garbage_causes_no_panic_and_long_lines_are_skipped() {
         let mut text = vec![b'a'; 100_000];
         text.extend_from_slice(b"\na 0 0 \xff\n\xff\xfe 1 2 3\n\0\n");
         let wrong = read_traces(text.as_slice(), "t", &diamond(), &[], None).unwrap().unwrap_err();

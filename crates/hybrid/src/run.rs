@@ -1,4 +1,4 @@
-//! The observation of a simulated run, without a text in between.
+//! The observation of a simulated run, without a trace that is written and parsed.
 
 use super::instrumented::Instrumented;
 use super::observed::{Fault, Observed, Observer};
@@ -24,8 +24,8 @@ impl<'a> Run<'a> {
     /// Returns the result after the run.
     ///
     /// # Errors
-    /// Returns what the graph or a bound does not allow in the run; the line of its position is
-    /// that of the source.
+    /// Returns an error if the graph or a bound does not allow the run. The line of its position is
+    /// a source line.
     pub fn finish(self) -> Result<Observed, Fault> {
         let Feed { observer, cta_slots, sections, fault, .. } = self.0.finish();
         match fault {

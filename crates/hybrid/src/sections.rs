@@ -1,33 +1,33 @@
-//! Barriers as sections: the time of the slowest warp of a block from one barrier to the next. This
-//! is an extension; the paper treats a warp's path as a whole.
+//! The time of a block by sections: that of the slowest warp from one barrier to the next. This is
+//! an extension; the paper treats a warp's path as a whole.
 //!
 //! A warp at a barrier waits for the others of its block. That waiting time is part of the longest
-//! time of a transition over the barrier, and is multiplied by the bounds of the enclosing loops
-//! (Betts and Donaldson, section VI-D, find that it is the largest share of `Z_warp`). But the warp
-//! that arrives last does not wait, so that the time of a block is that of a *critical path*: up to
-//! each barrier it follows the warp that arrived last, from there on the warp that arrives last at
-//! the next barrier, and after the last barrier the warp that ends last.
+//! time of a transition over the barrier, and is multiplied by the bounds of the enclosing loops.
+//! Betts and Donaldson, section VI-D, find that it is the largest share of `Z_warp`. But the warp
+//! that arrives last does not wait. The time of a block is therefore that of a *critical path*. Up
+//! to each barrier, the path follows the warp that arrives last there; after the last barrier, it
+//! follows the warp that ends last.
 //!
 //! Times are cut at the last arrival. For a warp that passed ipoint u, then arrived at barriers,
 //! and then passed ipoint v,
-//! * each time from u, or from the last arrival at the barrier before, until the warp's own arrival
-//!   at the next barrier is attributed to u and to the number of barriers since u;
+//! * each time until the arrival of the warp at the next barrier is attributed to u and to the
+//!   number of barriers since u. It begins at u, or at the last arrival at the barrier before;
 //! * the time from the last arrival at the last barrier until v is attributed to the transition
 //!   from u to v and to the number of barriers on it. It includes the release of the barrier.
 //!
 //! The time in which a warp waits for others, from its arrival until the last one, is not
 //! attributed. The longest of each time is kept. The time of a transition is the sum of its parts,
-//! maximised over the numbers of barriers that were observed on it, and the longest path with these
+//! maximised over the numbers of barriers that were observed on it. The longest path with these
 //! times is found as for `Z_warp`. Its counts are limited by the loop bounds and, if `Z_warp` needs
 //! them, by the counts of critical paths: at a barrier all warps continue with the counts of the
 //! last one.
 //!
-//! So no observed block takes longer from the start of its last warp than that path,
-//! [`SectionTiming::timing`]; and no run takes longer than the number of blocks in a CTA slot times
-//! the sum of jitter and path, as for [`super::BlockWaves`]. That makes no statement about
-//! unobserved runs: the value is measured and not proved. The sum can exceed `Z_warp`, since its
-//! parts belong to different warps. A barrier may also wait for a warp that ends, or that arrives
-//! without waiting; that time is not subtracted.
+//! So that path, see [`SectionTiming::timing`], is at least as long as any observed block from the
+//! start of its last warp. No run takes longer than the number of blocks in a CTA slot times the
+//! sum of jitter and path, as for [`super::BlockWaves`]. This says nothing about unobserved runs:
+//! the value is measured and not proved. The sum can exceed `Z_warp`, since its parts belong to
+//! different warps. A barrier may also wait for a warp that ends, or that arrives without waiting;
+//! that time is not subtracted.
 //!
 //! The analysis does not apply if warps of a block that come from different ipoints meet at a
 //! barrier: their combined paths are not a path of the graph.

@@ -14,8 +14,8 @@ fn graph(nodes: usize, edges: &[(usize, usize)]) -> FlowGraph {
     FlowGraph::new(successors, (0..nodes).map(|node| node + 1 == nodes).collect())
 }
 
-/// Returns figure 1. The text gives its transitions and one path, i2 -> b2 -> b3 -> i2: nodes i1,
-/// i2, b2, b3, i3, i4.
+/// Returns figure 1. The text of the paper gives its transitions and one path, i2 -> b2 -> b3 ->
+/// i2: nodes i1, i2, b2, b3, i3, i4.
 fn figure_1() -> Ipg {
     let all = graph(6, &[(0, 1), (0, 4), (1, 2), (2, 3), (3, 1), (2, 5), (4, 5)]);
     Ipg::new(
@@ -66,9 +66,9 @@ fn figure_1_of_the_paper() {
     assert_eq!((ilp(&ipg, &once, Limits::Counts), ilp(&ipg, &once, Limits::Loops)), (24, 31));
 }
 
-/// Traces in place of figure 4, which is not available. These two traces agree with every number
+/// Traces that replace figure 4, which is not available. These two traces agree with every number
 /// that the text of section V gives: starts in cycles 1, 5, 8 and 1, 3, 5; the four longest
-/// transitions, each of the test and warp that the text names; 34 cycles from the first start to
+/// transitions, each in the test and warp that the text names; 34 cycles from the first start to
 /// the last end. The rest of them is invented.
 const FIGURE_4: &str = "run
 i1 0 1 1\ni1 0 2 5\ni1 0 3 8\ni2 0 1 10\ni3 0 2 12\ni2 0 3 17\ni4 0 1 24\ni4 0 2 26\ni4 0 3 35
@@ -357,7 +357,7 @@ fn no_warp_that_was_observed_takes_longer_than_the_estimates() {
 }
 
 #[test]
-fn runs_that_are_joined_are_as_good_as_one_trace() {
+fn joined_runs_give_the_result_of_one_trace() {
     let ipg = figure_1();
     let read = |text: &str| read_traces(text.as_bytes(), "t", &ipg, &[], None).unwrap().unwrap();
     let (first, second) = FIGURE_4.trim_start_matches("run\n").split_once("run\n").unwrap();

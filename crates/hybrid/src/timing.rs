@@ -19,7 +19,7 @@ impl Timing {
     /// Replaces observed loop bounds by bounds that the user knows; the observed runs must have
     /// kept them.
     ///
-    /// The counts of the transitions inside such a loop are raised accordingly: if the loop may be
+    /// The counts of the transitions inside such a loop are raised accordingly. If the loop may be
     /// iterated n times as often as observed, these transitions may be taken n times as often,
     /// rounded up.
     pub fn set_bounds(&mut self, ipg: &Ipg, bounds: &[Option<u64>]) {

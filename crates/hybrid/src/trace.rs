@@ -207,7 +207,7 @@ impl<'a, R: Read> Reader<'a, R> {
         &self.block[self.line.clone()]
     }
 
-    /// Takes the next line, but no more bytes than a line may have. Returns false at the end of the
+    /// Reads the next line, but no more bytes than a line may have. Returns false at the end of the
     /// input.
     fn next_line(&mut self) -> std::io::Result<bool> {
         let mut looked = 0;

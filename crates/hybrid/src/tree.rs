@@ -1,11 +1,11 @@
 //! The tree rule: the longest path, computed from inner loops to outer ones.
 //!
-//! Betts and Donaldson, section II-C: the time of a sequence is the sum of its parts, that of an
-//! alternative the maximum, and that of a loop the time of an iteration times the bound. This
-//! module applies the rule to the graph itself, so that no tree has to be built: the longest path
-//! covers the first two, and each loop's value is added when its header is reached. For graphs that
-//! a tree can describe, the result is the tree's value. If a loop is left in the middle of an
-//! iteration, that part of an iteration is added to the loop's value.
+//! Betts and Donaldson, section II-C: the time of a sequence is the sum of its parts, and that of
+//! an alternative is the maximum. The time of a loop is the time of an iteration times the bound.
+//! This module applies the rule to the graph itself, so that no tree has to be built. The longest
+//! path covers sequences and alternatives, and the value of each loop is added when its header is
+//! reached. For graphs that a tree can describe, the result is the tree's value. If a loop is left
+//! in the middle of an iteration, that part of an iteration is added to the loop's value.
 
 use std::fmt;
 

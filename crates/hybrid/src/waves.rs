@@ -1,6 +1,6 @@
 //! The start times of warps on a multiprocessor: release jitter and waves.
 //!
-//! Betts and Donaldson, section V-B, whose names of the values are used here.
+//! The names of the values are those of Betts and Donaldson, section V-B.
 //!
 //! * The *release jitter* of a multiprocessor is the time until its final warp starts. The paper's
 //!   figure 4 has one multiprocessor, and counts from its first start. With several multiprocessors
@@ -10,10 +10,10 @@
 //!   largest number of warps in a wave, and Δ the longest time between consecutive starts of the
 //!   same wave.
 //!
-//! Any start on a multiprocessor after any end on it begins a wave, so that if blocks start and end
-//! independently there are many more waves than blocks that ran one after the other. [`BlockWaves`]
-//! are an extension: if the block scheduler can be observed, they count the blocks that one CTA
-//! slot of a multiprocessor held one after the other.
+//! Any start on a multiprocessor after any end on it begins a wave. If blocks start and end
+//! independently, there are therefore many more waves than blocks that ran one after the other.
+//! [`BlockWaves`] are an extension: if the block scheduler can be observed, they count the blocks
+//! that one CTA slot of a multiprocessor held one after the other.
 //!
 //! The paper inserts an empty set of warps on every end; a set that stays empty is not a wave (its
 //! figure 6 has two waves although warps end after the second).
@@ -45,7 +45,7 @@ impl WaveParameters {
         z_warp.get().checked_add(ripple)?.checked_mul(self.waves).map(Cycles::new)
     }
 
-    /// Returns the larger of each value.
+    /// Returns the larger of both values for each parameter.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self {
@@ -103,10 +103,10 @@ impl Arrivals {
 
 /// The data from runs about the blocks in the CTA slots of multiprocessors.
 ///
-/// A CTA slot holds one block after the other. From the end of a block, or the start of the run,
-/// until the last warp of the next block starts at most the jitter passes; then each warp takes its
-/// own time. So no observed run takes longer than the number of blocks times the sum of both, if no
-/// warp takes longer than its estimate.
+/// A CTA slot holds one block after the other. At most the jitter passes from the end of a block,
+/// or the start of the run, until the last warp of the next block starts. Then each warp takes the
+/// time of its path. So no observed run takes longer than the number of blocks times the sum of
+/// both, if no warp takes longer than its estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockWaves {
     /// The largest number of blocks that a CTA slot held in a run.
@@ -123,7 +123,7 @@ impl BlockWaves {
         z_warp.get().checked_add(self.jitter.get())?.checked_mul(self.waves).map(Cycles::new)
     }
 
-    /// Returns the larger of each value.
+    /// Returns the larger of both values for each parameter.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self { waves: self.waves.max(other.waves), jitter: self.jitter.max(other.jitter) }

@@ -16,7 +16,7 @@ use super::kpss::{Stationarity, stationarity};
 use super::probability::Probability;
 use super::sample::{Sample, Ties};
 use super::special::{mean, variance};
-use super::tail::{self, How, Tail};
+use super::tail::{self, Tail, TailSettings};
 use super::threshold::{self, Choice, Rule};
 use warpbound_core::base::ProgressMonitor;
 
@@ -62,7 +62,7 @@ impl Default for Options {
     }
 }
 
-/// All that a report needs. The trace is the sample itself.
+/// The complete result. The series of times is not repeated here: it is the sample.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Analysis {
@@ -78,8 +78,8 @@ pub struct Analysis {
     pub autocorrelation: Autocorrelation,
     /// The extremal index at the threshold, which measures extremal independence.
     pub extremal_index: ExtremalIndex,
-    /// The extremal index at thresholds that about 10, 5, 2 and 1 percent exceed, without intervals;
-    /// thresholds that no run exceeds because of ties are left out.
+    /// The extremal index at thresholds that about 10, 5, 2 and 1 percent of the times exceed,
+    /// without intervals; thresholds that no run exceeds because of ties are left out.
     pub extremal_indices: Vec<ExtremalIndex>,
     /// The threshold and how it was chosen.
     pub threshold: Choice,
@@ -180,7 +180,7 @@ pub fn analyse(
     let extremal_indices = extremal_indices(sample, how);
     let excesses = Excesses::new(sample.excesses(choice.threshold));
     let excesses = excesses.ok_or(NoAnalysis::Threshold(choice.exceedances))?;
-    let analysed = tail::analyse(sample, &exceedances, (choice.threshold, excesses), how);
+    let analysed = tail::analyse(sample, &exceedances, (choice.threshold, excesses), settings);
     let analysed = analysed.ok_or(NoAnalysis::Stopped)?;
     let pwcet = pwcet(sample, &analysed, &options.probabilities, level, (threads, monitor));
     let pwcet = pwcet.ok_or(NoAnalysis::Stopped)?;

@@ -10,11 +10,11 @@ use super::special::{chi_square_critical, chi_square_sf, mean};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Autocorrelation {
-    /// The correlations from lag 1 on. As usual, the sums of all lags are divided by the variance of the
-    /// whole sample.
+    /// The correlations from lag 1 on. The sums of all lags are divided by the variance of the
+    /// whole sample, as is usual.
     pub correlations: Vec<f64>,
-    /// The distance from 0, 1.96 / sqrt(n), within which 95 percent of the correlations of independent
-    /// values are.
+    /// The distance from 0, 1.96 / sqrt(n), within which 95 percent of the correlations of
+    /// independent values are.
     pub band: f64,
     /// The tests, for several numbers of lags.
     pub ljung_box: Vec<LjungBox>,
@@ -22,7 +22,8 @@ pub struct Autocorrelation {
 
 /// A test whether the first correlations together are 0.
 ///
-/// G. M. Ljung and G. E. P. Box, "On a measure of lack of fit in time series models", Biometrika 65, 1978.
+/// G. M. Ljung and G. E. P. Box, "On a measure of lack of fit in time series models", Biometrika
+/// 65, 1978.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LjungBox {

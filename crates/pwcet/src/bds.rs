@@ -20,9 +20,9 @@ use warpbound_core::base::ProgressMonitor;
 /// The distances that are tested, in standard deviations of the sample.
 pub const EPSILONS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
 
-/// The number of other histories that have to be close to one on average, if points are
-/// independent, for a test to count: with fewer the statistic is not normal and rejects too often
-/// (Kanzler 1999, section 5).
+/// The smallest average number of neighbours of a history, if points are independent, with which a
+/// test counts. With fewer, the statistic is not normal and rejects too often (Kanzler 1999,
+/// section 5).
 const NEIGHBOURS: f64 = 10.0;
 
 /// The tests of independence.
@@ -33,9 +33,10 @@ pub struct Bds {
     pub tests: Vec<BdsTest>,
     /// The critical values of the absolute value of each statistic.
     pub critical_values: [CriticalValue; 3],
-    /// The p-value that decides: all tests that count, together, by the mean of tan(pi (1/2 - p)), which is a Cauchy variable
-    /// however much tests depend on each other (Y. Liu and J. Xie, "Cauchy Combination Test", JASA 115, 2020). The paper
-    /// does not say which distance and dimension its p_BDS is of.
+    /// The p-value that decides. It combines the p-values of all tests that count, by the mean of
+    /// tan(pi (1/2 - p)): this is a Cauchy variable even if the tests depend on each other (Y. Liu
+    /// and J. Xie, "Cauchy Combination Test", JASA 115, 2020). The paper does not state the
+    /// distance and dimension of its p_BDS.
     pub p_value: f64,
     /// Whether the hypothesis of independence is kept at the significance of the analysis.
     pub passed: bool,
@@ -76,13 +77,13 @@ pub fn bds(sample: &Sample, significance: f64, threads: usize, monitor: &Progres
         (2..=DIMENSIONS).map(test).collect::<Vec<_>>()
     };
     let tests: Vec<BdsTest> = EPSILONS.iter().zip(&counts).flat_map(at).collect();
-    let p_value = together(tests.iter().filter(|test| test.enough_neighbours).map(|test| test.p_value));
+    let p_value = combined(tests.iter().filter(|test| test.enough_neighbours).map(|test| test.p_value));
     let critical_values = at_significances(|significance| two_sided_z(1.0 - significance));
     Some(Bds { tests, critical_values, p_value, passed: p_value >= significance })
 }
 
 /// Combines several p-values into one; returns 1 if there are none.
-fn together(p_values: impl Iterator<Item = f64>) -> f64 {
+fn combined(p_values: impl Iterator<Item = f64>) -> f64 {
     // a p-value of 1 would outweigh any other, and is no stronger evidence than one near 1
     let all: Vec<f64> = p_values.map(|p| libm::tan(PI * (0.5 - p.clamp(1e-15, 0.99)))).collect();
     if all.is_empty() { 1.0 } else { (0.5 - libm::atan(mean(&all)) / PI).clamp(0.0, 1.0) }

@@ -18,8 +18,8 @@ pub const MIN_BLOCKS: usize = 10;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BlockMaxima {
-    /// The number of runs in a block. Unless it is given, it is about the square root of the number of
-    /// all runs, so that there are as many blocks as runs in a block.
+    /// The number of runs in a block. Unless it is given, it is about the square root of the number
+    /// of all runs, so that there are as many blocks as runs in a block.
     pub block: usize,
     /// The number of complete blocks.
     pub blocks: usize,
@@ -33,8 +33,9 @@ pub struct BlockMaxima {
     pub xi: Interval,
 }
 
-/// The time that a run exceeds with a probability by block maxima, if runs are independent: (1 - probability)^block of the
-/// blocks' maxima are not above it. In the unit of time.
+/// The time that one run exceeds with a given probability, according to the block maxima, in the
+/// unit of time. If runs are independent, the share (1 - probability)^block of all block maxima is
+/// at most this time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct BlockTime {

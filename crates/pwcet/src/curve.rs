@@ -46,17 +46,18 @@ pub struct Point {
     pub time: f64,
     /// The time by the exponential tail.
     pub exponential: f64,
-    /// Intervals of the time by the best fit; none up to the threshold. To each side of that of the fit is added, as independent
-    /// errors are, what the share of runs above the threshold is uncertain by (binomial, by the delta method: S. Coles 2001,
-    /// section 4.3.3).
+    /// The intervals of the time by the best fit; none up to the threshold. They include the
+    /// uncertainty of the share of runs above the threshold (binomial, by the delta method: S.
+    /// Coles 2001, section 4.3.3), which is added as an independent error.
     pub intervals: Option<Intervals>,
     /// The degree to which the sample supports the time.
     pub support: Support,
     /// The number of powers of ten by which the probability is below 1 / measurements; 0 if it is
     /// not below.
     pub decades_beyond: f64,
-    /// About how many measurements would support it, as an interval narrows with the root of their number; none if these do,
-    /// the interval has no upper limit, or it is more than [`MAX_NEEDED`].
+    /// The approximate number of measurements that would support the time; an interval narrows with
+    /// the square root of their number. None if the present ones support it, if the interval has no
+    /// upper limit, or if the number exceeds [`MAX_NEEDED`].
     pub measurements_needed: Option<u64>,
 }
 
@@ -102,9 +103,10 @@ pub struct Accuracy {
 
 /// The pWCET curve.
 ///
-/// Its points, `points` and `curve` together, keep what every distribution of times keeps. No time and no limit is negative
-/// or infinite. With a smaller probability none is shorter. A time lies within its intervals. Where fewer than one run of the
-/// sample is expected beyond a point, the upper limits are not below the longest run.
+/// The points in `points` and `curve` have the properties of every distribution of times. No time
+/// and no limit is negative or infinite. The time of a smaller probability is not shorter. A time
+/// lies within its intervals. If less than one run of the sample is expected beyond a point, its
+/// upper limits are at least the longest run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Pwcet {
@@ -113,7 +115,8 @@ pub struct Pwcet {
     /// The points for a plot, from the threshold's probability to the smallest requested one, in
     /// equal ratios.
     pub curve: Vec<Point>,
-    /// The time that no run exceeds by the best fit, if xi < 0; and its intervals' is not known better than the shape.
+    /// The time that no run exceeds according to the best fit, if xi < 0. It is no more certain
+    /// than the shape.
     pub end_point: Option<f64>,
     /// The paper's accuracy.
     pub accuracy: Accuracy,
@@ -143,7 +146,7 @@ pub(super) fn pwcet(
     let time =
         |gpd: Gpd| (tail.threshold + gpd.exceeded_with((ACCURACY_AT / tail.rate).min(1.0))).min(f64::MAX);
     let accuracy = |gpd: Gpd| (time(gpd) - sample.max()) / time(gpd);
-    let (mut points, mut curve) = (all(probabilities)?, all(&along(tail.rate, probabilities))?);
+    let (mut points, mut curve) = (all(probabilities)?, all(&curve_probabilities(tail.rate, probabilities))?);
     let mut together: Vec<&mut Point> = points.iter_mut().chain(&mut curve).collect();
     consistent(&mut together, sample);
     together.into_iter().for_each(|point| point.judge(sample.len()));
@@ -224,9 +227,9 @@ impl Estimator<'_> {
 /// Makes points of one curve consistent with each other and with the sample, as [`Pwcet`] requires.
 ///
 /// The errors are added for each point separately, so that an interval can extend below 0, or get
-/// narrower faster than the time grows. A lower limit of a time is also one of each longer time, so
-/// each lower limit is at least that of a larger probability. An upper limit that falls is raised
-/// to that of the larger probability: this only raises upper limits.
+/// narrower faster than the time grows. A lower limit of a time is also a lower limit of each
+/// longer time, so it is raised to that of the larger probability if it is below. An upper limit
+/// that falls is raised to that of the larger probability: this only raises upper limits.
 fn consistent(points: &mut [&mut Point], sample: &Sample) {
     points.sort_by(|left, right| right.probability.get().total_cmp(&left.probability.get()));
     let (mut time, mut exponential): (f64, f64) = (0.0, 0.0);
@@ -251,8 +254,8 @@ fn consistent(points: &mut [&mut Point], sample: &Sample) {
 }
 
 /// Returns the probabilities of the curve.
-fn along(rate: f64, asked: &[Probability]) -> Vec<Probability> {
-    let smallest = asked.iter().map(|asked| asked.get()).fold(rate, f64::min);
+fn curve_probabilities(rate: f64, requested: &[Probability]) -> Vec<Probability> {
+    let smallest = requested.iter().map(|probability| probability.get()).fold(rate, f64::min);
     let decades = libm::log10(rate / smallest);
     let steps = (decades * PER_DECADE).ceil().clamp(0.0, MAX_POINTS);
     // the threshold itself is omitted, because its time is known

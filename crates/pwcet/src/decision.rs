@@ -46,13 +46,15 @@ pub struct Step {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// Does KPSS keep a level? If not, the measurements are not of one distribution, and nothing applies.
+    /// Does the KPSS test accept a constant level? If not, the measurements do not have one
+    /// distribution, and no estimate is reliable.
     Stationary,
-    /// Does BDS keep independence? If so, the next question is not needed.
+    /// Does the BDS test accept independence? If so, the next question is not needed.
     Independent,
-    /// Is the extremal index at least [`ALONE`](super::extremal::ALONE)? If not, nothing applies.
+    /// Is the extremal index at least [`ALONE`](super::extremal::ALONE)? If not, no estimate is
+    /// reliable.
     ExtremallyIndependent,
-    /// Do Kolmogorov-Smirnov and Anderson-Darling keep the fit?
+    /// Do the tests of Kolmogorov-Smirnov and Anderson-Darling accept the fit?
     Fits,
 }
 
@@ -68,8 +70,9 @@ pub struct Confidence {
     pub extremal_index: f64,
     /// Equation 2 with these.
     pub overall: f64,
-    /// Equation 2 as the paper's section 3.1 and table 1 read it: p_KPSS is 0.99 where the statistic is below the critical
-    /// value at 1 percent (0.739), and 0 elsewhere. A kept test is no evidence of that size: for comparison only.
+    /// Equation 2 as the paper's section 3.1 and table 1 read it: p_KPSS is 0.99 if the statistic
+    /// is below the critical value at 1 percent (0.739), and 0 otherwise. It is given for
+    /// comparison only: a test that does not reject is not evidence of that strength.
     pub as_in_paper: f64,
 }
 
@@ -92,8 +95,8 @@ pub enum Advice {
         /// The total number of measurements.
         measurements: usize,
     },
-    /// Keep the largest measurement of each cluster, and take `measurements` in total to have as many
-    /// clusters as there are exceedances now.
+    /// Keep the largest measurement of each cluster, and take `measurements` in total to have as
+    /// many clusters as there are exceedances now.
     Decluster {
         /// The largest distance of two exceedances in one cluster.
         run_length: usize,
@@ -120,8 +123,8 @@ pub enum Advice {
     },
     /// The tail has few distinct values or wide steps: measure with a finer clock.
     FinerClock,
-    /// The tail has few distinct values or wide steps although times are exact: runs have to differ in
-    /// more respects, or be longer.
+    /// The tail has few distinct values or wide steps although times are exact: runs have to differ
+    /// in more respects, or be longer.
     MoreVariation,
 }
 

@@ -12,19 +12,22 @@ use super::threshold::Candidate;
 /// The largest number of points of a plot.
 const POINTS: usize = 200;
 
-/// The series of the diagnostic plots, of at most 200 points each. Times are in the unit of the sample.
+/// The series of the diagnostic plots, of at most 200 points each. Times are in the unit of the
+/// sample.
 ///
-/// The trace is the sample itself, correlations are in [`Autocorrelation`](super::autocorrelation::Autocorrelation), and the
-/// fitted curve beside `exceedance` is in [`Pwcet`](super::curve::Pwcet).
+/// The series of times is the sample itself. The correlations are in
+/// [`Autocorrelation`](super::autocorrelation::Autocorrelation), and the fitted curve beside
+/// `exceedance` is in [`Pwcet`](super::curve::Pwcet).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Diagnostics {
-    /// Mean excess against threshold, a line where a generalized Pareto distribution holds: A. C. Davison and R. L. Smith,
-    /// "Models for Exceedances over High Thresholds", J. R. Stat. Soc. B 52, 1990.
+    /// The mean excess against the threshold. It is a straight line where a generalized Pareto
+    /// distribution holds: A. C. Davison and R. L. Smith, "Models for Exceedances over High
+    /// Thresholds", J. R. Stat. Soc. B 52, 1990.
     pub mean_residual_life: Vec<Banded>,
-    /// xi against threshold, constant where the distribution holds.
+    /// xi against the threshold. It is constant where the distribution holds.
     pub xi_stability: Vec<Banded>,
-    /// alpha - xi * threshold against threshold, constant where the distribution holds.
+    /// alpha - xi * threshold against the threshold. It is constant where the distribution holds.
     pub alpha_stability: Vec<Banded>,
     /// Observed times above the threshold against those that the fit has at the same probabilities.
     pub quantiles: Vec<QuantilePair>,
@@ -60,7 +63,8 @@ pub struct Banded {
     pub threshold: f64,
     /// The value.
     pub value: f64,
-    /// The band, normal with the value's standard error; without limits where there is no such error (xi <= -1/2).
+    /// The confidence band, from a normal distribution with the value's standard error. It has no
+    /// limits if there is no standard error (xi <= -1/2).
     pub band: Interval,
 }
 

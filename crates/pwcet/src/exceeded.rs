@@ -17,9 +17,9 @@ pub struct Exceeded {
     /// The runs that took longer than the time by the curve.
     #[serde(flatten)]
     pub by_curve: Longer,
-    /// The runs that took longer than the upper limit of the curve's interval; none where there is no
-    /// such limit. The curve itself is an estimate: even if it is right on average, half of such curves
-    /// are a little too low, which enough runs show.
+    /// The runs that took longer than the upper limit of the curve's interval; none where there is
+    /// no such limit. The curve itself is an estimate: even if it is right on average, half of such
+    /// curves are a little too low, which enough runs show.
     pub by_upper_limit: Option<Longer>,
 }
 

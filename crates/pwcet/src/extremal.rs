@@ -7,9 +7,9 @@
 //!
 //! A sample of 1,000 runs, the default of `reproduce diagxtrm`, has about 100 values above the
 //! threshold. The table has the results for 500 simulated series of 1,000 values each, for each of
-//! five values of theta (`tests/pwcet/extremal_index.rs`): X_t = max(a X_{t-1}, (1 - a) Z_t) with
-//! Fréchet Z, which are independent for a = 0 and have theta = 1 - a. The interval has the level 95
-//! percent.
+//! five values of theta (`tests/pwcet/extremal_index.rs`). The series are X_t = max(a X_{t-1}, (1 -
+//! a) Z_t) with Fréchet Z; they have theta = 1 - a and are independent for a = 0. The interval has
+//! the level 95 percent.
 //!
 //! | theta | intervals that contain it | median width | estimates of at least 0.9 | estimate and interval below 0.9 |
 //! |---|---|---|---|---|
@@ -49,21 +49,23 @@ pub struct ExtremalIndex {
     pub threshold: f64,
     /// The number of values above it.
     pub exceedances: usize,
-    /// The intervals estimator: C. A. T. Ferro and J. Segers, "Inference for clusters of extreme values", J. R. Stat. Soc. B 65,
-    /// 2003, equation 5.
+    /// The intervals estimator: C. A. T. Ferro and J. Segers, "Inference for clusters of extreme
+    /// values", J. R. Stat. Soc. B 65, 2003, equation 5.
     pub theta: f64,
-    /// Its percentile interval, by their bootstrap of clusters (section 4). Without limits if nothing was bootstrapped.
+    /// Its percentile interval, by their bootstrap of clusters (section 4). It has no limits
+    /// without a bootstrap.
     pub interval: Interval,
     /// The value that theta has to reach: [`ALONE`].
     pub critical: f64,
     /// Whether theta reaches it.
     pub passed: bool,
-    /// The runs estimator, for several lengths: R. L. Smith and I. Weissman, "Estimating the Extremal Index", J. R. Stat. Soc.
-    /// B 56, 1994.
+    /// The runs estimator, for several lengths: R. L. Smith and I. Weissman, "Estimating the
+    /// Extremal Index", J. R. Stat. Soc. B 56, 1994.
     pub runs: Vec<Runs>,
     /// The number of clusters by the intervals estimator.
     pub clusters: usize,
-    /// The distance that keeps two exceedances in one cluster: the largest within a cluster by the intervals estimator.
+    /// The largest distance between two exceedances of one cluster, according to the intervals
+    /// estimator.
     pub run_length: usize,
 }
 

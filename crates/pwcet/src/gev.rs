@@ -8,7 +8,8 @@ use super::optimise::{root, simplex};
 /// The generalized extreme value distribution, P(B <= b) = `exp(-(1+xi*(b-mu)/sigma)^(-1/xi))`, and
 /// `exp(-exp(-(b-mu)/sigma))` for xi = 0 (Gumbel).
 ///
-/// The Fisher-Tippett-Gnedenko theorem, section 2.1 of the paper. scipy's `genextreme` has c = -xi, as Hosking's k.
+/// The Fisher-Tippett-Gnedenko theorem, section 2.1 of the paper. scipy's `genextreme` has c = -xi,
+/// like Hosking's k.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Gev {

@@ -14,15 +14,18 @@ use super::gpd_fit::Excesses;
 pub struct FitTest {
     /// The statistic.
     pub statistic: f64,
-    /// The p-value for fitted parameters from the parametric bootstrap: (1 + replicates with a statistic at least as large)
-    /// / (1 + replicates), each fitted anew. None without a bootstrap.
+    /// The p-value for fitted parameters from the parametric bootstrap: (1 + replicates with a
+    /// statistic at least as large) / (1 + replicates), each of them fitted again. It is none
+    /// without a bootstrap.
     pub p_value: Option<f64>,
-    /// The p-value for fitted parameters by [`by_table`]; Anderson-Darling of a fit with a shape only.
+    /// The p-value for fitted parameters by [`by_table`]; only for the Anderson-Darling test of a
+    /// fit with a shape.
     pub p_table: Option<f64>,
     /// Critical values of the statistic, from the same bootstrap.
     pub critical_values: Option<[CriticalValue; 3]>,
-    /// Whether the fit is kept at the significance asked for: by the bootstrap; by the table if there are so few replicates that
-    /// the bootstrap could not reject; none without a table then.
+    /// Whether the fit is kept at the significance of the analysis. The bootstrap decides this. If
+    /// it has too few replicates to reject any fit, the table decides; without a table, the result
+    /// is none.
     pub passed: Option<bool>,
 }
 

@@ -6,11 +6,12 @@ use serde::Serialize;
 /// less than the last bits of an `f64`.
 const NO_SHAPE: f64 = 1e-12;
 
-/// The generalized Pareto distribution of excesses y over a threshold, P(Y <= y) = `1-(1+xi*y/alpha)^(-1/xi)`, and
-/// `1-exp(-y/alpha)` for xi = 0.
+/// The generalized Pareto distribution of excesses y over a threshold, P(Y <= y) =
+/// `1-(1+xi*y/alpha)^(-1/xi)`, and `1-exp(-y/alpha)` for xi = 0.
 ///
-/// Pickands' theorem, definition 1 in section 2.1 of Berezovskyi et al., "Measurement-Based Probabilistic Timing Analysis
-/// for Graphics Processor Units" (DIAGXTRM). Hosking and Wallis write k = -xi; scipy's `genpareto` has c = xi.
+/// Pickands' theorem, definition 1 in section 2.1 of Berezovskyi et al., "Measurement-Based
+/// Probabilistic Timing Analysis for Graphics Processor Units" (DIAGXTRM). Hosking and Wallis write
+/// k = -xi; scipy's `genpareto` has c = xi.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Gpd {

@@ -209,10 +209,11 @@ impl Excesses {
     }
 }
 
-/// Standard errors of maximum likelihood, and the covariance of both, from the expected information.
+/// Standard errors of maximum likelihood, and the covariance of both, from the expected
+/// information.
 ///
-/// R. L. Smith, "Estimating tails of probability distributions", Ann. Statist. 15, 1987; only for xi > -1/2, below which
-/// the estimates are not normal.
+/// R. L. Smith, "Estimating tails of probability distributions", Ann. Statist. 15, 1987; only for
+/// xi > -1/2, below which the estimates are not normal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StandardErrors {

@@ -39,9 +39,9 @@ impl Interval {
         }
     }
 
-    /// Returns the same interval as limits of a `time` that is at least the one with the limits
-    /// `before`. The limits are adjusted to be not negative, not below those, and around the time,
-    /// and the upper limit to be at least `seen`. An interval without limits does not change.
+    /// Returns the interval adjusted to a `time`, after the interval `before` of a time that is not
+    /// longer. Then no limit is negative or below the one in `before`, the time lies within the
+    /// limits, and the upper limit is at least `seen`. An interval without limits does not change.
     #[must_use]
     pub fn beyond(self, before: Self, time: f64, seen: f64) -> Self {
         if self == Self::default() && before == self {

@@ -23,7 +23,8 @@ pub enum Regression {
     Trend,
 }
 
-/// How many lags the long-run variance has. More of them hide less dependence as a trend and find fewer trends.
+/// The rule for the number of lags of the long-run variance. With more lags, the test mistakes
+/// dependence for a trend less often, but also finds fewer trends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -32,8 +33,8 @@ pub enum Bandwidth {
     Short,
     /// ceil(12 (n/100)^(1/4)): l12, rounded up as statsmodels does ("legacy").
     Long,
-    /// From the series: B. Hobijn, P. H. Franses, M. Ooms, "Generalizations of the KPSS-test for stationarity", Statistica
-    /// Neerlandica 58, 2004; "auto" in statsmodels.
+    /// The number depends on the series: B. Hobijn, P. H. Franses, M. Ooms, "Generalizations of the
+    /// KPSS-test for stationarity", Statistica Neerlandica 58, 2004; "auto" in statsmodels.
     Automatic,
 }
 

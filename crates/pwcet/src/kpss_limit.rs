@@ -1,9 +1,9 @@
 //! The limit distributions of the KPSS statistic.
 //!
-//! They are those of weighted sums of squared standard normal variables: the integral of a squared
-//! Brownian bridge for a level, with weights 1/(pi k)², and that of a second-level bridge for a
-//! trend, with weights 1/(2 pi k)² and 1/(2 z)² for the positive roots of tan z = z. The first one
-//! is also the limit of the statistic of Cramér and von Mises.
+//! They are the distributions of weighted sums of squared standard normal variables. For a level,
+//! the sum is the integral of a squared Brownian bridge, with weights 1/(pi k)². For a trend, it is
+//! that of a squared second-level bridge, with weights 1/(2 pi k)² and 1/(2 z)² for the positive
+//! roots of tan z = z. The first one is also the limit of the statistic of Cramér and von Mises.
 
 use std::f64::consts::PI;
 

@@ -30,10 +30,11 @@ pub struct Sample {
 
 /// Values that occur more than once.
 ///
-/// A continuous distribution has no ties, and times in whole cycles have. They are not jittered: the values stay as
-/// they are. A time `t` measured in steps of `resolution` stands for the interval of that width around it, so a threshold
-/// lies half a step above a value, and bootstrap samples are put on the same grid before they are fitted. What
-/// this does not settle is said by [`TailTies`](super::threshold::TailTies): a tail that has few distinct values, or is
+/// A continuous distribution has no ties, but times in whole cycles have. No jitter is added to the
+/// values. A time `t` that is measured in steps of `resolution` represents the interval of that
+/// width around it. A threshold therefore lies half a step above a value, and bootstrap samples are
+/// rounded to the same grid before they are fitted. [`TailTies`](super::threshold::TailTies)
+/// reports the cases for which this is not sufficient: a tail that has few distinct values, or is
 /// about as wide as a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -44,9 +45,10 @@ pub struct Ties {
     pub tied: usize,
     /// The number of occurrences of the most frequent value.
     pub largest: usize,
-    /// The step of the measurements, 1 or more for whole cycles: the smallest distance of two distinct values, or where each
-    /// occurs twice on average, so that they fill their steps, the distance that a tenth of those are not above. A few odd values
-    /// between steps do not count then.
+    /// The step of the measurements, 1 or more for whole cycles. It is the smallest distance
+    /// between neighbouring distinct values. If each value occurs at least twice on average, it is
+    /// the first decile of these distances instead, so that a few odd values between steps do not
+    /// count.
     pub resolution: f64,
 }
 
@@ -142,7 +144,7 @@ impl Sample {
     /// Creates a sample of execution times in cycles.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and if a value is above 2^53.
+    /// Returns an error as [`new`](Self::new) does, and if a value is above 2^53.
     pub fn from_cycles(cycles: &[u64]) -> Result<Self, SampleError> {
         if let Some((index, &value)) = cycles.iter().enumerate().find(|&(_, &value)| value > FIRST_INEXACT) {
             return Err(SampleError::TooLarge(index, value));

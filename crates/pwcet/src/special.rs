@@ -22,7 +22,8 @@ pub(super) fn normal_two_sided(z: f64) -> f64 {
     if z.is_nan() { 0.0 } else { libm::erfc(z.abs() / std::f64::consts::SQRT_2) }
 }
 
-/// Returns the z with P(|Z| <= z) = `level`, which is kept away from 0 and 1.
+/// Returns the z with P(|Z| <= z) = `level`, which is limited to values slightly above 0 and below
+/// 1.
 pub(super) fn two_sided_z(level: f64) -> f64 {
     Normal::standard().inverse_cdf(f64::midpoint(1.0, level.clamp(1e-6, 1.0 - 1e-12)))
 }

@@ -52,7 +52,8 @@ pub struct Tail {
 pub struct Intervals {
     /// The interval by profile likelihood.
     pub profile: Interval,
-    /// The percentile interval of the parametric bootstrap; without limits if there was no bootstrap.
+    /// The percentile interval of the parametric bootstrap; without limits if there was no
+    /// bootstrap.
     pub bootstrap: Interval,
 }
 
@@ -64,7 +65,8 @@ pub struct Exponential {
     pub gpd: Gpd,
     /// The tests of the fit.
     pub tests: FitTests,
-    /// Twice the log-likelihood that the best fit gains: chi-square with 1 degree of freedom if xi is 0.
+    /// Twice the log-likelihood that the best fit gains: chi-square with 1 degree of freedom if xi
+    /// is 0.
     pub likelihood_ratio: f64,
     /// The p-value of the likelihood ratio; a small one contradicts xi = 0.
     pub p_value: f64,
@@ -80,13 +82,14 @@ pub struct Declustered {
     pub clusters: usize,
     /// The fit by maximum likelihood.
     pub gpd: Gpd,
-    /// The profile likelihood interval of its shape, which holds for clusters that are independent of each other.
+    /// The profile likelihood interval of its shape, which holds for clusters that are independent
+    /// of each other.
     pub xi: Interval,
 }
 
 /// The settings of the analysis of a tail.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct How<'a> {
+pub(super) struct TailSettings<'a> {
     pub significance: f64,
     pub level: f64,
     pub bootstraps: usize,
@@ -107,23 +110,23 @@ pub(super) fn analyse(
     sample: &Sample,
     exceedances: &Exceedances,
     (threshold, excesses): (f64, Excesses),
-    how: How<'_>,
+    settings: TailSettings<'_>,
 ) -> Option<Analysed> {
     let resolution = sample.ties().resolution;
     let best = excesses.fit(Method::MaximumLikelihood);
     let draw = |gpd: Gpd| {
         let model = Model { gpd, count: excesses.count(), resolution };
-        Replicates::draw(model, how.bootstraps, how.seed, how.threads, how.monitor)
+        Replicates::draw(model, settings.bootstraps, settings.seed, settings.threads, settings.monitor)
     };
     let replicates = draw(best)?;
-    let profile = Profile::new(&excesses, best, how.level);
+    let profile = Profile::new(&excesses, best, settings.level);
     let (xi, alpha) = std::thread::scope(|scope| {
         // both take equally long
-        let xi = (how.threads > 1).then(|| scope.spawn(|| profile.xi()));
+        let xi = (settings.threads > 1).then(|| scope.spawn(|| profile.xi()));
         let alpha = profile.alpha();
         (xi.and_then(|xi| xi.join().ok()).unwrap_or_else(|| profile.xi()), alpha)
     });
-    let bootstrap = |value: fn(Gpd) -> f64| replicates.interval(how.level, value);
+    let bootstrap = |value: fn(Gpd) -> f64| replicates.interval(settings.level, value);
     let exponential = excesses.exponential();
     let gained = excesses.log_likelihood(best) - excesses.log_likelihood(exponential);
     let likelihood_ratio = (2.0 * gained).max(0.0);
@@ -135,16 +138,22 @@ pub(super) fn analyse(
         standard_errors: StandardErrors::of(best, excesses.count()),
         xi: Intervals { profile: xi, bootstrap: bootstrap(|gpd| gpd.xi) },
         alpha: Intervals { profile: alpha, bootstrap: bootstrap(|gpd| gpd.alpha) },
-        tests: FitTests::of(&excesses, best, resolution, &replicates, how.significance),
+        tests: FitTests::of(&excesses, best, resolution, &replicates, settings.significance),
         probability_weighted_moments: excesses.fit(Method::ProbabilityWeightedMoments),
         l_moments: excesses.fit(Method::LMoments),
         exponential: Exponential {
             gpd: exponential,
-            tests: FitTests::of(&excesses, exponential, resolution, &draw(exponential)?, how.significance),
+            tests: FitTests::of(
+                &excesses,
+                exponential,
+                resolution,
+                &draw(exponential)?,
+                settings.significance,
+            ),
             likelihood_ratio,
             p_value: chi_square_sf(likelihood_ratio, 1),
         },
-        declustered: declustered(sample, exceedances, threshold, how.level),
+        declustered: declustered(sample, exceedances, threshold, settings.level),
         ties: TailTies::of(&excesses, best, resolution),
     };
     Some(Analysed { tail, excesses, replicates })

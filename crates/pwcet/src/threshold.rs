@@ -26,10 +26,11 @@ const WIDE_STEP: f64 = 0.25;
 pub enum Rule {
     /// The lowest threshold above which a generalized Pareto distribution is not rejected.
     ///
-    /// B. Bader, J. Yan, X. Zhang, "Automated threshold selection for extreme value analysis via ordered goodness-of-fit tests
-    /// with adjustment for false discovery rate", Ann. Appl. Stat. 12, 2018: the Anderson-Darling p-values p_1, p_2, ... from
-    /// the lowest threshold on; the first k are rejected for the largest k at which the mean of -ln(1 - p_i), i <= k, is
-    /// at most [`FALSE_DISCOVERY_RATE`] (ForwardStop, M. G. G'Sell et al. 2016).
+    /// Let p_1, p_2, ... be the Anderson-Darling p-values from the lowest threshold on. The first k
+    /// thresholds are rejected, for the largest k at which the mean of -ln(1 - p_i), i <= k, is at
+    /// most [`FALSE_DISCOVERY_RATE`] (ForwardStop, M. G. G'Sell et al. 2016). B. Bader, J. Yan, X.
+    /// Zhang, "Automated threshold selection for extreme value analysis via ordered goodness-of-fit
+    /// tests with adjustment for false discovery rate", Ann. Appl. Stat. 12, 2018.
     #[default]
     Automatic,
     /// The given time; if times are tied, it is moved by at most half a step to lie between steps.
@@ -48,9 +49,10 @@ pub struct Candidate {
     pub exceedances: usize,
     /// The fit to all of them by maximum likelihood.
     pub gpd: Gpd,
-    /// How many points were tested: all, or where these come in clusters the largest of each.
+    /// The number of points that were tested: all exceedances or, if they occur in clusters, the
+    /// largest of each cluster.
     pub tested: usize,
-    /// A² of the fit to those, with tied points spread over their steps.
+    /// A² of the fit to the tested points; tied points are spread over their steps.
     pub anderson_darling: f64,
     /// Its p-value, from [`ad_table`](super::ad_table).
     pub p_value: f64,
@@ -70,7 +72,7 @@ pub struct Choice {
     pub exceedances: usize,
     /// All thresholds that were tried, in ascending order.
     pub candidates: Vec<Candidate>,
-    /// The number of these, from the lowest on, that the criterion rejects.
+    /// The number of thresholds, from the lowest on, that the criterion rejects.
     pub rejected: usize,
 }
 
@@ -96,7 +98,7 @@ pub struct TailTies {
     /// The step in which times are measured, divided by the scale alpha.
     pub step_over_alpha: f64,
     /// Whether a continuous distribution is a doubtful model because there are so few values, or
-    /// steps so wide.
+    /// because the steps are so wide.
     pub doubtful: bool,
 }
 
@@ -138,8 +140,8 @@ pub fn choose(sample: &Sample, rule: Rule) -> Result<Choice, usize> {
     Ok(Choice { rule, threshold, exceedances, candidates, rejected })
 }
 
-/// Returns the thresholds from that of a tenth of the values, or 100 of a small sample, to that of
-/// [`MIN_EXCEEDANCES`], in equal ratios of exceedances.
+/// Returns the thresholds to try. The number of values above them falls from a tenth of the sample,
+/// or 100 for a small sample, to [`MIN_EXCEEDANCES`], in equal ratios.
 fn candidates(sample: &Sample) -> Vec<Candidate> {
     let n = sample.len();
     let most = (n / 10).max((n / 2).min(100)) as f64;

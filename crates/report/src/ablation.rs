@@ -19,13 +19,13 @@ pub struct Ablation {
     pub origin: Origin,
     /// The policy.
     pub scheduler: String,
-    /// Latency in cycles of a lone coalesced load without caches; in the paper model, that of every
-    /// global access.
+    /// Latency in cycles of a single coalesced load without caches; in the paper model, every
+    /// global access has this latency.
     pub load_latency: u64,
     /// The columns of the table, over all kernels.
     pub columns: Vec<Column>,
-    /// Columns for alternative variants, which interpret differently what the paper leaves open, or
-    /// isolate a cause.
+    /// Columns for alternative variants. A variant interprets differently what the paper leaves
+    /// open, or isolates a cause.
     pub beside: Vec<Beside>,
     /// Each kernel.
     pub kernels: Vec<Kernel>,

@@ -44,7 +44,8 @@ pub struct StaticResult {
     /// blocks are resident together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_paths: Option<&'static str>,
-    /// Whether the number of barriers depends on the path, so that all sections get the same bound.
+    /// Whether the number of barriers depends on the path. If it does, all sections get the same
+    /// bound.
     pub barriers_vary: bool,
     /// The given loop bounds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -58,7 +59,7 @@ pub struct StaticResult {
 }
 
 /// A run on which the bound is judged.
-pub struct OfRun<'a> {
+pub struct StaticRun<'a> {
     /// The policy of the run.
     pub policy: SchedulerKind,
     /// The judged run.
@@ -83,7 +84,7 @@ impl StaticResult {
         machine: &Machine,
         given: &[LoopBound],
         found: &AllPathsOutcome,
-        of_run: &OfRun,
+        of_run: &StaticRun,
     ) -> Self {
         let run = of_run.checked;
         let launch = match found {
@@ -110,14 +111,14 @@ impl StaticResult {
         }
     }
 
-    /// Returns the verdict on all bounds, including those on the run.
+    /// Returns the verdict on all bounds, including the bounds on the run.
     pub fn verdict(&self, run: &JudgedLaunch) -> Verdict {
-        let mine = match self.bounds[0].status {
+        let own_verdict = match self.bounds[0].status {
             Status::Violated => Verdict::Violated,
             Status::Holds => Verdict::Holds,
             _ => Verdict::NotApplicable(self.bounds[0].reason.clone().unwrap_or_default()),
         };
-        Verdict::combine([mine, run.verdict()])
+        Verdict::combine([own_verdict, run.verdict()])
     }
 
     /// Returns the bound of this name.
@@ -127,7 +128,7 @@ impl StaticResult {
 }
 
 /// Returns the bound over all paths, judged on a run.
-fn bound(found: &AllPathsOutcome, OfRun { policy, checked: run }: &OfRun) -> Bound {
+fn bound(found: &AllPathsOutcome, StaticRun { policy, checked: run }: &StaticRun) -> Bound {
     let value = match found {
         AllPathsOutcome::Bound(launch) => launch.under(run.schedules(policy)).map_err(|why| why.to_string()),
         AllPathsOutcome::NotApplicable(why) => Err(why.to_string()),
@@ -167,7 +168,7 @@ impl StaticResult {
             let _ = writeln!(text, "  {paths}");
         }
         if self.barriers_vary {
-            text.push_str("  the number of barriers depends on data: sections are bounded all alike\n");
+            text.push_str("  the number of barriers depends on data: all sections get the same bound\n");
         }
         for given in &self.loop_bounds {
             let _ =

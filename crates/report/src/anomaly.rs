@@ -1,4 +1,4 @@
-//! The report of timing anomalies, in which something gets shorter and the schedule longer:
+//! The report of timing anomalies, in which a shorter latency or phase leads to a longer schedule:
 //! findings on kernels, findings among sequences of phases, and drawings.
 
 use std::fmt::Write;
@@ -217,7 +217,7 @@ fn rises_text(all: &[&KernelFindings], style: Style) -> String {
     );
     // the sort is stable: equals stay in the order of the table
     found.sort_by(|a, b| b.increase_fraction.0.total_cmp(&a.increase_fraction.0));
-    text.push_str("  The largest, to be seen again with (--format json has the commands of all):\n");
+    text.push_str("  Commands that reproduce the largest (--format json has the commands of all):\n");
     for rise in found.iter().take(SHOWN_COMMANDS) {
         let _ = writeln!(text, "    {}   # {}", rise.command_before, rise.makespan_before);
         let _ = writeln!(text, "    {}   # {}", rise.command_after, rise.makespan_after);
@@ -255,7 +255,7 @@ fn flips_text(all: &[&KernelFindings], style: Style) -> String {
     if flips.len() > SHOWN_FLIPS {
         let _ = writeln!(text, "  ... and {} more (--format json has all)", flips.len() - SHOWN_FLIPS);
     }
-    text.push_str("  The first, to be seen again with:\n");
+    text.push_str("  Commands that reproduce the first:\n");
     for (_, flip) in flips.iter().take(1) {
         for lead in [&flip.first_leads, &flip.second_leads] {
             let _ = writeln!(text, "    {}   # {}", lead.first_command, lead.first_makespan);

@@ -48,8 +48,8 @@ pub struct Block {
     pub instructions: usize,
     /// The number of loops that contain it.
     pub depth: usize,
-    /// The block at which lanes that diverge at its end reconverge; absent if they only have the
-    /// end of the function in common.
+    /// The block at which lanes that diverge at its end reconverge; absent if they reconverge only
+    /// at the end of the function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub post_dominator: Option<usize>,
     /// Whether lanes of a warp may diverge at its end.

@@ -45,14 +45,14 @@ pub struct CheckResult<'a> {
     #[serde(skip_serializing_if = "Blocks::are_none")]
     #[cfg_attr(test, schemars(with = "Vec<Block>"))]
     pub blocks: Blocks<'a>,
-    /// Whether every block was simulated to its end; if not, the report covers the run up to that
-    /// point.
+    /// Whether every block was simulated to its end; if not, the report covers only the simulated
+    /// part of the run.
     pub complete: bool,
     /// The number of blocks of the launch, if not all of them were simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launch_blocks: Option<u32>,
-    /// The number of warps on which analyser and simulator were compared event by event, each warp
-    /// running alone.
+    /// The number of warps on which the analyser and the simulator were compared event by event.
+    /// Each of them ran alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_checked_warps: Option<u64>,
     /// The launches of an application, in total and one by one.
@@ -68,8 +68,8 @@ pub struct CheckResult<'a> {
     /// is judged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub races: Vec<Race>,
-    /// Why races were not looked for, if they were not; the report then holds for the paths of one
-    /// order of accesses.
+    /// Why the run did not look for races; absent if it did. If it did not, the report holds only
+    /// for the paths of one order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
@@ -166,8 +166,8 @@ pub struct Race {
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RaceParty {
-    /// Index of the block in launch order; null if it is one of the blocks before that of the other
-    /// access.
+    /// Index of the block in launch order; null if it is not known which of the earlier blocks made
+    /// the access.
     pub block: Option<u32>,
     /// Index of the warp in its block.
     pub warp: usize,
@@ -272,12 +272,12 @@ impl<'a> CheckResult<'a> {
         text
     }
 
-    /// Returns makespan and verdict, or how far a run got that was stopped early.
+    /// Returns makespan and verdict, or the progress of a run that was stopped early.
     fn outcome(&self, style: Style) -> String {
         let (makespan, verdict) = (self.makespan, self.verdict.text(style));
         match (self.launch_blocks, self.blocks_done()) {
             _ if self.complete || self.program.is_some() => format!("makespan {makespan} cycles, {verdict}"),
-            (all, 0) => format!("INCOMPLETE, no block of {} came to its end", all.unwrap_or(0)),
+            (all, 0) => format!("INCOMPLETE, none of {} blocks completed", all.unwrap_or(0)),
             (all, done) => format!(
                 "INCOMPLETE, {done} of {} blocks in {makespan} cycles, {verdict} so far",
                 all.unwrap_or(0)

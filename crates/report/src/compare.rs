@@ -45,8 +45,8 @@ pub struct CompareResult {
     /// The statements of an application, each with the sums over its launches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<CompareStep>,
-    /// Why races were not looked for, if they were not; the report then holds for the paths of one
-    /// order of accesses.
+    /// Why the run did not look for races; absent if it did. If it did not, the report holds only
+    /// for the paths of one order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
@@ -153,8 +153,9 @@ pub struct Value {
     /// Whether a run under a compared policy, within the premises of the bound, took longer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub violated: bool,
-    /// Why the bound does not apply, under the first compared policy under which it does not. For
-    /// an application it is stated once, with the totals.
+    /// Why the bound does not apply. If it does not apply under several of the compared policies,
+    /// this is the reason under the first of them. For an application, only the totals state the
+    /// reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -273,7 +274,7 @@ impl CompareStep {
 
 impl CompareResult {
     /// Returns the totals in the form of a step.
-    fn whole(&self) -> CompareStep {
+    fn totals(&self) -> CompareStep {
         CompareStep {
             line: 0,
             entry: self.kernel.clone(),
@@ -287,9 +288,10 @@ impl CompareResult {
     }
 }
 
-/// Returns every bound that is defined for some of these runs: its value in the first run to which
-/// it applies, or else its reason in the first run that it is defined for. The value does not
-/// depend on the policy, but some bounds are defined only for some policies.
+/// Returns every bound that is defined for some of these runs. Its value is that of the first run
+/// to which it applies. If it applies to none, its reason is that of the first run for which it is
+/// defined. The value does not depend on the policy, but some bounds are defined only for some
+/// policies.
 fn judged_somewhere(runs: &[JudgedLaunch]) -> Vec<Value> {
     let count = runs.first().map_or(0, |run| run.bounds.len());
     let of_bound = |index: usize| {
@@ -321,7 +323,7 @@ fn tightest(runs: &[JudgedLaunch]) -> Option<&'static str> {
 /// The mark after the value of a bound that a run exceeds.
 const EXCEEDED: &str = "*";
 
-/// The most kernels that are named for a bound that does not apply.
+/// The most kernels that text names for a bound that does not apply.
 const NAMED: usize = 3;
 
 /// Returns text that lists the bounds that do not apply, with the kernels and the reasons.
@@ -410,7 +412,7 @@ impl Report for Output<CompareResult> {
         for row in &self.results {
             let machine = row.origin.machine.as_str();
             let tightest = row.tightest_proved.unwrap_or("-");
-            table.row(cells(row.kernel.clone(), machine, &row.whole(), Some(tightest)));
+            table.row(cells(row.kernel.clone(), machine, &row.totals(), Some(tightest)));
             if row.steps.len() > 1 {
                 for step in &row.steps {
                     let name = format!("  {} {}", step.line, kernel_names::short(&step.entry));

@@ -21,8 +21,8 @@ pub struct EvidenceResult {
     pub blocks: u64,
     /// The number of blocks that were to be checked.
     pub all_blocks: u64,
-    /// The number of blocks that they represent, including those that differ by a renaming of
-    /// units. All counts below refer to these.
+    /// The number of blocks that the checked blocks represent, including the blocks that differ
+    /// only by a renaming of units. All counts below except `schedules` refer to these.
     pub stands_for: u64,
     /// The number of schedules followed to their end, for the blocks that were checked.
     pub schedules: u64,

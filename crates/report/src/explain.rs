@@ -73,14 +73,14 @@ pub struct Explained {
     pub makespan: u64,
     /// The number of SMs of the machine.
     pub sms: usize,
-    /// The SM of the path, which is the one that ends last.
+    /// The SM of the path, which is the SM that ends last.
     pub sm: usize,
     /// The path by kind, the longest first.
     pub kinds: Vec<OfKind>,
     /// The path by kind and instruction, the longest first.
     pub lines: Vec<OfLine>,
-    /// The instructions issued while one on the path was ready, the most frequent first; these are
-    /// the cycles of the kind `issue-slot`.
+    /// The instructions that were issued while an instruction on the path was ready, the most
+    /// frequent first. Their cycles are those of the kind `issue-slot`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issued_instead: Vec<Instead>,
     /// The barriers on the path.
@@ -128,7 +128,7 @@ pub struct OfLine {
     pub instruction: Option<SourceLine>,
 }
 
-/// The cycles in which an instruction was issued while one on the path was ready.
+/// The cycles in which an instruction was issued while an instruction on the path was ready.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Instead {
@@ -194,7 +194,8 @@ pub struct Stretch {
     /// The last instruction, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Instance>,
-    /// The instruction that was delayed, if it is another one; absent at the end of a block.
+    /// The instruction that was delayed, if it is not the one that caused the cycles; absent at the
+    /// end of a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Instance>,
 }
@@ -278,7 +279,7 @@ impl Explained {
         }
     }
 
-    /// Checks that the sums are consistent; a file can hold anything.
+    /// Checks that the sums are consistent, because a file can have any contents.
     ///
     /// # Errors
     /// If the path does not add up to the makespan.
@@ -408,8 +409,7 @@ fn stretches(links: &[Link], place: &dyn Fn(Pc) -> (u32, String)) -> Vec<Stretch
 
 impl Stretches {
     fn text(&self, style: Style) -> String {
-        let heading =
-            ["from", "to", "cycles", "kind", "block", "warp", "line: instruction", "for the sake of"];
+        let heading = ["from", "to", "cycles", "kind", "block", "warp", "line: instruction", "delayed"];
         let mut table = Table::new(heading, &[3, 6, 7]).expendable([4, 7, 1]);
         for stretch in self.stretches.iter().take(MAX_STRETCHES) {
             let of =
@@ -439,7 +439,7 @@ impl Stretches {
             let _ = writeln!(text, "  ... and {} (--format json lists all)", count(more, "more stretch"));
         }
         if self.more_links > 0 {
-            let _ = writeln!(text, "  {} links after those are only in the sums", self.more_links);
+            let _ = writeln!(text, "  the {} links after them are only in the sums", self.more_links);
         }
         text
     }

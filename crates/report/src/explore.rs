@@ -40,8 +40,8 @@ pub struct Searched {
     pub block: u32,
     /// The number of blocks of the launch.
     pub launch_blocks: u32,
-    /// Why races were not looked for, if they were not; the report then holds for the paths of one
-    /// order of accesses.
+    /// Why the run did not look for races; absent if it did. If it did not, the report holds only
+    /// for the paths of one order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }

@@ -24,17 +24,17 @@ pub struct FermiResult {
     pub fairness: bool,
     /// The result, whose form depends on the options.
     #[serde(flatten)]
-    pub of: Of,
+    pub result: FermiOutcome,
     /// The bounds, and for each the reason why it does not apply, if it does not.
     #[serde(skip)]
     premises: Vec<(FermiBound, Option<&'static str>)>,
 }
 
-/// One of three kinds of results.
+/// The result, in one of three forms.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Of {
+pub enum FermiOutcome {
     /// A cell of the table: one number of warps and repetitions.
     Cell(Cell),
     /// A cell with a worst and a best schedule.
@@ -140,12 +140,12 @@ pub struct KernelBound {
 
 impl FermiResult {
     /// Returns the report of a result on this machine.
-    pub fn new(machine: &FermiMachine, fairness: Fairness, of: Of) -> Self {
+    pub fn new(machine: &FermiMachine, fairness: Fairness, result: FermiOutcome) -> Self {
         let premise = |bound: FermiBound| (bound, bound.applicable(machine, fairness).err());
         Self {
             machine: machine.name.clone(),
             fairness: fairness == Fairness::SubBlock,
-            of,
+            result,
             premises: FermiBound::ALL.into_iter().map(premise).collect(),
         }
     }
@@ -236,25 +236,25 @@ impl Report for Output<FermiResult> {
         let Some(first) = self.results.first() else { return String::new() };
         let (mut cells, mut kernels) = (Vec::new(), Vec::new());
         for result in &self.results {
-            match &result.of {
-                Of::Cell(cell) => cells.push(cell),
-                Of::Kernel(kernel) => kernels.push(kernel),
-                Of::Witness(_) => {}
+            match &result.result {
+                FermiOutcome::Cell(cell) => cells.push(cell),
+                FermiOutcome::Kernel(kernel) => kernels.push(kernel),
+                FermiOutcome::Witness(_) => {}
             }
         }
-        match &first.of {
-            Of::Cell(_) => table_text(first, &cells, self.batch.stopped, style),
-            Of::Witness(witness) => witness_text(first, witness, style),
-            Of::Kernel(_) => kernels_text(first, &kernels, style),
+        match &first.result {
+            FermiOutcome::Cell(_) => table_text(first, &cells, self.batch.stopped, style),
+            FermiOutcome::Witness(witness) => witness_text(first, witness, style),
+            FermiOutcome::Kernel(_) => kernels_text(first, &kernels, style),
         }
     }
 }
 
-fn table_text(of: &FermiResult, cells: &[&Cell], stopped: Option<Stopped>, style: Style) -> String {
+fn table_text(result: &FermiResult, cells: &[&Cell], stopped: Option<Stopped>, style: Style) -> String {
     let mut text = style.fill(&format!(
         "{}: finishing time in cycles over every work-conserving schedule, {}\n\n",
-        of.machine,
-        of.rule()
+        result.machine,
+        result.rule()
     ));
     let names = FermiBound::ALL.map(FermiBound::name);
     let heading =
@@ -269,7 +269,7 @@ fn table_text(of: &FermiResult, cells: &[&Cell], stopped: Option<Stopped>, style
     }
     text.push_str(&table.render(2, style.width));
     text.push('\n');
-    for (bound, reason) in &of.premises {
+    for (bound, reason) in &result.premises {
         let premise = reason.map_or_else(String::new, |reason| format!("  not applicable: {reason}"));
         let line = format!("  {:<12} {:<28}{premise}", bound.name(), bound.formula());
         let _ = writeln!(text, "{}", line.trim_end());
@@ -287,13 +287,13 @@ fn table_text(of: &FermiResult, cells: &[&Cell], stopped: Option<Stopped>, style
     text
 }
 
-fn witness_text(of: &FermiResult, witness: &Witness, style: Style) -> String {
+fn witness_text(result: &FermiResult, witness: &Witness, style: Style) -> String {
     let mut text = format!(
         "{}: {} warps, rep {}, {}; C CUDA, L LOAD, S STORE\n",
-        of.machine,
+        result.machine,
         witness.warps,
         witness.rep,
-        of.rule()
+        result.rule()
     );
     for (title, time, schedule) in
         [("worst", witness.worst, &witness.worst_schedule), ("best", witness.best, &witness.best_schedule)]
@@ -319,12 +319,12 @@ fn witness_text(of: &FermiResult, witness: &Witness, style: Style) -> String {
     text
 }
 
-fn kernels_text(of: &FermiResult, kernels: &[&OfKernel], style: Style) -> String {
+fn kernels_text(result: &FermiResult, kernels: &[&OfKernel], style: Style) -> String {
     let mut text = format!(
         "{}: bounds on the finishing time of a kernel, the largest over {} SMs; {}\n\n",
-        of.machine,
+        result.machine,
         kernels.first().map_or(0, |kernel| kernel.threads.len()),
-        of.rule()
+        result.rule()
     );
     let mut table = Table::new(["rep"].into_iter().chain(FermiBound::ALL.map(FermiBound::name)), &[]);
     for kernel in kernels {

@@ -27,8 +27,8 @@ pub struct HuntResult {
     pub complete: bool,
     /// The number of instances judged.
     pub instances: u64,
-    /// The number of these instances for which every schedule was covered; null if a policy is
-    /// simulated.
+    /// The number of these instances whose worst case is exact: every schedule was covered, or only
+    /// the schedule of a policy counts.
     pub exact_instances: u64,
     /// The number of distinct states, summed over all instances.
     pub states: u64,
@@ -164,7 +164,7 @@ impl Found {
             for (name, file) in files {
                 let _ = write!(text, "\n--- {name}\n{file}");
             }
-            let _ = write!(text, "---\nto see it again:\n  {}\n", self.replay_command);
+            let _ = write!(text, "---\nto reproduce the violation:\n  {}\n", self.replay_command);
         }
         text
     }

@@ -44,8 +44,8 @@ pub struct HybridResult {
     pub shortest_run: u64,
     /// The longest time of a single warp.
     pub longest_warp: u64,
-    /// What limits the counts of transitions: `loops` for the loop bounds, or `counts` for these
-    /// and the counts observed for warps.
+    /// What limits the counts of transitions: `loops` for the loop bounds alone, or `counts` for
+    /// the loop bounds and the counts that were observed for warps.
     pub limits: &'static str,
     /// The estimates.
     pub estimates: Vec<EstimateRow>,
@@ -57,8 +57,8 @@ pub struct HybridResult {
     pub transitions: Vec<TransitionRow>,
     /// The number of transitions that no warp took; no estimate accounts for them.
     pub never_observed: usize,
-    /// Why races were not looked for, if they were not; the report then holds for the paths of one
-    /// order of accesses.
+    /// Why the run did not look for races; absent if it did. If it did not, the report holds only
+    /// for the paths of one order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
@@ -181,7 +181,7 @@ impl Waves {
         let mut text =
             format!("\njitter {jitter}, waves {waves}, warps per wave {warps_per_wave}, delta {delta}");
         if let (Some(waves), Some(jitter)) = (block_waves, block_jitter) {
-            let _ = write!(text, "; blocks in a place {waves}, jitter of a block {jitter}");
+            let _ = write!(text, "; blocks in a CTA slot {waves}, jitter of a block {jitter}");
         }
         if let Some(path) = block_path {
             let _ = write!(text, ", path of a block {path}");
@@ -244,10 +244,10 @@ pub struct About<'a> {
     pub loop_lines: &'a [u32],
     /// The given bound of each loop.
     pub given: &'a [Option<u64>],
-    /// Why the paths of a run depend on the order of memory accesses, if they do; the times of
-    /// these runs then do not apply to others.
+    /// Why the paths of a run depend on the order of memory accesses; `None` if they do not. The
+    /// times of such runs do not apply to other runs.
     pub decided_by_order: Option<String>,
-    /// Why this was not looked for, if it was not.
+    /// Why the runs did not look for races; `None` if they did.
     pub races_not_looked_for: Option<String>,
 }
 
@@ -290,7 +290,7 @@ fn estimate_rows(found: &Estimates, mark: Cycles) -> Vec<EstimateRow> {
     let blocks = blocks.unwrap_or_else(|| {
         let why = match &found.sections {
             Err(why @ (NoSections::Early(_) | NoSections::Again(_))) => why.to_string(),
-            _ => "traces do not tell which warps are a block".to_owned(),
+            _ => "traces do not state which warps form a block".to_owned(),
         };
         EstimateRow::missing("hybrid_blocks", why)
     });
@@ -400,7 +400,7 @@ impl HybridResult {
             let line = of.line.map_or(String::new(), |line| format!(" (line {line})"));
             let given = of.given.map_or(String::new(), |bound| format!(", {bound} given"));
             let _ =
-                writeln!(text, "loop at {name}{line}: {} iterations an entry observed{given}", of.observed);
+                writeln!(text, "loop at {name}{line}: {} iterations per entry observed{given}", of.observed);
         }
         let _ = write!(text, "\nthe longest path of a warp\n\n{}", self.longest_path().render(2, width));
         text += &self.never_taken();
@@ -431,7 +431,7 @@ impl HybridResult {
         table
     }
 
-    /// Returns the paragraph on the transitions that no warp took, which is empty if there are none.
+    /// Returns the paragraph on the transitions that no warp took; it is empty if there are none.
     fn never_taken(&self) -> String {
         let never: Vec<String> = self
             .transitions

@@ -17,13 +17,13 @@ pub struct ImportResult {
     /// The text of the machine file.
     pub machine: String,
     /// Options that became settings, or that agree with the base machine.
-    pub used: Vec<Used>,
+    pub used: Vec<UsedOption>,
     /// Options without a counterpart.
-    pub without_counterpart: Vec<Left>,
+    pub without_counterpart: Vec<UnusedOption>,
     /// Unknown options.
-    pub unknown: Vec<Left>,
+    pub unknown: Vec<UnusedOption>,
     /// Options that a later one overrides.
-    pub repeated: Vec<Left>,
+    pub repeated: Vec<UnusedOption>,
     /// Options that affect timing and are not given; the settings of the base machine apply.
     pub not_given: Vec<&'static str>,
 }
@@ -31,7 +31,7 @@ pub struct ImportResult {
 /// An option and the settings made from it.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Used {
+pub struct UsedOption {
     /// The name of the option.
     pub option: String,
     /// Its value.
@@ -48,7 +48,7 @@ pub struct Used {
 /// An option that did not become a setting.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Left {
+pub struct UnusedOption {
     /// The name of the option.
     pub option: String,
     /// Its value.
@@ -75,7 +75,7 @@ impl ImportResult {
         for option in &imported.options {
             let note = match &option.became {
                 Became::Settings(settings) => {
-                    all.used.push(Used {
+                    all.used.push(UsedOption {
                         option: option.name.clone(),
                         value: option.value.clone(),
                         place: place(option),
@@ -90,8 +90,12 @@ impl ImportResult {
                 }
                 Became::Repeated(file, line) => format!("{file}:{line} counts"),
             };
-            let left =
-                Left { option: option.name.clone(), value: option.value.clone(), place: place(option), note };
+            let left = UnusedOption {
+                option: option.name.clone(),
+                value: option.value.clone(),
+                place: place(option),
+                note,
+            };
             match &option.became {
                 Became::Nothing(_) => all.without_counterpart.push(left),
                 Became::Unknown(_) => all.unknown.push(left),
@@ -115,27 +119,31 @@ impl ImportResult {
                 lines.iter().for_each(|line| text.push_str(&format!("//   {line}\n")));
             }
         };
-        let said = |option: &str, value: &str| clean(&format!("{option} {value}"));
+        let option_and_value = |option: &str, value: &str| clean(&format!("{option} {value}"));
         let otherwise = self.used.iter().filter_map(|used| {
-            let but = used.but.as_ref()?;
-            Some(format!("{} ({but})", said(&used.option, &used.value)))
+            let difference = used.but.as_ref()?;
+            Some(format!("{} ({difference})", option_and_value(&used.option, &used.value)))
         });
         part("Options from which the machine differs", otherwise.collect());
-        let left = |all: &[Left]| -> Vec<String> {
-            let line = |left: &Left| {
+        let left = |all: &[UnusedOption]| -> Vec<String> {
+            let line = |left: &UnusedOption| {
                 let note =
                     if left.note.is_empty() { String::new() } else { format!(" ({})", clean(&left.note)) };
-                said(&left.option, &left.value) + &note
+                option_and_value(&left.option, &left.value) + &note
             };
             all.iter().map(line).collect()
         };
         part("Not known", left(&self.unknown));
         part("Without a counterpart", left(&self.without_counterpart));
         part("Given again later", left(&self.repeated));
-        part("Not given, as the base has it", self.not_given.iter().map(|&name| name.to_owned()).collect());
+        part(
+            "Not given; the settings of the base machine apply",
+            self.not_given.iter().map(|&name| name.to_owned()).collect(),
+        );
         let used = self.used.iter().filter(|used| !used.settings.is_empty());
-        let used = used
-            .map(|used| format!("{}: {}", said(&used.option, &used.value), clean(&used.settings.join(" "))));
+        let used = used.map(|used| {
+            format!("{}: {}", option_and_value(&used.option, &used.value), clean(&used.settings.join(" ")))
+        });
         part("Settings", used.collect());
         text
     }

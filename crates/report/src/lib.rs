@@ -1,9 +1,9 @@
 //! The results of commands, as text for people and as data for scripts. The functions of this crate
 //! are pure: they turn values into text.
 //!
-//! The results of a command are one struct, in the file of its name; both text and JSON are made
-//! from it. [`output`] holds what all commands share. The JSON Schema files in `schemas/` are
-//! generated from these types.
+//! The results of a command are one struct, in the file with the name of the command. Both text and
+//! JSON are made from it. [`output`] holds what all commands share. The JSON Schema files in
+//! `schemas/` are generated from these types.
 
 pub mod ablation;
 pub mod all_paths;

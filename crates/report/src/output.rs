@@ -122,8 +122,8 @@ impl Stopped {
             Self::Interrupt => "stopped by Ctrl-C",
             Self::Terminated => "stopped by SIGTERM",
             Self::TimeLimit => "stopped by --time-limit",
-            Self::MaxStates => "--max-states allows more",
-            Self::Memory => "more would not fit in the memory that may be used",
+            Self::MaxStates => "stopped by --max-states",
+            Self::Memory => "stopped because the memory was used up",
         }
     }
 }
@@ -178,7 +178,7 @@ impl Batch {
         Self { complete: false, stopped, ..Self::default() }
     }
 
-    /// Returns what people must know besides the results; the text is empty if the command
+    /// Returns the text on whether and how the command ended early; it is empty if the command
     /// completed.
     pub fn text(&self) -> String {
         let mut text = String::new();

@@ -208,7 +208,7 @@ impl Anomaly {
         let [before, after] = &self.drawings;
         let _ = writeln!(text, "\nbefore: makespan {}\n{before}", self.makespan_before);
         let _ = writeln!(text, "after: makespan {}\n{after}", self.makespan_after);
-        let _ = writeln!(text, "{tried}; to see each side again:");
+        let _ = writeln!(text, "{tried}; commands that draw the two schedules:");
         let _ = writeln!(text, "  {}\n  {}\n", self.command_before, self.command_after);
         text
     }

@@ -13,7 +13,7 @@ const WIDTH: u64 = 100;
 
 /// The legend of the letters.
 pub const LEGEND: &str =
-    "# exec phase   - idle phase   . delayed by others   X x the same phases where marked (exec, idle)\n";
+    "# exec phase   - idle phase   . delayed by others   X x marked phases (exec, idle)\n";
 
 /// Draws a schedule of `warps` warps. `marked` lists the marked phases by warp, index of the pair,
 /// and kind.

@@ -163,11 +163,11 @@ impl PhasesResult {
             Some(_) => "\nnote: no upper bounds of phases and warps: ",
             None => "\nnote: ",
         });
-        let said = self.no_upper_bounds.unwrap_or(
+        let note = self.no_upper_bounds.unwrap_or(
             "PUB and WUB are the paper's upper bounds of a phase and of a warp, as published, for work-conserving policies; `check` \
              judges the largest WUB as GUB",
         );
-        text.push_str(said);
+        text.push_str(note);
         text.push('\n');
         for note in &self.notes {
             let _ = write!(text, "\nnote: the paths depend on timing: {note}\n");

@@ -45,7 +45,7 @@ pub struct Step {
     pub warp_instructions: u64,
     /// The verdict over all gating bounds.
     pub verdict: Status,
-    /// The sum of each bound; its overestimation is that of the sums.
+    /// The sum of each bound. Its overestimation compares this sum with the sum of the makespans.
     pub bounds: Vec<Bound>,
 }
 
@@ -74,7 +74,7 @@ pub struct LaunchResult<'a> {
     pub bounds: Vec<Bound>,
 }
 
-/// The launches of an application; each is made when it is serialized.
+/// The launches of an application. The report of each launch is made when it is serialized.
 #[derive(Clone, Copy, Debug)]
 pub struct Each<'a> {
     application: &'a Application,

@@ -48,7 +48,7 @@ pub struct RunResult<'a> {
     /// Counts of memory transactions and DRAM commands, on machines with a memory system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
-    /// Which units and instructions the cycles went to; absent if the run was made for speed.
+    /// Which units and instructions the cycles went to; absent with `--timings`.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
     /// The critical path, with `--explain`.
@@ -182,7 +182,7 @@ pub struct Seconds {
 }
 
 impl<'a> RunResult<'a> {
-    /// Extends the report of a judged run by what `run` reports.
+    /// Extends the report of a judged run by the results that only `run` reports.
     pub fn new(check: CheckResult<'a>, checked: &JudgedLaunch) -> Self {
         let sub_core = |(sub_core, used): (usize, &warpbound_sim::SubCoreResult)| SubCore {
             sub_core,

@@ -17,7 +17,7 @@ use super::{
     inspect, list, output, phases, pwcet, reproduce, run, suite, sweep, wcet, worst,
 };
 
-/// Stands for [`warpbound_trace::why::Kind`] in a schema. The kinds are those of a crate that has no schemas.
+/// Stands for [`warpbound_trace::why::Kind`] in a schema, because that crate has no schemas.
 pub struct Kind;
 
 impl JsonSchema for Kind {
@@ -79,8 +79,8 @@ fn the_schema_files_are_those_of_the_types() {
             std::fs::write(&path, schema).unwrap();
         }
         let file = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(file == *schema, "schemas/{name}.json is not that of the types: see the head of this file");
+        assert!(file == *schema, "schemas/{name}.json does not match the types: see the head of this file");
     }
     let files = std::fs::read_dir(&folder).unwrap().count();
-    assert_eq!(files, all.len(), "a file in schemas/ is of no command");
+    assert_eq!(files, all.len(), "a file in schemas/ belongs to no command");
 }

@@ -19,8 +19,8 @@ impl Style {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Wraps lines of prose that are too long, between words. If a line begins with a label
-    /// followed by two spaces, its continuation lines are indented to the text after the label.
+    /// Wraps lines of prose that are too long. If a line begins with a label followed by two
+    /// spaces, its continuation lines are indented to the text after the label.
     pub fn fill(self, text: &str) -> String {
         let Some(width) = self.width else { return text.to_owned() };
         let lines = text.split_inclusive('\n').map(|line| {
@@ -45,14 +45,14 @@ fn broken(line: &str, width: usize) -> String {
     while !rest.is_empty() {
         let gap = rest.len() - rest.trim_start_matches(' ').len();
         let word = rest[gap..].split(' ').next().unwrap_or_default();
-        let (gap, room) = (&rest[..gap], char_width(word));
-        if !first && used + gap.len() + room > width {
+        let (gap, length) = (&rest[..gap], char_width(word));
+        if !first && used + gap.len() + length > width {
             text.push('\n');
             text.push_str(&" ".repeat(hang));
-            used = hang + room;
+            used = hang + length;
         } else {
             text.push_str(gap);
-            used += gap.len() + room;
+            used += gap.len() + length;
         }
         text.push_str(word);
         rest = &rest[gap.len() + word.len()..];

@@ -1,5 +1,6 @@
-//! The output of `check`: one kernel in full, or several in a table with a line each. Of each
-//! result only what its form shows is kept, so that the results of very many kernels fit in memory.
+//! The output of `check`: one kernel in full, or several in a table with a line each. Only the
+//! parts of a result that its form shows are kept, so that the results of very many kernels fit in
+//! memory.
 
 use std::fmt::Write;
 
@@ -32,7 +33,7 @@ pub enum Form {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CheckReport {
-    // its results are those of the form JSON
+    // its results are empty for the forms other than JSON
     #[serde(flatten)]
     #[cfg_attr(test, schemars(with = "Output<CheckResult<'static>>"))]
     output: Output<Box<RawValue>>,
@@ -41,10 +42,10 @@ pub struct CheckReport {
     /// The verdict over the results so far.
     #[serde(skip)]
     verdict: Option<Verdict>,
-    /// The results of the form in full.
+    /// The text of each result, if they are shown in full.
     #[serde(skip)]
     text: String,
-    /// The results of the form of a table.
+    /// The rows of the table, if the results are shown in one.
     #[serde(skip)]
     rows: Vec<Row>,
     /// The number of results.
@@ -143,7 +144,8 @@ impl Row {
 
 /// Returns the table of the runs.
 fn table(runs: &[Row], machines: bool, style: Style) -> String {
-    // a bound of only some runs also has a column; all runs list their bounds in the same order
+    // a bound that only some runs have also gets a column; all runs list their bounds in the same
+    // order
     let mut names: Vec<&str> = Vec::new();
     for run in runs {
         let mut from = 0;
@@ -191,7 +193,7 @@ fn table(runs: &[Row], machines: bool, style: Style) -> String {
     table.render(0, style.width)
 }
 
-/// Returns the number of blocks, and of how many if some are missing; for a program, the number of
+/// Returns the number of blocks, with the total if some are missing; for a program, the number of
 /// launches.
 fn of_launch(run: &CheckResult) -> String {
     let done = run.program.as_ref().map_or(run.blocks_done(), |program| program.done());

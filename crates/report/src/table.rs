@@ -46,17 +46,17 @@ impl Table {
     /// dropped, and a line at the end names them. No row takes more than one line.
     pub fn render(&self, indent: usize, width: Option<usize>) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let room = width.map_or(usize::MAX, |width| width.saturating_sub(indent));
+        let available = width.map_or(usize::MAX, |width| width.saturating_sub(indent));
         let mut shown: Vec<usize> = (0..columns).collect();
-        let mut widths = self.fitted(&shown, room);
-        while shown.len() > 1 && total(&widths, &shown) > room {
+        let mut widths = self.fitted(&shown, available);
+        while shown.len() > 1 && total(&widths, &shown) > available {
             let expendable = self.expendable.iter().find(|column| shown.contains(column) && **column > 0);
-            let gone = expendable.copied().unwrap_or(shown[shown.len() - 1]);
-            shown.retain(|column| *column != gone);
-            widths = self.fitted(&shown, room);
+            let dropped = expendable.copied().unwrap_or(shown[shown.len() - 1]);
+            shown.retain(|column| *column != dropped);
+            widths = self.fitted(&shown, available);
         }
         if let [only] = shown[..] {
-            widths[only] = widths[only].min(room.max(CUT.len()));
+            widths[only] = widths[only].min(available.max(CUT.len()));
         }
         let mut text = String::new();
         for row in &self.rows {
@@ -83,13 +83,13 @@ impl Table {
 
     /// Returns the width of each column. The widest columns that can be cut are narrowed until all
     /// that are shown fit, or nothing more can be cut.
-    fn fitted(&self, shown: &[usize], room: usize) -> Vec<usize> {
+    fn fitted(&self, shown: &[usize], available: usize) -> Vec<usize> {
         let columns = shown.last().map_or(0, |last| last + 1);
         let mut widths: Vec<usize> = (0..columns).map(|column| self.natural(column)).collect();
         let least: Vec<usize> = (0..columns).map(|column| self.least(column)).collect();
-        for _ in room..total(&widths, shown) {
-            let can = shown.iter().copied().filter(|&column| widths[column] > least[column]);
-            let Some(widest) = can.max_by_key(|&column| widths[column]) else { break };
+        for _ in available..total(&widths, shown) {
+            let shrinkable = shown.iter().copied().filter(|&column| widths[column] > least[column]);
+            let Some(widest) = shrinkable.max_by_key(|&column| widths[column]) else { break };
             widths[widest] -= 1;
         }
         widths

@@ -57,8 +57,7 @@ pub struct Bound {
     pub value: Option<u64>,
     /// The verdict.
     pub status: Status,
-    /// Why the bound has no value or no verdict. It is stated for the whole run only, not for its
-    /// parts.
+    /// Why the bound has no value or no verdict. Only the bounds on the whole run state the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// (bound - makespan) / makespan.
@@ -97,8 +96,8 @@ impl Bound {
         }
     }
 
-    /// Returns the bound on every possible makespan. The verdict is that of the worst case; `worst`
-    /// is its makespan, if known.
+    /// Returns the bound on every possible makespan. The verdict is the one on the worst case;
+    /// `worst` is the makespan of the worst case, if it is known.
     pub fn of_worst_case(
         name: &'static str,
         value: Option<Guarantee>,
@@ -139,8 +138,8 @@ pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
     let mut table = Table::new(["bound", "cycles", over, "status", ""], &[0, 3, 4]);
     for (index, bound) in bounds.iter().enumerate() {
         // a long reason is printed only once
-        let said = bounds[..index].iter().find(|before| before.reason == bound.reason);
-        let more = match (&bound.reason, said) {
+        let printed = bounds[..index].iter().find(|before| before.reason == bound.reason);
+        let more = match (&bound.reason, printed) {
             (Some(reason), _) if is_list(reason) => String::new(),
             (Some(_), Some(before)) => format!("as {}", before.name),
             (Some(reason), None) => reason.clone(),
@@ -167,7 +166,7 @@ fn premises(bounds: &[Bound], style: Style) -> String {
     for bound in bounds {
         for part in bound.reason.iter().filter(|reason| is_list(reason)).flat_map(|reason| reason.split("; "))
         {
-            match rows.iter_mut().find(|(said, _)| *said == part) {
+            match rows.iter_mut().find(|(printed, _)| *printed == part) {
                 Some((_, names)) => names.push(bound.name),
                 None => rows.push((part, vec![bound.name])),
             }

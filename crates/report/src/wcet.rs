@@ -1,4 +1,4 @@
-//! The report of several methods for the worst case of a kernel, side by side.
+//! The report that compares several methods for the worst case of a kernel.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -41,8 +41,8 @@ pub struct WcetResult {
     pub shortest: u64,
     /// The value of each method; the first is the longest simulated time.
     pub methods: Vec<MethodRow>,
-    /// Why races were not looked for, if they were not; the report then holds for the paths of one
-    /// order of accesses.
+    /// Why the run did not look for races; absent if it did. If it did not, the report holds only
+    /// for the paths of one order of accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
@@ -68,7 +68,7 @@ pub struct MethodRow {
     /// Whether the value is known to be too small, because a run, or a schedule of the paths of a
     /// run, takes longer.
     pub undershoots: bool,
-    /// The seed of the input that the value is from, if it is from a single one.
+    /// The seed of the input from which the value results, if it is a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// A remark: the policy, or why there is no value.
@@ -89,7 +89,7 @@ pub enum About {
     PathsUnproved,
     /// The paths of the runs under one policy; proved.
     PathsUnderPolicy,
-    /// Nothing that is proved: an estimate from the times of the runs.
+    /// An estimate from the times of the runs; nothing is proved.
     Estimate,
     /// All inputs and all work-conserving schedules; proved.
     All,
@@ -108,8 +108,8 @@ impl About {
         }
     }
 
-    /// Returns what a bound on the paths of runs holds for, and its policy if it is for a single
-    /// one.
+    /// Returns what a bound on the paths of runs holds for, and its policy if it holds for one
+    /// policy only.
     pub fn of_bound(name: &str, proved: bool) -> (Self, Option<String>) {
         match (bound::policy_of(name), proved) {
             (None, true) => (Self::Paths, None),
@@ -153,8 +153,8 @@ pub struct Simulated {
     bounds: Vec<BoundOfRuns>,
     /// The policies of the runs, with their schedules.
     schedules: Vec<Schedules>,
-    /// Why the paths of a run depend on the order of memory accesses, or why this was not looked
-    /// for.
+    /// Why the paths of a run depend on the order of memory accesses, or why the run did not look
+    /// for such a dependence.
     decided_by_order: Option<String>,
     races_not_looked_for: Option<String>,
 }
@@ -200,11 +200,11 @@ impl Simulated {
     }
 
     /// Returns the row of a bound over the paths of the runs.
-    fn bound_row(&self, bound: &BoundOfRuns, of: Occurred) -> MethodRow {
+    fn bound_row(&self, bound: &BoundOfRuns, occurred: Occurred) -> MethodRow {
         let BoundOfRuns { name, proved, value } = bound;
         let (about, policy) = About::of_bound(name, *proved);
         let value = value.clone().map(|(value, seed)| (value.cycles(), Some(seed)));
-        let mut row = of.row(name, about, value);
+        let mut row = occurred.row(name, about, value);
         if let Some(policy) = policy {
             // runs and schedules under other policies do not contradict it
             let longest = self.longest_under.iter().find(|(other, _)| *other == policy);
@@ -252,31 +252,31 @@ impl Largest {
         let (longest, seed, scheduler) =
             self.simulated.longest.clone().unwrap_or((Cycles::ZERO, 0, String::new()));
         // the longest time that is known to occur
-        let truth = match self.explored {
+        let longest_known = match self.explored {
             Explored::Worst(worst, _) => longest.max(worst.cycles()),
             Explored::Missing(_) => longest,
         };
-        let of = Occurred { longest, truth };
+        let occurred = Occurred { longest, longest_known };
         let simulated = Ok((longest, Some(seed)));
-        let mut rows = vec![of.row("simulated", About::Runs, simulated)];
+        let mut rows = vec![occurred.row("simulated", About::Runs, simulated)];
         rows[0].note = Some(format!("under {scheduler}"));
         let explored = match &self.explored {
             Explored::Worst(worst, seed) => Ok((worst.cycles(), Some(*seed))),
             Explored::Missing(why) => Err(why.clone()),
         };
-        rows.push(of.row("explored", About::Paths, explored));
-        rows.extend(self.simulated.bounds.iter().map(|bound| self.simulated.bound_row(bound, of)));
-        rows.extend(self.estimate_rows(of));
+        rows.push(occurred.row("explored", About::Paths, explored));
+        rows.extend(self.simulated.bounds.iter().map(|bound| self.simulated.bound_row(bound, occurred)));
+        rows.extend(self.estimate_rows(occurred));
         let found = match &self.found {
             AllPathsValue::Bound(value) => Ok((value.cycles(), None)),
             AllPathsValue::Missing(why) => Err(why.clone()),
         };
-        rows.push(of.row("static", About::All, found));
+        rows.push(occurred.row("static", About::All, found));
         rows
     }
 
     /// Returns the row of every estimate from times between points of the code.
-    fn estimate_rows(&self, of: Occurred) -> Vec<MethodRow> {
+    fn estimate_rows(&self, occurred: Occurred) -> Vec<MethodRow> {
         // times measured with one order of accesses do not apply to other orders
         let estimates = match &self.simulated.decided_by_order {
             Some(why) => Err(why.clone()),
@@ -284,7 +284,7 @@ impl Largest {
         };
         let row = |name, which: fn(&Estimates) -> Estimate| {
             let value = estimates.as_ref().map(|found| (which(found).value, None)).map_err(Clone::clone);
-            of.row(name, About::Estimate, value)
+            occurred.row(name, About::Estimate, value)
         };
         let mut rows = vec![
             row("z_warp", |found| found.warp),
@@ -293,10 +293,10 @@ impl Largest {
         ];
         // the blocks are known, because every run was simulated
         if let Ok(Estimates { blocks: Some(blocks), sections, .. }) = &estimates {
-            rows.push(of.row("hybrid_blocks", About::Estimate, Ok((blocks.value, None))));
+            rows.push(occurred.row("hybrid_blocks", About::Estimate, Ok((blocks.value, None))));
             let value =
                 sections.as_ref().map(|found| (found.hybrid.value, None)).map_err(|why| why.to_string());
-            rows.push(of.row("hybrid_sections", About::Estimate, value));
+            rows.push(occurred.row("hybrid_sections", About::Estimate, value));
         }
         rows
     }
@@ -308,7 +308,7 @@ struct Occurred {
     /// The longest simulated time.
     longest: Cycles,
     /// The longest time that is known to occur.
-    truth: Cycles,
+    longest_known: Cycles,
 }
 
 impl Occurred {
@@ -331,7 +331,7 @@ impl Occurred {
             policy: None,
             value: known.map(|(value, _)| value.get()),
             over: known.and_then(|(value, _)| over(*value)),
-            undershoots: known.is_some_and(|(value, _)| *value < self.truth),
+            undershoots: known.is_some_and(|(value, _)| *value < self.longest_known),
             seed: known.and_then(|(_, seed)| *seed),
             note: value.err(),
         }

@@ -1,5 +1,5 @@
-//! The report of the distance between bounds and the truth: makespans, the worst schedule that a
-//! search found, and bounds.
+//! The report of the distance between bounds and the worst case: makespans, the worst schedule that
+//! a search found, and bounds.
 
 use std::fmt::Write;
 
@@ -50,8 +50,8 @@ pub struct WorstResult {
     /// Whether no schedule takes longer, because every schedule was explored or a proved bound is
     /// attained.
     pub exact: bool,
-    /// The method that found it: policy, rules, climbing or exploration; for several blocks, the
-    /// one that comes last in this order.
+    /// The method that found this makespan: policy, rules, climbing or exploration. For several
+    /// blocks, this is the method that comes last in this order.
     pub found_by: &'static str,
     /// The longest makespan under gto, lrr and oldest, as far as the search tried them.
     pub worst_of_policies: u64,
@@ -73,8 +73,8 @@ pub struct WorstResult {
     /// The replay file of the worst schedule, with `--schedule`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
-    /// Why races were not looked for, if they were not; the report then holds for the paths of one
-    /// order of accesses.
+    /// Why the run did not look for races; absent if it did. If it did not, the report holds only
+    /// for the paths of one order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
 }
@@ -131,7 +131,7 @@ pub struct Launch<'a> {
     pub warp_instructions: u64,
     /// The policies with their makespans.
     pub policies: Vec<(String, Cycles)>,
-    /// Why races were not looked for, if they were not.
+    /// Why the run did not look for races; `None` if it did.
     pub races_not_looked_for: Option<String>,
 }
 
@@ -155,7 +155,7 @@ pub struct Sum {
 }
 
 impl Default for Sum {
-    /// Returns the results for no block.
+    /// Returns the sum over zero blocks.
     fn default() -> Self {
         Self {
             searched: 0,

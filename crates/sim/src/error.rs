@@ -42,7 +42,7 @@ impl fmt::Display for RunError {
         match self {
             Self::Replay(error) => error.fmt(f),
             Self::Deadlock(deadlock) => {
-                write!(f, "deadlock at cycle {}: every warp left waits at a barrier:", deadlock.cycle)?;
+                write!(f, "deadlock at cycle {}: every remaining warp waits at a barrier:", deadlock.cycle)?;
                 for (block, warp, pc) in &deadlock.warps {
                     write!(f, " block {} warp {}", block.get(), warp.get())?;
                     if let Some(pc) = pc {

@@ -47,7 +47,7 @@ pub fn simulate<S: BlockSource, O: Observer>(
 ///
 /// # Panics
 /// Panics if `left` comes from a launch on another machine.
-#[allow(clippy::too_many_arguments, reason = "simulate's, and two more")]
+#[allow(clippy::too_many_arguments, reason = "the arguments of `simulate`, and two more")]
 pub fn simulate_after<S: BlockSource, O: Observer>(
     left: &mut CarriedState,
     threads: usize,
@@ -64,7 +64,9 @@ pub fn simulate_after<S: BlockSource, O: Observer>(
     let ran = on_engine(&on, left, &mut source, resident_blocks, observer, &mut on_block);
     ran.map_err(|error| match error {
         SimError::Run(error) => SimError::Run(error),
-        SimError::Source(Kept) => SimError::Source(source.error.expect("it is kept where it is found")),
+        SimError::Source(Kept) => {
+            SimError::Source(source.error.expect("a source that fails has stored its error"))
+        }
     })
 }
 

@@ -29,8 +29,8 @@
 //! `s mod n`, where s is the warp's slot on the SM; where one block is resident at a time, s is the
 //! warp's id.
 //! * Each sub-core has its own issue slot, which issues one instruction per cycle, and its own
-//!   policy, which sees only the warps of the sub-core and restarts with each block like any other
-//!   policy. A policy is work conserving if each sub-core that has a ready warp issues one.
+//!   policy. The policy sees only the warps of the sub-core and restarts with each block like any
+//!   other policy. A policy is work conserving if each sub-core that has a ready warp issues one.
 //!   `random` draws from one ChaCha stream per sub-core. A replay file contains the issues of all
 //!   sub-cores, and each sub-core takes those of its own warps.
 //! * Each sub-core has its own copy of each unit; a *shared* unit exists once. A shared unit serves

@@ -75,10 +75,10 @@ impl<'a, 's> Supply<'a, 's> {
     /// Creates the supply of a source, for SMs that hold `resident` blocks at a time.
     pub fn new(source: &'a mut AnySource<'s>, resident: u32) -> Result<Self, SimError<Kept>> {
         let mut first = BlockPaths::default();
-        let there = source.next_block(&mut first).map_err(SimError::Source)?;
+        let has_block = source.next_block(&mut first).map_err(SimError::Source)?;
         let (warps, layout) = (first.warps.len(), Layout::of(&first, resident));
-        let first = there.then_some(first);
-        Ok(Self { source, first, warps, layout, exhausted: !there, given: 0 })
+        let first = has_block.then_some(first);
+        Ok(Self { source, first, warps, layout, exhausted: !has_block, given: 0 })
     }
 
     /// Returns the arrangement of the blocks on each SM.
@@ -96,23 +96,23 @@ impl<'a, 's> Supply<'a, 's> {
         self.source
     }
 
-    /// Reads the next block into `room` and returns whether there was one. The block fits into a
+    /// Reads the next block into `paths` and returns whether there was one. The block fits into a
     /// CTA slot.
     ///
     /// # Errors
     /// Returns the error of the source, or an error if the block does not fit.
-    pub fn next(&mut self, room: &mut BlockPaths) -> Result<bool, SimError<Kept>> {
+    pub fn next(&mut self, paths: &mut BlockPaths) -> Result<bool, SimError<Kept>> {
         if self.exhausted {
             return Ok(false);
         }
         match self.first.take() {
-            Some(first) => *room = first,
-            None => self.exhausted = !self.source.next_block(room).map_err(SimError::Source)?,
+            Some(first) => *paths = first,
+            None => self.exhausted = !self.source.next_block(paths).map_err(SimError::Source)?,
         }
         if self.exhausted {
             return Ok(false);
         }
-        self.layout.fits(room)?;
+        self.layout.fits(paths)?;
         self.given += 1;
         Ok(true)
     }

@@ -104,9 +104,9 @@ impl Wheel {
     #[inline]
     pub fn next(&self, now: u64) -> u64 {
         let bucket = now as usize % SPAN;
-        let here = self.used[bucket / 64] >> (bucket % 64);
-        let near = if here != 0 {
-            now + u64::from(here.trailing_zeros())
+        let current_word = self.used[bucket / 64] >> (bucket % 64);
+        let near = if current_word != 0 {
+            now + u64::from(current_word.trailing_zeros())
         } else if self.used_words == 0 {
             u64::MAX
         } else {

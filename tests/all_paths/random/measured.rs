@@ -134,8 +134,8 @@ fn tidy(mut words: Vec<Word>) -> Vec<Word> {
     words
 }
 
-/// Returns the words of a set after any of these; `left` receives those that have left the
-/// enclosing loop. Returns `None` if there are too many.
+/// Returns the words of a set after any of the words `before`; `left` receives those that have left
+/// the enclosing loop. Returns `None` if there are too many.
 fn words(set: &PathSet, mut before: Vec<Word>, left: &mut Vec<Word>) -> Option<Vec<Word>> {
     for part in set.parts() {
         if before.len() > MAX_WORDS || left.len() > MAX_WORDS {
@@ -264,7 +264,7 @@ fn the_value_of_a_set_is_that_of_its_longest_path() {
 }
 
 #[test]
-fn rounds_left_out_are_those_that_repeat() {
+fn only_repeated_iterations_are_left_out() {
     let program = program();
     let machine = crate::shipped::machine("ecrts25-orin-banks");
     let table = TimingTable::new(&program, &machine).unwrap();

@@ -6,7 +6,7 @@ use warpbound::path::{PathPart, PathSet, Step};
 
 type Places = BTreeSet<usize>;
 
-/// Returns whether these steps are one of the paths of a set, with as many transactions or fewer.
+/// Returns whether these steps are one of the paths of a set, with at most as many transactions.
 pub fn contains(set: &PathSet, steps: &[Step]) -> bool {
     after(set, steps, &Places::from([0]), &mut Places::new()).contains(&steps.len())
 }

@@ -35,7 +35,8 @@ pub struct Case {
     pub inputs: Vec<Vec<u32>>,
     /// The value of `%r9`.
     pub number: u32,
-    /// Whether every loop gets its bound at once, or none if it is not needed.
+    /// Whether the bounds of the loops are given at once; otherwise they are given if the analysis
+    /// needs them.
     pub bounds_first: bool,
     /// A number that is added to the bounds.
     pub slack: u64,
@@ -53,7 +54,7 @@ pub struct Counts {
     pub bounded: u64,
     /// The number of paths for which `PathSet::contains` differs from the independent check.
     pub membership: u64,
-    /// The number of launches of which several blocks are resident together.
+    /// The number of launches with several blocks that are resident together.
     pub resident: u64,
     /// The number of blocks of which all schedules were simulated.
     pub explored: u64,
@@ -64,9 +65,9 @@ pub struct Counts {
 
 /// The result of a case without a violation.
 #[derive(Debug)]
-pub enum Went {
+pub enum CaseResult {
     Held(Counts),
-    /// There is no run, for this reason.
+    /// The kernel could not be run, for this reason.
     NoRun(String),
     /// The analysis rejected the kernel.
     Refused(String),
@@ -119,7 +120,7 @@ const STEPS: u64 = 40_000;
 ///
 /// # Errors
 /// Returns a description of what contradicts the claims.
-pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) -> Result<Went, String> {
+pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) -> Result<CaseResult, String> {
     let program = case.program(isa).unwrap_or_else(|error| panic!("{error}\n{}", case.text()));
     let launches: Vec<Launch> = case.inputs.iter().map(|input| case.launch(input)).collect();
     let options = Options::of(machine, 1 << 18);
@@ -127,12 +128,12 @@ pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) ->
     for launch in &launches {
         match executed(&program, launch, options) {
             Ok(blocks) => runs.push(blocks),
-            Err(error) => return Ok(Went::NoRun(error)),
+            Err(error) => return Ok(CaseResult::NoRun(error)),
         }
     }
     let observed = match lanes::observed_bounds(&program, case.block, runs.iter().flatten(), case.by_warp) {
         Ok(observed) => observed,
-        Err(error) => return Ok(Went::Refused(error)),
+        Err(error) => return Ok(CaseResult::Refused(error)),
     };
     let bounds: HashMap<Pc, u64> = observed.into_iter().map(|(pc, most)| (pc, most + case.slack)).collect();
     let monitor = ProgressMonitor::default();
@@ -155,7 +156,7 @@ pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) ->
         Err(error) if error.contains("has no path within the bounds") => {
             return Err(format!("no path: {error}\nbounds {bounds:?}"));
         }
-        Err(error) => return Ok(Went::Refused(error)),
+        Err(error) => return Ok(CaseResult::Refused(error)),
     };
     let table = TimingTable::new(&program, machine).map_err(|e| e.to_string())?;
     let values: Vec<u64> = sets.iter().map(|block| static_bound(&table, &block.warps).value.get()).collect();
@@ -230,7 +231,7 @@ pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) ->
     let looped =
         sets.iter().flat_map(|block| &block.warps).filter(|set| format!("{set:?}").contains("Loop("));
     counts.sets_with_loops = looped.count() as u64;
-    Ok(Went::Held(counts))
+    Ok(CaseResult::Held(counts))
 }
 
 /// Statistics over many cases.
@@ -253,7 +254,7 @@ fn reason(error: &str) -> String {
 const MACHINES: [&str; 3] = ["ecrts25-orin-banks", "ecrts25-orin", "ecrts25-orin-4sub"];
 
 /// Returns the index of the machine for a seed.
-fn which(seed: u64) -> usize {
+fn machine_index(seed: u64) -> usize {
     match seed % 8 {
         3 => 1,
         5 | 7 => 2,
@@ -272,8 +273,8 @@ fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration) -> Campaign
         }
         let case = generate::case(seed);
         all.kernels += 1;
-        match attack(&case, &isa, &machines[which(seed)], seed % 2 == 0) {
-            Ok(Went::Held(counts)) => {
+        match attack(&case, &isa, &machines[machine_index(seed)], seed % 2 == 0) {
+            Ok(CaseResult::Held(counts)) => {
                 all.held += 1;
                 all.counts.paths += counts.paths;
                 all.counts.runs += counts.runs;
@@ -285,8 +286,8 @@ fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration) -> Campaign
                 all.counts.resident += counts.resident;
                 all.counts.explored += counts.explored;
             }
-            Ok(Went::NoRun(error)) => *all.no_run.entry(reason(&error)).or_default() += 1,
-            Ok(Went::Refused(error)) => *all.refused.entry(reason(&error)).or_default() += 1,
+            Ok(CaseResult::NoRun(error)) => *all.no_run.entry(reason(&error)).or_default() += 1,
+            Ok(CaseResult::Refused(error)) => *all.refused.entry(reason(&error)).or_default() += 1,
             Err(error) => all.violations.push((seed, error)),
         }
     }
@@ -327,9 +328,9 @@ fn show() {
     }
     println!("grid {:?} block {:?} slack {} first {}", case.grid, case.block, case.slack, case.bounds_first);
     let machines = MACHINES.map(crate::shipped::machine);
-    let went = attack(&case, &crate::shipped::isa(), &machines[which(seed)], true);
-    match went {
-        Ok(went) => println!("{went:?}"),
+    let outcome = attack(&case, &crate::shipped::isa(), &machines[machine_index(seed)], true);
+    match outcome {
+        Ok(outcome) => println!("{outcome:?}"),
         Err(violation) => println!("{violation}"),
     }
 }

@@ -24,8 +24,8 @@ fn value(residency: Residency, shares: &[BlockShare]) -> u64 {
     launch.value().cycles().get()
 }
 
-/// Compares launches of several copies of the blocks, each with the paths of another run: RBB is at
-/// most the bound over all paths, and equals it if every block has one path and there is one
+/// Compares launches of several copies of the blocks, each with the paths of another run. RBB is at
+/// most the bound over all paths; both are equal if every block has one path and there is one
 /// sub-core. Returns the number of comparisons.
 pub fn attack(table: &TimingTable, sets: &[&[PathSet]], runs: &[Vec<BlockPaths>]) -> Result<u64, String> {
     let mut analyser = Analyser::new(table);

@@ -1,6 +1,6 @@
 //! Kernels written to contradict the argument, one for each possible flaw.
 
-use super::{Case, Went, attack};
+use super::{Case, CaseResult, attack};
 
 fn case(threads: u32, body: &str, inputs: Vec<Vec<u32>>) -> Case {
     Case {
@@ -18,7 +18,7 @@ fn case(threads: u32, body: &str, inputs: Vec<Vec<u32>>) -> Case {
 fn holds(case: &Case) {
     let machine = crate::shipped::machine("ecrts25-orin-banks");
     match attack(case, &crate::shipped::isa(), &machine, true) {
-        Ok(Went::Held(counts)) => println!("{counts:?}"),
+        Ok(CaseResult::Held(counts)) => println!("{counts:?}"),
         Ok(other) => println!("{other:?}"),
         Err(violation) => panic!("{violation:.2000}\n{}", case.text()),
     }
@@ -38,7 +38,7 @@ fn a_shuffle_reads_what_the_other_side_wrote() {
 
 /// Lanes leave a loop by two exits that wait, in each iteration.
 #[test]
-fn two_ways_out_that_wait_in_each_round() {
+fn two_exits_that_wait_in_each_iteration() {
     let body = format!(
         "{LANE}\nmov.u32 %r2, 0;\nL: setp.ne.u32 %p0, %r1, %r2;\n@%p0 bra C;\nadd.u32 %r4, %r4, 1;\nbra OUT;\n\
          C: add.u32 %r2, %r2, 1;\nsetp.ne.u32 %p1, %r1, %r2;\n@%p1 bra D;\nadd.u32 %r5, %r5, 1;\nbra OUT;\n\
@@ -82,7 +82,7 @@ fn a_select_of_the_clock() {
     holds(&case(32, &body, vec![vec![0; 32], vec![1; 32], (0..32).map(|lane| lane & 1).collect()]));
 }
 
-/// All lanes of a barrier have ended in one run, and none in another.
+/// All lanes that a barrier concerns have ended in one run, and none of them in another.
 #[test]
 fn a_barrier_whose_lanes_may_have_ended() {
     let body = format!(
@@ -93,8 +93,8 @@ fn a_barrier_whose_lanes_may_have_ended() {
     holds(&case(32, &body, vec![ended, others]));
 }
 
-/// As `lanes_end_in_a_loop_that_others_left`, with a bound that lets iterations be walked one by
-/// one.
+/// The kernel of `lanes_end_in_a_loop_that_others_left`, with a bound that is small enough to walk
+/// the iterations one by one.
 #[test]
 fn lanes_end_in_a_short_loop_that_others_left() {
     let body = format!(
@@ -109,7 +109,7 @@ fn lanes_end_in_a_short_loop_that_others_left() {
 /// The exit of a loop runs before the remaining lanes continue: the warp leaves the loop and enters
 /// it again.
 #[test]
-fn a_way_out_that_runs_first() {
+fn an_exit_that_runs_first() {
     let body = format!(
         "{LANE}\nmov.u32 %r2, 0;\nL: setp.eq.u32 %p0, %r1, %r2;\nadd.u32 %r2, %r2, 1;\n@%p0 bra A;\nadd.u32 %r5, %r5, 1;\nbra L;\n\
          A: add.u32 %r4, %r4, 1;\nbra OUT;\nOUT: ret;"
@@ -122,9 +122,9 @@ fn a_way_out_that_runs_first() {
     holds(&by_warp);
 }
 
-/// An exit of a loop whose lanes diverge, which all lanes that reach it are known to take.
+/// A loop with diverged lanes has an exit that all lanes that reach it are known to take.
 #[test]
-fn a_known_way_out_where_lanes_went_apart() {
+fn a_known_exit_with_diverged_lanes() {
     // lanes below 14 leave in the first iteration; the others iterate depending on data
     let body = format!(
         "{LANE}\nmov.u32 %r2, 0;\nH: setp.lt.u32 %p0, %r0, 14;\n@!%p0 bra E;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra LATCH;\n\

@@ -33,15 +33,18 @@ pub fn answers(dir: &Path, args: &[&str]) -> Taken {
     // limits of time, and of requested memory
     let limits = ["--time-limit", "5", "--max-memory", "256M"];
     let output = command(dir, &[args, &limits].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!said.contains("panicked"), "{args:?}: {said}");
+    let error_text = String::from_utf8_lossy(&output.stderr);
+    assert!(!error_text.contains("panicked"), "{args:?}: {error_text}");
     match output.status.code() {
         Some(0 | 3) => Taken::Accepted,
         Some(1) => {
             // a table of results itself reports the errors of single kernels
-            assert!(said.contains("error: ") || !output.stdout.is_empty(), "{args:?} says nothing: {said}");
+            assert!(
+                error_text.contains("error: ") || !output.stdout.is_empty(),
+                "{args:?} says nothing: {error_text}"
+            );
             Taken::Refused
         }
-        _ => panic!("{args:?} ends with {}: {said}", output.status),
+        _ => panic!("{args:?} ends with {}: {error_text}", output.status),
     }
 }

@@ -3,8 +3,9 @@
 use warpbound_core::path::{LoopIterations, PathPart, PathSet, Step};
 
 /// A quantity that is updated by each step, and whose update is linear in the algebra of maximum
-/// and sum. That means that an update of the maximum of two states is the maximum of their updates,
-/// and that adding a constant to a state adds the same constant to everything that follows from it.
+/// and sum. That means two things: an update of the maximum of two states is the maximum of their
+/// updates; and adding a constant to a state adds the same constant to everything that follows from
+/// it.
 pub(super) trait Measure {
     /// The value after some steps.
     type State: Clone;
@@ -98,14 +99,14 @@ fn walk_part<M: Measure>(
             walk(measure, rest, &mut more, last, left);
             measure.join(state, &more);
         }
-        PathPart::Loop(rounds) => rounds_of(measure, rounds, state),
+        PathPart::Loop(iterations) => over_loop(measure, iterations, state),
         PathPart::Leave(way) => {
-            let mut gone = state.clone();
-            walk(measure, &way.paths, &mut gone, false, &mut None);
+            let mut leaving = state.clone();
+            walk(measure, &way.paths, &mut leaving, false, &mut None);
             if way.first {
-                measure.join(state, &gone);
+                measure.join(state, &leaving);
             }
-            join_into(measure, left, &gone);
+            join_into(measure, left, &leaving);
         }
     }
 }
@@ -118,25 +119,25 @@ fn join_into<M: Measure>(measure: &M, into: &mut Option<M::State>, other: &M::St
 }
 
 /// Walks a loop, from its beginning to where all lanes have left it.
-fn rounds_of<M: Measure>(measure: &M, rounds: &LoopIterations, state: &mut M::State) {
+fn over_loop<M: Measure>(measure: &M, iterations: &LoopIterations, state: &mut M::State) {
     let mut left = None;
-    repeat(measure, state, rounds.most.saturating_add(1), |state| {
-        walk(measure, &rounds.round, state, false, &mut left);
+    repeat(measure, state, iterations.most.saturating_add(1), |state| {
+        walk(measure, &iterations.round, state, false, &mut left);
     });
     let Some(mut left) = left else { return };
-    if rounds.ways_after().next().is_some() {
+    if iterations.ways_after().next().is_some() {
         // the lanes that left in earlier iterations, one after the other
         let mut most = left.clone();
-        let ways = rounds.ways_after().count() as u64;
-        let waiting = rounds.most.saturating_add(1).saturating_mul(ways) - 1;
+        let ways = iterations.ways_after().count() as u64;
+        let waiting = iterations.most.saturating_add(1).saturating_mul(ways) - 1;
         repeat(measure, &mut left, waiting, |state| {
             let mut after = None;
-            for way in rounds.ways_after() {
-                let mut gone = state.clone();
-                walk(measure, way, &mut gone, false, &mut None);
-                join_into(measure, &mut after, &gone);
+            for way in iterations.ways_after() {
+                let mut leaving = state.clone();
+                walk(measure, way, &mut leaving, false, &mut None);
+                join_into(measure, &mut after, &leaving);
             }
-            *state = after.expect("there is a way");
+            *state = after.expect("the iterator of ways is not empty");
             measure.join(&mut most, state);
         });
         left = most;
@@ -144,11 +145,11 @@ fn rounds_of<M: Measure>(measure: &M, rounds: &LoopIterations, state: &mut M::St
     *state = left;
 }
 
-/// Executes `times` iterations. An iteration is linear: once a state equals an earlier one plus a
-/// constant, the iterations from there on repeat those before, each later by that constant. The
-/// result of a repetition changes from one repetition to the next by the same amount, up or down,
-/// so that the maximum occurs in the first or in the last one, and all repetitions between them are
-/// skipped.
+/// Executes `times` iterations. An iteration is linear. Therefore, once a state equals an earlier
+/// one plus a constant, the iterations between the two states repeat, and each repetition adds the
+/// constant. The result of a repetition changes from one repetition to the next by the same amount,
+/// up or down. The maximum therefore occurs in the first or in the last repetition, and all
+/// repetitions between them are skipped.
 fn repeat<M: Measure>(measure: &M, state: &mut M::State, times: u64, mut round: impl FnMut(&mut M::State)) {
     // the period is found with Brent's algorithm: the reference state is renewed after 1, 2, 4, ..
     // iterations

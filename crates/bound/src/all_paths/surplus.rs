@@ -12,7 +12,7 @@ pub(super) struct Surplus<'t>(pub(super) &'t TimingTable);
 
 /// The state of a warp. All instants are reduced by the initiations issued so far.
 #[derive(Clone, Debug)]
-pub(super) struct Over {
+pub(super) struct ReducedInstants {
     /// The earliest cycle in which the next instruction may issue.
     next: i64,
     /// The cycle in which the register's value becomes available, by register.
@@ -29,7 +29,7 @@ pub(super) struct Over {
     barriers: u64,
 }
 
-impl Over {
+impl ReducedInstants {
     /// Returns the largest C - S of a section, including the current one.
     pub(super) fn largest(&self) -> i64 {
         self.ended.map_or(self.done, |ended| ended.max(self.done))
@@ -57,8 +57,8 @@ impl Over {
 
 impl Surplus<'_> {
     /// Returns the state at the beginning of a section.
-    pub(super) fn begin(&self) -> Over {
-        Over {
+    pub(super) fn begin(&self) -> ReducedInstants {
+        ReducedInstants {
             next: 0,
             available: vec![0; self.0.regs()],
             free: vec![0; self.0.units()],
@@ -71,9 +71,9 @@ impl Surplus<'_> {
 }
 
 impl Measure for Surplus<'_> {
-    type State = Over;
+    type State = ReducedInstants;
 
-    fn step(&self, state: &mut Over, step: Step) {
+    fn step(&self, state: &mut ReducedInstants, step: Step) {
         let table = self.0;
         if !table.issues(step) {
             return;
@@ -92,7 +92,7 @@ impl Measure for Surplus<'_> {
         state.ahead = state.ahead.max(issue);
         state.each(|instant| *instant = instant.saturating_sub(init));
         if table.instr(step.pc()).flow == Flow::Barrier {
-            *state = Over {
+            *state = ReducedInstants {
                 ended: Some(state.largest()),
                 ahead: state.ahead,
                 barriers: state.barriers.saturating_add(1),
@@ -101,7 +101,7 @@ impl Measure for Surplus<'_> {
         }
     }
 
-    fn join(&self, state: &mut Over, other: &Over) {
+    fn join(&self, state: &mut ReducedInstants, other: &ReducedInstants) {
         let larger = |mine: &mut i64, theirs: &i64| *mine = (*mine).max(*theirs);
         larger(&mut state.next, &other.next);
         larger(&mut state.done, &other.done);
@@ -112,13 +112,13 @@ impl Measure for Surplus<'_> {
         state.free.iter_mut().zip(&other.free).for_each(|(mine, theirs)| larger(mine, theirs));
     }
 
-    fn growth(&self, before: &Over, after: &Over) -> Option<Growth> {
+    fn growth(&self, before: &ReducedInstants, after: &ReducedInstants) -> Option<Growth> {
         let growth = Growth::from(after.next) - Growth::from(before.next);
         let linear = growth >= 0 || before.barriers == after.barriers;
         (linear && before.later().eq(after.later())).then_some(growth)
     }
 
-    fn grow(&self, state: &mut Over, by: Growth) {
+    fn grow(&self, state: &mut ReducedInstants, by: Growth) {
         let by = i64::try_from(by).unwrap_or(if by < 0 { i64::MIN } else { i64::MAX });
         state.each(|instant| *instant = instant.saturating_add(by));
     }

@@ -117,10 +117,10 @@ impl LaunchShares {
     /// goes to SM i mod M, CTA slot i div M.
     fn of_sm(&self, sm: usize) -> i128 {
         let residency = &self.residency;
-        let here: Vec<&BlockShare> = self.blocks.iter().skip(sm).step_by(residency.sms).collect();
-        let load: u64 = here.iter().map(|block| block.load).sum();
+        let blocks: Vec<&BlockShare> = self.blocks.iter().skip(sm).step_by(residency.sms).collect();
+        let load: u64 = blocks.iter().map(|block| block.load).sum();
         let mut on_core = [0; SubCores::MAX];
-        for (place, block) in here.iter().enumerate() {
+        for (place, block) in blocks.iter().enumerate() {
             for class in 0..residency.sub_cores {
                 on_core[(place * residency.warps + class) % residency.sub_cores] += block.of_class[class];
             }
@@ -130,12 +130,12 @@ impl LaunchShares {
             let counted = if block.stages <= 1 || self.keeps_sub_core() {
                 on_one
             } else {
-                let others = here.iter().enumerate().filter(|(other, _)| *other != index);
+                let others = blocks.iter().enumerate().filter(|(other, _)| *other != index);
                 load + others.map(|(_, other)| other.repeated(block.stages - 1)).sum::<u64>()
             };
             i128::from(counted) + block.surplus
         };
-        here.iter().enumerate().map(of_block).max().unwrap_or(0)
+        blocks.iter().enumerate().map(of_block).max().unwrap_or(0)
     }
 
     /// Returns R times the work that changes of sub-core add, if a chain has this many of them

@@ -5,7 +5,7 @@ use crate::resources::MAX_INSTRUCTIONS;
 
 #[derive(Debug, clap::Args)]
 pub struct Ablate {
-    /// Kernels: names, or .warp or launch .ron files [default: the embedded suite]
+    /// Kernels: names, or .warp, launch or program files [default: the embedded suite]
     pub kernels: Vec<String>,
     /// The full machine to start from: an embedded one by name, or a file
     #[arg(long, default_value = "ablation-baseline", value_name = "NAME|FILE")]
@@ -44,7 +44,7 @@ pub enum TableFormat {
 }
 
 impl TableFormat {
-    /// Returns the format of reports and error messages; people read them beside a table in CSV.
+    /// Returns the format of reports and error messages: text if the table is in CSV.
     pub fn of_reports(self) -> Format {
         match self {
             Self::Text | Self::Csv => Format::Text,

@@ -26,7 +26,7 @@ pub struct Check {
     /// Exit with 1 unless every run completed and a gating bound applied to it
     #[arg(long)]
     pub require_verdict: bool,
-    /// Also check the analyser against the simulator on every warp run alone
+    /// Also compare the analyser with the simulator on every warp, which runs alone
     ///
     /// With machine code, also check that its control codes cover its dependences.
     #[arg(long)]

@@ -105,20 +105,20 @@ impl Common {
         (self.races == Races::Report).then(|| self.race_memory as usize * (1 << 20))
     }
 
-    /// Returns the options of a functional run, block by block, that detects races if `--races`
-    /// asks for it.
-    pub fn watched(&self, machine: &Machine) -> Options {
+    /// Returns the options of a functional run, block by block. It detects races unless they
+    /// are ignored.
+    pub fn functional_options(&self, machine: &Machine) -> Options {
         Options::of(machine, self.fuel()).watching(self.race_memory(), BlockOrder::OneByOne)
     }
 
-    /// Returns the most warp instructions that a block may execute; short memory lowers
-    /// `--max-instructions`.
+    /// Returns the most warp instructions that a block may execute: `--max-instructions`, or fewer
+    /// if memory is short.
     pub fn fuel(&self) -> u64 {
         resources::fuel(self.max_instructions)
     }
 
-    /// Returns the options of a run that judges no bound. It looks for races if `--races` asks for
-    /// it.
+    /// Returns the options of a run that judges no bound. It looks for races unless they are
+    /// ignored.
     pub fn run_options<'a>(&self, monitor: &'a ProgressMonitor) -> RunOptions<'a> {
         RunOptions::new(self.fuel(), monitor)
             .threads(self.threads())

@@ -18,7 +18,7 @@ pub struct Family {
     /// Instructions per stage
     #[arg(long, default_value_t = 16, value_name = "N")]
     pub n: u64,
-    /// Let each gate read a short instruction, so that GUB also fails under gto
+    /// Let the instruction between two stages read a short one, so that GUB also fails under gto
     #[arg(long)]
     pub gated: bool,
     /// Write kernel.warp and machine.ron into DIR instead of to stdout
@@ -31,6 +31,6 @@ pub struct Family {
 /// The families of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FamilyName {
-    /// Two warps that alternately block each other; GUB fails by any factor
+    /// Two warps that block each other; their makespan can be any multiple of GUB
     PingPong,
 }

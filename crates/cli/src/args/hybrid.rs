@@ -21,7 +21,7 @@ pub struct Hybrid {
     /// Read traces of `run --trace FILE.ipoints` instead of simulating
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub traces: Vec<PathBuf>,
-    /// Control flow graph that the traces are of, instead of a kernel's
+    /// Control flow graph of the traced code, instead of that of a kernel
     ///
     /// The file has one statement per line, the entry first: `a -> b c` for edges, `a ~> b` for an
     /// edge that divergence adds, `plain b` for a node without an ipoint; `block 4` and `barrier b`

@@ -12,7 +12,7 @@ pub struct Inspect {
     /// List every instruction of machine code with its control codes
     #[arg(long)]
     pub disasm: bool,
-    /// Write a launch file for a kernel of a .ptx file to stdout, arguments guessed
+    /// Write a launch file with guessed arguments to stdout, for a kernel of a .ptx file
     #[arg(long)]
     pub template: bool,
     /// With --template: the kernel, needed if the file has several

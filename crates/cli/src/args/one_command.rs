@@ -13,24 +13,24 @@ type Options = fn(Command) -> Command;
 /// asks for help; the caller then parses it again with all commands, which yields the message.
 pub fn matches(words: &[OsString]) -> Option<ArgMatches> {
     let name = words.iter().skip(1).find_map(|word| word.to_str().filter(|word| !word.starts_with('-')))?;
-    general().subcommand(of(name)?).try_get_matches_from(words).ok()
+    general().subcommand(with_options(name)?).try_get_matches_from(words).ok()
 }
 
-/// Returns the command of this name.
-pub fn known(name: &str) -> Option<&'static str> {
+/// Returns the name if it is that of a command.
+pub fn command_name(name: &str) -> Option<&'static str> {
     COMMANDS.iter().map(|(known, _)| *known).find(|known| *known == name)
 }
 
 /// Returns the name of the command in `matches`.
 pub fn name(matches: &ArgMatches) -> &'static str {
-    matches.subcommand_name().and_then(known).unwrap_or("")
+    matches.subcommand_name().and_then(command_name).unwrap_or("")
 }
 
 fn general() -> Command {
     General::augment_args(Command::new("warpbound").subcommand_required(true))
 }
 
-fn of(name: &str) -> Option<Command> {
+fn with_options(name: &str) -> Option<Command> {
     let (name, options) = COMMANDS.iter().find(|(known, _)| *known == name)?;
     Some(options(Command::new(*name)))
 }
@@ -73,14 +73,14 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn it_is_a_part_of_the_whole() {
+    fn its_options_are_those_of_the_full_parser() {
         let all = Args::command();
         let options = |command: &Command| format!("{:?}", command.get_arguments().collect::<Vec<_>>());
         let names: Vec<&str> = all.get_subcommands().map(Command::get_name).collect();
         assert_eq!(names, COMMANDS.map(|(name, _)| name));
         for command in all.get_subcommands() {
             assert!(command.get_all_aliases().next().is_none(), "{}", command.get_name());
-            assert_eq!(options(&of(command.get_name()).unwrap()), options(command));
+            assert_eq!(options(&with_options(command.get_name()).unwrap()), options(command));
         }
         // the headings of these options in `--help` differ, so only their ids are compared
         let ids =
@@ -89,11 +89,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_is_understood_and_the_rest_is_left() {
-        let of = |line: &str| matches(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
-        for right in ["w check -v a b", "w -q run a --color=never", "w list"] {
-            let (one, all) = (of(right).unwrap(), Args::command().get_matches_from(right.split(' ')));
-            assert_eq!(format!("{one:?}"), format!("{all:?}"), "{right}");
+    fn valid_lines_are_parsed_and_others_are_rejected() {
+        let parsed = |line: &str| matches(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for valid in ["w check -v a b", "w -q run a --color=never", "w list"] {
+            let (one, all) = (parsed(valid).unwrap(), Args::command().get_matches_from(valid.split(' ')));
+            assert_eq!(format!("{one:?}"), format!("{all:?}"), "{valid}");
         }
         for other in [
             "w",
@@ -107,7 +107,7 @@ mod tests {
             "w --color run check a",
             "w --time-limit 3 run a",
         ] {
-            assert!(of(other).is_none(), "{other}");
+            assert!(parsed(other).is_none(), "{other}");
         }
     }
 }

@@ -5,7 +5,7 @@ use warpbound_judge::load::{LaunchOptions, OptionNames};
 /// The options of a launch: a bare .ptx file needs them all; otherwise they override the launch
 /// file.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Launch: needed for a .ptx file, replacing what a launch file says")]
+#[command(next_help_heading = "Launch (a .ptx file needs these options; they override a launch file)")]
 pub struct PtxLaunch {
     /// Kernel: its name or a part of it, mangled or not
     ///
@@ -39,13 +39,13 @@ pub struct PtxLaunch {
     pub compiler: Option<String>,
     /// Run only launch N of a program, or kernel N of a kernelslist.g, from 0
     ///
-    /// A launch of a program finds memory as the launches before it leave it.
+    /// Memory has the contents that the earlier launches of the program leave.
     #[arg(long, value_name = "N")]
     pub launch: Option<u64>,
     /// Change the value of a number that the `let` of a program file defines (repeatable)
     #[arg(long = "let", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     pub constant: Vec<String>,
-    /// With traces: let readers of any predicate wait for the last one that was set
+    /// With traces: assume that a predicate is read wherever one may be read
     ///
     /// Traces leave out predicates. With this option, an instruction that may read a predicate
     /// depends on the last instruction that set one.
@@ -97,7 +97,7 @@ impl PtxLaunch {
                     value.parse().map_err(|_| wrong("true or false".to_owned()))?;
             }
             ("unknown-op", "") => self.unknown_op = Some(value.to_owned()),
-            // a plan says `all` where the whole application is a point beside its kernels
+            // in a plan, `all` stands for the whole application, which is a point of its own
             ("launch", "") if value == "all" => self.launch = None,
             ("launch", "") => {
                 self.launch =

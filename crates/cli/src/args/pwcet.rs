@@ -68,8 +68,8 @@ pub struct Pwcet {
     pub probability: Vec<f64>,
     /// Judge the curve by N further runs, in addition to --runs
     ///
-    /// The result shows the longest of these runs beside the curve, the bounds on their paths, the
-    /// bound over all paths and, for a small block, the worst schedule.
+    /// The result compares the curve with the longest of these runs, the bounds on their paths and
+    /// the bound over all paths. For a small block, it also shows the worst schedule.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub judge: Option<u64>,
     /// With --judge: most states to visit in the exact search for the worst schedule

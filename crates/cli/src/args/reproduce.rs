@@ -32,10 +32,10 @@ pub struct Reproduce {
     pub format: Format,
 }
 
-/// A table or figure that can be reproduced. The names of those of the ECRTS 2025 paper have no
-/// prefix; the others begin with a word for their paper.
+/// A table or figure that can be reproduced. A name without a prefix belongs to the ECRTS 2025
+/// paper; the other names begin with a word for their paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum PaperItem {
     Table2,
     Table3,
     Table3Calls,
@@ -55,8 +55,8 @@ pub enum What {
     Diagxtrm,
 }
 
-impl What {
-    /// All of them, in the order of the papers.
+impl PaperItem {
+    /// All tables and figures, in the order of the papers.
     pub const ALL: [Self; 17] = [
         Self::Fig2,
         Self::Fig3,
@@ -101,7 +101,7 @@ impl What {
     }
 
     /// Returns whether it is computed from the records of a plan.
-    pub fn is_of_a_plan(self) -> bool {
+    pub fn uses_plan(self) -> bool {
         matches!(self, Self::Table3 | Self::Table3Calls | Self::Table4)
     }
 
@@ -123,11 +123,15 @@ impl What {
             Self::Fig4 => ("Figure 4", PAPER, "shorter phases, a longer schedule"),
             Self::Table2 => ("Table 2", PAPER, "what each simplification of the model costs, over a suite"),
             Self::Table3 => ("Table 3", PAPER, "overestimation over a suite, seven latencies"),
-            Self::Table3Calls => ("Table 3", PAPER, "the same over every launch of programs"),
+            Self::Table3Calls => ("Table 3", PAPER, "overestimation over every launch of embedded programs"),
             Self::Table4 => ("Table 4", PAPER, "overestimation of two matrix products, 4 to 32 warps"),
             Self::FermiFig3 => ("Figure 3", fermi::PAPER, "two schedules of 64 threads"),
-            Self::FermiFig4 => ("Figure 4", fermi::PAPER, "a schedule, sub-block twice"),
-            Self::FermiFig5 => ("Figure 5", fermi::PAPER, "a schedule, sub-block three times"),
+            Self::FermiFig4 => {
+                ("Figure 4", fermi::PAPER, "a schedule of 64 threads that execute the sub-block twice")
+            }
+            Self::FermiFig5 => {
+                ("Figure 5", fermi::PAPER, "a schedule of 64 threads that execute the sub-block three times")
+            }
             Self::PastisFig5 => ("Figure 5", pastis::PAPER, "the stack of a warp at SSY or PBK"),
             Self::PastisFig6 => ("Figure 6", pastis::PAPER, "the stack at a branch that two threads take"),
             Self::PastisFig7 => ("Figure 7", pastis::PAPER, "the stack at SYNC or BRK"),

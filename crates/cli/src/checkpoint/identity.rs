@@ -109,6 +109,6 @@ impl Identity {
             })
             .or_else(|| differ("memory of the race detector", watched(known), watched(self)))
             .or_else(|| differ("--self-check", known.self_check.to_string(), self.self_check.to_string()))
-            .or_else(|| (self != known).then(|| "it was made in another way".to_owned()))
+            .or_else(|| (self != known).then(|| "another option is different".to_owned()))
     }
 }

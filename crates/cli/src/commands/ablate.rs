@@ -17,7 +17,7 @@ use warpbound_core::base::Cycles;
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::machine::Machine;
 use warpbound_judge::check::ablation::{MACHINES, Row, Variants, cycles};
-use warpbound_judge::load::{LoadedKernel, ptx_isa};
+use warpbound_judge::load::{Loaded, ptx_isa};
 use warpbound_report::ablation::Ablation;
 use warpbound_report::output::Output;
 use warpbound_sim::PolicySetup;
@@ -50,7 +50,7 @@ pub fn ablation(args: &Ablate, session: &Session, batch: &mut Batch) -> Result<A
     let policy = policies::setup(machine.scheduler())?;
     let mut kernels = Vec::new();
     while let Some((_, name)) = batch.begin(session) {
-        match load::kernel(name, &PtxLaunch::default(), args.seed, &session.monitor) {
+        match load::any(name, &PtxLaunch::default(), args.seed, &session.monitor) {
             Ok(kernel) => kernels.push(kernel),
             Err(problems) => batch.failures.add(name, &problems),
         }
@@ -79,7 +79,7 @@ fn common(args: &Ablate) -> Common {
 /// command was stopped, are reported in the batch. Worker threads take one pair of kernel and
 /// variant after the other; the place of a result depends only on its pair.
 fn rows(
-    kernels: &[LoadedKernel],
+    kernels: &[Loaded],
     variants: &Variants,
     policy: &PolicySetup,
     args: &Ablate,
@@ -98,13 +98,13 @@ fn rows(
                 return done;
             }
             let (kernel, machine) = (&kernels[pair / machines.len()], &machines[pair % machines.len()]);
-            let result = cycles(&kernel.workload, machine, policy, fuel, &session.monitor)
-                .map_err(|problems| problems.with_excerpts(&kernel.code));
+            let result = cycles(kernel.subject(), machine, policy, fuel, &session.monitor)
+                .map_err(|problems| kernel.with_excerpts(problems));
             done.push((pair, result));
         }
     };
-    let blocks: u64 = kernels.iter().map(|kernel| u64::from(kernel.workload.blocks())).sum();
-    session.progress.begin("ablating", Some(blocks * machines.len() as u64), "blocks");
+    let blocks: Option<u64> = kernels.iter().map(|kernel| kernel.blocks(machines.len())).sum();
+    session.progress.begin("ablating", blocks, "blocks");
     let jobs = args.jobs.unwrap_or_else(resources::threads).clamp(1, pairs.max(1));
     let mut results: Vec<(usize, Result<Option<Cycles>, Diagnostics>)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
@@ -117,7 +117,7 @@ fn rows(
     results.sort_by_key(|(pair, _)| *pair);
     let mut rows = Vec::new();
     for (kernel, results) in kernels.iter().zip(results.chunks(machines.len())) {
-        let kernel_name = kernel.workload.name.clone();
+        let kernel_name = kernel.name().to_owned();
         let mut row = Row { kernel: kernel_name, cycles: [0; MACHINES] };
         let mut whole = true;
         for ((_, result), cycles) in results.iter().zip(&mut row.cycles) {
@@ -130,7 +130,7 @@ fn rows(
                 Err(problems) => {
                     // all variants of a kernel fail for the same reason
                     if std::mem::replace(&mut whole, false) {
-                        batch.failures.add(&kernel.name_given, problems);
+                        batch.failures.add(kernel.name_given(), problems);
                     }
                 }
             }

@@ -4,8 +4,8 @@ use crate::args::{Check, Common, PtxLaunch, Races};
 use crate::resources::MAX_INSTRUCTIONS;
 use warpbound_sim::PolicySetup;
 
-/// Returns the `check` command that repeats a run with the same inputs and the machine of `common`;
-/// for a program, one launch if that is given.
+/// Returns the `check` command that repeats a run with the same inputs and the machine of `common`.
+/// For a program, the command repeats only one launch if its index is given.
 pub fn check(
     args: &Check,
     common: &Common,

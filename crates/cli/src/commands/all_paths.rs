@@ -12,7 +12,7 @@ use warpbound_core::diag::Diagnostics;
 use warpbound_exec::Options;
 use warpbound_judge::check::all_paths::{AllPathsOutcome, all_paths, keeps_bounds};
 use warpbound_judge::check::{Plan, Verdict, check};
-use warpbound_report::all_paths::{OfRun, StaticReport, StaticResult};
+use warpbound_report::all_paths::{StaticReport, StaticResult, StaticRun};
 use warpbound_report::output::Output;
 
 /// Runs the command.
@@ -72,7 +72,7 @@ fn row(
         .map_err(|failed| excerpts(failed.problems))?;
     let run = checked.into_iter().next().filter(warpbound_judge::check::JudgedLaunch::is_complete);
     let (Some(run), false) = (run, found == AllPathsOutcome::Stopped) else { return Ok(None) };
-    let run = OfRun { policy: policy.kind(), checked: &run };
+    let run = StaticRun { policy: policy.kind(), checked: &run };
     let result = StaticResult::new(&kernel.workload, &machine, &given, &found, &run);
     let verdict = result.verdict(run.checked);
     Ok(Some((result, verdict)))

@@ -41,7 +41,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         let what = loader().load_at(&names[index], location, &args.ptx.options(args.common.seed), monitor)?;
         Prepared::new(what, &args.common, &lists, &POLICIES)
     };
-    let said = CommandOptions {
+    let command_options = CommandOptions {
         command: "compare",
         kernels: &args.kernels,
         common: &args.common,
@@ -50,7 +50,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
     };
     let own =
         || (0..names.len()).filter_map(|index| Some(prepare(index, &session.monitor).ok()?.own())).collect();
-    let recording = said.recording(args.several.out.as_deref(), &lists, (session, false), own)?;
+    let recording = command_options.recording(args.several.out.as_deref(), &lists, (session, false), own)?;
     let threads = args.several.threads(names.len());
     let work = |index: usize, monitor: &ProgressMonitor, begin: Blocks| {
         let options = args.several.run_options(&args.common, names.len(), monitor).judged_by(&bounds, &[]);
@@ -158,7 +158,7 @@ fn row(
         setups.iter().zip(&all).map(|(setup, run)| run.schedules(&setup.policy.kind())).collect();
     let premises = Explorable { schedules, resident, machine: &setup.machine };
     let (explored, each) = if resident > 1 {
-        // without an exploration, the kernel need not be executed again
+        // nothing is explored, so the kernel is not executed again
         (Explored::NotHandled("blocks are resident together".to_owned()), Vec::new())
     } else {
         session.progress.begin(format!("exploring {label}"), None, "issues");
@@ -188,7 +188,7 @@ fn explored_worst(
     let Setup { machine, common, .. } = setup;
     match what {
         Loaded::Kernel(kernel) => {
-            let mut source = kernel.workload.source(common.watched(machine), &session.monitor)?;
+            let mut source = kernel.workload.source(common.functional_options(machine), &session.monitor)?;
             let program = kernel.workload.program();
             let explored = explored(program, premises, args, &mut source, session)?;
             Ok((premises.of(explored, &source.seen(), program), Vec::new()))
@@ -200,7 +200,7 @@ fn explored_worst(
                 each.resize(each.len().max(statement + 1), none.clone());
                 each[statement] = each[statement].clone().and(worst);
             };
-            let options = common.watched(machine);
+            let options = common.functional_options(machine);
             match &program.application {
                 Application::Program(sequence) => {
                     execute_sequence(sequence, None, options, &session.monitor, &mut |step, run| {
@@ -269,8 +269,8 @@ fn explored(
     let threads = args.several.jobs.unwrap_or_else(resources::threads).max(1);
     let limits = Limits { max_states: args.max_states, max_bytes: resources::of_search(), threads };
     let mut paths = BlockPaths::default();
-    let hopeful = Explored::Exactly(Cycles::ZERO);
-    let mut worst = premises.of_order(hopeful, &Order::AtTheEnd, program);
+    let no_blocks = Explored::Exactly(Cycles::ZERO);
+    let mut worst = premises.of_order(no_blocks, &Order::AtTheEnd, program);
     while source.next_block(&mut paths)? {
         if matches!(worst, Explored::NotHandled(_)) {
             continue;

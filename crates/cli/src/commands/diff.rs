@@ -46,8 +46,8 @@ fn from_words(given: &str, words: &[String], session: &Session) -> Result<Explai
     let parsed = QuotedRun::try_parse_from(words).map_err(|error| {
         // the message and perhaps a tip; the usage after them would be that of another command
         let text = error.render().to_string();
-        let said = text.split("\nUsage:").next().unwrap_or_default().trim_start_matches("error: ");
-        Diagnostic::general(given, said.split_whitespace().collect::<Vec<_>>().join(" ")).hint(hint)
+        let message = text.split("\nUsage:").next().unwrap_or_default().trim_start_matches("error: ");
+        Diagnostic::general(given, message.split_whitespace().collect::<Vec<_>>().join(" ")).hint(hint)
     })?;
     let run = parsed.run;
     let wrong = [

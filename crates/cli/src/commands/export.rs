@@ -104,7 +104,7 @@ impl<'a> Files<'a> {
         let file = self.draft.file(&name).map_err(|error| unwritten(&path, &error))?;
         let mut to = BufWriter::with_capacity(1 << 20, UntilStopped { file, monitor: &self.session.monitor });
         let written = fill(&mut to)?.and_then(|()| to.flush());
-        self.whole()?;
+        self.check_complete()?;
         written.map_err(|error| unwritten(&path, &error))?;
         self.list += &format!("{name}\n");
         Ok(())
@@ -112,12 +112,12 @@ impl<'a> Files<'a> {
 
     /// Returns an error if the command was stopped: an incomplete trace would look like a complete
     /// trace of a shorter run.
-    fn whole(&self) -> Result<(), Diagnostic> {
+    fn check_complete(&self) -> Result<(), Diagnostic> {
         match self.session.stopped() {
             None => Ok(()),
             Some(reason) => {
                 let message =
-                    format!("{}: no file is written, since the traces are not whole", reason.text());
+                    format!("{}: no file is written, since the traces are incomplete", reason.text());
                 Err(Diagnostic::general(format!("--out {}", self.out.display()), message))
             }
         }
@@ -166,7 +166,7 @@ impl<'a> Files<'a> {
     }
 
     fn finish(mut self, session: &Session) -> Outcome {
-        self.whole()?;
+        self.check_complete()?;
         let path = self.out.join(LIST);
         self.outputs.claim("--out", &path)?;
         session.conclude();
@@ -182,7 +182,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// A file that rejects further bytes once the command is requested to stop.
+/// A file that rejects further bytes once the command has to stop.
 struct UntilStopped<'a> {
     file: File,
     monitor: &'a ProgressMonitor,

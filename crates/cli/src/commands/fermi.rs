@@ -1,8 +1,8 @@
 //! `warpbound fermi`: computes the finishing time of the template kernels of Raravi and Andersson,
 //! 2010, over all schedules.
 //!
-//! The command is a study of bounds and not a gate: a refuted bound is a result, and the exit code
-//! is 0.
+//! The command studies bounds and does not judge a program: a refuted bound is a result, and the
+//! exit code is 0.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ use crate::session::Session;
 use warpbound_core::base::Cycles;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_judge::explore::fermi::{Fairness, FermiBound, FermiMachine, TemplateKernel, explore};
-use warpbound_report::fermi::{Cell, FermiResult, KernelBound, Of, OfKernel, Witness, judge};
+use warpbound_report::fermi::{Cell, FermiOutcome, FermiResult, KernelBound, OfKernel, Witness, judge};
 use warpbound_report::output::{Batch, Output, Stopped};
 
 /// The largest end of a range.
@@ -55,7 +55,7 @@ fn report(
     args: &Fermi,
     machine: &FermiMachine,
     fairness: Fairness,
-    all: impl IntoIterator<Item = Of>,
+    all: impl IntoIterator<Item = FermiOutcome>,
     batch: Batch,
     session: &Session,
 ) -> Outcome {
@@ -102,7 +102,7 @@ fn table(args: &Fermi, machine: &FermiMachine, fairness: Fairness, session: &Ses
         true => Batch::default(),
         false => Batch::stopped(Some(session.stopped().unwrap_or(Stopped::MaxStates))),
     };
-    report(args, machine, fairness, cells.into_iter().map(Of::Cell), batch, session)
+    report(args, machine, fairness, cells.into_iter().map(FermiOutcome::Cell), batch, session)
 }
 
 fn witness(args: &Fermi, machine: &FermiMachine, fairness: Fairness, at: &str, session: &Session) -> Outcome {
@@ -115,11 +115,14 @@ fn witness(args: &Fermi, machine: &FermiMachine, fairness: Fairness, at: &str, s
     session.progress.begin("exploring", None, "");
     let found = explore(machine, &kernel, fairness, max_states(args), &session.monitor).map_err(|_| {
         let stopped = session.stopped().map(|reason| Diagnostic::general(&place, reason.text()));
-        let short = || Diagnostic::general(&place, "the states do not suffice").hint("raise --max-states");
+        let short = || {
+            Diagnostic::general(&place, "the search needs more states than --max-states allows")
+                .hint("raise --max-states")
+        };
         stopped.unwrap_or_else(short)
     })?;
     let bounds = judge(machine, fairness, warps, rep, Some(found.worst));
-    let found = Of::Witness(Witness::new(machine, warps, rep, &found, bounds));
+    let found = FermiOutcome::Witness(Witness::new(machine, warps, rep, &found, bounds));
     report(args, machine, fairness, [found], Batch::default(), session)
 }
 
@@ -142,7 +145,7 @@ fn of_kernel(args: &Fermi, machine: &FermiMachine, fairness: Fairness, session: 
                 .collect(),
         })
         .collect();
-    report(args, machine, fairness, all.into_iter().map(Of::Kernel), Batch::default(), session)
+    report(args, machine, fairness, all.into_iter().map(FermiOutcome::Kernel), Batch::default(), session)
 }
 
 /// The memory of a stored state in bytes, including room for growth.

@@ -30,8 +30,8 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
     if is_machine_code(&location) {
         return machine_code(args, &location, session);
     }
-    if let Some(is) = traced(&location, session)? {
-        let result = InspectResult { file: location.shown(), is };
+    if let Some(contents) = traced(&location, session)? {
+        let result = InspectResult { file: location.shown(), contents };
         return output::report(session, args.format, &Output::new("inspect", None, vec![result]));
     }
     let source = location.text()?;
@@ -43,7 +43,7 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
     if args.template {
         return template(args, &location, &source, session);
     }
-    let is = match location.extension().as_str() {
+    let contents = match location.extension().as_str() {
         "ptx" => Contents::Ptx(ptx(&source)?),
         "warp" => Contents::Micro(micro(&location, &source)?),
         // launches and machines are both RON, and differ in the first word
@@ -60,7 +60,7 @@ pub fn run(args: &Inspect, session: &Session) -> Outcome {
                 .into());
         }
     };
-    let result = InspectResult { file: location.shown(), is };
+    let result = InspectResult { file: location.shown(), contents };
     output::report(session, args.format, &Output::new("inspect", None, vec![result]))
 }
 
@@ -100,8 +100,8 @@ fn machine_code(args: &Inspect, location: &Location, session: &Session) -> Outco
         return Err(problem.hint("name the .ptx file that it was made from").into());
     }
     let module = sass::Module::read(&location.shown(), &bytes, &encoding)?;
-    let is = Contents::Cubin(CubinFile::new(&module, &encoding, args.disasm));
-    let result = InspectResult { file: location.shown(), is };
+    let contents = Contents::Cubin(CubinFile::new(&module, &encoding, args.disasm));
+    let result = InspectResult { file: location.shown(), contents };
     output::report(session, args.format, &Output::new("inspect", None, vec![result]))
 }
 

@@ -49,24 +49,24 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
     }
     problems.into_result(())?;
     let mut ending = Ending::default();
-    let mut said = format!("{} of {}", number_of(&all), count(all.sources.len(), "source"));
-    said.push_str(&format!(", {} violated, {} failed\n", all.total.violated, all.total.failed));
+    let mut summary = format!("{} of {}", number_of(&all), count(all.sources.len(), "source"));
+    summary.push_str(&format!(", {} violated, {} failed\n", all.total.violated, all.total.failed));
     if let Some((path, part)) = &mut out {
         let html = page(&all).render();
         part.write_all(html.as_bytes()).map_err(|error| unwritten(path, &error))?;
-        said.push_str(&format!("{}\n", path.display()));
+        summary.push_str(&format!("{}\n", path.display()));
     }
     if let Some(folder) = folder {
         let files = plots(&all).into_iter().map(|plot| (format!("{}.svg", plot.name), plot.svg.into_bytes()));
         let files: Vec<(String, Vec<u8>)> = files.collect();
         folder.check_files(&files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
         folder.write("", &files)?;
-        files.iter().for_each(|(name, _)| said.push_str(&format!("{}\n", folder.path(name).display())));
+        files.iter().for_each(|(name, _)| summary.push_str(&format!("{}\n", folder.path(name).display())));
     }
     if let Some((path, part)) = out {
         part.place().map_err(|error| unwritten(path, &error))?;
     }
-    ending.print(session, &said);
+    ending.print(session, &summary);
     Ok(ending)
 }
 

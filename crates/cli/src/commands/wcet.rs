@@ -42,7 +42,7 @@ pub fn run(args: &Wcet, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// Returns the default policies: those that the bounds hold for.
+/// Returns the default policies: those for which the bounds hold.
 fn kinds(args: &Wcet) -> Vec<SchedulerKind> {
     vec![
         SchedulerKind::Gto,

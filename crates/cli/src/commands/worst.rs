@@ -44,7 +44,9 @@ pub fn run(args: &Worst, session: &Session) -> Outcome {
         return Err(problem.hint("leave it out; `check --scheduler` judges a policy").into());
     }
     if args.budget == 0 {
-        return Err(Diagnostic::general("--budget 0", "no schedule to evaluate").hint("1 or more").into());
+        return Err(Diagnostic::general("--budget 0", "no schedule to evaluate")
+            .hint("give 1 or more")
+            .into());
     }
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     let folder = args.schedule.as_ref();
@@ -171,7 +173,7 @@ fn of_blocks(
     session: &Session,
 ) -> Result<Option<(Sum, String)>, Diagnostics> {
     let table = load::timing(kernel, machine)?;
-    let mut source = kernel.workload.source(args.common.watched(machine), &session.monitor)?;
+    let mut source = kernel.workload.source(args.common.functional_options(machine), &session.monitor)?;
     let mut paths = BlockPaths::default();
     let mut begun = 0;
     let mut known: Vec<(BlockPaths, Found)> = Vec::new();

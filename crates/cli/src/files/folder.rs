@@ -1,4 +1,4 @@
-//! Folders that a run is asked to write.
+//! Folders for the results of a command.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -118,7 +118,7 @@ impl Folder {
 }
 
 /// A set of files that are being written and belong together. If it is dropped before
-/// [`Draft::place`], nothing is left.
+/// [`Draft::place`], the files are removed.
 #[derive(Debug)]
 pub struct Draft {
     dir: PathBuf,

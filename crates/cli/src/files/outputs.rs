@@ -1,4 +1,4 @@
-//! The files that a run is asked to write; they are checked before the simulation starts.
+//! The output files of a command, which are checked before the simulation starts.
 
 use std::fs;
 use std::io;
@@ -43,7 +43,7 @@ impl Outputs {
             return Err(problem("this is the name of a directory").hint("name a file"));
         }
         let name = absolute(path)
-            .map_err(|error| impossible(option, path, &error).hint("its folder has to be there"))?;
+            .map_err(|error| impossible(option, path, &error).hint("create its folder first"))?;
         if let Some(input) = self.inputs.iter().find(|input| is_same(input, &name)) {
             let message = format!("this would overwrite {}, which is read", input.display());
             return Err(problem(&message).hint("choose another name"));

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The unfinished files and folders of this process. A signal handler can remove them, and a later
-/// process can remove those of a process that was killed.
+/// The unfinished files and folders of this process. A signal handler can remove them. If the
+/// process is killed, a later process can remove them.
 #[derive(Clone, Debug, Default)]
 pub struct Parts(Arc<Mutex<Known>>);
 
@@ -81,7 +81,7 @@ impl Parts {
         })
     }
 
-    /// Removes what processes that were killed left unfinished in a folder.
+    /// Removes the unfinished files that killed processes left in a folder.
     pub(super) fn remove_stale(&self, folder: &Path) {
         let mut known = self.lock();
         if !known.clean.insert(folder.to_owned()) {
@@ -119,13 +119,14 @@ fn is_stale(path: &Path) -> bool {
     ours && (maker == process::id() || gone()) && unlocked()
 }
 
-/// Removes something unfinished if possible; a folder with its final name only if it is empty.
+/// Removes an unfinished file or folder if possible. A folder that has its final name is removed
+/// only if it is empty.
 fn remove(path: &Path) {
     let folder = || if maker(path).is_some() { fs::remove_dir_all(path) } else { fs::remove_dir(path) };
     let _ = fs::remove_file(path).or_else(|_| folder());
 }
 
-/// A file that is being written. If it is dropped before [`Part::place`], nothing is left.
+/// A file that is being written. If it is dropped before [`Part::place`], the file is removed.
 #[derive(Debug)]
 pub struct Part {
     target: PathBuf,

@@ -1,4 +1,4 @@
-//! A list that is optimised for few elements.
+//! A list that stores few elements without an allocation.
 
 /// A list that stores up to `N` elements inline and more in a box.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! Basic types of the whole crate: time, ids, masks, and the control of long computations.
+//! Basic types that all crates use: time, ids, masks, and the control of long computations.
 //!
 //! This module is independent of GPUs. Time is an integer and has two types that do not mix: an
 //! instant ([`Cycle`]) and a duration ([`Cycles`]).

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_sink_ends_it() {
+    fn an_error_of_the_sink_ends_the_execution() {
         let begun = std::sync::atomic::AtomicU64::new(0);
         let work = |n: u64| {
             begun.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a scoped thread panicked")]
-    fn a_panic_of_a_worker_goes_on() {
+    fn a_panic_of_a_worker_is_propagated() {
         let _: Result<(), ()> = in_order(0..10, 1, |n| assert!(n < 5, "broken"), |()| Ok(()));
     }
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The progress of a long computation, and a stop request to it.
 ///
 /// The computation polls it regularly, ends early if a stop is requested, and returns what it has
-/// found so far. Nothing else in a result depends on it. It has no clock: the caller decides when
-/// to stop.
+/// found so far. The result depends on the monitor in no other way. The monitor has no clock: the
+/// caller decides when to stop.
 #[derive(Debug, Default)]
 pub struct ProgressMonitor {
     stopped: Arc<AtomicBool>,
@@ -23,8 +23,8 @@ impl ProgressMonitor {
         Self::default()
     }
 
-    /// Returns another monitor that counts separate steps but shares the stop request, for a part of
-    /// the computation whose steps are not displayed.
+    /// Returns another monitor that counts separate steps but shares the stop request. It is for a
+    /// part of the computation whose steps are not displayed.
     #[must_use]
     pub fn beside(&self) -> Self {
         let (stopped, noticed) = (Arc::clone(&self.stopped), Arc::clone(&self.noticed));

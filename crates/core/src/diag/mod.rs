@@ -14,7 +14,7 @@ pub use printable::{
     is_active, printable, printable_in_colour, printable_json, printable_markup, printable_name,
 };
 pub use ron::{from_ron, to_ron, unique_keys};
-pub use ron_words::said as ron_problem;
+pub use ron_words::description as ron_problem;
 pub use similar::closest;
 
 use std::fmt;
@@ -97,8 +97,9 @@ impl SourceText {
         }
     }
 
-    /// Creates a diagnostic at a location that is found word by word, each after the previous one:
-    /// at the last word that is found. If none is found, the joined path is searched literally.
+    /// Creates a diagnostic at the last word of `path` that the text contains, where each word is
+    /// searched after the previous one. If the text contains none of them, the joined path is
+    /// searched literally.
     pub fn error_along(&self, path: &[&str], message: impl Into<String>) -> Diagnostic {
         let mut found = None;
         for part in path {
@@ -135,7 +136,7 @@ fn clamp(n: usize) -> u32 {
 /// Returns the beginning of a line, since a line of garbage can be megabytes long.
 fn excerpt(line: &str) -> String {
     const SHOWN: usize = 160;
-    // one character per character, so that carets are aligned
+    // each character becomes exactly one character, so that the carets stay aligned
     let clean = |c: char| if is_active(c) || c == '\n' { '\u{fffd}' } else { c };
     let mut text: String = line.chars().take(SHOWN).map(clean).collect();
     if line.chars().nth(SHOWN).is_some() {
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_each_forgets_none() {
+    fn map_changes_every_problem() {
         let mut problems = Diagnostics::new();
         (0..MAX_KEPT + 3).for_each(|_| problems.push(Diagnostic::general("x", "bad")));
         let changed = problems.map(|problem| problem.hint("better"));

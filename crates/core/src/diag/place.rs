@@ -88,10 +88,10 @@ impl Place<'_> {
     /// Creates a diagnostic at this value or, if the text does not contain it, at the innermost
     /// enclosing value.
     pub fn error(&self, message: impl Into<String>) -> Diagnostic {
-        let of = self.texts.replaced.iter().rev().find(|(path, _)| self.path.starts_with(path));
-        let once = Entries::default();
-        let (source, path, entries) = match of {
-            Some((replaced, source)) => (source, &self.path[replaced.len()..], &once),
+        let replacement = self.texts.replaced.iter().rev().find(|(path, _)| self.path.starts_with(path));
+        let uncached = Entries::default();
+        let (source, path, entries) = match replacement {
+            Some((replaced, source)) => (source, &self.path[replaced.len()..], &uncached),
             None => (&self.texts.file, self.path.as_slice(), &self.texts.entries),
         };
         source.error(find_with(source.text(), path, entries), message)
@@ -104,14 +104,14 @@ struct Entries(Mutex<HashMap<usize, Arc<[usize]>>>);
 
 impl Clone for Entries {
     fn clone(&self) -> Self {
-        // a copy finds them again
+        // a copy begins with an empty cache
         Self::default()
     }
 }
 
 impl Entries {
     /// Returns the offsets of the entries of the list or tuple at `at`.
-    fn of(&self, text: &str, at: usize) -> Arc<[usize]> {
+    fn offsets(&self, text: &str, at: usize) -> Arc<[usize]> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = || entries(text, at).map(|(_, value)| value).collect();
         known.entry(at).or_insert_with(found).clone()
@@ -128,7 +128,7 @@ fn find_with(text: &str, path: &[Step], known: &Entries) -> Range<usize> {
     let mut start = blank(text, 0);
     for step in path {
         let inside = match step {
-            Step::Item(wanted) => known.of(text, start).get(*wanted).copied(),
+            Step::Item(wanted) => known.offsets(text, start).get(*wanted).copied(),
             Step::Field(name) => {
                 let named = |(key, value): (Option<&str>, usize)| {
                     key.filter(|key| key.trim_matches('"') == name).map(|_| value)
@@ -281,7 +281,7 @@ Launch(
     }
 
     #[test]
-    fn any_text_is_survived() {
+    fn no_text_causes_a_panic() {
         for cut in 0..TEXT.len() {
             for path in [vec![Step::Field("let".into())], vec![Step::Item(4), Step::Item(2), Step::Item(0)]] {
                 let found = find(&TEXT[..cut], &path);
@@ -294,7 +294,7 @@ Launch(
     }
 
     #[test]
-    fn options_stand_for_values_of_the_file() {
+    fn options_replace_values_of_the_file() {
         let mut texts = Texts::new(SourceText::new("k.ron", TEXT));
         let path = vec![Step::Field("args".into()), Step::Item(1)];
         texts.replace(path, SourceText::new("--arg 1=Ptr(\"b\")", "Ptr(\"b\")"));

@@ -1,5 +1,5 @@
-//! Escaping of untrusted text for a terminal or a page. Names and source lines are data; characters
-//! in them that would control the reader's terminal or reorder the text are replaced by escapes.
+//! Escaping of untrusted text for a terminal or a page. Characters in names and source lines that
+//! would control the terminal or reorder the text are replaced by escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -35,15 +35,15 @@ pub fn printable_in_colour(text: &str) -> String {
         let (before, from) = rest.split_at(at);
         safe.push_str(&printable(before));
         let codes = from[2..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
-        let taken = if from[2 + codes..].starts_with('m') { 2 + codes + 1 } else { 0 };
-        safe.push_str(&from[..taken]);
-        let taken = if taken == 0 {
+        let length = if from[2 + codes..].starts_with('m') { 2 + codes + 1 } else { 0 };
+        safe.push_str(&from[..length]);
+        let length = if length == 0 {
             safe.push_str(&printable(&from[..1]));
             1
         } else {
-            taken
+            length
         };
-        rest = &from[taken..];
+        rest = &from[length..];
     }
     safe.push_str(&printable(rest));
     safe
@@ -59,8 +59,8 @@ pub fn printable_json(json: &str) -> Cow<'_, str> {
     })
 }
 
-/// Replaces active characters in a picture or page by a mark, since neither XML nor HTML has
-/// escapes for all of them.
+/// Replaces active characters in a picture or page by a replacement character, since neither XML
+/// nor HTML has escapes for all of them.
 pub fn printable_markup(markup: &str) -> Cow<'_, str> {
     replaced(markup, is_active, |_, safe| safe.push('\u{fffd}'))
 }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_stay_and_nothing_else() {
+    fn only_colour_sequences_remain() {
         assert_eq!(printable_in_colour("\u{1b}[1;31mred\u{1b}[0m"), "\u{1b}[1;31mred\u{1b}[0m");
         assert_eq!(
             printable_in_colour("\u{1b}[2Jx\u{1b}\u{9b}1m\u{1b}["),

@@ -10,7 +10,7 @@ use ron::extensions::Extensions;
 use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::ron_words::{said, suggestion};
+use super::ron_words::{description, suggestion};
 use super::{Diagnostic, Diagnostics, SourceText, shortened};
 
 /// Parses a RON value; optional fields need no `Some(..)`.
@@ -48,7 +48,7 @@ fn problem(source: &SourceText, error: &SpannedError) -> Diagnostic {
     };
     let place = if word.is_empty() { None } else { word_before(text, end, word) };
     let place = place.unwrap_or_else(|| with_its_sign(text, start)..after(text, start));
-    let (message, hint) = (said(&error.code), suggestion(&error.code, &text[place.start..]));
+    let (message, hint) = (description(&error.code), suggestion(&error.code, &text[place.start..]));
     source.error(place, shortened(&message)).hint(hint)
 }
 
@@ -63,9 +63,9 @@ fn with_its_sign(text: &str, start: usize) -> usize {
 fn word_before(text: &str, end: usize, word: &str) -> Option<Range<usize>> {
     let inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let places = text.get(..end)?.rmatch_indices(word).map(|(at, _)| at..at + word.len());
-    let mut whole = places
+    let mut whole_words = places
         .filter(|at| !inner(text[..at.start].chars().next_back()) && !inner(text[at.end..].chars().next()));
-    whole.next()
+    whole_words.next()
 }
 
 /// Returns the end of the character at an offset.

@@ -16,7 +16,7 @@ pub fn said(error: &Error) -> String {
         return text;
     }
     let fixed = match error {
-        Error::Message(message) => return of_serde(message),
+        Error::Message(message) => return reworded(message),
         Error::Io(message) => return message.clone(),
         Error::Eof => "the text ends too early: something that was opened is not closed",
         Error::ExpectedArray => "a list `[...]` is expected here",
@@ -126,7 +126,7 @@ pub(super) fn suggestion(error: &Error, at: &str) -> String {
 }
 
 /// Names the form that a field belongs to, if users know it by that name.
-fn of(outer: &Option<String>) -> String {
+fn in_form(outer: &Option<String>) -> String {
     match outer {
         Some(name) if !is_of_types(name) => format!(" of `{name}`"),
         _ => String::new(),
@@ -168,7 +168,7 @@ fn plain(expected: &str) -> String {
 
 /// Rewords a message of serde that exists only as text: those about untagged enums name a Rust
 /// type.
-fn of_serde(message: &str) -> String {
+fn reworded(message: &str) -> String {
     if message.starts_with("data did not match any variant of untagged enum") {
         return "the value has none of the forms that are allowed here".to_owned();
     }
@@ -216,7 +216,7 @@ mod tests {
     fn messages_are_about_the_file() {
         let nested = format!("Machine(name: \"m\", doc: {}1{})", "[".repeat(400), "]".repeat(400));
         let unit = |text: &str| format!("Machine(name: \"m\", units: {{ \"f\": {text} }}, ops: {{}})");
-        for (text, said, hinted) in [
+        for (text, expected, hinted) in [
             (unit("Uni(init: 1, lat: 0)"), "`Unit(...)` is expected here, not `Uni`", "did you mean `Unit`?"),
             (unit("Unit(lat: 0)"), "the field `init` of `Unit` is missing", "docs/files.md"),
             (unit("Unit(init: \"a\", lat: 0)"), "a whole number is expected here", "docs/files.md"),
@@ -236,7 +236,7 @@ mod tests {
         ] {
             let problems = from_ron::<MachineSpec>(&SourceText::new("m.ron", text.clone())).expect_err(&text);
             let problem = &problems.list()[0];
-            assert!(problem.message.contains(said), "{}", problem.message);
+            assert!(problem.message.contains(expected), "{}", problem.message);
             assert!(problem.hint.contains(hinted), "{}", problem.hint);
             for rust in ["enum", "struct", "variant", "Spec", "identifier", "serde", "u64"] {
                 assert!(!problem.to_string().replace(&problem.excerpt, "").contains(rust), "{problem}");

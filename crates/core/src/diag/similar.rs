@@ -5,11 +5,11 @@ const LONGEST: usize = 200;
 
 /// Returns the known name that `word` is most likely a misspelling of.
 ///
-/// A name is similar if it differs by at most about one edit per three letters of the longer one (a
-/// letter that is missing, added, replaced, or swapped with its neighbour), ignoring case. If there
-/// is none and the word has at least three letters, the result is the shortest name that contains
-/// the word. A word of more than 200 letters has no suggestion, since the time of a comparison
-/// grows with the product of both lengths.
+/// An edit is a letter that is missing, added, replaced, or swapped with its neighbour; case is
+/// ignored. A name is similar if it differs by at most about one edit per three letters of the
+/// longer word. If there is none and the word has at least three letters, the result is the
+/// shortest name that contains the word. A word of more than 200 letters has no suggestion, since
+/// the time of a comparison grows with the product of both lengths.
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().take(LONGEST + 1).count();
     if letters > LONGEST {
@@ -17,7 +17,7 @@ pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     }
     let word = word.to_lowercase();
     let names: Vec<(String, &str)> = known.into_iter().map(|name| (name.to_lowercase(), name)).collect();
-    let slips = names.iter().filter_map(|(lower, name)| {
+    let similar = names.iter().filter_map(|(lower, name)| {
         let length = lower.chars().count();
         let most = ((letters.max(length) + 1) / 3).max(1);
         if letters.abs_diff(length) > most {
@@ -28,7 +28,7 @@ pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         let near = edits <= most && edits < letters.max(length);
         near.then_some((edits, *name))
     });
-    if let Some((_, name)) = slips.min() {
+    if let Some((_, name)) = similar.min() {
         return Some(name);
     }
     let containing = names.iter().filter(|(lower, _)| letters > 2 && lower.contains(&word));
@@ -40,7 +40,7 @@ mod tests {
     use super::{LONGEST, closest};
 
     #[test]
-    fn a_long_word_is_a_slip_of_nothing() {
+    fn a_long_word_has_no_suggestion() {
         let name = "x".repeat(LONGEST);
         let known = [name.as_str()];
         assert_eq!(closest(&name[1..], known), Some(known[0]));
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_found_and_nothing_far_away() {
+    fn misspelled_names_are_found_and_distant_ones_are_not() {
         let policies = ["gto", "lrr", "srr", "gsrr", "oldest", "two-level"];
         let machines = ["ecrts25-orin", "ecrts25-orin-banks", "rtx3070", "accelsim-sm1"];
         for (word, known, meant) in [

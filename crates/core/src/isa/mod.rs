@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// The op class of loads from global memory, whose latency the option `--mem-latency` sets.
 pub const GLOBAL_LOAD: &str = "ld.global";
-/// The op class of barriers. A machine that does not map it gets a unit for it.
+/// The op class of barriers. If a machine does not map it, a unit for barriers is added.
 pub const BARRIER: &str = "barrier";
 
 /// A memory space, as distinguished by op classes and access checks.

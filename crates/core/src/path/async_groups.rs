@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 
 use super::AsyncRing;
 
-/// The maximum number of groups with copies that a warp may have in flight. One slot must stay free
-/// for waits that need not wait.
+/// The maximum number of groups with copies that a warp may have in flight. One slot must stay
+/// free; a wait that has no group to wait for reads it.
 const MAX_IN_FLIGHT: usize = AsyncRing::SLOTS as usize - 1;
 
 /// The commit groups of one warp.

@@ -12,7 +12,7 @@ const WORD: u64 = 4;
 const MAX_WORDS: usize = 8 * WARP_SIZE;
 
 /// Returns the number of transactions beyond those of an access without conflicts: for each pool,
-/// the number of distinct words of the most loaded bank less one, summed over the pools.
+/// the number of distinct words of the most loaded bank minus one, summed over the pools.
 ///
 /// Each enabled lane accesses `bytes` bytes at its address, which is aligned to that size.
 #[inline]
@@ -55,14 +55,14 @@ pub fn most_extra_transactions(
 /// Returns the number of distinct words of the most loaded bank for common patterns of words: all
 /// words, or those of each half, are equally spaced, possibly after the removal of consecutive
 /// duplicates. Returns `None` for other patterns. The number of banks must be a power of two.
-fn most_loaded_in_steps(banks: u64, addresses: &Lanes) -> Option<u32> {
+fn most_loaded_in_pattern(banks: u64, addresses: &Lanes) -> Option<u32> {
     let mut words: Lanes = addresses.map(|address| address / WORD);
-    if let Some(most) = of_steps(banks, &words) {
+    if let Some(most) = most_loaded_with_stride(banks, &words) {
         return Some(most);
     }
     let (first, second) = words.split_at(WARP_SIZE / 2);
     if first == second {
-        return of_steps(banks, first);
+        return most_loaded_with_stride(banks, first);
     }
     let mut count = 1;
     for lane in 1..WARP_SIZE {
@@ -71,11 +71,11 @@ fn most_loaded_in_steps(banks: u64, addresses: &Lanes) -> Option<u32> {
         words[count % WARP_SIZE] = word;
         count += usize::from(word != words[count - 1]);
     }
-    of_steps(banks, &words[..count])
+    most_loaded_with_stride(banks, &words[..count])
 }
 
 /// Returns the number of distinct words of the most loaded bank if the words are equally spaced.
-fn of_steps(banks: u64, words: &[u64]) -> Option<u32> {
+fn most_loaded_with_stride(banks: u64, words: &[u64]) -> Option<u32> {
     let [first, second, ..] = *words else { return Some(words.len() as u32) };
     let step = second.wrapping_sub(first);
     let differ = words.iter().zip(&words[1..]).fold(0, |differ, (a, b)| differ | (b.wrapping_sub(*a) ^ step));
@@ -102,7 +102,7 @@ fn most_loaded<const MOST: usize>(
     if MOST == WARP_SIZE
         && lanes == LaneMask::ALL
         && banks.is_power_of_two()
-        && let Some(most) = most_loaded_in_steps(banks, addresses)
+        && let Some(most) = most_loaded_in_pattern(banks, addresses)
     {
         return most;
     }

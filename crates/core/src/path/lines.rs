@@ -8,7 +8,7 @@ const WORD: u64 = 4;
 
 /// The lines that one instruction touches, collected lane by lane.
 ///
-/// The number of lines per cycle is a matter of timing and not known here.
+/// The number of lines per cycle belongs to the timing and is not considered here.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     /// The lines, in ascending order, and the bytes touched in each. An atomic operation has
@@ -86,20 +86,20 @@ impl Lines {
         }
     }
 
-    /// Moves the group of the instruction to `to`. For a store, the entries of lines whose sectors
-    /// are written only in part state the words that are written.
+    /// Moves the entries of the instruction to `to`. For a store, the entries of lines whose
+    /// sectors are written only in part state the words that are written.
     pub fn finish(&mut self, to: &mut Vec<LineUse>, store: bool) {
         let Some(&(last, _)) = self.pending.last() else {
             to.push(LineUse::none());
             return;
         };
         let room = LineUse::has_room_for_words(last);
-        let mut touched = Touched::of(0, store, room);
+        let mut touched = Touched::new(0, store, room);
         to.reserve(self.pending.len());
         for &(line, bytes) in &self.pending {
             // most often, the same bytes of each line are touched
             if bytes != touched.bytes {
-                touched = Touched::of(bytes, store, room);
+                touched = Touched::new(bytes, store, room);
             }
             to.push(touched.line.moved(line));
             if let Some(words) = touched.words {
@@ -113,18 +113,19 @@ impl Lines {
     }
 }
 
-/// The entries for a line of which certain bytes are touched.
+/// The entries for a line, given the bytes that are touched.
 struct Touched {
     bytes: u128,
-    /// The entry of the line, as if it were the line with number 0.
+    /// The entry of the line, with the number 0 in place of the line number.
     line: LineUse,
-    /// The entry that follows it for the words that are written, if one has to.
+    /// The entry with the words that are written, if a separate entry is needed.
     words: Option<LineUse>,
 }
 
 impl Touched {
-    /// `room` says whether the entry of the line has room for the words of a sector.
-    fn of(bytes: u128, store: bool, room: bool) -> Self {
+    /// Creates the entries. `room` states whether the entry of the line has room for the words of a
+    /// sector.
+    fn new(bytes: u128, store: bool, room: bool) -> Self {
         let sectors = sectors(bytes);
         let whole = Self { bytes, line: LineUse::new(0, sectors, false), words: None };
         if !store {
@@ -143,8 +144,8 @@ impl Touched {
 
 /// Returns the sectors that contain any of these bytes of a line.
 fn sectors(bytes: u128) -> u8 {
-    let of_half = |half: u64| u8::from(half as u32 != 0) | u8::from(half >> 32 != 0) << 1;
-    of_half(bytes as u64) | of_half((bytes >> 64) as u64) << 2
+    let sectors_of_half = |half: u64| u8::from(half as u32 != 0) | u8::from(half >> 32 != 0) << 1;
+    sectors_of_half(bytes as u64) | sectors_of_half((bytes >> 64) as u64) << 2
 }
 
 /// Returns the words of a line all of whose bytes are in the mask.
@@ -153,7 +154,7 @@ fn words(bytes: u128) -> u32 {
 }
 
 fn words_of_half(bytes: u64) -> u32 {
-    // where lanes are scattered, one half is nearly always empty
+    // if the lanes access scattered addresses, one half is nearly always empty
     if bytes == 0 {
         return 0;
     }
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_on_a_line_go_together_and_lines_ascend() {
+    fn lanes_on_a_line_are_merged_and_lines_ascend() {
         let got = group(|lines| [260, 0, 132, 4, 124, 132].into_iter().for_each(|a| lines.touch(a, 4)));
         assert_eq!(got, [(0, 0b1001, false), (128, 0b0001, false), (256, 0b0001, true)]);
         let wide = group(|lines| lines.touch(96, 32));
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_says_which_words_it_writes_if_not_whole_sectors() {
+    fn a_store_states_its_words_unless_it_writes_whole_sectors() {
         let stored = |touch: &dyn Fn(&mut Lines)| {
             let (mut lines, mut uses) = (Lines::default(), Vec::new());
             touch(&mut lines);
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn atomics_on_the_same_bytes_take_passes() {
+    fn atomics_on_the_same_bytes_need_separate_passes() {
         // lanes on words 0, 1, 0, 40, 0: three passes over line 0, the first of which includes word
         // 1
         let got = group(|lines| [0, 4, 0, 160, 0].into_iter().for_each(|a| lines.touch_apart(a, 4)));

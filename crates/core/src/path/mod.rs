@@ -1,8 +1,8 @@
 //! The dynamic instruction sequence that a warp executed, without timing.
 //!
-//! A [`WarpPath`] is the interface between the functional run, which produces it, and the simulator
-//! and the analyser, which consume it. It is compact: four bytes per step, plus one mask per change
-//! of the active lanes. On request it also contains the memory lines of the accesses.
+//! A [`WarpPath`] is the interface between the functional run, which produces it, and the
+//! simulation and the bounds, which use it. It is compact: four bytes per step, plus one mask per
+//! change of the active lanes. On request it also contains the memory lines of the accesses.
 
 mod async_groups;
 mod banks;

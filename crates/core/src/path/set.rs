@@ -66,7 +66,7 @@ pub struct Way {
     /// The paths.
     pub paths: PathSet,
     /// Whether the leaving lanes execute the paths before the remaining lanes continue, rather than
-    /// after those have left.
+    /// after the remaining lanes have left the loop.
     pub first: bool,
 }
 
@@ -178,19 +178,21 @@ impl PathSet {
     }
 
     /// Returns the positions that a path may have after this set if it was at one of the positions
-    /// `from` before, in ascending order. Adds to `left` the positions at which all lanes may have
+    /// `from` before, in ascending order. Adds to `exits` the positions at which all lanes may have
     /// left the enclosing loop.
-    fn ends(&self, steps: &[Step], from: &[usize], last: bool, left: &mut Vec<usize>) -> Vec<usize> {
+    fn ends(&self, steps: &[Step], from: &[usize], last: bool, exits: &mut Vec<usize>) -> Vec<usize> {
         let mut at = from.to_vec();
         for (index, part) in self.parts.iter().enumerate() {
             let last = self.is_end(index, last);
-            let accepted = |at: &usize, step: Step| steps.get(*at).is_some_and(|&taken| accepts(step, taken));
+            let accepted =
+                |at: &usize, step: Step| steps.get(*at).is_some_and(|&executed| accepts(step, executed));
             at = match part {
                 PathPart::Steps(wanted) => at
                     .into_iter()
                     .filter(|&at| {
-                        let taken = steps.get(at..at + wanted.len());
-                        taken.is_some_and(|taken| taken.iter().zip(wanted).all(|(&t, &w)| accepts(w, t)))
+                        let executed = steps.get(at..at + wanted.len());
+                        executed
+                            .is_some_and(|executed| executed.iter().zip(wanted).all(|(&t, &w)| accepts(w, t)))
                     })
                     .map(|at| at + wanted.len())
                     .collect(),
@@ -208,23 +210,23 @@ impl PathSet {
                         .collect()
                 }
                 PathPart::Sides(sides) => {
-                    let first = sides.first.ends(steps, &at, last && !sides.both, left);
+                    let first = sides.first.ends(steps, &at, last && !sides.both, exits);
                     let mut into_second = if sides.second_alone { at.clone() } else { Vec::new() };
                     if sides.both {
                         into_second.extend(&first);
                     }
-                    let second = sides.second.ends(steps, &sorted(into_second), last, left);
+                    let second = sides.second.ends(steps, &sorted(into_second), last, exits);
                     sorted(if sides.first_alone { [first, second].concat() } else { second })
                 }
                 PathPart::Perhaps(rest) => {
-                    let more = rest.ends(steps, &at, last, left);
-                    sorted([at, more].concat())
+                    let after_rest = rest.ends(steps, &at, last, exits);
+                    sorted([at, after_rest].concat())
                 }
-                PathPart::Loop(rounds) => rounds.ends(steps, at),
+                PathPart::Loop(iterations) => iterations.ends(steps, at),
                 PathPart::Leave(way) => {
-                    let gone = way.paths.ends(steps, &at, false, &mut Vec::new());
-                    left.extend(&gone);
-                    sorted(if way.first { [at, gone].concat() } else { at })
+                    let after_exit = way.paths.ends(steps, &at, false, &mut Vec::new());
+                    exits.extend(&after_exit);
+                    sorted(if way.first { [at, after_exit].concat() } else { at })
                 }
             };
         }
@@ -233,7 +235,7 @@ impl PathSet {
 }
 
 impl LoopIterations {
-    /// Returns the paths of lanes that leave while others continue, and that execute after those.
+    /// Returns the paths that leaving lanes execute after the remaining lanes have left the loop.
     #[inline]
     pub fn ways_after(&self) -> impl Iterator<Item = &PathSet> {
         let mut found = Vec::new();
@@ -242,27 +244,29 @@ impl LoopIterations {
     }
 
     fn ends(&self, steps: &[Step], mut at: Vec<usize>) -> Vec<usize> {
-        let mut left = Vec::new();
-        let mut rounds = 0;
-        while !at.is_empty() && rounds <= self.most {
-            at = self.round.ends(steps, &at, false, &mut left);
-            rounds += 1;
+        let mut exits = Vec::new();
+        let mut iterations = 0;
+        while !at.is_empty() && iterations <= self.most {
+            at = self.round.ends(steps, &at, false, &mut exits);
+            iterations += 1;
         }
-        let mut left = sorted(left);
-        let mut more = left.clone();
-        // each iteration adds at most one execution of each path, and the lanes that leave last
-        // have executed theirs
+        let mut exits = sorted(exits);
+        let mut positions = exits.clone();
+        // each iteration adds at most one execution of each path, and `exits` already includes the
+        // paths of the lanes that leave last
         let ways = self.ways_after().count() as u64;
         for _ in 1..self.most.saturating_add(1).saturating_mul(ways) {
-            more = sorted(
-                self.ways_after().flat_map(|way| way.ends(steps, &more, false, &mut Vec::new())).collect(),
+            positions = sorted(
+                self.ways_after()
+                    .flat_map(|way| way.ends(steps, &positions, false, &mut Vec::new()))
+                    .collect(),
             );
-            if more.is_empty() {
+            if positions.is_empty() {
                 break;
             }
-            left.extend(&more);
+            exits.extend(&positions);
         }
-        sorted(left)
+        sorted(exits)
     }
 }
 
@@ -287,13 +291,13 @@ fn sorted(mut places: Vec<usize>) -> Vec<usize> {
 }
 
 /// Returns whether a step equals the wanted one, or has fewer transactions.
-fn accepts(wanted: Step, taken: Step) -> bool {
-    if wanted == taken {
+fn accepts(wanted: Step, executed: Step) -> bool {
+    if wanted == executed {
         return true;
     }
-    let (w, t) = (wanted.memory(), taken.memory());
-    wanted.pc() == taken.pc()
-        && wanted.ends_warp() == taken.ends_warp()
+    let (w, t) = (wanted.memory(), executed.memory());
+    wanted.pc() == executed.pc()
+        && wanted.ends_warp() == executed.ends_warp()
         && w.space == t.space
         && t.extra_transactions <= w.extra_transactions
 }

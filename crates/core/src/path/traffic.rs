@@ -9,9 +9,8 @@ use std::fmt;
 /// ascend. An atomic operation lists a line once per pass over it. A step in which no lane accesses
 /// memory has the group [`LineUse::none`].
 ///
-/// If a store writes a sector only in part, the entry of the line also states the words that it
-/// writes ([`LineUse::in_part`]), or it is followed by an entry that is not a line but states them
-/// ([`LineUse::words`]).
+/// If a store writes a sector only in part, the words that it writes are also stated: in the entry
+/// of the line ([`LineUse::in_part`]), or in a further entry after it ([`LineUse::words`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LineUse(u64);
 
@@ -88,7 +87,7 @@ impl LineUse {
         Self::new(0, 0, true)
     }
 
-    /// Returns the same entry as the last one of its step.
+    /// Returns the same entry, marked as the last one of its step.
     pub const fn ending(self) -> Self {
         Self(self.0 | LAST)
     }
@@ -154,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_come_back() {
+    fn the_parts_of_an_entry_round_trip() {
         for (line, sectors, last) in [(0, 1, false), (0x180_0000, 0xf, true), (u64::MAX >> 7, 0b1010, true)] {
             let used = LineUse::new(line, sectors, last);
             assert_eq!((used.line(), used.sectors(), used.is_last()), (line, sectors, last));
@@ -181,9 +180,9 @@ mod tests {
             assert_eq!((used.written(), used.written_before(), used.is_none()), (words, None, false));
             // lines of a group are kept relative to one of them, and may lie before it
             for by in [1, line.wrapping_neg(), 5_u64.wrapping_neg()] {
-                let there = used.moved(by);
-                assert_eq!((there.written(), there.sectors()), (words, 1 << sector));
-                assert_eq!(there.moved(by.wrapping_neg()), used);
+                let moved = used.moved(by);
+                assert_eq!((moved.written(), moved.sectors()), (words, 1 << sector));
+                assert_eq!(moved.moved(by.wrapping_neg()), used);
             }
             assert_eq!(used.moved(line.wrapping_neg()).line(), 0);
         }

@@ -6,9 +6,9 @@
 //! waits until the counter is zero; `DEPBAR.LE` waits until it is small enough. Instructions that
 //! signal the same barrier are assumed to complete in the order of issue, since `DEPBAR.LE` has no
 //! meaning otherwise. A barrier can therefore be modelled by registers that are numbered after
-//! those of the program: the first is available when all instructions that signalled the barrier
-//! have completed, the second when all but the last one have, and so on, up to the depth that the
-//! program needs.
+//! those of the program. The first register is available when all instructions that signalled the
+//! barrier have completed, and the second one when all but the last have completed. There are as
+//! many registers as the program needs.
 
 use std::ops::Range;
 
@@ -66,8 +66,8 @@ impl BarrierId {
 impl Barriers {
     /// Returns the barriers of machine code; their registers start at `first`.
     pub(super) fn of(code: &MachineCode, first: usize) -> Self {
-        let left = |coded: &super::Coded| coded.drains.map_or(0, |(_, left)| usize::from(left));
-        Self { first, depth: 1 + code.instructions.iter().map(left).max().unwrap_or(0) }
+        let in_flight = |coded: &super::Coded| coded.drains.map_or(0, |(_, left)| usize::from(left));
+        Self { first, depth: 1 + code.instructions.iter().map(in_flight).max().unwrap_or(0) }
     }
 
     /// Returns the total number of registers.
@@ -92,19 +92,19 @@ impl Barriers {
     pub(super) fn read(self, code: &MachineCode, instr: &Instr) -> (RegList, Codes) {
         let Some(coded) = code.of(instr) else { return (RegList::new(), Codes::default()) };
         let control = coded.control;
-        let named = |barrier: Option<u8>| barrier.and_then(BarrierId::new);
+        let barrier_id = |barrier: Option<u8>| barrier.and_then(BarrierId::new);
         let mask = control.wait | coded.waits;
         let all = (0..BarrierId::COUNT as u8).filter(|barrier| mask >> barrier & 1 != 0);
         let all = all.filter_map(BarrierId::new).map(|barrier| self.of_barrier(barrier).start);
-        let some = coded.drains.and_then(|(barrier, left)| {
-            Some(self.of_barrier(BarrierId::new(barrier)?).start + usize::from(left))
+        let drained = coded.drains.and_then(|(barrier, in_flight)| {
+            Some(self.of_barrier(BarrierId::new(barrier)?).start + usize::from(in_flight))
         });
-        let waits = all.chain(some).map(RegId::from_index).collect();
+        let waits = all.chain(drained).map(RegId::from_index).collect();
         let codes = Codes {
             stall: control.stall,
             yields: !control.stay,
-            read: named(control.read_barrier),
-            done: named(control.write_barrier),
+            read: barrier_id(control.read_barrier),
+            done: barrier_id(control.write_barrier),
         };
         (waits, codes)
     }

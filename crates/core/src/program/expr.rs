@@ -213,10 +213,10 @@ impl<'a> Parser<'a> {
         self.text[self.at..].trim_start()
     }
 
-    fn take(&mut self, what: &str) -> bool {
-        let found = self.rest().starts_with(what);
+    fn take(&mut self, token: &str) -> bool {
+        let found = self.rest().starts_with(token);
         if found {
-            self.at = self.text.len() - self.rest().len() + what.len();
+            self.at = self.text.len() - self.rest().len() + token.len();
         }
         found
     }
@@ -277,13 +277,13 @@ impl<'a> Parser<'a> {
         Ok(Node::Binary(op, Box::new((first, second))))
     }
 
-    fn expect(&mut self, what: &str) -> Result<(), String> {
-        if self.take(what) {
+    fn expect(&mut self, token: &str) -> Result<(), String> {
+        if self.take(token) {
             return Ok(());
         }
         match self.rest() {
-            "" => Err(format!("`{what}` is missing at the end")),
-            rest => Err(format!("`{what}` is missing before `{rest}`")),
+            "" => Err(format!("`{token}` is missing at the end")),
+            rest => Err(format!("`{token}` is missing before `{rest}`")),
         }
     }
 }
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_mean_what_c_means() {
+    fn expressions_have_the_values_of_c() {
         for (text, expected) in [
             ("7", 7),
             ("0x1f", 31),
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_value_says_why() {
+    fn errors_state_their_reason() {
         for (text, why) in [
             ("", "ends where a value"),
             ("n +", "ends where a value"),

@@ -3,7 +3,7 @@
 use super::{Instr, KernelCode};
 use crate::machine::{Dependences, Feature, Features, Machine};
 
-/// The offsets and the control codes of the instructions of machine code. Lines are those of a
+/// The offsets and the control codes of the instructions of machine code. Line numbers refer to the
 /// listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineCode {
@@ -96,8 +96,8 @@ impl Control {
     }
 }
 
-/// Prints the codes like disassemblers do: barriers waited for, read barrier, write barrier, yield,
-/// stall count.
+/// Prints the codes in the format of disassemblers: barriers waited for, read barrier, write
+/// barrier, yield, stall count.
 impl std::fmt::Display for Control {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let digit = |barrier: Option<u8>| barrier.map_or('-', |barrier| char::from(b'0' + barrier));

@@ -1,7 +1,7 @@
 //! The decoded form of a kernel: instructions with op classes, registers and executable semantics.
 //!
-//! Every front end produces a [`KernelCode`]. The module `exec` executes its semantics; [`timing`]
-//! binds its op classes to a machine for the simulator and the analyser.
+//! Every front end produces a [`KernelCode`]. The crate `exec` executes its semantics; [`timing`]
+//! binds its op classes to a machine for the simulation and the bounds.
 
 pub mod cfg;
 mod codes;

@@ -81,8 +81,8 @@ pub struct Pointee {
 pub struct Uses {
     /// The parts of parameters in ascending order of parameter and offset.
     pub parts: Vec<Part>,
-    /// The use of each texture and surface reference, indexed like [`KernelCode::references`]; `None`
-    /// for a reference that the kernel only queries.
+    /// The use of each texture and surface reference, indexed like [`KernelCode::references`]. It
+    /// is `None` for a reference that the kernel only queries.
     pub references: Vec<Option<ImageUse>>,
     /// The axes of thread or block ids that the kernel reads.
     pub axes: [bool; 3],
@@ -220,11 +220,11 @@ impl<'a> Flow<'a> {
             Sem::SelectSign { c, float: true, .. } => self.mark(&[*c], true, false),
             Sem::Int { op, ty, src, .. } => {
                 // addition and similar operations do not depend on the sign
-                let tells = matches!(
+                let shows_sign = matches!(
                     op,
                     IntOp::Div | IntOp::Rem | IntOp::Min | IntOp::Max | IntOp::Shr | IntOp::MulWide
                 );
-                if tells {
+                if shows_sign {
                     self.mark(&src[..2], false, ty.signed);
                 }
             }
@@ -233,7 +233,7 @@ impl<'a> Flow<'a> {
                 fetch.dsts.iter().flatten().for_each(|dst| self.mark_as(&[reg(dst)], fetch.ty));
                 self.mark(&fetch.coords, fetch.float, !fetch.float);
             }
-            // no type is known: the user states what this guesses wrongly
+            // these instructions reveal no type; the user corrects a wrong guess
             _ => {}
         }
     }
@@ -362,7 +362,7 @@ impl<'a> Flow<'a> {
                         Matrix::StoreRows { to, .. } => (MatrixTy::F16, &to.addr, true),
                         Matrix::Multiply(_) | Matrix::Transpose { .. } => continue,
                     };
-                    access(addr.base, vec![of_matrix(fragment)], !written, written);
+                    access(addr.base, vec![matrix_element(fragment)], !written, written);
                 }
                 Sem::AsyncCopy { bytes, src, dst, .. } => {
                     let word = Number { bits: (*bytes).min(8) * 8, float: false, signed: false };
@@ -438,11 +438,15 @@ impl<'a> Flow<'a> {
         let accesses = self.accesses();
         // In a sum of two sources, either one may be the pointer. A source that is used alone as an
         // address elsewhere is taken to be the pointer.
-        let alone = accesses.iter().map(|access| access.from).filter(|from| from.count_ones() == 1);
-        let certain = alone.fold(0, |all, from| all | from);
+        let single_sources = accesses.iter().map(|access| access.from).filter(|from| from.count_ones() == 1);
+        let certain_pointers = single_sources.fold(0, |all, from| all | from);
         let mut pointees: BTreeMap<usize, Vec<&Access>> = BTreeMap::new();
         for access in &accesses {
-            let from = if access.from & certain == 0 { access.from } else { access.from & certain };
+            let from = if access.from & certain_pointers == 0 {
+                access.from
+            } else {
+                access.from & certain_pointers
+            };
             for index in (0..self.sources.len()).filter(|index| from & 1 << index != 0) {
                 pointees.entry(index).or_default().push(access);
             }
@@ -536,7 +540,7 @@ fn pointee(accesses: &[&Access]) -> Pointee {
     }
 }
 /// Returns the numeric type of the elements of a matrix; two 4-bit elements share a byte.
-fn of_matrix(ty: MatrixTy) -> Number {
+fn matrix_element(ty: MatrixTy) -> Number {
     let float = matches!(ty, MatrixTy::F16 | MatrixTy::Bf16 | MatrixTy::Tf32 | MatrixTy::F32 | MatrixTy::F64);
     let signed = matches!(ty, MatrixTy::S4 | MatrixTy::S8 | MatrixTy::S32);
     Number { bits: ty.bits().max(8) as u8, float, signed }

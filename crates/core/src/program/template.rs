@@ -122,10 +122,10 @@ struct Guess {
 
 impl Guess {
     fn argument(&mut self, index: usize, param: &Param, parts: &[&Part], ty: Option<&str>) -> Argument {
-        let whole = parts.iter().find(|part| part.offset == 0 && part.size == param.size);
+        let single_part = parts.iter().find(|part| part.offset == 0 && part.size == param.size);
         let name = buffer_name(param, index);
         let pointed = ty.and_then(|ty| ty.strip_suffix('*'));
-        let usage = whole.map(|part| &part.usage);
+        let usage = single_part.map(|part| &part.usage);
         let mut comment = match ty {
             Some(ty) => ty.to_owned(),
             None => match param.ty {
@@ -136,8 +136,8 @@ impl Guess {
         };
         let text = match (pointed, usage) {
             (_, Some(Usage::Image(image))) => {
-                let what = if image.surface { "surface" } else { "texture" };
-                comment = format!("the handle of a {what}, .{}", image.geometry.name());
+                let image_kind = if image.surface { "surface" } else { "texture" };
+                comment = format!("the handle of a {image_kind}, .{}", image.geometry.name());
                 self.image(&name, *image)
             }
             (Some(pointed), usage) => {
@@ -160,14 +160,14 @@ impl Guess {
 
     fn buffer(&mut self, name: &str, known: Option<&str>, pointee: Option<&Pointee>) -> String {
         if let Some(target) = pointee.and_then(|pointee| pointee.pointers) {
-            let behind = format!("{name}_rows");
+            let row_buffer = format!("{name}_rows");
             let init = init(elem(target), true, self.size);
             let elem = elem(target);
             self.targets
-                .push(format!("Buffer(name: {behind:?}, elem: {elem}, len: {ELEMENTS}, init: {init})"));
+                .push(format!("Buffer(name: {row_buffer:?}, elem: {elem}, len: {ELEMENTS}, init: {init})"));
             let rows = 64;
             return format!(
-                "Buffer(name: {name:?}, elem: Ptr, len: {rows}, init: Rows({behind:?}, {PITCH}))"
+                "Buffer(name: {name:?}, elem: Ptr, len: {rows}, init: Rows({row_buffer:?}, {PITCH}))"
             );
         }
         let elem = known.or(pointee.map(|pointee| elem(pointee.elem))).unwrap_or("U8");
@@ -200,9 +200,9 @@ impl Guess {
         let elem = format!("{elem:?}");
         let init = init(&elem, true, self.size);
         self.targets.push(format!("Buffer(name: {buffer:?}, elem: {elem}, len: {len}, init: {init})"));
-        let what = if surface { "Surface" } else { "Texture" };
-        self.images.push(GuessedImage { name: name.to_owned(), surface, text: format!("{what}({text})") });
-        format!("{what}({name:?})")
+        let variant = if surface { "Surface" } else { "Texture" };
+        self.images.push(GuessedImage { name: name.to_owned(), surface, text: format!("{variant}({text})") });
+        format!("{variant}({name:?})")
     }
 
     fn structure(&mut self, name: &str, param: &Param, parts: &[&Part]) -> String {

@@ -1,8 +1,8 @@
 //! The op classes of a program bound to a machine: the unit and the latency of each step.
 //!
 //! This module combines the machine description with the instruction sequence for both the
-//! simulator and the analyser. It stores durations as the machine states them and computes no
-//! points in time.
+//! simulation and the bounds. It stores durations as the machine states them and computes no points
+//! in time.
 
 use super::codes::{Barriers, Codes};
 use super::sem::{Operand, exchange, jump, lanewise, no_effect};
@@ -336,10 +336,10 @@ fn without_address(instr: &Instr) -> RegList {
         | exchange!()
         | jump!() => return instr.srcs.clone(),
     };
-    let is = |operand: &Operand, reg: RegId| matches!(operand, Operand::Reg(r) if *r == reg);
+    let is_register = |operand: &Operand, reg: RegId| matches!(operand, Operand::Reg(r) if *r == reg);
     let needed = |reg: &RegId| {
-        !is(&atomic.addr.base, *reg)
-            || atomic.operands().any(|operand| is(&operand, *reg))
+        !is_register(&atomic.addr.base, *reg)
+            || atomic.operands().any(|operand| is_register(&operand, *reg))
             || instr.guard.is_some_and(|guard| guard.reg == *reg)
     };
     instr.srcs.as_slice().iter().copied().filter(needed).collect()

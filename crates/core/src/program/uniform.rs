@@ -36,7 +36,7 @@ impl Uniformity {
             found.write_all(instr);
         }
         for instr in &program.instrs {
-            instr.sem.each_handed_back(|reg| found.varying[reg.index()] = true);
+            instr.sem.each_result_register(|reg| found.varying[reg.index()] = true);
         }
         let mut spread = vec![false; cfg.blocks.len()];
         loop {
@@ -96,7 +96,7 @@ impl Uniformity {
         let warp = WARP_SIZE as u64;
         match special {
             Special::Tid(axis) => {
-                // the number of consecutive threads that share this coordinate
+                // the number of consecutive threads with the same coordinate
                 let run = self.block.map(|block| {
                     block[..usize::from(axis)].iter().map(|&threads| u64::from(threads)).product::<u64>()
                 });

@@ -72,28 +72,28 @@ pub fn unset_reads(program: &KernelCode) -> Vec<(Pc, RegId)> {
     found
 }
 
-/// Calls `take` for each register that has a value after an instruction.
-fn each_written(instr: &Instr, mut take: impl FnMut(RegId)) {
-    instr.dsts.as_slice().iter().for_each(|&reg| take(reg));
-    instr.sem.each_handed_back(take);
+/// Calls `visit` for each register that has a value after an instruction.
+fn each_written(instr: &Instr, mut visit: impl FnMut(RegId)) {
+    instr.dsts.as_slice().iter().for_each(|&reg| visit(reg));
+    instr.sem.each_result_register(visit);
 }
 
-/// Calls `take` for each register that an instruction reads, with the lanes that read it.
-fn each_read(instr: &Instr, mut take: impl FnMut(RegId, Open)) {
-    let of = |guard: Guard| Open::Where(guard.reg, !guard.negate);
-    let lanes = instr.guard.map_or(Open::All, of);
-    instr.guard.iter().for_each(|guard| take(guard.reg, Open::All));
+/// Calls `visit` for each register that an instruction reads, with the lanes that read it.
+fn each_read(instr: &Instr, mut visit: impl FnMut(RegId, Open)) {
+    let lanes_where = |guard: Guard| Open::Where(guard.reg, !guard.negate);
+    let lanes = instr.guard.map_or(Open::All, lanes_where);
+    instr.guard.iter().for_each(|guard| visit(guard.reg, Open::All));
     if let (Sem::Select { a, b, p: PredSrc::Reg(chosen), .. }, None) = (&instr.sem, instr.guard) {
-        take(chosen.reg, Open::All);
+        visit(chosen.reg, Open::All);
         let other = Guard { negate: !chosen.negate, ..*chosen };
         for (source, guard) in [(a, *chosen), (b, other)] {
             if let super::sem::Operand::Reg(reg) = source {
-                take(*reg, of(guard));
+                visit(*reg, lanes_where(guard));
             }
         }
         return;
     }
-    instr.srcs.as_slice().iter().for_each(|&reg| take(reg, lanes));
+    instr.srcs.as_slice().iter().for_each(|&reg| visit(reg, lanes));
 }
 
 impl Function<'_> {
@@ -122,20 +122,20 @@ impl Function<'_> {
         open: Open,
         known: &mut HashMap<RegId, HashSet<(usize, Open)>>,
     ) -> bool {
-        let mut left = Vec::new();
-        if self.back_to_the_start(reg, block, pc, open, &mut left) {
+        let mut pending = Vec::new();
+        if self.walk_back(reg, block, pc, open, &mut pending) {
             return true;
         }
-        if left.is_empty() {
+        if pending.is_empty() {
             return false;
         }
         let known = known.entry(reg).or_default();
-        while let Some((block, open)) = left.pop() {
+        while let Some((block, open)) = pending.pop() {
             if !known.insert((block, open)) {
                 continue;
             }
             let end = self.cfg.blocks[block].end;
-            if known.len() > MAX_WAYS || self.back_to_the_start(reg, block, end, open, &mut left) {
+            if known.len() > MAX_WAYS || self.walk_back(reg, block, end, open, &mut pending) {
                 return true;
             }
         }
@@ -143,25 +143,25 @@ impl Function<'_> {
     }
 
     /// Walks from `pc` back to the start of its block and adds the ends of the predecessors to
-    /// `left`. Returns whether the walk reaches the entry of the function without a write of the
+    /// `pending`. Returns whether the walk reaches the entry of the function without a write of the
     /// register.
-    fn back_to_the_start(
+    fn walk_back(
         &self,
         reg: RegId,
         block: usize,
         pc: Pc,
         mut open: Open,
-        left: &mut Vec<(usize, Open)>,
+        pending: &mut Vec<(usize, Open)>,
     ) -> bool {
         let start = self.cfg.blocks[block].start;
         let mut before = pc;
         loop {
-            let of_register = self.last_write(reg, start, before);
-            let condition = match open {
+            let register_write = self.last_write(reg, start, before);
+            let predicate_write = match open {
                 Open::All => None,
                 Open::Where(predicate, _) => self.last_write(predicate, start, before),
             };
-            let (at, guard) = match (of_register, condition) {
+            let (at, guard) = match (register_write, predicate_write) {
                 (Some(write), Some(other)) if write.0 >= other.0 => write,
                 (Some(write), None) => write,
                 (_, Some((at, _))) => {
@@ -171,7 +171,7 @@ impl Function<'_> {
                 }
                 (None, None) => break,
             };
-            if condition.is_some_and(|(pc, _)| pc == at) {
+            if predicate_write.is_some_and(|(pc, _)| pc == at) {
                 open = Open::All;
             }
             match (guard, open) {
@@ -194,8 +194,8 @@ impl Function<'_> {
                 // no lane takes this edge
                 (Some((predicate, value)), Open::Where(other, open))
                     if predicate == other && value != open => {}
-                (Some((predicate, value)), Open::All) => left.push((from, Open::Where(predicate, value))),
-                _ => left.push((from, open)),
+                (Some((predicate, value)), Open::All) => pending.push((from, Open::Where(predicate, value))),
+                _ => pending.push((from, open)),
             }
         }
         false
@@ -204,8 +204,8 @@ impl Function<'_> {
     /// Returns the last write of a register between two locations.
     fn last_write(&self, reg: RegId, start: Pc, before: Pc) -> Option<Write> {
         let writes = &self.writes[reg.index()];
-        let behind = writes.partition_point(|&(pc, _)| pc < before);
-        writes[..behind].last().copied().filter(|&(pc, _)| pc >= start)
+        let index = writes.partition_point(|&(pc, _)| pc < before);
+        writes[..index].last().copied().filter(|&(pc, _)| pc >= start)
     }
 
     /// Returns the value that a predicate register has on an edge according to the branch at its

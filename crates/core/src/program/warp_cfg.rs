@@ -209,17 +209,17 @@ fn lanes(program: &KernelCode, functions: &[FunctionCfg]) -> FlowGraph {
                 Sem::CallPointer(_) => (1..functions.len()).collect(),
                 straight!() | jump!() => continue,
             };
-            let (from, behind) = (caller.first + index, caller.first + index + 1);
+            let (from, after_call) = (caller.first + index, caller.first + index + 1);
             if call.guard.is_none() && !callees.is_empty() {
-                successors[from].retain(|&to| to != behind);
+                successors[from].retain(|&to| to != after_call);
             }
             let entries: Vec<usize> = callees.iter().map(|&callee| functions[callee].first).collect();
             connect(&mut successors, from, &entries);
             for &callee in &callees {
                 let FunctionCfg { first, cfg, .. } = &functions[callee];
                 for end in (0..cfg.blocks.len()).filter(|&block| cfg.graph.leaves(block)) {
-                    if behind < caller.first + caller.cfg.blocks.len() {
-                        connect(&mut successors, first + end, &[behind]);
+                    if after_call < caller.first + caller.cfg.blocks.len() {
+                        connect(&mut successors, first + end, &[after_call]);
                     }
                     // lanes that hold different pointers execute the functions one after the other
                     let others: Vec<usize> =

@@ -127,28 +127,28 @@ mod tests {
 
     #[test]
     fn atomics_combine_as_the_isa_says() {
-        let of = |op, ty, old, b, c| combined(op, ty, Space::Global, old, b, c);
+        let result = |op, ty, old, b, c| combined(op, ty, Space::Global, old, b, c);
         let minus_one = 0xffff_ffff;
         for (got, expected) in [
-            (of(AtomOp::Add, U32, minus_one, 2, 0), 1),
-            (of(AtomOp::Min, U32, minus_one, 2, 0), 2),
-            (of(AtomOp::Min, S32, minus_one, 2, 0), minus_one),
-            (of(AtomOp::Max, S32, minus_one, 2, 0), 2),
-            (of(AtomOp::Inc, U32, 4, 5, 0), 5),
-            (of(AtomOp::Inc, U32, 5, 5, 0), 0),
-            (of(AtomOp::Dec, U32, 0, 5, 0), 5),
-            (of(AtomOp::Dec, U32, 6, 5, 0), 5),
-            (of(AtomOp::Dec, U32, 3, 5, 0), 2),
-            (of(AtomOp::Exch, U32, 3, 5, 0), 5),
-            (of(AtomOp::Cas, U32, 3, 3, 9), 9),
-            (of(AtomOp::Cas, U32, 4, 3, 9), 4),
-            (of(AtomOp::Xor, U32, 0b1100, 0b1010, 0), 0b0110),
-            (of(AtomOp::Add, F32, 0x3f80_0000, 0x3f80_0000, 0), 0x4000_0000),
-            (of(AtomOp::Add, F32, 1, 1, 0), 0),
+            (result(AtomOp::Add, U32, minus_one, 2, 0), 1),
+            (result(AtomOp::Min, U32, minus_one, 2, 0), 2),
+            (result(AtomOp::Min, S32, minus_one, 2, 0), minus_one),
+            (result(AtomOp::Max, S32, minus_one, 2, 0), 2),
+            (result(AtomOp::Inc, U32, 4, 5, 0), 5),
+            (result(AtomOp::Inc, U32, 5, 5, 0), 0),
+            (result(AtomOp::Dec, U32, 0, 5, 0), 5),
+            (result(AtomOp::Dec, U32, 6, 5, 0), 5),
+            (result(AtomOp::Dec, U32, 3, 5, 0), 2),
+            (result(AtomOp::Exch, U32, 3, 5, 0), 5),
+            (result(AtomOp::Cas, U32, 3, 3, 9), 9),
+            (result(AtomOp::Cas, U32, 4, 3, 9), 4),
+            (result(AtomOp::Xor, U32, 0b1100, 0b1010, 0), 0b0110),
+            (result(AtomOp::Add, F32, 0x3f80_0000, 0x3f80_0000, 0), 0x4000_0000),
+            (result(AtomOp::Add, F32, 1, 1, 0), 0),
             (combined(AtomOp::Add, F32, Space::Shared, 1, 1, 0), 2),
-            (of(AtomOp::Add, ValueTy::Float(FloatTy::F16x2), 0x3c00_4000, 0x4000_3c00, 0), 0x4200_4200),
+            (result(AtomOp::Add, ValueTy::Float(FloatTy::F16x2), 0x3c00_4000, 0x4000_3c00, 0), 0x4200_4200),
             (
-                of(AtomOp::Add, ValueTy::Float(FloatTy::F64), 1f64.to_bits(), 2f64.to_bits(), 0),
+                result(AtomOp::Add, ValueTy::Float(FloatTy::F64), 1f64.to_bits(), 2f64.to_bits(), 0),
                 3f64.to_bits(),
             ),
         ] {

@@ -90,7 +90,7 @@ pub(in super::super) fn store_matrix(
     Ok(used(&targets, enabled, warp, context))
 }
 
-/// Executes `ldmatrix`; returns the same as [`load_matrix`].
+/// Executes `ldmatrix`. Returns the space with its bank conflicts, and records the lines.
 ///
 /// # Errors
 /// Returns an error if an access is not allowed.
@@ -170,21 +170,21 @@ fn pieces(
     fragment: &Fragment,
     verb: &'static str,
 ) -> Result<Vec<Piece>, Fault> {
-    let same = |values: Lanes, what: &str| {
+    let uniform = |values: Lanes, quantity: &str| {
         let differs = values.iter().position(|&value| value != values[0]);
         differs.map_or(Ok(values[0]), |lane| {
             let message = format!(
-                "lanes 0 and {lane} of warp {} give different {what} for one matrix: {:#x} and {:#x}",
+                "lanes 0 and {lane} of warp {} give different {quantity} for one matrix: {:#x} and {:#x}",
                 warp.id, values[0], values[lane]
             );
-            Err(fault::at(context.program, pc, message, "all lanes must give the same"))
+            Err(fault::at(context.program, pc, message, "all lanes must give the same value"))
         })
     };
     let (per, bits) = (fragment.ty.per_register(), fragment.ty.bits());
     let together = if fragment.is_contiguous(block.by_column) { per } else { 1 };
     let size = together * bits / 8;
     let whole = Targets::new(warp, context, pc, (block.space, &block.addr), size, verb);
-    let start = same(whole.addresses, "addresses")?;
+    let start = uniform(whole.addresses, "addresses")?;
     match whole.of(0).0 {
         Space::Global | Space::Shared => {}
         space => {
@@ -193,11 +193,11 @@ fn pieces(
         }
     }
     let stride = match block.stride {
-        Some(stride) => same(warp.operand(stride, &context.shape), "strides")?,
+        Some(stride) => uniform(warp.operand(stride, &context.shape), "strides")?,
         None => (if block.by_column { fragment.rows } else { fragment.cols }) as u64,
     };
     if !(stride * bits as u64).is_multiple_of(8) {
-        let message = format!("a stride of {stride} elements of {bits} bits is no whole number of bytes");
+        let message = format!("a stride of {stride} elements of {bits} bits is not a whole number of bytes");
         return Err(fault::at(context.program, pc, message, ""));
     }
     let away = |(row, col): (usize, usize)| {
@@ -293,10 +293,10 @@ fn used(pieces: &[Targets], enabled: LaneMask, warp: &Warp, context: &mut Contex
     let transactions = match context.record.banks {
         Some(banks) if space == Space::Shared => {
             let bytes = pieces.iter().map(|piece| piece.size).sum();
-            let of = |piece: &Targets| {
+            let transactions_of = |piece: &Targets| {
                 banks.pools(piece.size) + usize::from(piece.extra_transactions(banks, enabled))
             };
-            let all: usize = pieces.iter().map(of).sum();
+            let all: usize = pieces.iter().map(transactions_of).sum();
             u8::try_from(all.saturating_sub(banks.pools(bytes))).unwrap_or(u8::MAX)
         }
         _ => 0,

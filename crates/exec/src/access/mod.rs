@@ -116,7 +116,8 @@ impl Targets {
         MemoryUse { space, extra_transactions: transactions }
     }
 
-    /// Records the addresses of the lanes; those in global memory are packed as in the traffic.
+    /// Records the addresses of the lanes. Addresses in global memory are converted to those of the
+    /// recorded traffic, see [`Memory::packed_address`](super::memory::Memory::packed_address).
     #[cold]
     fn log(&self, enabled: LaneMask, context: &mut Context) {
         let Context { record, memory, .. } = context;
@@ -134,7 +135,7 @@ impl Targets {
         extra_transactions(banks, &addresses, self.size, lanes)
     }
 
-    /// Returns those of the lanes that access buffers that no kernel writes.
+    /// Returns the lanes, among these, that access a buffer that no kernel writes.
     pub(super) fn in_constant_buffers(&self, lanes: LaneMask, context: &mut Context) -> LaneMask {
         let constant = |lane: &usize| {
             let (space, address) = self.of(*lane);
@@ -154,7 +155,8 @@ impl Targets {
             return vec![Space::Global, Space::Shared, Space::Local, Space::Const, Space::Param];
         }
         let mut spaces = if sure.is_empty() { vec![Space::Global] } else { Vec::new() };
-        // the first lane that accesses memory is at most the first lane that is sure to
+        // the first lane that accesses memory does not come after the first lane that certainly
+        // does
         let first_sure = sure.lanes().next().unwrap_or(WARP_SIZE);
         for lane in enabled.lanes().take_while(|&lane| lane <= first_sure) {
             let (space, _) = self.of(lane);
@@ -165,8 +167,8 @@ impl Targets {
         spaces
     }
 
-    /// Returns the largest number of transactions beyond those of an access without conflicts, with
-    /// lanes as for [`Self::may_resolve`].
+    /// Returns the largest number of transactions beyond those of an access without conflicts. The
+    /// lanes have the same meaning as in [`Self::may_resolve`].
     pub(super) fn most_extra_transactions(
         &self,
         banks: Option<Banks>,

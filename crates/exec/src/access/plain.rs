@@ -220,7 +220,8 @@ pub(in super::super) fn load(
     load_by_lane(warp, context, access, pc, enabled)
 }
 
-/// Executes a store, and returns the same as [`load`].
+/// Executes a store. Returns the space of the access with its bank conflicts, and records its
+/// lines.
 ///
 /// # Errors
 /// Returns an error if the access is not allowed.
@@ -388,7 +389,7 @@ fn unchanged(
     let mut unchanged = LaneMask::empty();
     for lane in enabled.lanes() {
         let at = place(span, lane);
-        if stores_what_is_there(access, &bytes[at..at + access.size()], lane, warp, shape) {
+        if stores_equal_bytes(access, &bytes[at..at + access.size()], lane, warp, shape) {
             unchanged |= LaneMask::lane(lane);
         }
     }
@@ -396,7 +397,7 @@ fn unchanged(
 }
 
 #[inline(always)]
-fn stores_what_is_there(access: &Access, old: &[u8], lane: usize, warp: &Warp, shape: &Shape) -> bool {
+fn stores_equal_bytes(access: &Access, old: &[u8], lane: usize, warp: &Warp, shape: &Shape) -> bool {
     let mut new = [0; MAX_ACCESS];
     let new = &mut new[..access.size()];
     take_parts(access, new, lane, warp, shape);
@@ -417,7 +418,8 @@ fn take_parts(access: &Access, bytes: &mut [u8], lane: usize, warp: &Warp, shape
             Part::Narrow(row, _) => u64::from(registers.narrow[row as usize].0[lane]),
             Part::Wide(row) => registers.wide[row as usize].0[lane],
         };
-        // this is nearly always the case, and a call to copy would cost more
+        // most parts have 4 bytes; for these a store of fixed size is faster than a call that
+        // copies
         match bytes {
             [_, _, _, _] => bytes.copy_from_slice(&(value as u32).to_le_bytes()),
             _ => bytes.copy_from_slice(&value.to_le_bytes()[..access.element]),
@@ -446,14 +448,14 @@ impl Access {
         if !record.wants_addresses() {
             return MemoryUse { space, extra_transactions: 0 };
         }
-        match record.again((pc, space), span, enabled, memory) {
+        match record.reuse((pc, space), span, enabled, memory) {
             Some(extra_transactions) => MemoryUse { space, extra_transactions },
-            None => self.used_anew(span, (pc, space), enabled, warp, context),
+            None => self.compute_use(span, (pc, space), enabled, warp, context),
         }
     }
 
     #[cold]
-    fn used_anew(
+    fn compute_use(
         &self,
         span: &Span,
         at: (Pc, Space),
@@ -509,7 +511,7 @@ fn store_by_lane(
     for lane in enabled.lanes() {
         let (space, address) = targets.of(lane);
         match context.memory.write(space, warp.thread(lane), address, targets.size) {
-            Ok(bytes) if stores_what_is_there(access, bytes, lane, warp, &context.shape) => {
+            Ok(bytes) if stores_equal_bytes(access, bytes, lane, warp, &context.shape) => {
                 unchanged |= LaneMask::lane(lane);
             }
             Ok(_) => {}

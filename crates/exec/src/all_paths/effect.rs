@@ -16,9 +16,10 @@ use warpbound_core::program::{Instr, KernelCode, Sem};
 
 /// The possible steps of an execution, for timing.
 pub(super) enum Executions {
-    /// Exactly this step.
+    /// This step.
     Exactly(Step),
-    /// At most the timing of one of these steps; there is at least one.
+    /// One of these steps, of which there is at least one: the timing is at most that of one of
+    /// them.
     AtMost(Vec<Step>),
 }
 
@@ -37,8 +38,8 @@ impl Effects {
         Self { varies: program.instrs.iter().map(|instr| reads(&instr.sem)).collect(), constants_known }
     }
 
-    /// Executes an instruction in the lanes that may be active; if the warp is here at all, the
-    /// `sure` lanes are active.
+    /// Executes an instruction in the lanes that may be active; if the warp reaches the
+    /// instruction, the `sure` lanes are active.
     ///
     /// # Errors
     /// Returns an error if the execution requires unknown data, or if the kernel is wrong for all
@@ -261,8 +262,8 @@ impl Execution<'_, '_> {
 /// Returns the lanes in which the result of a selection is unknown.
 fn unknown_selection(values: &Values, p: PredSrc, a: Operand, b: Operand) -> LaneMask {
     let chosen = values.pred(p);
-    let of = |operand: Operand| operand.reg().map_or(LaneMask::empty(), |reg| values.unknown(reg));
-    (chosen.may - chosen.must) | of(a) & chosen.may | of(b) & (LaneMask::ALL - chosen.must)
+    let unknown = |operand: Operand| operand.reg().map_or(LaneMask::empty(), |reg| values.unknown(reg));
+    (chosen.may - chosen.must) | unknown(a) & chosen.may | unknown(b) & (LaneMask::ALL - chosen.must)
 }
 
 /// Returns the lanes whose address is unknown.

@@ -10,20 +10,20 @@ use warpbound_core::program::warp_cfg::{Divergence, FunctionCfg, IrreducibleCode
 pub(super) struct CodeFlow {
     kernel: FunctionCfg,
     /// For each block, whether lanes of a warp may diverge at its end.
-    may_part: Vec<bool>,
+    may_diverge: Vec<bool>,
     /// For each block, the loop whose header it is.
     heads: Vec<Option<usize>>,
     /// For each loop, the largest number of back edges that lanes take per entry of the loop.
     bounds: Vec<Option<u64>>,
-    /// For each loop, see [`Self::parts_for_good`].
+    /// For each loop, whether lanes may diverge in it and reconverge only after it.
     apart: Vec<bool>,
     /// The address after the kernel's last instruction.
     end: Pc,
 }
 
 impl CodeFlow {
-    /// Computes the flow of a program's kernel, for blocks of this size. `bounds` are given by the
-    /// first instruction of each loop.
+    /// Computes the flow of a program's kernel, for blocks of this size. `bounds` maps the first
+    /// instruction of a loop to the bound of the loop.
     ///
     /// # Errors
     /// Returns an error if the code is irreducible.
@@ -52,7 +52,7 @@ impl CodeFlow {
         });
         let apart = apart.collect();
         let end = kernel.cfg.blocks.last().map_or(Pc::new(0), |block| block.end);
-        Ok(Self { may_part: diverges, heads, bounds, apart, end, kernel })
+        Ok(Self { may_diverge: diverges, heads, bounds, apart, end, kernel })
     }
 
     /// Returns the block that begins at an instruction.
@@ -62,8 +62,8 @@ impl CodeFlow {
     }
 
     /// Returns whether lanes of a warp may diverge at this branch.
-    pub(super) fn may_part(&self, branch: Pc) -> bool {
-        self.may_part[self.kernel.cfg.block_of(branch)]
+    pub(super) fn may_diverge(&self, branch: Pc) -> bool {
+        self.may_diverge[self.kernel.cfg.block_of(branch)]
     }
 
     /// Returns the loop whose header is this block.
@@ -99,7 +99,7 @@ impl CodeFlow {
 
     /// Returns whether lanes may diverge in a loop and iterate separately from each other, because
     /// they reconverge only after the loop.
-    pub(super) fn parts_for_good(&self, index: usize) -> bool {
+    pub(super) fn diverges_permanently(&self, index: usize) -> bool {
         self.apart[index]
     }
 

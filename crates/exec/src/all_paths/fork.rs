@@ -19,9 +19,9 @@ pub(super) struct Fork {
 
 impl Fork {
     /// Removes a side that is impossible because the branch has the same outcome in all lanes.
-    fn settle(&mut self, may_part: bool) {
+    fn settle(&mut self, may_diverge: bool) {
         let sure = !self.taken_sure.is_empty() && !self.stay_sure.is_empty();
-        self.both = sure || may_part && (self.taken | self.stay).count() > 1;
+        self.both = sure || may_diverge && (self.taken | self.stay).count() > 1;
         if !self.both && !self.taken_sure.is_empty() {
             self.stay = LaneMask::empty();
         }
@@ -44,7 +44,7 @@ pub(super) enum Leaving {
 pub(super) enum Onward {
     /// The walk continues there, and lanes reach the point now.
     To(Pc),
-    /// The walk continues there, and lanes have reached the point already, each on its own way.
+    /// The walk continues there, and lanes have reached the point already, by different paths.
     Met(Pc),
     /// The walk does not continue: all lanes ended, left, or were followed to the end of the walk.
     Nowhere,
@@ -72,7 +72,7 @@ impl Walker<'_, '_> {
             stay_sure: state.must - guard.may,
             both: true,
         };
-        sides.settle(self.flow.may_part(pc));
+        sides.settle(self.flow.may_diverge(pc));
         if let Some(guard) = guard_of {
             self.note_exit(state, pc, &[guard.reg], (target, next), &sides);
         }
@@ -99,9 +99,10 @@ impl Walker<'_, '_> {
             return Ok(stay.map_or(Onward::Nowhere, Onward::To));
         }
         let mut join = reconverge.or(until);
-        let apart = self.goes_apart(pc, reconverge);
+        let apart = self.header_if_diverged(pc, reconverge);
         if let Some(header) = apart {
-            // the lanes on the other side continue when these have left the loop
+            // the lanes on one side continue only when the lanes on the other side have left the
+            // loop
             (sides.both, join) = (false, Some(header));
         }
         let possible = self.fork(state, (target, next), sides, join, out)?;

@@ -8,11 +8,12 @@ use warpbound_core::base::{LaneMask, Pc, RegId};
 use warpbound_core::path::{LoopIterations, PathPart, PathSet, Way};
 
 /// The number of iterations of a loop that are walked one by one, each with its own known values.
-/// After these, a loop with a bound is taken as a whole.
-const ROUNDS_APART: u64 = 64;
+/// The remaining iterations of a loop with a bound are represented by one part of the path: the
+/// loop is *taken as a whole*.
+const SEPARATE_ITERATIONS: u64 = 64;
 
 impl Walker<'_, '_> {
-    /// Enters a block. Returns whether that is possible, or a loop would exceed its bound.
+    /// Enters a block. Returns false if a loop would exceed its bound.
     pub(super) fn enter(&mut self, state: &mut State, block: usize, pc: Pc) -> Result<bool, Fault> {
         state.loops.retain(|inside| self.flow.contains(inside.outermost, block));
         state
@@ -57,8 +58,9 @@ impl Walker<'_, '_> {
     pub(super) fn is_to_be_whole(&self, state: &State, pc: Pc) -> Option<(usize, u64)> {
         let index = self.flow.loop_headed_by(self.flow.block_at(pc)?)?;
         let inside = state.loops.iter().find(|inside| inside.index == index)?;
-        let rounds =
-            inside.rounds.filter(|&rounds| rounds >= ROUNDS_APART || self.flow.parts_for_good(index))?;
+        let rounds = inside
+            .rounds
+            .filter(|&rounds| rounds >= SEPARATE_ITERATIONS || self.flow.diverges_permanently(index))?;
         self.flow.bound(index).filter(|&most| most > rounds).map(|_| (index, rounds))
     }
 
@@ -85,7 +87,7 @@ impl Walker<'_, '_> {
     }
 
     /// Walks the remaining iterations of a loop as a whole, starting at its header. Returns the
-    /// point where the lanes that left it are together, unless all end.
+    /// point at which the lanes that left the loop reconverge; `None` if all of them end first.
     pub(super) fn whole(
         &mut self,
         state: &mut State,
@@ -158,8 +160,9 @@ impl Walker<'_, '_> {
         }
     }
 
-    /// Returns whether a branch leaves the loop that is taken as a whole: the side that does, and
-    /// the point at which lanes wait that have not reconverged earlier.
+    /// Returns the side of a branch that leaves the loop that is taken as a whole, and the point at
+    /// which the lanes that left wait if they have not reconverged earlier. Returns `None` if the
+    /// branch does not leave the loop.
     pub(super) fn leaves_whole(
         &self,
         pc: Pc,
@@ -191,14 +194,14 @@ impl Walker<'_, '_> {
 
     /// Returns the header of the loop that is taken as a whole, if both sides of a branch in it
     /// stay in the loop and do not reconverge in it.
-    pub(super) fn goes_apart(&self, pc: Pc, join: Option<Pc>) -> Option<Pc> {
+    pub(super) fn header_if_diverged(&self, pc: Pc, join: Option<Pc>) -> Option<Pc> {
         let whole = self.wholes.last()?;
         let inside = |pc: Pc| self.flow.contains_pc(whole.index, pc);
         (inside(pc) && !join.is_some_and(inside)).then(|| self.flow.header(whole.index))
     }
 
     /// Walks lanes that leave the loop that is taken as a whole. Returns the point at which the
-    /// others continue, if there are any.
+    /// lanes that stay in the loop continue, if there are any.
     pub(super) fn leave(
         &mut self,
         state: &mut State,
@@ -212,14 +215,14 @@ impl Walker<'_, '_> {
             Leaving::Taken => (target, next, sides.taken, sides.stay),
             Leaving::Stays => (next, target, sides.stay, sides.taken),
         };
-        let mut gone = state.clone();
-        (gone.may, gone.must) = (leave, LaneMask::empty());
+        let mut leaving_state = state.clone();
+        (leaving_state.may, leaving_state.must) = (leave, LaneMask::empty());
         // the lanes that leave this loop are in no inner loop that is taken as a whole
-        let whole = self.wholes.pop().expect("the caller has asked");
-        let way = self.walk(&mut gone, way_from, join, Begin::Comes);
+        let whole = self.wholes.pop().expect("a loop is taken as a whole here");
+        let way = self.walk(&mut leaving_state, way_from, join, Begin::Comes);
         self.wholes.push(whole);
         let way = way?;
-        if gone.values.warp.groups != state.values.warp.groups {
+        if leaving_state.values.warp.groups != state.values.warp.groups {
             return Err(self.beyond(way_from, "asynchronous copies that depend on data"));
         }
         let whole = self.wholes.last_mut().expect("pushed above");
@@ -233,8 +236,8 @@ impl Walker<'_, '_> {
         whole.gone |= way.gone;
         if way.possible {
             match &mut whole.left {
-                Some(left) => left.meet(&gone),
-                None => whole.left = Some(gone),
+                Some(left) => left.meet(&leaving_state),
+                None => whole.left = Some(leaving_state),
             }
             let first = leaving == Leaving::Taken;
             out.paths.push_part(PathPart::Leave(Box::new(Way { paths: way.paths, first })));

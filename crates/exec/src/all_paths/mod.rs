@@ -8,31 +8,34 @@
 //! there is one path, that of every run, with its bank conflicts.
 //!
 //! Where a branch depends on an unknown value, lanes may be on either side, or on both. Both sides
-//! are walked, each as if all lanes that may be there were there. At the reconvergence point, a
-//! lane that may have been on either side keeps the values that are equal on both. Two sets of
-//! lanes describe the position of a warp: those that may be there, and those that are there if the
-//! warp is. They determine which sides a warp can take: one of them, or both, the taken side first.
+//! are walked, each with all lanes that may take it. At the reconvergence point, a lane that may
+//! have come from either side keeps the values that are equal on both. Two sets of lanes describe a
+//! point of the walk: the lanes that may have reached it, and the lanes that certainly have if any
+//! lane has. They determine which sides a warp can take: one of them, or both, the taken side
+//! first.
 //!
 //! A store to an unknown target loses no further knowledge, because no loaded value is trusted: the
 //! known value of a register was never in memory that is written. (A run that writes to a constant
-//! buffer is an error, so it need not be considered.) For an access whose address is unknown, or
-//! for which it is unknown which lanes take part, the path has the largest possible number of
-//! transactions: each unknown lane adds one to the bank that has most.
+//! buffer is an error, so it need not be considered.) If the address of an access is unknown, or
+//! the lanes that take part in it, the path has the largest possible number of transactions: each
+//! unknown lane adds one transaction to the bank that has the most.
 //!
 //! # Loops
-//! A loop whose exits depend on nothing unknown is walked iteration by iteration. So is a loop that
-//! has such an exit besides unknown ones: each of its iterations ends in a branch whose sides are
-//! the remaining iterations and the exit. Any other loop needs a bound: the largest number of back
-//! edges that a warp takes per entry of the loop. Up to 64 iterations are walked one by one. After
-//! these, values that differ between iterations are forgotten until none does, and the remaining
-//! iterations form one part, [`LoopIterations`](warpbound_core::path::LoopIterations): each
-//! iteration has the same steps, or fewer, and lanes may leave in it.
+//! An exit of a loop is *known* if it depends on known values only. A loop with a known exit is
+//! walked iteration by iteration. If it has other exits too, each iteration contains a branch whose
+//! sides are the exit and the remaining iterations. Any other loop needs a bound: the largest
+//! number of back edges that a warp takes per entry of the loop. Up to 64 iterations are walked one
+//! by one. After these, values that differ between iterations become unknown until no known value
+//! differs. The remaining iterations then form one part,
+//! [`LoopIterations`](warpbound_core::path::LoopIterations): each iteration has the same steps, or
+//! fewer, and lanes may leave in it. We say that the loop is *taken as a whole*.
 //!
 //! # Why every path is in the set
 //! The proof is by induction over the steps of a run, in parallel with the walk. At each entry of
-//! the run's SIMT stack, the walk that reached that point has (a) in `may` every lane that the run
-//! has there, and, if the run has any, in `must` only lanes that it has; (b) in each register that
-//! is known in one of these lanes, the value that the run has there.
+//! the run's SIMT stack, the following holds for the walk that reached that point: (a) `may`
+//! contains every lane of the entry, and if the entry has lanes, all lanes of `must` are among
+//! them; (b) in each lane of the entry, every register that is known there has the value that it
+//! has in the run.
 //! * *An instruction* computes the same results from the same operands in a lane, whatever other
 //!   lanes do, except for instructions in which lanes exchange data: their results are known only
 //!   where (a) gives exactly the lanes that take part. A shuffle also reads lanes that do not take
@@ -48,18 +51,18 @@
 //!   iteration leads from it to itself. Its known values hold at the beginning of each of these
 //!   iterations, by induction over them.
 //!
-//! Lanes that leave in an iteration execute their exit path before the others continue, or after
-//! these have left, so there may be as many waiting paths as iterations and exits in each. Where
-//! lanes diverge permanently in a loop, because they reconverge only after it, they iterate one
-//! group after the other, each at most as often as the bound of a thread says, and there are no
-//! more groups than lanes. A group may resume at any point of an iteration where lanes can wait.
+//! Lanes that leave in an iteration execute their exit path before the other lanes continue, or
+//! after the other lanes have left. Every iteration may therefore add a waiting path for each exit.
+//! Lanes that reconverge only after the loop diverge permanently in it. They iterate one group
+//! after the other, each at most as often as the bound of a thread says, and there are no more
+//! groups than lanes. A group may resume at any point of an iteration where lanes can wait.
 //!
 //! # Limits
 //! The following are errors, and no set of paths is given: calls, branch tables, the reconvergence
-//! of machine code, and barriers that only some paths reach because of a guard on unknown data; in
-//! loops that are taken as a whole also ends of threads, and exits of several loops at once. A
-//! constant that a launch file sets is unknown like other data unless the file declares it
-//! constant, and local memory is always unknown.
+//! instructions of machine code, and barriers that only some paths reach because their guard
+//! depends on unknown data. In loops that are taken as a whole, ends of threads and exits of
+//! several loops at once are errors too. A constant that a launch file sets is unknown like other
+//! data unless the file declares it constant, and local memory is always unknown.
 
 mod effect;
 mod flow;

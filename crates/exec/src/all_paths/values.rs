@@ -57,7 +57,8 @@ impl Values {
         regs.iter().find(|reg| !self.unknown(**reg).is_empty()).and_then(|reg| self.origin[reg.index()])
     }
 
-    /// Returns, of the lanes that execute an instruction, those in which its guard holds.
+    /// Returns the lanes in which a guard holds, among the `active` lanes, which execute the
+    /// instruction.
     pub(super) fn guard(&self, guard: Option<Guard>, active: LaneMask) -> Holds {
         let Some(guard) = guard else { return Holds { may: active, must: active } };
         let (holds, unknown) = (self.warp.guard(guard), self.unknown(guard.reg));
@@ -75,8 +76,8 @@ impl Values {
         }
     }
 
-    /// Records for a register that was just written in some lanes in which of those it is unknown,
-    /// and the instruction that made it unknown.
+    /// Records that a register was just written in `lanes`. Its value is unknown in the `unknown`
+    /// lanes among them, because of the instruction `origin`.
     pub(super) fn written(&mut self, reg: RegId, lanes: LaneMask, unknown: LaneMask, origin: Option<Pc>) {
         let known = &mut self.unknown[reg.index()];
         *known = (*known - lanes) | (unknown & lanes);
@@ -106,7 +107,7 @@ impl Values {
         }
     }
 
-    /// Returns those of the lanes in which a register has different values.
+    /// Returns the lanes, among these, in which a register has different values.
     fn differs(&self, other: &Self, reg: RegId, lanes: LaneMask) -> LaneMask {
         let (mine, theirs) = (&self.warp.registers, &other.warp.registers);
         match self.warp.map.place(reg) {
@@ -147,16 +148,17 @@ impl Values {
     /// Makes unknown, in these lanes, the values that differ from those in another state. Returns
     /// whether there were any.
     pub(super) fn forget(&mut self, other: &Self, lanes: LaneMask) -> bool {
-        let mut forgot = false;
+        let mut changed = false;
         for index in 0..self.unknown.len() {
             let reg = RegId::from_index(index);
-            let lost = (self.differs(other, reg, lanes) | other.unknown[index] & lanes) - self.unknown[index];
-            if !lost.is_empty() {
-                self.unknown[index] |= lost;
+            let newly_unknown =
+                (self.differs(other, reg, lanes) | other.unknown[index] & lanes) - self.unknown[index];
+            if !newly_unknown.is_empty() {
+                self.unknown[index] |= newly_unknown;
                 self.origin[index] = other.origin[index].or(self.origin[index]);
-                forgot = true;
+                changed = true;
             }
         }
-        forgot
+        changed
     }
 }

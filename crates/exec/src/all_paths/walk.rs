@@ -195,7 +195,7 @@ impl<'a> Walker<'_, 'a> {
         Ok(Onward::Met(join))
     }
 
-    /// Walks on in the case that all lanes may have ended, or some continue.
+    /// Continues the walk where it is unknown whether all lanes have ended.
     pub(super) fn perhaps(
         &mut self,
         state: &mut State,
@@ -224,10 +224,11 @@ impl<'a> Walker<'_, 'a> {
             let reg = operand.and_then(warpbound_core::program::sem::Operand::reg);
             reg.is_none_or(|reg| (state.values.unknown(reg) & state.may).is_empty())
         };
-        // whether a lane reaches the barrier is known if all lanes here do, or one of those that
-        // are surely here
-        let comes = guard.may == state.may || !(guard.may & state.must).is_empty() || guard.may.is_empty();
-        if guard.may != guard.must || !comes || !known(Some(barrier.id)) || !known(barrier.threads) {
+        // it is known whether any lane reaches the barrier: all lanes here reach it, or one that is
+        // certainly here does, or none does
+        let arrival_known =
+            guard.may == state.may || !(guard.may & state.must).is_empty() || guard.may.is_empty();
+        if guard.may != guard.must || !arrival_known || !known(Some(barrier.id)) || !known(barrier.threads) {
             return Err(self.beyond(pc, "barriers that depend on data"));
         }
         if let BarrierKind::And(dst, _) | BarrierKind::Or(dst, _) | BarrierKind::Popc(dst, _) = barrier.kind {

@@ -47,7 +47,7 @@ impl Walked {
 /// A loop that is taken as a whole, in a walk over one of its iterations.
 pub(super) struct Whole {
     pub(super) index: usize,
-    /// The point at which lanes wait that have not reconverged earlier.
+    /// The point at which lanes that have not reconverged earlier wait.
     pub(super) until: Option<Pc>,
     /// The point where the lanes that left wait for the others.
     pub(super) join: Option<Option<Pc>>,
@@ -85,8 +85,8 @@ impl<'w, 'a> Walker<'w, 'a> {
         !state.must.is_empty() || out.gone.is_empty()
     }
 
-    pub(super) fn beyond(&self, pc: Pc, what: &str) -> Fault {
-        let message = format!("the analysis of all paths does not know {what}");
+    pub(super) fn beyond(&self, pc: Pc, feature: &str) -> Fault {
+        let message = format!("the analysis of all paths does not know {feature}");
         fault::at(self.context.program, pc, message, "")
     }
 }

@@ -18,8 +18,8 @@ fn widened(bits: u64, format: Format) -> f64 {
     f64::from_bits(F64.pack(format.unpack(bits), Round::Nearest))
 }
 
-/// Returns `op` of one source in the given format. Flushing is done by the caller, except in double
-/// precision, where `ftz` selects the gross approximations.
+/// Returns the result of `op` for one source in the given format. Flushing is done by the caller,
+/// except in double precision, where `ftz` selects the gross approximations.
 ///
 /// Operations other than those below give NaN; no front end makes them approximate.
 pub(crate) fn unary(op: FloatOp, format: Format, ftz: bool, a: u64) -> u64 {
@@ -50,7 +50,8 @@ pub(crate) fn unary(op: FloatOp, format: Format, ftz: bool, a: u64) -> u64 {
 /// source and give the upper 32 bits of the result, with subnormal numbers flushed.
 fn gross(op: FloatOp, a: u64) -> u64 {
     const UPPER: u64 = 0xffff_ffff_0000_0000;
-    /// "Input NaNs map to a canonical NaN with encoding 0x7fffffff00000000" (PTX ISA 9.1, 9.7.3.14 and 9.7.3.17).
+    /// "Input NaNs map to a canonical NaN with encoding 0x7fffffff00000000" (PTX ISA 9.1, 9.7.3.14
+    /// and 9.7.3.17).
     const NAN: u64 = 0x7fff_ffff_0000_0000;
     // the lower half is ignored, even where it makes the difference between a NaN and an infinity
     let x = f64::from_bits(F64.flush(a) & UPPER);
@@ -70,7 +71,7 @@ mod tests {
     use super::super::exact::F16;
     use super::*;
 
-    fn of32(op: FloatOp, x: f32) -> f32 {
+    fn single(op: FloatOp, x: f32) -> f32 {
         f32::from_bits(unary(op, F32, false, u64::from(x.to_bits())) as u32)
     }
 
@@ -104,13 +105,13 @@ mod tests {
             (Tanh, -inf, -1.0),
             (Tanh, -0.0, -0.0),
         ] {
-            assert_eq!(of32(op, x).to_bits(), y.to_bits(), "{op:?} of {x}");
+            assert_eq!(single(op, x).to_bits(), y.to_bits(), "{op:?} of {x}");
         }
         for (op, x) in [(Rsqrt, -1.0), (Rsqrt, -inf), (Sin, inf), (Cos, -inf), (Lg2, -1.0), (Lg2, -inf)] {
-            assert_eq!(of32(op, x).to_bits(), 0x7fff_ffff, "{op:?} of {x}");
+            assert_eq!(single(op, x).to_bits(), 0x7fff_ffff, "{op:?} of {x}");
         }
         for op in [Rcp, Rsqrt, Sin, Cos, Ex2, Lg2, Tanh] {
-            assert_eq!(of32(op, f32::NAN).to_bits(), 0x7fff_ffff, "{op:?}");
+            assert_eq!(single(op, f32::NAN).to_bits(), 0x7fff_ffff, "{op:?}");
         }
     }
 
@@ -140,12 +141,12 @@ mod tests {
                     "{got} {expected}"
                 );
             };
-            near(of32(FloatOp::Sin, input), sin);
-            near(of32(FloatOp::Cos, input), cos);
-            near(of32(FloatOp::Ex2, input), ex2);
-            near(of32(FloatOp::Lg2, ex2 as f32), x);
+            near(single(FloatOp::Sin, input), sin);
+            near(single(FloatOp::Cos, input), cos);
+            near(single(FloatOp::Ex2, input), ex2);
+            near(single(FloatOp::Lg2, ex2 as f32), x);
             let (up, down) = (ex2 * ex2, 1.0 / (ex2 * ex2));
-            near(of32(FloatOp::Tanh, (z as f32) * 2.0), (up - down) / (up + down));
+            near(single(FloatOp::Tanh, (z as f32) * 2.0), (up - down) / (up + down));
         }
     }
 

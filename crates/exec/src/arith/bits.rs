@@ -3,10 +3,11 @@
 use super::super::lanes::{sign_extend, width_mask};
 use warpbound_core::program::sem::PrmtMode;
 
-/// Returns the position and the length of a field. Those of 32-bit fields are 8 bits, as the PTX
-/// ISA states (9.7.1.19). It says the same of 64-bit fields, but NVIDIA's assembler implements
-/// these with shifts, whose amounts are clamped and not truncated, so that the rest of the word
-/// matters. ZLUDA, which was compared with NVIDIA GPUs, agrees.
+/// Returns the position and the length of a field. For 32-bit fields they are the low 8 bits of
+/// their words, as the PTX ISA states (9.7.1.19). The PTX ISA also states this for 64-bit fields,
+/// but NVIDIA's assembler implements those with shifts, whose amounts are clamped and not
+/// truncated. The other bits of the words therefore matter. ZLUDA, which was compared with NVIDIA
+/// GPUs, agrees.
 fn place(position: u64, length: u64, bits: u32) -> (u32, u32) {
     let amount = |value: u64| match bits {
         64 => (value as u32).min(64),

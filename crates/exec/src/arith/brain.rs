@@ -30,16 +30,16 @@ fn nearest(x: f64) -> u64 {
     let sign = if x.is_sign_negative() { 0x8000 } else { 0 };
     let x = x.abs();
     // find the first one that is not below x; the successor of the largest one counts as infinity
-    let of = |code: u64| if code == 0x7f80 { 2f64.powi(128) } else { value(code) };
+    let value_at = |code: u64| if code == 0x7f80 { 2f64.powi(128) } else { value(code) };
     let (mut low, mut high) = (0, 0x7f80);
     while low < high {
         let middle = (low + high) / 2;
-        if of(middle) < x { low = middle + 1 } else { high = middle }
+        if value_at(middle) < x { low = middle + 1 } else { high = middle }
     }
-    if low == 0 || x >= of(0x7f80) {
+    if low == 0 || x >= value_at(0x7f80) {
         return sign | low;
     }
-    let (below, above) = (x - of(low - 1), of(low) - x);
+    let (below, above) = (x - value_at(low - 1), value_at(low) - x);
     let down = below < above || below == above && low % 2 == 1;
     sign | if down { low - 1 } else { low }
 }

@@ -23,8 +23,8 @@ pub(crate) fn lanes(convert: &Convert, src: &Lanes, low: Option<&Lanes>) -> Lane
             }
         }
         (_, ValueTy::Float(packed)) if packed.half().is_some() => {
-            let of = packed.half().unwrap_or(packed);
-            let half = |v: u64| scalar(convert, ValueTy::Float(of), v);
+            let half_type = packed.half().unwrap_or(packed);
+            let half = |v: u64| scalar(convert, ValueTy::Float(half_type), v);
             match low {
                 Some(low) => map2(src, low, |high, low| half(high) << 16 | half(low)),
                 None => map1(src, half),
@@ -85,7 +85,7 @@ pub(crate) fn tf32(bits: u32, mode: Tf32Mode) -> u32 {
     if magnitude > INFINITY {
         return F32.nan as u32;
     }
-    // rounding up may carry into the exponent, which is correct then as well
+    // rounding up may carry into the exponent, and the result is still correct
     let up = match mode.round {
         None => REST / 2 + 1,
         Some(Round::Nearest) => REST / 2 + (magnitude >> 13 & 1),

@@ -152,8 +152,8 @@ impl Format {
     }
 }
 
-/// Returns the bits above the lowest `dropped` ones, and the comparison of those with half of the
-/// lowest kept one: (kept, is half, is zero, is above half).
+/// Returns the bits above the lowest `dropped` ones, and a comparison of the dropped bits with half
+/// a unit of the kept ones: (kept, is half, is zero, is above half).
 fn split(significand: u128, dropped: u32) -> (u128, bool, bool, bool) {
     if dropped > TOP + 1 {
         return (0, false, significand == 0, false);

@@ -58,11 +58,11 @@ pub(crate) fn scalar(op: FloatOp, format: Format, mode: FloatMode, src: [u64; 3]
         FloatOp::Neg => a ^ format.sign(),
         FloatOp::Copysign => (b & !format.sign()) | (a & format.sign()),
         FloatOp::Min | FloatOp::Max | FloatOp::Min3 | FloatOp::Max3 => {
-            let of = |x: u64| if mode.magnitude { x & !format.sign() } else { x };
+            let source = |x: u64| if mode.magnitude { x & !format.sign() } else { x };
             let largest = matches!(op, FloatOp::Max | FloatOp::Max3);
-            let two = extremum(format, mode.nan, of(a), of(b), largest);
+            let two = extremum(format, mode.nan, source(a), source(b), largest);
             match op {
-                FloatOp::Min3 | FloatOp::Max3 => extremum(format, mode.nan, two, of(c), largest),
+                FloatOp::Min3 | FloatOp::Max3 => extremum(format, mode.nan, two, source(c), largest),
                 _ if mode.sign_product && !format.is_nan(two) => two | (a ^ b) & format.sign(),
                 _ => two,
             }

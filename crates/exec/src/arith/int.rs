@@ -87,7 +87,7 @@ pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4
 
 /// Performs an operation on both halves of words.
 fn halves(op: HalvesOp, signed: bool, relu: bool, a: u64, b: u64) -> u64 {
-    let of = |shift: u32| {
+    let half_at = |shift: u32| {
         let number = |word: u64| {
             let half = word >> shift & 0xffff;
             if signed { sign_extend(half, 16) } else { half as i64 }
@@ -100,7 +100,7 @@ fn halves(op: HalvesOp, signed: bool, relu: bool, a: u64, b: u64) -> u64 {
         };
         (if relu { value.max(0) } else { value }) as u64 & 0xffff
     };
-    of(0) | of(16) << 16
+    half_at(0) | half_at(16) << 16
 }
 
 /// Packs two 32-bit numbers, clamped to a type, into the low bits, below the low bits of `c`.

@@ -87,7 +87,7 @@ mod tests {
     use warpbound_core::program::sem::Round;
 
     #[test]
-    fn halves_convert_as_the_exact_route_does() {
+    fn halves_convert_as_in_the_exact_implementation() {
         for bits in 0..=0xffffu64 {
             let exact = F32.pack(F16.unpack(bits), Round::Nearest) as u32;
             let single = from_half(bits);

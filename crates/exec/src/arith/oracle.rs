@@ -229,7 +229,7 @@ proptest! {
 
     /// The implementations that use the host's arithmetic give the same bits as the exact one.
     #[test]
-    fn fast_routes_agree_with_the_exact_one(x in operand(), y in operand(), z in operand()) {
+    fn fast_implementations_agree_with_the_exact_one(x in operand(), y in operand(), z in operand()) {
         for format in [F32, F64] {
             let near = |(e, f, near): (u64, u64, bool)| if near { e } else { e & !format.infinity() | x.0 & format.infinity() } ^ f & 0xff;
             let src = [x.0, near(y), near(z)].map(|bits| bits & (format.sign() | (format.sign() - 1)));
@@ -250,8 +250,8 @@ proptest! {
 }
 
 fn fast_single<const FUSED: bool, const FTZ: bool>(op: FloatOp, src: [u32; 3]) -> u64 {
-    let [a, b, c] = src.map(single::enter::<FTZ>);
-    u64::from(single::leave::<FTZ>(match op {
+    let [a, b, c] = src.map(single::value_of::<FTZ>);
+    u64::from(single::bits_of::<FTZ>(match op {
         FloatOp::Add => a + b,
         FloatOp::Sub => a - b,
         FloatOp::Mul => a * b,
@@ -264,7 +264,7 @@ fn fast_single<const FUSED: bool, const FTZ: bool>(op: FloatOp, src: [u32; 3]) -
 
 fn fast_double(op: FloatOp, src: [u64; 3]) -> u64 {
     let [a, b, c] = src.map(f64::from_bits);
-    double::leave(match op {
+    double::bits_of(match op {
         FloatOp::Add => a + b,
         FloatOp::Sub => a - b,
         FloatOp::Mul => a * b,

@@ -1,5 +1,5 @@
-//! Single precision by the host's IEEE arithmetic, rounded to nearest: the same bits as the exact
-//! implementation in [`super::float`], on rows of lanes.
+//! Single precision by the host's IEEE arithmetic, rounded to nearest. The results have the same
+//! bits as those of the exact implementation in [`super::float`].
 
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7f80_0000;
@@ -13,7 +13,7 @@ pub(crate) fn flushed<const FTZ: bool>(bits: u32) -> u32 {
 
 /// Returns the value of a source, with subnormal numbers flushed if `FTZ`.
 #[inline(always)]
-pub(crate) fn enter<const FTZ: bool>(bits: u32) -> f32 {
+pub(crate) fn value_of<const FTZ: bool>(bits: u32) -> f32 {
     f32::from_bits(flushed::<FTZ>(bits))
 }
 
@@ -31,15 +31,16 @@ pub(crate) fn approximate_divisor(bits: u32) -> u32 {
 
 /// Returns the bits of a result.
 #[inline(always)]
-pub(crate) fn leave<const FTZ: bool>(value: f32) -> u32 {
+pub(crate) fn bits_of<const FTZ: bool>(value: f32) -> u32 {
     flushed::<FTZ>(if value.is_nan() { NAN } else { value.to_bits() })
 }
 
 /// Returns `a * b + c`, rounded once; `FUSED` says that the processor has an instruction for it.
 ///
-/// Otherwise: the product of two singles is exact in double precision. Its sum with `c` is rounded
-/// to odd there, which keeps all information that the second rounding, to single precision, needs:
-/// 53 bits are more than 24 + 2 (Boldo and Melquiond, "When double rounding is odd").
+/// Without that instruction, the product of two singles is computed in double precision, where it
+/// is exact. Its sum with `c` is rounded to odd there, which keeps all information that the second
+/// rounding, to single precision, needs: 53 bits are more than 24 + 2 (Boldo and Melquiond, "When
+/// double rounding is odd").
 #[inline(always)]
 pub(crate) fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FUSED {

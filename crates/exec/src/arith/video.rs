@@ -249,7 +249,8 @@ mod tests {
             scalar(&video(VideoOp::Average, [signed; 3], false, shape), a, b, 0) as u32
         };
         assert_eq!(bytes(false, 0xff01_0003, 0xff02_0100), 0xff02_0102);
-        // (-1 + -2) >> 1 is -2, (3 + 0 + 1) >> 1 is 2, (-128 + 127) >> 1 is -1, (1 - 1 + 1) >> 1 is 0
+        // (-1 + -2) >> 1 is -2, (3 + 0 + 1) >> 1 is 2, (-128 + 127) >> 1 is -1, and
+        // (1 - 1 + 1) >> 1 is 0
         assert_eq!(bytes(true, 0xff03_8001, 0xfe00_7fff), 0xfe02_ff00);
     }
 }

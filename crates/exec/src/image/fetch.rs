@@ -24,7 +24,7 @@ struct Plan {
     taps: [Tap; MAX_TEXELS],
     count: usize,
     /// The sum of all weights if texels are mixed; `None` if each is a separate result.
-    whole: Option<f64>,
+    total_weight: Option<f64>,
 }
 
 /// Executes `tex` and `tld4`, and records the lines that they touch.
@@ -59,8 +59,8 @@ pub(in super::super) fn fetch(
             match context.memory.bytes(Space::Global, warp.thread(lane), address, size) {
                 Ok(bytes) => texels[index] = texel::values(bytes, bound.image.format, sampler.read),
                 Err(denied) => {
-                    let tried = ("texture fetch", address, size, lane);
-                    return Err(no_texel(denied, tried, pc, warp, context));
+                    let attempt = ("texture fetch", address, size, lane);
+                    return Err(no_texel(denied, attempt, pc, warp, context));
                 }
             }
             if let Some(detector) = &mut context.detector {
@@ -74,9 +74,9 @@ pub(in super::super) fn fetch(
             }
             addresses[lane][index] = Some(address);
         }
-        let values = match (fetch.gather, plan.whole) {
+        let values = match (fetch.gather, plan.total_weight) {
             (Some(channel), _) => std::array::from_fn(|texel| texels[texel][usize::from(channel & 3)]),
-            (None, Some(whole)) => mixed(&plan.taps[..plan.count], &texels, whole),
+            (None, Some(total_weight)) => mixed(&plan.taps[..plan.count], &texels, total_weight),
             (None, None) => texels[0],
         };
         for (dst, value) in fetch.dsts.iter().zip(values) {
@@ -101,7 +101,7 @@ impl Plan {
             std::array::from_fn(|axis| if axis < dims { texel(axis) } else { Some(0) })
         };
         let x = |axis: usize| f32::from_bits(at[axis]);
-        let mut plan = Self { taps: [(None, 0); MAX_TEXELS], count: 1, whole: None };
+        let mut plan = Self { taps: [(None, 0); MAX_TEXELS], count: 1, total_weight: None };
         if !fetch.float {
             // negative coordinates are beyond every extent
             plan.taps[0].0 = place(axes(&|axis| (at[axis] < image.extent[axis]).then_some(at[axis])));
@@ -126,7 +126,7 @@ impl Plan {
             return plan;
         }
         plan.count = 1 << dims;
-        plan.whole = Some(f64::from(PARTS).powi(dims as i32));
+        plan.total_weight = Some(f64::from(PARTS).powi(dims as i32));
         for (corner, tap) in plan.taps[..plan.count].iter_mut().enumerate() {
             let upper: [usize; 3] = std::array::from_fn(|axis| corner >> axis & 1);
             let weight = |axis: usize| {
@@ -143,11 +143,11 @@ impl Plan {
 }
 
 /// Returns the weighted sum of texels.
-fn mixed(taps: &[Tap], texels: &[[u32; 4]; MAX_TEXELS], whole: f64) -> [u32; 4] {
+fn mixed(taps: &[Tap], texels: &[[u32; 4]; MAX_TEXELS], total_weight: f64) -> [u32; 4] {
     std::array::from_fn(|channel| {
         let sum = taps.iter().zip(texels).fold(0.0, |sum, (&(_, weight), texel)| {
             sum + f64::from(weight) * f64::from(f32::from_bits(texel[channel]))
         });
-        single::leave::<false>((sum / whole) as f32)
+        single::bits_of::<false>((sum / total_weight) as f32)
     })
 }

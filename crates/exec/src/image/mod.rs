@@ -46,13 +46,13 @@ fn find<'a>(
     surface: bool,
     geometry: Option<Geometry>,
 ) -> Result<&'a Bound, Fault> {
-    let what = |surface| if surface { "surface" } else { "texture" };
+    let image_kind = |surface| if surface { "surface" } else { "texture" };
     let program = context.program;
     let Some(bound) = context.images.iter().find(|bound| bound.handle == handle) else {
         let named = program.references.iter().find(|reference| reference.handle == handle);
         let message = match named {
             Some(reference) => format!("nothing is bound to the reference `{}`", reference.name),
-            None => format!("{handle:#x} is the handle of no {}", what(surface)),
+            None => format!("{handle:#x} is the handle of no {}", image_kind(surface)),
         };
         let hint = if surface {
             "define it in the launch's `surfaces`; an argument gets its handle as Surface(\"its name\")"
@@ -62,14 +62,22 @@ fn find<'a>(
         return Err(fault::at(program, pc, message, hint));
     };
     if bound.sampler.is_none() != surface {
-        let message = format!("`{}` is a {}, a {} is needed here", bound.name, what(!surface), what(surface));
+        let message = format!(
+            "`{}` is a {}, a {} is needed here",
+            bound.name,
+            image_kind(!surface),
+            image_kind(surface)
+        );
         return Err(fault::at(program, pc, message, ""));
     }
     match geometry {
         Some(wanted) if wanted != bound.image.geometry => {
             let (is, wanted) = (bound.image.geometry.name(), wanted.name());
-            let message =
-                format!("`{}` is a .{is} {}, the instruction accesses .{wanted}", bound.name, what(surface));
+            let message = format!(
+                "`{}` is a .{is} {}, the instruction accesses .{wanted}",
+                bound.name,
+                image_kind(surface)
+            );
             let hint = "`height`, `depth` and `layers` say how many dimensions there are";
             Err(fault::at(program, pc, message, hint))
         }

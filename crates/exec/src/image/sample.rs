@@ -15,8 +15,8 @@
 //! with the formulas above except for mirrored coordinates that lie exactly between two texels.
 //! Wrap and mirror act as clamp where coordinates are not normalised (according to the CUDA
 //! runtime's description of `cudaTextureDesc`). NaN reads as 0; infinities are far outside, and
-//! read as 0 where there is no outside (wrap and mirror). Products of coordinates and extents are
-//! exact: 24 bits times 32 in double precision.
+//! read as 0 with wrap and mirror, where no coordinate is outside. Products of coordinates and
+//! extents are exact: 24 bits times 32 in double precision.
 
 use warpbound_core::program::image::{AddressMode, Sampler};
 

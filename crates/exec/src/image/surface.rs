@@ -44,8 +44,8 @@ pub(in super::super) fn surface(
                     match context.memory.read(Space::Global, warp.thread(lane), address, size) {
                         Ok(found) => bytes[..size].copy_from_slice(found),
                         Err(denied) => {
-                            let tried = ("surface load", address, size, lane);
-                            return Err(no_texel(denied, tried, pc, warp, context));
+                            let attempt = ("surface load", address, size, lane);
+                            return Err(no_texel(denied, attempt, pc, warp, context));
                         }
                     }
                     if let Some(detector) = &mut context.detector {
@@ -89,8 +89,8 @@ fn store(
             Ok(old) if *old == values[lane][..size] => unchanged |= LaneMask::lane(lane),
             Ok(_) => {}
             Err(denied) => {
-                let tried = ("surface store", address, size, lane);
-                return Err(no_texel(denied, tried, pc, warp, context));
+                let attempt = ("surface store", address, size, lane);
+                return Err(no_texel(denied, attempt, pc, warp, context));
             }
         }
     }
@@ -118,13 +118,13 @@ fn place(
     access: &SurfaceAccess,
     lane: usize,
 ) -> Result<Option<u64>, Fault> {
-    let of = |operand: Operand| warp.operand_in(operand, &context.shape, lane);
-    let bound = find(context, pc, of(access.surface), true, Some(access.geometry))?;
+    let value = |operand: Operand| warp.operand_in(operand, &context.shape, lane);
+    let bound = find(context, pc, value(access.surface), true, Some(access.geometry))?;
     let mut at = [0; 3];
     for (at, &coord) in at.iter_mut().zip(&access.coords) {
-        *at = sign_extend(of(coord) & width_mask(32), 32);
+        *at = sign_extend(value(coord) & width_mask(32), 32);
     }
-    let layer = access.layer.map_or(0, |layer| of(layer) & width_mask(32));
+    let layer = access.layer.map_or(0, |layer| value(layer) & width_mask(32));
     placed(&bound.image, at, layer, access.size(), access.outside)
         .ok_or_else(|| outside(warp, context, pc, access, (lane, bound, at, layer)))
 }

@@ -6,9 +6,9 @@ use warpbound_core::program::sem::Round;
 
 /// Returns the channels of a texel as registers get them; missing channels are zero.
 ///
-/// Integers are sign-extended to 32 bits. `NormalizedFloat` divides those of 8 and 16 bits by the
-/// largest one of their type; the smallest signed number gives -1, like its successor. Halves are
-/// converted to single precision.
+/// Integers are sign-extended to 32 bits. `NormalizedFloat` divides integers of 8 and 16 bits by
+/// the largest integer of their type; the smallest signed number gives -1, like its successor.
+/// Halves are converted to single precision.
 pub(super) fn values(bytes: &[u8], format: Format, read: ReadMode) -> [u32; 4] {
     let mut values = [0; 4];
     for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(format.elem.size() as usize)) {

@@ -57,9 +57,9 @@ impl Clocks {
 
     /// Records that a warp arrives at a barrier.
     pub(super) fn arrive(&mut self, warp: usize, barrier: usize) {
-        let mut knows = self.known[warp];
-        knows[warp] = self.own[warp];
-        join(&mut self.gathered[barrier], &knows);
+        let mut clock = self.known[warp];
+        clock[warp] = self.own[warp];
+        join(&mut self.gathered[barrier], &clock);
         self.own[warp] += 1;
     }
 
@@ -68,9 +68,9 @@ impl Clocks {
     pub(super) fn release(&mut self, barrier: usize, waiting: WarpMask, ended: WarpMask) {
         let mut gathered = std::mem::replace(&mut self.gathered[barrier], [0; WARPS]);
         for warp in ended.slots() {
-            let mut knows = self.known[warp];
-            knows[warp] = self.own[warp];
-            join(&mut gathered, &knows);
+            let mut clock = self.known[warp];
+            clock[warp] = self.own[warp];
+            join(&mut gathered, &clock);
         }
         for warp in waiting.slots() {
             join(&mut self.known[warp], &gathered);
@@ -80,11 +80,11 @@ impl Clocks {
     /// Records that a warp arrives at an mbarrier object; `completes` says whether this completes
     /// the phase.
     pub(super) fn arrive_at_object(&mut self, warp: usize, address: u64, completes: bool) {
-        let mut knows = self.known[warp];
-        knows[warp] = self.own[warp];
+        let mut clock = self.known[warp];
+        clock[warp] = self.own[warp];
         let fresh = || [Box::new([0; WARPS]), Box::new([0; WARPS])];
         let [running, completed] = self.objects.entry(address).or_insert_with(fresh);
-        join(running, &knows);
+        join(running, &clock);
         if completes {
             join(completed, running);
             **running = [0; WARPS];

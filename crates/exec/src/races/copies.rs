@@ -29,7 +29,7 @@ struct Groups {
     open: Vec<Piece>,
     closed: VecDeque<Vec<Piece>>,
     /// The pieces of groups for which some lanes have waited and others have not.
-    left: Vec<Piece>,
+    partly_waited: Vec<Piece>,
 }
 
 /// The copies of a block that are in flight.
@@ -93,11 +93,12 @@ impl Copies {
     pub(super) fn wait(&mut self, warp: usize, pending: usize, lanes: LaneMask) -> Vec<Piece> {
         let groups = &mut self.warps[warp];
         while groups.closed.len() > pending {
-            groups.left.extend(groups.closed.pop_front().into_iter().flatten());
+            groups.partly_waited.extend(groups.closed.pop_front().into_iter().flatten());
         }
-        groups.left.iter_mut().for_each(|piece| piece.lanes -= lanes);
-        let (done, left) = std::mem::take(&mut groups.left).into_iter().partition(|p| p.lanes.is_empty());
-        groups.left = left;
+        groups.partly_waited.iter_mut().for_each(|piece| piece.lanes -= lanes);
+        let (done, left) =
+            std::mem::take(&mut groups.partly_waited).into_iter().partition(|p| p.lanes.is_empty());
+        groups.partly_waited = left;
         let done: Vec<Piece> = done;
         for piece in &done {
             match piece.region {
@@ -125,10 +126,9 @@ impl Copies {
 
     /// Returns a copy in flight that accesses words of a row.
     pub(super) fn find(&self, region: Region, row: u32, words: u32) -> Option<Piece> {
-        let pieces = self
-            .warps
-            .iter()
-            .flat_map(|groups| groups.left.iter().chain(groups.closed.iter().flatten()).chain(&groups.open));
+        let pieces = self.warps.iter().flat_map(|groups| {
+            groups.partly_waited.iter().chain(groups.closed.iter().flatten()).chain(&groups.open)
+        });
         let mut touching =
             pieces.filter(|piece| (piece.region, piece.row) == (region, row) && piece.words & words != 0);
         touching.next().copied()

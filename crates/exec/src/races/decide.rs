@@ -36,19 +36,19 @@ pub(super) fn sources(instr: &Instr) -> impl Iterator<Item = RegId> {
     instr.srcs.as_slice().iter().copied().chain(guard)
 }
 
-/// The registers whose value may flow, through other registers, to a source that counts.
+/// The registers whose value may flow, through other registers, to one of the selected sources.
 pub(super) struct Deciding(Vec<bool>);
 
 impl Deciding {
-    /// Computes the registers; `counts` returns whether a source of an instruction counts.
-    pub(super) fn new(program: &KernelCode, counts: impl Fn(&Instr, RegId) -> bool) -> Self {
+    /// Computes the registers; `selects` returns whether a source of an instruction is selected.
+    pub(super) fn new(program: &KernelCode, selects: impl Fn(&Instr, RegId) -> bool) -> Self {
         let mut writers = vec![Vec::new(); program.regs.len()];
         let mut known = vec![false; program.regs.len()];
         let mut left = Vec::new();
         for (index, instr) in program.instrs.iter().enumerate() {
             instr.dsts.as_slice().iter().for_each(|dst| writers[dst.index()].push(index));
             for reg in sources(instr) {
-                if counts(instr, reg) && !std::mem::replace(&mut known[reg.index()], true) {
+                if selects(instr, reg) && !std::mem::replace(&mut known[reg.index()], true) {
                     left.push(reg);
                 }
             }

@@ -80,7 +80,7 @@ pub(crate) struct RaceDetector {
     pub(super) varying: Option<Box<Varying>>,
     /// The state by [`Region`].
     pub(super) regions: [Watched; 3],
-    /// The memory that the kernel does not write: a few buffers and module variables.
+    /// The regions of global memory that the kernel does not write.
     unwritten: Vec<Extent>,
     /// The instruction of a store to this memory, if one occurred.
     pub(super) stray: Option<Pc>,

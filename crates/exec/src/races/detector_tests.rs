@@ -33,8 +33,8 @@ fn raced(detector: &RaceDetector) -> Vec<u64> {
 }
 
 #[test]
-fn words_that_lie_apart_are_looked_at_where_they_are() {
-    // in blocks side by side every access to a buffer is looked at cell by cell
+fn scattered_words_are_checked_at_their_own_addresses() {
+    // if blocks may run at the same time, every access to a buffer is analysed cell by cell
     let mut detector = detector(BlockOrder::SideBySide);
     detector.start_block(0);
     access(&mut detector, (0, 1), Space::Global, &[BUFFERS, BUFFERS + 0x200], AccessEffect::Writes);

@@ -1,11 +1,11 @@
 //! Race detection: whether the results of a launch depend on the timing of its warps.
 //!
-//! A functional run executes the warps in one order of many. If two warps access the same bytes,
-//! one of them writes, and the two accesses are unordered (by no barrier of the block, no end of a
-//! block before another, and no end of a launch), another order may give other values, other paths
-//! and other times. A simulated makespan is then that of one order only. The same holds if an
-//! atomic operation returns an old value that depends on the order, or if operations on one cell do
-//! not commute.
+//! A functional run executes the warps in one order of many. Two accesses are ordered if a barrier
+//! of the block, the end of a block before another one, or the end of a launch separates them. If
+//! two warps access the same bytes, one of them writes, and the two accesses are unordered, another
+//! order may give other values, other paths and other times. A simulated makespan is then that of
+//! one order only. The same holds if an atomic operation returns an old value that depends on the
+//! order, or if operations on one cell do not commute.
 //!
 //! For every word of memory that is accessed (every byte where accesses are narrower) the detector
 //! records which warps wrote and read it in the current section; in programs whose barriers involve
@@ -15,22 +15,22 @@
 //! sections in which a row leaves doubt.
 //!
 //! The detector is exact for the actions of the warps in this run: every reported pair is
-//! unordered, and every word with an unordered pair is noticed, although of many pairs not each is
-//! reported. Special cases:
+//! unordered, and every word with an unordered pair is noticed. If a word has many such pairs, not
+//! all of them are reported. Special cases:
 //!
 //! * A store of the value that is already in memory races with loads and other stores only if the
 //!   value changes in the same section: several warps may set the same flag.
 //! * Atomic operations of one kind and type commute; `inc` and `dec` do if they wrap at the same
 //!   value. Sums of floating-point numbers count as commuting for races.
-//! * Values that differ from run to run without a race (sums of floating-point numbers, clocks,
-//!   multiprocessor numbers, registers that are read before they are written) are tracked through
-//!   registers and memory until they determine a path or an address. This overestimates the
+//! * Some values differ from run to run without a race: sums of floating-point numbers, clocks,
+//!   multiprocessor numbers, and registers that are read before they are written. They are tracked
+//!   through registers and memory until they determine a path or an address. This overestimates the
 //!   dependences, see `varying.rs`.
 //! * An asynchronous copy is in flight until its warp has waited for it, see `copies.rs`.
 //!
-//! There are two unchecked premises: a register of machine code that no instruction has written is
-//! zero (in PTX it is tracked as above), and constant memory that the host fills with values that
-//! differ from run to run has the contents of this run.
+//! There are two unchecked premises. First, a register of machine code that no instruction has
+//! written is zero; in PTX it is tracked as above. Second, constant memory has the contents of this
+//! run, even if the host fills it with values that differ from run to run.
 //!
 //! Interactions between lanes of one warp do not depend on time and are not analysed.
 

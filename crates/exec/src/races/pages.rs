@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn pages_may_take_all_the_memory_that_there_is_for_them() {
         let mut pages: Pages<[u8; 16]> = Pages::new(3, 32);
-        let there = [0, 1, 2, 1].map(|index| pages.page(index, || [0; 16]).is_some());
-        assert_eq!(there, [true, true, false, true]);
+        let created = [0, 1, 2, 1].map(|index| pages.page(index, || [0; 16]).is_some());
+        assert_eq!(created, [true, true, false, true]);
     }
 }

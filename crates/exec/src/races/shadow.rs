@@ -302,8 +302,8 @@ pub(super) fn remember(
             };
         }
         AccessEffect::Rewrites => {
-            let reader_disturbs = reader.is_foreign(own) && !reader.is_special();
-            if reader_disturbs || writer.is_foreign(own) && writer.is_special() {
+            let reader_conflicts = reader.is_foreign(own) && !reader.is_special();
+            if reader_conflicts || writer.is_foreign(own) && writer.is_special() {
                 return None;
             }
             *reader = reader.rewritten_by(own);
@@ -346,8 +346,8 @@ impl Cells<'_> {
             AccessEffect::Rewrites => {
                 let mut foreign = 0;
                 for (&reader, &writer) in self.readers.iter().zip(&*self.writers) {
-                    let reader_disturbs = reader.is_foreign(own) & !reader.is_special();
-                    foreign |= u32::from(reader_disturbs | (writer.is_foreign(own) & writer.is_special()));
+                    let reader_conflicts = reader.is_foreign(own) & !reader.is_special();
+                    foreign |= u32::from(reader_conflicts | (writer.is_foreign(own) & writer.is_special()));
                 }
                 if foreign != 0 {
                     return None;
@@ -370,8 +370,8 @@ mod tests {
     /// accesses by two warps: the cells are the same, and so is whether a race is possible.
     #[test]
     fn words_in_a_row_are_remembered_as_each_by_itself() {
-        let deeds = [AccessEffect::Reads, AccessEffect::Writes, AccessEffect::Rewrites];
-        let by = |warp: usize| deeds.map(|effect| (Cell::new(warp, 7), effect));
+        let effects = [AccessEffect::Reads, AccessEffect::Writes, AccessEffect::Rewrites];
+        let by = |warp: usize| effects.map(|effect| (Cell::new(warp, 7), effect));
         let accesses = [by(0), by(1)].concat();
         for number in 0..accesses.len().pow(4) {
             let (mut reader, mut writer) = (Cell::default(), Cell::default());

@@ -55,20 +55,20 @@ pub(crate) fn unwritten(program: &KernelCode, params: &[u8], regions: &[Extent])
 /// The regions into which the value of each register may point.
 struct Pointers<'a> {
     regions: &'a [Extent],
-    of: Vec<Regions>,
+    by_register: Vec<Regions>,
 }
 
 impl<'a> Pointers<'a> {
     fn new(program: &KernelCode, params: &[u8], regions: &'a [Extent]) -> Self {
-        let mut pointers = Self { regions, of: vec![0; program.regs.len()] };
+        let mut pointers = Self { regions, by_register: vec![0; program.regs.len()] };
         loop {
             let mut changed = false;
             for instr in &program.instrs {
                 let value = pointers.result(instr, params);
                 for dst in instr.dsts.as_slice() {
-                    let of = &mut pointers.of[dst.index()];
-                    changed |= *of | value != *of;
-                    *of |= value;
+                    let regions = &mut pointers.by_register[dst.index()];
+                    changed |= *regions | value != *regions;
+                    *regions |= value;
                 }
             }
             if !changed {
@@ -114,7 +114,7 @@ impl<'a> Pointers<'a> {
             | Sem::Mbarrier(_)
             | Sem::Call(_)
             | Sem::CallPointer(_) => {
-                instr.srcs.as_slice().iter().fold(0, |found, reg| found | self.of[reg.index()])
+                instr.srcs.as_slice().iter().fold(0, |found, reg| found | self.by_register[reg.index()])
             }
         }
     }
@@ -136,7 +136,7 @@ impl<'a> Pointers<'a> {
             return 0;
         }
         let found = match addr.base {
-            Operand::Reg(reg) => self.of[reg.index()],
+            Operand::Reg(reg) => self.by_register[reg.index()],
             Operand::Imm(base) => self.region(base.wrapping_add_signed(addr.offset)),
             Operand::Special(_) => 0,
         };

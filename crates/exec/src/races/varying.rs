@@ -9,10 +9,10 @@
 //! marked register determines where a warp continues, whether it waits, or which addresses it
 //! accesses, the paths depend on it.
 //!
-//! Marks are conservative: a register that was marked once stays marked, a stored narrow value
-//! marks its word, and additions count as unordered if different warps execute them without a
-//! barrier of the whole block in between, or different blocks that may run concurrently. Programs
-//! without such values have no marks, and no time is spent on them.
+//! Marks are conservative. A register that was marked once stays marked, and a stored narrow value
+//! marks its word. Additions count as unordered if different warps execute them without a barrier
+//! of the whole block in between, or if different blocks that may run concurrently execute them.
+//! Programs without such values have no marks, and no time is spent on them.
 
 use std::collections::HashMap;
 

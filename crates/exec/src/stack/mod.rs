@@ -42,7 +42,7 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Within {
     /// The end of the kernel or function.
-    Whole,
+    Function,
     /// Arrival at the rpc, which the decoder of a language without reconvergence instructions
     /// determined.
     Joined,
@@ -57,7 +57,7 @@ struct Frame {
     /// The call instruction.
     call: Pc,
     /// The activation that runs in the frame.
-    of: Activation,
+    activation: Activation,
     /// The start of the calling function's frame in local memory.
     caller_local: u64,
 }
@@ -101,7 +101,7 @@ impl SimtStack {
         self.frames.clear();
         self.live = lanes;
         if !lanes.is_empty() {
-            self.entries.push(Entry::whole(Pc::new(0), lanes));
+            self.entries.push(Entry::function_entry(Pc::new(0), lanes));
         }
     }
 
@@ -121,17 +121,17 @@ impl SimtStack {
         self.live
     }
 
-    /// Returns those of the lanes that can only end: they wait, outside of every call, at an
+    /// Returns the lanes in this set that can only end: they wait, outside of every call, at an
     /// instruction for which `ends` holds.
     pub(super) fn leaving(&self, lanes: LaneMask, ends: impl Fn(Pc) -> bool) -> LaneMask {
         let in_kernel = self.frames.first().map_or(self.entries.len(), |frame| frame.base);
         let (mut left, mut leaving) = (lanes, LaneMask::empty());
         for (index, entry) in self.entries.iter().enumerate().rev() {
             // a lane is at the highest entry that contains it
-            let here = entry.mask & left;
-            left.remove(here);
+            let waiting = entry.mask & left;
+            left.remove(waiting);
             if index < in_kernel && ends(entry.npc) {
-                leaving |= here;
+                leaving |= waiting;
             }
         }
         leaving
@@ -229,11 +229,11 @@ impl SimtStack {
         }
         let call = top.npc;
         top.npc = following(call);
-        for &(target, lanes, of) in groups {
-            // when a function has returned, the one below is on top, which is another target of the
-            // call
-            self.frames.push(Frame { base: self.entries.len(), call, of, caller_local });
-            self.entries.push(Entry::whole(target, lanes));
+        for &(target, lanes, activation) in groups {
+            // when this function has returned, the frame below it is on top, which is that of
+            // another target of the call
+            self.frames.push(Frame { base: self.entries.len(), call, activation, caller_local });
+            self.entries.push(Entry::function_entry(target, lanes));
         }
         true
     }
@@ -246,12 +246,12 @@ impl SimtStack {
     /// Returns the running activation, and the start of its caller's frame; `None` in the kernel
     /// itself.
     pub(super) fn running(&self) -> Option<(Activation, u64)> {
-        self.frames.last().map(|frame| (frame.of, frame.caller_local))
+        self.frames.last().map(|frame| (frame.activation, frame.caller_local))
     }
 
     /// Returns the start of the running function's frame in local memory.
     pub(super) fn local(&self) -> u64 {
-        self.frames.last().map_or(0, |frame| frame.of.local)
+        self.frames.last().map_or(0, |frame| frame.activation.local)
     }
 
     /// Returns the call instruction of the running function; `None` in the kernel itself.
@@ -302,8 +302,8 @@ impl SimtStack {
 
 impl Entry {
     /// Creates the entry of lanes at the beginning of a kernel or function.
-    fn whole(npc: Pc, mask: LaneMask) -> Self {
-        Self { npc, rpc: SimtStack::END, mask, within: Within::Whole }
+    fn function_entry(npc: Pc, mask: LaneMask) -> Self {
+        Self { npc, rpc: SimtStack::END, mask, within: Within::Function }
     }
 
     fn has_joined(&self) -> bool {

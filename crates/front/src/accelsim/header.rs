@@ -72,7 +72,7 @@ impl Header {
             return hint;
         }
         let version = format!(
-            "the trace is of tracer version {}, and versions 1 to {NEWEST_TRACER} are known",
+            "the trace was written by tracer version {}, and versions 1 to {NEWEST_TRACER} are known",
             self.tracer
         );
         if hint.is_empty() { version } else { format!("{version}; {hint}") }
@@ -81,7 +81,8 @@ impl Header {
 
 /// The maximum number of unknown keys that are kept by name.
 const KEPT: usize = 64;
-/// The maximum number of additional lines: one for each instruction of the largest program.
+/// The maximum number of header lines that only warpbound writes: one for each instruction of the
+/// largest program.
 const MAX_OWN: usize = 1 << 20;
 
 /// A header in the process of being parsed.
@@ -129,7 +130,7 @@ impl Reading {
                 _ => return Err(bad(key, value, "`whole`, or nothing")),
             },
             "local bytes" => header.own.local_bytes = Some(number(key, value)?),
-            _ if self.own(key, value)? => {}
+            _ if self.warpbound_key(key, value)? => {}
             _ => {
                 let unknown = &mut self.header.unknown;
                 let name = if unknown.len() < KEPT || unknown.contains_key(key) { key } else { "others" };
@@ -139,21 +140,23 @@ impl Reading {
         Ok(())
     }
 
-    /// Parses a key with a variable part; returns whether it is one.
-    fn own(&mut self, key: &str, value: &str) -> Result<bool, Wrong> {
-        let own = &mut self.header.own;
-        if own.classes.len() + own.operands.len() + own.registers.len() > MAX_OWN {
+    /// Parses a key with a variable part, which only traces by warpbound contain. Returns false if
+    /// the key has no such form.
+    fn warpbound_key(&mut self, key: &str, value: &str) -> Result<bool, Wrong> {
+        let keys = &mut self.header.own;
+        if keys.classes.len() + keys.operands.len() + keys.registers.len() > MAX_OWN {
             return Err(("more than 2^20 lines of this kind".to_owned(), String::new()));
         }
         if let Some(opcode) = key.strip_prefix("op class ") {
-            own.classes.insert(opcode.trim().to_owned(), value.to_owned());
+            keys.classes.insert(opcode.trim().to_owned(), value.to_owned());
         } else if let Some(register) = key.strip_prefix("register ") {
-            own.registers.insert(
+            keys.registers.insert(
                 register_number(register.trim()).ok_or_else(|| bad(key, value, "R7"))?,
                 value.to_owned(),
             );
         } else if let Some(pc) = key.strip_prefix("operands ") {
-            let hint = "registers written, read and guarding: R1,R2 R3 R4, and `-` for none";
+            let hint =
+                "the registers written, the registers read, and the guard: R1,R2 R3 R4, and `-` for none";
             let pc = address(key, pc.trim())?;
             let parts: Vec<&str> = value.split_whitespace().collect();
             let [dsts, srcs, guard] = parts.as_slice() else { return Err(bad(key, value, hint)) };
@@ -164,9 +167,13 @@ impl Reading {
             let lists = (list(dsts), list(srcs), list(guard));
             let (Some(dsts), Some(srcs), Some(guard)) = lists else { return Err(bad(key, value, hint)) };
             if dsts.len().max(srcs.len()) > MAX_OPERANDS || guard.len() > 1 {
-                return Err(bad(key, value, "at most 36 registers of a kind, and one that guards"));
+                return Err(bad(
+                    key,
+                    value,
+                    "at most 36 registers written, 36 registers read, and one guard",
+                ));
             }
-            own.operands.insert(pc, Operands { dsts, srcs, guard: guard.first().copied() });
+            keys.operands.insert(pc, Operands { dsts, srcs, guard: guard.first().copied() });
         } else {
             return Ok(false);
         }
@@ -176,7 +183,7 @@ impl Reading {
     /// Returns the header if it is complete.
     pub(super) fn finish(self) -> Result<Header, Wrong> {
         let missing = [("grid dim", self.has_grid), ("block dim", self.has_block)];
-        if let Some((key, _)) = missing.iter().find(|(_, there)| !there) {
+        if let Some((key, _)) = missing.iter().find(|(_, present)| !present) {
             let message = format!("the header has no `-{key} = (x,y,z)`");
             return Err((
                 message,

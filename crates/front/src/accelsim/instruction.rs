@@ -61,32 +61,36 @@ impl<'l> Words<'l> {
         (start < at).then(|| (&line[start..at], start..at))
     }
 
-    fn want(&mut self, what: &str) -> Result<(&'l [u8], Range<usize>), Wrong> {
+    fn want(&mut self, expected: &str) -> Result<(&'l [u8], Range<usize>), Wrong> {
         self.next().ok_or_else(|| {
             let end = self.line.len();
-            Wrong::new(end.saturating_sub(1)..end, format!("the line ends where {what} is expected"), SHAPE)
+            Wrong::new(
+                end.saturating_sub(1)..end,
+                format!("the line ends where {expected} is expected"),
+                SHAPE,
+            )
         })
     }
 
-    fn text(&mut self, what: &str) -> Result<(&'l str, Range<usize>), Wrong> {
-        let (word, at) = self.want(what)?;
+    fn text(&mut self, expected: &str) -> Result<(&'l str, Range<usize>), Wrong> {
+        let (word, at) = self.want(expected)?;
         match std::str::from_utf8(word) {
             Ok(text) if text.is_ascii() => Ok((text, at)),
-            _ => Err(Wrong::new(at, format!("{what} is not ASCII text"), SHAPE)),
+            _ => Err(Wrong::new(at, format!("{expected} is not ASCII text"), SHAPE)),
         }
     }
 
-    fn decimal(&mut self, what: &str) -> Result<i64, Wrong> {
-        let (word, at) = self.want(what)?;
+    fn decimal(&mut self, expected: &str) -> Result<i64, Wrong> {
+        let (word, at) = self.want(expected)?;
         decimal(word).ok_or_else(|| {
-            Wrong::new(at, format!("`{}` is not {what}", String::from_utf8_lossy(word)), SHAPE)
+            Wrong::new(at, format!("`{}` is not {expected}", String::from_utf8_lossy(word)), SHAPE)
         })
     }
 
-    fn hexadecimal(&mut self, what: &str) -> Result<u64, Wrong> {
-        let (word, at) = self.want(what)?;
+    fn hexadecimal(&mut self, expected: &str) -> Result<u64, Wrong> {
+        let (word, at) = self.want(expected)?;
         hexadecimal(word).ok_or_else(|| {
-            Wrong::new(at, format!("`{}` is not {what}", String::from_utf8_lossy(word)), SHAPE)
+            Wrong::new(at, format!("`{}` is not {expected}", String::from_utf8_lossy(word)), SHAPE)
         })
     }
 }
@@ -209,9 +213,9 @@ impl<'l> Words<'l> {
         Ok(Fixed { dsts, opcode: opcode.to_owned(), srcs, width })
     }
 
-    fn registers(&mut self, what: &str) -> Result<Vec<u32>, Wrong> {
+    fn registers(&mut self, expected: &str) -> Result<Vec<u32>, Wrong> {
         let from = self.at;
-        let count = self.decimal(what)?;
+        let count = self.decimal(expected)?;
         let count = usize::try_from(count).ok().filter(|&count| count <= MAX_OPERANDS);
         let count = count.ok_or_else(|| {
             Wrong::new(
@@ -247,7 +251,7 @@ impl<'l> Words<'l> {
                 let first = lanes.bits().trailing_zeros() % 32;
                 let run = lanes.bits() >> first;
                 if run & run.wrapping_add(1) != 0 {
-                    let message = "a first address and a distance, for lanes that do not follow each other";
+                    let message = "a first address and a distance, but the active lanes are not consecutive";
                     return Err(Wrong::new(
                         from..self.at,
                         message,
@@ -295,7 +299,7 @@ impl<'l> Words<'l> {
             Some((_, at)) => Err(Wrong::new(
                 at,
                 "more words than an instruction has",
-                "does the header say the right tracer version?",
+                "does the header state the right tracer version?",
             )),
         }
     }
@@ -340,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_fixed() {
+    fn a_line_is_split_into_its_parts() {
         let line = b"0010 ffffffff 1 R5 LDG.E.64 2 R2 R255 8 1 0x7f00 8";
         let format = Format { before: 0 };
         let (pc, lanes, mut words) = format.begin(line).unwrap();

@@ -84,7 +84,7 @@ impl TracedKernel {
         code.place(&places);
         summary.executions = order.iter().map(|index| index.map_or(0, |index| seen[index].count)).collect();
         summary.opcodes = opcodes.name.clone();
-        notes.extend(said(&header, &summary, options, &actions));
+        notes.extend(reading_notes(&header, &summary, options, &actions));
         program.notes = notes;
         let listing = listing(&program, &code, &order);
         let local_words = header.own.local_bytes.map_or(most_local.div_ceil(4), |bytes| bytes / 4);
@@ -138,7 +138,8 @@ fn table<'t>(
     notes: &mut Vec<String>,
 ) -> Result<&'t Opcodes, Diagnostic> {
     let Some(version) = header.binary_version else {
-        let problem = Diagnostic::general(&file.name, "the header does not say for which GPU the code is");
+        let problem =
+            Diagnostic::general(&file.name, "the header does not state for which GPU the code was compiled");
         return Err(problem.hint("add a line such as `-binary version = 86` for sm_86"));
     };
     if header.tracer > NEWEST_TRACER {
@@ -244,7 +245,7 @@ impl<'o> Counting<'o> {
             None => {
                 let instr = self.code.learn(pc, &mut words)?;
                 if self.seen.len() < self.code.found.len() {
-                    self.learned();
+                    self.add_properties();
                 }
                 instr
             }
@@ -265,30 +266,35 @@ impl<'o> Counting<'o> {
 
     /// Stores the properties of a new instruction that each of its executions needs.
     #[cold]
-    fn learned(&mut self) {
+    fn add_properties(&mut self) {
         let fixed = &self.code.found[self.code.found.len() - 1].fixed;
-        let does = self.opcodes.find(&fixed.opcode).map(|rule| rule.does);
-        let space = match does {
+        let effect = self.opcodes.find(&fixed.opcode).map(|rule| rule.does);
+        let space = match effect {
             Some(OpcodeEffect::Load(space) | OpcodeEffect::Store(space) | OpcodeEffect::Atomic(space)) => {
                 space
             }
             _ => Space::Global,
         };
         self.seen.push(InstrStats::default());
-        self.branches.push(matches!(does, Some(OpcodeEffect::Branch | OpcodeEffect::Exit)));
+        self.branches.push(matches!(effect, Some(OpcodeEffect::Branch | OpcodeEffect::Exit)));
         self.spaces.push((fixed.width > 0).then_some(space));
     }
 }
 
 /// Returns notes that help to interpret the results.
-fn said(header: &Header, summary: &Summary, options: &TraceOptions, actions: &[Action]) -> Vec<String> {
+fn reading_notes(
+    header: &Header,
+    summary: &Summary,
+    options: &TraceOptions,
+    actions: &[Action],
+) -> Vec<String> {
     let mut notes = Vec::new();
     notes.push(match (header.own.whole, options.conservative_predicates) {
         (true, _) => "from a trace that lists every operand".to_owned(),
         (false, false) => "from a trace: dependences are those of the recorded registers; predicates and uniform registers \
                            are not recorded, and cost nothing (--conservative-predicates)"
             .to_owned(),
-        (false, true) => "from a trace: dependences are those of the recorded registers; whatever may read a predicate \
+        (false, true) => "from a trace: dependences are those of the recorded registers; every instruction that may read a predicate \
                           waits for the last instruction that set one (--conservative-predicates); uniform registers are \
                           not recorded, and cost nothing"
             .to_owned(),
@@ -313,11 +319,15 @@ fn said(header: &Header, summary: &Summary, options: &TraceOptions, actions: &[A
         notes.push(format!("{} warps end without EXIT in the trace: one was added", summary.without_exit));
     }
     if actions.contains(&Action::Arrive) && !header.own.whole {
-        notes.push("numbers of barriers are not recorded: all are one barrier of the whole block".to_owned());
+        notes.push(
+            "numbers of barriers are not recorded: all barriers count as one barrier of the whole block"
+                .to_owned(),
+        );
     }
     if actions.contains(&Action::Wait) && header.tracer < 5 && !header.own.whole {
         notes.push(
-            "tracers before version 5 do not record how many copies DEPBAR leaves under way: none".to_owned(),
+            "tracers before version 5 do not record how many copies DEPBAR leaves in flight: none is assumed"
+                .to_owned(),
         );
     }
     notes

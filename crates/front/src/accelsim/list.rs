@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_belong_to_the_kernels_behind_them() {
+    fn copies_belong_to_the_next_kernel() {
         let text = "# c\nMemcpyHtoD,0x7f00,1024\nkernel-1.traceg\n\nMemcpyHtoD,0x7f00,1024\nMemcpyHtoD,ff,8\nMemcpyDtoH,1,1\nkernel-2.traceg.xz\n";
         let list = KernelsList::parse(&SourceText::new("k", text)).unwrap();
         let found: Vec<_> = list.kernels.iter().map(|k| (k.file.as_str(), k.line, k.copies.len())).collect();

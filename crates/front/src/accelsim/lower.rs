@@ -186,19 +186,19 @@ struct Lower<'a> {
 impl Lower<'_> {
     fn register(&mut self, number: u32) -> RegId {
         let program = &mut self.program;
-        let own = &self.header.own;
+        let keys = &self.header.own;
         *self.registers.entry(number).or_insert_with(|| {
-            let name = own.registers.get(&number).cloned().unwrap_or_else(|| format!("R{number}"));
+            let name = keys.registers.get(&number).cloned().unwrap_or_else(|| format!("R{number}"));
             program.regs.push(Register { name, kind: RegKind::Bits(32) });
             RegId::from_index(program.regs.len() - 1)
         })
     }
 
     fn list(&mut self, numbers: &[u32]) -> RegList {
-        let whole = self.header.own.whole;
+        let lists_all = self.header.own.whole;
         let mut list = RegList::new();
         for &number in numbers {
-            if whole || number != ZERO {
+            if lists_all || number != ZERO {
                 let register = self.register(number);
                 list.insert(register);
             }
@@ -209,15 +209,15 @@ impl Lower<'_> {
     fn instr(&mut self, found: &Found, seen: &InstrStats, line: u32) -> (Instr, Action) {
         let fixed = &found.fixed;
         let rule = self.opcodes.find(&fixed.opcode).cloned();
-        let own_class = self.header.own.classes.get(&fixed.opcode).cloned();
-        if rule.is_none() && own_class.is_none() {
+        let stated_class = self.header.own.classes.get(&fixed.opcode).cloned();
+        if rule.is_none() && stated_class.is_none() {
             *self.unknown.entry(fixed.opcode.clone()).or_default() += seen.count;
         }
         let rule = rule.unwrap_or_else(|| Rule::new(self.options.unknown.clone()));
         let bytes = rule.bytes.unwrap_or_else(|| bytes_of(&fixed.opcode));
         let (flow, memory, action, access) = meaning(&rule, fixed.width > 0, bytes);
         let generic = access.is_some_and(|(space, _)| space == Space::Generic);
-        let (class, class_by_space) = match own_class {
+        let (class, class_by_space) = match stated_class {
             Some(class) => (class, None),
             None if generic => (
                 class_in(&rule.class, Space::Global),
@@ -225,7 +225,7 @@ impl Lower<'_> {
                     Space::RESOLVED.map(|space| self.program.classes.intern(&class_in(&rule.class, space))),
                 )),
             ),
-            // the trace does not record where it goes
+            // the trace does not record the space that the access resolves to
             None if access_space(rule.does) == Some(Space::Generic) => {
                 (class_in(&rule.class, Space::Global), None)
             }
@@ -317,8 +317,8 @@ fn meaning(rule: &Rule, recorded: bool, bytes: u8) -> (Flow, Option<MemoryOp>, A
     }
 }
 
-fn access_space(does: OpcodeEffect) -> Option<Space> {
-    match does {
+fn access_space(effect: OpcodeEffect) -> Option<Space> {
+    match effect {
         OpcodeEffect::Load(space) | OpcodeEffect::Store(space) | OpcodeEffect::Atomic(space) => Some(space),
         _ => None,
     }

@@ -8,9 +8,9 @@
 //! its lines; `code` looks up an instruction by its text.
 //!
 //! Information that the tracer does not record (predicates, uniform registers, numbers of barriers,
-//! addresses of textures) costs nothing here unless [`TraceOptions`] says otherwise, and the
-//! program's notes list it. No input causes a panic. The use of memory grows with the largest block
-//! and the number of distinct instructions, at most 2^20, but not with the size of the file.
+//! addresses of textures) takes no time here unless [`TraceOptions`] states otherwise. The notes of
+//! the program list it. No input causes a panic. The use of memory grows with the largest block and
+//! the number of distinct instructions, at most 2^20, but not with the size of the file.
 
 mod code;
 mod header;

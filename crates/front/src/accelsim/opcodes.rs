@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_rule_that_fits() {
+    fn the_first_matching_rule_applies() {
         let text = r#"Opcodes(name: "t", doc: "", extends: Some("b"), rules: [
             Op(names: "IMAD.MOV", class: "alu.mov"), Op(names: "LDG LD", class: "ld.global", do: Load(Global)),
         ])"#;

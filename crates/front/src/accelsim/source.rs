@@ -18,7 +18,7 @@ use warpbound_core::program::layout::{CONSTANT_LINES_BASE, LOCAL_LINES_BASE, PAR
 /// The maximum number of copied bytes that caches take into account.
 const MAX_COPIED: u64 = 1 << 30;
 
-/// The data that the machine needs in paths.
+/// The data that paths must contain for a machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// The banks of shared memory, if bank conflicts are modelled.
@@ -133,7 +133,7 @@ impl<'k> TraceSource<'k> {
             Some(instr) => instr,
             None => kernel.code.parsed(pc, &mut words)?.ok_or_else(|| Wrong {
                 at: 0..0,
-                message: "an instruction that was not there when the file was read first".to_owned(),
+                message: "an instruction that the file did not contain at the first reading".to_owned(),
                 hint: "the file has changed since: run again",
             })?,
         };

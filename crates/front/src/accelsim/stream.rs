@@ -145,7 +145,7 @@ impl<'w> Stream<'w> {
     }
 
     #[cold]
-    fn whole(&self, message: impl Into<String>, hint: impl Into<String>) -> Diagnostic {
+    fn line_problem(&self, message: impl Into<String>, hint: impl Into<String>) -> Diagnostic {
         self.problem(0..self.line.len(), message, hint)
     }
 
@@ -161,7 +161,7 @@ impl<'w> Stream<'w> {
                 Err(failed) => {
                     self.line = 0..0;
                     let (message, hint) = input(failed);
-                    return Err(self.whole(message, hint));
+                    return Err(self.line_problem(message, hint));
                 }
             }
             if self.line.is_empty() {
@@ -184,11 +184,11 @@ impl<'w> Stream<'w> {
         let grid: u64 = self.header.grid.iter().map(|&n| u64::from(n)).product();
         if !matches!(self.state, State::Between) {
             let hint = "the file is cut off, or was compressed from a file that was cut off";
-            return Err(self.whole("the file ends within a block", hint));
+            return Err(self.line_problem("the file ends within a block", hint));
         }
         if self.blocks != grid {
             let message = format!("the file ends after {} of the {grid} blocks of the grid", self.blocks);
-            return Err(self.whole(message, "the file is cut off, or the tracer was stopped"));
+            return Err(self.line_problem(message, "the file is cut off, or the tracer was stopped"));
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ impl<'w> Stream<'w> {
     fn structure(&mut self) -> Result<Option<Item>, Diagnostic> {
         let text = String::from_utf8_lossy(self.line()).into_owned();
         if text.starts_with('#') {
-            return self.mark(&text);
+            return self.comment_or_mark(&text);
         }
         let (key, value) =
             text.split_once('=').map_or((text.trim(), ""), |(key, value)| (key.trim(), value.trim()));
@@ -220,7 +220,9 @@ impl<'w> Stream<'w> {
                         "each warp comes at most once, in ascending order; a block of this kernel has {}",
                         self.warps
                     );
-                    return Err(self.whole(format!("`{value}` is not the number of a warp here"), hint));
+                    return Err(
+                        self.line_problem(format!("`{value}` is not the number of a warp here"), hint)
+                    );
                 };
                 self.next_warp = warp + 1;
                 self.state = State::Named(warp);
@@ -229,7 +231,7 @@ impl<'w> Stream<'w> {
             ("insts", State::Named(warp)) => {
                 let warp = *warp;
                 let Ok(count) = value.parse::<u64>() else {
-                    return Err(self.whole(format!("`{value}` is not a number of instructions"), ""));
+                    return Err(self.line_problem(format!("`{value}` is not a number of instructions"), ""));
                 };
                 self.state = if count == 0 { State::InBlock } else { State::InWarp(count) };
                 Ok(Some(Item::Warp(warp, count)))
@@ -239,13 +241,13 @@ impl<'w> Stream<'w> {
     }
 
     /// Parses a line that begins with `#`.
-    fn mark(&mut self, text: &str) -> Result<Option<Item>, Diagnostic> {
+    fn comment_or_mark(&mut self, text: &str) -> Result<Option<Item>, Diagnostic> {
         match (is_begin(text), text.trim() == "#END_TB", &self.state) {
             (true, _, State::Between) => {
                 self.state = State::Begun;
                 Ok(None)
             }
-            (true, ..) => Err(self.whole(
+            (true, ..) => Err(self.line_problem(
                 "a block begins within another one",
                 "blocks follow one another, and each ends with #END_TB",
             )),
@@ -269,11 +271,11 @@ impl<'w> Stream<'w> {
         };
         let Some(number) = number else {
             let message = format!("`{value}` is not a block of a grid of ({x}, {y}, {z})");
-            return Err(self.whole(message, "`thread block = x,y,z`"));
+            return Err(self.line_problem(message, "`thread block = x,y,z`"));
         };
         if number < self.next_block {
             let hint = "each block comes once, in the order of launch: x first, then y, then z";
-            return Err(self.whole(format!("block {value} comes after a later block, or twice"), hint));
+            return Err(self.line_problem(format!("block {value} comes after a later block, or twice"), hint));
         }
         Ok(number as u32)
     }
@@ -287,7 +289,7 @@ impl<'w> Stream<'w> {
             State::Named(_) => "`insts = n`".to_owned(),
             State::InWarp(left) => format!("{left} more instructions of the warp"),
         };
-        self.whole("this line is not allowed here", format!("expected {expected}"))
+        self.line_problem("this line is not allowed here", format!("expected {expected}"))
     }
 }
 

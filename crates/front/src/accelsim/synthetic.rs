@@ -39,22 +39,22 @@ pub struct Synthetic {
 }
 
 /// An instruction: the text that is the same for all executions, and the address pattern.
-struct Op(&'static str, Goes);
+struct Op(&'static str, AddressPattern);
 
 /// The address pattern of the lanes in one iteration.
 #[derive(Clone, Copy)]
-enum Goes {
+enum AddressPattern {
     /// No memory access.
-    Nowhere,
+    NoAccess,
     /// Contiguous accesses of `.1` bytes per lane in array number `.0`.
-    Along(u64, u64),
+    Contiguous(u64, u64),
     /// Accesses to shared memory with this stride in bytes.
     Shared(u64),
     /// Random addresses.
-    Anywhere,
+    Scattered,
 }
 
-use Goes::{Along, Anywhere, Nowhere, Shared};
+use AddressPattern::{Contiguous, NoAccess, Scattered, Shared};
 
 /// The distance between two arrays in bytes.
 const ARRAY: u64 = 1 << 32;
@@ -72,12 +72,12 @@ impl Pattern {
 
     /// Returns the instructions of one iteration.
     fn body(self) -> Vec<Op> {
-        let op = |text| Op(text, Nowhere);
+        let op = |text| Op(text, NoAccess);
         match self {
             Self::Gemm => {
                 let mut body = vec![
-                    Op("1 R40 LDG.E.128 1 R2 16", Along(0, 16)),
-                    Op("1 R44 LDG.E.128 1 R4 16", Along(1, 16)),
+                    Op("1 R40 LDG.E.128 1 R2 16", Contiguous(0, 16)),
+                    Op("1 R44 LDG.E.128 1 R4 16", Contiguous(1, 16)),
                     Op("0 STS.128 2 R6 R40 16", Shared(16)),
                     Op("0 STS.128 2 R7 R44 16", Shared(16)),
                     op("0 BAR.SYNC 0 0"),
@@ -124,16 +124,16 @@ impl Pattern {
             ],
             Self::Streaming => vec![
                 op("1 R2 IMAD.WIDE 2 R6 R255 0"),
-                Op("1 R8 LDG.E 1 R2 4", Along(0, 4)),
-                Op("1 R9 LDG.E 1 R4 4", Along(1, 4)),
+                Op("1 R8 LDG.E 1 R2 4", Contiguous(0, 4)),
+                Op("1 R9 LDG.E 1 R4 4", Contiguous(1, 4)),
                 op("1 R10 FADD 2 R8 R9 0"),
-                Op("0 STG.E 2 R12 R10 4", Along(2, 4)),
+                Op("0 STG.E 2 R12 R10 4", Contiguous(2, 4)),
                 op("1 R6 IADD3 2 R6 R7 0"),
                 op("0 ISETP.GE.AND 1 R6 0"),
                 op("0 BRA 0 0"),
             ],
             Self::Chase => vec![
-                Op("1 R2 LDG.E.64 1 R2 8", Anywhere),
+                Op("1 R2 LDG.E.64 1 R2 8", Scattered),
                 op("1 R4 IADD3 2 R4 R5 0"),
                 op("0 ISETP.NE.AND 1 R4 0"),
                 op("0 BRA 0 0"),
@@ -183,7 +183,7 @@ impl Synthetic {
                     text.clear();
                     for (index, op) in body.iter().enumerate() {
                         let _ = write!(text, "{:04x} ffffffff {}", 16 * index, op.0);
-                        goes(op.1, number * iterations + iteration, &mut rng, &mut text);
+                        write_addresses(op.1, number * iterations + iteration, &mut rng, &mut text);
                         text.push_str(" \n");
                     }
                     to.write_all(text.as_bytes())?;
@@ -197,18 +197,18 @@ impl Synthetic {
 }
 
 /// Appends the addresses of an iteration; iterations are numbered across all warps.
-fn goes(goes: Goes, iteration: u64, rng: &mut ChaCha8Rng, text: &mut String) {
+fn write_addresses(pattern: AddressPattern, iteration: u64, rng: &mut ChaCha8Rng, text: &mut String) {
     let lanes = |address: &mut dyn FnMut(u64) -> u64, text: &mut String| {
         let addresses: [u64; 32] = std::array::from_fn(|lane| address(lane as u64));
         compressed(LaneMask::ALL, &addresses, text);
     };
-    match goes {
-        Nowhere => {}
-        Along(array, bytes) => {
+    match pattern {
+        NoAccess => {}
+        Contiguous(array, bytes) => {
             let first = BASE + array * ARRAY + iteration * 32 * bytes % ARRAY;
             lanes(&mut |lane| first + lane * bytes, text);
         }
         Shared(bytes) => lanes(&mut |lane| lane * bytes, text),
-        Anywhere => lanes(&mut |_| BASE + 8 * rng.random_range(0..ARRAY / 64), text),
+        Scattered => lanes(&mut |_| BASE + 8 * rng.random_range(0..ARRAY / 64), text),
     }
 }

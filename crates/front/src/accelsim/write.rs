@@ -18,7 +18,7 @@ use warpbound_core::program::{Area, Flow, Instr, KernelCode, MemoryOp, RegKind};
 
 /// The maximum number of sources in a line.
 const MAX_SRCS: usize = 5;
-/// The number that no register may have, because it denotes the zero register.
+/// The number of the zero register, which no other register may have.
 const ZERO: usize = 255;
 /// The tracer version of the output, which includes immediates.
 const VERSION: u32 = 5;
@@ -90,7 +90,7 @@ pub struct Writer<'p> {
     /// For each instruction, the part of its line that is the same for all executions.
     lines: Vec<String>,
     /// The additional header lines.
-    own: String,
+    extra_header: String,
     target: u32,
 }
 
@@ -106,7 +106,7 @@ impl<'p> Writer<'p> {
         opcode: &dyn Fn(Pc) -> Option<String>,
     ) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::new();
-        let mut own = String::from("-operands = whole\n");
+        let mut extra_header = String::from("-operands = whole\n");
         let mut classes: Vec<(String, String)> = Vec::new();
         let mut lines = Vec::with_capacity(program.instrs.len());
         let mut used = vec![false; program.regs.len()];
@@ -118,7 +118,7 @@ impl<'p> Writer<'p> {
                 continue;
             }
             let class = program.classes.name(instr.class);
-            let (name, does) = match chosen(instr, class) {
+            let (name, does) = match choose_opcode(instr, class) {
                 Ok(chosen) => chosen,
                 Err(why) => {
                     let place = program.place(Pc::from_index(index));
@@ -141,22 +141,22 @@ impl<'p> Writer<'p> {
                 _ => bytes,
             };
             lines[index] = format!("{} {name} {} {bytes}", listed(&operands.dsts), listed(&operands.srcs));
-            if let Some(all) = operands.own(instr, &number) {
-                let _ = writeln!(own, "-operands {:04x} = {all}", 16 * index);
+            if let Some(all) = operands.complete_list(instr, &number) {
+                let _ = writeln!(extra_header, "-operands {:04x} = {all}", 16 * index);
             }
             let regs = instr.dsts.as_slice().iter().chain(instr.srcs.as_slice());
             regs.for_each(|reg| used[reg.index()] = true);
         }
         for (name, class) in classes {
-            let _ = writeln!(own, "-op class {name} = {class}");
+            let _ = writeln!(extra_header, "-op class {name} = {class}");
         }
         for (index, reg) in program.regs.iter().enumerate().filter(|(index, _)| used[*index]) {
             let number = number(RegId::from_index(index));
             if reg.name != format!("R{number}") {
-                let _ = writeln!(own, "-register R{number} = {}", reg.name);
+                let _ = writeln!(extra_header, "-register R{number} = {}", reg.name);
             }
         }
-        problems.into_result(Self { program, lines, own, target })
+        problems.into_result(Self { program, lines, extra_header, target })
     }
 
     /// Writes the header.
@@ -180,7 +180,7 @@ impl<'p> Writer<'p> {
         writeln!(to, "-accelsim tracer version = {VERSION}")?;
         writeln!(to, "-enable lineinfo = 0")?;
         writeln!(to, "-local bytes = {}", launch.local_bytes)?;
-        writeln!(to, "{}\n#written by warpbound {}\n", self.own, env!("CARGO_PKG_VERSION"))
+        writeln!(to, "{}\n#written by warpbound {}\n", self.extra_header, env!("CARGO_PKG_VERSION"))
     }
 
     /// Writes a block, whose paths must contain the enabled lanes and the addresses.
@@ -208,9 +208,9 @@ impl<'p> Writer<'p> {
             let _ = write!(text, "{:04x} {:08x} {line}", 16 * pc.index(), enabled.bits());
             if !line.ends_with(" 0") {
                 let count = (enabled.count() as usize).min(addresses.len());
-                let (own, rest) = addresses.split_at(count);
+                let (enabled_addresses, rest) = addresses.split_at(count);
                 addresses = rest;
-                compressed(*enabled, own, text);
+                compressed(*enabled, enabled_addresses, text);
             }
             let _ = writeln!(text, " {}", immediate(instr, *step));
         }
@@ -250,12 +250,12 @@ struct Operands {
 impl Operands {
     fn of(instr: &Instr, program: &KernelCode) -> Self {
         let vector = |reg: &RegId| program.regs[reg.index()].kind != RegKind::Pred;
-        let of = |regs: &[RegId], most| regs.iter().copied().filter(vector).take(most).collect();
-        Self { dsts: of(instr.dsts.as_slice(), 1), srcs: of(&ordered(instr), MAX_SRCS) }
+        let first = |regs: &[RegId], most| regs.iter().copied().filter(vector).take(most).collect();
+        Self { dsts: first(instr.dsts.as_slice(), 1), srcs: first(&ordered(instr), MAX_SRCS) }
     }
 
-    /// Returns all operands if they do not fit into a line.
-    fn own(&self, instr: &Instr, number: &dyn Fn(RegId) -> usize) -> Option<String> {
+    /// Returns a header value with all operands, or `None` if they fit into a line.
+    fn complete_list(&self, instr: &Instr, number: &dyn Fn(RegId) -> usize) -> Option<String> {
         let srcs = ordered(instr);
         if self.dsts == instr.dsts.as_slice() && self.srcs == srcs && instr.guard.is_none() {
             return None;
@@ -285,15 +285,20 @@ fn ordered(instr: &Instr) -> Vec<RegId> {
 
 /// Returns the number of each register in a trace: the number in its name, or a free one.
 fn numbers(program: &KernelCode) -> Vec<usize> {
-    let own = |name: &str| name.strip_prefix('R')?.parse::<usize>().ok().filter(|&number| number < ZERO);
-    let taken: BTreeSet<usize> = program.regs.iter().filter_map(|reg| own(&reg.name)).collect();
+    let number_in_name =
+        |name: &str| name.strip_prefix('R')?.parse::<usize>().ok().filter(|&number| number < ZERO);
+    let taken: BTreeSet<usize> = program.regs.iter().filter_map(|reg| number_in_name(&reg.name)).collect();
     let mut free = (0..).filter(|number| *number != ZERO && !taken.contains(number));
-    program.regs.iter().map(|reg| own(&reg.name).unwrap_or_else(|| free.next().unwrap_or(ZERO))).collect()
+    program
+        .regs
+        .iter()
+        .map(|reg| number_in_name(&reg.name).unwrap_or_else(|| free.next().unwrap_or(ZERO)))
+        .collect()
 }
 
 /// Returns an opcode that has the same effect as the instruction, irrespective of the op class.
-fn chosen(instr: &Instr, class: &str) -> Result<(String, OpcodeEffect), String> {
-    let plain = |name: &str, does| Ok((name.to_owned(), does));
+fn choose_opcode(instr: &Instr, class: &str) -> Result<(String, OpcodeEffect), String> {
+    let plain = |name: &str, effect| Ok((name.to_owned(), effect));
     match instr.flow {
         Flow::Exit => return plain("EXIT", OpcodeEffect::Exit),
         Flow::Barrier => return plain("BAR.SYNC", OpcodeEffect::Barrier),
@@ -308,7 +313,7 @@ fn chosen(instr: &Instr, class: &str) -> Result<(String, OpcodeEffect), String> 
     if instr.memory.is_some() && !simple || matches!(instr.sem, Sem::Mbarrier(_)) {
         return Err("an access of several places by one lane, or of a texture".to_owned());
     }
-    let wide = |root: &str, bytes: usize, does| {
+    let wide = |root: &str, bytes: usize, effect| {
         let width = match bytes {
             1 => ".U8",
             2 => ".U16",
@@ -318,7 +323,7 @@ fn chosen(instr: &Instr, class: &str) -> Result<(String, OpcodeEffect), String> 
             32 => ".256",
             _ => return Err(format!("an access of {bytes} bytes")),
         };
-        Ok((format!("{root}{width}"), does))
+        Ok((format!("{root}{width}"), effect))
     };
     let bytes = instr.sem.access().map_or(4, |(_, bytes)| bytes);
     match instr.memory {

@@ -8,13 +8,15 @@ use warpbound_core::diag::{Diagnostic, Diagnostics};
 /// fails by a factor that grows with the number of stages.
 ///
 /// The units a1 to am and b1 to bm have initiation interval P and latency 0. For each stage s, the
-/// first warp executes n instructions on a_s that each read the gate of the previous stage and
-/// then, except after the last stage, a gate, which is one instruction on b_s. The second warp does
-/// the same with a and b exchanged. When a warp runs alone, its stages overlap almost fully. When
-/// both run, each gate waits behind the other warp's queue, so that the stages are serialised.
+/// first warp executes n instructions on a_s. Each of them reads the gate of the previous stage.
+/// Then the warp executes a gate, which is one instruction on b_s; the last stage has no gate. The
+/// second warp does the same with a and b exchanged. When a warp runs alone, its stages overlap
+/// almost fully. When both run, each gate waits behind the other warp's queue, so that the stages
+/// are serialised.
 ///
-/// In the gated variant each gate first reads a short instruction on a unit x (init 1, lat 2), so
-/// that a greedy warp stalls before its gate and gto, too, switches to the other warp.
+/// In the gated variant, each gate also reads the result of a short instruction on a unit x (init
+/// 1, lat 2). A greedy warp therefore stalls before its gate, and gto switches to the other warp,
+/// too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PingPong {
     /// P: the initiation interval of the units in cycles.
@@ -23,7 +25,7 @@ pub struct PingPong {
     pub stages: u64,
     /// n: the number of instructions of a stage without the gate.
     pub length: u64,
-    /// Whether each gate reads a short instruction.
+    /// Whether each gate reads the result of a short instruction.
     pub gated: bool,
 }
 
@@ -154,7 +156,7 @@ mod tests {
     use warpbound_core::diag::SourceText;
 
     #[test]
-    fn the_kernel_has_the_instructions_it_should() {
+    fn the_kernel_has_the_expected_number_of_instructions() {
         for (period, stages, length, gated, instructions) in [
             (8, 3, 8, false, 52),
             (16, 4, 16, false, 134),

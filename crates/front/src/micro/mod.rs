@@ -86,11 +86,11 @@ impl BlockSource for MicroSource<'_> {
     type Error = Diagnostics;
 
     fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
-        let there = self.next < self.kernel.blocks.len();
-        if there {
+        let exists = self.next < self.kernel.blocks.len();
+        if exists {
             *paths = self.kernel.paths(self.next);
             self.next += 1;
         }
-        Ok(there)
+        Ok(exists)
     }
 }

@@ -131,21 +131,21 @@ impl Parser<'_> {
     fn warps(&mut self, value: Word) {
         self.close_section();
         let start = self.next_pc();
-        let of_block = self.kernel.warps.len() - self.blocks.as_ref().map_or(0, |(_, first, _)| *first);
+        let block_warps = self.kernel.warps.len() - self.blocks.as_ref().map_or(0, |(_, first, _)| *first);
         // an invalid count still opens a section, so that its instructions are checked, too
         let count = match value.text.parse::<usize>() {
-            Ok(count) if (1..=MAX_WARPS - of_block.min(MAX_WARPS - 1)).contains(&count) => count,
+            Ok(count) if (1..=MAX_WARPS - block_warps.min(MAX_WARPS - 1)).contains(&count) => count,
             _ => {
-                let left = MAX_WARPS.saturating_sub(of_block);
+                let remaining = MAX_WARPS.saturating_sub(block_warps);
                 let message = match value.text.parse::<u128>() {
                     Ok(given) if given > 0 => {
                         format!("a block has at most {MAX_WARPS} warps: {given} are too many here")
                     }
                     _ => format!("`{}` is not a number of warps", value.text),
                 };
-                let hint = match of_block {
+                let hint = match block_warps {
                     0 => format!("from 1 to {MAX_WARPS}"),
-                    before => format!("this block has {before} warps already, so that {left} are left"),
+                    before => format!("this block has {before} warps already, so that {remaining} are left"),
                 };
                 self.problem(value, message, hint);
                 1
@@ -185,12 +185,12 @@ impl Parser<'_> {
             }
             return;
         };
-        let of_block = warps - first;
+        let block_warps = warps - first;
         if self.kernel.blocks.is_empty() {
-            self.kernel.block_warps = of_block;
+            self.kernel.block_warps = block_warps;
         }
-        if of_block == 0 || of_block != self.kernel.block_warps {
-            let message = match (of_block, self.kernel.block_warps) {
+        if block_warps == 0 || block_warps != self.kernel.block_warps {
+            let message = match (block_warps, self.kernel.block_warps) {
                 (0, _) => "blocks without warps".to_owned(),
                 (here, before) => format!("blocks of {here} warps, those before have {before}"),
             };

@@ -62,7 +62,7 @@ mod tests {
     use warpbound_core::diag::SourceText;
 
     #[test]
-    fn what_is_written_reads_back_as_the_same_kernel() {
+    fn a_written_kernel_is_parsed_as_the_same_kernel() {
         let text = ".machine m\n.scheduler lrr\n.warps 2\n    f0 r0\n    f1 _, r0\n    bar\n    f2\n    ret\n.warps 1\n    ret\n";
         let kernel = MicroKernel::parse("t", &SourceText::new("t.warp", text)).unwrap();
         assert_eq!(write(&kernel, "hello"), format!("# hello\n{text}"));

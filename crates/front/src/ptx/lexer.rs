@@ -17,7 +17,8 @@ pub(super) struct Token {
     pub line: u32,
 }
 
-/// The maximum length of a token in bytes. Names of templates are long, but not longer than this.
+/// The maximum length of a token in bytes. The names of template instances are long, but not as
+/// long as this.
 const MAX_TOKEN: usize = 1 << 15;
 
 /// The kind of a token.
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_bytes_end_a_file_and_stand_nowhere_else() {
+    fn zero_bytes_are_allowed_only_at_the_end() {
         use Kind::*;
         check("ret;\0", &[Ident, Semicolon]);
         check("ret;\n\0\0\n", &[Ident, Semicolon]);

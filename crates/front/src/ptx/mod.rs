@@ -53,7 +53,8 @@ impl Module {
     /// memory are placed after those of another module ([`Module::globals_end`]).
     ///
     /// # Errors
-    /// As for [`Module::parse`].
+    /// Returns a diagnostic for each syntax error, duplicate definition, and variable beyond the
+    /// limits.
     pub fn parse_behind(source: &SourceText, globals_start: u64) -> Result<Self, Diagnostics> {
         let mut ast = parser::parse(source)?;
         let mut report = Reporter::new(source);

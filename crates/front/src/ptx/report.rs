@@ -43,7 +43,7 @@ impl<'a> Reporter<'a> {
         }
         self.on_line += 1;
         if self.problems.list().len() >= MAX_KEPT {
-            // beyond the limit it is only counted, so it needs no location
+            // beyond the limit a problem is only counted, so it needs no location
             self.problems.push(Diagnostic::general("", ""));
         } else if self.on_line > PER_LINE {
             self.skipped += 1;

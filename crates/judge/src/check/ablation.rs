@@ -11,26 +11,32 @@
 //! |---|---|
 //! | `full` | the machine as given |
 //! | `perfect-icache` | every fetch hits |
-//! | `one-sub-core` | one sub-core is active; it keeps its share of the result buses. The operand collector stays whole, as on the paper's platform (`accelsim-ecrts`) |
+//! | `one-sub-core` | one sub-core is active |
 //! | `single-issue` | one instruction per cycle |
 //! | `no-cache` | neither L1 nor L2; interconnect and DRAM stay |
-//! | `paper-model` | no pipeline and no memory system: the paper's assumptions 1 to 4. A global access is one instruction of a fully pipelined unit, whatever its addresses, and shared memory has no bank conflicts |
+//! | `paper-model` | no pipeline and no memory system |
+//!
+//! On `one-sub-core`, the sub-core has its share of the result buses and the complete operand
+//! collector, as on the paper's platform (`accelsim-ecrts`). `paper-model` makes the paper's
+//! assumptions 1 to 4: a global access is one instruction of a fully pipelined unit, whatever its
+//! addresses, and shared memory has no bank conflicts.
 //!
 //! The paper model's global latency is the measured latency of a lone coalesced load on `no-cache`,
-//! so that the last column shows the effect of the mechanism and not of a different memory. The
-//! paper does not state the latency of its last variant. It calls [`PAPER_LATENCY`] realistic, and
-//! the last column is also reported with that latency ([`BESIDE`] lists all such comparisons). The
-//! paper model has no operand collector and no write-back stages, so that column also contains
+//! so that the last column shows the effect of the simplification and not of a different memory.
+//! The paper does not state the latency of its last variant. It calls [`PAPER_LATENCY`] realistic,
+//! and the last column is also reported with that latency ([`BESIDE`] lists all such comparisons).
+//! The paper model has no operand collector and no write-back stages, so that column also contains
 //! their few cycles per dependent instruction; the paper's last variant, an Accel-Sim, kept them.
 //!
-//! On the embedded suite under gto the means are 109.7, 84.8, 99.1, 70.0 and 114.1 %; the paper
-//! reports 111.8, 94.0, 99.8, 91.9 and 234.1 % on Rodinia: the same side of 100 % in every column.
-//! The sizes of the effects differ with the kernels. With one resident block, as in the paper,
-//! sub-cores have less effect (90.9 % with `--set limits.blocks=1`; `reproduce table2` shows that
-//! run beside the paper's numbers). The last column is far above 100 % only for kernels whose
+//! On the embedded suite under gto the means are 109.7, 84.8, 99.1, 70.0 and 114.1 %. The paper
+//! reports 111.8, 94.0, 99.8, 91.9 and 234.1 % on Rodinia, on the same side of 100 % in every
+//! column. The sizes of the effects differ with the kernels. With one resident block, as in the
+//! paper, sub-cores have less effect (90.9 % with `--set limits.blocks=1`; `reproduce table2` shows
+//! that run beside the paper's numbers). The last column is far above 100 % only for kernels whose
 //! accesses are not coalesced (two transposes and atomics, 195 to 240 %; no other kernel of the
 //! suite is above 150 %).
 
+use super::each::{Subject, judge_each, only_run};
 use super::options::RunOptions;
 use super::plan::Plan;
 use super::replay::observe;
@@ -58,22 +64,22 @@ pub const COLUMNS: [&str; 5] = [
     "coalescing vs paper model",
 ];
 
-/// A second form of a column, on variants that differ from its own in something that the paper does
-/// not specify, or that isolate a cause.
+/// An additional comparison for a column. Its two variants differ from those of the column in
+/// something that the paper does not specify, or they isolate a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beside {
     /// The name of the comparison.
     pub name: &'static str,
-    /// The index of the column of which it is a form.
+    /// The index of the column.
     pub column: usize,
     /// The indices of A and B in [`Variants::machines`].
     pub machines: [usize; 2],
 }
 
-/// All such comparisons, in the order of their columns. The machines that follow the variants are,
-/// with four sub-cores and with one: a machine without a memory system, in which only the
-/// load/store unit adds to the fixed latency, and the same with transactions of a whole line. Then
-/// follow the single-issue variant with an empty L2, and the paper model with [`PAPER_LATENCY`].
+/// All additional comparisons, in the order of their columns. After the variants come four machines
+/// without a memory system, in which only the load/store unit adds to the fixed latency: with four
+/// sub-cores and with one, and both again with transactions of a whole line. The last two are the
+/// single-issue variant with an empty L2, and the paper model with [`PAPER_LATENCY`].
 pub const BESIDE: [Beside; 4] = [
     Beside { name: "the same, perfect memory", column: 1, machines: [6, 7] },
     Beside { name: "and a transaction a line", column: 1, machines: [8, 9] },
@@ -265,21 +271,21 @@ fn lone_load(machine: &Machine, isa: &IsaTable) -> Result<u64, Diagnostics> {
     Ok((issued[LOAD + 1] - issued[LOAD]).get())
 }
 
-/// Returns the cycles of a kernel on one variant, or `None` if the run was stopped early.
+/// Returns the cycles of a launch or application on one variant, or `None` if the run was stopped
+/// early. The launches of an application are added up.
 ///
 /// # Errors
-/// As [`super::check`].
+/// Returns the errors of [`super::check`].
 pub fn cycles(
-    workload: &Workload,
+    subject: Subject,
     machine: &Machine,
     policy: &PolicySetup,
     max_instructions_per_block: u64,
     monitor: &ProgressMonitor,
 ) -> Result<Option<Cycles>, Diagnostics> {
     let options = RunOptions::new(max_instructions_per_block, monitor);
-    let plan = Plan { workload, machine, policies: std::slice::from_ref(policy), options };
-    let checked = observe(&plan, &mut ())?;
-    Ok(checked.is_complete().then_some(checked.makespan))
+    let judged = only_run(judge_each(subject, &[(machine, std::slice::from_ref(policy))], &options))?;
+    Ok(judged.total.is_complete().then_some(judged.total.makespan))
 }
 
 /// A kernel on every variant.
@@ -302,9 +308,9 @@ impl Row {
         percent(self.cycles[column], self.cycles[column + 1])
     }
 
-    /// Returns the same ratio for a comparison beside the columns.
-    pub fn percent_beside(&self, of: &Beside) -> f64 {
-        let [a, b] = of.machines;
+    /// Returns the same ratio for an additional comparison.
+    pub fn percent_beside(&self, comparison: &Beside) -> f64 {
+        let [a, b] = comparison.machines;
         percent(self.cycles[a], self.cycles[b])
     }
 }

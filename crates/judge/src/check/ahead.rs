@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, unbounded};
 
+use super::clock::{Clock, Timed};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, WarpPath};
 
 /// No batch is started while this many bytes of blocks wait for the simulator.
@@ -26,7 +27,7 @@ const BLOCKS: usize = 128;
 type Source<'s, E> = dyn BlockSource<Error = E> + Send + 's;
 
 /// The blocks of a source that may run ahead.
-pub struct Ahead<'s, E> {
+pub(super) struct Ahead<'s, E> {
     kind: Kind<'s, E>,
     waited: Duration,
 }
@@ -83,13 +84,6 @@ impl<E> Batch<E> {
     }
 }
 
-impl<E> Ahead<'_, E> {
-    /// Returns how long the consumer waited for blocks.
-    pub fn waited(&self) -> Duration {
-        self.waited
-    }
-}
-
 impl<E> BlockSource for Ahead<'_, E> {
     type Error = E;
 
@@ -136,8 +130,22 @@ impl<E> BlockSource for Ahead<'_, E> {
 }
 
 /// Passes the blocks of a source to `body`. If `thread` is set, a separate thread executes them
-/// while `body` runs.
-pub fn ahead<E: Send, R>(
+/// while `body` runs. The clock measures the execution and the waiting for it.
+pub(super) fn ahead<E: Send, R>(
+    source: &mut Source<'_, E>,
+    thread: bool,
+    clock: Option<&Clock>,
+    body: impl FnOnce(&mut Ahead<'_, E>) -> R,
+) -> R {
+    let Some(clock) = clock else { return unmeasured(source, thread, body) };
+    unmeasured(&mut Timed { source, clock }, thread, |blocks| {
+        let result = body(blocks);
+        clock.add_waited(blocks.waited);
+        result
+    })
+}
+
+fn unmeasured<E: Send, R>(
     source: &mut Source<'_, E>,
     thread: bool,
     body: impl FnOnce(&mut Ahead<'_, E>) -> R,
@@ -233,7 +241,7 @@ mod tests {
         for (count, fails) in
             [(0, false), (1, true), (batch, false), (batch, true), (1000, false), (1000, true)]
         {
-            let of = |thread| ahead(&mut Numbered { next: 0, count, fails }, thread, drain);
+            let of = |thread| ahead(&mut Numbered { next: 0, count, fails }, thread, None, drain);
             assert_eq!(of(true), of(false), "{count} blocks");
             assert_eq!(of(true).0.len(), count as usize);
         }
@@ -242,7 +250,7 @@ mod tests {
     #[test]
     fn who_stops_early_does_not_wait_for_the_rest() {
         let mut source = Numbered { next: 0, count: u32::MAX, fails: false };
-        let first = ahead(&mut source, true, |blocks| {
+        let first = ahead(&mut source, true, None, |blocks| {
             let mut room = BlockPaths::default();
             blocks.next_block(&mut room).map(|there| (there, room.block))
         });

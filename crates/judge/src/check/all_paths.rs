@@ -113,11 +113,11 @@ pub fn all_paths(
         // loaded data are unknown, whichever store wrote them
         order: untimed(workload.program()),
     };
-    // premises that fail in any case are tested before the walk; a replay may turn out to pass over
-    // no warp
-    let hopeful =
+    // the premises that fail for every schedule are tested before the walk. Here it is assumed that
+    // a policy passes over no ready warp, which is not known yet for a replay
+    let if_none_is_passed_over =
         |policy: &SchedulerKind| Schedules::Run { policy: policy.clone(), passed_over: Some(false) };
-    let all = std::iter::once(Schedules::WorkConserving).chain(policies.iter().map(hopeful));
+    let all = std::iter::once(Schedules::WorkConserving).chain(policies.iter().map(if_none_is_passed_over));
     let kind = match all.map(|schedules| premises.under(schedules)).collect::<Result<Vec<_>, _>>() {
         Ok(known) => known[0].0,
         Err(why) => return Ok(AllPathsOutcome::NotApplicable(why)),
@@ -159,7 +159,7 @@ pub fn all_paths(
 /// whether all blocks were visited.
 ///
 /// # Errors
-/// As for [`all_paths`].
+/// Returns the errors of [`all_paths`].
 pub fn for_each_block(
     workload: &Workload,
     options: Options,
@@ -202,7 +202,7 @@ pub fn for_each_block(
             Ok(Ok(done)) => done,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
             Err(error) => {
-                Err(Diagnostic::general(workload.name.clone(), format!("no thread to walk with: {error}"))
+                Err(Diagnostic::general(workload.name.clone(), format!("no thread can be started: {error}"))
                     .into())
             }
         }
@@ -232,7 +232,7 @@ pub struct Contradiction {
     pub header: Pc,
     /// The given bound.
     pub most: u64,
-    /// The number of times it goes back, at least.
+    /// A lower limit of the number of times that the thread goes back.
     pub rounds: u64,
     /// The index of its warp in the block.
     pub warp: usize,

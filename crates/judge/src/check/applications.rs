@@ -338,8 +338,8 @@ impl<'s> Executes<'s> for OnMemory<'s> {
         Ok(WorkloadSource::Launch(Box::new(executor.watched(self.monitor))))
     }
 
-    fn end(&mut self, source: WorkloadSource<'s>) {
-        if let WorkloadSource::Launch(executor) = source {
+    fn end(&mut self, source: WorkloadSource<'s>, complete: bool) {
+        if let (WorkloadSource::Launch(executor), true) = (source, complete) {
             self.after.get_or_insert_with(|| executor.into_device());
         }
     }

@@ -1,13 +1,14 @@
 //! The check whether the control codes of machine code cover its dependences.
 //!
 //! The machine has no scoreboard for registers. An instruction that reads the result of an
-//! instruction of variable latency has to wait at the barrier that the latter releases, or at one
-//! that a later instruction of the same op class releases, because these complete in order. An
-//! instruction that overwrites a source of such an instruction has to wait at the barrier that
-//! signals that the sources have been read. This module checks that along the paths that warps
-//! take. Results of fixed latency are covered by stall counts, which depend on the machine; for
-//! those the module only determines the smallest number of cycles that pass. Instructions under
-//! guards are not judged, because a path does not record the lanes in which a guard holds.
+//! instruction of variable latency has to wait at the barrier that the latter releases. It may also
+//! wait at a barrier that a later instruction of the same op class releases, because these complete
+//! in order. An instruction that overwrites a source of such an instruction has to wait at the
+//! barrier that signals that the sources have been read. This module checks that along the paths
+//! that warps take. Results of fixed latency are covered by stall counts, which depend on the
+//! machine; for those the module only determines the smallest number of cycles that pass.
+//! Instructions under guards are not judged, because a path does not record the lanes in which a
+//! guard holds.
 
 use std::collections::BTreeMap;
 
@@ -34,8 +35,8 @@ pub struct ControlCodes {
     uncovered: BTreeMap<(Pc, Pc, Hazard), RegId>,
     /// The number of times that a wait at a barrier released a register.
     covered: u64,
-    /// For each op class of the earlier instruction, the smallest number of cycles, by stall counts,
-    /// until its result is read, if both instructions have a fixed latency.
+    /// For each op class of the earlier instruction, the smallest number of cycles, by stall
+    /// counts, until its result is read, if both instructions have a fixed latency.
     least: BTreeMap<String, u32>,
 }
 
@@ -135,7 +136,7 @@ impl ControlCodes {
             self.covered += warp.wait(coded);
             let (srcs, dsts) = (instr.srcs.as_slice(), instr.dsts.as_slice());
             for &reg in srcs {
-                self.met(program, warp.writes[reg.index()], (pc, lanes), Hazard::Read, reg);
+                self.check_wait(program, warp.writes[reg.index()], (pc, lanes), Hazard::Read, reg);
                 // instructions of variable latency read some of their sources later: stores their
                 // value
                 let alike = !coded.variable && instr.guard.is_none();
@@ -149,14 +150,14 @@ impl ControlCodes {
                 }
             }
             for &reg in dsts {
-                self.met(program, warp.writes[reg.index()], (pc, lanes), Hazard::Write, reg);
-                self.met(program, warp.reads[reg.index()], (pc, lanes), Hazard::Overwrite, reg);
+                self.check_wait(program, warp.writes[reg.index()], (pc, lanes), Hazard::Write, reg);
+                self.check_wait(program, warp.reads[reg.index()], (pc, lanes), Hazard::Overwrite, reg);
             }
             warp.issue(pc, instr, coded, lanes);
         }
     }
 
-    fn met(
+    fn check_wait(
         &mut self,
         program: &KernelCode,
         pending: Option<Pending>,

@@ -28,8 +28,8 @@ pub struct Inputs<'a> {
     pub policy: &'a PolicySetup,
     /// The run.
     pub run: &'a JudgedLaunch,
-    /// The files that a real kernel needs: its launch file under the name `launch.ron`, or the
-    /// program that it is a launch of as `program.ron`; its PTX and its data.
+    /// The files that a real kernel needs: its launch file under the name `launch.ron`, or its
+    /// program under the name `program.ron`; its PTX and its data.
     pub files: &'a [(String, Vec<u8>)],
     /// The seed of random buffer contents.
     pub seed: u64,
@@ -37,7 +37,7 @@ pub struct Inputs<'a> {
     pub gating: &'a [String],
     /// The largest number of instructions that the functional run executes per block.
     pub max_instructions_per_block: u64,
-    /// Can stop the recording of the schedule.
+    /// The monitor, which can stop the recording of the schedule.
     pub monitor: &'a ProgressMonitor,
 }
 
@@ -90,7 +90,7 @@ pub fn counterexample(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnos
     let mut files = vec![(MACHINE.to_owned(), machine_file(inputs.machine_spec)?.into_bytes())];
     match &inputs.workload.kind {
         WorkloadKind::Micro(kernel) => {
-            // file names in it are relative to the kernel file, so that it runs by itself
+            // file names are relative to the kernel file, so that the folder is self-contained
             let own = micro::MicroKernel {
                 machine: Some(MACHINE.to_owned()),
                 scheduler: Some(scheduler(inputs)),

@@ -14,7 +14,7 @@ use super::{Failed, JudgedLaunch};
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, Listed, WarpPath};
-use warpbound_sim::PolicySetup;
+use warpbound_sim::{CarriedState, PolicySetup};
 use warpbound_trace::trace::Observer;
 
 /// The largest number of bytes of paths that are kept of a run.
@@ -108,8 +108,8 @@ impl<'a> ExecutedLaunch<'a> {
         self.is_whole.then_some((self.source, self.paths))
     }
 
-    /// Returns what is known about the order of accesses so far; of the whole run if its paths were
-    /// kept.
+    /// Returns what is known about the order of accesses in the run so far. If the paths were kept,
+    /// this is the whole run.
     pub fn seen(&self) -> OrderDependences {
         self.source.seen()
     }
@@ -117,14 +117,16 @@ impl<'a> ExecutedLaunch<'a> {
     /// Times the run under one policy with an observer.
     ///
     /// # Errors
-    /// As [`super::observe`].
+    /// Returns the errors of [`super::observe`].
     pub fn observe(
         &mut self,
         plan: &Plan,
         policy: &PolicySetup,
         observer: &mut dyn Observer,
     ) -> Result<JudgedLaunch, Failed> {
-        let ended = ahead(self, plan.runs_ahead(), |blocks| observe_source(plan, policy, blocks, observer));
+        let ended = ahead(self, plan.runs_ahead(), plan.options.clock, |blocks| {
+            observe_source(&mut CarriedState::default(), plan, policy, blocks, observer)
+        });
         settled(ended, &self.source.seen(), plan.workload.program())
     }
 }

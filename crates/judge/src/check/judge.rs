@@ -18,7 +18,7 @@ use warpbound_sim::{BlockResult, PolicySetup, SubCoreResult};
 use warpbound_trace::trace::Stalls;
 
 /// Creates the analyser of a plan. The bound of strict round robin needs the order of turns, which
-/// takes a pass of its own, so it is computed only if a policy requires it.
+/// needs a separate pass, so it is computed only if a policy requires it.
 pub(super) fn analyser<'t>(plan: &Plan, table: &'t TimingTable) -> Analyser<'t> {
     let srr = plan.policies.iter().any(|policy| policy.kind() == SchedulerKind::Srr);
     if srr { Analyser::new(table).in_turns() } else { Analyser::new(table) }
@@ -34,18 +34,19 @@ pub(super) struct Analysed {
 }
 
 impl Analysed {
-    /// Analyses a block for the requested bounds; `asked` has one entry per bound of the plan.
-    pub fn new(plan: &Plan, asked: &[bool], analyser: &mut Analyser, paths: &BlockPaths) -> Self {
+    /// Analyses a block for the requested bounds; `requested` has one entry per bound of the plan.
+    pub fn new(plan: &Plan, requested: &[bool], analyser: &mut Analyser, paths: &BlockPaths) -> Self {
         let mut reports = vec![BoundReport::default(); plan.options.bounds.len()];
         let mut share = BlockShare::default();
-        if !asked.contains(&true) {
+        if !requested.contains(&true) {
             // without bounds, only the rows of the warps of a single block are reported
             let warps = if plan.workload.blocks() == 1 { analyser.alone(paths) } else { Vec::new() };
             return Self { reports, share, warps };
         }
         let about = |scope: Scope| {
-            let asked = asked.iter().enumerate().filter(|(_, asked)| **asked).map(|(index, _)| index);
-            asked.filter(|&index| plan.options.bounds[index].scope() == scope).collect::<Vec<usize>>()
+            let requested =
+                requested.iter().enumerate().filter(|(_, requested)| **requested).map(|(index, _)| index);
+            requested.filter(|&index| plan.options.bounds[index].scope() == scope).collect::<Vec<usize>>()
         };
         let (of_block, of_launch) = (about(Scope::Block), !about(Scope::Launch).is_empty());
         let mut warps = vec![WarpTotals::default(); paths.warps.len()];
@@ -262,6 +263,7 @@ mod tests {
     use warpbound_core::machine::{Machine, MachineSpec};
     use warpbound_core::path::BlockSource;
     use warpbound_front::micro::{MicroKernel, MicroSource};
+    use warpbound_sim::CarriedState;
 
     /// A bound which claims that all warps together take two cycles, if barriers involve all warps.
     struct TwoCycles;
@@ -318,12 +320,18 @@ mod tests {
         let options = RunOptions::new(100, &monitor).judged_by(&bounds, &[]);
         let plan = Plan { workload: &workload, machine: &machine, policies: &[PolicySetup::Gto], options };
         let mut source = Partial(kernel.source(), partial);
-        let checked = super::super::observe_source(&plan, &PolicySetup::Gto, &mut source, &mut ());
+        let checked = super::super::run::observe_source(
+            &mut CarriedState::default(),
+            &plan,
+            &PolicySetup::Gto,
+            &mut source,
+            &mut (),
+        );
         checked.expect("it runs").0.bounds.remove(0)
     }
 
     #[test]
-    fn a_violation_stays_whatever_comes_after_or_before() {
+    fn a_violation_is_kept_whatever_the_other_blocks_give() {
         let partial_barriers = || Verdict::NotApplicable("partial".to_owned());
         for (lengths, partial, verdict) in [
             ([5, 1], 1, Verdict::Violated),

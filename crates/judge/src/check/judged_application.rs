@@ -19,7 +19,7 @@ pub struct JudgedApplication {
     /// The result of the launch, or that over all launches of an application, with sums where
     /// possible. The blocks of an application are the launches that were simulated to their end.
     pub total: JudgedLaunch,
-    /// One row per launch of an application; `None` if what ran is no application.
+    /// One row per launch of an application; `None` if a single launch ran.
     pub launches: Option<Vec<LaunchRow>>,
 }
 

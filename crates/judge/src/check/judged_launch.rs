@@ -105,7 +105,7 @@ impl JudgedLaunch {
 /// valid for other orders of accesses. [`Self::settle`](Unsettled::settle) turns it into a run that
 /// can be reported.
 #[derive(Clone, Debug)]
-pub struct Unsettled(pub(super) JudgedLaunch);
+pub(super) struct Unsettled(pub(super) JudgedLaunch);
 
 impl Unsettled {
     /// Returns whether every block was simulated to its end.

@@ -1,5 +1,6 @@
 //! The options of runs, which are the same for every kernel, machine and policy of a check.
 
+use super::clock::Clock;
 use warpbound_bound::Bound;
 use warpbound_core::base::ProgressMonitor;
 
@@ -24,8 +25,11 @@ pub struct RunOptions<'a> {
     /// The number of bytes that the race detector may use to record accesses whose order matters;
     /// without it no verdict is final. `None` trusts the kernels and disables the detector.
     pub race_memory: Option<usize>,
-    /// Is notified of every block that a policy has completed, and can stop the runs.
+    /// The monitor, which is notified of every block that a policy has completed, and can stop the
+    /// runs.
     pub monitor: &'a ProgressMonitor,
+    /// Measures the real time of execution, if it is wanted.
+    pub clock: Option<&'a Clock>,
 }
 
 impl<'a> RunOptions<'a> {
@@ -42,6 +46,7 @@ impl<'a> RunOptions<'a> {
             self_check: false,
             race_memory: None,
             monitor,
+            clock: None,
         }
     }
 
@@ -66,9 +71,14 @@ impl<'a> RunOptions<'a> {
         Self { ahead, ..self }
     }
 
-    /// Executes blocks ahead only if this number of threads, which runs are made on, is one.
+    /// Executes blocks ahead of the simulation only if runs use a single thread.
     pub fn ahead_unless_parallel(self, threads: usize) -> Self {
         Self { ahead: self.ahead && threads == 1, ..self }
+    }
+
+    /// Measures the real time of execution.
+    pub fn timed_by(self, clock: &'a Clock) -> Self {
+        Self { clock: Some(clock), ..self }
     }
 
     /// Sets whether the analyser is compared with the simulator on every warp alone.

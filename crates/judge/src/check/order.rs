@@ -18,7 +18,7 @@ pub struct OrderDependences {
 }
 
 /// The reason given for traces, for which races cannot be looked for.
-pub const IN_A_TRACE: &str = "a trace does not tell what other orders of accesses would lead to";
+pub const IN_A_TRACE: &str = "a trace does not show the results of other orders of accesses";
 
 impl OrderDependences {
     /// Returns what is known after a functional run.
@@ -69,11 +69,11 @@ pub fn not_looked_for(why: &str) -> String {
 /// Returns the notes of [`not_looked_for`] for several results, with one line for each distinct
 /// reason.
 pub fn notes_of<'a>(reasons: impl Iterator<Item = &'a String>) -> String {
-    let mut said: Vec<&String> = Vec::new();
+    let mut listed: Vec<&String> = Vec::new();
     let mut text = String::new();
     for why in reasons {
-        if !said.contains(&why) {
-            said.push(why);
+        if !listed.contains(&why) {
+            listed.push(why);
             text += &format!("note: {}\n", not_looked_for(why));
         }
     }
@@ -124,7 +124,7 @@ impl Unsettled {
 ///
 /// # Errors
 /// Returns the error of the run, with the results judged before it.
-pub fn settled(
+pub(super) fn settled(
     ran: Result<Unsettled, Failed<Unsettled>>,
     seen: &OrderDependences,
     program: &KernelCode,
@@ -140,7 +140,7 @@ pub fn settled(
 
 impl JudgedLaunch {
     fn withdraw(&mut self, why: &str) {
-        // a premise that fails in any case is the better reason
+        // a premise that fails for every order of accesses is the better reason
         self.bounds.iter_mut().for_each(|row| row.withdraw(why));
         self.blocks.withdraw_bounds();
     }
@@ -170,7 +170,8 @@ fn reasons(dependences: &TimeDependences, program: &KernelCode) -> Vec<String> {
     reasons
 }
 
-/// `k.ptx:12 reads a clock, and where a warp goes or what it accesses at k.ptx:15 depends on it`.
+/// Returns a text such as `k.ptx:12 reads a clock, and where a warp goes or what it accesses at
+/// k.ptx:15 depends on it`.
 fn decided(value: VaryingValue, program: &KernelCode) -> String {
     let VaryingValue { source, line, decides } = value;
     let file = &program.file;
@@ -185,7 +186,8 @@ fn decided(value: VaryingValue, program: &KernelCode) -> String {
     format!("{place} {what}, and where a warp goes or what it accesses at {file}:{decides} depends on it")
 }
 
-/// `k.ptx:31 (warp 0) stores and k.ptx:35 (warp 3) loads the same bytes without an order, ...`.
+/// Returns a text such as `k.ptx:31 (warp 0) stores and k.ptx:35 (warp 3) loads the same bytes
+/// without an order`.
 fn text(race: &Race, program: &KernelCode) -> String {
     let Race { space, address, place, first, second } = race;
     let several_blocks = first.block != second.block;

@@ -115,8 +115,8 @@ impl ProgressOf<'_> {
 impl ApplicationProgress<'_> {
     /// Returns the number of launches that are complete and the number of all launches; a launch
     /// counts once for each group that executes it.
-    pub fn through(&self, of: &Application) -> (u64, u64) {
-        through((self.group, self.groups), self.launches, of.launches())
+    pub fn through(&self, application: &Application) -> (u64, u64) {
+        through((self.group, self.groups), self.launches, application.launches())
     }
 
     /// Writes the progress.
@@ -131,7 +131,8 @@ impl ApplicationProgress<'_> {
 }
 
 impl SavedProgress {
-    /// Reads what [`ApplicationProgress::write`] wrote for the same application, machines, policies and bounds.
+    /// Reads what [`ApplicationProgress::write`] wrote for the same application, machines, policies
+    /// and bounds.
     ///
     /// # Errors
     /// Returns a description of what is wrong with the input.
@@ -157,7 +158,7 @@ impl SavedProgress {
         through((self.group, of.groups().len()), self.launches, of.application.launches())
     }
 
-    /// Checks that these can be results of these runs.
+    /// Checks that the results fit these runs.
     fn fits(&self, of: &ProgressOf) -> Result<(), String> {
         let launches = of.application.launches();
         let groups = of.groups();
@@ -192,7 +193,7 @@ impl SavedProgress {
     }
 }
 
-/// Checks that this can be the result of a run of launches by these statements.
+/// Checks that the result fits a run with launches by these statements.
 fn fits(
     run: &JudgedApplication,
     statements: &[usize],
@@ -288,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_no_run_comes_to_are_not_read() {
+    fn numbers_that_no_run_can_reach_are_rejected() {
         for (text, too_large) in [
             ("{\"a\":9999999999999999}", false),
             ("{\"a\":10000000000000000}", true),
@@ -300,6 +301,6 @@ mod tests {
             let read = line(&mut format!("{text}\nmore").as_bytes());
             assert_eq!(read.is_err(), too_large, "{text}");
         }
-        assert!(line(&mut &b"1"[..]).is_err_and(|said| said.contains("does not end")));
+        assert!(line(&mut &b"1"[..]).is_err_and(|message| message.contains("does not end")));
     }
 }

@@ -7,12 +7,14 @@
 //! again for each replay.
 
 use super::ahead::ahead;
+use super::clock::Clock;
 use super::executed_launch::ExecutedLaunch;
 use super::judge::{Analysed, Judge, analyser};
 use super::judged_launch::{Failed, JudgedLaunch, Unsettled};
+use super::options::RunOptions;
 use super::order::{OrderDependences, settled};
 use super::plan::{Plan, resident_blocks};
-use super::run::{observe_source_after, sim_problem};
+use super::run::{observe_source, sim_problem};
 use super::workload::{Workload, WorkloadSource};
 use warpbound_bound::{Analyser, Scope};
 use warpbound_core::base::{Cycles, ProgressMonitor};
@@ -35,8 +37,8 @@ pub(super) trait Executes<'e> {
     /// Starts a new run. `only` tells that no other run is started.
     fn begin(&mut self, options: Options, only: bool) -> Result<WorkloadSource<'e>, Diagnostics>;
 
-    /// Takes back a run that has reached the end of the launch.
-    fn end(&mut self, source: WorkloadSource<'e>);
+    /// Takes back a run. `complete` tells that it reached the end of the launch.
+    fn end(&mut self, source: WorkloadSource<'e>, complete: bool);
 }
 
 /// Starts functional runs of a workload that can be started independently; the memory at the end is
@@ -48,7 +50,25 @@ impl<'w> Executes<'w> for Anew<'w> {
         self.0.source(options, self.1)
     }
 
-    fn end(&mut self, _source: WorkloadSource<'w>) {}
+    fn end(&mut self, _source: WorkloadSource<'w>, _complete: bool) {}
+}
+
+/// Starts the functional run of a workload and keeps its state at the end.
+struct Kept<'w> {
+    plan: Plan<'w>,
+    divergence: bool,
+    source: Option<WorkloadSource<'w>>,
+}
+
+impl<'w> Executes<'w> for Kept<'w> {
+    fn begin(&mut self, options: Options, _only: bool) -> Result<WorkloadSource<'w>, Diagnostics> {
+        let options = Options { divergence: self.divergence, ..options };
+        self.plan.workload.source(options, self.plan.options.monitor)
+    }
+
+    fn end(&mut self, source: WorkloadSource<'w>, _complete: bool) {
+        self.source = Some(source);
+    }
 }
 
 /// Runs the plan. The results are in the order of the policies.
@@ -83,6 +103,19 @@ pub(super) fn check_all(plans: &[&Plan], observer: &mut dyn Observer) -> Vec<Ran
 pub fn observe(plan: &Plan, observer: &mut dyn Observer) -> Result<JudgedLaunch, Failed> {
     let mut ran = check_all(&[plan], observer);
     ran.pop().and_then(|mut ran| ran.pop()).expect("a result of the policy")
+}
+
+/// Does the same as [`observe`], and returns the functional run as it ended: the contents of memory
+/// and, if `divergence` is set, the statistics of branches. There is none if it could not start.
+pub fn observe_and_keep<'w>(
+    plan: &Plan<'w>,
+    divergence: bool,
+    observer: &mut dyn Observer,
+) -> (Result<JudgedLaunch, Failed>, Option<WorkloadSource<'w>>) {
+    let mut kept = Kept { plan: *plan, divergence, source: None };
+    let mut ran = check_executed(&[plan], &mut nothing_left(&[plan]), &mut kept, observer);
+    let judged = ran.pop().and_then(|mut ran| ran.pop()).expect("a result of the policy");
+    (judged, kept.source)
 }
 
 /// Does the same as [`check_all`], on machines that earlier launches have left in the states
@@ -179,11 +212,12 @@ fn block_by_block<'e>(
         .zip(&tables)
         .map(|(plan, table)| Replays::new(plan, table.as_ref().map_err(Clone::clone)?))
         .collect();
-    let mut source = match executes.begin(options, only) {
+    let clock = first.options.clock;
+    let mut source = match Clock::measure(clock, || executes.begin(options, only)) {
         Ok(source) => source,
         Err(problems) => return plans.iter().map(|plan| none_ran(plan, &problems)).collect(),
     };
-    let ended = ahead(&mut source, first.runs_ahead(), |blocks| {
+    let ended = ahead(&mut source, first.runs_ahead(), clock, |blocks| {
         let mut paths = BlockPaths::default();
         while !first.options.monitor.is_stopped() && runs.iter().flatten().any(Replays::go_on) {
             if !blocks.next_block(&mut paths)? {
@@ -194,11 +228,8 @@ fn block_by_block<'e>(
         Ok(false)
     });
     let seen = source.seen();
-    let ended = ended.map(|to_the_end| {
-        if to_the_end {
-            executes.end(source);
-        }
-    });
+    executes.end(source, matches!(ended, Ok(true)));
+    let ended = ended.map(|_| ());
     let finish = |(run, plan): (Result<Replays, Diagnostics>, &&Plan)| match run {
         Ok(replays) => replays.finish(&ended, &seen),
         Err(problems) => none_ran(plan, &problems),
@@ -294,29 +325,30 @@ fn launch_by_launch<'e>(
 ) -> Vec<Ran> {
     let replays: usize = plans.iter().map(|plan| plan.policies.len()).sum();
     // an execution that fails is repeated, so that the error occurs in its proper place
-    let kept = if replays > 1 { executes.begin(options, false).ok() } else { None };
-    let kept = kept.and_then(|source| ExecutedLaunch::of(source, plans[0].options.monitor).into_whole());
+    let RunOptions { clock, monitor, .. } = plans[0].options;
+    let kept = Clock::measure(clock, || {
+        let source = if replays > 1 { executes.begin(options, false).ok() } else { None };
+        source.and_then(|source| ExecutedLaunch::of(source, monitor).into_whole())
+    });
     let kept = kept.map(|(source, paths)| {
         let seen = source.seen();
-        executes.end(source);
+        executes.end(source, true);
         (paths, seen)
     });
     let mut run = |plan: &Plan, policy: &PolicySetup, left: &mut CarriedState| {
         let program = plan.workload.program();
         let (ran, seen) = match &kept {
             Some((paths, seen)) => {
-                let ran = observe_source_after(left, plan, policy, &mut paths.replay(), observer);
+                let ran = observe_source(left, plan, policy, &mut paths.replay(), observer);
                 (ran, seen.clone())
             }
             None => {
-                let mut source = executes.begin(options, only && replays == 1)?;
-                let ran = ahead(&mut source, plan.runs_ahead(), |blocks| {
-                    observe_source_after(left, plan, policy, blocks, observer)
+                let mut source = Clock::measure(clock, || executes.begin(options, only && replays == 1))?;
+                let ran = ahead(&mut source, plan.runs_ahead(), clock, |blocks| {
+                    observe_source(left, plan, policy, blocks, observer)
                 });
                 let seen = source.seen();
-                if ran.as_ref().is_ok_and(Unsettled::is_complete) {
-                    executes.end(source);
-                }
+                executes.end(source, ran.as_ref().is_ok_and(Unsettled::is_complete));
                 (ran, seen)
             }
         };

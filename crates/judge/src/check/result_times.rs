@@ -25,8 +25,8 @@ pub(super) struct ResultTimes<'p> {
     sm: usize,
     /// The warps by SM and slot.
     warps: BTreeMap<(usize, usize), Warp>,
-    /// For each writer and reader, a register, and the largest number of cycles by which the codes allow
-    /// the reader to issue too early.
+    /// For each writer and reader, a register, and the largest number of cycles by which the codes
+    /// allow the reader to issue too early.
     pairs: BTreeMap<(Pc, Pc), (RegId, Cycles)>,
     /// The number of reads that issued before the result was available.
     reads: u64,
@@ -56,7 +56,7 @@ impl<'p> ResultTimes<'p> {
         }
         let most = self.pairs.values().map(|(_, early)| *early).max().unwrap_or_default();
         let summary = match self.pairs.len() {
-            0 => "control codes: they leave every result the time that it took in this run".to_owned(),
+            0 => "control codes: in this run, every result was available when it was read".to_owned(),
             pairs => format!(
                 "control codes: {pairs} pairs of instructions leave a result less time than it took in this run, by at most \
                  {most}; {} reads issued before it was there",
@@ -109,12 +109,12 @@ impl ResultTimes<'_> {
         // memory accesses and other instructions of variable latency read some of their sources
         // later than they issue, at an unspecified time
         if instr.guard.is_none() && !coded.variable {
-            let let_go = warp.let_go(coded.control.wait | coded.waits, coded.drains);
+            let earliest_issue = warp.earliest_issue(coded.control.wait | coded.waits, coded.drains);
             for &reg in instr.srcs.as_slice() {
                 let Some((there, writer)) = warp.written[reg.index()] else { continue };
                 self.reads += u64::from(there > at);
-                if there > let_go {
-                    let early = Cycles::new(there - let_go);
+                if there > earliest_issue {
+                    let early = Cycles::new(there - earliest_issue);
                     let known = self.pairs.entry((writer, pc)).or_insert((reg, early));
                     known.1 = known.1.max(early);
                 }
@@ -138,7 +138,7 @@ impl ResultTimes<'_> {
 impl Warp {
     /// Returns the cycle from which control codes that wait for these barriers allow an instruction
     /// to issue.
-    fn let_go(&self, wait: u8, drains: Option<(u8, u8)>) -> u64 {
+    fn earliest_issue(&self, wait: u8, drains: Option<(u8, u8)>) -> u64 {
         let through = |barrier: u8, left: u8| {
             self.barriers[usize::from(barrier & 7)].get(usize::from(left)).copied().unwrap_or(0)
         };

@@ -14,23 +14,13 @@ use warpbound_core::program::TimingTable;
 use warpbound_sim::{CarriedState, PolicySetup, SimError, simulate_after};
 use warpbound_trace::trace::{Event, Needs, Observer, StallReason};
 
-/// Does the same as [`super::observe`], with a source of the caller, who knows at its end which
-/// dependences on the order of accesses were found.
+/// Does the same as [`super::observe`], with the blocks of a source, on a machine whose caches and
+/// DRAM earlier launches have left in the state `left`; see [`simulate_after`]. At its end the
+/// source knows which dependences on the order of accesses were found.
 ///
 /// # Errors
 /// As [`check`](super::check()).
-pub fn observe_source(
-    plan: &Plan,
-    policy: &PolicySetup,
-    source: &mut dyn BlockSource<Error = Diagnostics>,
-    observer: &mut dyn Observer,
-) -> Result<Unsettled, Failed<Unsettled>> {
-    observe_source_after(&mut CarriedState::default(), plan, policy, source, observer)
-}
-
-/// Does the same as [`observe_source`], on a machine whose caches and DRAM earlier launches have
-/// left in the state `left`; see [`simulate_after`].
-pub(super) fn observe_source_after(
+pub(super) fn observe_source(
     left: &mut CarriedState,
     plan: &Plan,
     policy: &PolicySetup,

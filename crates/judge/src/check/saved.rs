@@ -12,7 +12,7 @@ pub fn bound_name<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D:
     known.ok_or_else(|| D::Error::custom(format!("no bound is called `{name}`")))
 }
 
-/// Numbers of which the largest one stands for a missing number.
+/// The serialisation of numbers, in which the largest possible number represents a missing one.
 pub mod rows {
     use serde::{Deserialize, Deserializer, Serializer};
 

@@ -44,7 +44,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the word for it that scripts read.
+    /// Returns the verdict as a word for scripts.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -109,12 +109,12 @@ pub struct BoundRow {
     pub violated: bool,
     /// Its justification.
     pub standing: Standing,
-    /// Whether reports omit the bound. This is so if it is for another policy than the run's, or if
-    /// it is for launches whose blocks are resident together, this launch is not one, and the user
-    /// did not name the bound.
+    /// Whether reports omit the bound. They omit a bound for another policy than the run's. Unless
+    /// the user names it, they also omit a bound for launches of several resident blocks if this
+    /// launch has one at a time.
     pub left_out: bool,
-    /// Whether the bound limits blocks. Otherwise it limits the launch, and blocks have no value of
-    /// it.
+    /// Whether the bound limits blocks. Otherwise it limits the launch, and has no value for a
+    /// single block.
     pub of_blocks: bool,
     /// Whether the bound affects the exit code.
     pub gates: bool,

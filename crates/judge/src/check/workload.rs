@@ -115,8 +115,8 @@ impl Workload {
         }
     }
 
-    /// Starts a new run that records what the timing of a machine needs. `monitor` can stop this run,
-    /// and also the launches that have to run before it. After that the source yields no more
+    /// Starts a new run that records what the timing of a machine needs. `monitor` can stop this
+    /// run, and also the launches that have to run before it. After that the source yields no more
     /// blocks, not even the one in progress.
     ///
     /// # Errors

@@ -35,7 +35,7 @@ const KEPT: usize = 4;
 /// The number of blocks that a thread takes at a time.
 const PART: u64 = 1 << 14;
 /// The number of blocks between two notifications of a `ProgressMonitor`.
-const TOLD: u64 = 256;
+const BLOCKS_PER_NOTIFICATION: u64 = 256;
 /// The number of remaining instructions from which a stop request is tested, because there may be
 /// many thousand schedules.
 const LONG: usize = 10;
@@ -403,8 +403,8 @@ impl Grammar {
             section.assemble(warps.iter().map(|&code| (&analyses[code], WarpId::new(0))));
             summary.blocks += 1;
             // threads that reported each block separately would contend for the counter
-            if summary.blocks.is_multiple_of(TOLD) {
-                monitor.advance(TOLD);
+            if summary.blocks.is_multiple_of(BLOCKS_PER_NOTIFICATION) {
+                monitor.advance(BLOCKS_PER_NOTIFICATION);
             }
             summary.stands_for += weight;
             summary.schedules += schedules.count;
@@ -420,7 +420,7 @@ impl Grammar {
             }
             self.advance(&mut warps);
         }
-        monitor.advance(summary.blocks % TOLD);
+        monitor.advance(summary.blocks % BLOCKS_PER_NOTIFICATION);
         summary
     }
 
@@ -444,7 +444,7 @@ fn multisets(kinds: u64, size: u64) -> u64 {
 struct Schedules<'a> {
     codes: [&'a [(u8, u8)]; MAX_WARPS],
     timing: [(u16, u16); UNITS],
-    /// Can stop the search before all schedules are followed.
+    /// The monitor, which can stop the search before all schedules are followed.
     monitor: &'a ProgressMonitor,
     /// The latest finish of each warp over all schedules.
     latest: [u16; MAX_WARPS],

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn states_are_told_apart_by_their_keys() {
+    fn states_are_distinguished_by_their_keys() {
         let mut shard = Shard::default();
         let keys: Vec<Vec<u16>> = (0..5000u16).map(|i| vec![i, i / 3, 7]).collect();
         let first: Vec<u32> = keys.iter().map(|key| shard.insert(hash(key), key).unwrap()).collect();

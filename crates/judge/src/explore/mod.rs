@@ -3,8 +3,8 @@
 //!
 //! A single simulated schedule proves little about a bound, which limits all schedules. This layer
 //! finds the exact worst and best makespan over all work-conserving schedules of a block, or over
-//! all latencies in given intervals under a fixed policy, with a schedule that attains each. If the
-//! search cannot finish, it reports what it proved, never a wrong "worst".
+//! all latencies in given intervals under a fixed policy. It also finds a schedule that attains
+//! each of them. If the search cannot finish, it reports what it proved, never a wrong "worst".
 //!
 //! The transition system ([`model`]) is a third implementation of the model (`warpbound::model`),
 //! in addition to the engine and the per-cycle reference of the tests. Witnesses are replayed by

@@ -80,8 +80,8 @@ pub(super) struct Code {
     /// instruction. The registers that the next instruction itself waits for are excluded, because
     /// a single number, its ready time, represents them.
     pub beyond: Vec<Vec<u16>>,
-    /// The registers of `beyond` and those that the next instruction waits for: used for a warp at a
-    /// barrier, whose ready time is not known yet.
+    /// The registers of `beyond` and those that the next instruction waits for: used for a warp at
+    /// a barrier, whose ready time is not known yet.
     pub all: Vec<Vec<u16>>,
     pub registers: usize,
 }

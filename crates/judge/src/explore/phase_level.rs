@@ -95,9 +95,9 @@ fn run<P: Policy>(warps: &[PhaseWarp], policy: &mut P, mut on_run: impl FnMut(Ph
         if view.live.is_empty() {
             return end.since_start();
         }
-        let ask = !policy.is_work_conserving() || !view.ready.is_empty();
+        let must_choose = !policy.is_work_conserving() || !view.ready.is_empty();
         // only a replay can fail, and replays are not among the policies of this level
-        let chosen = if ask { policy.choose(&view).unwrap_or(None) } else { None };
+        let chosen = if must_choose { policy.choose(&view).unwrap_or(None) } else { None };
         let Some(warp) = chosen else {
             // only an idle phase can delay a warp's turn, so some phase has not ended yet
             debug_assert!(soonest != Cycle::NEVER);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_phases_run_beside_exec_phases_and_exec_phases_one_by_one() {
+    fn exec_phases_run_one_by_one_and_idle_phases_overlap_them() {
         let two = warps(&[&[(2, 3), (1, 4)], &[(4, 1), (1, 0)]]);
         // w0 [0,2), idle until 5; w1 [2,6), idle until 7; w0 [6,7), idle until 11; w1 [7,8)
         let expected = (vec![(0, 0), (1, 2), (0, 6), (1, 7)], 11);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_phase_schedule_is_refused() {
+    fn invalid_phase_schedules_are_refused() {
         let one = warps(&[&[(1, 1)]]);
         assert_eq!(schedule(&one, &SchedulerKind::TwoLevel, |_| {}), None);
         assert_eq!(schedule(&warps(&[&[(0, 1)]]), &SchedulerKind::Lrr, |_| {}), None);

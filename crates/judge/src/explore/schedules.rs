@@ -50,11 +50,11 @@ impl Schedules<'_> {
     /// are positions in normal form, which reorders warps.
     pub fn warps(&self, choices: &[u16]) -> Vec<usize> {
         let mut state = self.0.start();
-        let mut who = self.0.start_order();
+        let mut warp_ids = self.0.start_order();
         let mut chosen = Vec::with_capacity(choices.len());
         for &choice in choices {
-            who = self.0.normalise(&mut state).iter().map(|&from| who[from]).collect();
-            chosen.push(who[usize::from(choice)]);
+            warp_ids = self.0.normalise(&mut state).iter().map(|&from| warp_ids[from]).collect();
+            chosen.push(warp_ids[usize::from(choice)]);
             self.0.issue(&mut state, usize::from(choice), None);
         }
         chosen

@@ -1,11 +1,11 @@
 //! The search: layer by layer forwards over distinct states, then backwards over the edges.
 //!
 //! Every edge issues one instruction, so the state graph is layered by the number of issues. The
-//! remaining makespan of a state is the maximum (worst case) or minimum (best case) over its edges
-//! of the later of two times: the `done` of the issued instruction, and the remaining makespan of
-//! the next state. Earlier completion times do not change which choice is worst or best, because
-//! the maximum with a constant is monotone. One number per state and direction is therefore
-//! sufficient, and past completion times are not part of a state.
+//! value of an edge is the later of two times: the `done` of the issued instruction, and the
+//! remaining makespan of the next state. The remaining makespan of a state is the maximum (worst
+//! case) or minimum (best case) of the values of its edges. Earlier completion times do not change
+//! which choice is worst or best, because the maximum with a constant is monotone. One number per
+//! state and direction is therefore sufficient, and past completion times are not part of a state.
 
 use std::collections::TryReserveError;
 use std::ops::Range;
@@ -42,8 +42,8 @@ pub struct Limits {
     /// The largest number of states to visit.
     pub max_states: u64,
     /// The largest number of bytes that states and the issues between them may take. The size of a
-    /// state depends on the block: the search keeps the issues out of every state, 12 bytes each,
-    /// and the keys of two layers.
+    /// state depends on the block. The search stores the keys of two layers, and 12 bytes for each
+    /// issue from every state.
     pub max_bytes: u64,
     /// The number of threads; the result does not depend on it.
     pub threads: usize,
@@ -68,8 +68,8 @@ pub enum Spent {
 }
 
 impl From<TryReserveError> for Spent {
-    /// Reports that an allocation failed, whatever the limit allows: the address space may be
-    /// limited or fragmented.
+    /// Reports that an allocation failed. This can happen below the limit, because the address
+    /// space may be limited or fragmented.
     fn from(_: TryReserveError) -> Self {
         Self::Memory
     }
@@ -168,17 +168,17 @@ impl Found {
     }
 }
 
-/// The approximate number of issues out of the states that are expanded before the results are
-/// merged. It limits the memory for duplicates.
+/// The approximate number of issues from states that are expanded before the results are merged. It
+/// limits the memory for duplicates.
 const BATCH: usize = 1 << 19;
 /// The number of issues from which a batch is worth several threads.
 const PARALLEL_FROM: usize = 1 << 12;
-/// The upper limit of the issues out of a layer, and of the words of keys in a shard, both of which
-/// are numbered in 32 bits.
+/// The upper limit of the issues from the states of a layer, and of the words of keys in a shard,
+/// both of which are numbered in 32 bits.
 const MOST: usize = 1 << 31;
 
-/// Searches all runs of a system. `monitor` is notified after every layer of the number of issues and
-/// states so far.
+/// Searches all runs of a system. `monitor` is notified after every layer of the number of issues
+/// and states so far.
 ///
 /// # Errors
 /// Returns an error if the search runs out of fuel.

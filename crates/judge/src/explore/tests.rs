@@ -61,7 +61,7 @@ fn known_witnesses_have_their_known_extremes() {
 }
 
 #[test]
-fn without_fuel_the_interval_is_proven_and_holds_the_truth() {
+fn without_fuel_the_interval_is_proved_and_contains_the_exact_value() {
     let block = shipped("witness-929", "pull-apart-9");
     let short = block.explore(Limits { max_states: 10, ..Limits::default() });
     assert!(!short.is_complete() && short.worst.exact().is_none());

@@ -47,14 +47,15 @@ pub fn is_program(source: &SourceText) -> bool {
 /// Reads a program and everything it names. `source` is its text.
 ///
 /// # Errors
-/// If the program or a file that it names is invalid, or if an option does not apply to programs.
+/// Returns an error if the program or a file that it names is invalid, or if an option does not
+/// apply to programs.
 pub fn load_program(
     name: &str,
     location: Location,
     source: SourceText,
     options: &LaunchOptions,
 ) -> Result<LoadedApplication, Diagnostics> {
-    if options.says_a_launch() {
+    if options.describes_a_launch() {
         let problem = Diagnostic::general(
             name,
             format!("{} and similar options change one launch, and this is a program", options.some_names()),
@@ -209,7 +210,7 @@ impl LoadedApplication {
     /// Returns the program.
     ///
     /// # Errors
-    /// If this is a list of traces.
+    /// Returns an error if this is a list of traces.
     pub fn program(&self) -> Result<&Arc<Sequence>, Diagnostics> {
         self.application.program().ok_or_else(|| {
             let message = "this command needs code, and a list of traces has only runs";
@@ -226,7 +227,7 @@ impl LoadedApplication {
     /// modules and its data. A list of traces has no such files.
     ///
     /// # Errors
-    /// If a file with data can no longer be read.
+    /// Returns an error if a file with data can no longer be read.
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
         let (Some(mut spec), Some(sequence)) = (self.spec.clone(), self.application.program()) else {
             return Ok(Vec::new());
@@ -254,7 +255,7 @@ impl LoadedApplication {
     /// Returns the names and digests of every file that it consists of.
     ///
     /// # Errors
-    /// If a file can no longer be read.
+    /// Returns an error if a file can no longer be read.
     pub fn digests(&self) -> Result<Vec<(String, u64)>, Diagnostics> {
         let (Some(spec), Some(sequence)) = (&self.spec, self.application.program()) else {
             return Ok(self.location.digests(&self.inputs)?);

@@ -102,7 +102,7 @@ impl EmbeddedFolder {
 /// Returns the table of op classes of PTX.
 ///
 /// # Errors
-/// If the table is invalid, which is a fault of this library.
+/// Returns an error if the table is invalid, which is a fault of this library.
 pub fn ptx_isa() -> Result<IsaTable, Diagnostics> {
     IsaTable::parse(&SourceText::new("isa/ptx.ron", PTX_ISA))
 }
@@ -110,7 +110,7 @@ pub fn ptx_isa() -> Result<IsaTable, Diagnostics> {
 /// Returns the table of instruction encodings.
 ///
 /// # Errors
-/// If the table is invalid, which is a fault of this library.
+/// Returns an error if the table is invalid, which is a fault of this library.
 pub fn encoding() -> Result<Encoding, Diagnostics> {
     Encoding::parse(&SourceText::new("isa/pascal.ron", PASCAL))
 }
@@ -119,7 +119,7 @@ pub fn encoding() -> Result<Encoding, Diagnostics> {
 /// constant, and read when they are first needed.
 ///
 /// # Errors
-/// If a table is invalid, which is a fault of this library.
+/// Returns an error if a table is invalid, which is a fault of this library.
 pub fn opcodes() -> Result<&'static [Opcodes], Diagnostics> {
     static TABLES: LazyLock<Result<Vec<Opcodes>, Diagnostics>> = LazyLock::new(read_opcodes);
     TABLES.as_deref().map_err(Clone::clone)

@@ -17,13 +17,13 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Reads the bytes of a file as they are.
     ///
     /// # Errors
-    /// If the file cannot be read or has more than `limit` bytes.
+    /// Returns an error if the file cannot be read or has more than `limit` bytes.
     fn bytes(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic>;
 
     /// Opens a file of any size as a stream of its bytes as they are.
     ///
     /// # Errors
-    /// If the file cannot be opened.
+    /// Returns an error if the file cannot be opened.
     fn open(&self, path: &Path) -> Result<Box<dyn Read + Send>, Diagnostic>;
 
     /// Returns whether something has this path.
@@ -32,14 +32,14 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Returns the paths of everything in a folder, in any order.
     ///
     /// # Errors
-    /// If the folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     fn folder(&self, path: &Path) -> Result<Vec<PathBuf>, Diagnostic>;
 
     /// Reads standard input, which the name `-` refers to, decompressed if it is compressed.
     ///
     /// # Errors
-    /// If there is nothing on it or more than `limit` bytes, or if there is no standard input,
-    /// which is the default.
+    /// Returns an error if there is nothing on it or more than `limit` bytes, or if there is no
+    /// standard input, which is the default.
     fn stdin(&self, limit: u64) -> Result<Vec<u8>, Diagnostic> {
         let _ = limit;
         Err(Diagnostic::general(read::STDIN, "there is no standard input here").hint("name a file"))

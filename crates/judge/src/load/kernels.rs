@@ -67,7 +67,7 @@ impl LoadedKernel {
     /// `program.ron`, PTX and data. A micro kernel or trace has no such files.
     ///
     /// # Errors
-    /// If a file with data can no longer be read.
+    /// Returns an error if a file with data can no longer be read.
     pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
         let launch = match &self.origin {
             Origin::Micro | Origin::Trace => return Ok(Vec::new()),
@@ -125,7 +125,7 @@ impl Loaded {
     /// Returns the names and digests of every file that it consists of.
     ///
     /// # Errors
-    /// If a file can no longer be read.
+    /// Returns an error if a file can no longer be read.
     pub fn digests(&self) -> Result<Vec<(String, u64)>, Diagnostics> {
         let kernel = match self {
             Self::Application(application) => return application.digests(),
@@ -167,12 +167,13 @@ impl Loaded {
 }
 
 impl Loader {
-    /// Finds and reads a kernel; of a program or a list of traces, the launch that the options
-    /// select. Reading stops early if `monitor` requests it, here as in the other functions that read
-    /// kernels.
+    /// Finds and reads a kernel; for a program or a list of traces, this is the launch that the
+    /// options select. If `monitor` requests it, reading stops early, as in the other functions
+    /// that read kernels.
     ///
     /// # Errors
-    /// If a file is invalid, if it has several launches, or if reading was stopped.
+    /// Returns an error if a file is invalid, if it has several launches, or if reading was
+    /// stopped.
     pub fn kernel(
         &self,
         name: &str,
@@ -193,7 +194,7 @@ impl Loader {
     /// Finds and reads a kernel or application.
     ///
     /// # Errors
-    /// If a file is invalid, or if reading was stopped.
+    /// Returns an error if a file is invalid, or if reading was stopped.
     pub fn load(
         &self,
         name: &str,
@@ -206,7 +207,7 @@ impl Loader {
     /// Reads a kernel or application that was found under this name.
     ///
     /// # Errors
-    /// As [`Self::load`].
+    /// Returns the errors of [`Self::load`].
     pub fn load_at(
         &self,
         name: &str,
@@ -227,12 +228,12 @@ impl Loader {
                 let message =
                     format!("{} and similar options belong to launches of PTX kernels", options.some_names());
                 return Err(Diagnostic::general(name, message)
-                    .hint("a .warp file says itself what runs")
+                    .hint("a .warp file describes its own launch")
                     .into());
             }
             "warp" => micro(name, location)?,
             "ron" => return launch_or_program(name, location, options),
-            "traceg" | "g" if options.says_a_launch() || !options.constants.is_empty() => {
+            "traceg" | "g" if options.describes_a_launch() || !options.constants.is_empty() => {
                 let message = format!(
                     "{}, {} and similar options belong to code, and this is a trace of a run",
                     options.some_names(),
@@ -291,13 +292,14 @@ fn trace_or_list(
     })
 }
 
-/// Returns the name of the only launch beside a file of machine code that is for this file.
+/// Returns the name of the launch for a file of machine code, which must be the only one for it in
+/// the same folder.
 fn launch_of_code(name: &str, location: &Location, options: &LaunchOptions) -> Result<String, Diagnostics> {
     let mut found = modules::launches_beside(location)?;
     if found.len() == 1 {
         return Ok(found.remove(0));
     }
-    let message = format!("{} launches beside it are for this file", found.len());
+    let message = format!("{} launches in its folder are for this file", found.len());
     let hint = if found.is_empty() {
         let (grid, block) = (options.name("grid"), options.name("block"));
         format!("give {grid} and {block}, or write a launch .ron that names its .ptx")
@@ -310,7 +312,7 @@ fn launch_of_code(name: &str, location: &Location, options: &LaunchOptions) -> R
 /// Returns the error for a file with an extension that kernels do not have.
 fn not_a_kernel(name: &str, ending: &str) -> Diagnostic {
     let message = match ending {
-        "" => "the name has no ending that says what this is".to_owned(),
+        "" => "the name has no extension that shows the kind of the file".to_owned(),
         other => format!("`.{other}` is not a kind of kernel file"),
     };
     let hint = "kernels are .warp, .ptx, .cubin, launch and program .ron files, traces (.traceg, kernelslist.g), names that `warpbound list` shows, \
@@ -391,7 +393,7 @@ fn launch(name_given: &str, name: String, location: Location, fitted: FittedLaun
 /// Returns one launch of an application.
 ///
 /// # Errors
-/// If it has fewer launches.
+/// Returns an error if it has fewer launches.
 pub fn launch_of(application: LoadedApplication, number: u64) -> Result<LoadedKernel, Diagnostics> {
     let (workload, code) = application.launch(number)?;
     Ok(LoadedKernel {

@@ -104,8 +104,8 @@ pub(super) fn from_options(
         surfaces: Vec::new(),
     };
     let option = options.name("arg");
-    let said: String = options.args.iter().map(|arg| format!("{option} {arg}\n")).collect();
-    let texts = Texts::new(SourceText::new(options.names.together, said));
+    let arg_lines: String = options.args.iter().map(|arg| format!("{option} {arg}\n")).collect();
+    let texts = Texts::new(SourceText::new(options.names.together, arg_lines));
     fitted(spec, location, (location, known), texts, options)
 }
 

@@ -17,9 +17,9 @@ const KERNEL_FILES: [&str; 8] = ["warp", "ron", "ptx", "cu", "cubin", "fatbin", 
 
 /// Finds and reads kernels, machines and policies by their names.
 ///
-/// A name with a path separator or with the extension of a file that can be loaded refers to a file
-/// of the caller, any other name to something embedded, and `-` to standard input. A loader keeps
-/// nothing of what it has read.
+/// A name with a path separator, or with the extension of a file that can be loaded, refers to a
+/// file of the caller. The name `-` refers to standard input, and any other name to an embedded
+/// file. A loader keeps nothing of what it has read.
 #[derive(Clone, Debug)]
 pub struct Loader {
     files: Arc<dyn Files>,
@@ -71,7 +71,7 @@ impl Loader {
     /// Finds a kernel by embedded name or path.
     ///
     /// # Errors
-    /// If nothing embedded has this name, or if standard input cannot be read.
+    /// Returns an error if nothing embedded has this name, or if standard input cannot be read.
     pub fn find_kernel(&self, name: &str) -> Result<Location, Diagnostics> {
         if name == FROM_STDIN {
             let location = self.stdin(read::PTX_BYTES)?;
@@ -100,7 +100,7 @@ impl Loader {
     /// Finds a kernel that a file names: an embedded one, or by a path relative to the file.
     ///
     /// # Errors
-    /// As [`Self::find_kernel`], and for the name of standard input.
+    /// Returns the errors of [`Self::find_kernel`], and an error for the name of standard input.
     pub fn find_kernel_beside(&self, name: &str, file: &Location) -> Result<Location, Diagnostics> {
         if name == FROM_STDIN {
             let problem = Diagnostic::general(name, "a kernel from stdin can be read once only");
@@ -112,51 +112,51 @@ impl Loader {
         })
     }
 
-    /// Returns the location of a file that is named in `beside`, or by the caller if that is
+    /// Returns the location of a file that is named in `relative_to`, or by the caller if that is
     /// `None`.
-    fn relative(&self, name: &str, beside: Option<&Location>) -> Location {
-        beside.map_or_else(|| self.file(name), |file| file.beside(name))
+    fn relative(&self, name: &str, relative_to: Option<&Location>) -> Location {
+        relative_to.map_or_else(|| self.file(name), |file| file.beside(name))
     }
 
     /// Finds a plan: an embedded one by name, a path, or standard input.
     ///
     /// # Errors
-    /// If nothing embedded has this name, or if standard input cannot be read.
+    /// Returns an error if nothing embedded has this name, or if standard input cannot be read.
     pub fn find_plan(&self, name: &str) -> Result<Location, Diagnostics> {
         self.ron_or_embedded(name, None, EmbeddedFolder::Plans)
     }
 
-    /// Finds a machine by embedded name or path; a path is relative to `beside`, if that is given.
+    /// Finds a machine by embedded name or path; a path is relative to `relative_to`, if that is given.
     ///
     /// # Errors
-    /// If nothing embedded has this name, or if standard input cannot be read.
-    pub fn find_machine(&self, name: &str, beside: Option<&Location>) -> Result<Location, Diagnostics> {
-        self.ron_or_embedded(name, beside, EmbeddedFolder::Configs)
+    /// Returns an error if nothing embedded has this name, or if standard input cannot be read.
+    pub fn find_machine(&self, name: &str, relative_to: Option<&Location>) -> Result<Location, Diagnostics> {
+        self.ron_or_embedded(name, relative_to, EmbeddedFolder::Configs)
     }
 
-    /// Finds the file of a schedule to replay; its path is relative to `beside`, if that is given.
+    /// Finds the file of a schedule to replay; its path is relative to `relative_to`, if that is given.
     ///
     /// # Errors
-    /// If standard input cannot be read.
-    pub fn find_schedule(&self, name: &str, beside: Option<&Location>) -> Result<Location, Diagnostics> {
+    /// Returns an error if standard input cannot be read.
+    pub fn find_schedule(&self, name: &str, relative_to: Option<&Location>) -> Result<Location, Diagnostics> {
         match name {
             FROM_STDIN => Ok(self.stdin(read::SCHEDULE_BYTES)?),
-            _ => Ok(self.relative(name, beside)),
+            _ => Ok(self.relative(name, relative_to)),
         }
     }
 
-    /// Finds a RON file by its path, relative to `beside` if that is given, or an embedded one by
+    /// Finds a RON file by its path, relative to `relative_to` if that is given, or an embedded one by
     /// its name, or standard input.
     fn ron_or_embedded(
         &self,
         name: &str,
-        beside: Option<&Location>,
+        relative_to: Option<&Location>,
         folder: EmbeddedFolder,
     ) -> Result<Location, Diagnostics> {
         if name == FROM_STDIN {
             return Ok(self.stdin(read::TEXT_BYTES)?);
         }
-        let file = self.relative(name, beside);
+        let file = self.relative(name, relative_to);
         if file.extension() == "ron" || name.contains(['/', '\\']) {
             return Ok(file);
         }
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_text_is_shows_where_it_begins() {
+    fn the_kind_of_a_text_is_recognised_by_its_beginning() {
         for (text, ending) in [
             ("// by a compiler\n\n/* and\n#me */\n.version 6.3", "ptx"),
             ("# a worked example\n.machine m\n", "warp"),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_get_a_suggestion() {
+    fn misspelt_names_get_a_suggestion() {
         let loader = Loader::disk();
         assert!(loader.find_kernel("vecad").unwrap_err().to_string().contains("did you mean `vecadd`"));
         let machine = loader.find_machine("paper-fig3", None);

@@ -95,7 +95,7 @@ impl Location {
     /// Returns everything in the folder of this file, if it is one of the caller's files.
     ///
     /// # Errors
-    /// If the folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn siblings(&self) -> Result<Vec<Self>, Diagnostic> {
         let Self::File(path, files) = self else { return Ok(Vec::new()) };
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -106,7 +106,7 @@ impl Location {
     /// Reads the bytes of the file as they are.
     ///
     /// # Errors
-    /// If the file cannot be read or has more than `limit` bytes.
+    /// Returns an error if the file cannot be read or has more than `limit` bytes.
     pub fn bytes(&self, limit: u64) -> Result<Vec<u8>, Diagnostic> {
         match self {
             Self::Embedded(folder, path) => folder
@@ -121,7 +121,7 @@ impl Location {
     /// Reads the file as text: PTX, a micro kernel, a launch or a machine.
     ///
     /// # Errors
-    /// As [`Self::text_up_to`], with the limit for files with this extension.
+    /// Returns the errors of [`Self::text_up_to`], with the limit for files with this extension.
     pub fn text(&self) -> Result<SourceText, Diagnostics> {
         self.text_up_to(if self.extension() == "ptx" { read::PTX_BYTES } else { read::TEXT_BYTES })
     }
@@ -129,7 +129,8 @@ impl Location {
     /// Reads the file as text of at most `limit` bytes, decompressed if it is compressed.
     ///
     /// # Errors
-    /// If the file cannot be read, is larger, or is not UTF-8; then the error has its place.
+    /// Returns an error if the file cannot be read, is larger, or is not UTF-8. For invalid UTF-8,
+    /// the error names its position.
     pub fn text_up_to(&self, limit: u64) -> Result<SourceText, Diagnostics> {
         let bytes = match self {
             Self::File(path, _) => read::unpacked(self.bytes(limit)?, limit, &path.display().to_string())?,
@@ -151,7 +152,7 @@ impl Location {
     /// Opens one of the caller's files as a stream that is decompressed while it is read.
     ///
     /// # Errors
-    /// If the file cannot be opened, or is not one of the caller's files.
+    /// Returns an error if the file cannot be opened, or is not one of the caller's files.
     pub fn stream(&self) -> Result<Box<dyn Read + Send>, Diagnostic> {
         let Self::File(path, files) = self else {
             let message = "a trace is read more than once, so it must come from a file";
@@ -164,7 +165,7 @@ impl Location {
     /// its path.
     ///
     /// # Errors
-    /// If a file cannot be read.
+    /// Returns an error if a file cannot be read.
     pub fn digests(&self, paths: &[PathBuf]) -> Result<Vec<(String, u64)>, Diagnostic> {
         let (Self::File(_, files) | Self::Stdin { files, .. }) = self else { return Ok(Vec::new()) };
         let digest = |path: &PathBuf| {
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packed_files_are_what_is_inside() {
+    fn the_kind_of_a_packed_file_is_that_of_its_contents() {
         let at = |path: &str| Location::File(PathBuf::from(path), Arc::new(Disk));
         assert_eq!((at("a/k.ptx.gz").extension().as_str(), at("a/k.ptx.gz").stem().as_str()), ("ptx", "k"));
         assert_eq!((at("k.warp.xz").extension().as_str(), at("k.warp").stem().as_str()), ("warp", "k"));

@@ -18,7 +18,7 @@ impl Loader {
     /// Finds and reads a machine by embedded name or path.
     ///
     /// # Errors
-    /// If there is no such machine, or if a file is invalid.
+    /// Returns an error if there is no such machine, or if a file is invalid.
     pub fn machine(&self, name: &str) -> Result<Machine, Diagnostics> {
         self.machine_with(name, &[])
     }
@@ -26,7 +26,8 @@ impl Loader {
     /// Finds and reads a machine and changes these settings.
     ///
     /// # Errors
-    /// If there is no such machine, if a file is invalid, or if the settings do not fit.
+    /// Returns an error if there is no such machine, if a file is invalid, or if the settings do
+    /// not fit.
     pub fn machine_with(&self, name: &str, settings: &[Setting]) -> Result<Machine, Diagnostics> {
         let (spec, source) = self.machine_spec(&self.find_machine(name, None)?)?;
         Machine::new(&spec.with_settings(settings)?, &source)
@@ -35,7 +36,7 @@ impl Loader {
     /// Reads a machine file with all that it extends, and returns it with its text.
     ///
     /// # Errors
-    /// If a file cannot be read or is invalid.
+    /// Returns an error if a file cannot be read or is invalid.
     pub fn machine_spec(&self, location: &Location) -> Result<(MachineSpec, SourceText), Diagnostics> {
         let source = location.text()?;
         Ok((self.machine_spec_of(&source, location)?, source))
@@ -45,7 +46,7 @@ impl Loader {
     /// `location`.
     ///
     /// # Errors
-    /// If a file cannot be read or is invalid.
+    /// Returns an error if a file cannot be read or is invalid.
     pub fn machine_spec_of(
         &self,
         source: &SourceText,
@@ -73,7 +74,7 @@ impl Loader {
     /// Finds the machine that a kernel's file names, or else the default machine.
     ///
     /// # Errors
-    /// If there is no such machine.
+    /// Returns an error if there is no such machine.
     pub fn find_machine_for(&self, kernel: &LoadedKernel) -> Result<Location, Diagnostics> {
         match &kernel.machine {
             Some(name) => self.find_machine(name, Some(&kernel.location)),
@@ -93,23 +94,23 @@ impl Loader {
     }
 
     /// Returns a policy that is ready to run. For a replay, the schedule is read; its path is
-    /// relative to `beside`, if that is given.
+    /// relative to `relative_to`, if that is given.
     ///
     /// # Errors
-    /// If the schedule cannot be read or is invalid.
+    /// Returns an error if the schedule cannot be read or is invalid.
     pub fn policy(
         &self,
         kind: &SchedulerKind,
-        beside: Option<&Location>,
+        relative_to: Option<&Location>,
     ) -> Result<PolicySetup, Diagnostics> {
-        let read = |path: &str| self.find_schedule(path, beside)?.text_up_to(read::SCHEDULE_BYTES);
+        let read = |path: &str| self.find_schedule(path, relative_to)?.text_up_to(read::SCHEDULE_BYTES);
         PolicySetup::new(kind, read)
     }
 
     /// Returns the policy that a kernel's file names, or else that of the machine.
     ///
     /// # Errors
-    /// As [`Self::policy`].
+    /// Returns the errors of [`Self::policy`].
     pub fn policy_for(&self, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
         match &kernel.scheduler {
             Some(own) => self.policy(own, Some(&kernel.location)),

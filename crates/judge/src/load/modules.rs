@@ -30,7 +30,7 @@ impl Module {
     /// other modules. Only the compiler of the options is used.
     ///
     /// # Errors
-    /// If the file cannot be read or is invalid.
+    /// Returns an error if the file cannot be read or is invalid.
     pub fn read(
         location: &Location,
         options: &LaunchOptions,
@@ -56,7 +56,8 @@ impl Module {
     /// Lowers a kernel.
     ///
     /// # Errors
-    /// If there is no such kernel, or if it has an instruction that is not supported.
+    /// Returns an error if there is no such kernel, or if it has an instruction that is not
+    /// supported.
     pub fn program(&self, entry: &str) -> Result<KernelCode, Diagnostics> {
         match &self.language {
             Language::Ptx { module, isa } => module.program(entry, isa),
@@ -84,7 +85,8 @@ impl Module {
     /// Returns the name of the only kernel.
     ///
     /// # Errors
-    /// If there is none or more than one; `option` is the name of the option that names one.
+    /// Returns an error if there is none or more than one; `option` is the name of the option that
+    /// names one.
     pub fn only_kernel(&self, option: &str) -> Result<String, Diagnostics> {
         let file = self.code.name();
         match self.entries().as_slice() {
@@ -112,7 +114,7 @@ pub fn is_machine_code(location: &Location) -> bool {
 /// `LAUNCH@ARCHITECTURE`. A launch is included if the file has its kernel.
 ///
 /// # Errors
-/// If the file is invalid or its folder cannot be read.
+/// Returns an error if the file is invalid or its folder cannot be read.
 pub fn launches_beside(cubin: &Location) -> Result<Vec<String>, Diagnostics> {
     if cubin.path().is_none() {
         return Ok(Vec::new());

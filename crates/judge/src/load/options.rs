@@ -1,7 +1,7 @@
 //! The options that describe a launch, or change what a file says about it.
 
-/// The options of a launch: bare code needs its shape and arguments; otherwise they replace parts
-/// of a launch file, a program or a list of traces.
+/// The options of a launch: bare code needs a shape and arguments; for a launch file, a program or
+/// a list of traces, the options replace parts of it.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchOptions {
     /// The kernel: its name or a part of it, mangled or not. It may be left out if the file has a
@@ -22,8 +22,8 @@ pub struct LaunchOptions {
     /// The compiler whose code is used: `MODULE.NAME.ptx` instead of `MODULE.ptx`, or the machine
     /// code `MODULE.NAME.cubin` if this is an architecture.
     pub compiler: Option<String>,
-    /// The number of the only launch of a program, or kernel of a list of traces, that is loaded,
-    /// from 0.
+    /// The number, from 0, of the launch of a program or the kernel of a list of traces that is
+    /// loaded alone.
     pub launch: Option<u64>,
     /// New values of the numbers that the `let` of a program defines, as `NAME=VALUE`.
     pub constants: Vec<String>,
@@ -73,11 +73,14 @@ impl LaunchOptions {
 
     /// Returns whether any option was given that changes what is loaded from code or a launch file.
     pub(super) fn is_given(&self) -> bool {
-        self.says_a_launch() || self.launch.is_some() || !self.constants.is_empty() || self.compiler.is_some()
+        self.describes_a_launch()
+            || self.launch.is_some()
+            || !self.constants.is_empty()
+            || self.compiler.is_some()
     }
 
     /// Returns whether an option was given that replaces an entry of a launch file.
-    pub(super) fn says_a_launch(&self) -> bool {
+    pub(super) fn describes_a_launch(&self) -> bool {
         self.entry.is_some()
             || self.grid.is_some()
             || self.block.is_some()

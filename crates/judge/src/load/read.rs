@@ -24,7 +24,7 @@ pub const STDIN: &str = "stdin";
 /// Reads the bytes of a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// If the file cannot be read, is larger, or is a directory, device or pipe.
+/// Returns an error if the file cannot be read, is larger, or is a directory, device or pipe.
 pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     let problem = |message: String| Diagnostic::general(path.display().to_string(), message);
     let unreadable = |error: io::Error| unreadable(path, &error);
@@ -62,7 +62,7 @@ pub(super) fn too_large(path: &Path, size: u64, limit: u64) -> Diagnostic {
 /// than `limit`.
 ///
 /// # Errors
-/// As for [`bytes`], or if the file cannot be decompressed.
+/// Returns the errors of [`bytes`], and an error if the file cannot be decompressed.
 pub fn text(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     unpacked(bytes(path, limit)?, limit, &path.display().to_string())
 }
@@ -70,7 +70,7 @@ pub fn text(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
 /// Opens a regular file of any size as a stream of its bytes as they are.
 ///
 /// # Errors
-/// If the file cannot be opened, or is a directory, device or pipe.
+/// Returns an error if the file cannot be opened, or is a directory, device or pipe.
 pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, Diagnostic> {
     let there = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if !there.is_file() {
@@ -89,7 +89,8 @@ pub(super) fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
 /// depend on the size of the file; other bytes pass unchanged.
 ///
 /// # Errors
-/// If the first bytes cannot be read. Errors of decompression are errors of the stream.
+/// Returns an error if the first bytes cannot be read. Errors of decompression are errors of the
+/// stream.
 pub(super) fn unpacking(file: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     let mut file = BufReader::with_capacity(1 << 16, file);
     Ok(match file.fill_buf()? {
@@ -105,7 +106,7 @@ pub(super) fn unpacking(file: Box<dyn Read + Send>) -> io::Result<Box<dyn Read +
 /// bytes unchanged. `name` is the name of the file in messages.
 ///
 /// # Errors
-/// If the file cannot be decompressed, or to more than `limit` bytes.
+/// Returns an error if the file cannot be decompressed, or has more than `limit` bytes then.
 pub fn unpacked(bytes: Vec<u8>, limit: u64, name: &str) -> Result<Vec<u8>, Diagnostic> {
     let mut inside = Vec::new();
     let (kind, result) = match bytes.as_slice() {
@@ -136,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_unpacks_to_too_much_is_refused_before_it_fills_the_memory() {
+    fn a_file_that_unpacks_to_too_much_is_refused_before_it_fills_the_memory() {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         packed.write_all(&vec![b' '; 1 << 20]).unwrap();
         let packed = packed.finish().unwrap();

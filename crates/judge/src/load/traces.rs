@@ -26,7 +26,8 @@ impl Open for Located {
 /// the options that concern traces are used. Unknown opcodes are logged as warnings.
 ///
 /// # Errors
-/// If the trace is invalid or not one of the caller's files, or if reading was stopped.
+/// Returns an error if the trace is invalid or not one of the caller's files, or if reading was
+/// stopped.
 pub fn read(
     file: &Location,
     options: &LaunchOptions,
@@ -39,7 +40,7 @@ pub fn read(
     };
     let kernel = TracedKernel::read(file, embedded::opcodes()?, &taking, Some(watch))?;
     if !kernel.summary.unknown.is_empty() {
-        // a table of several results has no room for notes
+        // a table of several results cannot show notes
         let notes = kernel.program.notes.iter().filter(|note| note.contains("not known"));
         notes.for_each(|note| tracing::warn!("{}: {note}", kernel.file_name()));
     }
@@ -66,7 +67,7 @@ pub(super) fn workload(
 /// Copies from the host, each with its address and number of bytes.
 type Copies = Vec<(u64, u64)>;
 
-/// Returns the same as [`workload`] after these copies from the host: all of them, and those since
+/// Returns the same as [`workload`] after copies from the host: all copies so far, and those since
 /// the previous kernel.
 fn after_copies(
     file: &Location,
@@ -98,7 +99,7 @@ pub(super) fn listed(
 /// Reads a list of traces, and returns it with its text.
 ///
 /// # Errors
-/// If the file cannot be read or is invalid.
+/// Returns an error if the file cannot be read or is invalid.
 pub fn list(location: &Location) -> Result<(KernelsList, SourceText), Diagnostics> {
     let source = location.text()?;
     Ok((KernelsList::parse(&source)?, source))

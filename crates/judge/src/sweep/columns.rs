@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_told_by_their_names() {
+    fn columns_are_identified_by_their_names() {
         let names =
             ["point", "kernel", "block", "seed", "machine", "mem_latency", "policy", "makespan", "verdict"];
         let bounds = ["gub", "gub_over", "gub_verdict", "idle_drain", "races", "error"];

@@ -84,7 +84,7 @@ impl FromStr for Source {
 }
 
 impl Draws {
-    /// Returns whether inputs are drawn; every run then has a functional run of its own.
+    /// Returns whether inputs are drawn; every run then has a separate functional run.
     pub fn has_inputs(&self) -> bool {
         self.of.contains(&Source::Inputs)
     }

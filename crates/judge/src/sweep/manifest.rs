@@ -17,7 +17,7 @@ pub struct Manifest {
     pub tool_version: String,
     /// The digest of the plan, and of every kernel, launch and machine that it names; hexadecimal.
     pub plan_digest: String,
-    /// The parts of that digest, each with a digest of its own: the plan, and the kernels, machines
+    /// The parts of that digest, each with a separate digest: the plan, and the kernels, machines
     /// and schedules that it names. A folder of an older version does not have this field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
@@ -81,7 +81,7 @@ impl Manifest {
             && self.inputs.iter().zip(&other.inputs).all(|(one, other)| one.name == other.name);
         match changed.as_slice() {
             names if same_names && !names.is_empty() => format!("{} changed since", names.join(", ")),
-            _ => "they are of another plan, or of the same with other kernels or machines".to_owned(),
+            _ => "they belong to another plan, or to the same plan with other kernels or machines".to_owned(),
         }
     }
 }

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn invalid_and_contradictory_inputs_are_refused() {
         let (a, other) = (r#"{"point":0,"x":1}"#, r#"{"point":0,"x":2}"#);
         assert_eq!(merged(&[&[a], &[other]]), Err(MergeError::Contradiction { point: 0, inputs: [0, 1] }));
         assert_eq!(merged(&[&[a, "{}"]]), Err(MergeError::NoRecord { input: 0, line: 2 }));

@@ -319,7 +319,7 @@ fn of_draws(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) -> (u64,
     let Some(draws) = &spec.draws else { return (listed, 1) };
     let place = root.field("draws");
     if draws.count == 0 || draws.from.checked_add(draws.count - 1).is_none() {
-        let problem = place.field("count").error("there are no runs of these numbers");
+        let problem = place.field("count").error("these numbers give no runs");
         problems.push(problem.hint("at least 1, and the last number has to fit into 64 bits"));
     }
     if draws.of.is_empty() {
@@ -426,23 +426,32 @@ mod tests {
         .expect("it is a plan");
         let launches = 2 * 2 + 6 * 2;
         assert_eq!((points.len(), points.jobs()), (launches * 2 * 2 * 2, launches));
-        let told = |number| {
+        let described = |number| {
             let Point { kernel, launch, seed, machine, settings, policy, .. } = points.point(number);
             (kernel, launch, seed, machine, settings, policy)
         };
-        assert_eq!(told(0), ("a", vec![], 5, "m", vec![("x.y", "10")], 0));
-        assert_eq!(told(1), ("a", vec![], 5, "m", vec![("x.y", "10")], 1));
-        assert_eq!(told(2), ("a", vec![], 5, "m", vec![("x.y", "20")], 0));
-        assert_eq!(told(4), ("a", vec![], 5, "n", vec![("x.y", "10")], 0));
-        assert_eq!(told(8), ("a", vec![], 6, "m", vec![("x.y", "10")], 0));
-        assert_eq!(told(32), ("c", vec![("block", "32"), ("arg n", "1")], 5, "m", vec![("x.y", "10")], 0));
-        assert_eq!(told(48), ("c", vec![("block", "32"), ("arg n", "2")], 5, "m", vec![("x.y", "10")], 0));
-        assert_eq!(told(127), ("c", vec![("block", "64,2"), ("arg n", "3")], 6, "n", vec![("x.y", "20")], 1));
+        assert_eq!(described(0), ("a", vec![], 5, "m", vec![("x.y", "10")], 0));
+        assert_eq!(described(1), ("a", vec![], 5, "m", vec![("x.y", "10")], 1));
+        assert_eq!(described(2), ("a", vec![], 5, "m", vec![("x.y", "20")], 0));
+        assert_eq!(described(4), ("a", vec![], 5, "n", vec![("x.y", "10")], 0));
+        assert_eq!(described(8), ("a", vec![], 6, "m", vec![("x.y", "10")], 0));
+        assert_eq!(
+            described(32),
+            ("c", vec![("block", "32"), ("arg n", "1")], 5, "m", vec![("x.y", "10")], 0)
+        );
+        assert_eq!(
+            described(48),
+            ("c", vec![("block", "32"), ("arg n", "2")], 5, "m", vec![("x.y", "10")], 0)
+        );
+        assert_eq!(
+            described(127),
+            ("c", vec![("block", "64,2"), ("arg n", "3")], 6, "n", vec![("x.y", "20")], 1)
+        );
     }
 
     #[test]
     fn draws_take_the_place_of_seeds_or_multiply_machines() {
-        let told = |points: &Points| -> Vec<(u64, Option<u64>, String)> {
+        let described = |points: &Points| -> Vec<(u64, Option<u64>, String)> {
             let all = (0..points.len()).map(|number| points.point(number));
             all.map(|point| (point.seed, point.draw, format!("{}{:?}", point.machine, point.settings)))
                 .collect()
@@ -451,19 +460,19 @@ mod tests {
         let with = |more: &str| points(&format!("Sweep({axes}, {more})")).expect("it is a plan");
         let inputs = with("draws: Draws(count: 3, from: 7, of: [Inputs, Jitter])");
         assert_eq!((inputs.launches(), inputs.len()), (3, 12));
-        let seeds: Vec<_> = told(&inputs).iter().map(|(seed, draw, _)| (*seed, *draw)).collect();
+        let seeds: Vec<_> = described(&inputs).iter().map(|(seed, draw, _)| (*seed, *draw)).collect();
         let each = |number| std::iter::repeat_n((number, Some(number)), 4);
         assert_eq!(seeds, each(7).chain(each(8)).chain(each(9)).collect::<Vec<_>>());
         // a single functional run for all
         let machine = with("seeds: [5], draws: Draws(count: 300, of: [Replacement])");
         assert_eq!((machine.launches(), machine.len(), machine.jobs()), (1, 1200, 5));
-        let all = told(&machine);
-        let once = told(&with("seeds: [5]"));
+        let all = described(&machine);
+        let once = described(&with("seeds: [5]"));
         for (number, (seed, draw, on)) in all.iter().enumerate() {
             assert_eq!((*seed, *draw), (5, Some(number as u64 / 4)));
             assert_eq!(*on, once[number % 4].2);
         }
-        for (wrong, said) in [
+        for (wrong, message) in [
             ("draws: Draws(count: 0, of: [Inputs])", "no runs"),
             ("draws: Draws(count: 2, from: 18446744073709551615, of: [Inputs])", "no runs"),
             ("draws: Draws(count: 2, of: [])", "nothing is drawn"),
@@ -471,7 +480,7 @@ mod tests {
             ("seeds: [1], draws: Draws(count: 2, of: [Inputs])", "no seeds to list"),
         ] {
             let problems = points(&format!("Sweep({axes}, {wrong})")).expect_err(wrong);
-            assert!(problems.list()[0].message.contains(said), "{problems}");
+            assert!(problems.list()[0].message.contains(message), "{problems}");
         }
     }
 
@@ -501,7 +510,7 @@ mod tests {
              settings: { \"makespan\": [1], \"s\": [1, 2, \"1\"] },\n policies: [\"gto\", \"gtoo\"], bounds: [\"gubb\"])",
         )
         .expect_err("it is full of mistakes");
-        let said: Vec<(u32, &str)> =
+        let messages: Vec<(u32, &str)> =
             problems.list().iter().map(|problem| (problem.line, problem.message.as_str())).collect();
         for wanted in [
             (4, "unknown scheduler `gtoo`"),
@@ -513,8 +522,8 @@ mod tests {
             (1, "`block` has no values"),
         ] {
             assert!(
-                said.iter().any(|(line, text)| *line == wanted.0 && text.starts_with(wanted.1)),
-                "{wanted:?}: {said:?}"
+                messages.iter().any(|(line, text)| *line == wanted.0 && text.starts_with(wanted.1)),
+                "{wanted:?}: {messages:?}"
             );
         }
     }

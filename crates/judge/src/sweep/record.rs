@@ -183,17 +183,17 @@ impl Measured<'_> {
             number(checked.makespan.get()),
         ];
         let verdict = checked.verdict();
-        let said = !failed || verdict.is_violated();
-        cells.push(if said { Cell::Text(verdict.name().to_owned()) } else { Cell::Empty });
+        let is_shown = !failed || verdict.is_violated();
+        cells.push(if is_shown { Cell::Text(verdict.name().to_owned()) } else { Cell::Empty });
         for row in &checked.bounds {
             let value = row.value.as_ref().ok().filter(|_| !row.left_out).map(|value| value.cycles());
             let over = value.and_then(|value| overestimation(value, checked.makespan));
             let verdict = row.verdict();
-            let said = !row.left_out && (!failed || verdict.is_violated());
+            let is_shown = !row.left_out && (!failed || verdict.is_violated());
             cells.extend([
                 whole(Cell::of(value.map(|value| value.get()))),
                 whole(over.map_or(Cell::Empty, Cell::Fraction)),
-                if said { Cell::Text(verdict.name().to_owned()) } else { Cell::Empty },
+                if is_shown { Cell::Text(verdict.name().to_owned()) } else { Cell::Empty },
             ]);
         }
         cells.extend(StallReason::ALL.iter().map(|reason| number(checked.stalls.get(*reason).get())));

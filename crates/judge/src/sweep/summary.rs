@@ -71,10 +71,10 @@ impl Summary {
         let point = record["point"].as_u64().unwrap_or(0);
         if let Some(error) = record["error"].as_str() {
             self.failed += 1;
-            let room = self.errors.len() < NAMED;
+            let can_add = self.errors.len() < NAMED;
             match self.errors.iter_mut().find(|known| known.error == error) {
                 Some(known) => known.points += 1,
-                None if room => {
+                None if can_add => {
                     self.errors.push(Failure { error: error.to_owned(), first: point, points: 1 });
                 }
                 None => {}

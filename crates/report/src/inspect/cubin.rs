@@ -224,7 +224,7 @@ impl Kernel {
         let params = self.params.iter().map(|param| format!("{} bytes", param.size_bytes)).collect();
         let _ = writeln!(text, "  parameters  {}", or(params, "none"));
         let registers =
-            self.registers.map_or("not said".to_owned(), |registers| format!("{registers} per thread"));
+            self.registers.map_or("not stated".to_owned(), |registers| format!("{registers} per thread"));
         let _ = writeln!(text, "  registers   {registers}");
         let _ = writeln!(
             text,

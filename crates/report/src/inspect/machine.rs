@@ -199,7 +199,7 @@ fn settings(machine: &Machine) -> String {
     }
     let _ = writeln!(
         text,
-        "\n  lanes that diverged meet by {:?}, machine code waits by {:?}, two-level policies keep {} active",
+        "\n  reconvergence by {:?}, dependences of machine code by {:?}, {} active under two-level policies",
         machine.reconvergence(),
         machine.dependences(),
         count(machine.two_level_active() as usize, "warp")
@@ -218,7 +218,7 @@ fn settings(machine: &Machine) -> String {
     text
 }
 
-/// The memory as it is printed: an absent lower level is left out.
+/// The memory in the form in which it is printed, which leaves out an absent lower level.
 #[derive(Serialize)]
 #[serde(rename = "Memory")]
 struct Reached<'a> {

@@ -27,7 +27,7 @@ pub struct InspectResult {
     pub file: String,
     /// Its contents.
     #[serde(flatten)]
-    pub is: Contents,
+    pub contents: Contents,
 }
 
 /// The contents of a file, by kind.
@@ -128,7 +128,7 @@ pub struct MicroFile {
 
 impl InspectResult {
     fn text(&self, style: Style) -> String {
-        let text = match &self.is {
+        let text = match &self.contents {
             Contents::Ptx(ptx) => ptx.text(&self.file),
             // lines of code are not wrapped
             Contents::Cubin(cubin) if cubin.kernels.iter().any(|kernel| kernel.disassembly.is_some()) => {

@@ -47,8 +47,8 @@ pub struct Entry {
     pub max_threads: Option<u32>,
     /// The number of predicate registers, including those of functions.
     pub predicate_registers: usize,
-    /// The number of other registers by width in bits, including those of functions; they are
-    /// virtual registers.
+    /// The number of other registers by width in bits, including the registers of functions. PTX
+    /// registers are virtual.
     pub registers_by_width: BTreeMap<u8, usize>,
     /// Static shared memory, in bytes.
     pub shared_bytes: u64,

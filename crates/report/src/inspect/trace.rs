@@ -147,7 +147,7 @@ impl TraceFile {
         let shape = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
         let target = self.target.as_deref().unwrap_or("an unknown GPU");
         let mut text = format!("{}: trace of {} on {target}\n", self.trace, names::shown(&self.name));
-        let registers = self.registers.map_or("not said".to_owned(), |count| count.to_string());
+        let registers = self.registers.map_or("not stated".to_owned(), |count| count.to_string());
         let _ = writeln!(
             text,
             "  grid {}, block {}, shared memory {} bytes, registers {registers}, tracer version {}",

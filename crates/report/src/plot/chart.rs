@@ -284,8 +284,8 @@ mod tests {
             ],
         };
         let svg = lines.svg();
-        for said in ["mem_latency", "\n400\n", "gub&lt;", "iwb", "\n400 %\n"] {
-            assert!(svg.contains(said), "{said}: {svg}");
+        for part in ["mem_latency", "\n400\n", "gub&lt;", "iwb", "\n400 %\n"] {
+            assert!(svg.contains(part), "{part}: {svg}");
         }
         assert_eq!(svg.matches("<circle").count(), 3, "{svg}");
         assert_eq!(svg, lines.svg());

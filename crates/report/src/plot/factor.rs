@@ -31,8 +31,8 @@ impl FactorAxis {
             (first..=(most * 1.05 / step).floor() as i64).map(|tick| tick as f64 * step).collect()
         };
         let (from, to) = (Self::position(least), Self::position(most));
-        let room = (to - from) * 0.04;
-        let ends = (if least < 0.0 { from - room } else { from }, to + room);
+        let margin = (to - from) * 0.04;
+        let ends = (if least < 0.0 { from - margin } else { from }, to + margin);
         Self { ends, ticks: ticks.into_iter().map(Self::position).collect() }
     }
 

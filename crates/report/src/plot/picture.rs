@@ -6,7 +6,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::palette::Ink;
 use warpbound_core::diag::printable_markup;
 
-/// The part of a text that is at its position horizontally; vertically, it is the middle.
+/// The part of a text that lies at its horizontal position. At its vertical position lies the
+/// middle of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// The start.

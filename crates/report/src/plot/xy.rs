@@ -101,10 +101,10 @@ impl Ruled {
             let ticks = (0..=count).map(|tick| first + f64::from(tick) * step).collect();
             return Self { scale, ends: (first, last), ticks, digits: 0 };
         }
-        let room = ((most - least) * 0.04).max(most.abs().max(least.abs()) * 1e-9).max(1e-12);
+        let margin = ((most - least) * 0.04).max(most.abs().max(least.abs()) * 1e-9).max(1e-12);
         let ends = (
-            if scale == Scale::FromZero && least == 0.0 { 0.0 } else { least - room },
-            if scale == Scale::FromZero && most == 0.0 { 0.0 } else { most + room },
+            if scale == Scale::FromZero && least == 0.0 { 0.0 } else { least - margin },
+            if scale == Scale::FromZero && most == 0.0 { 0.0 } else { most + margin },
         );
         let step = nice_step(ends.1 - ends.0);
         let first = (ends.0 / step).ceil();
@@ -121,7 +121,7 @@ impl Ruled {
         position(self.scale, value).filter(|at| (self.ends.0..=self.ends.1).contains(at))
     }
 
-    /// Returns the same as [`Self::at`], but the nearer end for a value outside of the axis.
+    /// Returns the position of a value; for a value outside of the axis, the nearer end.
     fn within(&self, value: f64) -> f64 {
         position(self.scale, value).map_or(self.ends.0, |at| at.clamp(self.ends.0, self.ends.1))
     }
@@ -173,10 +173,11 @@ impl XyPlot {
         let x = Ruled::over(self.x.scale, self.series.iter().flat_map(|series| series.drawn.xs()));
         let y = Ruled::over(self.y.scale, self.series.iter().flat_map(|series| series.drawn.ys()));
         let named = self.named();
-        let room = named.iter().map(|(name, _)| name.chars().count() as u32 * 7 + 30).max().unwrap_or(0);
-        let room = if named.is_empty() { 0 } else { room.clamp(LEGEND, 170) };
+        let legend_width =
+            named.iter().map(|(name, _)| name.chars().count() as u32 * 7 + 30).max().unwrap_or(0);
+        let legend_width = if named.is_empty() { 0 } else { legend_width.clamp(LEGEND, 170) };
         drawn(HEIGHT, |area| {
-            let (left, right) = area.split_horizontally(WIDTH - room);
+            let (left, right) = area.split_horizontally(WIDTH - legend_width);
             let mut chart = ChartBuilder::on(&left)
                 .margin(10)
                 .margin_right(24)

@@ -23,7 +23,7 @@ pub struct Further {
     pub runs: u64,
     /// The longest time, and the first run that took it.
     pub longest: Option<(u64, u64)>,
-    /// For each time of the curve, the number of runs that took longer, and that of runs that
+    /// For each time of the curve, the number of runs that took longer, and the number of runs that
     /// exceed the upper limit of its confidence interval.
     pub above: Vec<[u64; 2]>,
     /// For each bound on the paths of these runs: its name, whether it is proved, and its largest
@@ -164,7 +164,7 @@ impl PwcetResult {
         let resolution = self.analysis.sample.ties.resolution;
         // rows without expected or actual exceedances would add nothing
         let shown = judged.exceeded.iter().filter(|at| at.by_curve.expected >= 1e-4 || at.by_curve.runs > 0);
-        let said = |of: &Longer| match of.contradicted {
+        let verdict_of = |of: &Longer| match of.contradicted {
             true => format!("TOO MANY (p {})", number(of.p_value)),
             false => String::new(),
         };
@@ -175,10 +175,10 @@ impl PwcetResult {
                 number(at.by_curve.expected),
                 time(at.by_curve.time, resolution),
                 at.by_curve.runs.to_string(),
-                said(&at.by_curve),
+                verdict_of(&at.by_curve),
                 limit.map_or_else(|| "-".to_owned(), |limit| time(limit.time, resolution)),
                 limit.map_or_else(String::new, |limit| limit.runs.to_string()),
-                limit.map_or_else(String::new, said),
+                limit.map_or_else(String::new, verdict_of),
             ]
         };
         shown.map(row).collect()

@@ -33,8 +33,8 @@ pub struct PwcetResult {
     /// The analysis.
     #[serde(flatten)]
     pub analysis: Analysis,
-    /// The times in the order of the runs, thinned out: the shortest and the longest of each of
-    /// equal parts.
+    /// The times in the order of the runs, divided into equal parts: the shortest and the longest
+    /// time of each part.
     pub trace: Vec<TracePart>,
     /// The judgement of the curve, with `--judge`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub enum Measured {
         from: u64,
         /// The sources of variation between the runs.
         varied: Vec<Varied>,
-        /// The number of the longest run; of several, the first.
+        /// The number of the longest run; the first of them if several runs are equally long.
         longest_run: u64,
     },
 }
@@ -157,7 +157,7 @@ impl Measured {
         }
     }
 
-    /// Returns a title: what the times are measured on.
+    /// Returns a title, which states what was measured.
     pub fn title(&self) -> String {
         match self {
             Self::Column { file, column } => format!("{column} of {file}"),

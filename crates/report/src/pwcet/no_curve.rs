@@ -27,8 +27,8 @@ pub struct NoCurveResult {
     pub no_curve: String,
     /// What would help.
     pub what_would_help: Vec<String>,
-    /// The times in the order of the runs, thinned out: the shortest and the longest of each of
-    /// equal parts.
+    /// The times in the order of the runs, divided into equal parts: the shortest and the longest
+    /// time of each part.
     pub trace: Vec<TracePart>,
     /// The times in ascending order, with the share of runs that took longer.
     pub exceedance: Vec<Exceeded>,
@@ -44,9 +44,9 @@ pub enum Without {
 }
 
 impl Without {
-    /// Returns whether the reason lies in the times themselves and not in the options; a summary of
-    /// the times is then useful.
-    pub fn is_of_the_times(self) -> bool {
+    /// Returns whether the reason lies in the times and not in the options. In this case a summary
+    /// of the times is useful.
+    pub fn concerns_times(self) -> bool {
         match self {
             Self::Sample(why) => matches!(
                 why,
@@ -113,7 +113,7 @@ impl NoCurveResult {
     }
 
     /// Returns the lines of text that state why there is no curve and what would help.
-    fn said(&self) -> Vec<String> {
+    fn explanation(&self) -> Vec<String> {
         let help = self.what_would_help.iter().map(|help| format!("What would help: {help}"));
         std::iter::once(format!("No curve: {}", self.no_curve)).chain(help).collect()
     }
@@ -121,7 +121,7 @@ impl NoCurveResult {
     pub(super) fn text(&self, style: Style) -> String {
         let mut text = format!("{}\n", style.strong(&self.measured.title()));
         text.push_str(&style.fill(&format!("  {}\n\n", about(&self.measured, &self.sample, &self.unit))));
-        for line in self.said() {
+        for line in self.explanation() {
             text.push_str(&style.fill(&format!("  {line}\n")));
         }
         text
@@ -131,7 +131,7 @@ impl NoCurveResult {
     pub fn page(&self) -> Page {
         let about = format!("<p>{}.</p>\n", text(&about(&self.measured, &self.sample, &self.unit)));
         let plots: String = self.plots().iter().map(figure).collect();
-        let body = about + &lines(&self.said()) + "<div class=\"plots\">\n" + &plots + "</div>\n";
+        let body = about + &lines(&self.explanation()) + "<div class=\"plots\">\n" + &plots + "</div>\n";
         Page {
             title: "Times of runs, without a curve".to_owned(),
             subtitle: self.measured.title(),

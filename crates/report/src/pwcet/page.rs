@@ -87,8 +87,8 @@ impl PwcetResult {
             html.push_str(&lines(&[self.verdict(judged)]));
         }
         html.push_str(
-            "<p class=\"note\">This rests on the measured runs: an input, a machine state or a neighbour that no run had \
-             does not appear in the tail. It is no bound.</p>\n",
+            "<p class=\"note\">The curve is based on the measured runs. An input, a machine state or a concurrent \
+             workload that occurred in no run is not represented in the tail. The curve is not a bound.</p>\n",
         );
         html
     }

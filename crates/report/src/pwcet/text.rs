@@ -25,7 +25,7 @@ pub(super) struct TestRow {
     pub passed: Option<bool>,
     /// The question that the test decides, if it decides one.
     pub asks: &'static str,
-    /// Whether it is a variant of another test, which is shown only on request.
+    /// Whether it is a variant of another test. Variants are shown only on request.
     pub is_variant: bool,
 }
 
@@ -193,20 +193,20 @@ impl PwcetResult {
         let time = |value: f64| time(value, resolution);
         let points = self.analysis.pwcet.points.iter();
         let row = points.map(|point| {
-            let mut said = match point.support {
+            let mut support = match point.support {
                 Support::Observed => "observed".to_owned(),
                 Support::Extrapolated => format!("{:.1} decades beyond the runs", point.decades_beyond),
                 Support::Unsupported => "NOT SUPPORTED by so few runs".to_owned(),
             };
             if let (Support::Unsupported, Some(needed)) = (point.support, point.measurements_needed) {
-                let _ = write!(said, ": about {needed} would do");
+                let _ = write!(support, ": about {needed} would suffice");
             }
             [
                 probability(point.probability.get()),
                 time(point.time),
                 point.intervals.map_or_else(String::new, |both| interval(&both.profile, time)),
                 time(point.exponential),
-                said,
+                support,
             ]
         });
         row.collect()
@@ -223,16 +223,16 @@ impl PwcetResult {
         let resolution = self.analysis.sample.ties.resolution;
         let how = match choice.rule {
             Rule::Automatic if choice.all_rejected() => format!(
-                "the highest of {} that were tried: Anderson-Darling with ForwardStop rejects all",
+                "the highest of {} candidates: Anderson-Darling with ForwardStop rejects all",
                 choice.candidates.len()
             ),
             Rule::Automatic => format!(
-                "of {} that were tried the lowest that Anderson-Darling with ForwardStop keeps ({} rejected)",
+                "the lowest of {} candidates that Anderson-Darling with ForwardStop accepts ({} rejected)",
                 choice.candidates.len(),
                 choice.rejected
             ),
-            Rule::At(_) => "as asked for".to_owned(),
-            Rule::Exceedances(_) => "by the number of runs above it, as asked for".to_owned(),
+            Rule::At(_) => "as requested".to_owned(),
+            Rule::Exceedances(_) => "by the requested number of runs above it".to_owned(),
         };
         format!(
             "threshold {}: {} above, {:.2} % of all; {how}",
@@ -252,7 +252,7 @@ impl PwcetResult {
                 let question = match step.question {
                     Question::Stationary => "stationary",
                     Question::Independent => "independent",
-                    Question::ExtremallyIndependent => "extremes alone",
+                    Question::ExtremallyIndependent => "extremes independent",
                     Question::Fits => "tail fits",
                 };
                 format!("{question}: {}", if step.yes { "yes" } else { "no" })
@@ -266,7 +266,7 @@ impl PwcetResult {
                 steps.join(", ")
             ),
             format!(
-                "confidence {} = min(p_KPSS {}, max(p_BDS {}, extremal index {})); as the paper counts, {}",
+                "confidence {} = min(p_KPSS {}, max(p_BDS {}, extremal index {})); as defined in the paper, {}",
                 number(confidence.overall),
                 number(confidence.kpss),
                 number(confidence.bds),
@@ -351,7 +351,7 @@ pub(super) fn about(measured: &Measured, sample: &Summary, unit: &str) -> String
         Measured::Campaign { runs, from, varied, longest_run, .. } => {
             let varied: Vec<&str> = varied.iter().map(|source| source.name()).collect();
             format!(
-                "{}, numbers {from} to {}; drawn anew for each: {}. The longest is number {longest_run}",
+                "{}, numbers {from} to {}; drawn for each run: {}. The longest is number {longest_run}",
                 count(usize::try_from(*runs).unwrap_or(usize::MAX), "run"),
                 from.saturating_add(runs.saturating_sub(1)),
                 varied.join(", ")
@@ -370,7 +370,7 @@ pub(super) fn about(measured: &Measured, sample: &Summary, unit: &str) -> String
     text
 }
 
-/// Formats a confidence interval; a side without a limit is open.
+/// Formats a confidence interval. If it has no limit on one side, this side is shown as open.
 fn interval(of: &Interval, show: impl Fn(f64) -> String) -> String {
     match (of.lower, of.upper) {
         (None, None) => String::new(),

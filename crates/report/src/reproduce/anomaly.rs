@@ -29,8 +29,8 @@ pub fn fig4(lrr: &PolicySearch, gto: &PolicySearch) -> FigureResult {
     FigureResult {
         statements,
         notes: vec![
-            "the lengths of the phases and both makespans are only in the drawing, so no number is compared: the search \
-             looks for the first instance, in order of total length, for which the text is true",
+            "the paper states the lengths of the phases and both makespans only in a drawing, so no number is compared. \
+             The search looks for the first instance, in order of total length, for which the statements hold",
         ],
         commands,
         ..FigureResult::new("Figure 4", PAPER, "section 3.2.1", about)

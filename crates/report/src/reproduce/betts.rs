@@ -379,8 +379,8 @@ impl BettsResult {
 
 /// Differences from the paper that matter for the comparison.
 const NOTES: &[&str] = &[
-    "kernels of the same kind with our own code, and smaller: rows are not the paper's programs",
-    "the paper runs GPGPU-Sim; here times are those of our fermi-c2050, whose latencies are chosen",
+    "our kernels are of the same kind, but smaller and with our own code: the rows are not the paper's programs",
+    "the paper runs GPGPU-Sim; our times are those of the machine fermi-c2050, whose latencies are chosen here",
     "z_warp is for one warp and need not exceed the longest run; `by blocks` counts waves from the starts and ends of blocks, `by sections` leaves out the time for which warps wait for others at barriers",
 ];
 

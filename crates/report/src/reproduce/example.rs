@@ -3,13 +3,13 @@
 
 use super::PAPER;
 use super::figure::{FigureResult, Quantity};
-use super::published::{self, Moment, Told};
+use super::published::{self, Moment, StatedMoment};
 use warpbound_bound::{PhaseKind, WarpPhases};
 use warpbound_trace::trace::Issue;
 
 const NOTES: &[&str] = &[
-    "an instruction is issued, starts on its unit (is dispatched), leaves the unit free for others, and is done; exec and idle \
-     are phases, numbered in turn",
+    "the moments of an instruction: it is issued, it starts on its unit (is dispatched), its unit is free again, and it \
+     is done; exec and idle phases are numbered in turn",
     "the paper's \"at the end of cycle n\" is the instant n here, where cycle n begins: i0 has its result at the end of cycle 8, \
      and i3 starts in cycle 8",
 ];
@@ -34,14 +34,14 @@ impl Moment {
     }
 }
 
-fn moments(told: &[Told], warps: bool, issues: &[Issue]) -> Vec<Quantity> {
-    let one = |(warp, index, moment, place, published): &Told| {
+fn moments(stated: &[StatedMoment], warps: bool, issues: &[Issue]) -> Vec<Quantity> {
+    let one = |(warp, index, moment, place, published): &StatedMoment| {
         let issue = issues.iter().find(|issue| (issue.warp.get(), issue.index) == (*warp, *index));
         let who = if warps { format!("w{warp} i{index}") } else { format!("i{index}") };
         let what = format!("{who} {}", moment.text());
         Quantity::new(what, place, issue.map(|issue| moment.of(issue)), *published)
     };
-    told.iter().map(one).collect()
+    stated.iter().map(one).collect()
 }
 
 /// Returns Figure 2: the simulation of one warp, and the phases that the analyser computes from it.

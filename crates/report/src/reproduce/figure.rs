@@ -71,7 +71,7 @@ impl Statement {
     /// Returns the statement as one line of text.
     pub(super) fn text(&self) -> String {
         let Self { claim, place, holds, seen } = self;
-        let verdict = if *holds { "so it is" } else { "NOT SO" };
+        let verdict = if *holds { "holds here" } else { "DOES NOT HOLD here" };
         format!("\"{claim}\" ({place}): {verdict}; {seen}\n")
     }
 }

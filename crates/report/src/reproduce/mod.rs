@@ -46,7 +46,7 @@ pub enum Paper {
 }
 
 impl Paper {
-    /// Returns whether it has the numbers of Table 3, which include the single warps.
+    /// Returns whether the table has the numbers of Table 3, which include those of single warps.
     pub fn is_table_3(self) -> bool {
         matches!(self, Self::Table3 | Self::Table3Calls)
     }

@@ -15,9 +15,9 @@ pub enum Moment {
     Done,
 }
 
-/// A statement of the text on an instruction of a warp: the warp, the instruction, the moment, the
+/// A moment that the paper states for an instruction: the warp, the instruction, the moment, the
 /// place in the paper, and the cycle.
-pub type Told = (u16, u32, Moment, &'static str, u64);
+pub type StatedMoment = (u16, u32, Moment, &'static str, u64);
 
 /// Table 2 of Jeanmougin et al., ECRTS 2025. Each column has the mean, standard deviation, minimum
 /// and maximum of 100 * cycles(A) / cycles(B).
@@ -71,7 +71,7 @@ pub const TABLE_4_DOUBLE_BUFFERING: [[f64; 4]; 7] = [
 ];
 
 /// Figure 2 of Jeanmougin et al., ECRTS 2025, as described in Examples 1 and 3.
-pub const FIG_2: [Told; 9] = [
+pub const FIG_2: [StatedMoment; 9] = [
     (0, 0, Dispatched, "Example 1", 0),
     (0, 0, Done, "Example 1", 8),
     (0, 1, Issued, "Example 1", 1),
@@ -88,7 +88,7 @@ pub const FIG_2: [Told; 9] = [
 pub const FIG_2_PHASES: [(bool, u64, u64); 4] = [(true, 0, 7), (false, 7, 8), (true, 8, 10), (false, 10, 14)];
 
 /// Figure 3 of Jeanmougin et al., ECRTS 2025, as described in Example 2.
-pub const FIG_3: [Told; 9] = [
+pub const FIG_3: [StatedMoment; 9] = [
     (0, 0, Issued, "Example 2", 0),
     (0, 2, Issued, "Example 2", 2),
     (1, 0, Issued, "Example 2", 3),

@@ -1,11 +1,11 @@
-//! The stacks of a warp as a paper draws them, row by row: ours beside the paper's.
+//! The stacks of a warp in the form of a paper: our stack and the paper's, row by row.
 
 use serde::Serialize;
 
 use crate::table::Table;
 
-/// An entry of a stack: where its lanes continue, where they reconverge, and which lanes they are,
-/// in hexadecimal as the paper prints them.
+/// An entry of a stack: the address at which its lanes continue, the address at which they
+/// reconverge, and the mask of the lanes, in hexadecimal as in the paper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StackEntry {

@@ -22,27 +22,29 @@ const COALESCING: usize = 4;
 /// them is also in the table.
 pub fn notes(ablation: &Ablation) -> Vec<String> {
     let mut notes = vec![
-        "numbers are 100 * cycles(A) / cycles(B): below 100 the simplified variant B is the slower one. Under gto, one block at a time as in \
-         the paper (`ablate --set limits.blocks=1` is the same run); the suite's PTX is by clang"
+        "numbers are 100 * cycles(A) / cycles(B); below 100 the simplified variant B is the slower one. The policy is \
+         gto, and blocks run one at a time as in the paper (`ablate --set limits.blocks=1` gives the same numbers). \
+         Clang compiled the PTX of the suite"
             .to_owned(),
-        "the paper runs 583 calls of the kernels of Rodinia, these are the kernels of the embedded suite: the distribution over kernels is \
-         another one, and with it single numbers"
+        "the paper runs 583 calls of the kernels of Rodinia. We run the kernels of the embedded suite, so the \
+         distribution over kernels differs, and single numbers differ with it"
             .to_owned(),
     ];
     notes.extend(sub_cores(ablation));
     if let (Some(warm), Some(cold)) = (ablation.columns.get(CACHES), beside(ablation, CACHES).next()) {
         notes.push(format!(
-            "caches: the copies before a launch leave their data in the L2, as GPGPU-Sim does by default, so that even data read once hit, and \
-             without caches they come from DRAM. With an L2 that is empty at first the mean is {:.1} instead of {:.1}. The paper does not say \
-             how its L2 starts",
+            "caches: as in GPGPU-Sim by default, the copies before a launch leave their data in the L2. Even data that \
+             are read once therefore hit there; without caches they come from DRAM. With an L2 that is empty at first \
+             the mean is {:.1} instead of {:.1}. The paper does not state what its L2 contains at the start",
             cold.summary.mean.0, warm.mean.0
         ));
     }
     if let Some(other) = beside(ablation, COALESCING).next() {
         notes.push(format!(
-            "the last variant has a latency of its own, which the paper does not name: the {} cycles that were measured for \
-             a lone coalesced load without caches, so that column shows coalescing and not another memory. With \
-             {PAPER_LATENCY}, which the paper's section 4.2 calls realistic, it shows both ({})",
+            "the last variant has a latency of its own, which the paper does not state. Ours is {} cycles, as measured \
+             for a single coalesced load without caches, so that the column shows the effect of coalescing and not of \
+             another memory. With {PAPER_LATENCY} cycles, which section 4.2 of the paper calls realistic, it shows both \
+             effects ({})",
             ablation.load_latency, other.summary.name
         ));
     }
@@ -65,10 +67,11 @@ fn sub_cores(ablation: &Ablation) -> Option<String> {
     let [perfect, lines] = forms[..] else { return None };
     let shown = |form: &Beside| format!("{:.1} (`{}`)", form.summary.max.0, form.kernel_of_max);
     Some(format!(
-        "sub-cores: some kernels are faster with one, as in the paper, which has 101 at most and finds \"a timing anomaly related to \
-         concurrent memory accesses\". Ours has {:.1} at most (`{}`). The two rows below it isolate the cause by taking parts of memory away one \
-         after the other: without anything behind the one load/store unit that all sub-cores share, the largest is {}; if that unit also hands \
-         on a line at a time and not a sector, it is {}. What is left then is not explained. No constant was chosen after the paper's number",
+        "sub-cores: some kernels are faster with one, as in the paper, whose maximum is 101; it finds \"a timing anomaly \
+         related to concurrent memory accesses\". Our maximum is {:.1} (`{}`). The two rows below it isolate the cause \
+         by removing parts of the memory one after the other. Without a memory system behind the load/store unit that all \
+         sub-cores share, the maximum is {}. If that unit also sends whole lines instead of sectors, the maximum is {}. \
+         The rest is not explained. No constant was chosen to match the paper's number",
         column.max.0,
         largest.kernel,
         shown(perfect),

@@ -10,29 +10,31 @@ const POLICIES: [&str; 3] = ["lrr", "gto", SINGLE];
 const SINGLE: &str = "single-warp";
 
 pub const NOTES: &[&str] = &[
-    "the paper runs 583 calls of the 58 kernels of Rodinia, cut to one block; these are \
-     the kernels of the embedded suite, each counted once, blocks one after the other",
-    "what the differences come from: `reproduce table3 --compiler nvrtc` prints the same table for another compiler, which moves no mean by \
-     more than 1.5 points; `reproduce table3-calls` counts every launch of programs as the paper counts calls, and its means at 400, 200 and \
-     100 are within 3 points of the paper's. `plans/README.md` has these numbers beside each other",
+    "the paper runs 583 calls of the 58 kernels of Rodinia, each with one block only. We run the kernels of the embedded \
+     suite once each, with their blocks one after the other",
+    "causes of the differences: `reproduce table3 --compiler nvrtc` prints the same table for another compiler, which \
+     changes no mean by more than 1.5 points. `reproduce table3-calls` counts every launch of programs as the paper \
+     counts calls; its means at 400, 200 and 100 are within 3 points of the paper's. `plans/README.md` compares these \
+     numbers",
     WEIGHTS,
     SINGLE_WARPS,
 ];
 
 /// The notes for the table over the launches of programs.
 pub const NOTES_OF_CALLS: &[&str] = &[
-    "the paper runs 583 calls of the 58 kernels of Rodinia, cut to one block; these are all 150 launches of eleven \
-     embedded programs that do what programs of that suite do, blocks one after the other",
-    "our means stay below the paper's from latency 50 down. `plans/README.md` has the means of the launches of 256 threads or more alone, \
-     which show how far the choice of launches reaches",
+    "the paper runs 583 calls of the 58 kernels of Rodinia, each with one block only. We run all 150 launches of eleven \
+     embedded programs that do what programs of that suite do, with their blocks one after the other",
+    "for latencies up to 50 our means are below the paper's. `plans/README.md` has the means over the launches of 256 \
+     threads or more only, which show how much the choice of launches matters",
     WEIGHTS,
     SINGLE_WARPS,
 ];
 
-const WEIGHTS: &str = "weighted mean: by simulated cycles, so it is the overestimation of all runs one after the other; standard \
-     deviation: of the sample";
-const SINGLE_WARPS: &str = "single-warp: every warp was analysed and simulated alone and compared event by event; a difference fails the \
-     point. The paper's differences come from setp, whose latency varies by a cycle there and not here";
+const WEIGHTS: &str = "the weighted mean has the simulated cycles as weights, so it is the overestimation of all runs \
+    one after the other; the standard deviation is that of the sample";
+const SINGLE_WARPS: &str = "single-warp: every warp was analysed and simulated alone and compared event by event; a \
+    difference makes the point fail. The paper's differences come from setp, whose latency varies by a cycle there but not \
+    here";
 
 pub fn numbers(runs: &[Measured]) -> Vec<Number> {
     let mut numbers = Vec::new();

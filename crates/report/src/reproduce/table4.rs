@@ -10,11 +10,12 @@ const PROGRAMS: [(&str, &str, &[[f64; 4]; 7]); 2] =
 const POLICIES: [&str; 2] = ["lrr", "gto"];
 
 pub const NOTES: &[&str] = &[
-    "the paper does not say which policy its table is about; its numbers stand beside both of ours",
-    "the paper's kernels are not public; ours follow its description: a warp computes a row of 32 results, tiles are 32 \
-     wide, and the factors are 1024 x threads and threads x 1024, so K is 1024, 512, 256 and 128 with 32, 16, 8 and 4 \
-     warps; of the result's blocks one is run",
-    "`reproduce table4 --compiler nvrtc` prints the numbers by another compiler: some are more than 10 points away, under both policies",
+    "the paper does not state the policy of its table, so its numbers are compared with those of both policies",
+    "the paper's kernels are not public; ours follow its description. A warp computes a row of 32 results, and tiles are \
+     32 wide. The factors are 1024 x threads and threads x 1024, so K is 1024, 512, 256 and 128 with 32, 16, 8 and 4 \
+     warps. Only one block of the result is run",
+    "`reproduce table4 --compiler nvrtc` prints the numbers for the PTX of another compiler. Some of them differ by more \
+     than 10 points, under both policies",
 ];
 
 pub fn numbers(runs: &[Measured]) -> Vec<Number> {

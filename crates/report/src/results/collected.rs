@@ -190,10 +190,10 @@ impl Collected {
         self.failed_and_violated += u64::from(read.is_violated() && read.error.is_some());
         self.singles.add(number, read);
         if let Some(error) = read.error {
-            let room = self.errors.len() < ERRORS;
+            let below_limit = self.errors.len() < ERRORS;
             match self.errors.iter_mut().find(|known| known.error == error) {
                 Some(known) => known.points += 1,
-                None if room => {
+                None if below_limit => {
                     let first = (number, read.point);
                     self.errors.push(Failure { error: error.to_owned(), points: 1, first });
                 }
@@ -208,10 +208,10 @@ impl Collected {
             return;
         };
         self.by_kernel.entry(kernel).or_default().add(read);
-        let room = self.groups.len() < GROUPS;
+        let below_limit = self.groups.len() < GROUPS;
         match self.groups.get_mut(&(kernel, machine, policy)) {
             Some(group) => group.add(read),
-            None if room => self.groups.entry((kernel, machine, policy)).or_default().add(read),
+            None if below_limit => self.groups.entry((kernel, machine, policy)).or_default().add(read),
             None => self.ungrouped += 1,
         }
         for (bound, (over, exceeded)) in read.bounds.iter().enumerate() {

@@ -139,7 +139,7 @@ fn verdict(all: &Collected) -> String {
     } else {
         let _ = writeln!(
             html,
-            "<div class=\"calm\">No bound that decides is violated; one holds at {} of {} points.</div>",
+            "<div class=\"calm\">No gating bound is violated; a gating bound holds at {} of {} points.</div>",
             grouped(all.holds),
             grouped(all.total.points)
         );
@@ -178,7 +178,7 @@ fn origin(source: &Source) -> String {
     let mut html =
         format!("<p class=\"note\"><b>{}</b>: {} points", text(&source.name), grouped(source.points));
     match &source.manifest {
-        None => html.push_str("; a file without its manifest: nothing is known of its plan.</p>\n"),
+        None => html.push_str("; this file has no manifest, so its plan is not known.</p>\n"),
         Some(manifest) => {
             let _ = write!(
                 html,

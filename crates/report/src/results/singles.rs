@@ -6,7 +6,7 @@ use super::record::Read;
 pub const VIOLATED: usize = 200;
 /// The most failed points that are listed.
 pub const FAILED: usize = 100;
-/// The most points that are listed because even their tightest bound is far above the makespan.
+/// The most points that are listed because all their bounds are far above the makespan.
 pub const WORST: usize = 100;
 
 /// Why a point is listed.

@@ -18,7 +18,7 @@ pub fn bounds(all: &Collected) -> HtmlTable {
         HtmlColumn::numbers("median", "exact to 1/64 of bound over makespan"),
         HtmlColumn::numbers(
             "95 %",
-            "what 95 of 100 points do not exceed; exact to 1/64 of bound over makespan",
+            "the value that 95 % of the points do not exceed; exact to 1/64 of bound over makespan",
         ),
         HtmlColumn::numbers("max over", "the largest"),
     ];
@@ -46,7 +46,7 @@ pub fn groups(all: &Collected) -> HtmlTable {
         HtmlColumn::words("machine"),
         HtmlColumn::words("policy"),
         HtmlColumn::numbers("points", ""),
-        HtmlColumn::numbers("violated", "points where a bound that decides is exceeded"),
+        HtmlColumn::numbers("violated", "points where a gating bound is exceeded"),
         HtmlColumn::numbers("failed", "points with an error"),
         HtmlColumn::numbers("mean cycles", "mean makespan"),
         HtmlColumn::numbers("instr/cycle", "warp instructions over makespans"),
@@ -88,7 +88,7 @@ pub fn groups(all: &Collected) -> HtmlTable {
         );
         row
     });
-    let mut caption = "Kernels by machine and policy; of each bound its mean overestimation".to_owned();
+    let mut caption = "Kernels by machine and policy, with the mean overestimation of each bound".to_owned();
     if total > ROWS {
         caption.push_str(&format!(". {ROWS} of {total} combinations: violated and failed ones, then those whose best bound is farthest above"));
     }

@@ -12,7 +12,7 @@ use warpbound_core::base::Pc;
 use warpbound_trace::trace::StallReason;
 use warpbound_trace::why::Kind;
 
-/// All data of a timeline. Each row is a warp.
+/// The data of a timeline. Each row represents a warp.
 #[derive(Debug, Serialize)]
 pub(super) struct Data<'a> {
     /// The number of cycles.

@@ -95,7 +95,7 @@ impl Recording {
     ///
     /// # Errors
     /// If the run was longer than the limit.
-    pub fn whole(&self) -> Result<(), TooLong> {
+    pub fn check_length(&self) -> Result<(), TooLong> {
         if self.kept > self.most { Err(TooLong { most: self.most }) } else { Ok(()) }
     }
 
@@ -136,9 +136,9 @@ impl Recording {
         busy
     }
 
-    /// Counts one more entry and returns whether it is within the limit; beyond the limit the whole
-    /// recording is useless.
-    fn takes(&mut self) -> bool {
+    /// Counts one more entry and returns whether it is within the limit. Beyond the limit, the
+    /// recording is discarded.
+    fn count_entry(&mut self) -> bool {
         self.kept = (self.kept + 1).min(self.most + 1);
         if self.kept > self.most {
             self.rows = Vec::new();
@@ -177,7 +177,7 @@ impl Recording {
             if self.row_of_slot.len() <= slot {
                 self.row_of_slot.resize(slot + 1, usize::MAX);
             }
-            if !self.takes() {
+            if !self.count_entry() {
                 return;
             }
             self.row_of_slot[slot] = self.rows.len();
@@ -195,7 +195,7 @@ impl Recording {
     }
 
     fn issued(&mut self, issue: &Issue) {
-        if !self.takes() {
+        if !self.count_entry() {
             return;
         }
         let cycles = |from: Cycle, to: Cycle| u32::try_from((to - from).get()).unwrap_or(u32::MAX);
@@ -214,7 +214,7 @@ impl Recording {
     }
 
     fn idled(&mut self, idle: &Idle) {
-        if !self.takes() {
+        if !self.count_entry() {
             return;
         }
         let waiting = idle.waiting.and_then(|waiting| {
@@ -279,7 +279,7 @@ pub(super) mod tests {
         }
         assert_eq!(recording.busy(), [vec![(0, 4), (6, 7)], vec![]]);
         assert_eq!((recording.end(), recording.rows[0].instructions.len()), (9, 2));
-        assert_eq!(recording.whole(), Ok(()));
+        assert_eq!(recording.check_length(), Ok(()));
     }
 
     #[test]
@@ -287,7 +287,7 @@ pub(super) mod tests {
         let mut recording = Recording::up_to(3, UnitInstances::one_each(["alu"]));
         recording.block_started(&start(1));
         (0..5).for_each(|at| recording.issued(&issue(0, 0, [at, at, at + 1, at + 2])));
-        assert_eq!(recording.whole(), Err(TooLong { most: 3 }));
+        assert_eq!(recording.check_length(), Err(TooLong { most: 3 }));
         assert!(recording.rows.is_empty(), "memory is given back");
     }
 }

@@ -14,7 +14,7 @@ const AROUND: u32 = 3;
 /// The most lines that are shown.
 const MOST: u32 = 20_000;
 
-/// Returns the HTML of the lines with instructions and of those between them; a line with
+/// Returns the HTML of the lines with instructions and of the lines between them. A line with
 /// instructions can be selected.
 pub(super) fn listing(about: &About<'_>) -> String {
     let lines: Vec<u32> = (0..about.listing.texts().count())

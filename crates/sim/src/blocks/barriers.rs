@@ -17,7 +17,7 @@ const BARRIERS: usize = 16;
 struct Barrier {
     /// The warps that have issued the barrier, waiting or not, since it was last complete.
     arrived: WarpMask,
-    /// Those of them that wait.
+    /// The warps among them that wait.
     waiting: WarpMask,
     /// The number of arrivals; a warp can arrive more than once.
     arrivals: u32,

@@ -149,7 +149,7 @@ impl Blocks {
         self.live
     }
 
-    /// Returns those of them that wait at a barrier.
+    /// Returns the warps among them that wait at a barrier.
     #[inline]
     pub fn at_barrier(&self) -> WarpMask {
         self.at_barrier
@@ -162,16 +162,17 @@ impl Blocks {
         self.due
     }
 
-    /// Returns the CTA slot of a warp slot, and the warp of the block there that has the warp slot.
+    /// Returns the CTA slot to which a warp slot belongs, and the warp of the block there that
+    /// occupies the warp slot.
     #[inline]
-    pub fn seat(&self, slot: usize) -> (usize, WarpId) {
+    pub fn position(&self, slot: usize) -> (usize, WarpId) {
         let cta_slot = self.cta_slot_of[slot] as usize;
         (cta_slot, WarpId::from_index(slot - self.layout.first_slot(cta_slot)))
     }
 
-    /// Returns the block and the warp that have a warp slot.
+    /// Returns the block and the warp that occupy a warp slot.
     pub fn warp(&self, slot: usize) -> (BlockId, WarpId) {
-        let (cta_slot, warp) = self.seat(slot);
+        let (cta_slot, warp) = self.position(slot);
         (self.residents[cta_slot].block, warp)
     }
 
@@ -262,8 +263,9 @@ impl Blocks {
         }
     }
 
-    /// Records that a warp without remaining instructions ends at `done`, when the last of them is
-    /// done, but not before `now`. The block ends when all its warps have ended. Returns the event.
+    /// Records the end of a warp that has issued all its instructions. `done` is the cycle in which
+    /// the last of them is done; the warp does not end before `now`. The block ends when all its
+    /// warps have ended. Returns the event.
     pub fn over(&mut self, slot: usize, done: u64, now: u64) -> WarpFinish {
         let resident = &mut self.residents[self.cta_slot_of[slot] as usize];
         debug_assert!(!resident.live.has(slot) && !resident.over.has(slot));
@@ -276,8 +278,7 @@ impl Blocks {
         self.finish(slot, done)
     }
 
-    /// Returns the event of the end of a warp without remaining instructions, the last of which is
-    /// done at `done`.
+    /// Returns the event of the end of a warp whose last instruction is done at `done`.
     pub fn finish(&self, slot: usize, done: u64) -> WarpFinish {
         let (block, warp) = self.warp(slot);
         WarpFinish { block, slot, warp, done: Cycle::new(done), issues: self.ran[slot].1 }
@@ -300,8 +301,8 @@ impl Blocks {
     }
 
     /// Releases the warps of a barrier that is due in cycle `now`, and returns the event; `None` if
-    /// no barrier is due. Those of the warps that have no instruction after the barrier stay live
-    /// until the engine reports them.
+    /// no barrier is due. A released warp that has no instruction after the barrier stays live
+    /// until the engine reports it.
     pub fn release(&mut self, now: u64) -> Option<Release> {
         if self.due > now {
             return None;

@@ -20,15 +20,15 @@ const ALL: BarrierUse = BarrierUse { id: 0, warps: 0 };
 
 #[test]
 fn cta_slots_follow_from_the_first_block() {
-    let of = |warps, resident| Layout::of(&paths(0, warps), resident);
-    assert_eq!(of(2, 1), Layout::ONE);
-    assert_eq!(of(0, 0), Layout::ONE);
-    assert_eq!(of(33, 8), Layout::ONE, "there are no slots for another");
-    assert_eq!((of(2, 3).cta_slots(), of(2, 3).first_slot(2)), (3, 4));
-    assert_eq!(of(0, 3).cta_slots(), 3);
-    assert_eq!(of(2, 200).cta_slots(), 32);
-    assert!(of(2, 3).fits(&paths(1, 3)).is_err());
-    assert!(of(2, 1).fits(&paths(1, 64)).is_ok());
+    let layout = |warps, resident| Layout::of(&paths(0, warps), resident);
+    assert_eq!(layout(2, 1), Layout::ONE);
+    assert_eq!(layout(0, 0), Layout::ONE);
+    assert_eq!(layout(33, 8), Layout::ONE, "there are no slots for another");
+    assert_eq!((layout(2, 3).cta_slots(), layout(2, 3).first_slot(2)), (3, 4));
+    assert_eq!(layout(0, 3).cta_slots(), 3);
+    assert_eq!(layout(2, 200).cta_slots(), 32);
+    assert!(layout(2, 3).fits(&paths(1, 3)).is_err());
+    assert!(layout(2, 1).fits(&paths(1, 64)).is_ok());
 }
 
 /// The end of a warp is reported beforehand, as under the paper model.
@@ -57,7 +57,7 @@ fn a_block_ends_when_its_last_warp_is_over() {
 
 /// The end of a warp is reported when it happens, as by a pipeline; the warp does not end before.
 #[test]
-fn a_warp_is_over_when_that_is_said() {
+fn a_warp_ends_when_the_engine_reports_it() {
     let mut blocks = two();
     blocks.place(0, &paths(0, 1), 0, 0);
     blocks.begin(0);
@@ -68,7 +68,7 @@ fn a_warp_is_over_when_that_is_said() {
 }
 
 #[test]
-fn warps_begin_when_launching_is_over_and_not_before_the_engine_lets_them() {
+fn warps_begin_after_the_launch_latency_when_the_engine_starts_them() {
     let mut blocks = two();
     blocks.place(0, &paths(0, 2), 100, 105);
     assert_eq!((blocks.due(), blocks.to_begin(104), blocks.live()), (105, None, slots(&[])));
@@ -113,7 +113,7 @@ fn releases_come_in_the_order_in_which_their_barriers_were_complete() {
 }
 
 #[test]
-fn of_blocks_that_end_together_the_oldest_comes_first() {
+fn the_oldest_of_several_ended_blocks_is_taken_first() {
     let mut blocks = two();
     let mut result = BlockResult::default();
     // the older block is in the second CTA slot

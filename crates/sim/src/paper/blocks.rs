@@ -9,10 +9,10 @@ use warpbound_core::path::{BlockPaths, Step};
 use warpbound_trace::trace::{Event, Observer, Release};
 
 impl Sm<'_> {
-    /// Sets the steps of the slots of resident blocks, whose paths are in `rooms` by CTA slot.
-    pub fn steps_of<'p>(&self, rooms: &'p [BlockPaths], steps: &mut SlotSteps<'p>) {
+    /// Sets the steps of the slots of resident blocks, whose paths are given by CTA slot.
+    pub fn steps_of<'p>(&self, resident_paths: &'p [BlockPaths], steps: &mut SlotSteps<'p>) {
         for (cta_slot, slots) in self.blocks.residents() {
-            for (slot, path) in slots.slots().zip(&rooms[cta_slot].warps) {
+            for (slot, path) in slots.slots().zip(&resident_paths[cta_slot].warps) {
                 steps[slot] = issuing(path, self.table());
             }
         }

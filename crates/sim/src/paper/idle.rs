@@ -35,7 +35,7 @@ impl Sm<'_> {
         }
     }
 
-    /// Returns the one of these warps that becomes ready first.
+    /// Returns the warp in this set that becomes ready first.
     fn first_ready(&self, reason: StallReason, warps: WarpMask, steps: &SlotSteps<'_>) -> Option<Waiting> {
         let ready_at = |&slot: &usize| match reason {
             StallReason::Barrier => 0,

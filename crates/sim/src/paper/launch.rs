@@ -55,28 +55,28 @@ fn launch_with<P: Policy, O: Observer>(
 ) -> Result<SimSummary, SimError<Kept>> {
     let layout = supply.layout();
     let mut sm = Sm::new(table, layout);
-    let mut rooms = vec![BlockPaths::default(); layout.cta_slots()];
+    let mut resident_paths = vec![BlockPaths::default(); layout.cta_slots()];
     let mut result = BlockResult::default();
     loop {
         while let Some(cta_slot) = sm.free_cta_slot() {
-            if !supply.next(&mut rooms[cta_slot])? {
+            if !supply.next(&mut resident_paths[cta_slot])? {
                 break;
             }
             if layout.is_one() {
                 policies.iter_mut().for_each(P::restart);
             }
-            sm.place(cta_slot, &rooms[cta_slot], policies, observer);
+            sm.place(cta_slot, &resident_paths[cta_slot], policies, observer);
         }
         if sm.is_empty() {
             break;
         }
         let mut steps: SlotSteps<'_> = [&[]; SLOTS];
-        sm.steps_of(&rooms, &mut steps);
+        sm.steps_of(&resident_paths, &mut steps);
         sm.run(&steps, policies, observer)?;
         while let Some(cta_slot) = sm.take_ended(&mut result) {
             ended(policies, result.block)?;
             observer.on(&Event::BlockEnded { block: result.block, end: sm.now() });
-            on_block(&result, &rooms[cta_slot]);
+            on_block(&result, &resident_paths[cta_slot]);
         }
     }
     let makespan = sm.now().since_start();

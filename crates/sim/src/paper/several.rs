@@ -67,7 +67,7 @@ impl Sm<'_> {
     fn next_event<P: Policy>(&self, policies: &[P]) -> u64 {
         let wake =
             |policy: &P| if policy.is_work_conserving() { u64::MAX } else { policy.wake(&self.view).get() };
-        let asked = policies.iter().map(wake).min().unwrap_or(u64::MAX);
-        self.wheel.next(self.view.now.get()).min(self.blocks.due()).min(asked)
+        let policy_wake = policies.iter().map(wake).min().unwrap_or(u64::MAX);
+        self.wheel.next(self.view.now.get()).min(self.blocks.due()).min(policy_wake)
     }
 }

@@ -38,22 +38,22 @@ fn run(sm: &mut Sm<'_>, launch: &RandomLaunch, policy: &PolicySetup, layout: Lay
     let mut policies = policy.policies(&launch.machine);
     let mut result = BlockResult::default();
     let mut blocks = launch.blocks.iter();
-    let mut rooms = vec![BlockPaths::default(); layout.cta_slots()];
+    let mut resident_paths = vec![BlockPaths::default(); layout.cta_slots()];
     loop {
         while let Some(cta_slot) = sm.free_cta_slot()
             && let Some(block) = blocks.next()
         {
-            rooms[cta_slot] = block.clone();
+            resident_paths[cta_slot] = block.clone();
             if layout.is_one() {
                 policies.iter_mut().for_each(Policy::restart);
             }
-            sm.place(cta_slot, &rooms[cta_slot], &mut policies, &mut ());
+            sm.place(cta_slot, &resident_paths[cta_slot], &mut policies, &mut ());
         }
         if sm.is_empty() {
             return;
         }
         let mut steps: SlotSteps<'_> = [&[]; SLOTS];
-        sm.steps_of(&rooms, &mut steps);
+        sm.steps_of(&resident_paths, &mut steps);
         sm.run(&steps, &mut policies, &mut ()).unwrap();
         if !end && blocks.len() == 0 {
             return;
@@ -88,7 +88,7 @@ fn an_sm_that_restarts_is_a_new_one() {
 /// The same test for policies, which restart with each block where one is resident at a time: a
 /// block after others behaves as it would alone.
 #[test]
-fn a_block_after_others_goes_as_it_would_alone() {
+fn a_block_after_others_runs_as_it_would_alone() {
     for seed in 0..700 {
         let launch = launch(1000 + seed);
         let table = TimingTable::new(&launch.program, &launch.machine).unwrap();

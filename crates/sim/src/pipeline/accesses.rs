@@ -4,8 +4,8 @@
 use super::Sm;
 use super::code::Code;
 use super::collector::Collector;
-use super::flight::{Aside, Flight, FlightId, Flights};
-use super::load_store::{Answer, Beside, Start};
+use super::flight::{Flight, FlightDetails, FlightId, Flights};
+use super::load_store::{Answer, SmAccess, Start};
 use super::memory::Port;
 use super::warps::Warps;
 use warpbound_core::isa::Space;
@@ -13,7 +13,7 @@ use warpbound_core::path::{LineUse, Step};
 use warpbound_core::program::Access;
 
 /// The parts of the SM to which the load/store unit has access.
-struct Asked<'s, 'a> {
+struct UnitContext<'s, 'a> {
     now: u64,
     code: &'s Code<'a>,
     flights: &'s mut Flights,
@@ -21,7 +21,7 @@ struct Asked<'s, 'a> {
     warps: &'s Warps<'a>,
 }
 
-impl Beside for Asked<'_, '_> {
+impl SmAccess for UnitContext<'_, '_> {
     #[inline]
     fn line(&self, slot: u8, number: u32) -> LineUse {
         self.warps.line(slot.into(), number)
@@ -55,8 +55,8 @@ impl Sm<'_> {
     pub(super) fn load_and_store<const PLAIN: bool>(&mut self, port: Option<&mut Port>) {
         let Self { now, code, flights, collector, warps, load_store: Some(unit), .. } = self else { return };
         if !unit.rests(*now) {
-            let mut asked = Asked { now: *now, code, flights, collector, warps };
-            unit.cycle(*now, &mut asked, port);
+            let mut context = UnitContext { now: *now, code, flights, collector, warps };
+            unit.cycle(*now, &mut context, port);
             if !unit.answers.is_empty() {
                 self.busy = true;
                 self.take_answers::<PLAIN>();
@@ -74,7 +74,7 @@ impl Sm<'_> {
                 Answer::Left(id) => {
                     if !PLAIN {
                         let &Flight { slot, age, step, .. } = self.flights.get(id);
-                        self.flights.aside_mut(id).init_end = self.now;
+                        self.flights.details_mut(id).init_end = self.now;
                         self.sources_read((slot, age), step, self.now);
                     }
                 }
@@ -117,9 +117,9 @@ impl Sm<'_> {
     fn start(&mut self, id: FlightId) {
         let Some(unit) = &mut self.load_store else { return };
         let &Flight { step, slot, .. } = self.flights.get(id);
-        let aside = self.flights.aside_mut(id);
-        aside.start = self.now;
-        let Aside { line, transactions, .. } = *aside;
+        let details = self.flights.details_mut(id);
+        details.start = self.now;
+        let FlightDetails { line, transactions, .. } = *details;
         let access = self.code.of(step).access.unwrap_or(Access::Fence);
         let space = if access == Access::Fence { Space::Param } else { self.code.table.space(step) };
         let banks = if space == Space::Shared { bank_transactions(step) } else { 0 };
@@ -140,8 +140,8 @@ impl Sm<'_> {
         if access == Access::Atomic && unit.atomics_block() {
             self.warps.hold(slot, if space == Space::Shared { 1 } else { transactions });
         }
-        let aside = self.flights.aside_mut(id);
-        (aside.line, aside.transactions) = (line, transactions);
+        let details = self.flights.details_mut(id);
+        (details.line, details.transactions) = (line, transactions);
     }
 }
 

@@ -12,7 +12,7 @@ impl Sm<'_> {
     /// Its warps begin when the launch latency of the block has passed.
     pub fn place(&mut self, cta_slot: usize, policies: &mut [AnyPolicy<'_>]) {
         let begins = self.now + self.settings.launch.start;
-        let start = self.blocks.place(cta_slot, &self.rooms[cta_slot], self.now, begins);
+        let start = self.blocks.place(cta_slot, &self.resident_paths[cta_slot], self.now, begins);
         if self.listening {
             self.log.add(Event::BlockStarted(start));
         }
@@ -49,10 +49,10 @@ impl Sm<'_> {
         self.finish_without_step(placed.slots);
     }
 
-    /// Moves the paths of a block that begins from `rooms` to its warp slots, or those of a block
-    /// that has ended back.
+    /// Exchanges the paths of a block between its CTA slot and its warp slots. A block that begins
+    /// moves its paths to the warp slots, and a block that has ended moves them back.
     fn exchange_paths(&mut self, cta_slot: usize, slots: WarpMask) {
-        for (slot, path) in slots.slots().zip(&mut self.rooms[cta_slot].warps) {
+        for (slot, path) in slots.slots().zip(&mut self.resident_paths[cta_slot].warps) {
             self.warps.exchange_path(slot, path);
         }
     }
@@ -86,7 +86,7 @@ impl Sm<'_> {
         self.finish_without_step(release.slots);
     }
 
-    /// Finishes those of these warps that have no instruction left.
+    /// Finishes the warps in this set that have no instruction left.
     fn finish_without_step(&mut self, slots: WarpMask) {
         for slot in slots.slots() {
             if !self.warps.has_next(slot) {

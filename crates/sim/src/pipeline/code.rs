@@ -15,21 +15,22 @@ use warpbound_core::program::{Access, Flow, RegList, TimedInstr, TimingTable};
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Instr {
-    /// The registers that must be available, if the instruction waits for nothing else and they lie
-    /// in two words; and whether that is so.
+    /// The registers that must be available, if it waits simply.
     pub waits: [Regs; 2],
+    /// Whether it waits simply: it waits for nothing but registers, which lie in two words.
     pub waits_simply: bool,
-    /// The registers that it writes, and whether it writes simply: its completion has no other
-    /// effect, the scoreboard tracks its results, and the registers lie in one word.
+    /// Whether it writes simply: its completion has no other effect, the scoreboard tracks its
+    /// results, and the registers lie in one word.
     pub writes_simply: bool,
+    /// The registers that it writes, if it writes simply.
     pub writes: Regs,
-    /// The cycles for which it occupies its unit and the cycles until its result, if these are
-    /// constant.
+    /// The cycles for which it occupies its unit, if they are constant.
     pub init: u64,
+    /// The cycles until its result, if they are constant.
     pub total: u64,
-    /// The banks that the collector reads and those that are written. They are those of slot 0,
-    /// counted from the first bank of the sub-core.
+    /// The banks that the collector reads for slot 0, counted from the first bank of the sub-core.
     reads: Reads,
+    /// The banks that are written for slot 0, counted in the same way.
     written: u64,
     /// The kind of unit that it goes to, if that is constant.
     kind: u8,
@@ -149,8 +150,9 @@ pub(super) struct Code<'a> {
     /// Whether a sub-core that could not issue can do so only after an event.
     pub sleeps: bool,
     /// For each unit, with the load/store unit last, its kind, which is its rank in the order of
-    /// entry to the collector. For each kind, its unit.
+    /// entry to the collector.
     kinds: Per<u8, KINDS>,
+    /// For each kind, its unit.
     units: Per<u8, KINDS>,
     /// The unit number of the load/store unit.
     pub load_store: usize,
@@ -181,7 +183,7 @@ impl<'a> Code<'a> {
     /// Prepares the program of a table for a pipeline with these settings.
     pub fn new(table: &'a TimingTable, machine: &Machine, settings: &Pipeline) -> Self {
         let banks = settings.collector.map_or(1, |c| c.banks as usize / machine.sub_cores().count());
-        let home = |reg: RegId| (table.reg_number(reg) % banks) as u8;
+        let bank_of = |reg: RegId| (table.reg_number(reg) % banks) as u8;
         let ops = Ops::new(table);
         let order = order(machine, settings);
         let mut units: Vec<u8> = (0..order.len() as u8).collect();

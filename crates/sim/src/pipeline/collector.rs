@@ -376,11 +376,11 @@ impl Collector {
     /// could enter.
     fn enter(&mut self, step: u64, operands: &impl Operands, kind: usize) -> bool {
         let Some(entry) = self.input.oldest(kind) else { return false };
-        let can = self.free & self.shares[entry.sub_core()] != 0;
-        if can {
+        let can_enter = self.free & self.shares[entry.sub_core()] != 0;
+        if can_enter {
             self.admit(entry, step, operands);
         }
-        can
+        can_enter
     }
 
     /// Admits an instruction that can enter.

@@ -66,12 +66,12 @@ fn operands_are_read_when_a_collector_that_goes_by_steps_reads_them() {
                 ours.cycle(now, &issued);
             }
             theirs.cycle(&written);
-            let what = format!("round {round}, cycle {now}, {settings:?}");
+            let description = format!("round {round}, cycle {now}, {settings:?}");
             let numbered = |place: LatchEntry, id: FlightId| ((place.unit(), place.sub_core()), id as usize);
             let output = ours.collected().map(|place| numbered(place, ours.at(place)));
-            assert!(output.eq(theirs.output.iter().map(|(&place, &id)| (place, id))), "{what}");
+            assert!(output.eq(theirs.output.iter().map(|(&place, &id)| (place, id))), "{description}");
             let input = ours.waiting().map(|place| numbered(place, ours.input.at(place).flight));
-            assert!(input.eq(theirs.input.iter().map(|(&place, &id)| (place, id))), "{what}");
+            assert!(input.eq(theirs.input.iter().map(|(&place, &id)| (place, id))), "{description}");
             for sub_core in 0..sub_cores {
                 // the input and the output latch are numbered alike here
                 let place = LatchEntry::new(draw(kinds), sub_core);

@@ -233,14 +233,14 @@ impl<'a> Crew<'a> {
             let (to_do, give_back, maker) = (to_do.clone(), give_back.clone(), maker.take());
             scope.spawn(move || {
                 let _lost = Lost(&give_back);
-                let give_way = || {
+                let pause_for_maker = || {
                     while maker.as_ref().is_some_and(|maker| maker.load(Relaxed)) {
-                        std::thread::sleep(A_WHILE);
+                        std::thread::sleep(PAUSE);
                     }
                 };
                 while let Some(mut job) = {
-                    give_way();
-                    soon(&to_do)
+                    pause_for_maker();
+                    receive_soon(&to_do)
                 } {
                     job.run();
                     if give_back.send(Some(job)).is_err() {
@@ -255,15 +255,15 @@ impl<'a> Crew<'a> {
     /// Simulates all these SMs up to a cycle. The calling thread runs `first` before it takes part.
     pub fn run(&self, shares: &mut [Vec<Core<'a>>], until: u64, first: impl FnOnce()) {
         let busy = |core: &Core<'a>| core.at < until && !core.waits;
-        let mut away = 0;
+        let mut in_progress = 0;
         for (number, share) in shares.iter_mut().enumerate() {
             if share.iter().any(busy) {
                 self.pile.send(Job::Sms(number, std::mem::take(share), until)).expect(LOST);
-                away += 1;
+                in_progress += 1;
             }
         }
         first();
-        self.work_off(away, |job| {
+        self.work_off(in_progress, |job| {
             if let Job::Sms(number, cores, _) = job {
                 shares[number] = cores;
             }
@@ -293,14 +293,14 @@ impl<'a> Crew<'a> {
             jobs -= 1;
         }
         for _ in 0..jobs {
-            put_back(soon(&self.done).flatten().expect(LOST));
+            put_back(receive_soon(&self.done).flatten().expect(LOST));
         }
     }
 }
 
 /// Receives the next value. It polls for a while before it blocks, because waking a thread up takes
 /// a large part of the time of a window.
-fn soon<T>(receiver: &Receiver<T>) -> Option<T> {
+fn receive_soon<T>(receiver: &Receiver<T>) -> Option<T> {
     for _ in 0..SPINS {
         if let Ok(next) = receiver.try_recv() {
             return Some(next);
@@ -314,6 +314,6 @@ fn soon<T>(receiver: &Receiver<T>) -> Option<T> {
 const SPINS: u32 = 2000;
 
 /// The duration for which a pausing thread sleeps at a time.
-const A_WHILE: Duration = Duration::from_micros(100);
+const PAUSE: Duration = Duration::from_micros(100);
 
 const LOST: &str = "a thread of the simulator is gone";

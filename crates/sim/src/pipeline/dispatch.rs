@@ -26,12 +26,12 @@ impl Sm<'_> {
     fn note_start(&mut self, id: FlightId, start: u64) {
         let &Flight { init, slot, age, step, .. } = self.flights.get(id);
         let read = start + init;
-        let aside = self.flights.aside_mut(id);
-        (aside.start, aside.init_end) = (start, read);
+        let details = self.flights.details_mut(id);
+        (details.start, details.init_end) = (start, read);
         self.sources_read((slot, age), step, read);
     }
 
-    /// Returns those of the ready warps whose next instruction goes to a unit that accepts no more
+    /// Returns the `ready` warps whose next instruction goes to a unit that accepts no more
     /// instructions from this sub-core.
     #[inline(always)]
     pub(super) fn without_room_for(&mut self, ready: WarpMask, sub_core: usize) -> WarpMask {
@@ -125,7 +125,7 @@ impl Sm<'_> {
         let &Flight { writes, slot, age, step, simple, .. } = self.flights.get(id);
         let slot = usize::from(slot);
         if !PLAIN && self.listening {
-            self.log.completed(self.flights.aside(id), self.now);
+            self.log.completed(self.flights.details(id), self.now);
         }
         self.flights.remove(id);
         let completed = if simple {

@@ -37,7 +37,7 @@ const _: () = assert!(size_of::<Flight>() <= 64);
 
 /// The data that only a few instructions need.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Aside {
+pub(super) struct FlightDetails {
     /// The cycle in which its unit started it, and the one in which the unit could take the next
     /// instruction.
     pub start: u64,
@@ -74,14 +74,14 @@ pub(super) const NONE: FlightId = FlightId::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Flights {
     all: Vec<Flight>,
-    aside: Vec<Aside>,
+    details: Vec<FlightDetails>,
     /// The entry that became free last; the others follow by `next`.
     free: FlightId,
 }
 
 impl Default for Flights {
     fn default() -> Self {
-        Self { all: Vec::new(), aside: Vec::new(), free: NONE }
+        Self { all: Vec::new(), details: Vec::new(), free: NONE }
     }
 }
 
@@ -103,7 +103,7 @@ impl Flights {
     fn grow(&mut self) {
         self.free = self.all.len() as FlightId;
         self.all.push(NEW);
-        self.aside.push(Aside::default());
+        self.details.push(FlightDetails::default());
     }
 
     #[inline]
@@ -122,12 +122,12 @@ impl Flights {
     }
 
     #[inline]
-    pub fn aside(&self, id: FlightId) -> &Aside {
-        &self.aside[id as usize]
+    pub fn details(&self, id: FlightId) -> &FlightDetails {
+        &self.details[id as usize]
     }
 
     #[inline]
-    pub fn aside_mut(&mut self, id: FlightId) -> &mut Aside {
-        &mut self.aside[id as usize]
+    pub fn details_mut(&mut self, id: FlightId) -> &mut FlightDetails {
+        &mut self.details[id as usize]
     }
 }

@@ -84,9 +84,9 @@ impl FrontEnd {
     /// Records that all instructions of a warp are complete, so that it ends when fetch passes it.
     /// Returns whether this was not recorded before.
     pub fn end_when_passed(&mut self, slot: usize) -> bool {
-        let news = !self.complete.has(slot);
+        let is_new = !self.complete.has(slot);
         self.complete |= WarpMask::slot(slot);
-        news
+        is_new
     }
 
     /// Removes and returns the warps that fetch has passed since the last call; these warps end.
@@ -203,17 +203,17 @@ impl FrontEnd {
         if let Some(slot) = decoded {
             self.decode(slot.into(), settings.buffer);
         }
-        let mut hungry = live - self.filled;
-        let busy = decoded.is_some() || !hungry.is_empty();
+        let mut unfilled = live - self.filled;
+        let busy = decoded.is_some() || !unfilled.is_empty();
         let mut left = settings.fetches;
         while left > 0 {
             let after = if self.last + 1 < self.slots { self.last + 1 } else { 0 };
-            let next = crate::policy::next_from(hungry, after);
+            let next = crate::policy::next_from(unfilled, after);
             if !self.complete.is_empty() {
                 self.pass(after, next);
             }
             let Some(slot) = next else { break };
-            hungry -= WarpMask::slot(slot);
+            unfilled -= WarpMask::slot(slot);
             self.last = slot;
             self.fetches = self.fetches.wrapping_add(1);
             left -= 1;
@@ -241,9 +241,9 @@ impl FrontEnd {
                 busy = true;
                 continue;
             }
-            let hungry = live - self.filled - self.missing;
+            let unfilled = live - self.filled - self.missing;
             let after = if self.last + 1 < self.slots { self.last + 1 } else { 0 };
-            let next = crate::policy::next_from(hungry, after);
+            let next = crate::policy::next_from(unfilled, after);
             if !self.complete.is_empty() {
                 self.pass(after, next);
             }

@@ -325,8 +325,8 @@ impl<'a> Gpu<'a> {
 
     /// Calls a function for each SM, like [`Self::cores`], for the loops that run in every cycle.
     #[inline]
-    pub fn each(&mut self, what: impl FnMut(&mut Core<'a>)) {
-        each(&mut self.shares, what);
+    pub fn each(&mut self, action: impl FnMut(&mut Core<'a>)) {
+        each(&mut self.shares, action);
     }
 
     /// Returns the number of sub-cores of an SM.
@@ -401,7 +401,7 @@ impl<'a> Gpu<'a> {
                     for policy in &mut *policies {
                         policy.ended(result.block).map_err(RunError::from)?;
                     }
-                    on_block(result, &sm.rooms[cta_slot]);
+                    on_block(result, &sm.resident_paths[cta_slot]);
                 }
             }
             self.may_place = self.place_blocks(supply)?;
@@ -440,7 +440,7 @@ impl<'a> Gpu<'a> {
         if let (Some(told), Some(lower)) = (&mut self.told, &self.lower) {
             lower
                 .samples()
-                .filter_map(|counted| told.news(counted, self.now))
+                .filter_map(|counted| told.sample_if_changed(counted, self.now))
                 .for_each(|news| observer.on(&Event::Sampled(news)));
         }
     }
@@ -457,9 +457,9 @@ impl<'a> Gpu<'a> {
     pub fn tell_to_the_end(&mut self, end: Cycle, observer: &mut dyn Observer) {
         self.pending.tell(observer);
         let (several, sub_cores) = (self.count > 1, self.sub_cores());
-        let mut there = self.shares.iter_mut().flatten().peekable();
+        let mut existing = self.shares.iter_mut().flatten().peekable();
         for index in 0..self.count {
-            if let Some(core) = there.next_if(|core| core.sm.index == index) {
+            if let Some(core) = existing.next_if(|core| core.sm.index == index) {
                 core.tell(several, observer);
             } else if self.listening && end > Cycle::ZERO {
                 if several {
@@ -506,7 +506,7 @@ impl<'a> Gpu<'a> {
         let now = self.now;
         let Core { sm, policies, next, .. } = self.core(index);
         let Some(cta_slot) = sm.blocks.free_cta_slot() else { return Ok(false) };
-        if !supply.next(&mut sm.rooms[cta_slot])? {
+        if !supply.next(&mut sm.resident_paths[cta_slot])? {
             return Ok(false);
         }
         if supply.layout().is_one() {
@@ -522,8 +522,8 @@ impl<'a> Gpu<'a> {
 
 /// Calls a function for every SM.
 #[inline]
-fn each<'a>(shares: &mut [Vec<Core<'a>>], mut what: impl FnMut(&mut Core<'a>)) {
+fn each<'a>(shares: &mut [Vec<Core<'a>>], mut action: impl FnMut(&mut Core<'a>)) {
     for share in shares {
-        share.iter_mut().for_each(&mut what);
+        share.iter_mut().for_each(&mut action);
     }
 }

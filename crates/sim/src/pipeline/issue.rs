@@ -13,7 +13,7 @@ use warpbound_core::program::{Access, Flow};
 use warpbound_trace::trace::{Event, Idle, Issue};
 
 impl Sm<'_> {
-    /// Simulates the issue slots of those of these sub-cores that are awake in this cycle. A
+    /// Simulates the issue slots of the sub-cores in this set that are awake in this cycle. A
     /// sub-core that issues may wake another one.
     #[inline(always)]
     pub(super) fn issue_on<const PLAIN: bool>(
@@ -24,27 +24,28 @@ impl Sm<'_> {
         while let Some(sub_core) = self.schedulers.next_awake(&mut sub_cores) {
             let fetched = self.fetched(self.schedulers.slots(sub_core));
             let wrong_path = fetched & self.front_end.wrong_path();
-            let there = fetched - wrong_path;
-            let ready = self.can_issue(there, sub_core);
+            let supplied = fetched - wrong_path;
+            let ready = self.can_issue(supplied, sub_core);
             let conserving = PLAIN || self.schedulers.conserves(sub_core);
             if conserving && (ready | wrong_path).is_empty() {
-                self.idle::<PLAIN>(sub_core, there, ready, PLAIN || self.code.sleeps);
+                self.idle::<PLAIN>(sub_core, supplied, ready, PLAIN || self.code.sleeps);
             } else {
-                self.issue::<PLAIN>(sub_core, &mut policies[sub_core], (there, ready, wrong_path))?;
+                self.issue::<PLAIN>(sub_core, &mut policies[sub_core], (supplied, ready, wrong_path))?;
             }
         }
         Ok(())
     }
 
-    /// Simulates the issue slot of one sub-core in this cycle. Of its warps, `there` are those that
-    /// no barrier, fence or atomic holds back and whose next instruction is in the buffer; `ready`
-    /// are those that can issue; `wrong_path` are those whose buffers hold other instructions.
+    /// Simulates the issue slot of one sub-core in this cycle. The masks contain warps of the
+    /// sub-core: `supplied` are those that no barrier, fence or atomic holds back and whose next
+    /// instruction is in the buffer, `ready` are those that can issue, and `wrong_path` are those
+    /// whose buffers hold other instructions.
     #[inline(never)]
     fn issue<const PLAIN: bool>(
         &mut self,
         sub_core: usize,
         policy: &mut AnyPolicy<'_>,
-        (there, ready, wrong_path): (WarpMask, WarpMask, WarpMask),
+        (supplied, ready, wrong_path): (WarpMask, WarpMask, WarpMask),
     ) -> Result<(), Box<ReplayError>> {
         let slots = self.schedulers.slots(sub_core);
         let conserving = PLAIN || self.schedulers.conserves(sub_core);
@@ -55,9 +56,9 @@ impl Sm<'_> {
         if !wrong_path.is_empty() {
             self.redirect_before(sub_core, policy, ready, wrong_path);
         }
-        let shown = if PLAIN { ready } else { self.willing(policy, ready) };
+        let visible = if PLAIN { ready } else { self.willing(policy, ready) };
         let view = self.schedulers.view(sub_core);
-        view.ready = shown;
+        view.ready = visible;
         let nothing = conserving && ready.is_empty() || live.is_empty();
         let chosen = if nothing { None } else { policy.choose(view)? };
         if !conserving {
@@ -65,7 +66,7 @@ impl Sm<'_> {
             self.schedulers.wake_at(sub_core, wake);
         }
         let Some(slot) = chosen else {
-            self.idle::<PLAIN>(sub_core, there, ready, false);
+            self.idle::<PLAIN>(sub_core, supplied, ready, false);
             return Ok(());
         };
         let idle = self.schedulers.end_idle(sub_core, self.now);
@@ -99,31 +100,31 @@ impl Sm<'_> {
     /// cycle.
     fn issue_more(&mut self, slot: usize, sub_core: usize, first_kind: u8) {
         for _ in 1..self.settings.issue.per_warp {
-            let there = self.fetched(WarpMask::slot(slot)) - self.front_end.wrong_path();
+            let supplied = self.fetched(WarpMask::slot(slot)) - self.front_end.wrong_path();
             let same = self.settings.issue.distinct_units && self.warps.next(slot).kind == first_kind;
-            if same || self.can_issue(there, sub_core).is_empty() {
+            if same || self.can_issue(supplied, sub_core).is_empty() {
                 break;
             }
             self.issue_next::<false>(slot, sub_core);
         }
     }
 
-    /// Returns those of these warps that have an instruction in their buffer and that no barrier,
+    /// Returns the warps in this set that have an instruction in their buffer and that no barrier,
     /// fence or atomic holds back.
     #[inline(always)]
     fn fetched(&self, warps: WarpMask) -> WarpMask {
         (self.blocks.live() & warps & self.front_end.filled()) - self.blocks.at_barrier() - self.warps.held()
     }
 
-    /// Returns those of these warps, whose next instruction is in the buffer, that can issue it.
+    /// Returns the `supplied` warps, whose next instruction is in the buffer, that can issue it.
     #[inline(always)]
-    fn can_issue(&mut self, there: WarpMask, sub_core: usize) -> WarpMask {
-        let ready = there & self.warps.clear();
+    fn can_issue(&mut self, supplied: WarpMask, sub_core: usize) -> WarpMask {
+        let ready = supplied & self.warps.clear();
         if ready.is_empty() { ready } else { ready - self.without_room_for(ready, sub_core) }
     }
 
-    /// Returns those of these warps that the policy sees. Warps whose control codes request
-    /// a yield are left out if another warp is ready.
+    /// Returns the `ready` warps that the policy sees. Warps whose control codes request a yield
+    /// are left out if another warp is ready.
     fn willing(&self, policy: &AnyPolicy<'_>, ready: WarpMask) -> WarpMask {
         let Some(yielding) = self.warps.yielding() else { return ready };
         let willing = ready - yielding;
@@ -245,18 +246,25 @@ impl Sm<'_> {
         }
     }
 
-    /// Accounts for a cycle in which a sub-core issues nothing. Of its warps, `there` are those
-    /// that no barrier, fence or atomic holds back and whose next instruction is in the buffer;
-    /// `ready` are those that could have issued. `sleeps` says that the sub-core can sleep until
-    /// something changes for it. A fence or an atomic holds a warp back as a register does.
+    /// Accounts for a cycle in which a sub-core issues nothing. The masks contain warps of the
+    /// sub-core: `supplied` are those that no barrier, fence or atomic holds back and whose next
+    /// instruction is in the buffer, and `ready` are those that could have issued. `sleeps` says
+    /// that the sub-core can sleep until something changes for it. A fence or an atomic holds a
+    /// warp back as a register does.
     #[inline(always)]
-    fn idle<const PLAIN: bool>(&mut self, sub_core: usize, there: WarpMask, ready: WarpMask, sleeps: bool) {
+    fn idle<const PLAIN: bool>(
+        &mut self,
+        sub_core: usize,
+        supplied: WarpMask,
+        ready: WarpMask,
+        sleeps: bool,
+    ) {
         let slots = self.schedulers.slots(sub_core);
         let (live, clear) = (self.blocks.live() & slots, self.warps.clear());
         let stalled = Stalled {
             ready,
-            no_room: there & clear,
-            awaiting: (there - clear) | (self.warps.held() & live),
+            no_room: supplied & clear,
+            awaiting: (supplied - clear) | (self.warps.held() & live),
             at_barrier: self.blocks.at_barrier() & slots,
             live,
         };
@@ -293,7 +301,7 @@ impl Sm<'_> {
         let slot = usize::from(slot);
         let (block, warp) = self.blocks.warp(slot);
         let at = Cycle::new(self.now);
-        self.flights.aside_mut(id).entry = self.log.issued(Issue {
+        self.flights.details_mut(id).entry = self.log.issued(Issue {
             block,
             slot,
             sub_core: sub_core as u8,

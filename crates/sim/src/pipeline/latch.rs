@@ -47,8 +47,8 @@ impl<T: Waiting> Latch<T> {
     }
 
     #[inline(always)]
-    pub fn put(&mut self, place: LatchEntry, what: T) {
-        self.waiting[place.index()] = what;
+    pub fn put(&mut self, place: LatchEntry, value: T) {
+        self.waiting[place.index()] = value;
         self.full.insert(place);
     }
 

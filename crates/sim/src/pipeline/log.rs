@@ -6,14 +6,14 @@
 
 use std::ops::Range;
 
-use super::flight::Aside;
+use super::flight::FlightDetails;
 use warpbound_core::base::Cycle;
 use warpbound_trace::trace::{Event, Issue, Observer};
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     event: Event,
-    /// Whether all of it is known.
+    /// Whether the event is complete: all its cycles are known.
     complete: bool,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Log {
     /// The events in the order in which they were decided: first those that have been emitted, then
     /// those that are settled (every event up to them is complete), then the rest.
     entries: Vec<Entry>,
-    told: usize,
+    emitted: usize,
     settled: usize,
     /// The number of entries that have been dropped before the first of these; it wraps around.
     passed: u32,
@@ -37,7 +37,7 @@ pub(super) struct Log {
 pub(super) struct Settled {
     entries: Vec<Entry>,
     /// The events before this index have been emitted.
-    told: usize,
+    emitted: usize,
     /// The cycles in which events became settled, in ascending order, and the range of these
     /// events.
     runs: Vec<(u64, Range<usize>)>,
@@ -50,7 +50,7 @@ impl Settled {
 
     /// Returns whether there is no event to be emitted.
     pub fn is_empty(&self) -> bool {
-        self.told == self.entries.len()
+        self.emitted == self.entries.len()
     }
 
     /// Emits the events of a run.
@@ -60,13 +60,13 @@ impl Settled {
 
     /// Emits all events.
     pub fn tell_all(&self, observer: &mut dyn Observer) {
-        self.tell(self.told..self.entries.len(), observer);
+        self.tell(self.emitted..self.entries.len(), observer);
     }
 
     pub fn clear(&mut self) {
         self.entries.clear();
         self.runs.clear();
-        self.told = 0;
+        self.emitted = 0;
     }
 }
 
@@ -87,7 +87,7 @@ impl Log {
     }
 
     /// Records that an instruction is complete.
-    pub fn completed(&mut self, flight: &Aside, done: u64) {
+    pub fn completed(&mut self, flight: &FlightDetails, done: u64) {
         let place = flight.entry.wrapping_sub(self.passed) as usize;
         if let Some(Entry { event: Event::Issued(issue), complete }) = self.entries.get_mut(place) {
             issue.start = Cycle::new(flight.start);
@@ -99,15 +99,15 @@ impl Log {
 
     /// Returns whether no event waits.
     pub fn is_empty(&self) -> bool {
-        self.told == self.entries.len()
+        self.emitted == self.entries.len()
     }
 
     /// Emits all events that are settled.
     pub fn tell(&mut self, observer: &mut dyn Observer) {
         self.settle();
-        self.entries[self.told..self.settled].iter().for_each(|entry| observer.on(&entry.event));
-        self.told = self.settled;
-        self.forget_told();
+        self.entries[self.emitted..self.settled].iter().for_each(|entry| observer.on(&entry.event));
+        self.emitted = self.settled;
+        self.drop_emitted();
     }
 
     /// Records which events became settled in the cycle `now`, at its end.
@@ -132,30 +132,30 @@ impl Log {
         debug_assert!(empty.is_empty() && empty.runs.is_empty());
         std::mem::swap(&mut self.runs, &mut empty.runs);
         empty.entries.clear();
-        if self.entries.len() - self.settled > self.settled - self.told {
-            empty.entries.extend_from_slice(&self.entries[self.told..self.settled]);
+        if self.entries.len() - self.settled > self.settled - self.emitted {
+            empty.entries.extend_from_slice(&self.entries[self.emitted..self.settled]);
             for (_, run) in &mut empty.runs {
-                *run = run.start - self.told..run.end - self.told;
+                *run = run.start - self.emitted..run.end - self.emitted;
             }
-            empty.told = 0;
-            self.told = self.settled;
-            self.forget_told();
+            empty.emitted = 0;
+            self.emitted = self.settled;
+            self.drop_emitted();
             return;
         }
-        empty.told = self.told;
+        empty.emitted = self.emitted;
         std::mem::swap(&mut self.entries, &mut empty.entries);
         self.entries.extend_from_slice(&empty.entries[self.settled..]);
         empty.entries.truncate(self.settled);
         self.passed = self.passed.wrapping_add(self.settled as u32);
-        (self.told, self.settled) = (0, 0);
+        (self.emitted, self.settled) = (0, 0);
     }
 
     /// Drops the emitted events if there are enough of them to be worth moving the rest.
-    fn forget_told(&mut self) {
-        if self.told > KEPT && self.told > self.entries.len() / 2 {
-            self.entries.drain(..self.told);
-            self.passed = self.passed.wrapping_add(self.told as u32);
-            (self.told, self.settled) = (0, 0);
+    fn drop_emitted(&mut self) {
+        if self.emitted > KEPT && self.emitted > self.entries.len() / 2 {
+            self.entries.drain(..self.emitted);
+            self.passed = self.passed.wrapping_add(self.emitted as u32);
+            (self.emitted, self.settled) = (0, 0);
         }
     }
 }
@@ -169,9 +169,9 @@ mod tests {
 
     /// The order in which instructions issued, and when they completed.
     #[derive(Default)]
-    struct Heard(Vec<(u32, u64)>);
+    struct Received(Vec<(u32, u64)>);
 
-    impl Observer for Heard {
+    impl Observer for Received {
         fn needs(&self) -> Needs {
             Needs::IN_ORDER
         }
@@ -203,9 +203,9 @@ mod tests {
     /// Checks that all events are emitted in order, whether they are taken in pieces or emitted at
     /// once.
     #[test]
-    fn what_is_handed_over_is_all_of_it_in_order() {
+    fn all_events_are_handed_over_in_order() {
         for slow in [1, 3, 700, 5000] {
-            let (mut log, mut handed, mut heard) = (Log::default(), Settled::default(), Heard::default());
+            let (mut log, mut handed, mut heard) = (Log::default(), Settled::default(), Received::default());
             let mut pending = Vec::new();
             let mut copied = 0;
             for n in 0..5000_u32 {
@@ -214,14 +214,17 @@ mod tests {
                 pending.push((n + if n % 1000 == 0 { slow } else { n % 3 }, n, entry));
                 pending.retain(|&(due, index, entry)| {
                     if due <= n {
-                        log.completed(&Aside { entry, ..Aside::default() }, (index + 1).into());
+                        log.completed(
+                            &FlightDetails { entry, ..FlightDetails::default() },
+                            (index + 1).into(),
+                        );
                     }
                     due > n
                 });
                 if n % 10 == 9 {
                     log.settle_at(n.into());
                     log.take_settled(&mut handed);
-                    copied += handed.entries.len() - handed.told;
+                    copied += handed.entries.len() - handed.emitted;
                     handed.runs.drain(..).for_each(|(_, run)| {
                         handed.entries[run].iter().for_each(|entry| heard.on(&entry.event));
                     });
@@ -229,11 +232,11 @@ mod tests {
                 }
             }
             pending.drain(..).for_each(|(_, index, entry)| {
-                log.completed(&Aside { entry, ..Aside::default() }, (index + 1).into());
+                log.completed(&FlightDetails { entry, ..FlightDetails::default() }, (index + 1).into());
             });
             log.settle();
             log.take_settled(&mut handed);
-            copied += handed.entries.len() - handed.told;
+            copied += handed.entries.len() - handed.emitted;
             handed.tell_all(&mut heard);
             assert!(heard.0.into_iter().eq((0..5000).map(|n| (n, u64::from(n) + 1))), "{slow}");
             assert_eq!(copied, 5000);

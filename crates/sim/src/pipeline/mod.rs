@@ -8,14 +8,14 @@
 //! available to the stage before it in the same cycle:
 //!
 //! ```text
-//!  replies of memory          load_store/
-//!  write-back                 results reach registers, hazards are lifted   (completions.rs, warps/)
-//!  load/store unit            transactions are sent, accesses start         (load_store/, first_level.rs)
-//!  blocks                     end, and make room                            (../blocks/)
-//!  operand collector          operands are read                             (collector.rs)
-//!  units                      instructions start, with the next cycle       (units.rs)
-//!  issue                      each sub-core's policy decides                (schedulers.rs, warps/)
-//!  fetch                      instruction buffers are filled                (front_end.rs)
+//!  replies of memory   load_store/
+//!  write-back          results reach registers, hazards are lifted   (completions.rs, warps/)
+//!  load/store unit     transactions are sent, accesses start         (load_store/, first_level.rs)
+//!  blocks              end, and make room                            (../blocks/)
+//!  operand collector   operands are read                             (collector.rs)
+//!  units               instructions start, with the next cycle       (units.rs)
+//!  issue               each sub-core's policy decides                (schedulers.rs, warps/)
+//!  fetch               instruction buffers are filled                (front_end.rs)
 //! ```
 //!
 //! Each stage owns its state. Its inputs are method calls that carry all the data it needs, and
@@ -29,8 +29,8 @@
 //! collector, the cycle in which each operand is read is known, and when it enters a unit, the
 //! cycle of its result. A sub-core that issues nothing sleeps until something changes for it. The
 //! load/store unit computes in advance when the banks of shared memory have served an access, and
-//! it can run through cycles alone while nothing happens elsewhere. Only the instructions that
-//! compete for a resource (an entry in the collector or behind it, a bus, a bank that is written)
+//! it can run through cycles alone while nothing happens elsewhere. Some instructions compete for a
+//! resource: an entry in the collector or behind it, a bus, or a bank that is written. Only these
 //! take part in the cycles in which the winner is selected.
 //!
 //! `gpu.rs` contains several SMs, the supply of their blocks and the memory behind them;
@@ -131,7 +131,7 @@ struct Sm<'a> {
     blocks: Blocks,
     /// The paths of the resident blocks, by CTA slot. The paths of warps that have begun are not
     /// here but with the warps.
-    rooms: Vec<BlockPaths>,
+    resident_paths: Vec<BlockPaths>,
     log: Log,
     /// The counter values of the last sample, if an observer requests samples.
     told: Option<Box<Told>>,
@@ -185,7 +185,7 @@ impl<'a> Sm<'a> {
             units: Units::new(times, settings.result_buses, settings.write_back),
             load_store: settings.load_store.map(load_store),
             blocks: Blocks::new(layout),
-            rooms: vec![BlockPaths::default(); layout.cta_slots()],
+            resident_paths: vec![BlockPaths::default(); layout.cta_slots()],
             log: Log::default(),
             told: None,
         }

@@ -25,7 +25,7 @@ impl PendingEvents {
 
     /// Takes the settled events of SMs. All earlier events must have been emitted.
     pub fn take<'c, 'a: 'c>(&mut self, cores: impl Iterator<Item = &'c mut Core<'a>>) {
-        debug_assert!(self.order.is_empty(), "events are told in the order in which they happened");
+        debug_assert!(self.order.is_empty(), "all earlier events have been emitted");
         for core in cores {
             let number = core.sm.index;
             if !core.sm.keeps_order {

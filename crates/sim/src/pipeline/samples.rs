@@ -11,7 +11,7 @@ pub(super) struct Told(Vec<Counted>);
 impl Told {
     /// Returns the sample of a part, whose counters have these values at the end of a cycle, or
     /// `None` if they have not changed.
-    pub fn news(&mut self, counted: Counted, now: u64) -> Option<Sample> {
+    pub fn sample_if_changed(&mut self, counted: Counted, now: u64) -> Option<Sample> {
         match self.0.iter_mut().find(|last| last.is_of_same_part(&counted)) {
             Some(last) if *last == counted => return None,
             Some(last) => *last = counted,
@@ -27,8 +27,8 @@ impl Sm<'_> {
         let Some(told) = &mut self.told else { return };
         let fetch = self.front_end.sample(self.blocks.live()).map(Counted::Fetch).into_iter();
         let caches = self.load_store.iter().flat_map(|unit| unit.samples());
-        for news in fetch.chain(caches).filter_map(|counted| told.news(counted, self.now)) {
-            self.log.add(Event::Sampled(news));
+        for sample in fetch.chain(caches).filter_map(|counted| told.sample_if_changed(counted, self.now)) {
+            self.log.add(Event::Sampled(sample));
         }
     }
 }

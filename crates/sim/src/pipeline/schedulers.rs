@@ -169,8 +169,7 @@ impl Schedulers {
         self.awake = EVERY;
     }
 
-    /// Wakes those of these sub-cores, given as a mask, that waited for room in the queues of
-    /// units.
+    /// Wakes the sub-cores in this mask that waited for room in the queues of units.
     #[inline(always)]
     pub fn wake_for_room(&mut self, sub_cores: u32) {
         self.awake |= sub_cores & self.without_room;

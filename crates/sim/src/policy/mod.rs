@@ -267,7 +267,7 @@ pub(super) fn next_from(warps: WarpMask, from: usize) -> Option<usize> {
 
 /// The selection of a policy, with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as SchedulerKind")]
+#[allow(missing_docs, reason = "the variants are those of `SchedulerKind`")]
 pub enum PolicySetup {
     Gto,
     Lrr,

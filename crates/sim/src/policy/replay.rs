@@ -59,7 +59,7 @@ pub enum ReplayFault {
     SlotTaken(WarpId),
     /// These warps have instructions left after the block's last line.
     EndsEarly(Vec<WarpId>),
-    /// The block has ended, but this decision was left.
+    /// The block has ended, but its section has a further decision.
     GoesOn,
 }
 

@@ -185,13 +185,13 @@ mod tests {
     #[test]
     fn sections_and_comments() {
         let schedule = parse("# head\n0 0\n2 1 # why\n\nblock 3\n0 1\nblock 1\n").unwrap();
-        let of = |block| {
+        let decisions_of = |block| {
             let decisions = schedule.section(BlockId::new(block)).iter();
             decisions.map(|d| (d.cycle.get(), d.warp.get(), d.line)).collect::<Vec<_>>()
         };
-        assert_eq!(of(0), [(0, 0, 2), (2, 1, 3)]);
-        assert_eq!(of(3), [(0, 1, 6)]);
-        assert_eq!((of(1), of(2)), (vec![], vec![]));
+        assert_eq!(decisions_of(0), [(0, 0, 2), (2, 1, 3)]);
+        assert_eq!(decisions_of(3), [(0, 1, 6)]);
+        assert_eq!((decisions_of(1), decisions_of(2)), (vec![], vec![]));
     }
 
     #[test]

@@ -5,15 +5,15 @@ use crate::SLOTS;
 use warpbound_core::base::{Cycle, WarpMask};
 
 /// The two-level policy: an active set of N warps, served in loose round robin. A warp whose next
-/// instruction waits for a load from global memory goes to the tail of the pending queue, and the
-/// first pending warp that does not wait for one replaces it in the same cycle.
+/// instruction waits for a load from global memory goes to the tail of the pending queue. In the
+/// same cycle, the first pending warp that does not wait for such a load replaces it.
 ///
 /// The details are defined as follows:
 /// * At first all warps are pending, by age; the first N become active before the first decision.
 ///   The warps of a block that becomes resident later go to the tail.
-/// * A warp waits for global memory while some register that its next instruction needs (also a
-///   destination, where hazards include WAW) was last written by a load from global or local
-///   memory, an atomic with a result or an asynchronous copy, and is not yet available.
+/// * A warp waits for global memory while some register that its next instruction needs is not yet
+///   available and was last written by a load from global or local memory, an atomic with a result
+///   or an asynchronous copy. Where hazards include WAW, destinations count as needed too.
 /// * A warp that waits at a barrier is treated like one that waits for global memory: it leaves the
 ///   active set and is not taken from the queue. Otherwise N warps at a barrier would keep out the
 ///   others, for which they wait.

@@ -8,9 +8,9 @@ use warpbound_core::diag::printable;
 
 /// Writes a header and lines of the form `block,warp,index,pc,issue,start,done,unit,line,text`.
 /// Times are those of the SM. `pc` is the index of the instruction in the program, and `unit` is
-/// the name of the unit, with several sub-cores that of its instance ([`UnitInstances`]). `line`
-/// (from 1; 0 if unknown) and `text` are those of the instruction in its source. Fields are quoted
-/// as RFC 4180 requires, where necessary.
+/// the name of the unit or, with several sub-cores, the name of its instance ([`UnitInstances`]).
+/// `line` (from 1; 0 if unknown) and `text` are those of the instruction in its source. Fields are
+/// quoted as RFC 4180 requires, where necessary.
 pub struct CsvTrace<'a> {
     out: &'a mut dyn Write,
     units: UnitInstances,
@@ -80,8 +80,8 @@ impl CsvTrace<'_> {
     }
 }
 
-/// Quotes a field of a CSV file as RFC 4180 requires, and keeps spreadsheets from taking it for a
-/// formula.
+/// Quotes a field of a CSV file as RFC 4180 requires, and prevents spreadsheets from interpreting
+/// it as a formula.
 pub fn quoted(field: &str) -> Cow<'_, str> {
     let field = match is_formula(field) {
         true => Cow::Owned(format!("'{}", printable(field))),
@@ -94,8 +94,8 @@ pub fn quoted(field: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns whether a spreadsheet would take a text for a formula: it begins with such a sign and is
-/// not a number.
+/// Returns whether a spreadsheet would interpret a text as a formula: it begins with the sign of a
+/// formula and is not a number.
 fn is_formula(field: &str) -> bool {
     field.starts_with(['=', '+', '-', '@', '\t', '\r']) && field.parse::<f64>().is_err()
 }

@@ -39,7 +39,7 @@ impl IpointMap {
     }
 }
 
-/// A warp's passing of an ipoint.
+/// The passage of a warp through an ipoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// The number of the ipoint.
@@ -56,7 +56,7 @@ pub struct Passed {
 
 /// Receives the ipoints that are passed; those of each SM in the order of time.
 pub trait PassedSink {
-    /// Receives the passing of an ipoint.
+    /// Receives the passage of a warp through an ipoint.
     fn passed(&mut self, passed: Passed);
 
     /// Receives a block that became resident on an SM; its warps have consecutive slots from
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_come_when_their_time_has_come_and_before_what_takes_their_slot() {
+    fn ends_are_sorted_by_time_and_precede_the_next_warp_of_their_slot() {
         let map = IpointMap::new([(Pc::new(0), 0)], 1);
         let names = ["a".to_owned(), "end".to_owned()];
         let mut out = Vec::new();

@@ -2,9 +2,9 @@
 //!
 //! There is one row per instruction. Its lane 0 has the stages `Q` (issued, waits for its unit),
 //! `X` (its initiation occupies the unit) and `L` (its result is in flight: the pipelined latency,
-//! or memory). Its lane 1, which the viewer shows over the first lane or below it, has one stage
-//! for as long as `X`, whose name is that of the unit, with several sub-cores that of its instance.
-//! The label names the unit too.
+//! or memory). Its lane 1, which the viewer shows over the first lane or below it, has one stage,
+//! which lasts as long as `X`. The name of this stage is that of the unit or, with several
+//! sub-cores, that of its instance. The label names the unit too.
 //!
 //! The format requires its commands in the order of time. As an instruction's stages follow its
 //! issue, the stages that are still to come are kept; their number is bounded by the instructions

@@ -26,7 +26,7 @@ pub struct LostCycles {
 
 /// The instructions in flight on an SM.
 #[derive(Clone, Debug, Default)]
-struct OfSm {
+struct InFlight {
     /// For each slot and register, the cycle in which its value is available, and the instruction
     /// that writes it.
     writers: Vec<(Cycle, Option<Pc>)>,
@@ -37,7 +37,7 @@ struct OfSm {
 /// Attributes every idle cycle to an instruction.
 pub struct StallProfile<'a> {
     table: &'a TimingTable,
-    sms: Vec<OfSm>,
+    sms: Vec<InFlight>,
     /// The SM of the present events.
     sm: usize,
     /// The causes, by the instruction that waited; the last element is for cycles without such an
@@ -49,7 +49,12 @@ impl<'a> StallProfile<'a> {
     /// Creates an empty profile of a program on a machine.
     #[inline]
     pub fn new(table: &'a TimingTable) -> Self {
-        Self { table, sms: vec![OfSm::default()], sm: 0, lost: vec![Vec::new(); table.instrs().len() + 1] }
+        Self {
+            table,
+            sms: vec![InFlight::default()],
+            sm: 0,
+            lost: vec![Vec::new(); table.instrs().len() + 1],
+        }
     }
 
     /// Returns every cause, the costliest first; equal ones by reason and position in the program.
@@ -107,13 +112,13 @@ impl StallProfile<'_> {
     fn on_sm(&mut self, sm: usize) {
         self.sm = sm;
         if sm >= self.sms.len() {
-            self.sms.resize_with(sm + 1, OfSm::default);
+            self.sms.resize_with(sm + 1, InFlight::default);
         }
     }
 
     fn issued(&mut self, issue: &Issue) {
         let regs = self.table.regs();
-        let OfSm { writers, last } = &mut self.sms[self.sm];
+        let InFlight { writers, last } = &mut self.sms[self.sm];
         if writers.len() < (issue.slot + 1) * regs {
             writers.resize((issue.slot + 1) * regs, (Cycle::ZERO, None));
         }

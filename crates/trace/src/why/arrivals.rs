@@ -47,8 +47,8 @@ impl Arrivals {
     /// Returns the instructions that arrived at a barrier that released these warps, in the order
     /// of their issue.
     pub fn released(&mut self, id: u8, slots: WarpMask) -> Vec<u32> {
-        let is_it = |barrier: &Barrier| barrier.id == id && barrier.waiting == slots;
-        if let Some(at) = self.complete.iter().position(is_it) {
+        let matches = |barrier: &Barrier| barrier.id == id && barrier.waiting == slots;
+        if let Some(at) = self.complete.iter().position(matches) {
             return self.complete.remove(at).arrivals;
         }
         let at = self.open.iter().position(|barrier| barrier.id == id);

@@ -83,7 +83,7 @@ pub(super) enum Cause {
     Release(u32),
     /// The result of this instruction became available.
     Result(u32),
-    /// This instruction had read its sources, for which control codes wait.
+    /// This instruction had read its sources, an event for which control codes wait.
     Read(u32),
 }
 
@@ -340,19 +340,19 @@ impl Sm {
     fn ready(&self, issue: &Issue, rules: &Rules<'_>) -> (u64, Cause) {
         let at = issue.issue.get();
         let slot = &self.slots[issue.slot];
-        let (free, why) = match (slot.released, slot.last) {
+        let (free, cause) = match (slot.released, slot.last) {
             (Some(release), _) => (self.openings[release as usize].at, Cause::Release(release)),
             (None, NONE) => (self.blocks[slot.block as usize].at + rules.start_cost, Cause::Start),
             (None, last) => (self.after(last, rules), Cause::Before(last)),
         };
         // the stall count of a barrier extends beyond its release
-        let (free, why) = match slot.last {
-            NONE => (free, why),
+        let (free, cause) = match slot.last {
+            NONE => (free, cause),
             last => {
                 if self.after(last, rules) > free {
                     (self.after(last, rules), Cause::Before(last))
                 } else {
-                    (free, why)
+                    (free, cause)
                 }
             }
         };
@@ -369,7 +369,7 @@ impl Sm {
         match results.chain(signals).filter(|&(done, ..)| done <= at).max() {
             Some((done, writer, false)) if done > free => (done, Cause::Result(writer)),
             Some((read, reader, true)) if read > free => (read, Cause::Read(reader)),
-            _ => (free, why),
+            _ => (free, cause),
         }
     }
 
@@ -422,8 +422,8 @@ impl Sm {
         let block = self.slots[first].block;
         let at = release.at.get();
         let arrivals = self.blocks[block as usize].arrivals.released(release.barrier, release.slots);
-        let last = |is_it: &dyn Fn(&Record) -> bool| {
-            arrivals.iter().rev().copied().find(|&arrival| is_it(&self.issued[arrival as usize]))
+        let last = |matches: &dyn Fn(&Record) -> bool| {
+            arrivals.iter().rev().copied().find(|&arrival| matches(&self.issued[arrival as usize]))
         };
         let (from, to) = self.blocks[block as usize].slots;
         let others = self.slots[from..to].iter().map(|slot| slot.last);

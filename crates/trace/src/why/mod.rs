@@ -30,11 +30,12 @@
 //! Often several things end in the same cycle. The rule is the same everywhere:
 //! * An instruction that starts in the cycle of its issue waits for its issue, not for its unit.
 //! * An instruction is ready because of the first of these that is tight: the start of its block,
-//!   its warp's issue in the cycle before, a barrier, a result. The earlier in this list, the
-//!   harder the cause is to remove: no result is made responsible for a cycle that issuing one
-//!   instruction after the other takes anyway.
-//! * Of several results, arrivals at a barrier, or last results of a block, that of the instruction
-//!   issued last counts (in the same cycle that of the later sub-core).
+//!   its warp's issue in the cycle before, a barrier, a result. A cause that is earlier in this
+//!   list is harder to remove. For example, no result is made responsible for a cycle that the
+//!   issue of one instruction after the other takes anyway.
+//! * If there are several results, arrivals at a barrier, or last results of a block, the one of
+//!   the instruction issued last counts (among those issued in the same cycle, the one of the last
+//!   sub-core).
 //!
 //! # What it is not
 //! The path is *one* chain of causes of this schedule. Shortening something on it need not shorten
@@ -45,11 +46,11 @@
 //! If an event does not show what an instruction waited for, the link names the place where it
 //! waited: [`Kind::Dispatch`] between issue and start (operand collector, result buses, the
 //! load/store unit), [`Kind::Memory`] from the start of an access to its last answer. Consider the
-//! cycles from that in which all registers of an instruction were available to that of its issue. A
-//! cycle in which its sub-core issued another warp is [`Kind::Slot`], whatever else may have
-//! delayed the instruction then. In a cycle without an issue the engine's stall reason decides:
-//! [`Kind::UnitFull`], [`Kind::Fetch`], [`Kind::Turn`]; if that reason concerns only other warps,
-//! the instruction was not fetched, or, without a front end, was held ([`Kind::Held`]). With
+//! cycles from the one in which all registers of an instruction were available to the one of its
+//! issue. A cycle in which its sub-core issued another warp is [`Kind::Slot`], whatever else may
+//! have delayed the instruction then. In a cycle without an issue the engine's stall reason
+//! decides: [`Kind::UnitFull`], [`Kind::Fetch`], [`Kind::Turn`]; if that reason concerns only other
+//! warps, the instruction was not fetched, or, without a front end, was held ([`Kind::Held`]). With
 //! several SMs the path is that of the SM that ends last; among equal ones the first.
 //!
 //! # Memory
@@ -74,37 +75,37 @@ use warpbound_core::base::{BlockId, Cycle, Cycles, Pc, WarpId};
 use warpbound_core::machine::Machine;
 use warpbound_core::program::TimingTable;
 
-/// What a link of the path is.
+/// The cause of a link of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Until the result of an instruction, from the end of its initiation.
+    /// The time from the end of the initiation of an instruction to its result.
     Latency,
-    /// Until an access to memory is answered; machines with a load/store unit only.
+    /// The time until an access to memory is answered, on machines with a load/store unit.
     Memory,
-    /// The initiation of an instruction for whose result was waited.
+    /// The initiation of an instruction whose result an event waited for.
     Initiation,
-    /// The initiation of another instruction, while the unit was wanted.
+    /// The initiation of another instruction, while an instruction waited for the unit.
     #[serde(rename = "unit-busy")]
     Unit,
-    /// The issue of the instruction before, in the same warp.
+    /// The issue of the previous instruction of the same warp.
     Issue,
-    /// Ready, but other warps were issued.
+    /// The instruction was ready, but other warps issued.
     #[serde(rename = "issue-slot")]
     Slot,
-    /// Ready, and nothing was issued: the policy let the slot pass.
+    /// The instruction was ready, and the policy issued nothing.
     Turn,
-    /// From the start of the last arrival's barrier instruction until its release.
+    /// The time from the start of the barrier instruction of the last arrival to the release.
     Barrier,
-    /// From issue to start, where the machine has more between them than a queue.
+    /// The time from issue to start, on machines that have more than a queue between them.
     Dispatch,
-    /// Its unit took no more instructions.
+    /// The unit of the instruction took no more instructions.
     UnitFull,
     /// A fence or an atomic under way held the warp.
     Held,
-    /// Its instruction was not fetched yet.
+    /// The instruction was not fetched yet.
     Fetch,
-    /// Placing and starting blocks, and ending the launch.
+    /// The placement and the start of blocks, and the end of the launch.
     Launch,
 }
 
@@ -189,7 +190,7 @@ pub struct Executed {
 pub struct Link {
     /// Its first cycle.
     pub from: Cycle,
-    /// The first cycle that is not part of it.
+    /// The first cycle after the link.
     pub to: Cycle,
     /// Its cause.
     pub kind: Kind,

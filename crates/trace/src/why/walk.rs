@@ -70,8 +70,8 @@ pub(super) fn back(sm: &Sm, rules: &Rules<'_>, end: u64, found: &mut Found) -> V
     let last = |block: &u32| sm.blocks[*block as usize].last;
     let ended = (0..sm.blocks.len() as u32).filter(|&block| sm.blocks[block as usize].end == Some(end));
     let mut at = ended.max_by_key(|block| last(block).wrapping_add(1)).map(At::End);
-    while let Some(here) = at {
-        at = walk.before(here);
+    while let Some(event) = at {
+        at = walk.before(event);
     }
     walk.spend(sm.since, Kind::Launch, None);
     walk.links.reverse();
@@ -96,15 +96,15 @@ impl Walk<'_> {
     }
 
     /// Attributes the cycles since `from` to this cause.
-    fn spend(&mut self, from: u64, kind: Kind, of: Option<u32>) {
+    fn spend(&mut self, from: u64, kind: Kind, record: Option<u32>) {
         let from = from.max(self.sm.since);
         if from >= self.now {
             return;
         }
-        let of = of.map(|of| self.sm.executed(of));
-        let waiting = self.waiting.filter(|_| self.waiting != of);
+        let executed = record.map(|record| self.sm.executed(record));
+        let waiting = self.waiting.filter(|_| self.waiting != executed);
         let (from_cycle, to) = (Cycle::new(from), Cycle::new(self.now));
-        self.links.push(Link { from: from_cycle, to, kind, of, waiting });
+        self.links.push(Link { from: from_cycle, to, kind, of: executed, waiting });
         self.now = from;
     }
 
@@ -240,12 +240,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Does the same as [`Self::spend`], for an instruction that itself waits; adjacent periods
-    /// with the same cause form one link.
+    /// Attributes the cycles since `from` like [`Self::spend`], to the wait of this instruction
+    /// itself. Adjacent periods with the same cause form one link.
     fn spend_on(&mut self, from: u64, kind: Kind, number: u32) {
-        let of = Some(self.sm.executed(number));
+        let executed = Some(self.sm.executed(number));
         match self.links.last_mut() {
-            Some(link) if link.kind == kind && link.of == of && link.from.get() == self.now => {
+            Some(link) if link.kind == kind && link.of == executed && link.from.get() == self.now => {
                 link.from = Cycle::new(from);
                 self.now = from;
             }

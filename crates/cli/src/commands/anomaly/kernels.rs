@@ -81,7 +81,7 @@ fn kernel(
     let blocks = u64::from(kernel.workload.blocks());
     let replays = blocks * points.len() as u64 * policies.len() as u64;
     session.progress.begin(label, Some(replays), "replays of blocks");
-    let mut source = kernel.workload.source(common.watched(&base), &session.monitor)?;
+    let mut source = kernel.workload.source(common.functional_options(&base), &session.monitor)?;
     let threads = args.jobs.unwrap_or_else(resources::threads);
     let makespans =
         sweep(&mut source, &points, policies, threads, &session.monitor).map_err(|error| match error {
@@ -152,7 +152,7 @@ fn points(sweep: &Sweep, common: &Common, kernel: &LoadedKernel) -> Result<Vec<P
 }
 
 /// Checks that only one block is resident at a time; otherwise a simulation block by block would
-/// not be that of the launch.
+/// give other times than the launch.
 fn one_block_at_a_time(kernel: &LoadedKernel, points: &[Point]) -> Result<(), Diagnostics> {
     for point in points {
         let occupancy = point.machine.limits().occupancy(&kernel.workload.needs()).map_err(|error| {

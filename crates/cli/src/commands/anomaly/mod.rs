@@ -1,5 +1,5 @@
-//! `warpbound anomaly`: finds timing anomalies, in which something gets shorter and the schedule
-//! longer.
+//! `warpbound anomaly`: finds timing anomalies, in which a shorter latency or phase leads to a
+//! longer schedule.
 
 mod findings;
 mod kernels;

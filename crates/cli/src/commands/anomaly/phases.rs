@@ -30,7 +30,7 @@ pub fn search(args: &Anomaly, session: &Session) -> Outcome {
             max_schedules: args.max_schedules,
         };
         session.progress.begin(format!("{policy}"), Some(args.max_schedules), "schedules");
-        let found = phases::search(&wanted, &session.monitor).ok_or_else(|| not_at_this_level(&policy))?;
+        let found = phases::search(&wanted, &session.monitor).ok_or_else(|| unsupported_policy(&policy))?;
         results.push(AnomalyResult::Phases(PolicySearch::new(&policy, &found)));
     }
     output::report(session, args.format, &Output::new("anomaly", args.seed, results))
@@ -49,7 +49,7 @@ fn check_size(args: &Anomaly) -> Result<(), Diagnostics> {
     problems.into_result(())
 }
 
-fn not_at_this_level(policy: &SchedulerKind) -> Diagnostic {
+fn unsupported_policy(policy: &SchedulerKind) -> Diagnostic {
     let known: Vec<String> = POLICIES.iter().map(ToString::to_string).collect();
     Diagnostic::general(format!("--scheduler {policy}"), "this policy does not schedule whole phases")
         .hint(format!("policies: {}", known.join(", ")))
@@ -60,7 +60,7 @@ pub fn draw(args: &Anomaly, lengths: &str, session: &Session) -> Outcome {
     let warps = parse_lengths(lengths)?;
     let mut results = Vec::new();
     for policy in super::policies(args, &[SchedulerKind::Lrr, SchedulerKind::Gto])? {
-        let drawn = Drawn::new(&warps, &policy).ok_or_else(|| not_at_this_level(&policy))?;
+        let drawn = Drawn::new(&warps, &policy).ok_or_else(|| unsupported_policy(&policy))?;
         results.push(AnomalyResult::Lengths(drawn));
     }
     output::report(session, args.format, &Output::new("anomaly", None, results))
@@ -72,10 +72,9 @@ const MAX_LENGTH: u64 = 1_000_000;
 fn parse_lengths(text: &str) -> Result<Vec<PhaseWarp>, Diagnostics> {
     let mut problems = Diagnostics::new();
     let mut wrong = |message: String| {
-        problems.push(
-            Diagnostic::general("--lengths", message)
-                .hint("exec and idle lengths in turn, warps apart by `/`, e.g. 2,1,1,0/1,2,1,0"),
-        );
+        problems.push(Diagnostic::general("--lengths", message).hint(
+            "give the lengths of exec and idle phases in turn, with `/` between warps, e.g. 2,1,1,0/1,2,1,0",
+        ));
     };
     let mut warps = Vec::new();
     for (index, warp) in text.split('/').enumerate() {

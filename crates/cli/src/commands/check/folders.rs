@@ -1,6 +1,8 @@
 //! The folders of counterexamples, which are reserved before the simulation starts and written
 //! after the results have been printed.
 
+use std::collections::{HashMap, HashSet};
+
 use super::judged::prepare;
 use super::{Judged, Run};
 use crate::args::Check;
@@ -12,7 +14,28 @@ use crate::session::Session;
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_judge::check::{JudgedLaunch, counterexample};
-use warpbound_judge::load::{Loaded, LoadedKernel, Location};
+use warpbound_judge::load::{LoadedKernel, Location};
+
+/// Names that differ from each other, although two kernels may have the same name.
+#[derive(Default)]
+struct UniqueNames {
+    taken: HashSet<String>,
+    /// The last number that was appended to a name.
+    last: HashMap<String, u64>,
+}
+
+impl UniqueNames {
+    /// Returns this name, or if it is taken, the name with the smallest number that makes it free.
+    fn name(&mut self, wanted: String) -> String {
+        let mut name = wanted.clone();
+        while !self.taken.insert(name.clone()) {
+            let last = self.last.entry(wanted.clone()).or_insert(1);
+            *last += 1;
+            name = format!("{wanted}-{last}");
+        }
+        name
+    }
+}
 
 /// The folder for counterexamples, if one was requested.
 pub struct Folders {
@@ -33,7 +56,7 @@ impl Folders {
     ) -> Result<Self, Diagnostics> {
         let Some(path) = &args.counterexamples else { return Ok(Self { dir: None, names: Vec::new() }) };
         let dir = Folder::prepare("--counterexamples", path, args.writing.force, &session.parts)?;
-        let mut taken: Vec<String> = Vec::new();
+        let mut unique = UniqueNames::default();
         let mut problems = Diagnostics::new();
         let mut all = Vec::with_capacity(names.len());
         for (name, location) in names.iter().zip(locations) {
@@ -48,18 +71,11 @@ impl Folders {
                         false => kernel.to_owned(),
                     };
                     let wanted = counterexample::folder_name(&shown, &setup.policy);
-                    // two kernels may have the same name
-                    let free = |name: &String| !taken.contains(name);
-                    let numbered = (2..).map(|number| format!("{wanted}-{number}"));
-                    let name = std::iter::once(wanted.clone()).chain(numbered).find(free).unwrap_or_default();
-                    let inputs = match &prepared.what {
-                        Loaded::Kernel(kernel) => load::inputs(&setup.common, kernel, &setup.policy),
-                        Loaded::Application(program) => load::inputs_of_application(&setup.common, program),
-                    };
+                    let name = unique.name(wanted);
+                    let inputs = load::inputs_of(&setup.common, &prepared.what, &setup.policy);
                     if let Err(problem) = dir.check_folder(&name, &inputs) {
                         problems.push(problem);
                     }
-                    taken.push(name.clone());
                     of_kernel.push(name);
                 }
             }
@@ -123,5 +139,17 @@ fn inputs<'a>(
         gating: &args.bound,
         max_instructions_per_block: args.common.fuel(),
         monitor,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UniqueNames;
+
+    #[test]
+    fn names_are_numbered_where_they_are_taken() {
+        let mut unique = UniqueNames::default();
+        let names = ["a", "a", "a-3", "a", "b", "a"].map(|name| unique.name(name.to_owned()));
+        assert_eq!(names, ["a", "a-2", "a-3", "a-4", "b", "a-5"]);
     }
 }

@@ -79,7 +79,8 @@ pub fn prepare(
 }
 
 impl Prepared {
-    /// Does the same as `run` from a checkpoint that is kept up to date, which is stored in `kept`.
+    /// Does the same as `run`, but starts from a checkpoint and keeps it up to date. The checkpoint
+    /// is stored in `kept`.
     pub fn run_from_checkpoint(
         &self,
         options: &RunOptions,
@@ -93,9 +94,9 @@ impl Prepared {
         };
         let application = &found.application;
         let (runs, checkpoint) = self.everywhere(|on| {
-            let said = (&args.common, &args.ptx);
+            let launch_options = (&args.common, &args.ptx);
             let of = ProgressOf { application, on, bounds: options.bounds };
-            let identity = Identity::new("check", found, on, said, &args.bound, args.self_check)?;
+            let identity = Identity::new("check", found, on, launch_options, &args.bound, args.self_check)?;
             let inputs = load::inputs_of_application(&args.common, found);
             let opened =
                 Checkpoint::open(&args.checkpoint, args.writing.force, identity, &of, &inputs, session)?;
@@ -110,7 +111,7 @@ impl Prepared {
         Ok(runs)
     }
 
-    /// Returns the results of the runs, as far as they got, and the errors. `folder` returns the
+    /// Returns the results of the runs, which may be partial, and the errors. `folder` returns the
     /// name of the folder for the run with an index, if one was requested.
     pub fn judged(
         self,
@@ -136,7 +137,7 @@ impl Prepared {
             found.list().iter().for_each(|problem| push_once(&mut problems, problem));
             let Some(judged) = run.judged else { continue };
             let run = Run { setup, judged, witness, folder: None };
-            // of a kernel that failed, only runs with judged blocks are shown
+            // only runs with judged blocks are shown for a kernel that failed
             if !failed || !run.checked().blocks.is_empty() {
                 let folder = folder(index).filter(|_| run.is_violated());
                 all.push(Run { folder, ..run });

@@ -1,4 +1,4 @@
-//! The output of `check`, and what it needs of each result.
+//! The output of `check`, and the parts of each result that it needs.
 
 use std::rc::Rc;
 
@@ -15,8 +15,8 @@ use warpbound_judge::load::Loaded;
 use warpbound_report::check::CheckResult;
 use warpbound_report::suite::{CheckReport, Form};
 
-/// What is kept of the judged kernels. A kernel with its runs takes tens of kilobytes, so only what
-/// the output shows is kept of it, unless its schedule is drawn or a folder is written for it.
+/// The parts of the judged kernels that the output shows. A kernel with its runs takes tens of
+/// kilobytes. It is kept completely only if its schedule is drawn or a folder is written for it.
 pub struct Kept<'c> {
     args: &'c Check,
     lists: &'c Lists,
@@ -40,7 +40,7 @@ struct Violation {
 }
 
 impl<'c> Kept<'c> {
-    /// Returns the results of no kernel.
+    /// Returns the collection without any results.
     pub fn new(args: &'c Check, lists: &'c Lists, folders: &'c Folders, session: &Session) -> Self {
         let form = match args.common.format.is_for_people() {
             false => Form::Json,
@@ -93,7 +93,7 @@ impl<'c> Kept<'c> {
         let same = again::check(self.args, common, judged.what.name_given(), policy, run.launch());
         let from_folder = self.folders.command(self.args, judged, run);
         Violation {
-            heading: format!("{} breaks a bound{}", judged.what.name(), self.on_and_under(run)),
+            heading: format!("{} violates a bound{}", judged.what.name(), self.on_and_under(run)),
             commands: [from_folder.unwrap_or_else(|| same.clone()), same],
             in_folder: run.folder.is_some().then(|| (judged.clone(), index)),
         }
@@ -163,7 +163,7 @@ impl<'c> Kept<'c> {
             }
         };
         if self.args.common.format.is_for_people() {
-            ending.print(session, &format!("\n{heading}; to see it again:\n  {command}\n"));
+            ending.print(session, &format!("\n{heading}; to reproduce the violation:\n  {command}\n"));
         }
     }
 

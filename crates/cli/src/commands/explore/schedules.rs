@@ -70,7 +70,7 @@ impl Witness<'_> {
 /// Explores the schedules and judges the bounds.
 pub fn explore(block: &Block, order: Order, files: Witnesses) -> Outcome {
     let Block { args, kernel, machine, table, paths, limits, session, .. } = block;
-    // the explored schedules are work conserving and those of a single block
+    // the explored schedules are work conserving and belong to a single block
     let context = Context {
         schedules: bound::Schedules::WorkConserving,
         resident_blocks: 1,
@@ -78,8 +78,8 @@ pub fn explore(block: &Block, order: Order, files: Witnesses) -> Outcome {
         beyond: kernel.workload.program().beyond_the_paper_model_on(machine),
         order,
     };
-    // bounds for a single policy do not apply to all schedules, and bounds on launches not to a
-    // block
+    // bounds for a single policy do not apply to all schedules, and bounds on launches do not apply
+    // to a block
     let mut bounds = bound::all();
     bounds.retain(|bound| bound.policy().is_none() && bound.scope() == Scope::Block);
     let mut reports = vec![BoundReport::default(); bounds.len()];
@@ -129,6 +129,6 @@ fn upper_bound(table: &TimingTable, paths: &BlockPaths) -> Cycles {
 /// Judges a bound on all schedules: it holds only if the worst case is known to be at most the
 /// bound.
 fn judge(bound: Guarantee, found: &Exploration) -> Verdict {
-    let open = "the exploration is incomplete: the worst case may be above or below";
-    Verdict::between(found.worst.at_least, found.worst.at_most, bound, open)
+    let undecided = "the exploration is incomplete: the worst case may be above or below";
+    Verdict::between(found.worst.at_least, found.worst.at_most, bound, undecided)
 }

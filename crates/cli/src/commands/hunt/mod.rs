@@ -81,7 +81,8 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
         if let Err(problems) = write_folder(args, shown, &name(args, plan), folder) {
             ending.late.append(problems);
         } else if args.format.is_for_people() {
-            let line = format!("\nsetting {}, to see it again:\n  {}\n", plan.setting, shown.command);
+            let line =
+                format!("\nsetting {}; to reproduce the violation:\n  {}\n", plan.setting, shown.command);
             ending.print(session, &line);
         }
     }

@@ -62,7 +62,7 @@ impl Campaign {
         let (machine, spec) = load::machine_of(common, &loaded)?;
         let policy = load::policy_of(common, &loaded, &machine)?;
         let name = common.machine.clone().or_else(|| loaded.own_machine().map(str::to_owned));
-        let said = CommandOptions {
+        let command_options = CommandOptions {
             command: "pwcet",
             kernels: std::slice::from_ref(&args.what),
             common,
@@ -70,8 +70,8 @@ impl Campaign {
             bounds: &[],
         };
         let scheduler = policy.kind().to_string();
-        let mut plan =
-            said.plan(vec![name.unwrap_or_else(|| DEFAULT_MACHINE.to_owned())], vec![scheduler.clone()])?;
+        let mut plan = command_options
+            .plan(vec![name.unwrap_or_else(|| DEFAULT_MACHINE.to_owned())], vec![scheduler.clone()])?;
         let of = sources(args, &loaded, &spec, monitor)?;
         let draws = Draws { count: runs, from, of };
         if draws.has_inputs() {
@@ -79,10 +79,7 @@ impl Campaign {
         }
         plan.draws = Some(draws.clone());
         let planned = Planned::of_command(plan, "warpbound pwcet")?;
-        let inputs = match &loaded {
-            Loaded::Kernel(kernel) => load::inputs(common, kernel, &policy),
-            Loaded::Application(program) => load::inputs_of_application(common, program),
-        };
+        let inputs = load::inputs_of(common, &loaded, &policy);
         let kernel = loaded.name().to_owned();
         Ok(Self { planned, draws, machine, policy: policy.kind(), kernel, inputs })
     }

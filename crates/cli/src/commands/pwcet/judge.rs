@@ -21,7 +21,8 @@ const EXPLORED: u64 = 20;
 pub fn judge(args: &Pwcet, runs: u64, curve: &Curve, session: &Session) -> Result<Judged, Diagnostics> {
     let given = args.common.seed.checked_add(args.runs.unwrap_or(RUNS));
     let from = given.filter(|from| from.checked_add(runs - 1).is_some()).ok_or_else(|| {
-        Diagnostic::general("--judge", "the last run's number is beyond 64 bits").hint("a smaller --seed")
+        Diagnostic::general("--judge", "the number of the last run does not fit in 64 bits")
+            .hint("give a smaller --seed")
     })?;
     let campaign = Campaign::new(args, from, runs, &session.monitor)?;
     let bounds = campaign.bounds().map(|(name, proved)| (name, proved, Some(0)));

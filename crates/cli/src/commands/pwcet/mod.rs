@@ -49,7 +49,7 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
     if values.len() > MAX_MEASUREMENTS {
         let message =
             format!("{} measurements are too many: at most {MAX_MEASUREMENTS} are analysed", values.len());
-        let hint = "the test of independence compares all with all; analyse parts of them, each by itself";
+        let hint = "the test of independence compares every pair of them; analyse parts of the measurements separately";
         return Err(Diagnostic::general(args.what.clone(), message).hint(hint).into());
     }
     let mut outputs = Outputs::new(&read, args.writing.force, &session.parts);
@@ -74,7 +74,7 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
             }
             PwcetReport::Curve(Box::new(result))
         }
-        (_, Err(why)) if why.is_of_the_times() => {
+        (_, Err(why)) if why.concerns_times() => {
             ending.late.push(no_curve(args, session, why));
             let times = values.finite();
             PwcetReport::NoCurve(Box::new(NoCurveResult::new(measured, args.unit.clone(), &times, why)))

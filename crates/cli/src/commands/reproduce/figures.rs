@@ -99,7 +99,7 @@ pub fn fig4(session: &Session) -> Result<Done, Diagnostics> {
 
 /// A part of the results on Fermi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfFermi {
+pub enum FermiItem {
     Fig3,
     Fig4,
     Fig5,
@@ -107,7 +107,7 @@ pub enum OfFermi {
 }
 
 /// Reproduces a figure or the formula of Raravi and Andersson, 2010.
-pub fn of_fermi(what: OfFermi, session: &Session) -> Done {
+pub fn fermi_item(item: FermiItem, session: &Session) -> Done {
     let machine = FermiMachine::published();
     session.progress.begin("exploring", None, "");
     let extremes = |warps, repetitions| {
@@ -115,11 +115,11 @@ pub fn of_fermi(what: OfFermi, session: &Session) -> Done {
         let monitor: &ProgressMonitor = &session.monitor;
         explore(&machine, &kernel, Fairness::SubBlock, usize::MAX, monitor).ok()
     };
-    let result = match what {
-        OfFermi::Fig3 => fermi::fig3(&extremes),
-        OfFermi::Fig4 => fermi::drawn(&machine, 2, &extremes),
-        OfFermi::Fig5 => fermi::drawn(&machine, 3, &extremes),
-        OfFermi::Formula => fermi::formula(&extremes),
+    let result = match item {
+        FermiItem::Fig3 => fermi::fig3(&extremes),
+        FermiItem::Fig4 => fermi::drawn(&machine, 2, &extremes),
+        FermiItem::Fig5 => fermi::drawn(&machine, 3, &extremes),
+        FermiItem::Formula => fermi::formula(&extremes),
     };
     let complete = result.quantities.iter().all(|quantity| quantity.ours.is_some());
     ended(result, complete, session)

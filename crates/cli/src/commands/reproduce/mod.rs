@@ -7,9 +7,9 @@ mod pastis;
 mod stacks;
 mod tables;
 
-use figures::OfFermi;
+use figures::FermiItem;
 
-use crate::args::{Reproduce, What};
+use crate::args::{PaperItem, Reproduce};
 use crate::failures::Failures;
 use crate::output::{Ending, Outcome};
 use crate::session::Session;
@@ -40,41 +40,42 @@ impl Done {
 pub fn run(args: &Reproduce, session: &Session) -> Outcome {
     let mut ending = Ending::default();
     let Some(name) = &args.what else {
-        let all = What::ALL.into_iter().map(|what| Reproduced::Listed(listed(what))).collect();
+        let all = PaperItem::ALL.into_iter().map(|item| Reproduced::Listed(listed(item))).collect();
         ending.report(session, args.format, &Output::new("reproduce", None, all));
         return Ok(ending);
     };
-    let quick = What::ALL.into_iter().filter(|what| !what.takes_minutes());
+    let quick = PaperItem::ALL.into_iter().filter(|item| !item.takes_minutes());
     let wanted = if name == ALL { quick.collect() } else { vec![named(name)?] };
-    if let (Some(runs), false) = (args.runs, wanted.iter().any(|what| what.has_runs())) {
+    if let (Some(runs), false) = (args.runs, wanted.iter().any(|item| item.has_runs())) {
         let problem =
             Diagnostic::general(format!("--runs {runs}"), format!("`{name}` has no number of runs"));
-        let with: Vec<&str> = What::ALL.into_iter().filter(|what| what.has_runs()).map(What::name).collect();
+        let with: Vec<&str> =
+            PaperItem::ALL.into_iter().filter(|item| item.has_runs()).map(PaperItem::name).collect();
         return Err(problem.hint(format!("the option is for {}", with.join(" and "))).into());
     }
-    if let (Some(dir), false) = (&args.svg, wanted.contains(&What::Diagxtrm)) {
+    if let (Some(dir), false) = (&args.svg, wanted.contains(&PaperItem::Diagxtrm)) {
         let problem = Diagnostic::general(
             format!("--svg {}", dir.display()),
             format!("`{name}` has no plots to write as files"),
         );
         return Err(problem.hint("the option is for diagxtrm").into());
     }
-    if let (Some(compiler), true) = (&args.compiler, wanted.iter().any(|what| !what.is_of_a_plan())) {
+    if let (Some(compiler), true) = (&args.compiler, wanted.iter().any(|item| !item.uses_plan())) {
         let plans: Vec<&str> =
-            What::ALL.into_iter().filter(|what| what.is_of_a_plan()).map(What::name).collect();
+            PaperItem::ALL.into_iter().filter(|item| item.uses_plan()).map(PaperItem::name).collect();
         let problem =
             Diagnostic::general(format!("--compiler {compiler}"), format!("`{name}` takes no compiler"));
         return Err(problem.hint(format!("it chooses the PTX of {}", plans.join(", "))).into());
     }
     let mut batch = Batch::default();
     let mut results = Vec::new();
-    for (index, what) in wanted.iter().enumerate() {
+    for (index, item) in wanted.iter().enumerate() {
         if session.monitor.is_stopped() {
-            let left = wanted[index..].iter().map(|what| what.name().to_owned()).collect();
+            let left = wanted[index..].iter().map(|item| item.name().to_owned()).collect();
             batch = Batch { complete: false, stopped: session.stopped(), not_reached: left, ..batch };
             break;
         }
-        let done = reproduced(*what, args, session)?;
+        let done = reproduced(*item, args, session)?;
         ending.violated |= done.violated;
         results.push(done.result);
         ending.failures = done.failures;
@@ -90,44 +91,44 @@ pub fn run(args: &Reproduce, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-fn reproduced(what: What, args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
-    match what {
-        What::Table2 => tables::table2(args, session),
-        What::Table3 => tables::of_plan(Paper::Table3, args, session),
-        What::Table3Calls => tables::of_plan(Paper::Table3Calls, args, session),
-        What::Table4 => tables::of_plan(Paper::Table4, args, session),
-        What::Fig2 => figures::fig2(),
-        What::Fig3 => figures::fig3(),
-        What::Fig4 => figures::fig4(session),
-        What::Fermi => Ok(figures::of_fermi(OfFermi::Formula, session)),
-        What::FermiFig3 => Ok(figures::of_fermi(OfFermi::Fig3, session)),
-        What::FermiFig4 => Ok(figures::of_fermi(OfFermi::Fig4, session)),
-        What::PastisFig5 => stacks::figure(Drawn::Fig5, session),
-        What::PastisFig6 => stacks::figure(Drawn::Fig6, session),
-        What::PastisFig7 => stacks::figure(Drawn::Fig7, session),
-        What::Pastis => pastis::section(session),
-        What::Betts => betts::table(args, session),
-        What::Diagxtrm => diagxtrm::table(args, session),
-        What::FermiFig5 => Ok(figures::of_fermi(OfFermi::Fig5, session)),
+fn reproduced(item: PaperItem, args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> {
+    match item {
+        PaperItem::Table2 => tables::table2(args, session),
+        PaperItem::Table3 => tables::of_plan(Paper::Table3, args, session),
+        PaperItem::Table3Calls => tables::of_plan(Paper::Table3Calls, args, session),
+        PaperItem::Table4 => tables::of_plan(Paper::Table4, args, session),
+        PaperItem::Fig2 => figures::fig2(),
+        PaperItem::Fig3 => figures::fig3(),
+        PaperItem::Fig4 => figures::fig4(session),
+        PaperItem::Fermi => Ok(figures::fermi_item(FermiItem::Formula, session)),
+        PaperItem::FermiFig3 => Ok(figures::fermi_item(FermiItem::Fig3, session)),
+        PaperItem::FermiFig4 => Ok(figures::fermi_item(FermiItem::Fig4, session)),
+        PaperItem::PastisFig5 => stacks::figure(Drawn::Fig5, session),
+        PaperItem::PastisFig6 => stacks::figure(Drawn::Fig6, session),
+        PaperItem::PastisFig7 => stacks::figure(Drawn::Fig7, session),
+        PaperItem::Pastis => pastis::section(session),
+        PaperItem::Betts => betts::table(args, session),
+        PaperItem::Diagxtrm => diagxtrm::table(args, session),
+        PaperItem::FermiFig5 => Ok(figures::fermi_item(FermiItem::Fig5, session)),
     }
 }
 
-fn listed(what: What) -> Reproducible {
-    let (shown, paper, about) = what.about();
-    Reproducible { name: what.name().to_owned(), what: shown, paper, about }
+fn listed(item: PaperItem) -> Reproducible {
+    let (shown, paper, about) = item.about();
+    Reproducible { name: item.name().to_owned(), what: shown, paper, about }
 }
 
-fn named(name: &str) -> Result<What, Diagnostics> {
-    if let Some(known) = What::ALL.into_iter().find(|known| known.name() == name) {
+fn named(name: &str) -> Result<PaperItem, Diagnostics> {
+    if let Some(known) = PaperItem::ALL.into_iter().find(|known| known.name() == name) {
         return Ok(known);
     }
-    let near = closest(name, What::ALL.into_iter().map(What::name).chain([ALL]));
+    let near = closest(name, PaperItem::ALL.into_iter().map(PaperItem::name).chain([ALL]));
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
-    let line = |what: What| {
-        let (shown, paper, _) = what.about();
-        format!("{} ({shown}, {paper})", what.name())
+    let line = |item: PaperItem| {
+        let (shown, paper, _) = item.about();
+        format!("{} ({shown}, {paper})", item.name())
     };
-    let known: Vec<String> = What::ALL.into_iter().map(line).collect();
+    let known: Vec<String> = PaperItem::ALL.into_iter().map(line).collect();
     Err(Diagnostic::general(name, "there is nothing of this name to reproduce")
         .hint(format!("{near}there are {}, and {ALL}", known.join(", ")))
         .into())

@@ -69,7 +69,7 @@ fn diverged(session: &Session) -> Result<Diverged, Diagnostics> {
     let program = kernel.workload.program();
     let mut found =
         Diverged { launch: LAUNCH.to_owned(), machine: machine.name().to_owned(), ..Diverged::default() };
-    let mut source = kernel.workload.source(common.watched(&machine), &session.monitor)?;
+    let mut source = kernel.workload.source(common.functional_options(&machine), &session.monitor)?;
     let mut paths = BlockPaths::default();
     while source.next_block(&mut paths)? {
         for path in &paths.warps {

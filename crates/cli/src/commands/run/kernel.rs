@@ -17,12 +17,10 @@ use warpbound_bound as bound;
 use warpbound_core::base::Pc;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Machine;
-use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
 use warpbound_core::program::{TimingTable, launch};
-use warpbound_exec::Options;
 use warpbound_hybrid::Instrumented;
 use warpbound_judge::check::{
-    Failed, JudgedLaunch, Plan, Unsettled, WorkloadKind, WorkloadSource, ahead, observe_source,
+    Clock, Failed, JudgedLaunch, Plan, WorkloadKind, WorkloadSource, observe_and_keep,
 };
 use warpbound_judge::load::LoadedKernel;
 use warpbound_report::banks;
@@ -50,15 +48,12 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let (mut traces, dumps) = create((&args.trace, &kinds), dumps, &mut outputs)?;
     let bounds = bound::all();
     let policies = std::slice::from_ref(&policy);
-    let options = args.on.common.run_options(&session.monitor).judged_by(&bounds, &[]);
+    let clock = Clock::default();
+    let options = args.on.common.run_options(&session.monitor).judged_by(&bounds, &[]).timed_by(&clock);
     let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
     session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(kernel, &machine)?;
     let mut profiles = Profiles::new(&table, &machine);
-    let began = Instant::now();
-    let options = Options { divergence: !args.timings, ..plan.exec_options()? };
-    let source = kernel.workload.source(options, &session.monitor)?;
-    let mut source = TimedSource { source, spent: began.elapsed() };
     // with --timings only the speed counts, so no profile is made
     let mut more = if args.timings { Vec::new() } else { profiles.observers(&machine) };
     let records = kinds.iter().any(|kind| kind.is_recorded());
@@ -68,19 +63,15 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let keep = if verbose || records { explain::LINKS } else { 0 };
     let mut explainer = args.explain.then(|| Explainer::new(&table, &machine, keep));
     more.extend(explainer.as_mut().map(|explainer| explainer as &mut dyn Observer));
-    let mut waited = source.spent;
     let listing = trace_files::listing(&traces, kernel);
-    let (checked, written) =
-        traced(&mut traces, (&listing, ipoints.as_ref()), &machine, more, |mut observer| {
-            ahead(&mut source, plan.runs_ahead(), |blocks| {
-                let checked = observe_source(&plan, &policy, blocks, &mut observer);
-                waited += blocks.waited();
-                checked
-            })
+    let began = Instant::now();
+    let (checked, source, written) =
+        traced(&mut traces, (&listing, ipoints.as_ref()), &machine, more, |observer| {
+            observe_and_keep(&plan, !args.timings, observer)
         });
+    let all = began.elapsed();
     let checked = checked.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
-    let checked = checked.settle(&source.source.seen(), kernel.workload.program());
-    let seconds = source.seconds(waited, began.elapsed());
+    let source = source.expect("a run that began");
     let found = explainer.map(|explainer| match checked.is_complete() {
         true => explainer.finish(checked.makespan),
         false => Err(Unexplained::Unfinished),
@@ -88,8 +79,8 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let ran = Ran { args, kernel, machine: &machine, checked: &checked, profiles: &profiles, found };
     let result = RunResult {
         explanation: ran.explained(verbose),
-        details: (!args.timings).then(|| ran.details(&source.source, verbose)),
-        seconds: args.timings.then_some(seconds),
+        details: (!args.timings).then(|| ran.details(&source, verbose)),
+        seconds: args.timings.then(|| seconds(&clock, all)),
         ..RunResult::new(CheckResult::new(&kernel.workload.name, &machine, &checked), &checked)
     };
     let mut ending = Ending::default();
@@ -104,7 +95,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     if let Some(Err(why)) = ran.found {
         ending.late.push(explain::problem("--explain", why));
     }
-    files.place(checked.is_complete(), &source.source, &mut ending);
+    files.place(checked.is_complete(), &source, &mut ending);
     Ok(ending)
 }
 
@@ -265,35 +256,12 @@ impl Files<'_> {
     }
 }
 
-/// A functional run that measures its time.
-struct TimedSource<'a> {
-    source: WorkloadSource<'a>,
-    spent: Duration,
-}
-
-impl TimedSource<'_> {
-    /// Returns the times of a run that took `all` and waited for blocks for `waited`.
-    fn seconds(&self, waited: Duration, all: Duration) -> Seconds {
-        Seconds {
-            exec_seconds: Some(self.spent.as_secs_f64()),
-            sim_seconds: Some(all.saturating_sub(waited).as_secs_f64()),
-            seconds: all.as_secs_f64(),
-        }
-    }
-}
-
-impl BlockSource for TimedSource<'_> {
-    type Error = Diagnostics;
-
-    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
-        let began = Instant::now();
-        let result = self.source.next_block(paths);
-        self.spent += began.elapsed();
-        result
-    }
-
-    fn footprint(&self) -> Footprint {
-        self.source.footprint()
+/// Returns the times of a run that took `all`.
+fn seconds(clock: &Clock, all: Duration) -> Seconds {
+    Seconds {
+        exec_seconds: Some(clock.executed().as_secs_f64()),
+        sim_seconds: Some(all.saturating_sub(clock.waited()).as_secs_f64()),
+        seconds: all.as_secs_f64(),
     }
 }
 
@@ -312,16 +280,16 @@ fn names(kernel: &LoadedKernel) -> Names {
 
 /// Simulates with the requested traces and with the observers in `more`; returns whether each trace
 /// could be written.
-fn traced(
+fn traced<'w>(
     files: &mut [TraceFile],
     (listing, ipoints): (&Listing, Option<&Instrumented>),
     machine: &Machine,
     more: Vec<&mut dyn Observer>,
-    simulate: impl FnOnce(&mut dyn Observer) -> Result<Unsettled, Failed<Unsettled>>,
-) -> (Result<Unsettled, Failed<Unsettled>>, Vec<std::io::Result<()>>) {
+    simulate: impl FnOnce(&mut dyn Observer) -> (Result<JudgedLaunch, Failed>, Option<WorkloadSource<'w>>),
+) -> (Result<JudgedLaunch, Failed>, Option<WorkloadSource<'w>>, Vec<std::io::Result<()>>) {
     let mut writers: Vec<Writer> =
         files.iter_mut().map(|file| file.writer(machine, listing, ipoints)).collect();
-    let checked = {
+    let (checked, source) = {
         let (mut own, mut all): (Vec<&mut dyn Observer>, Vec<&mut dyn Observer>) = Default::default();
         for listener in writers.iter_mut().filter_map(Writer::observer) {
             match listener {
@@ -331,5 +299,5 @@ fn traced(
         }
         simulate(&mut (FirstSm::new(own), (all, more)))
     };
-    (checked, writers.into_iter().map(Writer::finish).collect())
+    (checked, source, writers.into_iter().map(Writer::finish).collect())
 }

@@ -172,8 +172,8 @@ impl Found {
     }
 
     fn load(&self, name: &str, options: &PtxLaunch, seed: u64) -> Result<Loaded, Diagnostics> {
-        // not stopped by the command's cancellation, so that completed points stay valid while a
-        // long trace is read
+        // the cancellation of the command does not stop this reading, so that completed points stay
+        // valid
         loader().load_at(name, self.kernels[name].clone(), &options.options(seed), &ProgressMonitor::new())
     }
 }
@@ -240,8 +240,8 @@ fn first_settings(points: &Points) -> Vec<Assignment<'_>> {
     with_values.map(|axis| (axis.name.as_str(), axis.values[0].as_str())).collect()
 }
 
-/// Places the errors of something that the plan names at that name, which is found word by word.
-/// Errors that are placed in another file keep their place.
+/// Gives errors the place of a name in the plan, which is found by looking for `words` one after
+/// the other. Errors that are placed in another file keep their place.
 fn at(source: &SourceText, words: &[&str], problems: Diagnostics) -> Diagnostics {
     problems.map(|problem| match problem.line {
         0 => source.error_along(words, problem.message).hint(problem.hint),

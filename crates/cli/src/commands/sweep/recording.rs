@@ -1,5 +1,5 @@
-//! The folder of results that another command writes; it is the folder of a sweep over the
-//! equivalent plan.
+//! The folder of results that another command writes. It has the contents that a sweep over the
+//! equivalent plan writes.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -179,7 +179,7 @@ fn launch_options(launch: &PtxLaunch) -> Result<Vec<(String, Vec<ValueSpec>)>, D
 }
 
 impl Recording {
-    /// Opens the folder. Everything that the plan names is found and read before. With `resume`,
+    /// Opens the folder, after finding and reading everything that the plan names. With `resume`,
     /// existing results are written again.
     fn open(
         command: &'static str,

@@ -1,8 +1,8 @@
 //! Detection of settings that have no effect on their machine.
 //!
-//! They are not errors, since another machine that extends this one, or a further setting of the
-//! command line, may make use of them. But a user who changes such a setting and sees no difference
-//! should learn why. Effects that depend on the kernel or on the policy of a run are not
+//! Such a setting is not an error, since another machine that extends this one, or a further
+//! setting of the command line, may use it. But a user who changes it and sees no difference should
+//! learn the reason. Effects that depend on the kernel or on the policy of a run are not
 //! considered.
 
 use std::fmt;
@@ -18,9 +18,9 @@ use crate::machine::written::{BankRule, MachineSpec, SharedMemorySpec, UnitSpec}
 /// A setting that does nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IdleSetting {
-    /// Where it is, as `--set` names it.
+    /// The path of the setting in the syntax of `--set`.
     pub path: String,
-    /// Why.
+    /// The reason why it has no effect.
     pub reason: String,
 }
 
@@ -50,8 +50,8 @@ impl MachineSpec {
             pipeline,
             memory,
             shared_memory,
-            // these have an effect on every machine, or one that depends on the kernel and the
-            // policy
+            // these settings have an effect on every machine, or their effect depends on the kernel
+            // and the policy
             name: _,
             doc: _,
             extends: _,
@@ -77,20 +77,20 @@ impl MachineSpec {
             idle(*shared && one_sub_core, &path, "there is one sub-core, and so no other to share with");
         }
         if let Some(pipeline) = pipeline {
-            of_pipeline(pipeline, (one_sub_core, sms.unwrap_or(1) == 1), &mut idle);
+            idle_in_pipeline(pipeline, (one_sub_core, sms.unwrap_or(1) == 1), &mut idle);
         }
         if let Some(memory) = memory {
-            of_memory(memory, &mut idle);
+            idle_in_memory(memory, &mut idle);
         }
         if let Some(shared) = shared_memory {
-            let behind = pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
-            of_shared_memory(shared, behind, &mut idle);
+            let has_load_store = pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
+            idle_in_shared_memory(shared, has_load_store, &mut idle);
         }
         found
     }
 }
 
-fn of_pipeline(
+fn idle_in_pipeline(
     pipeline: &PipelineSpec,
     (one_sub_core, one_sm): (bool, bool),
     idle: &mut impl FnMut(bool, &str, &str),
@@ -99,7 +99,7 @@ fn of_pipeline(
         issue: Issue { per_warp, distinct_units, rotate },
         collector,
         collect,
-        // each of these has an effect by itself
+        // each of these settings has an effect without any other setting
         front_end: _,
         queue: _,
         write_back: _,
@@ -122,13 +122,13 @@ fn of_pipeline(
     );
 }
 
-fn of_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) {
+fn idle_in_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) {
     let MemorySpec { l1, constant, lower, fixed, partitions, jitter, start, seed } = memory;
     let other = format!("memory.lower is {lower:?}");
     idle(*lower != LowerLevel::Fixed && *fixed != Fixed::default(), "memory.fixed", &other);
     let partitioned = *lower == LowerLevel::Partitions;
     idle(!partitioned && *partitions != Partitions::default(), "memory.partitions", &other);
-    // a fetch of a cache takes a cycle even then, plus the jitter
+    // with a cache, a fetch takes one cycle plus the jitter even if the lower level is perfect
     let perfect = *lower == LowerLevel::Perfect && l1.is_none() && constant.is_none();
     idle(
         perfect && *jitter != Jitter::Off,
@@ -145,10 +145,14 @@ fn of_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) {
     idle(*seed != 0 && !random, "memory.seed", "nothing is random: no jitter, no random replacement");
 }
 
-fn of_shared_memory(shared: &SharedMemorySpec, behind: bool, idle: &mut impl FnMut(bool, &str, &str)) {
+fn idle_in_shared_memory(
+    shared: &SharedMemorySpec,
+    has_load_store: bool,
+    idle: &mut impl FnMut(bool, &str, &str),
+) {
     let SharedMemorySpec { rule, banks: _, latency, step, base_32, base_64, base_128, source: _ } = shared;
     let (common, pascal) = match rule {
-        _ if behind => {
+        _ if has_load_store => {
             let reason = "behind a load/store unit the latency is pipeline.load_store.shared_latency";
             (Some(reason), Some(reason))
         }
@@ -182,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_uses_is_idle_and_the_same_in_use_is_not() {
+    fn a_setting_is_idle_only_if_nothing_uses_it() {
         for (path, unused, used) in [
             (
                 "memory.fixed",
@@ -256,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_concerns_what_it_is_part_of() {
+    fn a_path_concerns_parts_and_enclosing_settings() {
         let setting = IdleSetting { path: "memory.fixed".to_owned(), reason: String::new() };
         assert!(["memory.fixed.latency", "memory.fixed", "memory"].into_iter().all(|p| setting.concerns(p)));
         assert!(!["memory.fixe", "memory.fixed_", "memory.l1", ""].into_iter().any(|p| setting.concerns(p)));

@@ -26,19 +26,19 @@ impl MemorySystem {
 fn settings(memory: &MemorySpec, check: &mut Check) {
     let MemorySpec { l1, constant, lower: _, fixed, partitions, jitter, start: _, seed: _ } = memory;
     if let Some(l1) = l1 {
-        of_l1(l1, &mut check.part("l1"));
+        check_l1(l1, &mut check.part("l1"));
     }
     if let Some(constant) = constant {
-        of_cache(constant, &mut check.part("constant"));
+        check_cache(constant, &mut check.part("constant"));
     }
     let Fixed { latency, per_cycle, pipelined: _ } = fixed;
     check.range("fixed.latency", *latency, 0..=MAX_TIME);
     check.range("fixed.per_cycle", *per_cycle, 1..=1 << 16);
-    of_partitions(partitions, &mut check.part("partitions"));
-    of_jitter(*jitter, check);
+    check_partitions(partitions, &mut check.part("partitions"));
+    check_jitter(*jitter, check);
 }
 
-fn of_cache(cache: &CacheSettings, check: &mut Check) {
+fn check_cache(cache: &CacheSettings, check: &mut Check) {
     let CacheSettings {
         sets,
         ways,
@@ -67,9 +67,9 @@ fn of_cache(cache: &CacheSettings, check: &mut Check) {
     check.range("port", port, 1..=1 << 16);
 }
 
-fn of_l1(l1: &L1, check: &mut Check) {
+fn check_l1(l1: &L1, check: &mut Check) {
     let L1 { cache, latency, banks, split } = l1;
-    of_cache(cache, &mut check.part("cache"));
+    check_cache(cache, &mut check.part("cache"));
     check.range("latency", *latency, 0..=1 << 16);
     check.range("banks", *banks, 1..=64);
     let check = &mut check.part("split");
@@ -90,7 +90,7 @@ fn of_l1(l1: &L1, check: &mut Check) {
     }
 }
 
-fn of_partitions(partitions: &Partitions, check: &mut Check) {
+fn check_partitions(partitions: &Partitions, check: &mut Check) {
     let Partitions {
         channels,
         slices,
@@ -127,9 +127,9 @@ fn of_partitions(partitions: &Partitions, check: &mut Check) {
     check.range("latency", *latency, 0..=MAX_TIME);
     check.range("queue", *queue, 1..=1 << 16);
     if let Some(l2) = l2 {
-        of_cache(l2, &mut check.part("l2"));
+        check_cache(l2, &mut check.part("l2"));
     }
-    of_dram(dram, &mut check.part("dram"));
+    check_dram(dram, &mut check.part("dram"));
 }
 
 /// Checks a `clock`, which is a ratio to another clock.
@@ -146,7 +146,7 @@ fn ratio((numerator, denominator): (u32, u32), check: &mut Check) {
     }
 }
 
-fn of_dram(dram: &Dram, check: &mut Check) {
+fn check_dram(dram: &Dram, check: &mut Check) {
     /// Checks each field and reports it by its name.
     macro_rules! ticks {
         ($($field:ident),*) => {
@@ -197,7 +197,7 @@ fn of_dram(dram: &Dram, check: &mut Check) {
     ticks!(burst, ccd, ccdl, rrd, rcd, ras, rp, rc, cl, wl, cdlr, wr, rtpl);
 }
 
-fn of_jitter(jitter: Jitter, check: &mut Check) {
+fn check_jitter(jitter: Jitter, check: &mut Check) {
     match jitter {
         Jitter::Off => {}
         Jitter::Uniform(least, most) => {

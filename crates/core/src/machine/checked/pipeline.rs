@@ -25,7 +25,7 @@ impl Pipeline {
     ) -> Option<Self> {
         Self::new(written.clone(), check, |pipeline, check| {
             if pipeline.collector.is_some() || pipeline.result_buses.is_some() {
-                short_operations(units, ops, check);
+                check_durations(units, ops, check);
             }
             settings(pipeline, sub_cores.max(1), &mut check.part("pipeline"));
             names(pipeline, units, &mut check.part("pipeline"));
@@ -33,20 +33,21 @@ impl Pipeline {
     }
 }
 
-fn short_operations(units: &Units, written: &BTreeMap<String, OpSpec>, check: &mut Check) {
+fn check_durations(units: &Units, written: &BTreeMap<String, OpSpec>, check: &mut Check) {
     for (op, timing) in units.ops() {
         let total = timing.init.get().saturating_add(timing.lat.get());
         if total >= MAX_PIPELINE {
-            let own = match written.get(op) {
+            let op_values = match written.get(op) {
                 Some(OpSpec::Timed(timed)) => [timed.init, timed.lat],
                 Some(OpSpec::Unit(_)) | None => [None, None],
             };
-            let (field, own) = if timing.lat >= timing.init { ("lat", own[1]) } else { ("init", own[0]) };
-            let of_unit = ("units", units.list()[timing.unit.index()].name.as_str());
-            let (entries, entry) = if own.is_some() { ("ops", op) } else { of_unit };
-            let most = check.part(entries).entry(entry).full(field);
+            let (field, op_values) =
+                if timing.lat >= timing.init { ("lat", op_values[1]) } else { ("init", op_values[0]) };
+            let unit_entry = ("units", units.list()[timing.unit.index()].name.as_str());
+            let (entries, entry) = if op_values.is_some() { ("ops", op) } else { unit_entry };
+            let setting = check.part(entries).entry(entry).full(field);
             let message = format!(
-                "`{op}` takes {total} cycles ({most}), pipelines with a collector or result buses hold less than {MAX_PIPELINE}"
+                "`{op}` takes {total} cycles ({setting}); with a collector or result buses it must take less than {MAX_PIPELINE}"
             );
             check.part("ops").entry(op).problem("", message, "");
         }
@@ -82,13 +83,13 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
     } = pipeline;
     check.range("issue.per_warp", *per_warp, 1..=2);
     if let Some(front_end) = front_end {
-        of_front_end(*front_end, &mut check.part("front_end"));
+        check_front_end(*front_end, &mut check.part("front_end"));
     }
     if let Some(queue) = queue {
         check.range("queue", *queue, 0..=1 << 16);
     }
     if let Some(collector) = collector {
-        of_collector(*collector, sub_cores, &mut check.part("collector"));
+        check_collector(*collector, sub_cores, &mut check.part("collector"));
     }
     check.range("write_back", *write_back, 0..=1 << 10);
     if let Some(buses) = result_buses {
@@ -115,7 +116,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
     check.range("launch.end", *end, 0..=1 << 20);
 }
 
-fn of_front_end(front_end: FrontEnd, check: &mut Check) {
+fn check_front_end(front_end: FrontEnd, check: &mut Check) {
     let FrontEnd { buffer, fetches, icache, ends_warps: _, stops_at_end: _ } = front_end;
     check.range("buffer", buffer, 1..=64);
     check.range("fetches", fetches, 1..=64);
@@ -128,7 +129,7 @@ fn of_front_end(front_end: FrontEnd, check: &mut Check) {
     }
 }
 
-fn of_collector(collector: Collector, sub_cores: u32, check: &mut Check) {
+fn check_collector(collector: Collector, sub_cores: u32, check: &mut Check) {
     let Collector { units, banks, steps, ports } = collector;
     for (name, value) in [("units", units), ("banks", banks)] {
         check.range(name, value, sub_cores.min(64)..=64);

@@ -47,11 +47,11 @@ impl<'a> Check<'a> {
 
     /// Checks that a setting of this part lies in a range.
     pub(super) fn range<T: PartialOrd + Display>(&mut self, name: &str, value: T, range: RangeInclusive<T>) {
-        self.range_because(name, value, range, "");
+        self.range_with_hint(name, value, range, "");
     }
 
     /// Like [`Check::range`], with a hint.
-    pub(super) fn range_because<T: PartialOrd + Display>(
+    pub(super) fn range_with_hint<T: PartialOrd + Display>(
         &mut self,
         name: &str,
         value: T,

@@ -65,7 +65,7 @@ pub struct BankTiming {
     pub without: OpTiming,
     /// The number of transactions without conflicts.
     pub transactions: u32,
-    /// The latency that each extra transaction adds to its cycle of initiation.
+    /// The latency that each extra transaction adds, in addition to one cycle of initiation.
     pub lat_per_extra: Cycles,
 }
 
@@ -88,7 +88,7 @@ impl SharedMemory {
         // TU102: 22 + 2(n-1)
         let (latency, step) = (latency.unwrap_or(22), step.unwrap_or(2));
         let base = [base_32.unwrap_or(1), base_64.unwrap_or(8), base_128.unwrap_or(16)];
-        let own = Self { banks, latency, step, base };
+        let memory = Self { banks, latency, step, base };
         let in_range = check.finds_nothing(|check| {
             check.range("banks", banks.count, 1..=Banks::MOST);
             check.range("latency", latency, 0..=MAX_CYCLES);
@@ -96,14 +96,14 @@ impl SharedMemory {
                 check.range("step", step, 0..=MAX_CYCLES);
             } else {
                 let hint = "each transaction takes a cycle to start";
-                check.range_because("step", step, 1..=MAX_CYCLES, if step == 0 { hint } else { "" });
+                check.range_with_hint("step", step, 1..=MAX_CYCLES, if step == 0 { hint } else { "" });
             }
             check.range("base_32", base[0], 0..=MAX_CYCLES);
             check.range("base_64", base[1], 0..=MAX_CYCLES);
             check.range("base_128", base[2], 0..=MAX_CYCLES);
         });
-        let fine = in_range && check.finds_nothing(|check| own.check_durations(check));
-        fine.then_some(own)
+        let valid = in_range && check.finds_nothing(|check| memory.check_durations(check));
+        valid.then_some(memory)
     }
 
     /// Checks that an access takes at least as long as its transactions.
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_its_place() {
+    fn invalid_settings_are_reported_by_name() {
         for (spec, named) in [
             (SharedMemorySpec::default(), "how conflicts are counted"),
             (SharedMemorySpec { banks: Some(0), ..of(BankRule::Words) }, "banks is 0"),

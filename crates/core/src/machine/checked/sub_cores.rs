@@ -108,8 +108,8 @@ mod tests {
         for count in 1..=SubCores::MAX {
             let cores = SubCores::new(count, &[]);
             for slot in 0..64 {
-                let with: Vec<usize> = (0..count).filter(|&core| cores.slots(core).has(slot)).collect();
-                assert_eq!(with, [cores.of_slot(slot)], "{count} sub-cores, slot {slot}");
+                let owners: Vec<usize> = (0..count).filter(|&core| cores.slots(core).has(slot)).collect();
+                assert_eq!(owners, [cores.of_slot(slot)], "{count} sub-cores, slot {slot}");
             }
         }
     }

@@ -99,11 +99,11 @@ impl Units {
                 continue;
             };
             check_timing(init, lat, check);
-            let of_unit = &self.list[unit.index()];
+            let unit_timing = &self.list[unit.index()];
             let timing = OpTiming {
                 unit,
-                init: init.map_or(of_unit.init, Cycles::new),
-                lat: lat.map_or(of_unit.lat, Cycles::new),
+                init: init.map_or(unit_timing.init, Cycles::new),
+                lat: lat.map_or(unit_timing.lat, Cycles::new),
             };
             self.ops.insert(op.clone(), timing);
         }
@@ -146,7 +146,7 @@ impl Units {
 fn check_timing(init: Option<u64>, lat: Option<u64>, check: &mut Check) {
     if let Some(init) = init {
         let hint = "an initiation occupies the unit for at least one cycle";
-        check.range_because("init", init, 1..=MAX_TIME, if init == 0 { hint } else { "" });
+        check.range_with_hint("init", init, 1..=MAX_TIME, if init == 0 { hint } else { "" });
     }
     if let Some(lat) = lat {
         check.range("lat", lat, 0..=MAX_TIME);

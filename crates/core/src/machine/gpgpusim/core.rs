@@ -32,7 +32,7 @@ fn sms(import: &mut Import<'_>) {
         sms,
     );
     if cores.is_some_and(|cores| cores > 1) {
-        import.but(
+        import.note(
             "-gpgpu_n_cores_per_cluster",
             "in GPGPU-Sim the SMs of a cluster share a port of the interconnect; here each has its own",
         );
@@ -86,17 +86,17 @@ fn issue(import: &mut Import<'_>) -> u32 {
             ["two_level_active", active, ..] if active.parse::<u32>().is_ok() => {
                 import.set("-gpgpu_scheduler", "scheduler", "TwoLevel");
                 import.set("-gpgpu_scheduler", "two_level_active", *active);
-                import.but("-gpgpu_scheduler", "here both levels take turns, as in two-level");
+                import
+                    .note("-gpgpu_scheduler", "here both levels use round robin, as in the policy two-level");
             }
-            _ => {
-                import.but("-gpgpu_scheduler", "this policy is not simulated; the policy of the base is kept")
-            }
+            _ => import
+                .note("-gpgpu_scheduler", "this policy is not simulated; the policy of the base is kept"),
         }
     }
     if let Some(issues) = import.value("-gpgpu_max_insn_issue_per_warp", number::<u32>) {
         import.set("-gpgpu_max_insn_issue_per_warp", "pipeline.issue.per_warp", issues.clamp(1, 2));
         if !(1..=2).contains(&issues) {
-            import.but("-gpgpu_max_insn_issue_per_warp", "a warp issues 1 or 2 instructions in a cycle");
+            import.note("-gpgpu_max_insn_issue_per_warp", "a warp issues 1 or 2 instructions in a cycle");
         }
     }
     if let Some(distinct) = import.value("-gpgpu_dual_issue_diff_exec_units", switch) {
@@ -122,13 +122,13 @@ fn collector(import: &mut Import<'_>) {
     if let Some(out) = import.optional("-gpgpu_operand_collector_num_out_ports_gen", number::<u32>)
         && import.optional("-gpgpu_operand_collector_num_in_ports_gen", number::<u32>) != Some(out)
     {
-        import.but(
+        import.note(
             "-gpgpu_operand_collector_num_out_ports_gen",
             "here as many instructions may leave as may enter",
         );
     }
     if import.optional("-gpgpu_enable_specialized_operand_collector", switch) == Some(true) {
-        import.but(
+        import.note(
             "-gpgpu_enable_specialized_operand_collector",
             "all units of the collector are generic here",
         );
@@ -146,7 +146,7 @@ fn pipes(import: &mut Import<'_>, schedulers: u32) {
             .enumerate()
             .any(|(place, &width)| place != 10 && width > 0 && width != u64::from(schedulers))
         {
-            import.but(
+            import.note(
                 WIDTHS,
                 "each scheduler has one register before and behind its collector for each kind of unit",
             );
@@ -161,7 +161,7 @@ fn pipes(import: &mut Import<'_>, schedulers: u32) {
     ] {
         let Some(units) = import.optional(name, number::<u32>) else { continue };
         if units != 0 && units != schedulers {
-            import.but(
+            import.note(
                 name,
                 format!(
                     "here each of the {schedulers} schedulers has one unit of its own, not {units} for all"
@@ -170,12 +170,12 @@ fn pipes(import: &mut Import<'_>, schedulers: u32) {
         }
     }
     if import.optional("-gpgpu_sub_core_model", switch) == Some(false) {
-        import.but(
+        import.note(
             "-gpgpu_sub_core_model",
             "in GPGPU-Sim the schedulers share units and collector; here each has its own",
         );
     }
     if import.optional("-gpgpu_perfect_inst_const_cache", switch) == Some(false) {
-        import.but("-gpgpu_perfect_inst_const_cache", "here the instruction cache is always perfect");
+        import.note("-gpgpu_perfect_inst_const_cache", "here the instruction cache is always perfect");
     }
 }

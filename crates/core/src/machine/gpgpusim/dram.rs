@@ -39,14 +39,14 @@ fn commands(import: &mut Import<'_>) -> Option<u64> {
             "WR" => "wr",
             "RTPL" => "rtpl",
             other => {
-                import.but(TIMING, format!("{other} is not known"));
+                import.note(TIMING, format!("{other} is not known"));
                 continue;
             }
         };
         import.set(TIMING, &format!("memory.partitions.dram.{path}"), value);
     }
     import.set(TIMING, "memory.partitions.dram.groups", groups);
-    // without a time of its own, a bank group behaves like any other bank
+    // without CCDL, column commands of the same bank group have the distance CCD
     let given = |name: &str| timing.iter().find(|(known, _)| known == name).map(|&(_, value)| value);
     if given("CCDL").unwrap_or(0) == 0
         && let Some(ccd) = given("CCD")
@@ -54,7 +54,7 @@ fn commands(import: &mut Import<'_>) -> Option<u64> {
         import.set(TIMING, "memory.partitions.dram.ccdl", ccd);
     }
     if groups > 1 && import.optional("-dram_bnkgrp_indexing_policy", number::<u32>) != Some(1) {
-        import.but(TIMING, "the low bits of a bank's number are its group here");
+        import.note(TIMING, "the low bits of a bank's number are its group here");
     }
     banks
 }
@@ -68,7 +68,8 @@ fn mapping(import: &mut Import<'_>, banks: Option<u64>) {
         (Some(bit), _) => bit,
         (None, Some(&bit)) => {
             if channel.windows(2).any(|pair| pair[1] != pair[0] + 1) {
-                import.but(MAPPING, "here the bits of the channel are contiguous, beginning with the lowest");
+                import
+                    .note(MAPPING, "here the bits of the channel are contiguous, beginning with the lowest");
             }
             bit
         }
@@ -94,7 +95,7 @@ fn mapping(import: &mut Import<'_>, banks: Option<u64>) {
     import.set(MAPPING, "memory.partitions.dram.bank_bits", format!("{bank:?}"));
     import.set(MAPPING, "memory.partitions.dram.row_bit", within(row_bit));
     if row.windows(2).any(|pair| pair[1] != pair[0] + 1) {
-        import.but(MAPPING, "here the bits of the row are contiguous, beginning with the lowest");
+        import.note(MAPPING, "here the bits of the row are contiguous, beginning with the lowest");
     }
 }
 

@@ -23,7 +23,7 @@ const REASONS: &[(&str, &str)] = &[
     ("-gpgpu_concurrent_kernel_sm", "kernels run one after the other"),
     (
         "-gpgpu_simd_model",
-        "the only model, reconvergence at the immediate post-dominator, is that of the base",
+        "the only possible value, reconvergence at the immediate post-dominator, is that of the base",
     ),
     ("-gpgpu_registers_per_block", "occupancy depends on the registers of the SM"),
     ("-gpgpu_ignore_resources_limitation", "the limits of occupancy always apply"),
@@ -75,7 +75,7 @@ const REASONS: &[(&str, &str)] = &[
     ("-gpgpu_interwarp_mshr_merge", POLICY),
     ("-gpgpu_shmem_limited_broadcast", "shared memory broadcasts every word"),
     ("-gpgpu_shmem_warp_parts", "the lanes of a warp access shared memory together"),
-    ("-gpgpu_shmem_num_banks", "`shared_memory` of a machine says how many banks there are"),
+    ("-gpgpu_shmem_num_banks", "`shared_memory` of a machine sets the number of banks"),
     ("-gpgpu_mem_unit_ports", POLICY),
     ("-gpgpu_coalesce_arch", "transactions are sectors of 32 bytes: `pipeline.load_store.transaction`"),
     ("-gpgpu_num_mem_units", "there is one load/store unit per SM"),
@@ -91,7 +91,7 @@ const REASONS: &[(&str, &str)] = &[
     ("-gpgpu_mem_addr_test", RUN),
     (
         "-dram_dual_bus_interface",
-        "DRAM takes one command in a tick, except for a row command before a column command",
+        "in a tick, DRAM issues one command, or a row command and then a column command",
     ),
     ("-dram_bnk_indexing_policy", "the bank bits of an address are the number of the bank"),
     ("-dram_seperate_write_queue_enable", POLICY),

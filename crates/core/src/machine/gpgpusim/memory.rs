@@ -23,7 +23,7 @@ fn first_level(import: &mut Import<'_>) {
         None => {}
         Some(None) => return import.set(L1, "memory.l1", "None"),
         Some(Some(_)) if skipped => {
-            import.but(L1, "-gpgpu_gmem_skip_L1D 1: global accesses bypass it");
+            import.note(L1, "-gpgpu_gmem_skip_L1D 1: global accesses bypass it");
             return import.set("-gpgpu_gmem_skip_L1D", "memory.l1", "None");
         }
         Some(Some(text)) => {
@@ -52,7 +52,7 @@ fn first_level(import: &mut Import<'_>) {
                 Some((sizes, total)) => {
                     import.set(SPLIT, "memory.l1.split", format!("Fit(total: {total}, shared: {sizes:?})"));
                 }
-                None => import.but(
+                None => import.note(
                     SPLIT,
                     "needs -gpgpu_shmem_option and -gpgpu_unified_l1d_size; the value of the base is kept",
                 ),
@@ -66,7 +66,7 @@ fn constants(import: &mut Import<'_>) {
     let perfect = import.optional("-gpgpu_perfect_inst_const_cache", switch).unwrap_or(false);
     match import.optional(CONSTANTS, cache) {
         None => {}
-        Some(_) if perfect => import.but(CONSTANTS, "perfect, as -gpgpu_perfect_inst_const_cache says"),
+        Some(_) if perfect => import.note(CONSTANTS, "perfect, as -gpgpu_perfect_inst_const_cache says"),
         Some(None) => import.set(CONSTANTS, "memory.constant", "None"),
         Some(Some(text)) => {
             let text = written(import, CONSTANTS, &text, None);
@@ -101,10 +101,10 @@ fn second_level(import: &mut Import<'_>) {
         Some(0) => import.set(SPREAD, "memory.partitions.spread", "Linear"),
         Some(1) => {
             import.set(SPREAD, "memory.partitions.spread", "Xor");
-            import.but(SPREAD, "in GPGPU-Sim it changes only the channel, here the number of the slice");
+            import.note(SPREAD, "in GPGPU-Sim it changes only the channel, here the number of the slice");
         }
         Some(2) => spread_by_polynomial(import, SPREAD),
-        Some(_) => import.but(SPREAD, "this function is not simulated; that of the base is kept"),
+        Some(_) => import.note(SPREAD, "this function is not simulated; that of the base is kept"),
     }
     const QUEUES: &str = "-gpgpu_dram_partition_queues";
     let queues = |text: &str| {
@@ -118,7 +118,7 @@ fn second_level(import: &mut Import<'_>) {
     if let Some(queues) = import.value(QUEUES, queues) {
         import.set(QUEUES, "memory.partitions.queue", queues[0]);
         if queues.iter().any(|&queue| queue != queues[0]) {
-            import.but(QUEUES, "here the four queues of a slice all have the length of the first");
+            import.note(QUEUES, "here the four queues of a slice all have the length of the first");
         }
     }
 }
@@ -140,15 +140,15 @@ fn start(import: &mut Import<'_>) {
     if flushed {
         import.set(FLUSH, "memory.start", start);
         if copied {
-            import.but(
+            import.note(
                 FLUSH,
-                "a launch finds in the L2 what the host has copied so far, even what was flushed since",
+                "at the start of a launch, the L2 contains all data that the host has copied so far, even data that was flushed since",
             );
         }
     }
     import.set(COPIES, "memory.start", start);
     if import.optional("-gpgpu_flush_l1_cache", switch) == Some(false) {
-        import.but("-gpgpu_flush_l1_cache", "an L1 always begins empty here");
+        import.note("-gpgpu_flush_l1_cache", "an L1 always begins empty here");
     }
 }
 
@@ -159,7 +159,7 @@ fn spread_by_polynomial(import: &mut Import<'_>, name: &'static str) {
     let slices = import.optional("-gpgpu_n_sub_partition_per_mchannel", number::<u32>).unwrap_or(1);
     if !slices.is_power_of_two() {
         import.set(name, "memory.partitions.spread", "Linear");
-        return import.but(
+        return import.note(
             name,
             format!("slices can only be spread if a channel has a power of two of them, not {slices}"),
         );
@@ -173,7 +173,7 @@ fn spread_by_polynomial(import: &mut Import<'_>, name: &'static str) {
         64 => import.set(name, "memory.partitions.spread_bits", 19),
         other => {
             import.set(name, "memory.partitions.spread_bits", 64);
-            import.but(
+            import.note(
                 name,
                 format!(
                     "GPGPU-Sim has no equations for {other} slices; here all bits of the address take part"
@@ -194,7 +194,7 @@ fn interconnect(import: &mut Import<'_>) {
         import.set(CLOCKS, "memory.partitions.clock", pair(ratio(l2, core)));
         import.set(CLOCKS, "memory.partitions.dram.clock", pair(ratio(dram, l2)));
         if crossbar != l2 {
-            import.but(CLOCKS, "the interconnect has the clock of the L2 here");
+            import.note(CLOCKS, "the interconnect has the clock of the L2 here");
         }
     }
     // version 4 uses the first name
@@ -220,7 +220,7 @@ fn written(import: &mut Import<'_>, name: &'static str, text: &CacheText, port: 
         'B' => "Back",
         'E' => "Evict",
         'L' => {
-            import.but(name, "global stores are written through, and here local stores are, too");
+            import.note(name, "global stores are written through, and here local stores are, too");
             "Through"
         }
         _ => "Through",
@@ -228,31 +228,31 @@ fn written(import: &mut Import<'_>, name: &'static str, text: &CacheText, port: 
     let write_miss = match text.write_allocate {
         'N' => "NoAllocate",
         'L' => {
-            import.but(
+            import.note(
                 name,
                 "here a sector that a store covers in part can be read at once; GPGPU-Sim fetches it first",
             );
             "Allocate"
         }
         _ => {
-            import.but(name, "a store that misses fetches its sector only when it is read");
+            import.note(name, "a store that misses fetches its sector only when it is read");
             "Allocate"
         }
     };
     if text.allocate != 'm' {
-        import.but(name, "lines are allocated when they are requested, not when they arrive");
+        import.note(name, "lines are allocated when they are requested, not when they arrive");
     }
     let index = match text.index {
         'L' => "Linear",
         'P' => "Polynomial",
         'X' => "Xor",
         _ => {
-            import.but(name, "this hash of sets is not simulated; sets are in the order of the lines");
+            import.note(name, "this hash of sets is not simulated; sets are in the order of the lines");
             "Linear"
         }
     };
     if matches!(text.mshr, 'F' | 'T') {
-        import.but(name, "requests that miss wait as in other caches, not in the queue of textures");
+        import.note(name, "requests that miss wait as in other caches, not in the queue of textures");
     }
     // by default half the width of a line, but at least a sector
     let port = text.port.or(port).unwrap_or(32);

@@ -69,15 +69,15 @@ pub struct Imported {
     /// The options that affect timing but are missing; the base's settings remain in force.
     pub not_given: Vec<&'static str>,
     /// The parts of the machine that options set, in order.
-    made: Vec<Made>,
+    set_parts: Vec<SetPart>,
 }
 
 /// A part of the machine that an option sets.
 #[derive(Clone, Debug)]
-struct Made {
-    /// The path, as messages have it.
+struct SetPart {
+    /// The path in the form of messages.
     path: String,
-    /// The words of the path as they stand in the text of the machine.
+    /// The words of the path in the text of the machine.
     words: Vec<String>,
     /// A diagnostic with the name and the location of the option.
     option: Diagnostic,
@@ -91,10 +91,10 @@ impl Imported {
             // prefer the longest path, which is that of the setting itself, and then the last
             // occurrence
             let found = self
-                .made
+                .set_parts
                 .iter()
-                .filter_map(|made| Some((made.near(&problem, written)?, made.path.len(), &made.option)));
-            match found.max_by_key(|(near, length, _)| (*near, *length)) {
+                .filter_map(|part| Some((part.evidence(&problem, written)?, part.path.len(), &part.option)));
+            match found.max_by_key(|(evidence, length, _)| (*evidence, *length)) {
                 Some((.., option)) => {
                     let message = format!("{}: {}", option.message, problem.message);
                     Diagnostic { message, hint: problem.hint, ..option.clone() }
@@ -107,7 +107,7 @@ impl Imported {
 
 /// The evidence that a problem belongs to a setting, the strongest last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Near {
+enum Evidence {
     /// It is located in the value of the setting.
     Within,
     /// It is located at the setting.
@@ -116,7 +116,7 @@ enum Near {
     Named,
 }
 
-impl Made {
+impl SetPart {
     /// Returns the part with this path. The name of an entry of `units` or `ops` may contain dots;
     /// it is in quotes in the text of the machine.
     fn new(path: &[&str], entry: Option<&str>, field: Option<&str>, option: Diagnostic) -> Self {
@@ -130,23 +130,24 @@ impl Made {
         }
     }
 
-    /// Returns whether a problem of a machine belongs to this part, and the evidence.
-    fn near(&self, problem: &Diagnostic, written: &SourceText) -> Option<Near> {
+    /// Returns the evidence that a problem of a machine belongs to this part, if there is any.
+    fn evidence(&self, problem: &Diagnostic, written: &SourceText) -> Option<Evidence> {
         let named = problem.message.match_indices(&self.path).any(|(at, _)| {
-            let goes_on = |c: char| c.is_alphanumeric() || c == '_';
-            let behind = problem.message[at + self.path.len()..].chars().next();
-            let before = problem.message[..at].chars().next_back();
-            !behind.is_some_and(goes_on) && !before.is_some_and(|c| goes_on(c) || c == '.')
+            let is_name_character = |c: char| c.is_alphanumeric() || c == '_';
+            let next = problem.message[at + self.path.len()..].chars().next();
+            let previous = problem.message[..at].chars().next_back();
+            !next.is_some_and(is_name_character)
+                && !previous.is_some_and(|c| is_name_character(c) || c == '.')
         });
         if named {
-            return Some(Near::Named);
+            return Some(Evidence::Named);
         }
         let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let place = written.error_along(&words, "");
         let (from, to) = ((place.line, place.column), (problem.line, problem.column));
         match from.cmp(&to) {
-            Ordering::Equal => Some(Near::Place),
-            Ordering::Less if is_within(from, to, written) => Some(Near::Within),
+            Ordering::Equal => Some(Evidence::Place),
+            Ordering::Less if is_within(from, to, written) => Some(Evidence::Within),
             _ => None,
         }
     }
@@ -207,9 +208,9 @@ struct Import<'a> {
     became: Vec<Option<Became>>,
     but: Vec<Option<String>>,
     settings: Vec<(usize, Setting)>,
-    made: Vec<Made>,
-    /// The names that have a meaning.
-    meant: Vec<&'static str>,
+    set_parts: Vec<SetPart>,
+    /// The names of the options that have been looked up.
+    looked_up: Vec<&'static str>,
     not_given: Vec<&'static str>,
     problems: Diagnostics,
 }
@@ -232,8 +233,8 @@ impl<'a> Import<'a> {
             became,
             but: vec![None; given.len()],
             settings: Vec::new(),
-            made: Vec::new(),
-            meant: Vec::new(),
+            set_parts: Vec::new(),
+            looked_up: Vec::new(),
             not_given: Vec::new(),
             problems: Diagnostics::new(),
         }
@@ -251,7 +252,7 @@ impl<'a> Import<'a> {
 
     /// Like [`Self::value`], for an option that may be missing.
     fn optional<T>(&mut self, name: &'static str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        self.meant.push(name);
+        self.looked_up.push(name);
         let &index = self.last.get(name)?;
         self.became[index].get_or_insert_with(|| Became::Settings(Vec::new()));
         match read(&self.given[index].value) {
@@ -274,7 +275,7 @@ impl<'a> Import<'a> {
     /// Adds a setting that an option stands for, if the option is present.
     fn set(&mut self, name: &'static str, path: &str, value: impl ToString) {
         self.add(name, path, value.to_string());
-        self.makes(name, &path.split('.').collect::<Vec<_>>(), None, None);
+        self.record_part(name, &path.split('.').collect::<Vec<_>>(), None, None);
     }
 
     /// Adds an entry of `units` or `ops` that an option stands for, if the option is present. The
@@ -288,8 +289,8 @@ impl<'a> Import<'a> {
         value: &str,
     ) {
         self.add(name, entries, format!("{{\"{entry}\": {value}}}"));
-        self.makes(name, &[entries], Some(entry), None);
-        self.makes(interval, &[entries], Some(entry), Some("init"));
+        self.record_part(name, &[entries], Some(entry), None);
+        self.record_part(interval, &[entries], Some(entry), Some("init"));
     }
 
     fn add(&mut self, name: &'static str, path: &str, value: String) {
@@ -300,16 +301,16 @@ impl<'a> Import<'a> {
             let given = &self.given[index];
             let (file, line) = given.place(self.sources);
             let option = format!("{} {} ({file}:{line})", given.name, shortened(&given.value));
-            self.settings.push((index, Setting::new(path, value).said_by(option)));
+            self.settings.push((index, Setting::new(path, value).translated_from(option)));
         }
     }
 
     /// Records the part of the machine that an option sets, for problems of the machine.
-    fn makes(&mut self, name: &'static str, path: &[&str], entry: Option<&str>, field: Option<&str>) {
+    fn record_part(&mut self, name: &'static str, path: &[&str], entry: Option<&str>, field: Option<&str>) {
         if let Some(&index) = self.last.get(name) {
             let given = &self.given[index];
             let option = self.sources[given.source].error(given.range.clone(), given.name.clone());
-            self.made.push(Made::new(path, entry, field, option));
+            self.set_parts.push(SetPart::new(path, entry, field, option));
         }
     }
 
@@ -319,20 +320,20 @@ impl<'a> Import<'a> {
     }
 
     /// Ignores an option that may be present, with the reason.
-    fn pass_over(&mut self, name: &'static str, why: &str) {
-        self.meant.push(name);
+    fn ignore(&mut self, name: &'static str, why: &str) {
+        self.looked_up.push(name);
         if let Some(&index) = self.last.get(name) {
             self.became[index] = Some(Became::Nothing(why.to_owned()));
         }
     }
 
     /// Notes an aspect in which the machine differs from an option.
-    fn but(&mut self, name: &'static str, what: impl Into<String>) {
+    fn note(&mut self, name: &'static str, difference: impl Into<String>) {
         if let Some(&index) = self.last.get(name) {
-            let what = what.into();
+            let difference = difference.into();
             match &mut self.but[index] {
-                Some(before) => *before = format!("{before}; {what}"),
-                none => *none = Some(what),
+                Some(before) => *before = format!("{before}; {difference}"),
+                none => *none = Some(difference),
             }
         }
     }
@@ -344,13 +345,14 @@ impl<'a> Import<'a> {
                 Ok(changed) => spec = changed,
                 Err(problems) => {
                     let given = &self.given[index];
-                    let said = problems.list().first().map_or("", |problem| problem.message.as_str());
+                    let message = problems.list().first().map_or("", |problem| problem.message.as_str());
                     let source = &self.sources[given.source];
-                    self.problems.push(source.error(given.range.clone(), format!("{}: {said}", given.name)));
+                    self.problems
+                        .push(source.error(given.range.clone(), format!("{}: {message}", given.name)));
                 }
             }
         }
-        let known: Vec<&str> = left_out::names().chain(self.meant.iter().copied()).collect();
+        let known: Vec<&str> = left_out::names().chain(self.looked_up.iter().copied()).collect();
         // A file with more unknown options than this is not a configuration, and comparing names
         // takes time.
         let mut compared = 0;
@@ -368,7 +370,7 @@ impl<'a> Import<'a> {
             Taken { name: given.name.clone(), value: given.value.clone(), file, line, became, but }
         });
         let options = options.collect();
-        let imported = Imported { spec, options, not_given: self.not_given, made: self.made };
+        let imported = Imported { spec, options, not_given: self.not_given, set_parts: self.set_parts };
         self.problems.into_result(imported)
     }
 }

@@ -1,5 +1,5 @@
 //! Parser of configuration files: `-option value`, with comments from `#` to the end of the line. A
-//! value may continue in the next line, as quoted ones do.
+//! value may continue in the next line, in particular if it is in quotes.
 
 use std::ops::Range;
 

@@ -22,8 +22,8 @@ fn imported(text: &str) -> Result<Imported, Diagnostics> {
 
 fn settings(text: &str) -> Vec<String> {
     let options = imported(text).unwrap().options;
-    let of = |became| if let Became::Settings(settings) = became { settings } else { Vec::new() };
-    options.into_iter().flat_map(|option| of(option.became)).collect()
+    let applied = |became| if let Became::Settings(settings) = became { settings } else { Vec::new() };
+    options.into_iter().flat_map(|option| applied(option.became)).collect()
 }
 
 /// Collects the paths at which two JSON values differ.
@@ -130,7 +130,7 @@ fn imported_options(text: &str) -> Vec<Became> {
 }
 
 #[test]
-fn what_a_launch_finds_is_what_it_finds_there() {
+fn options_determine_the_memory_at_the_start_of_a_launch() {
     for (text, start) in [
         ("-gpgpu_perf_sim_memcpy 1\n", "LeftAndCopied"),
         ("-gpgpu_perf_sim_memcpy 0\n", "Left"),
@@ -142,12 +142,12 @@ fn what_a_launch_finds_is_what_it_finds_there() {
 }
 
 #[test]
-fn slices_need_be_no_power_of_two() {
+fn the_number_of_slices_need_not_be_a_power_of_two() {
     let found = settings(
         "-gpgpu_n_mem 12\n-gpgpu_n_sub_partition_per_mchannel 2\n-gpgpu_memory_partition_indexing 2\n",
     );
     for setting in ["memory.partitions.spread=Polynomial", "memory.partitions.spread_bits=15"] {
-        assert!(found.iter().any(|is| is == setting), "{setting} in {found:?}");
+        assert!(found.iter().any(|found| found == setting), "{setting} in {found:?}");
     }
     let spec = imported(&STOCK.replace("-gpgpu_n_mem 16", "-gpgpu_n_mem 12")).unwrap().spec;
     Machine::new(&spec, &config("accelsim-sm1")).unwrap();
@@ -163,7 +163,7 @@ fn timings([int, mad, interval]: [&str; 3]) -> String {
 }
 
 #[test]
-fn problems_of_the_machine_are_those_of_an_option() {
+fn problems_of_the_machine_are_attributed_to_options() {
     let (unit, op) = (timings(["4000", "5", "2"]), timings(["4", "4000", "2"]));
     let interval = timings(["4", "5000000001", "5000000001"]);
     let traces = TRACES.replace("spec_op_1 4,4", "spec_op_1 4000,4");
@@ -215,7 +215,7 @@ fn every_option_is_accounted_for() {
 }
 
 #[test]
-fn values_have_their_languages() {
+fn values_are_parsed_in_their_formats() {
     let text = cache("S:64:128:16,L:B:m:L:P,A:192:4,32:0,32").unwrap().unwrap();
     assert!(text.sectored);
     assert_eq!((text.sets, text.line, text.ways, text.mshrs, text.merge), (64, 128, 16, 192, 4));
@@ -281,7 +281,7 @@ fn older_configurations_have_other_forms() {
 }
 
 #[test]
-fn wrong_values_are_named_where_they_stand() {
+fn wrong_values_are_reported_at_their_location() {
     for (text, line, message) in [
         ("46\n", 1, "a value before any option"),
         ("\n-gpgpu_n_clusters\n", 2, "has no value"),

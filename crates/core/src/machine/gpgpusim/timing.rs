@@ -66,22 +66,22 @@ pub(super) const NAMES: [&str; 10] = [
 
 pub(super) fn translate(import: &mut Import<'_>) {
     for kind in &TYPES {
-        of_type(import, kind);
+        translate_type(import, kind);
     }
     unit(import, "-ptx_opcode_latency_sfu", "-ptx_opcode_initiation_sfu", "sfu");
     // GPGPU-Sim spells the option this way
     unit(import, "-ptx_opcode_latency_tesnor", "-ptx_opcode_initiation_tensor", "tensor");
 }
 
-fn of_type(import: &mut Import<'_>, kind: &Type) {
+fn translate_type(import: &mut Import<'_>, kind: &Type) {
     let latencies = import.value(kind.latency, |text| numbers(text, 5));
     let intervals = import.value(kind.interval, |text| numbers(text, 5));
-    let own = import.optional(kind.own, number::<u32>).unwrap_or(0);
-    let unit = if own == 0 { kind.else_on } else { kind.unit };
+    let unit_count = import.optional(kind.own, number::<u32>).unwrap_or(0);
+    let unit = if unit_count == 0 { kind.else_on } else { kind.unit };
     let (Some(latencies), Some(intervals)) = (latencies, intervals) else { return };
     let time = |n: usize| Some((*latencies.get(n)?, *intervals.get(n)?));
     let (total, interval) = (latencies[0], intervals[0]);
-    if !holds(import, (kind.latency, kind.interval), total, interval) {
+    if !check_interval(import, (kind.latency, kind.interval), total, interval) {
         return;
     }
     if unit == kind.unit {
@@ -112,7 +112,7 @@ fn of_type(import: &mut Import<'_>, kind: &Type) {
         }
         match time(5) {
             Some(time) => op(import, kind, "shfl", unit, time),
-            None => import.but(
+            None => import.note(
                 kind.latency,
                 "without a sixth value GPGPU-Sim has no time for shfl; that of the base is kept",
             ),
@@ -121,27 +121,27 @@ fn of_type(import: &mut Import<'_>, kind: &Type) {
 }
 
 /// Checks that the initiation interval does not exceed the latency, which GPGPU-Sim requires, too.
-/// The options are those of the latency and of the interval; one option may have both.
-pub(super) fn holds(
+/// `latency` and `interval_option` are the options that state them; they may be the same option.
+pub(super) fn check_interval(
     import: &mut Import<'_>,
-    (latency, of_interval): (&'static str, &'static str),
+    (latency, interval_option): (&'static str, &'static str),
     total: u64,
     interval: u64,
 ) -> bool {
-    let holds = (1..=total).contains(&interval);
+    let fits = (1..=total).contains(&interval);
     if interval == 0 {
-        import.wrong(of_interval, "an initiation interval of 0 is too small; the least is 1".to_owned());
-    } else if !holds {
+        import.wrong(interval_option, "an initiation interval of 0 is too small; the least is 1".to_owned());
+    } else if !fits {
         let message = format!("a latency of {total} cannot hold an initiation interval of {interval}");
-        let of = if latency == of_interval { String::new() } else { format!(" ({of_interval})") };
-        import.wrong(latency, message + &of);
+        let suffix = if latency == interval_option { String::new() } else { format!(" ({interval_option})") };
+        import.wrong(latency, message + &suffix);
     }
-    holds
+    fits
 }
 
 fn op(import: &mut Import<'_>, kind: &Type, name: &str, unit: &str, (total, interval): (u64, u64)) {
     let options = (kind.latency, kind.interval);
-    if holds(import, options, total, interval) {
+    if check_interval(import, options, total, interval) {
         let rest = total - interval;
         let op = format!("Op(unit: \"{unit}\", init: {interval}, lat: {rest})");
         import.set_entry(options, ("ops", name), &op);
@@ -152,7 +152,7 @@ fn unit(import: &mut Import<'_>, latency: &'static str, interval: &'static str, 
     let total = import.value(latency, number::<u64>);
     let init = import.value(interval, number::<u64>);
     if let (Some(total), Some(init)) = (total, init)
-        && holds(import, (latency, interval), total, init)
+        && check_interval(import, (latency, interval), total, init)
     {
         import.set(interval, &format!("units.{unit}.init"), init);
         import.set(latency, &format!("units.{unit}.lat"), total - init);

@@ -1,14 +1,14 @@
 //! Latencies and initiation intervals of machine code: `trace.config` of Accel-Sim, for its trace
 //! mode.
 //!
-//! They apply to whole kinds of instructions, whereas the lists for PTX have one per operation. If
-//! they are present, those for PTX are ignored.
+//! These options apply to whole kinds of instructions, whereas the options for PTX list a value for
+//! each operation. If they are present, the options for PTX are ignored.
 //!
 //! Source: the options and the assignment of opcodes to units are those of Accel-Sim (Khairy et
 //! al., ISCA 2020).
 
 use super::Import;
-use super::timing::{self, holds};
+use super::timing::{self, check_interval};
 use super::values::{number, numbers};
 
 /// The option whose presence selects the timing of machine code.
@@ -62,7 +62,7 @@ const KINDS: [(&str, &str, &[&str]); 4] = [
 
 pub(super) fn translate(import: &mut Import<'_>) {
     for name in timing::NAMES {
-        import.pass_over(
+        import.ignore(
             name,
             "latencies of PTX; those of machine code, `-trace_opcode_latency_initiation_*`, are used instead",
         );
@@ -81,12 +81,12 @@ pub(super) fn translate(import: &mut Import<'_>) {
     op(import, INT, "ld.const", "int");
     // votes write registers like other instructions
     import.set(INT, "pipeline.unscored", "[]");
-    import.but(
+    import.note(
         INT,
         "here comparisons and selections of floats, and the end of a warp, count as integer instructions",
     );
     op(import, SP, "fp16", "fp32");
-    import.but(SP, "half precision has the interval of single precision, not half of it");
+    import.note(SP, "half precision has the interval of single precision, not half of it");
     special(import);
 }
 
@@ -107,7 +107,7 @@ fn special(import: &mut Import<'_>) {
             import.optional(times, |text| numbers(text, 2));
             ended = true;
             if import.has(times) {
-                import.but(times, format!("{unit} is not given"));
+                import.note(times, format!("{unit} is not given"));
             }
             continue;
         };
@@ -115,21 +115,21 @@ fn special(import: &mut Import<'_>) {
         if enabled == 0 || units == 0 || ended {
             // in Accel-Sim, too, the units after one that is not enabled are ignored
             ended = true;
-            import.but(unit, "this unit, or one before it, is not enabled, so it does not exist");
+            import.note(unit, "this unit, or one before it, is not enabled, so it does not exist");
             continue;
         }
-        let Some((_, own, classes)) = KINDS.iter().find(|(kind, ..)| *kind == name) else {
-            import.but(unit, format!("it is not known which instructions a unit called {name} executes"));
+        let Some((_, unit_name, classes)) = KINDS.iter().find(|(kind, ..)| *kind == name) else {
+            import.note(unit, format!("it is not known which instructions a unit called {name} executes"));
             continue;
         };
         let Some((total, interval)) = time else { continue };
         let timing = format!("Unit(init: {interval}, lat: {})", total - interval);
-        import.set_entry((times, times), ("units", own), &timing);
+        import.set_entry((times, times), ("units", unit_name), &timing);
         for class in *classes {
-            op(import, unit, class, own);
+            op(import, unit, class, unit_name);
         }
-        order.retain(|known| known != own);
-        order.push((*own).to_owned());
+        order.retain(|known| known != unit_name);
+        order.push((*unit_name).to_owned());
         last = Some(unit);
     }
     if let Some(last) = last {
@@ -140,7 +140,7 @@ fn special(import: &mut Import<'_>) {
 /// Returns the latency and interval of an option.
 fn time(import: &mut Import<'_>, name: &'static str) -> Option<(u64, u64)> {
     let times = import.value(name, |text| numbers(text, 2))?;
-    holds(import, (name, name), times[0], times[1]).then_some((times[0], times[1]))
+    check_interval(import, (name, name), times[0], times[1]).then_some((times[0], times[1]))
 }
 
 /// Maps an op class to a unit and its timing.

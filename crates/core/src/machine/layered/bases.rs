@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::merge::{from_json, lay, said, to_json};
-use super::sources::{Change, renew};
+use super::merge::{from_json, overlay, stated_settings, to_json};
+use super::sources::{Change, update_sources};
 use crate::diag::{Diagnostics, SourceText};
 use crate::machine::written::MachineSpec;
 
@@ -21,7 +21,7 @@ impl MachineSpec {
         if first.extends.is_none() {
             return Ok(first);
         }
-        let mut chain = vec![said(source, &first)?];
+        let mut chain = vec![stated_settings(source, &first)?];
         let mut names = vec![source.name().to_owned()];
         let mut extends = first.extends;
         while let Some(base) = extends {
@@ -35,22 +35,22 @@ impl MachineSpec {
             let spec = Self::parse(&text)?;
             // Below the last file there are only defaults, so it makes no difference which values
             // it states explicitly.
-            chain.push(if spec.extends.is_some() { said(&text, &spec)? } else { to_json(&spec) });
+            chain.push(if spec.extends.is_some() { stated_settings(&text, &spec)? } else { to_json(&spec) });
             extends = spec.extends;
         }
         let mut merged = Map::new();
-        for mut said in chain.into_iter().rev() {
-            let name = said.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        for mut stated in chain.into_iter().rev() {
+            let name = stated.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
             if let Some(base) = merged.get("name").and_then(Value::as_str)
-                && !said.contains_key("doc")
-                && said.keys().any(|key| key != "name" && key != "extends")
+                && !stated.contains_key("doc")
+                && stated.keys().any(|key| key != "name" && key != "extends")
             {
                 // the base's description no longer applies
-                said.insert("doc".to_owned(), format!("{base} with other settings").into());
+                stated.insert("doc".to_owned(), format!("{base} with other settings").into());
             }
-            let (before, over) = (merged.clone(), said.clone());
-            lay(&mut merged, said);
-            renew(&before, &mut merged, &over, (Change::File(&format!("machine {name}")), true));
+            let (before, over) = (merged.clone(), stated.clone());
+            overlay(&mut merged, stated);
+            update_sources(&before, &mut merged, &over, (Change::File(&format!("machine {name}")), true));
         }
         // the result already includes the bases
         merged.remove("extends");

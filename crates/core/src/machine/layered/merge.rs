@@ -29,31 +29,34 @@ pub(super) fn from_json(object: Map<String, Value>) -> Result<MachineSpec, Strin
 ///
 /// # Errors
 /// The text is not valid RON; the diagnostic has the location.
-pub(super) fn said(source: &SourceText, spec: &MachineSpec) -> Result<Map<String, Value>, Diagnostics> {
-    let mut said = to_json(spec);
+pub(super) fn stated_settings(
+    source: &SourceText,
+    spec: &MachineSpec,
+) -> Result<Map<String, Value>, Diagnostics> {
+    let mut stated = to_json(spec);
     // only the names are used, because a RON value does not retain the names of enum variants
     let written: ron::Value = from_ron(source)?;
     for (name, value) in fields(&written) {
         if matches!(value, ron::Value::Option(None)) {
-            said.insert(name.to_owned(), Value::Null);
+            stated.insert(name.to_owned(), Value::Null);
         } else if kind(name) == Kind::Parts {
-            let all = said.get(name).cloned().unwrap_or_default();
+            let all = stated.get(name).cloned().unwrap_or_default();
             let part = |name: &str| all.get(name).cloned().unwrap_or_default();
             let parts = fields(value).map(|(name, _)| (name.to_owned(), part(name))).collect();
-            said.insert(name.to_owned(), Value::Object(parts));
+            stated.insert(name.to_owned(), Value::Object(parts));
         } else if kind(name).is_named() {
-            let all = said.entry(name).or_insert_with(|| Value::Object(Map::new()));
-            name_all(all, value);
+            let all = stated.entry(name).or_insert_with(|| Value::Object(Map::new()));
+            insert_nulls(all, value);
         }
     }
-    Ok(said)
+    Ok(stated)
 }
 
 /// Inserts null for every name that is written but has the default value.
-fn name_all(said: &mut Value, written: &ron::Value) {
-    let Value::Object(said) = said else { return };
+fn insert_nulls(stated: &mut Value, written: &ron::Value) {
+    let Value::Object(stated) = stated else { return };
     for (name, value) in fields(written) {
-        name_all(said.entry(name).or_insert(Value::Null), value);
+        insert_nulls(stated.entry(name).or_insert(Value::Null), value);
     }
 }
 
@@ -85,7 +88,7 @@ fn fields(value: &ron::Value) -> impl Iterator<Item = (&str, &ron::Value)> {
 }
 
 /// Applies the settings of a file to those of its base.
-pub(super) fn lay(under: &mut Map<String, Value>, over: Map<String, Value>) {
+pub(super) fn overlay(under: &mut Map<String, Value>, over: Map<String, Value>) {
     for (name, value) in over {
         match (under.get_mut(&name), value) {
             (_, Value::Null) => {
@@ -140,7 +143,7 @@ mod tests {
     use crate::diag::Diagnostic;
 
     /// Returns the machine of a file that extends `base`, without the names.
-    fn laid(base: &str, file: &str) -> MachineSpec {
+    fn extended(base: &str, file: &str) -> MachineSpec {
         let base = SourceText::new("base", format!("Machine(name: \"base\", {base})"));
         let file = SourceText::new("file", format!("Machine(name: \"file\", extends: \"base\", {file})"));
         let load = |name: &str| {
@@ -171,7 +174,7 @@ mod tests {
             }
             values
         };
-        assert_eq!(values(&laid(base, file)), values(&written(expected)), "{file} on {base}");
+        assert_eq!(values(&extended(base, file)), values(&written(expected)), "{file} on {base}");
     }
 
     #[test]
@@ -192,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_given_whole() {
+    fn a_nested_part_is_replaced_as_a_whole() {
         check(
             "memory: Memory(l1: L1(latency: 5, banks: 2))",
             "memory: Memory(l1: L1(banks: 4))",
@@ -244,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_others_are_merged_by_name() {
+    fn units_and_limits_are_merged_by_name() {
         check(
             "units: {\"a\": Unit(init: 1, lat: 2, source: \"s\"), \"b\": Unit(init: 1, lat: 1)}, limits: Limits(warps: 3)",
             "units: {\"a\": Unit(init: 2, lat: 2)}, limits: Limits(blocks: 2)",

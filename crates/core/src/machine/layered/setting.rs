@@ -8,8 +8,8 @@
 use serde_json::{Map, Value, json};
 
 use super::fields::{Kind, SETTINGS, kind};
-use super::merge::{from_json, lay, put, said, to_json};
-use super::sources::{Change, renew};
+use super::merge::{from_json, overlay, put, stated_settings, to_json};
+use super::sources::{Change, update_sources};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest, from_ron, ron_problem, shortened};
 use crate::machine::written::{MachineSpec, SchedulerKind};
 
@@ -27,8 +27,7 @@ pub struct Setting {
     origin: Option<String>,
 }
 
-/// The options of the command line, with names under which users look for them among the machine
-/// settings.
+/// The options of the command line, each with names that users may try as a machine setting.
 const OPTIONS: &[(&str, &[&str])] = &[
     ("--mem-latency", &["mem_latency", "mem-latency", "memory_latency", "memory.latency"]),
     ("--scheduler", &["policy", "sched"]),
@@ -57,14 +56,14 @@ impl Setting {
         Self { path: path.into(), value: value.into(), option: None, origin: None }
     }
 
-    /// Creates a setting from an option of its own, which messages then name.
+    /// Creates a setting from a separate option of the command line. Messages name this option.
     pub fn of_option(option: &'static str, path: impl Into<String>, value: impl Into<String>) -> Self {
         Self { option: Some(option), ..Self::new(path, value) }
     }
 
     /// Returns the same setting, marked as translated from an option of another simulator.
     #[must_use]
-    pub fn said_by(self, option: impl Into<String>) -> Self {
+    pub fn translated_from(self, option: impl Into<String>) -> Self {
         Self { origin: Some(option.into()), ..self }
     }
 
@@ -98,7 +97,7 @@ impl Setting {
             let field = if kind(path[0]).entry().is_some() { 3 } else { 2 };
             let whole = path.len() < field;
             let change = self.origin.as_ref().map_or(Change::Option(&place), |text| Change::Import(text));
-            renew(&before, root, &over, (change, whole));
+            update_sources(&before, root, &over, (change, whole));
         }
         Ok(changed)
     }
@@ -106,9 +105,9 @@ impl Setting {
     /// Puts the value at the end of the path into the machine. `over` is the machine file that
     /// contains only this setting.
     fn put(&self, path: &[&str], over: Map<String, Value>, root: &mut Map<String, Value>) {
-        let (last, on_the_way) = path.split_last().expect("a path names something");
-        if on_the_way.is_empty() {
-            lay(root, over);
+        let (last, parents) = path.split_last().expect("a path names something");
+        if parents.is_empty() {
+            overlay(root, over);
             return;
         }
         let mut value = &Value::Object(over);
@@ -117,7 +116,7 @@ impl Setting {
             value = value.get(*name).unwrap_or(&Value::Null);
         }
         let mut place = root;
-        for name in on_the_way {
+        for name in parents {
             let inner = place.entry(*name).or_insert(Value::Null);
             match inner {
                 Value::Object(_) => {}
@@ -193,9 +192,9 @@ impl Setting {
                 .hint("a part without a name is set together with the field that contains it, for example memory.partitions.dram.clock=(7, 2)"));
         }
         let mut first_problem = None;
-        for value in spellings(&self.value) {
-            match said_by(path, &value) {
-                Ok(said) => return Ok(said),
+        for value in readings(&self.value) {
+            match machine_file(path, &value) {
+                Ok(stated) => return Ok(stated),
                 Err(message) => first_problem = first_problem.or(Some(message)),
             }
         }
@@ -227,32 +226,32 @@ impl Setting {
 
 /// Returns the possible readings of `value`: the value itself; `None` for `none`; a string, or a
 /// list of strings, without the quotes that a shell would remove.
-fn spellings(value: &str) -> Vec<String> {
+fn readings(value: &str) -> Vec<String> {
     let quoted = |text: &str| format!("{text:?}");
     // text that begins like a structure or a quoted string is not a word
     let is_word = |text: &str| {
         let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
         !rest.starts_with(['(', ')', '[', ']', '{', '}', '"'])
     };
-    let mut spellings = vec![value.to_owned()];
+    let mut readings = vec![value.to_owned()];
     if value == "none" {
         // this comes before the value itself, because only None can be meant if it is possible
-        spellings.insert(0, "None".to_owned());
+        readings.insert(0, "None".to_owned());
     }
     if is_word(value) {
-        spellings.push(quoted(value));
+        readings.push(quoted(value));
     }
     if let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'))
         && inside.split(',').map(str::trim).all(is_word)
     {
         let words = inside.split(',').map(str::trim).filter(|word| !word.is_empty()).map(quoted);
-        spellings.push(format!("[{}]", words.collect::<Vec<_>>().join(", ")));
+        readings.push(format!("[{}]", words.collect::<Vec<_>>().join(", ")));
     }
-    spellings
+    readings
 }
 
 /// Returns the machine file that has this value at the end of this path, or an error message.
-fn said_by(path: &[&str], value: &str) -> Result<Map<String, Value>, String> {
+fn machine_file(path: &[&str], value: &str) -> Result<Map<String, Value>, String> {
     // the value may end in a comment
     let value = format!("{value}\n");
     // a single value, so that it cannot close the parentheses around it
@@ -266,8 +265,9 @@ fn said_by(path: &[&str], value: &str) -> Result<Map<String, Value>, String> {
             (2, Some(fields)) => {
                 // the other fields that are required
                 let others = fields.iter().filter(|(field, _)| field != name);
-                let say = |(field, value): &(&str, Option<&str>)| Some(format!("{field}: {}, ", (*value)?));
-                format!("({}{name}: {text})", others.filter_map(say).collect::<String>())
+                let placeholder =
+                    |(field, value): &(&str, Option<&str>)| Some(format!("{field}: {}, ", (*value)?));
+                format!("({}{name}: {text})", others.filter_map(placeholder).collect::<String>())
             }
             _ => format!("({name}: {text})"),
         };
@@ -275,7 +275,7 @@ fn said_by(path: &[&str], value: &str) -> Result<Map<String, Value>, String> {
     let source = SourceText::new("--set", text);
     let message = |problems: Diagnostics| problems.list()[0].message.clone();
     let spec: MachineSpec = from_ron(&source).map_err(message)?;
-    said(&source, &spec).map_err(message)
+    stated_settings(&source, &spec).map_err(message)
 }
 
 impl MachineSpec {

@@ -24,32 +24,32 @@ pub(super) enum Change<'a> {
 }
 
 /// Updates the sources of the entries that `over` has changed, unless it states a source itself.
-/// `whole` means that it sets an entire entry rather than one field.
-pub(super) fn renew(
+/// `whole` states whether the change sets entire entries rather than one field.
+pub(super) fn update_sources(
     before: &Map<String, Value>,
     after: &mut Map<String, Value>,
     over: &Map<String, Value>,
     (change, whole): (Change<'_>, bool),
 ) {
-    let own = |entry: &Value| entry.get("source").is_some_and(|source| !source.is_null());
+    let has_source = |entry: &Value| entry.get("source").is_some_and(|source| !source.is_null());
     for top in ENTRIES {
-        let Some(Value::Object(said)) = over.get(top) else { continue };
-        for (name, entry) in said {
+        let Some(Value::Object(stated)) = over.get(top) else { continue };
+        for (name, entry) in stated {
             let old = before.get(top).and_then(|entries| entries.get(name));
             let new = after.get_mut(top).and_then(|entries| entries.get_mut(name));
-            if let (Some(new), false) = (new, own(entry)) {
-                renew_one(old, new, (change, whole));
+            if let (Some(new), false) = (new, has_source(entry)) {
+                update_source(old, new, (change, whole));
             }
         }
     }
-    if let (Some(said), Some(new)) = (over.get(WHOLE), after.get_mut(WHOLE))
-        && !own(said)
+    if let (Some(stated), Some(new)) = (over.get(WHOLE), after.get_mut(WHOLE))
+        && !has_source(stated)
     {
-        renew_one(before.get(WHOLE), new, (change, whole));
+        update_source(before.get(WHOLE), new, (change, whole));
     }
 }
 
-fn renew_one(old: Option<&Value>, new: &mut Value, (change, whole): (Change<'_>, bool)) {
+fn update_source(old: Option<&Value>, new: &mut Value, (change, whole): (Change<'_>, bool)) {
     let numbers = |entry: &Value| match entry {
         Value::Object(entry) => entry.iter().filter(|(name, _)| *name != "source").count(),
         _ => 0,
@@ -63,13 +63,13 @@ fn renew_one(old: Option<&Value>, new: &mut Value, (change, whole): (Change<'_>,
     });
     let text = match change {
         Change::File(_) | Change::Option(_) if same => return,
-        // a file that adds an entry may leave its source open
+        // a file may add an entry without a source
         Change::File(_) if old.is_none() => return,
         Change::File(text) | Change::Option(text) | Change::Import(text) => text,
     };
     let Value::Object(new) = new else { return };
     let known = old.and_then(|old| old.get("source")).and_then(Value::as_str).unwrap_or("");
-    let kept = known.split("; ").filter(|part| !whole && goes_on_with(change, part)).collect::<Vec<_>>();
+    let kept = known.split("; ").filter(|part| !whole && stays_valid_after(change, part)).collect::<Vec<_>>();
     let all = kept.into_iter().chain([text]).collect::<Vec<_>>().join("; ");
     new.insert("source".to_owned(), all.into());
 }
@@ -77,9 +77,9 @@ fn renew_one(old: Option<&Value>, new: &mut Value, (change, whole): (Change<'_>,
 /// The fields of shared memory that are numbers or rules.
 const SHARED_MEMORY: [&str; 7] = ["rule", "banks", "latency", "step", "base_32", "base_64", "base_128"];
 
-/// Returns whether a part of a source remains when another one is added, that is, whether it
-/// belongs to another field of the same entry that was changed in the same way.
-fn goes_on_with(change: Change<'_>, part: &str) -> bool {
+/// Returns whether a part of a source stays valid after this change. It does if it names a change
+/// of the same kind to another field of the entry.
+fn stays_valid_after(change: Change<'_>, part: &str) -> bool {
     match change {
         Change::File(_) => false,
         Change::Option(text) => {

@@ -58,7 +58,7 @@ fn memory(settings: &[&str]) -> MemorySpec {
 }
 
 #[test]
-fn a_setting_can_be_all_that_a_file_can_say() {
+fn a_setting_can_have_every_value_that_a_file_can() {
     let pipeline = |setting: &str| machine(FIG2, &[setting]).unwrap().pipeline().unwrap().clone();
     for list in ["[red, memory]", "[\"red\", \"memory\"]", "[\"red\", \"memory\",] // in this order"] {
         assert_eq!(pipeline(&format!("pipeline.collect={list}")).collect, ["red", "memory"], "{list}");
@@ -131,7 +131,7 @@ fn values_that_do_not_fit_are_refused_as_in_a_file() {
 }
 
 #[test]
-fn wrong_settings_say_what_exists() {
+fn messages_about_wrong_settings_list_the_valid_ones() {
     for bad in [
         "units.gren.lat=1",
         "unitz.red.lat=1",

@@ -41,8 +41,13 @@ fn sourced(spec: &MachineSpec) -> Vec<(String, u64, u64, String)> {
         .map(|(name, unit)| (format!("units.{name}"), unit.init, unit.lat, unit.source.clone()));
     let ops = spec.ops.iter().filter_map(|(name, op)| match op {
         OpSpec::Timed(TimedOpSpec { unit, init, lat, source }) => {
-            let of = spec.units.get(unit)?;
-            Some((format!("ops.{name}"), init.unwrap_or(of.init), lat.unwrap_or(of.lat), source.clone()))
+            let timing = spec.units.get(unit)?;
+            Some((
+                format!("ops.{name}"),
+                init.unwrap_or(timing.init),
+                lat.unwrap_or(timing.lat),
+                source.clone(),
+            ))
         }
         OpSpec::Unit(_) => None,
     });
@@ -50,7 +55,7 @@ fn sourced(spec: &MachineSpec) -> Vec<(String, u64, u64, String)> {
 }
 
 /// Returns the number before or after a word.
-fn beside(source: &str, word: &str, before: bool) -> Option<u64> {
+fn number_next_to(source: &str, word: &str, before: bool) -> Option<u64> {
     let at = source.find(word)?;
     let text = if before { source[..at].trim_end() } else { source[at + word.len()..].trim_start() };
     let digit = |c: char| c.is_ascii_digit();
@@ -62,14 +67,15 @@ fn beside(source: &str, word: &str, before: bool) -> Option<u64> {
 }
 
 /// Panics if a source states a different number. Returns how many sources state one.
-fn agree(spec: &MachineSpec, what: &str) -> usize {
+fn agree(spec: &MachineSpec, machine: &str) -> usize {
     let mut numbers = 0;
     for (name, init, lat, source) in sourced(spec) {
-        for (found, is) in
-            [(beside(&source, " total", true), init + lat), (beside(&source, "II ", false), init)]
-        {
+        for (found, value) in [
+            (number_next_to(&source, " total", true), init + lat),
+            (number_next_to(&source, "II ", false), init),
+        ] {
             if let Some(found) = found {
-                assert_eq!(found, is, "{what}: {name} is ({init}, {lat}): {source}");
+                assert_eq!(found, value, "{machine}: {name} is ({init}, {lat}): {source}");
                 numbers += 1;
             }
         }
@@ -84,59 +90,63 @@ fn no_shipped_machine_contradicts_its_sources() {
 }
 
 #[test]
-fn what_an_option_sets_is_of_that_option() {
+fn an_option_becomes_the_source_of_the_numbers_it_sets() {
     for name in shipped() {
         let before = spec(&name);
         let doc = before.doc.clone().unwrap_or_default();
         for (entry, init, lat, source) in sourced(&before) {
             for (field, old) in [("init", init), ("lat", lat)] {
-                let said = format!("{entry}.{field}={}", old + 3);
-                let changed = before.clone().with_settings(&[Setting::parse(&said).unwrap()]).unwrap();
-                agree(&changed, &format!("{name} with {said}"));
+                let setting = format!("{entry}.{field}={}", old + 3);
+                let changed = before.clone().with_settings(&[Setting::parse(&setting).unwrap()]).unwrap();
+                agree(&changed, &format!("{name} with {setting}"));
                 let (.., now) = sourced(&changed).into_iter().find(|(other, ..)| *other == entry).unwrap();
-                assert_eq!(now, format!("--set {said}"), "{name}: {source}");
+                assert_eq!(now, format!("--set {setting}"), "{name}: {source}");
                 let its_doc = changed.doc.unwrap_or_default();
                 assert!(
-                    doc.is_empty() || its_doc.ends_with(&format!("Changed by --set {said}.")),
+                    doc.is_empty() || its_doc.ends_with(&format!("Changed by --set {setting}.")),
                     "{its_doc}"
                 );
             }
             // a value that does not change keeps its source
-            let same = Setting::parse(&format!("{entry}.init={init}")).unwrap();
-            let same = before.clone().with_settings(&[same]).unwrap();
-            if serde_json::to_value(&same).unwrap() == serde_json::to_value(&before).unwrap() {
-                assert!(sourced(&same).contains(&(entry, init, lat, source)));
+            let unchanged = Setting::parse(&format!("{entry}.init={init}")).unwrap();
+            let unchanged = before.clone().with_settings(&[unchanged]).unwrap();
+            if serde_json::to_value(&unchanged).unwrap() == serde_json::to_value(&before).unwrap() {
+                assert!(sourced(&unchanged).contains(&(entry, init, lat, source)));
             }
         }
     }
     let several = ["units.int.init=5", "units.int.lat=7", "units.int.init=6", "sms=3"];
-    let several: Vec<Setting> = several.iter().map(|said| Setting::parse(said).unwrap()).collect();
+    let several: Vec<Setting> = several.iter().map(|setting| Setting::parse(setting).unwrap()).collect();
     let changed = spec("rtx3070").with_settings(&several).unwrap();
     assert_eq!(changed.units["int"].source, "--set units.int.lat=7; --set units.int.init=6");
     assert!(changed.doc.unwrap().contains("--set sms=3"));
     let rule = [Setting::parse("shared_memory.latency=9").unwrap()];
     let rule = spec("turing-tu102").with_settings(&rule).unwrap().shared_memory.unwrap();
     assert_eq!(rule.source, "--set shared_memory.latency=9");
-    let own = [Setting::parse("units.int.source=a paper").unwrap()];
-    assert_eq!(spec("rtx3070").with_settings(&own).unwrap().units["int"].source, "a paper");
+    let setting = [Setting::parse("units.int.source=a paper").unwrap()];
+    assert_eq!(spec("rtx3070").with_settings(&setting).unwrap().units["int"].source, "a paper");
     let latency = spec("ecrts25-orin").with_memory_latency(321).unwrap();
     assert_eq!(latency.units["gmem"].source, "--mem-latency 321");
 }
 
 #[test]
-fn what_a_file_overrides_is_of_that_file() {
+fn a_file_becomes_the_source_of_the_numbers_it_overrides() {
     let text = "Machine(name: \"own\", extends: \"rtx3070\", units: { \"sfu\": Unit(init: 8, lat: 13), \
                 \"int\": Unit(init: 3, lat: 3), \"fp32\": Unit(init: 1, lat: 9, source: \"measured\") })";
-    let own = MachineSpec::parse_with_bases(&SourceText::new("own", text), &|base| Ok(file(base))).unwrap();
-    assert_eq!((&*own.units["int"].source, &*own.units["fp32"].source), ("machine own", "measured"));
+    let extended =
+        MachineSpec::parse_with_bases(&SourceText::new("own", text), &|base| Ok(file(base))).unwrap();
+    assert_eq!(
+        (&*extended.units["int"].source, &*extended.units["fp32"].source),
+        ("machine own", "measured")
+    );
     // this entry states the same numbers as the base
-    assert!(own.units["sfu"].source.starts_with("GPGPU-Sim"), "{}", own.units["sfu"].source);
-    assert_eq!(own.doc.unwrap(), "rtx3070 with other settings");
+    assert!(extended.units["sfu"].source.starts_with("GPGPU-Sim"), "{}", extended.units["sfu"].source);
+    assert_eq!(extended.doc.unwrap(), "rtx3070 with other settings");
 }
 
 /// Imports options with other times; each entry has the times of its list.
 #[test]
-fn what_an_import_says_is_of_its_option() {
+fn an_imported_option_becomes_the_source_of_its_numbers() {
     let base = spec("accelsim-sm1");
     let text = STOCK
         .replace("-ptx_opcode_latency_int 4,4,4,4,21", "-ptx_opcode_latency_int 7,8,9,10,31,41")
@@ -148,7 +158,7 @@ fn what_an_import_says_is_of_its_option() {
         let imported = gpgpusim::import(&[SourceText::new("a.config", text)], base.clone()).unwrap();
         agree(&imported.spec, "import");
         for (name, .., source) in sourced(&imported.spec) {
-            let said = imported.options.iter().any(|option| match &option.became {
+            let is_imported = imported.options.iter().any(|option| match &option.became {
                 gpgpusim::Became::Settings(settings) => settings.iter().any(|setting| {
                     let (path, value) = setting.split_once('=').unwrap();
                     let entry = name.strip_prefix("ops.").map(|op| format!("\"{op}\":"));
@@ -157,8 +167,8 @@ fn what_an_import_says_is_of_its_option() {
                 }),
                 _ => false,
             });
-            assert_eq!(said, source.contains("(a.config:"), "{name}: {source}");
-            assert!(!said || !source.contains("GPGPU-Sim"), "{name}: {source}");
+            assert_eq!(is_imported, source.contains("(a.config:"), "{name}: {source}");
+            assert!(!is_imported || !source.contains("GPGPU-Sim"), "{name}: {source}");
         }
     }
 }

@@ -156,13 +156,18 @@ impl Features {
             seed: _,
         } = &**memory;
         let several_sms = (sms.get() > 1).then_some(Feature::SeveralSms);
-        let of_pipeline = pipeline.iter().flat_map(|pipeline| of_pipeline(pipeline, *sub_cores, sms.get()));
-        of_pipeline.chain(several_sms).collect()
+        let features =
+            pipeline.iter().flat_map(|pipeline| pipeline_features(pipeline, *sub_cores, sms.get()));
+        features.chain(several_sms).collect()
     }
 }
 
 /// Returns the features that are enabled in the pipeline of an SM.
-fn of_pipeline(pipeline: &PipelineSpec, sub_cores: SubCores, sms: u32) -> impl Iterator<Item = Feature> {
+fn pipeline_features(
+    pipeline: &PipelineSpec,
+    sub_cores: SubCores,
+    sms: u32,
+) -> impl Iterator<Item = Feature> {
     let PipelineSpec {
         // only restricts which instructions can issue together
         issue: Issue { per_warp, rotate, distinct_units: _ },

@@ -35,15 +35,15 @@ pub struct Occupancy {
 /// The error if not even a single block fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DoesNotFit {
-    what: &'static str,
-    of: &'static str,
+    resource: &'static str,
+    owner: &'static str,
     needed: u64,
     available: u64,
 }
 
 impl fmt::Display for DoesNotFit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a block needs {} {}, {} {}", self.needed, self.what, self.of, self.available)
+        write!(f, "a block needs {} {}, {} {}", self.needed, self.resource, self.owner, self.available)
     }
 }
 
@@ -57,8 +57,8 @@ impl Limits {
     pub fn occupancy(&self, needs: &BlockNeeds) -> Result<Occupancy, DoesNotFit> {
         if needs.shared_bytes > self.shared_bytes_per_block {
             return Err(DoesNotFit {
-                what: "bytes of shared memory",
-                of: "one block may have",
+                resource: "bytes of shared memory",
+                owner: "one block may have",
                 needed: u64::from(needs.shared_bytes),
                 available: u64::from(self.shared_bytes_per_block),
             });
@@ -72,16 +72,21 @@ impl Limits {
             ("bytes of shared memory", u64::from(needs.shared_bytes), self.shared_bytes),
         ];
         let mut best = Occupancy { blocks: u32::MAX, limited_by: "blocks" };
-        for (what, needed, available) in rows {
+        for (resource, needed, available) in rows {
             if needed == 0 {
                 continue;
             }
             let fits = u64::from(available) / needed;
             if fits == 0 {
-                return Err(DoesNotFit { what, of: "the SM has", needed, available: u64::from(available) });
+                return Err(DoesNotFit {
+                    resource,
+                    owner: "the SM has",
+                    needed,
+                    available: u64::from(available),
+                });
             }
             if fits < u64::from(best.blocks) {
-                best = Occupancy { blocks: u32::try_from(fits).unwrap_or(u32::MAX), limited_by: what };
+                best = Occupancy { blocks: u32::try_from(fits).unwrap_or(u32::MAX), limited_by: resource };
             }
         }
         Ok(best)
@@ -107,14 +112,14 @@ mod tests {
     fn occupancy_agrees_with_the_reference_data() {
         // accelsim.csv: vecadd.w1 32 (cta_limit), vecadd.w8 6 (threads), sgemm_dbuf.w8 4 (regs, 64
         // a thread)
-        let of = |threads, registers, shared| {
+        let occupancy = |threads, registers, shared| {
             orin().occupancy(&BlockNeeds { threads, registers_per_thread: registers, shared_bytes: shared })
         };
-        assert_eq!(of(32, Some(12), 0), Ok(Occupancy { blocks: 32, limited_by: "blocks" }));
-        assert_eq!(of(256, Some(12), 0).map(|o| o.blocks), Ok(6));
-        assert_eq!(of(256, Some(64), 8192), Ok(Occupancy { blocks: 4, limited_by: "registers" }));
-        assert!(of(2048, None, 0).is_err());
-        assert!(of(32, None, 49_153).is_err());
-        assert!(of(1024, Some(65), 0).is_err());
+        assert_eq!(occupancy(32, Some(12), 0), Ok(Occupancy { blocks: 32, limited_by: "blocks" }));
+        assert_eq!(occupancy(256, Some(12), 0).map(|o| o.blocks), Ok(6));
+        assert_eq!(occupancy(256, Some(64), 8192), Ok(Occupancy { blocks: 4, limited_by: "registers" }));
+        assert!(occupancy(2048, None, 0).is_err());
+        assert!(occupancy(32, None, 49_153).is_err());
+        assert!(occupancy(1024, Some(65), 0).is_err());
     }
 }

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_does_at_random_what_it_is_to() {
+    fn only_the_requested_aspects_are_random() {
         let base = spec(
             "sms: 4, pipeline: Pipeline(), memory: Memory(l1: L1(cache: Cache(replacement: Random)), jitter: Geometric(3), \
              lower: Partitions, partitions: Partitions(l2: Cache()))",
@@ -147,13 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_machine_cannot_do_at_random_is_said() {
+    fn unsupported_random_aspects_are_reported() {
         let plain = spec("");
         for random in Random::ALL {
             let (message, hint) = plain.drawn(&[random], 0).expect_err("it cannot");
             assert!(!message.is_empty() && !hint.is_empty());
         }
-        let drawn = plain.drawn(&[], 9).expect("nothing is asked of it");
+        let drawn = plain.drawn(&[], 9).expect("no aspect is requested");
         let source = SourceText::new("m.ron", "");
         assert_eq!(
             Machine::new(&drawn, &source).map(|m| m.digest()).ok(),

@@ -18,10 +18,11 @@ pub struct PipelineSpec {
     /// The fetch and decode stages. By default instructions are always available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front_end: Option<FrontEnd>,
-    /// The maximum number of instructions that have been issued to a unit and have not started; for
-    /// a shared unit, over all sub-cores. With a collector, it is the maximum per kind of unit and
-    /// sub-core of those that have not entered the collector. By default there is no limit. With 0,
-    /// an instruction issues only when its unit can start it.
+    /// The maximum number of instructions that have been issued to a unit and have not started. A
+    /// shared unit has one limit for all sub-cores. With a collector, the limit applies to each
+    /// kind of unit in each sub-core, and counts the instructions that have not entered the
+    /// collector. By default there is no limit. With 0, an instruction issues only when its unit
+    /// can start it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
     /// The operand collector. By default operands are available when an instruction issues.

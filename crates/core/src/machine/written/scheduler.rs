@@ -1,7 +1,7 @@
 //! The names and contracts of the warp scheduling policies (`warpbound::model`, section 5).
 //!
-//! The module `sim` implements the policies. This module states what they guarantee, because
-//! `bound` may depend on the contract but not on the implementation.
+//! The crate `sim` implements the policies. This module states what they guarantee, because `bound`
+//! may depend on the contract but not on the implementation.
 
 use std::fmt;
 use std::str::FromStr;

@@ -2,8 +2,8 @@
 //!
 //! Where the lanes of a warp take different sides of a branch, the warp executes one side after the
 //! other and then continues at the branch's immediate post-dominator. It therefore moves from the
-//! end of one side to the beginning of the next, so that the control flow graph of lanes is not
-//! that of warps (Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using
+//! end of one side to the beginning of the next. The control flow graph of warps thus differs from
+//! that of lanes (Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications using
 //! Hybrid Analysis", ECRTS 2013, section IV).
 //!
 //! [`published_edges`] is that paper's algorithm (its figure 3), which works on the graph without
@@ -132,9 +132,12 @@ mod tests {
     /// The graph of the paper's figure 2, reconstructed from the text; node n is `b(n + 6)`.
     fn figure_2() -> FlowGraph {
         let edges = [(6, 7), (6, 12), (7, 8), (7, 10), (8, 9), (9, 15), (10, 11), (11, 14)];
-        let more = [(12, 10), (12, 13), (13, 14), (14, 15)];
+        let further_edges = [(12, 10), (12, 13), (13, 14), (14, 15)];
         let mut successors = vec![Vec::new(); 10];
-        edges.iter().chain(&more).for_each(|&(from, to): &(usize, usize)| successors[from - 6].push(to - 6));
+        edges
+            .iter()
+            .chain(&further_edges)
+            .for_each(|&(from, to): &(usize, usize)| successors[from - 6].push(to - 6));
         FlowGraph::new(successors, (0..10).map(|node| node == 9).collect())
     }
 
@@ -231,17 +234,17 @@ mod tests {
                 }
                 [(to, _)] => stack.last_mut().expect("it is there").0 = to,
                 _ => {
-                    let around = joins[node];
-                    if around == join {
+                    let enclosing_join = joins[node];
+                    if enclosing_join == join {
                         stack.pop();
                     } else {
                         let top = stack.last_mut().expect("it is there");
-                        top.0 = around.expect("the end is the join of no branch but itself");
+                        top.0 = enclosing_join.expect("the end is the join of no branch but itself");
                     }
                     if rng.random_bool(0.5) {
                         sides.reverse();
                     }
-                    stack.extend(sides.iter().map(|&(to, lanes)| (to, around, lanes)));
+                    stack.extend(sides.iter().map(|&(to, lanes)| (to, enclosing_join, lanes)));
                 }
             }
         }

@@ -88,13 +88,13 @@ impl LoopTree {
 
     /// Returns whether an edge is a back edge to the header of a loop.
     pub fn is_back_edge(&self, from: usize, to: usize) -> bool {
-        let mut around = self.innermost(from);
-        while let Some(index) = around {
+        let mut enclosing = self.innermost(from);
+        while let Some(index) = enclosing {
             let found = &self.loops[index];
             if found.header == to {
                 return found.latches.contains(&from);
             }
-            around = found.parent;
+            enclosing = found.parent;
         }
         false
     }
@@ -134,8 +134,8 @@ mod tests {
     fn loops_are_nested_by_their_bodies() {
         // 0 -> 1 (outer) -> 2 (inner) -> 2 | 3; 3 -> 1 | 4; 4 -> 4 | 5
         let tree = LoopTree::new(&graph(&[&[1], &[2], &[2, 3], &[1, 4], &[4, 5], &[]])).unwrap();
-        let of = |found: &Loop| (found.header, found.body.clone(), found.parent, found.depth);
-        let loops: Vec<_> = tree.loops.iter().map(of).collect();
+        let fields = |found: &Loop| (found.header, found.body.clone(), found.parent, found.depth);
+        let loops: Vec<_> = tree.loops.iter().map(fields).collect();
         assert_eq!(loops, [(1, vec![1, 2, 3], None, 1), (2, vec![2], Some(0), 2), (4, vec![4], None, 1)]);
         assert_eq!((tree.innermost(3), tree.innermost(2), tree.innermost(5)), (Some(0), Some(1), None));
         assert!(tree.is_back_edge(3, 1) && tree.is_back_edge(2, 2) && !tree.is_back_edge(3, 4));
@@ -148,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_with_two_entries_is_told() {
+    fn a_cycle_with_two_entries_is_reported() {
         let problem = LoopTree::new(&graph(&[&[1, 2], &[2, 3], &[1], &[]])).unwrap_err();
         assert!([(1, 2), (2, 1)].contains(&problem.edge), "{problem:?}");
     }
 
     #[test]
-    fn what_cannot_be_reached_is_in_no_loop() {
+    fn unreachable_nodes_are_in_no_loop() {
         let tree = LoopTree::new(&graph(&[&[1], &[], &[3], &[2]])).unwrap();
         assert!(tree.loops.is_empty());
     }

@@ -137,8 +137,8 @@ impl FlowGraph {
             }
         }
         let tree = dominators::simple_fast(&graph, end);
-        let of = |&node: &NodeIndex| tree.immediate_dominator(node).filter(|&above| above != end);
-        nodes.iter().map(|node| of(node).map(NodeIndex::index)).collect()
+        let immediate = |&node: &NodeIndex| tree.immediate_dominator(node).filter(|&above| above != end);
+        nodes.iter().map(|node| immediate(node).map(NodeIndex::index)).collect()
     }
 
     /// Computes the dominators.

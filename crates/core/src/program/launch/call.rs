@@ -18,23 +18,23 @@ pub(in crate::program) struct Call<'a> {
 
 /// Builds the launch that a file describes, without buffers, symbols and images.
 pub(in crate::program) fn call(
-    said: &Call,
+    fields: &Call,
     program: &KernelCode,
     scope: &Scope,
     place: &Place,
     problems: &mut Diagnostics,
 ) -> Launch {
     let mut launch = Launch {
-        grid: shape("grid", said.grid, [u32::MAX >> 1, 65535, 65535], scope, place, problems),
-        block: shape("block", said.block, [1024, 1024, 64], scope, place, problems),
+        grid: shape("grid", fields.grid, [u32::MAX >> 1, 65535, 65535], scope, place, problems),
+        block: shape("block", fields.block, [1024, 1024, 64], scope, place, problems),
         dynamic_shared: 0,
-        registers: said.registers,
+        registers: fields.registers,
         args: Vec::new(),
         buffers: Vec::new(),
         symbols: Vec::new(),
         images: Vec::new(),
     };
-    let dynamic = said.dynamic_shared.eval(scope.names).and_then(|bytes| {
+    let dynamic = fields.dynamic_shared.eval(scope.names).and_then(|bytes| {
         u32::try_from(bytes).map_err(|_| format!("{bytes} bytes of dynamic shared memory are out of range"))
     });
     match dynamic {
@@ -43,15 +43,15 @@ pub(in crate::program) fn call(
     }
     check_sizes(&launch, program, place, problems);
     let args = place.field("args");
-    if said.args.len() != program.params.len() {
-        let (takes, given) = (program.params.len(), said.args.len());
+    if fields.args.len() != program.params.len() {
+        let (takes, given) = (program.params.len(), fields.args.len());
         let message = format!("`{}` takes {takes} arguments, {given} given", program.name);
         let list = template::arguments(program).list(8);
         problems.push(args.error(message).hint(format!("a list that fits, to be adapted:\n{list}")));
-        // the arguments cannot be assigned to parameters
+        // arguments cannot be assigned to parameters if their numbers differ
         return launch;
     }
-    for (index, arg) in said.args.iter().enumerate() {
+    for (index, arg) in fields.args.iter().enumerate() {
         let Some(param) = program.params.get(index) else { break };
         match argument(arg, param, index, scope, &args.item(index)) {
             Ok(arg) => launch.args.push(arg),
@@ -66,19 +66,19 @@ pub(in crate::program) fn call(
 }
 
 fn shape(
-    what: &'static str,
-    said: &ShapeSpec,
+    field: &'static str,
+    shape_spec: &ShapeSpec,
     limits: [u32; 3],
     scope: &Scope,
     place: &Place,
     problems: &mut Diagnostics,
 ) -> [u32; 3] {
-    let place = place.field(what);
+    let place = place.field(field);
     let mut shape = [1; 3];
-    for (axis, expr) in [&said.0, &said.1, &said.2].into_iter().enumerate() {
+    for (axis, expr) in [&shape_spec.0, &shape_spec.1, &shape_spec.2].into_iter().enumerate() {
         let extent = expr.eval(scope.names).and_then(|extent| {
             let fits = u32::try_from(extent).ok().filter(|n| (1..=limits[axis]).contains(n));
-            fits.ok_or_else(|| format!("{what} of {extent} along {} is out of range", ["x", "y", "z"][axis]))
+            fits.ok_or_else(|| format!("{field} of {extent} along {} is out of range", ["x", "y", "z"][axis]))
         });
         match extent {
             Ok(extent) => shape[axis] = extent,

@@ -26,8 +26,9 @@ pub(in crate::program) fn size(spec: &BufferSpec, scope: &Scope, place: &Place) 
     size.ok_or_else(|| len.error(format!("buffer `{}` is larger than 4 GiB", spec.name)))
 }
 
-/// Creates a buffer of this size and fills it. Random contents are drawn from the stream of this
-/// number of the seed; those of a constant buffer are drawn with seed 0.
+/// Creates a buffer of this size and fills it. Random contents are drawn with the given seed from
+/// the random stream with the given number. The contents of a constant buffer are drawn with seed
+/// 0.
 ///
 /// # Errors
 /// The contents do not fit into the buffer.

@@ -21,8 +21,8 @@ pub(in crate::program) enum ImageSpec<'a> {
     Surface(&'a SurfaceSpec),
 }
 
-/// The layout of texels in memory, which textures and surfaces specify in the same way.
-struct Lie<'a> {
+/// The layout of texels in memory. Textures and surfaces specify it with the same fields.
+struct TexelLayout<'a> {
     buffer: &'a str,
     offset: &'a Expr,
     format: Format,
@@ -41,7 +41,7 @@ impl ImageSpec<'_> {
         }
     }
 
-    fn lie(&self) -> Lie<'_> {
+    fn texel_layout(&self) -> TexelLayout<'_> {
         match *self {
             Self::Texture(TextureSpec {
                 buffer,
@@ -66,7 +66,7 @@ impl ImageSpec<'_> {
                 layers,
                 pitch,
                 ..
-            }) => Lie {
+            }) => TexelLayout {
                 buffer,
                 offset,
                 format: Format { elem: *elem, channels: *channels },
@@ -86,18 +86,18 @@ pub(in crate::program) fn specs<'a, 'p>(
     surfaces: &'a [SurfaceSpec],
     place: &Place<'p>,
 ) -> Vec<(ImageSpec<'a>, Place<'p>)> {
-    let of = |field: &'static str| {
+    let places = |field: &'static str| {
         let place = place.field(field);
         move |index: usize| place.item(index)
     };
-    let (texture, surface) = (of("textures"), of("surfaces"));
+    let (texture, surface) = (places("textures"), places("surfaces"));
     let textures = textures.iter().enumerate().map(|(i, spec)| (ImageSpec::Texture(spec), texture(i)));
     let surfaces = surfaces.iter().enumerate().map(|(i, spec)| (ImageSpec::Surface(spec), surface(i)));
     textures.chain(surfaces).collect()
 }
 
-/// Assigns handles to images: those of the references of the same name in these modules, or a new
-/// one.
+/// Assigns handles to images. An image gets the handles of all references with its name in these
+/// modules, or a new handle if there are none.
 pub(in crate::program) fn handles(
     specs: &[(ImageSpec, Place)],
     modules: &[Vec<Named>],
@@ -161,7 +161,7 @@ pub(in crate::program) fn bind(
     let handle = scope
         .image(name, surface)
         .map_err(|(message, hint)| place.field("name").error(message).hint(hint))?;
-    let image = image(&spec.lie(), scope, place)?;
+    let image = image(&spec.texel_layout(), scope, place)?;
     let sampler = match spec {
         ImageSpec::Texture(texture) => Some(sampler(texture, image.geometry, place)?),
         ImageSpec::Surface(_) => None,
@@ -185,7 +185,7 @@ fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
         let message = format!("{} channels: a texel has 1, 2 or 4", format.channels);
         return Err(place.field("channels").error(message));
     }
-    let dims = match (lie.height, lie.depth, lie.layers) {
+    let dims = match (layout.height, layout.depth, layout.layers) {
         (None, Some(_), _) => {
             let problem = place.field("depth").error("three dimensions need a height, too");
             return Err(problem.hint("an array of images has `layers`"));
@@ -199,13 +199,13 @@ fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
     };
     let mut image = Image {
         address: 0,
-        geometry: Geometry { dims, layered: lie.layers.is_some() },
+        geometry: Geometry { dims, layered: layout.layers.is_some() },
         extent: [
-            extent("width", Some(lie.width))?,
-            extent("height", lie.height)?,
-            extent("depth", lie.depth)?,
+            extent("width", Some(layout.width))?,
+            extent("height", layout.height)?,
+            extent("depth", layout.depth)?,
         ],
-        layers: extent("layers", lie.layers)?,
+        layers: extent("layers", layout.layers)?,
         pitch: 0,
         format,
     };
@@ -292,13 +292,14 @@ pub(in crate::program) fn check_references(
     problems: &mut Diagnostics,
 ) {
     for reference in &program.references {
-        let (field, what) = if reference.surface { ("surfaces", "surface") } else { ("textures", "texture") };
+        let (field, kind_name) =
+            if reference.surface { ("surfaces", "surface") } else { ("textures", "texture") };
         let bound = launch.images.iter().find(|bound| bound.handle == reference.handle);
         let message = match bound {
             Some(bound) if bound.sampler.is_none() == reference.surface => continue,
-            Some(bound) => format!("`{}` is a {what} reference of `{}`", bound.name, program.name),
+            Some(bound) => format!("`{}` is a {kind_name} reference of `{}`", bound.name, program.name),
             None => format!(
-                "nothing is bound to the {what} reference `{}` of `{}`",
+                "nothing is bound to the {kind_name} reference `{}` of `{}`",
                 names::shown(&reference.name),
                 program.name
             ),

@@ -123,8 +123,8 @@ impl Launch {
         let mut problems = Diagnostics::new();
         let scope = Scope { buffers: &named, ..scope };
         let LaunchSpec { grid, block, dynamic_shared, registers, args, .. } = spec;
-        let said = Call { grid, block, dynamic_shared, registers: *registers, args };
-        let mut launch = call(&said, program, &scope, &place, &mut problems);
+        let fields = Call { grid, block, dynamic_shared, registers: *registers, args };
+        let mut launch = call(&fields, program, &scope, &place, &mut problems);
         launch.images = bind_all(&images, &scope, &mut problems);
         if problems.is_empty() {
             check_references(&launch, program, &place, &mut problems);
@@ -306,15 +306,15 @@ pub fn variable(program: &KernelCode, name: &str) -> Result<Named, (String, Stri
 /// Returns the variables of the module with their generic addresses.
 pub fn variables(program: &KernelCode) -> Vec<Named> {
     let memory = &program.memory;
-    let of = |base: u64| {
+    let named_at = |base: u64| {
         move |variable: &layout::Variable| Named {
             name: variable.name.clone(),
             address: base + variable.offset,
             size: variable.size,
         }
     };
-    let globals = memory.globals.vars.iter().map(of(GLOBALS_BASE));
-    globals.chain(memory.constants.vars.iter().map(of(window_base(Space::Const)))).collect()
+    let globals = memory.globals.vars.iter().map(named_at(GLOBALS_BASE));
+    globals.chain(memory.constants.vars.iter().map(named_at(window_base(Space::Const)))).collect()
 }
 
 #[cfg(test)]
@@ -352,7 +352,7 @@ mod tests {
     const BASE: u64 = layout::BUFFERS_BASE;
 
     #[test]
-    fn pointers_lead_into_buffers_from_everywhere() {
+    fn pointers_may_occur_in_arguments_buffers_and_structs() {
         let launch = launch(
             r#"buffers: [
                 Buffer(name: "a", elem: F32, len: "3 * 4", init: Iota),
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_launches_are_told_with_place_and_hint() {
+    fn wrong_launches_are_reported_with_location_and_hint() {
         let args = |args: &str| launch(&format!("args: [{args}]")).unwrap_err();
         let rest = "Struct([U8(3), Null, F32(1.0)]), U32(1)";
         for (message, parts) in [

@@ -106,8 +106,8 @@ pub struct BufferSpec {
     /// The initial contents.
     pub init: Init,
     /// Whether the contents belong to the launch rather than to its input. Kernels must not write
-    /// such a buffer, random contents are always drawn with seed 0, and the analysis of all paths
-    /// can use the values that are loaded from it.
+    /// such a buffer, and its random contents are always drawn with seed 0. The analysis of all
+    /// paths can use values that are loaded from it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub constant: bool,
 }

@@ -44,7 +44,7 @@ pub(in crate::program) struct Scope<'a> {
 }
 
 /// The memory representation of a value.
-pub(in crate::program) struct Laid {
+pub(in crate::program) struct Encoded {
     /// The bytes, little endian.
     pub bytes: Vec<u8>,
     /// The alignment in bytes.
@@ -99,27 +99,28 @@ impl Scope<'_> {
     /// # Errors
     /// Returns a message and a hint if there is none of this name and kind.
     pub(super) fn image(&self, name: &str, surface: bool) -> Result<&Handle, (String, String)> {
-        let what = |surface| if surface { "surface" } else { "texture" };
+        let kind_name = |surface| if surface { "surface" } else { "texture" };
         match self.images.iter().find(|image| image.name == name) {
             Some(image) if image.surface == surface => Ok(image),
-            Some(_) => {
-                Err((format!("`{name}` is a {}, not a {}", what(!surface), what(surface)), String::new()))
-            }
+            Some(_) => Err((
+                format!("`{name}` is a {}, not a {}", kind_name(!surface), kind_name(surface)),
+                String::new(),
+            )),
             None => {
                 let known =
                     || self.images.iter().filter(|image| image.surface == surface).map(|i| i.name.as_str());
                 let near =
                     closest(name, known()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
                 let list = match known().collect::<Vec<_>>().join(", ") {
-                    none if none.is_empty() => format!("define it in `{}s` of the file", what(surface)),
-                    list => format!("{}s: {list}", what(surface)),
+                    none if none.is_empty() => format!("define it in `{}s` of the file", kind_name(surface)),
+                    list => format!("{}s: {list}", kind_name(surface)),
                 };
-                Err((format!("there is no {} `{name}`", what(surface)), near + &list))
+                Err((format!("there is no {} `{name}`", kind_name(surface)), near + &list))
             }
         }
     }
 
-    fn integer(&self, value: &Expr, bits: u32, signed: bool, place: &Place) -> Result<Laid, Diagnostic> {
+    fn integer(&self, value: &Expr, bits: u32, signed: bool, place: &Place) -> Result<Encoded, Diagnostic> {
         let value = value.eval(self.names).map_err(|message| place.error(message))?;
         let (least, most) = if signed {
             (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
@@ -131,19 +132,19 @@ impl Scope<'_> {
             return Err(place.error(format!("{value} does not fit {ty}{bits}: {least} to {most}")));
         }
         let size = bits as usize / 8;
-        Ok(Laid { bytes: value.to_le_bytes()[..size].to_vec(), align: size })
+        Ok(Encoded { bytes: value.to_le_bytes()[..size].to_vec(), align: size })
     }
 }
 
-fn plain<const N: usize>(bytes: [u8; N]) -> Laid {
-    Laid { bytes: bytes.to_vec(), align: N }
+fn plain<const N: usize>(bytes: [u8; N]) -> Encoded {
+    Encoded { bytes: bytes.to_vec(), align: N }
 }
 
 /// Returns the representation of a single value.
 ///
 /// # Errors
 /// A name does not exist, or the value does not fit its type.
-pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> Result<Laid, Diagnostic> {
+pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> Result<Encoded, Diagnostic> {
     let inner = place.item(0);
     match arg {
         ArgSpec::Buffer { name, .. } => {
@@ -174,11 +175,11 @@ pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> 
         ArgSpec::F16(v) => Ok(plain(f16_bits(*v).to_le_bytes())),
         ArgSpec::F32(v) => Ok(plain(v.to_le_bytes())),
         ArgSpec::F64(v) => Ok(plain(v.to_le_bytes())),
-        ArgSpec::Bytes(bytes) => Ok(Laid { bytes: bytes.clone(), align: 1 }),
+        ArgSpec::Bytes(bytes) => Ok(Encoded { bytes: bytes.clone(), align: 1 }),
         ArgSpec::Struct(parts) => {
-            let mut laid = layout(parts, scope, &inner)?;
-            laid.bytes.resize(laid.bytes.len().next_multiple_of(laid.align), 0);
-            Ok(laid)
+            let mut encoded = layout(parts, scope, &inner)?;
+            encoded.bytes.resize(encoded.bytes.len().next_multiple_of(encoded.align), 0);
+            Ok(encoded)
         }
         ArgSpec::At(..) => Err(place
             .error("At(..) gives the offset of a part of a struct, and this is not in a struct")
@@ -189,36 +190,37 @@ pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> 
 /// Lays out values consecutively, each aligned like a struct member in C.
 ///
 /// # Errors
-/// As for [`value`]; or an offset lies inside of a preceding member.
+/// A name does not exist, a value does not fit its type, or an offset lies inside of a preceding
+/// member.
 pub(in crate::program) fn layout(
     parts: &[ArgSpec],
     scope: &Scope,
     place: &Place,
-) -> Result<Laid, Diagnostic> {
-    let mut laid = Laid { bytes: Vec::new(), align: 1 };
+) -> Result<Encoded, Diagnostic> {
+    let mut encoded = Encoded { bytes: Vec::new(), align: 1 };
     for (index, part) in parts.iter().enumerate() {
         let place = place.item(index);
-        let here = laid.bytes.len();
+        let end = encoded.bytes.len();
         let (part, start) = match part {
             ArgSpec::At(offset, part) => {
                 let at = place.item(0);
                 let offset = offset.eval(scope.names).map_err(|message| at.error(message))?;
-                if !(here as i128..MAX_STRUCT_BYTES).contains(&offset) {
+                if !(end as i128..MAX_STRUCT_BYTES).contains(&offset) {
                     let message =
-                        format!("offset {offset} is not after the {here} bytes of the parts before it");
+                        format!("offset {offset} is not after the {end} bytes of the parts before it");
                     return Err(at.error(message).hint("parts must be in the order of their offsets"));
                 }
                 (value(part, scope, &place.item(1))?, offset as usize)
             }
             part => {
                 let part = value(part, scope, &place)?;
-                laid.align = laid.align.max(part.align);
-                let start = here.next_multiple_of(part.align);
+                encoded.align = encoded.align.max(part.align);
+                let start = end.next_multiple_of(part.align);
                 (part, start)
             }
         };
-        laid.bytes.resize(start, 0);
-        laid.bytes.extend(part.bytes);
+        encoded.bytes.resize(start, 0);
+        encoded.bytes.extend(part.bytes);
     }
-    Ok(laid)
+    Ok(encoded)
 }

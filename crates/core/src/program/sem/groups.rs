@@ -30,7 +30,7 @@ macro_rules! lanewise {
     };
 }
 
-/// The operations in which the lanes of a warp exchange values of registers, or meet.
+/// The operations in which the lanes of a warp exchange values of registers, or synchronise.
 #[macro_export]
 macro_rules! exchange {
     () => {
@@ -85,7 +85,7 @@ macro_rules! straight {
     };
 }
 
-/// The instructions that end lanes or change where they continue, except for calls.
+/// The instructions that terminate lanes or change their control flow, except for calls.
 #[macro_export]
 macro_rules! jump {
     () => {

@@ -546,14 +546,14 @@ impl ArgLocation {
 }
 
 impl Sem {
-    /// Calls `take` for each register in which a call returns a result.
-    pub(crate) fn each_handed_back(&self, take: impl FnMut(RegId)) {
+    /// Calls `visit` for each register in which a call returns a result.
+    pub(crate) fn each_result_register(&self, visit: impl FnMut(RegId)) {
         match self {
             Self::Call(call) => {
-                call.give_back.iter().filter_map(|transfer| transfer.to.reg()).for_each(take);
+                call.give_back.iter().filter_map(|transfer| transfer.to.reg()).for_each(visit);
             }
             Self::CallPointer(call) => {
-                call.results.iter().filter_map(|(place, _)| (*place)?.reg()).for_each(take);
+                call.results.iter().filter_map(|(place, _)| (*place)?.reg()).for_each(visit);
             }
             straight!() | jump!() => {}
         }

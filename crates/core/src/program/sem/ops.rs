@@ -177,11 +177,11 @@ pub enum Addend {
     Upper,
     /// The whole source plus the lower half of `b` shifted to the upper half (`CBCC`).
     WithB,
-    /// The whole source minus 2^16 for each whole factor that is negative while the lower half of
-    /// the other one is not zero (`CSFU`). This corrects the carries out of the sum of the two
-    /// middle products, whose upper half a signed product of words adds, if they are summed as
-    /// unsigned numbers. The behaviour of hardware is inferred from the code that compilers
-    /// generate for such products.
+    /// The whole source minus a correction (`CSFU`): 2^16 for each of `a` and `b` that is negative,
+    /// if the lower half of the other one is not zero. A signed product of words contains the upper
+    /// half of the sum of two middle products. If these are summed as unsigned numbers, the carries
+    /// out of the sum are wrong, and this term corrects them. The behaviour of hardware is inferred
+    /// from the code that compilers generate for such products.
     Corrected,
 }
 

@@ -101,21 +101,21 @@ struct Frame<'a> {
     steps: &'a [Step],
     place: Place<'a>,
     next: usize,
-    rounds: Rounds<'a>,
+    repetition: Repetition<'a>,
 }
 
-/// The action at the end of a list of steps.
+/// The repetition of a list of steps; `Times` contains the number of further iterations.
 #[derive(Debug)]
-enum Rounds<'a> {
-    Done,
-    Left(i128),
+enum Repetition<'a> {
+    Once,
+    Times(i128),
     For { condition: &'a Expr, next: Option<&'a Expr>, place: Place<'a> },
 }
 
 impl<'a> Actions<'a> {
     pub(super) fn new(sequence: &'a Sequence) -> Self {
         let place = sequence.texts.root().field("steps");
-        let frame = Frame { steps: &sequence.steps, place, next: 0, rounds: Rounds::Done };
+        let frame = Frame { steps: &sequence.steps, place, next: 0, repetition: Repetition::Once };
         Self {
             sequence,
             frames: vec![frame],
@@ -130,8 +130,8 @@ impl<'a> Actions<'a> {
 
     /// Returns the current names of the buffers, each with its index in [`Sequence::buffers`].
     pub fn buffers(&self) -> Vec<(String, usize)> {
-        let first = |now: &Named| self.sequence.named.iter().position(|n| n.address == now.address);
-        self.named.iter().filter_map(|now| Some((now.name.clone(), first(now)?))).collect()
+        let first = |buffer: &Named| self.sequence.named.iter().position(|n| n.address == buffer.address);
+        self.named.iter().filter_map(|buffer| Some((buffer.name.clone(), first(buffer)?))).collect()
     }
 
     /// Performs one step, or ends a loop iteration.
@@ -143,7 +143,7 @@ impl<'a> Actions<'a> {
             return Err(frame.place.error(message).hint("does every loop end?").into());
         }
         let Some(step) = frame.steps.get(frame.next) else {
-            self.end_of_round()?;
+            self.end_iteration()?;
             return Ok(None);
         };
         let place = frame.place.item(frame.next);
@@ -153,18 +153,18 @@ impl<'a> Actions<'a> {
             Step::Repeat(times, steps) => {
                 let times = times.eval(&self.names).map_err(|message| place.item(0).error(message))?;
                 if times > 0 {
-                    let (place, rounds) = (place.item(1), Rounds::Left(times - 1));
-                    self.frames.push(Frame { steps, place, next: 0, rounds });
+                    let (place, repetition) = (place.item(1), Repetition::Times(times - 1));
+                    self.frames.push(Frame { steps, place, next: 0, repetition });
                 }
             }
             Step::For { var, from, condition, next, steps } => {
                 let first = from.eval(&self.names).map_err(|message| place.field("from").error(message))?;
-                let taken = |message: String| place.field("var").error(message);
-                self.names.define(var, first).map_err(taken)?;
+                let name_problem = |message: String| place.field("var").error(message);
+                self.names.define(var, first).map_err(name_problem)?;
                 self.counters.push((var.clone(), first));
-                let rounds = Rounds::For { condition, next: next.as_ref(), place: place.clone() };
-                self.frames.push(Frame { steps, place: place.field("do"), next: 0, rounds });
-                self.go_on_while()?;
+                let repetition = Repetition::For { condition, next: next.as_ref(), place: place.clone() };
+                self.frames.push(Frame { steps, place: place.field("do"), next: 0, repetition });
+                self.check_condition()?;
             }
             Step::Swap(a, b) => {
                 let [a, b] = [(a, 0), (b, 1)].map(|(name, item)| {
@@ -224,15 +224,15 @@ impl<'a> Actions<'a> {
     }
 
     /// Ends an iteration of the innermost loop.
-    fn end_of_round(&mut self) -> Result<(), Diagnostic> {
+    fn end_iteration(&mut self) -> Result<(), Diagnostic> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         frame.next = 0;
-        match &mut frame.rounds {
-            Rounds::Left(left) if *left > 0 => *left -= 1,
-            Rounds::Left(_) | Rounds::Done => {
+        match &mut frame.repetition {
+            Repetition::Times(remaining) if *remaining > 0 => *remaining -= 1,
+            Repetition::Times(_) | Repetition::Once => {
                 self.frames.pop();
             }
-            Rounds::For { next, place, .. } => {
+            Repetition::For { next, place, .. } => {
                 let Some((_, counter)) = self.counters.last_mut() else { return Ok(()) };
                 let value = match next {
                     Some(next) => next.eval(&self.names),
@@ -240,20 +240,21 @@ impl<'a> Actions<'a> {
                 };
                 *counter = value.map_err(|message| place.field("next").error(message))?;
                 self.names.set_last(*counter);
-                self.go_on_while()?;
+                self.check_condition()?;
             }
         }
         Ok(())
     }
 
     /// Leaves the innermost `For` loop if its condition does not hold.
-    fn go_on_while(&mut self) -> Result<(), Diagnostic> {
-        let Some(Frame { rounds: Rounds::For { condition, place, .. }, .. }) = self.frames.last() else {
+    fn check_condition(&mut self) -> Result<(), Diagnostic> {
+        let Some(Frame { repetition: Repetition::For { condition, place, .. }, .. }) = self.frames.last()
+        else {
             return Ok(());
         };
-        let goes_on =
+        let continues =
             condition.eval(&self.names).map_err(|message| place.field("while").error(message))? != 0;
-        if !goes_on {
+        if !continues {
             self.frames.pop();
             self.counters.pop();
             self.names.forget_last();
@@ -330,8 +331,8 @@ impl<'a> Actions<'a> {
         let variables = &self.sequence.variables[kernel.module];
         let scope = self.scope(variables);
         let LaunchStep { grid, block, dynamic_shared, registers, args, .. } = step;
-        let said = Call { grid, block, dynamic_shared, registers: *registers, args };
-        let mut launch = call(&said, &kernel.program, &scope, place, &mut problems);
+        let fields = Call { grid, block, dynamic_shared, registers: *registers, args };
+        let mut launch = call(&fields, &kernel.program, &scope, place, &mut problems);
         launch.images.clone_from(&self.images);
         if problems.is_empty() {
             check_references(&launch, &kernel.program, place, &mut problems);

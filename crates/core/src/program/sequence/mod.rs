@@ -1,7 +1,7 @@
-//! Applications: sequences of launches over shared buffers, as a host program would make them.
+//! Applications: sequences of launches over shared buffers, as a host program performs them.
 //!
-//! A [`SequenceSpec`] is the content of an application file. A [`Sequence`] has been rehearsed
-//! once, so every launch in it matches its kernel and the number of launches is known.
+//! A [`SequenceSpec`] is the content of an application file. All steps of a [`Sequence`] have been
+//! checked once, so every launch in it matches its kernel and the number of launches is known.
 //! [`Sequence::actions`] iterates over it again in memory that does not grow with the number of
 //! launches. The steps of an application are determined before it runs: none depends on what a
 //! kernel computes.
@@ -128,23 +128,23 @@ impl Sequence {
 
         sequence.variables = (0..sequence.modules.len()).map(|module| sequence.visible(module)).collect();
         sequence.fill(spec, read_file)?;
-        sequence.rehearse()?;
+        sequence.check_steps()?;
         Ok(sequence)
     }
 
     /// Returns the variables of a module.
-    fn own(&self, module: usize) -> Vec<Named> {
+    fn module_variables(&self, module: usize) -> Vec<Named> {
         let kernel = self.kernels.iter().find(|kernel| kernel.module == module);
         kernel.map_or(Vec::new(), |kernel| launch::variables(&kernel.program))
     }
 
     /// Returns the variables whose addresses a kernel of a module can use.
     fn visible(&self, module: usize) -> Vec<Named> {
-        let mut all = self.own(module);
+        let mut all = self.module_variables(module);
         for other in (0..self.modules.len()).filter(|&other| other != module) {
             // constants are private to a module
             let globals = self.modules[other].memory.globals.vars.len();
-            all.extend(self.own(other).into_iter().take(globals));
+            all.extend(self.module_variables(other).into_iter().take(globals));
         }
         all
     }
@@ -172,8 +172,9 @@ impl Sequence {
             }
         }
         let images = launch::specs(&spec.textures, &spec.surfaces, &place);
-        let own: Vec<Vec<Named>> = (0..self.modules.len()).map(|module| self.own(module)).collect();
-        let handles = launch::handles(&images, &own, &mut problems);
+        let variables_by_module: Vec<Vec<Named>> =
+            (0..self.modules.len()).map(|module| self.module_variables(module)).collect();
+        let handles = launch::handles(&images, &variables_by_module, &mut problems);
         let scope = launch::Scope { names: &self.names, buffers: &[], variables: &all, images: &handles };
         let (buffers, named) = prepare(&specs, &scope, self.seed, &read, &mut problems);
         if problems.is_empty() {
@@ -182,7 +183,7 @@ impl Sequence {
         }
         let mut symbols = vec![Vec::new(); self.modules.len()];
         for (index, symbol) in spec.symbols.iter().enumerate() {
-            let here = place.field("symbols").item(index);
+            let symbol_place = place.field("symbols").item(index);
             let owners: Vec<usize> = (0..self.modules.len())
                 .filter(|&module| {
                     let known = self.modules[module].memory.globals.vars.iter();
@@ -192,16 +193,16 @@ impl Sequence {
                 })
                 .collect();
             match owners.as_slice() {
-                [module] => symbols[*module].push((symbol.clone(), here)),
+                [module] => symbols[*module].push((symbol.clone(), symbol_place)),
                 [] => {
                     let message = format!("no module has a variable `{}`", symbol.name);
                     let known: Vec<String> =
                         all.iter().map(|variable| names::shown(&variable.name)).collect();
-                    problems.push(here.field("name").error(message).hint(known.join(", ")));
+                    problems.push(symbol_place.field("name").error(message).hint(known.join(", ")));
                 }
                 several => {
                     let message = format!("{} modules have a variable `{}`", several.len(), symbol.name);
-                    problems.push(here.field("name").error(message).hint("give more of its name"));
+                    problems.push(symbol_place.field("name").error(message).hint("give more of its name"));
                 }
             }
         }
@@ -216,8 +217,8 @@ impl Sequence {
         problems.into_result(())
     }
 
-    /// Performs all steps once to find errors and to count launches.
-    fn rehearse(&mut self) -> Result<(), Diagnostics> {
+    /// Iterates over all steps once to find errors and to count launches.
+    fn check_steps(&mut self) -> Result<(), Diagnostics> {
         let mut problems = Diagnostics::new();
         let mut failed = vec![false; self.statements.len()];
         let mut launches = 0;
@@ -263,8 +264,8 @@ impl Sequence {
     /// no launch, each with its index in [`Sequence::buffers`].
     pub fn buffers_at(&self, launch: Option<u64>) -> Vec<(String, usize)> {
         let mut actions = self.actions();
-        let is_it = |action: Result<Action, Wrong>| matches!(action, Ok(Action::Launch(step)) if Some(step.number) == launch);
-        actions.by_ref().any(is_it);
+        let is_launch = |action: Result<Action, Wrong>| matches!(action, Ok(Action::Launch(step)) if Some(step.number) == launch);
+        actions.by_ref().any(is_launch);
         actions.buffers()
     }
 }

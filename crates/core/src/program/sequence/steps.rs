@@ -36,7 +36,7 @@ pub(super) struct Compiler<'a> {
     default_module: Option<&'a str>,
     load: LoadKernel<'a>,
     /// The (module, entry) pair of each kernel.
-    asked: Vec<(String, String)>,
+    names: Vec<(String, String)>,
     pub kernels: Vec<Kernel>,
     pub modules: Vec<Module>,
     pub statements: Vec<Statement>,
@@ -44,8 +44,8 @@ pub(super) struct Compiler<'a> {
 
 impl<'a> Compiler<'a> {
     pub fn new(default_module: Option<&'a str>, load: LoadKernel<'a>) -> Self {
-        let (asked, kernels, modules, statements) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { default_module, load, asked, kernels, modules, statements }
+        let (names, kernels, modules, statements) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { default_module, load, names, kernels, modules, statements }
     }
 
     pub fn steps(&mut self, specs: &[StepSpec], place: &Place, problems: &mut Diagnostics) -> Vec<Step> {
@@ -121,7 +121,7 @@ impl<'a> Compiler<'a> {
         place: &Place,
         problems: &mut Diagnostics,
     ) -> Option<usize> {
-        if let Some(known) = self.asked.iter().position(|(m, e)| m == module && e == entry) {
+        if let Some(known) = self.names.iter().position(|(m, e)| m == module && e == entry) {
             return Some(known);
         }
         match (self.load)(module, entry) {
@@ -130,15 +130,16 @@ impl<'a> Compiler<'a> {
                     let (memory, name) = (program.memory.clone(), module.to_owned());
                     self.modules.push(Module { name, memory, symbols: Vec::new() });
                 }
-                self.asked.push((module.to_owned(), entry.to_owned()));
+                self.names.push((module.to_owned(), entry.to_owned()));
                 self.kernels.push(Kernel { module: index, program });
                 Some(self.kernels.len() - 1)
             }
             Err(wrong) => {
                 for problem in wrong.list() {
                     // a problem without a location is attributed to the step
-                    let own = place.field("entry").error(problem.message.clone()).hint(problem.hint.clone());
-                    problems.push(if problem.line == 0 { own } else { problem.clone() });
+                    let located =
+                        place.field("entry").error(problem.message.clone()).hint(problem.hint.clone());
+                    problems.push(if problem.line == 0 { located } else { problem.clone() });
                 }
                 None
             }

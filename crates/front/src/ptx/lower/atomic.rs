@@ -18,7 +18,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     }
     ignore_neutral(op);
     let wanted = convert::space(op);
-    let what = op.need(
+    let operation = op.need(
         "operation",
         &[
             ("add", AtomOp::Add),
@@ -36,16 +36,16 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     let vector = op.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]);
     // 128 bits are two parts of 64 bits
     let (ty, count) = match op.types().as_slice() {
-        [Type::Bits(128)] if vector.is_none() && matches!(what, AtomOp::Exch | AtomOp::Cas) => {
+        [Type::Bits(128)] if vector.is_none() && matches!(operation, AtomOp::Exch | AtomOp::Cas) => {
             (Type::Bits(64), 2)
         }
         [ty] => (op.known(*ty)?, vector.unwrap_or(1)),
         _ => return Err(op.types_wrong(1)),
     };
     op.finish()?;
-    let value = cell(op, what, ty, vector)?;
+    let value = cell(op, operation, ty, vector)?;
     let args = without_policy(op, args);
-    let (d, a, b, c) = match (red, what) {
+    let (d, a, b, c) = match (red, operation) {
         (true, AtomOp::Exch | AtomOp::Cas) => {
             return Err(Refusal::new(format!("`{}`: there is no such reduction", op.text), "use atom"));
         }
@@ -105,13 +105,13 @@ fn parts<'a>(
 }
 
 /// Returns the type of the memory cell.
-fn cell(op: &Opcode<'_>, what: AtomOp, ty: Type, vector: Option<usize>) -> Res<ValueTy> {
+fn cell(op: &Opcode<'_>, operation: AtomOp, ty: Type, vector: Option<usize>) -> Res<ValueTy> {
     let wrong = |hint: &str| {
         Err(Refusal::new(format!("`{}`: this atomic operation on this type is not supported", op.text), hint))
     };
     let half = |ty: FloatTy| matches!(ty, FloatTy::F16 | FloatTy::F16x2 | FloatTy::Bf16 | FloatTy::Bf16x2);
     let most = if ty.bits() == 16 { 8 } else { 4 };
-    match (ty.value(), what) {
+    match (ty.value(), operation) {
         _ if vector.is_some_and(|count| count > most) => wrong("a vector has at most 16 bytes"),
         (Some(value @ ValueTy::Float(float)), AtomOp::Add) if half(float) => Ok(value),
         (Some(value @ ValueTy::Float(float)), AtomOp::Min | AtomOp::Max)

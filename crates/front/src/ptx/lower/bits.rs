@@ -41,29 +41,29 @@ fn int_type(op: &mut Opcode<'_>) -> Res<(Type, IntTy)> {
     }
 }
 
-fn int(what: IntOp, ty: IntTy, dst: warpbound_core::base::RegId, src: &[Src]) -> Sem {
+fn int(operation: IntOp, ty: IntTy, dst: warpbound_core::base::RegId, src: &[Src]) -> Sem {
     let mut all = [Src::Imm(0); 4];
     all.iter_mut().zip(src).for_each(|(slot, src)| *slot = *src);
-    Sem::Int { op: what, ty, dst, src: all, carry: Carry::default(), saturate: false }
+    Sem::Int { op: operation, ty, dst, src: all, carry: Carry::default(), saturate: false }
 }
 
 fn predicates(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
     op.ty()?;
-    let what = match op.root {
+    let operation = match op.root {
         "and" => PredOp::And,
         "or" => PredOp::Or,
         "xor" => PredOp::Xor,
         "not" => PredOp::Not,
         _ => return Err(Refusal::new(format!("`{}` does not work on predicates", op.text), "")),
     };
-    let (d, a, b) = if what == PredOp::Not {
+    let (d, a, b) = if operation == PredOp::Not {
         let [d, a] = exactly(op, args)?;
         (d, cx.pred_src(a)?, PredSrc::Const(false))
     } else {
         let [d, a, b] = exactly(op, args)?;
         (d, cx.pred_src(a)?, cx.pred_src(b)?)
     };
-    Ok(Sem::PredLogic { op: what, dst: cx.pred_dst(d)?, a, b })
+    Ok(Sem::PredLogic { op: operation, dst: cx.pred_dst(d)?, a, b })
 }
 
 fn shift(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
@@ -73,9 +73,9 @@ fn shift(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem>
     // the shift amount always has 32 bits
     let b = cx.source(b, Type::Unsigned(32), Fit::Wider)?;
     let dst = cx.dst(d, ty)?;
-    let what = if op.root == "shl" { IntOp::Shl } else { IntOp::Shr };
-    kind.signed &= what == IntOp::Shr;
-    Ok(int(what, kind, dst, &[a, b]))
+    let operation = if op.root == "shl" { IntOp::Shl } else { IntOp::Shr };
+    kind.signed &= operation == IntOp::Shr;
+    Ok(int(operation, kind, dst, &[a, b]))
 }
 
 fn funnel(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
@@ -88,8 +88,8 @@ fn funnel(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem
     let [d, a, b, c] = exactly(op, args)?;
     let src = cx.srcs([a, b, c], ty)?;
     let dst = cx.dst(d, ty)?;
-    let what = if left { IntOp::FunnelLeft { wrap } } else { IntOp::FunnelRight { wrap } };
-    Ok(int(what, ty.raw(), dst, &src))
+    let operation = if left { IntOp::FunnelLeft { wrap } } else { IntOp::FunnelRight { wrap } };
+    Ok(int(operation, ty.raw(), dst, &src))
 }
 
 fn lop3(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
@@ -163,26 +163,26 @@ fn mask(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> 
     if kind.bits != 32 {
         return Err(Refusal::new(format!("`{}` works on 32 bits", op.text), ""));
     }
-    let what = if op.root == "bmsk" { IntOp::Bmsk { wrap } } else { IntOp::Szext { wrap } };
-    Ok(int(what, kind, dst, &src))
+    let operation = if op.root == "bmsk" { IntOp::Bmsk { wrap } } else { IntOp::Szext { wrap } };
+    Ok(int(operation, kind, dst, &src))
 }
 
 fn count(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
     let shift_amount = op.take("shiftamt");
     let (ty, kind) = int_type(op)?;
-    let what = match op.root {
+    let operation = match op.root {
         "popc" => IntOp::Popc,
         "clz" => IntOp::Clz,
         _ => IntOp::Bfind { shift_amount },
     };
     let [d, a] = exactly(op, args)?;
     let a = cx.src(a, ty)?;
-    Ok(int(what, kind, cx.dst(d, B32)?, &[a]))
+    Ok(int(operation, kind, cx.dst(d, B32)?, &[a]))
 }
 
 fn plain(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
     let (ty, kind) = int_type(op)?;
-    let (what, count) = match op.root {
+    let (operation, count) = match op.root {
         "and" => (IntOp::And, 2),
         "or" => (IntOp::Or, 2),
         "xor" => (IntOp::Xor, 2),
@@ -199,5 +199,5 @@ fn plain(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem>
     for (slot, arg) in src.iter_mut().zip(&args[1..]) {
         *slot = cx.src(arg, ty)?;
     }
-    Ok(int(what, kind, cx.dst(&args[0], ty)?, &src))
+    Ok(int(operation, kind, cx.dst(&args[0], ty)?, &src))
 }

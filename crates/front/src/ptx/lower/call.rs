@@ -74,9 +74,9 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
 }
 
 fn check_counts(name: &str, counts: [(&str, usize, usize); 2]) -> Res<()> {
-    for (what, given, taken) in counts {
-        if given != taken {
-            return Err(Refusal::new(format!("`{name}` has {taken} {what}, {given} given"), ""));
+    for (kind, given, expected) in counts {
+        if given != expected {
+            return Err(Refusal::new(format!("`{name}` has {expected} {kind}, {given} given"), ""));
         }
     }
     Ok(())

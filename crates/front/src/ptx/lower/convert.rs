@@ -109,21 +109,21 @@ fn small_float<'a>(
         return Err(Refusal::new(format!("`{}`: there is no such conversion", op.text), hint));
     }
     // two numbers of 4 bits are declared as .b8
-    let own = Type::Bits(2 * small.place_bits() as u8);
+    let small_type = Type::Bits(2 * small.place_bits() as u8);
     let (dst, way) = match packed {
         None => {
             let [d, a, b] = exactly(op, args)?;
             let way = SmallWay::FromSingles(cx.src(a, ty)?, cx.src(b, ty)?);
-            (cx.dst(d, own)?, way)
+            (cx.dst(d, small_type)?, way)
         }
         Some(packed) => {
             let [d, a] = exactly(op, args)?;
             if widens {
-                let way = SmallWay::ToPacked(cx.src(a, own)?, packed);
+                let way = SmallWay::ToPacked(cx.src(a, small_type)?, packed);
                 (cx.dst(d, ty)?, way)
             } else {
                 let way = SmallWay::FromPacked(cx.src(a, ty)?, packed);
-                (cx.dst(d, own)?, way)
+                (cx.dst(d, small_type)?, way)
             }
         }
     };
@@ -177,11 +177,11 @@ fn pack<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<L
 }
 
 fn tf32<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
-    let away = op.take("rna");
+    let ties_away = op.take("rna");
     let round = op.choose(&[("rn", Round::Nearest), ("rz", Round::Zero)]);
     let mode = Tf32Mode { round, relu: op.take("relu"), finite: op.take("satfinite") };
     let from_single = op.text.ends_with(".tf32.f32") && op.types().len() == 2;
-    if !from_single || away == round.is_some() || away && mode.relu {
+    if !from_single || ties_away == round.is_some() || ties_away && mode.relu {
         let hint = "cvt.rna, cvt.rn or cvt.rz with .tf32.f32; .relu not with .rna";
         return Err(Refusal::new(format!("`{}`: there is no such conversion", op.text), hint));
     }
@@ -211,7 +211,7 @@ fn need_space(op: &mut Opcode<'_>) -> Res<Space> {
 }
 
 fn address<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
-    let away = op.take("to");
+    let from_generic = op.take("to");
     let named = need_space(op)?;
     // parameters of functions are in local memory
     let space = if named == Space::Param && !cx.entry { Space::Local } else { named };
@@ -225,12 +225,12 @@ fn address<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Re
     let base = window_base(space);
     let sem = match a {
         Src::Imm(address) => {
-            let moved = if away { address.wrapping_sub(base) } else { address.wrapping_add(base) };
+            let moved = if from_generic { address.wrapping_sub(base) } else { address.wrapping_add(base) };
             Sem::Mov { dst, src: Src::Imm(moved) }
         }
         a if base == 0 => Sem::Mov { dst, src: a },
         a => Sem::Int {
-            op: if away { IntOp::Sub } else { IntOp::Add },
+            op: if from_generic { IntOp::Sub } else { IntOp::Add },
             ty: IntTy { bits: ty.bits(), signed: false },
             dst,
             src: [a, Src::Imm(base), Src::Imm(0), Src::Imm(0)],

@@ -12,11 +12,11 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     if root == "testp" {
         return test(cx, op, args);
     }
-    let (mut what, mut count) =
+    let (mut operation, mut count) =
         operation(root).ok_or_else(|| Refusal::new(format!("`{root}` is no float operation"), ""))?;
-    let extremum = matches!(what, FloatOp::Min | FloatOp::Max);
+    let extremum = matches!(operation, FloatOp::Min | FloatOp::Max);
     if extremum && args.len() == 4 {
-        what = if what == FloatOp::Min { FloatOp::Min3 } else { FloatOp::Max3 };
+        operation = if operation == FloatOp::Min { FloatOp::Min3 } else { FloatOp::Max3 };
         count = 3;
     }
     let round = op.rounding();
@@ -40,22 +40,22 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         _ => return Err(op.types_wrong(1)),
     };
     let float = ty.float().ok_or_else(|| no_float(op))?;
-    check(op, what, float, &FloatMode { approx: mode.approx || full, ..mode }, round.is_some())?;
+    check(op, operation, float, &FloatMode { approx: mode.approx || full, ..mode }, round.is_some())?;
     if args.len() != count + 1 {
         return Err(wrong_count(op, args, &(count + 1).to_string()));
     }
     let mut src = [Src::Imm(0); 3];
     // the narrower sources, if any, come first
-    let narrow = if what == FloatOp::Fma { 2 } else { 1 };
+    let narrow = if operation == FloatOp::Fma { 2 } else { 1 };
     for (index, (slot, arg)) in src.iter_mut().zip(&args[1..]).enumerate() {
         *slot = cx.src(arg, from.filter(|_| index < narrow).unwrap_or(ty))?;
     }
     let dst = cx.dst(&args[0], ty)?;
     if let Some(from) = from.and_then(Type::float) {
-        let sem = Sem::MixedFloat { op: what, from, mode, dst, src };
+        let sem = Sem::MixedFloat { op: operation, from, mode, dst, src };
         return Ok(Lowered::new(sem, root, ty.kind()));
     }
-    Ok(Lowered::new(Sem::Float { op: what, ty: float, mode, dst, src }, root, ty.kind()))
+    Ok(Lowered::new(Sem::Float { op: operation, ty: float, mode, dst, src }, root, ty.kind()))
 }
 
 fn no_float(op: &Opcode<'_>) -> Refusal {
@@ -90,18 +90,18 @@ fn operation(root: &str) -> Option<(FloatOp, usize)> {
 
 /// Rejects combinations that PTX does not have, which the functional run therefore does not
 /// support.
-fn check(op: &Opcode<'_>, what: FloatOp, ty: FloatTy, mode: &FloatMode, rounds: bool) -> Res<()> {
+fn check(op: &Opcode<'_>, operation: FloatOp, ty: FloatTy, mode: &FloatMode, rounds: bool) -> Res<()> {
     let brain = matches!(ty, FloatTy::Bf16 | FloatTy::Bf16x2);
     let half = matches!(ty, FloatTy::F16 | FloatTy::F16x2) || brain;
     let wrong = |why: &str| Err(Refusal::new(format!("`{}`: {why}", op.text), ""));
-    match what {
+    match operation {
         _ if ty == FloatTy::F32x2
-            && !matches!(what, FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma) =>
+            && !matches!(operation, FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Fma) =>
         {
             wrong("pairs in single precision can only be added, subtracted and multiplied")
         }
         _ if mode.sat && (brain || ty == FloatTy::F32x2) => wrong("this type does not saturate"),
-        _ if mode.ftz && brain && what != FloatOp::Ex2 => wrong("bfloat16 keeps its subnormal numbers"),
+        _ if mode.ftz && brain && operation != FloatOp::Ex2 => wrong("bfloat16 keeps its subnormal numbers"),
         FloatOp::Min3 | FloatOp::Max3 if ty != FloatTy::F32 => {
             wrong("with three sources the type must be .f32")
         }

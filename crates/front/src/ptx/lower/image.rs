@@ -24,11 +24,11 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
 }
 
 fn geometry(op: &mut Opcode<'_>) -> Res<Geometry> {
-    for (shape, what) in
+    for (shape, feature) in
         [("cube", "cube maps"), ("acube", "cube maps"), ("2dms", "multisampling"), ("a2dms", "multisampling")]
     {
         if op.has(shape) {
-            return Err(Refusal::new(format!("`{}`: {what} is not simulated", op.text), ""));
+            return Err(Refusal::new(format!("`{}`: {feature} is not simulated", op.text), ""));
         }
     }
     let shape = |dims, layered| Geometry { dims, layered };
@@ -65,7 +65,7 @@ fn fetch<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<
     };
     let Some(value) = value else {
         let hint = "fetch .f32, .u32 or .s32 and convert";
-        return Err(Refusal::new(format!("`{}`: such results are not simulated", op.text), hint));
+        return Err(Refusal::new(format!("`{}`: results of this type are not simulated", op.text), hint));
     };
     let float = match coord {
         Type::F32 => true,
@@ -249,7 +249,7 @@ fn handle(cx: &mut Cx<'_, '_>, address: AddressExpr, surface: bool) -> Res<Src> 
         }
         return Ok(Src::Reg(reg));
     }
-    let what = if surface { "surface" } else { "texture" };
+    let image_kind = if surface { "surface" } else { "texture" };
     let known = match cx.symbol(text) {
         Some(Symbol::Static(index)) => {
             let reference = cx.module.ast.vars[index as usize].ty == Type::Opaque;
@@ -258,7 +258,7 @@ fn handle(cx: &mut Cx<'_, '_>, address: AddressExpr, surface: bool) -> Res<Src> 
         Some(Symbol::KernelParam(..)) => {
             let hint = "load the handle to a register first: ld.param.u64";
             return Err(
-                Refusal::new(format!("`{text}` is a parameter, not a {what} reference"), hint).at(name)
+                Refusal::new(format!("`{text}` is a parameter, not a {image_kind} reference"), hint).at(name)
             );
         }
         Some(_) => None,
@@ -267,7 +267,9 @@ fn handle(cx: &mut Cx<'_, '_>, address: AddressExpr, surface: bool) -> Res<Src> 
     let Some(handle) = known else {
         let hint =
             format!("declare it in this file: .global .{}ref {text};", if surface { "surf" } else { "tex" });
-        return Err(Refusal::new(format!("`{text}` is no {what} reference of this file"), hint).at(name));
+        return Err(
+            Refusal::new(format!("`{text}` is no {image_kind} reference of this file"), hint).at(name)
+        );
     };
     let reference = Reference { name: text.to_owned(), handle, surface };
     if !cx.program.references.contains(&reference) {

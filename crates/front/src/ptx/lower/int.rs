@@ -18,9 +18,9 @@ enum Part {
 
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let root = op.root;
-    let whole = matches!(op.first_type(), Some(Type::Halves { .. }));
+    let packed = matches!(op.first_type(), Some(Type::Halves { .. }));
     let sem = match root {
-        "add" | "min" | "max" if whole => halves(cx, op, args)?,
+        "add" | "min" | "max" if packed => halves(cx, op, args)?,
         "add" | "sub" | "addc" | "subc" => sum(cx, op, args)?,
         "mul" | "mul24" => product(cx, op, args)?,
         "mad" | "madc" | "mad24" => product_sum(cx, op, args)?,
@@ -54,8 +54,8 @@ fn sum(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
     let dst = cx.dst(d, ty)?;
     let read = op.root.ends_with('c');
     let carry = carry(cx, read, write)?;
-    let what = if op.root.starts_with("add") { IntOp::Add } else { IntOp::Sub };
-    Ok(Sem::Int { op: what, ty: int, dst, src: [a, b, Src::Imm(0), Src::Imm(0)], carry, saturate })
+    let operation = if op.root.starts_with("add") { IntOp::Add } else { IntOp::Sub };
+    Ok(Sem::Int { op: operation, ty: int, dst, src: [a, b, Src::Imm(0), Src::Imm(0)], carry, saturate })
 }
 
 fn carry(cx: &mut Cx<'_, '_>, read: bool, write: bool) -> Res<Carry> {
@@ -72,7 +72,7 @@ fn product(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Se
     let (ty, int) = int_type(op)?;
     let [d, a, b] = exactly(op, args)?;
     let [a, b] = cx.srcs([a, b], ty)?;
-    let (what, to) = match (op.root, part) {
+    let (operation, to) = match (op.root, part) {
         ("mul24", Part::Lo) => (IntOp::Mul24Lo, ty),
         ("mul24", Part::Hi) => (IntOp::Mul24Hi, ty),
         ("mul", Part::Lo) => (IntOp::MulLo, ty),
@@ -82,7 +82,7 @@ fn product(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Se
     };
     let dst = cx.dst(d, to)?;
     let src = [a, b, Src::Imm(0), Src::Imm(0)];
-    Ok(Sem::Int { op: what, ty: int, dst, src, carry: Carry::default(), saturate: false })
+    Ok(Sem::Int { op: operation, ty: int, dst, src, carry: Carry::default(), saturate: false })
 }
 
 fn no_wide(op: &Opcode<'_>) -> Refusal {
@@ -94,7 +94,7 @@ fn product_sum(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Re
     let (write, saturate) = (op.take("cc"), op.take("sat"));
     let (ty, int) = int_type(op)?;
     let [d, a, b, c] = exactly(op, args)?;
-    let (what, to) = match (op.root, part) {
+    let (operation, to) = match (op.root, part) {
         ("mad24", Part::Lo) => (IntOp::Mad24Lo, ty),
         ("mad24", Part::Hi) => (IntOp::Mad24Hi, ty),
         ("mad" | "madc", Part::Lo) => (IntOp::MadLo, ty),
@@ -106,7 +106,7 @@ fn product_sum(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Re
     let c = cx.src(c, to)?;
     let dst = cx.dst(d, to)?;
     let carry = carry(cx, op.root == "madc", write)?;
-    Ok(Sem::Int { op: what, ty: int, dst, src: [a, b, c, Src::Imm(0)], carry, saturate })
+    Ok(Sem::Int { op: operation, ty: int, dst, src: [a, b, c, Src::Imm(0)], carry, saturate })
 }
 
 fn dot(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
@@ -122,14 +122,14 @@ fn dot(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
     let (a, b) = (cx.src(a, a_ty)?, cx.src(b, b_ty)?);
     let c = cx.src(c, Type::Bits(32))?;
     let dst = cx.dst(d, Type::Bits(32))?;
-    let what = match (op.root, half) {
+    let operation = match (op.root, half) {
         ("dp4a", None) => IntOp::Dp4a { a_signed, b_signed },
         ("dp2a", Some(high)) => IntOp::Dp2a { a_signed, b_signed, high },
         _ => return Err(Refusal::new(format!("`{}`: dp2a takes .lo or .hi, dp4a neither", op.text), "")),
     };
     let ty = IntTy { bits: 32, signed: a_signed || b_signed };
     let src = [a, b, c, Src::Imm(0)];
-    Ok(Sem::Int { op: what, ty, dst, src, carry: Carry::default(), saturate: false })
+    Ok(Sem::Int { op: operation, ty, dst, src, carry: Carry::default(), saturate: false })
 }
 
 /// Lowers an operation on both halves of a register.
@@ -139,12 +139,12 @@ fn halves(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem
         [Type::Halves { signed }] => *signed,
         _ => return Err(op.types_wrong(1)),
     };
-    let what = match op.root {
+    let operation = match op.root {
         "add" => HalvesOp::Add,
         "min" => HalvesOp::Min,
         _ => HalvesOp::Max,
     };
-    if relu && (!signed || what == HalvesOp::Add) {
+    if relu && (!signed || operation == HalvesOp::Add) {
         return Err(no_relu(op));
     }
     let [d, a, b] = exactly(op, args)?;
@@ -153,7 +153,7 @@ fn halves(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem
     let ty = IntTy { bits: 32, signed };
     let src = [a, b, Src::Imm(0), Src::Imm(0)];
     Ok(Sem::Int {
-        op: IntOp::Halves { op: what, relu },
+        op: IntOp::Halves { op: operation, relu },
         ty,
         dst,
         src,
@@ -172,7 +172,7 @@ fn plain(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem>
     if relu && !(matches!(op.root, "min" | "max") && ty == Type::Signed(32)) {
         return Err(no_relu(op));
     }
-    let (what, count) = match op.root {
+    let (operation, count) = match op.root {
         "min" if relu => (IntOp::MinRelu, 2),
         "max" if relu => (IntOp::MaxRelu, 2),
         "div" => (IntOp::Div, 2),
@@ -192,5 +192,5 @@ fn plain(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem>
         *slot = cx.src(arg, ty)?;
     }
     let dst = cx.dst(&args[0], ty)?;
-    Ok(Sem::Int { op: what, ty: int, dst, src, carry: Carry::default(), saturate: false })
+    Ok(Sem::Int { op: operation, ty: int, dst, src, carry: Carry::default(), saturate: false })
 }

@@ -19,7 +19,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         return pending_count(cx, op, args);
     }
     let space = place(op)?;
-    let (address, what) = if op.take("init") {
+    let (address, operation) = if op.take("init") {
         let [address, count] = exactly(op, args)?;
         (address, MbarrierOp::Init { count: cx.src(count, B32)? })
     } else if op.take("inval") {
@@ -36,7 +36,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     } else {
         wait(cx, op, args)?
     };
-    finish(cx, op, address, space, what)
+    finish(cx, op, address, space, operation)
 }
 
 /// Lowers `cp.async.mbarrier.arrive`, whose `async` has been consumed.
@@ -71,22 +71,22 @@ fn finish<'a>(
     op: &Opcode<'a>,
     address: &Operand,
     wanted: Option<Space>,
-    what: MbarrierOp,
+    operation: MbarrierOp,
 ) -> Res<Lowered<'a>> {
     let (space, addr) = cx.address(address, wanted)?;
     if !matches!(space, Space::Shared | Space::Generic) {
-        return Err(Refusal::new("mbarrier objects live in shared memory", "").at(address.span));
+        return Err(Refusal::new("mbarrier objects are in shared memory", "").at(address.span));
     }
-    let waits = matches!(what, MbarrierOp::Wait { .. });
+    let waits = matches!(operation, MbarrierOp::Wait { .. });
     if waits {
         cx.note(
-            "the kernel waits at mbarrier objects: it is executed as PTX says, but timing leaves these waits \
-             out, and no bound is judged",
+            "the kernel waits at mbarrier objects: it is executed as PTX defines, but these waits take no time \
+             here, and no bound is judged",
         );
     }
     op.finish()?;
     let root = if waits { "mbarrier.wait" } else { "mbarrier" };
-    let sem = Sem::Mbarrier(Box::new(Mbarrier { op: what, space, addr }));
+    let sem = Sem::Mbarrier(Box::new(Mbarrier { op: operation, space, addr }));
     Ok(Lowered::new(sem, root, TypeKind::None))
 }
 

@@ -195,10 +195,10 @@ fn classify(
     };
     // Some spaces do not support all accesses (for example a store to .const). The functional run
     // reports such an access if it happens; until then it counts as an access to global memory.
-    let own = |space| isa.class(root, kind, Some(space));
-    let global = own(Space::Global);
+    let class_in = |space| isa.class(root, kind, Some(space));
+    let global = class_in(Space::Global);
     if space != Space::Generic {
-        let (name, memory) = match own(space) {
+        let (name, memory) = match class_in(space) {
             Some(name) => (name, memory),
             None => (global.ok_or_else(missing)?, memory.map(|memory| memory.to(Area::Global))),
         };
@@ -206,7 +206,7 @@ fn classify(
     }
     let mut by_space = Box::new([OpClass::default(); Space::RESOLVED.len()]);
     for (slot, space) in by_space.iter_mut().zip(Space::RESOLVED) {
-        *slot = classes.intern(own(space).or(global).ok_or_else(missing)?);
+        *slot = classes.intern(class_in(space).or(global).ok_or_else(missing)?);
     }
     Ok(Classed { class: by_space[Space::Global.index()], class_by_space: Some(by_space), memory })
 }

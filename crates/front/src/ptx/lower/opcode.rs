@@ -38,10 +38,13 @@ impl<'a> Opcode<'a> {
     }
 
     /// Consumes one of these modifiers; it is an error if there is none.
-    pub fn need<T: Copy>(&mut self, what: &str, options: &[(&str, T)]) -> Res<T> {
+    pub fn need<T: Copy>(&mut self, property: &str, options: &[(&str, T)]) -> Res<T> {
         self.choose(options).ok_or_else(|| {
             let names: Vec<String> = options.iter().map(|(name, _)| format!(".{name}")).collect();
-            Refusal::new(format!("`{}` names no {what}", self.text), format!("one of {}", names.join(" ")))
+            Refusal::new(
+                format!("`{}` names no {property}", self.text),
+                format!("one of {}", names.join(" ")),
+            )
         })
     }
 
@@ -151,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_consumes_is_named() {
+    fn an_unconsumed_modifier_is_an_error() {
         let mut op = Opcode::new("add.rn.ftz.f32");
         assert_eq!(op.rounding(), Some(Round::Nearest));
         assert_eq!(op.ty().ok(), Some(Type::F32));

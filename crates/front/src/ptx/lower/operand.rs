@@ -69,9 +69,9 @@ pub(super) struct Located {
 }
 
 impl Located {
-    /// Returns the address plus `more` bytes as an operand.
-    pub fn operand(&self, more: u64) -> Src {
-        let address = self.address.wrapping_add(more);
+    /// Returns the address plus `offset` bytes as an operand.
+    pub fn operand(&self, offset: u64) -> Src {
+        let address = self.address.wrapping_add(offset);
         if self.framed { Src::Special(Special::Frame(address)) } else { Src::Imm(address) }
     }
 }

@@ -199,11 +199,11 @@ impl<'a> Builder<'a> {
             let function = self.ast(index);
             let framed = reached.recursive.contains(&index);
             let first_register = self.program.regs.len();
-            let mut own = Segment::default();
+            let mut frame_segment = Segment::default();
             let mut frame = Frame {
                 ast: &self.module.ast,
                 text: self.module.source.text(),
-                local: if framed { &mut own } else { &mut self.program.memory.local },
+                local: if framed { &mut frame_segment } else { &mut self.program.memory.local },
                 most_local: MAX_LOCAL,
                 rest_bytes: rest.get(&index).copied().unwrap_or(0),
                 problems: &mut self.problems,
@@ -219,7 +219,7 @@ impl<'a> Builder<'a> {
                 {
                     (known.params, known.returns) = (params.clone(), returns.clone());
                     known.frame = framed.then(|| FrameLayout {
-                        bytes: own.size,
+                        bytes: frame_segment.size,
                         registers: (first_register..self.program.regs.len()).map(RegId::from_index).collect(),
                     });
                     formals.open = rest.contains_key(&index);
@@ -415,13 +415,13 @@ fn rest_bytes(module: &Module, functions: &[u32]) -> HashMap<u32, u64> {
                 _ => None,
             });
             for var in function.params.iter().chain(declared).filter(|var| var.space == DeclSpace::Param) {
-                let own = if has_length(var) {
+                let var_bytes = if has_length(var) {
                     size_of(var).unwrap_or(0)
                 } else {
                     bytes.get(&caller).copied().unwrap_or(0)
                 };
                 let size = sizes.entry(module.slice(var.name)).or_default();
-                *size = own.max(*size);
+                *size = var_bytes.max(*size);
             }
             for (callee, argument) in calls(module, body) {
                 let passed = sizes.get(module.slice(argument)).copied().unwrap_or(0);

@@ -22,8 +22,8 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         Some("w") => Some(3),
         Some(_) => return None,
     };
-    // the ISA states for this element, including that of sizes: "the fourth element is unused and
-    // always returns zero"
+    // the ISA states for the component w, also of sizes: "the fourth element is unused and always
+    // returns zero"
     let vector = |special: fn(u8) -> Special| match axis {
         Some(3) => Ok(plain(Operand::Imm(0))),
         Some(axis) => Ok(plain(Operand::Special(special(axis)))),

@@ -28,14 +28,14 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         Some(b'4') => Some(4),
         _ => None,
     };
-    let what = operation(op, op.root.trim_end_matches(['2', '4']))?;
+    let operation = operation(op, op.root.trim_end_matches(['2', '4']))?;
     let saturate = op.take("sat");
     let then = op.choose(&[("add", Then::Add), ("min", Then::Min), ("max", Then::Max)]);
-    let signs = signs(op, what)?;
+    let signs = signs(op, operation)?;
     op.finish()?;
     let sem = match lanes {
-        Some(lanes) => packed(cx, op, args, (what, lanes), signs, (saturate, then))?,
-        None => scalar(cx, op, args, what, signs, (saturate, then))?,
+        Some(lanes) => packed(cx, op, args, (operation, lanes), signs, (saturate, then))?,
+        None => scalar(cx, op, args, operation, signs, (saturate, then))?,
     };
     Ok(Lowered::new(Sem::Video(Box::new(sem)), op.root, TypeKind::Int))
 }
@@ -65,10 +65,10 @@ fn wraps(op: &mut Opcode<'_>) -> Res<bool> {
 
 /// Consumes the types; returns whether the result, `a` and `b` are signed. Comparisons have no type
 /// for their result.
-fn signs(op: &mut Opcode<'_>, what: VideoOp) -> Res<[bool; 3]> {
+fn signs(op: &mut Opcode<'_>, operation: VideoOp) -> Res<[bool; 3]> {
     let wrong = |op: &Opcode<'_>, hint: &str| Refusal::new(format!("`{}`: wrong types", op.text), hint);
     let types = op.types();
-    let list = match (what, types.as_slice()) {
+    let list = match (operation, types.as_slice()) {
         (VideoOp::Set(_), &[a, b]) => [Type::Unsigned(32), a, b],
         (VideoOp::Set(_), _) => return Err(wrong(op, "it takes the types of both sources")),
         (_, &[d, a, b]) => [d, a, b],
@@ -78,7 +78,7 @@ fn signs(op: &mut Opcode<'_>, what: VideoOp) -> Res<[bool; 3]> {
         return Err(wrong(op, "each type is .u32 or .s32"));
     }
     let signs = list.map(|ty| matches!(ty, Type::Signed(_)));
-    if matches!(what, VideoOp::Shl { .. } | VideoOp::Shr { .. }) && signs[2] {
+    if matches!(operation, VideoOp::Shl { .. } | VideoOp::Shr { .. }) && signs[2] {
         return Err(wrong(op, "the amount of a shift is .u32"));
     }
     Ok(signs)
@@ -108,7 +108,7 @@ fn scalar(
     cx: &mut Cx<'_, '_>,
     op: &Opcode<'_>,
     args: &[Operand],
-    mut what: VideoOp,
+    mut operation: VideoOp,
     [mut signed, a_signed, b_signed]: [bool; 3],
     (saturate, then): (bool, Option<Then>),
 ) -> Res<Video> {
@@ -129,7 +129,7 @@ fn scalar(
         .ok_or_else(|| wrong_selector(&from.operand, "one of .b0 .b1 .b2 .b3 .h0 .h1")),
     };
     let (to, of_a, of_b) = (part(&d)?, part(&a)?, part(&b)?);
-    let mad = matches!(what, VideoOp::Mad(_));
+    let mad = matches!(operation, VideoOp::Mad(_));
     let then = match (to, then) {
         (Part::Word, then) => then.unwrap_or(Then::Keep),
         (_, Some(_)) => {
@@ -145,10 +145,10 @@ fn scalar(
     let third = match (rest, then == Then::Keep && !mad) {
         ([], true) => None,
         ([c], false) => Some(selected(cx, c)),
-        (_, keeps) => return Err(wrong_count(op, args, if keeps { "3" } else { "4" })),
+        (_, keeps_result) => return Err(wrong_count(op, args, if keeps_result { "3" } else { "4" })),
     };
     let negate_c = third.as_ref().is_some_and(|c| c.negated);
-    if let VideoOp::Mad(mad) = &mut what {
+    if let VideoOp::Mad(mad) = &mut operation {
         (mad.negate_product, mad.negate_c) = (a.negated != b.negated, negate_c);
         if mad.plus_one && (a.negated || b.negated || negate_c) || mad.negate_product && negate_c {
             let hint = "either the product or the third source may be negated, and neither with .po";
@@ -167,18 +167,18 @@ fn scalar(
     let shape = VideoShape::Scalar { a: of_a, b: of_b, then };
     let (a, b) = (cx.src(&a.operand, B32)?, cx.src(&b.operand, B32)?);
     let dst = cx.dst(&d.operand, B32)?;
-    Ok(Video { op: what, dst, a, b, c, a_signed, b_signed, signed, saturate, shape })
+    Ok(Video { op: operation, dst, a, b, c, a_signed, b_signed, signed, saturate, shape })
 }
 
 fn packed(
     cx: &mut Cx<'_, '_>,
     op: &Opcode<'_>,
     args: &[Operand],
-    (what, lanes): (VideoOp, u8),
+    (operation, lanes): (VideoOp, u8),
     [signed, a_signed, b_signed]: [bool; 3],
     (saturate, then): (bool, Option<Then>),
 ) -> Res<Video> {
-    if matches!(what, VideoOp::Shl { .. } | VideoOp::Shr { .. } | VideoOp::Mad(_)) {
+    if matches!(operation, VideoOp::Shl { .. } | VideoOp::Shr { .. } | VideoOp::Mad(_)) {
         return Err(Refusal::new(format!("there is no `{}`", op.root), ""));
     }
     let sum = match then {
@@ -232,5 +232,5 @@ fn packed(
     let [a, b, c] = cx.srcs([&a.operand, &b.operand, &c.operand], B32)?;
     let dst = cx.dst(&d.operand, B32)?;
     let shape = VideoShape::Packed { lanes, a: of_a, b: of_b, mask, sum };
-    Ok(Video { op: what, dst, a, b, c, a_signed, b_signed, signed, saturate, shape })
+    Ok(Video { op: operation, dst, a, b, c, a_signed, b_signed, signed, saturate, shape })
 }

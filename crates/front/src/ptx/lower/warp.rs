@@ -90,7 +90,7 @@ fn matching(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<S
     let src = cx.src(a, ty)?;
     let (dst, pred) = cx.value_and_pred(d, B32)?;
     if pred.is_some() && !all {
-        return Err(Refusal::new(format!("`{}` gives a mask only", op.text), ""));
+        return Err(Refusal::new(format!("`{}` returns only a mask", op.text), ""));
     }
     Ok(Sem::Match { all, bits: ty.bits(), dst, pred, src, members })
 }
@@ -100,7 +100,7 @@ fn not_sync(op: &Opcode<'_>) -> Refusal {
 }
 
 fn reduce(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
-    let what = op.need(
+    let operation = op.need(
         "operation",
         &[
             ("add", IntOp::Add),
@@ -112,13 +112,13 @@ fn reduce(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem
         ],
     )?;
     let ty = op.ty()?;
-    if ty == Type::F32 && matches!(what, IntOp::Min | IntOp::Max) {
+    if ty == Type::F32 && matches!(operation, IntOp::Min | IntOp::Max) {
         let (magnitude, nan) = (op.take("abs"), op.take("NaN"));
         let mut args = args;
         let members = members(cx, op, &mut args)?.ok_or_else(|| not_sync(op))?;
         let [d, a] = exactly(op, args)?;
         let (src, dst) = (cx.src(a, ty)?, cx.dst(d, ty)?);
-        return Ok(Sem::ReduceFloat { largest: what == IntOp::Max, magnitude, nan, dst, src, members });
+        return Ok(Sem::ReduceFloat { largest: operation == IntOp::Max, magnitude, nan, dst, src, members });
     }
     let Some(int) = ty.int().filter(|int| int.bits == 32) else {
         return Err(Refusal::new(format!("`{}` reduces 32-bit integers only", op.text), "use shuffles"));
@@ -127,5 +127,5 @@ fn reduce(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem
     let members = members(cx, op, &mut args)?.ok_or_else(|| not_sync(op))?;
     let [d, a] = exactly(op, args)?;
     let src = cx.src(a, ty)?;
-    Ok(Sem::Reduce { op: what, ty: int, dst: cx.dst(d, ty)?, src, members })
+    Ok(Sem::Reduce { op: operation, ty: int, dst: cx.dst(d, ty)?, src, members })
 }

@@ -161,7 +161,7 @@ impl Parser<'_> {
         };
         let at = self.previous().span;
         if space != DeclSpace::Reg && ty == Type::Pred {
-            return Err(self.fail(at, "predicates live in registers only", "declare it in .reg"));
+            return Err(self.fail(at, "predicates are in registers only", "declare it in .reg"));
         }
         Ok(Shape { space, external, align, vector, ty })
     }

@@ -182,11 +182,11 @@ impl Parser<'_> {
     }
 
     /// Parses the names after a directive, which is the next token, up to the semicolon.
-    fn names(&mut self, what: &str) -> Result<Vec<Span>, Failed> {
+    fn names(&mut self, expected: &str) -> Result<Vec<Span>, Failed> {
         self.bump();
         let mut names = Vec::new();
         loop {
-            names.push(self.expect(Kind::Ident, what)?.span);
+            names.push(self.expect(Kind::Ident, expected)?.span);
             if !self.eat(Kind::Comma) {
                 break;
             }

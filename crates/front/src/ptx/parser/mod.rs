@@ -91,8 +91,8 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn expect(&mut self, kind: Kind, what: &str) -> Result<Token, Failed> {
-        if self.peek().kind == kind { Ok(self.bump()) } else { Err(self.unexpected(what)) }
+    fn expect(&mut self, kind: Kind, expected: &str) -> Result<Token, Failed> {
+        if self.peek().kind == kind { Ok(self.bump()) } else { Err(self.unexpected(expected)) }
     }
 
     fn fail(&mut self, span: Span, message: impl Into<String>, hint: &str) -> Failed {
@@ -100,17 +100,17 @@ impl<'a> Parser<'a> {
         Failed
     }
 
-    fn unexpected(&mut self, what: &str) -> Failed {
+    fn unexpected(&mut self, expected: &str) -> Failed {
         let token = self.peek();
         if token.kind == Kind::End {
             return self.fail(
                 token.span,
-                format!("the file ends where {what} is expected"),
+                format!("the file ends where {expected} is expected"),
                 "is the file complete?",
             );
         }
         let shown: String = self.slice(token.span).chars().take(40).collect();
-        self.fail(token.span, format!("expected {what}, found `{shown}`"), "")
+        self.fail(token.span, format!("expected {expected}, found `{shown}`"), "")
     }
 
     /// Returns whether the next token is this directive.
@@ -286,9 +286,9 @@ impl<'a> Parser<'a> {
                 self.bump();
                 let name = self.expect(Kind::Ident, "a function")?.span;
                 self.expect(Kind::Comma, "`,`")?;
-                let of = self.expect(Kind::Ident, "a function")?.span;
+                let target = self.expect(Kind::Ident, "a function")?.span;
                 self.expect(Kind::Semicolon, "`;`")?;
-                self.ast.aliases.push((name, of));
+                self.ast.aliases.push((name, target));
             }
             _ => self.declaration_or_function()?,
         }

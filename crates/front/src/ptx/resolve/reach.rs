@@ -70,12 +70,12 @@ pub(in crate::ptx) fn reach(ast: &Ast, text: &str, statics: &Statics, entry: u32
             break;
         }
     }
-    let recursive = circles(&functions, &uses, &taken);
+    let recursive = recursive_functions(&functions, &uses, &taken);
     Reach { functions, recursive }
 }
 
 /// Returns the functions that may be called recursively.
-fn circles(functions: &[u32], uses: &[Uses], taken: &[u32]) -> HashSet<u32> {
+fn recursive_functions(functions: &[u32], uses: &[Uses], taken: &[u32]) -> HashSet<u32> {
     let mut graph = DiGraph::<Option<u32>, ()>::new();
     let nodes: std::collections::HashMap<u32, NodeIndex> =
         functions.iter().map(|&index| (index, graph.add_node(Some(index)))).collect();
@@ -102,8 +102,8 @@ fn circles(functions: &[u32], uses: &[Uses], taken: &[u32]) -> HashSet<u32> {
             graph.add_edge(from, pointers, ());
         }
     }
-    for circle in kosaraju_scc(&graph).into_iter().filter(|circle| circle.len() > 1) {
-        recursive.extend(circle.into_iter().filter_map(|node| graph[node]));
+    for cycle in kosaraju_scc(&graph).into_iter().filter(|cycle| cycle.len() > 1) {
+        recursive.extend(cycle.into_iter().filter_map(|node| graph[node]));
     }
     recursive
 }

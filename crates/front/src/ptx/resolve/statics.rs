@@ -124,12 +124,12 @@ fn name_functions(ast: &Ast, text: &str, report: &mut Reporter, statics: &mut St
             }
         }
     }
-    for &(alias, of) in &ast.aliases {
-        match statics.functions.get(slice(text, of)).copied() {
+    for &(alias, target) in &ast.aliases {
+        match statics.functions.get(slice(text, target)).copied() {
             Some(index) => {
                 statics.functions.insert(slice(text, alias).into(), index);
             }
-            None => report.error(of, format!("`{}` is no function", slice(text, of)), ""),
+            None => report.error(target, format!("`{}` is no function", slice(text, target)), ""),
         }
     }
 }
@@ -218,10 +218,10 @@ impl Statics {
 impl Statics {
     fn take_functions(&mut self, ast: &Ast, text: &str) {
         let mut seen = HashSet::new();
-        let mut left: Vec<&Init> = ast.vars.iter().rev().filter_map(|var| var.init.as_ref()).collect();
-        while let Some(init) = left.pop() {
+        let mut pending: Vec<&Init> = ast.vars.iter().rev().filter_map(|var| var.init.as_ref()).collect();
+        while let Some(init) = pending.pop() {
             match init {
-                Init::List(list) => left.extend(list.iter().rev()),
+                Init::List(list) => pending.extend(list.iter().rev()),
                 Init::Value(InitValue::Address { symbol, .. }, _) => {
                     let index = self.functions.get(slice(text, symbol.name)).copied();
                     self.taken.extend(index.filter(|&index| seen.insert(index)));

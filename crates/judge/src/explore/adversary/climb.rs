@@ -72,7 +72,7 @@ pub struct Walk<'a> {
     pub seed: u64,
     /// The number of the walk with that seed.
     pub stream: u64,
-    /// Is notified of every run, and can stop the walk.
+    /// The monitor, which is notified of every run, and can stop the walk.
     pub monitor: &'a ProgressMonitor,
 }
 

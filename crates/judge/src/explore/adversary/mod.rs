@@ -3,7 +3,7 @@
 //! A bound above a simulated makespan is not necessarily loose: the policy may have been lucky. For
 //! small blocks [`explore`](crate::explore::explore()) computes the exact worst case. For other
 //! blocks, this module proves that some work-conserving schedule takes *at least* a certain time.
-//! It finds a schedule, which the engine follows, so that
+//! It searches for a long schedule, which the engine then follows. So
 //!
 //! ```text
 //! makespan under a policy <= worst found <= true worst case <= proved bound
@@ -19,12 +19,12 @@
 //! A launch whose blocks run one after the other is the sum of its blocks, as for the bounds.
 //!
 //! # Method
-//! A run of the engine under a policy of this module is one *evaluation*. Sections, which are
-//! separated by full barriers, follow one another, and the length of a section hardly depends on
-//! the schedule of those before it (only results in flight across the barrier connect them, as in
-//! the bounds). One evaluation therefore tries something in every section at once; for each section
-//! the longest schedule is kept, and the combination is evaluated as a whole. Only the result of
-//! such an evaluation is reported.
+//! A run of the engine under a policy of this module is one *evaluation*. Sections are separated by
+//! full barriers and follow one another. The length of a section hardly depends on the schedule of
+//! those before it: only results in flight across the barrier connect them, as in the bounds. One
+//! evaluation therefore tries something in every section at once; for each section the longest
+//! schedule is kept, and the combination is evaluated as a whole. Only the result of such an
+//! evaluation is reported.
 //!
 //! 1. *Policies*: `lrr`, `gto`, `oldest`.
 //! 2. *Exploration* of all schedules, if the number of positions indicates that it may succeed. If
@@ -44,7 +44,7 @@
 //! 19851, `align` 7620).
 //!
 //! # Where slack comes from
-//! Two effects that GUB, IWB and SWB charge in full; `tests.rs` has both as blocks of a few
+//! GUB, IWB and SWB charge two effects in full; `tests.rs` demonstrates both with blocks of a few
 //! instructions.
 //!
 //! * *Results that no instruction waits for at a barrier.* The bound of a section ends with the

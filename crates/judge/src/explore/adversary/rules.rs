@@ -15,9 +15,9 @@ pub enum Order {
     Greedy,
     /// The warp with the lowest number.
     Oldest,
-    /// The warp that would take longest alone to the end of the section.
+    /// The warp that would take the most time alone to the end of the section.
     LongTail,
-    /// The warp that would take shortest alone to the end of the section.
+    /// The warp that would take the least time alone to the end of the section.
     ShortTail,
     /// The warp with the most instructions left in the section.
     ManyLeft,
@@ -103,12 +103,12 @@ pub struct Follower<'k> {
     /// The time at which each instance of a unit becomes free; needed by rules.
     free: Vec<u64>,
     /// The recorded issues.
-    pub noted: Noted,
+    pub issue_times: IssueTimes,
 }
 
 /// The times of all issues.
 #[derive(Clone, Debug, Default)]
-pub struct Noted {
+pub struct IssueTimes {
     /// The cycle of the issue of each instruction of [`Facts::ins`]; not valid for instructions
     /// that another sub-core issues.
     pub times: Vec<u32>,
@@ -117,16 +117,16 @@ pub struct Noted {
 }
 
 impl<'k> Follower<'k> {
-    /// Creates a follower of a plan. `noted` provides the memory.
-    pub fn new(facts: &'k Facts, plan: Plan<'k>, mut noted: Noted) -> Self {
-        noted.times.resize(facts.ins.len(), 0);
-        noted.first.clear();
-        noted.first.resize(facts.sections.len(), u32::MAX);
+    /// Creates a follower of a plan. `issue_times` provides the memory.
+    pub fn new(facts: &'k Facts, plan: Plan<'k>, mut issue_times: IssueTimes) -> Self {
+        issue_times.times.resize(facts.ins.len(), 0);
+        issue_times.first.clear();
+        issue_times.first.resize(facts.sections.len(), u32::MAX);
         let mut next = [0; SLOTS];
         for (next, range) in next.iter_mut().zip(&facts.warps) {
             *next = range.start;
         }
-        Self { facts, plan, next, last: SLOTS - 1, free: vec![0; facts.units], noted }
+        Self { facts, plan, next, last: SLOTS - 1, free: vec![0; facts.units], issue_times }
     }
 
     fn by_keys(&self, keys: &[u32], ready: WarpMask) -> Option<usize> {
@@ -199,8 +199,8 @@ impl Policy for Follower<'_> {
         let ins = &self.facts.ins[at];
         self.next[warp] += 1;
         self.last = warp;
-        self.noted.times[at] = now as u32;
-        let first = &mut self.noted.first[ins.section as usize];
+        self.issue_times.times[at] = now as u32;
+        let first = &mut self.issue_times.first[ins.section as usize];
         *first = (*first).min(now as u32);
         let free = &mut self.free[usize::from(ins.unit)];
         *free = now.max(*free) + u64::from(ins.init);

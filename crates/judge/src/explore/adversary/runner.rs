@@ -1,7 +1,7 @@
 //! The execution of plans in the engine.
 
 use super::facts::Facts;
-use super::rules::{Follower, Noted, Plan};
+use super::rules::{Follower, IssueTimes, Plan};
 use warpbound_core::path::BlockPaths;
 use warpbound_core::program::TimingTable;
 use warpbound_sim::{Engine, PaperMachine};
@@ -24,7 +24,7 @@ pub struct Runner<'a> {
     engine: Engine<'a>,
     /// The recorded issues of each sub-core; the first entry has the times of all sub-cores once a
     /// plan has run.
-    noted: Vec<Noted>,
+    issue_times: Vec<IssueTimes>,
     /// The sub-core of each warp.
     sub_core: Vec<usize>,
 }
@@ -42,7 +42,7 @@ impl<'a> Runner<'a> {
             facts,
             paths,
             engine: Engine::new(table, machine),
-            noted: vec![Noted::default(); sub_cores.count()],
+            issue_times: vec![IssueTimes::default(); sub_cores.count()],
             sub_core: (0..paths.warps.len()).map(|warp| sub_cores.of_slot(warp)).collect(),
         }
     }
@@ -50,12 +50,12 @@ impl<'a> Runner<'a> {
     /// Runs a plan. Returns `None` if the engine cannot run the block to its end, which does not
     /// concern the schedule.
     pub fn run(&mut self, plan: Plan) -> Option<Run> {
-        let follower = |noted| Follower::new(self.facts, plan, noted);
-        let mut followers: Vec<Follower> = self.noted.drain(..).map(follower).collect();
+        let follower = |issue_times| Follower::new(self.facts, plan, issue_times);
+        let mut followers: Vec<Follower> = self.issue_times.drain(..).map(follower).collect();
         let result = self.engine.run_block_with(self.paths, &mut followers, &mut ());
-        self.noted.extend(followers.into_iter().map(|follower| follower.noted));
+        self.issue_times.extend(followers.into_iter().map(|follower| follower.issue_times));
         let makespan = result.ok()?.makespan.get();
-        if let [all, others @ ..] = &mut self.noted[..] {
+        if let [all, others @ ..] = &mut self.issue_times[..] {
             for (core, other) in (1..).zip(others) {
                 for (range, _) in self.facts.warps.iter().zip(&self.sub_core).filter(|(_, own)| **own == core)
                 {
@@ -66,7 +66,7 @@ impl<'a> Runner<'a> {
                 }
             }
         }
-        let first = &self.noted[0].first;
+        let first = &self.issue_times[0].first;
         let start = |section: usize| match section {
             0 => 0,
             _ => first.get(section).map_or(makespan, |&cycle| u64::from(cycle)),
@@ -77,7 +77,7 @@ impl<'a> Runner<'a> {
 
     /// Returns when each instruction of [`Facts::ins`] issued in the last run.
     pub fn times(&self) -> &[u32] {
-        &self.noted[0].times
+        &self.issue_times[0].times
     }
 
     /// Returns the warp at each issue of the last run. Issues in the same cycle, which are on

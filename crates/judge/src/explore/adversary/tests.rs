@@ -123,7 +123,7 @@ fn an_exploration_that_ends_is_exact() {
 }
 
 #[test]
-fn what_is_found_is_a_replay_file() {
+fn the_result_is_a_replay_file() {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     for sub_cores in [1, 2] {
         let block = Block::random(6, 12, sub_cores, &mut rng);
@@ -194,7 +194,7 @@ fn plain_rules_are_the_usual_policies() {
 }
 
 #[test]
-fn what_is_known_of_an_instruction_is_what_comes_after_it() {
+fn facts_of_an_instruction_describe_the_rest_of_its_section() {
     let units = "\"m\": Unit(init: 1, lat: 19), \"a\": Unit(init: 2, lat: 3)";
     let machine =
         format!("Machine(name: \"m\", units: {{ {units} }}, ops: {{ \"f0\": \"m\", \"f1\": \"a\" }})");
@@ -211,7 +211,7 @@ fn what_is_known_of_an_instruction_is_what_comes_after_it() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_refused() {
+fn unsupported_blocks_are_refused() {
     let mut block = Block::new(
         "Machine(name: \"m\", units: { \"u\": Unit(init: 1, lat: 1) }, ops: { \"f\": \"u\" })",
         ".warps 2\n f a\n ret\n",
@@ -239,7 +239,7 @@ fn a_block_without_instructions_takes_no_time() {
 }
 
 #[test]
-fn whoever_ends_it_gets_what_there_is() {
+fn a_stopped_search_returns_the_best_schedule_so_far() {
     let block = Block::random(6, 16, 1, &mut ChaCha8Rng::seed_from_u64(2));
     let monitor = ProgressMonitor::new();
     monitor.stop();

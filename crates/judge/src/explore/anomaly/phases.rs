@@ -1,8 +1,8 @@
 //! The search for an anomaly among phases.
 //!
 //! Instances are tried in one of two orders: canonical, which visits all instances of a total
-//! length before the longer ones and so finds a shortest one; or drawn from a seed. All shortened
-//! phases must be needed: with any of them at its old length the schedule does not get longer.
+//! length before the longer ones and so finds a shortest one; or drawn from a seed. Every shortened
+//! phase is necessary: if any of them has its old length, the schedule does not get longer.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn figure_4_has_its_like_under_lrr_and_gto() {
+    fn an_anomaly_like_figure_4_exists_under_lrr_and_gto() {
         for policy in [SchedulerKind::Lrr, SchedulerKind::Gto] {
             let found = search(&wanted(policy.clone()), &ProgressMonitor::new()).unwrap();
             is_anomaly(&found.anomaly.expect("there is one"), &policy, 2);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn strict_round_robin_has_none() {
+    fn strict_round_robin_has_no_anomaly() {
         // the order of issue does not depend on lengths, so each phase starts at the largest of
         // some sums
         let found = search(
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_searches_are_refused() {
+    fn searches_with_an_empty_space_are_refused() {
         let base = wanted(SchedulerKind::Lrr);
         assert_eq!(search(&PhaseSearch { shortened: 0, ..base.clone() }, &ProgressMonitor::new()), None);
         assert_eq!(search(&PhaseSearch { warps: 0, ..base.clone() }, &ProgressMonitor::new()), None);

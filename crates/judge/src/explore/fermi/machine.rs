@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_machine_is_the_seeds() {
+    fn the_embedded_machine_is_that_of_the_paper() {
         let machine = FermiMachine::published();
         assert_eq!((machine.warp_threads, machine.arithmetic_slots, machine.memory_slots), (16, 2, 1));
         assert_eq!(machine.template, Template::published());
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_template_is_written_out_with_its_repetitions() {
+    fn the_template_is_expanded_with_its_repetitions() {
         let kernel = TemplateKernel::new(&FermiMachine::published(), 4, 2).unwrap();
         let shown: String = kernel.code.iter().map(|(op, k)| format!("{}{k} ", op.letter())).collect();
         assert_eq!(shown, "C1 L1 L1 C1 L2 L2 C2 S2 ");

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn fuel_that_does_not_last_claims_nothing() {
+    fn too_little_fuel_gives_no_result() {
         let machine = FermiMachine::published();
         let kernel = TemplateKernel::new(&machine, 4, 3).unwrap();
         assert_eq!(

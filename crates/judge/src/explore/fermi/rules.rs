@@ -16,10 +16,11 @@ pub fn keeps_the_rules(
     let mut at = vec![0; kernel.warps];
     for used in schedule {
         for memory in [false, true] {
-            let asks = |w: &usize| code.get(at[*w]).is_some_and(|(op, _)| op.is_memory() == memory);
+            let requests = |w: &usize| code.get(at[*w]).is_some_and(|(op, _)| op.is_memory() == memory);
             let served: Vec<usize> =
-                used.iter().map(|(w, _)| *w).filter(|w| *w < at.len() && asks(w)).collect();
-            let left: Vec<usize> = (0..kernel.warps).filter(asks).filter(|w| !served.contains(w)).collect();
+                used.iter().map(|(w, _)| *w).filter(|w| *w < at.len() && requests(w)).collect();
+            let left: Vec<usize> =
+                (0..kernel.warps).filter(requests).filter(|w| !served.contains(w)).collect();
             let slots = if memory { machine.memory_slots } else { machine.arithmetic_slots } as usize;
             if served.len() > slots || !left.is_empty() && served.len() < slots {
                 return false;
@@ -32,7 +33,7 @@ pub fn keeps_the_rules(
         }
         for (warp, op) in used {
             match at.get(*warp).and_then(|at| code.get(*at)) {
-                Some((asked, _)) if asked == op => at[*warp] += 1,
+                Some((next, _)) if next == op => at[*warp] += 1,
                 _ => return false,
             }
         }

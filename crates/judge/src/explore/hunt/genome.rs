@@ -61,8 +61,8 @@ impl Genome {
         for code in 0..codes {
             let wanted = rng.random_range(1..=size.instructions);
             while genome.length(code) < wanted {
-                let room = wanted - genome.length(code);
-                let group = genome.random_group(code, genome.codes[code].len(), room, rng);
+                let remaining = wanted - genome.length(code);
+                let group = genome.random_group(code, genome.codes[code].len(), remaining, rng);
                 genome.codes[code].push(group);
             }
         }
@@ -116,10 +116,10 @@ impl Genome {
                 self.units.push(unit);
             }
             5..=7 => {
-                let room = self.size.instructions - self.length(code);
-                if room > 0 {
+                let remaining = self.size.instructions - self.length(code);
+                if remaining > 0 {
                     let at = rng.random_range(0..=self.codes[code].len());
-                    let group = self.random_group(code, at, room, rng);
+                    let group = self.random_group(code, at, remaining, rng);
                     self.insert(code, at, group);
                 }
             }
@@ -171,13 +171,13 @@ impl Genome {
         }
     }
 
-    /// Draws a group that is valid at this position, with at most `room` instructions.
-    fn random_group(&self, code: usize, at: usize, room: usize, rng: &mut ChaCha8Rng) -> Group {
+    /// Draws a group that is valid at this position, with at most `remaining` instructions.
+    fn random_group(&self, code: usize, at: usize, remaining: usize, rng: &mut ChaCha8Rng) -> Group {
         let kind = self.random_kind(rng);
         if kind == Kind::Barrier {
             return Group { kind, count: 1, reads: [None; 2] };
         }
-        let count = if rng.random_range(0..3) == 0 { skewed(1, room, rng) } else { 1 };
+        let count = if rng.random_range(0..3) == 0 { skewed(1, remaining, rng) } else { 1 };
         Group { kind, count, reads: self.random_reads(code, at, rng) }
     }
 
@@ -211,12 +211,12 @@ impl Genome {
     }
 
     fn change_count(&mut self, code: usize, at: usize, rng: &mut ChaCha8Rng) {
-        let room = self.size.instructions - self.length(code);
+        let remaining = self.size.instructions - self.length(code);
         let group = &mut self.codes[code][at];
         if group.kind == Kind::Barrier {
             return;
         }
-        let most = group.count + room;
+        let most = group.count + remaining;
         group.count = match rng.random_range(0..5) {
             0 => group.count + 1,
             1 => group.count - 1,

@@ -133,7 +133,7 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn the_shrinker_keeps_what_it_is_told_to_keep() {
+fn the_shrinker_preserves_the_given_property() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let on_unit = |instance: &Instance, unit: u16| {
         let fits = |ins: &&Ins| instance.timing(ins.kind).1.init >= unit && !ins.reads.contains(&None);

@@ -1,4 +1,5 @@
-//! The statements of the paper about its results, whether they hold here, and why results differ.
+//! The statements of the paper about its results, whether these statements hold here, and the
+//! reasons for differences.
 
 use super::published::TABLE_1;
 use super::{Extremes, TraceRow};
@@ -30,8 +31,8 @@ pub(super) fn same_with_each_l1(traces: &[(TraceRow, Vec<u64>)]) -> Vec<u32> {
     block_counts().into_iter().filter(is_same).collect()
 }
 
-/// Returns the times at 1e-9 by the best fit for one size of L1, by number of blocks; those without
-/// a curve are left out.
+/// Returns the times at 1e-9 by the best fit for one size of L1, by number of blocks.
+/// Configurations without a curve are left out.
 fn by_blocks(rows: &[TraceRow], l1_percent: u32) -> Vec<(u32, f64)> {
     let of = |blocks: u32| {
         let row = rows.iter().find(|row| (row.blocks, row.l1_percent) == (blocks, l1_percent))?;
@@ -121,30 +122,31 @@ fn counted(counts: &[u32]) -> String {
 /// Returns the differences from the paper that matter for the comparison.
 pub(super) fn notes(rows: &[TraceRow], runs: u64, same: &[u32]) -> Vec<String> {
     let mut notes = vec![
-        "the paper times a GK104 board, 50000 runs a trace, each after a cold reboot; ours is a simulated machine with the paper's \
-         units, L1 and L2, whose latencies, cache lines and ways are chosen, and a kernel of our own: cycles are not comparable"
+        "the paper measures a GK104 board, with 50000 runs a trace, each after a cold reboot. We simulate a machine with \
+         the same units, L1 and L2; its latencies, cache lines and ways are chosen here, and the kernel is our own. \
+         Cycles are therefore not comparable"
             .to_owned(),
     ];
     let spread = rows.iter().map(|row| above(row.longest as f64, row.shortest as f64)).fold(0.0, f64::max);
     let papers = || TABLE_1.iter().map(|trace| above(trace.entry.longest, trace.entry.threshold));
     notes.push(format!(
-        "drawn for each of our runs: points and colours, the SM of each block, lines that caches replace. What else varies on a board \
-         (clocks, DRAM refresh, driver) does not here: our longest run is at most {spread:.1} % above the shortest, the paper's {:.0} to \
-         {:.0} % above the threshold alone",
+        "random in each of our runs: points and colours, the SM of each block, and the lines that caches replace. What \
+         else varies on a board (clocks, DRAM refresh, driver) does not vary here. Our longest run is at most \
+         {spread:.1} % above the shortest; the paper's is {:.0} to {:.0} % above the threshold",
         papers().fold(f64::INFINITY, f64::min),
         papers().fold(0.0, f64::max),
     ));
     if same.len() == block_counts().len() {
         notes.push(
-            "every run takes the same time with each L1: the kernel reads 384 bytes, which the smallest L1 keeps, and its stores do \
-             not stay there; nor does replacement matter, as the L2 has room for the whole image. The paper suspects the hit rate of the \
-             L2, and does not say what else its kernel keeps in memory"
+            "every run takes the same time with each L1: the kernel reads 384 bytes, which the smallest L1 keeps, and \
+             data that it stores do not stay in the L1. Replacement has no effect either, because the whole image fits \
+             in the L2. The paper suspects the hit rate of the L2, and does not state what else its kernel keeps in memory"
                 .to_owned(),
         );
     }
     let fixed = [
-        "our p_KPSS and p_BDS are p-values, and p takes 0.99 for p_KPSS where the test keeps stationarity: with the p_KPSS of its table \
-         the paper's p could not be 0.99",
+        "our p_KPSS and p_BDS are p-values. In p, p_KPSS counts as 0.99 if the test accepts stationarity, because \
+         otherwise the paper's p could not be 0.99 with the p_KPSS of its table",
         "a is relative to the longest run, as it is in the paper's table (0.368 in row 512, 50 %, which has 0.365); its equation 3 \
          divides by the time at 1e-9, and so does `warpbound pwcet`",
         "p_EI of rows 512, 25 % and 64, 25 % is not legible in our copy of the paper",
@@ -152,22 +154,25 @@ pub(super) fn notes(rows: &[TraceRow], runs: u64, same: &[u32]) -> Vec<String> {
     notes.extend(fixed.map(str::to_owned));
     if rows.iter().any(|row| row.ours.is_some()) {
         notes.push(
-            "`against`: which of our tests reject, KPSS, BDS, EI (theta below 0.9), the fit, or ties in the tail; rejections of BDS matter \
-             where EI is rejected as well. `upper` is the 95 % limit of the time at 1e-9 by profile likelihood, - for none"
+            "`against` lists our tests that reject: KPSS, BDS, EI (theta below 0.9), the fit, or ties in the tail. A \
+             rejection by BDS matters only if EI is rejected as well. `upper` is the upper 95 % limit of the time at \
+             1e-9 by profile likelihood; - means that there is none"
                 .to_owned(),
         );
         notes.push(
-            "on simulated series with 100 of 1000 runs above the threshold, the 95 % interval of theta contains the true value in 88 to \
-             99 % of the cases, and is 0.1 to 0.3 wide: it distinguishes clusters of two from large times that occur alone, but not an \
-             index of 0.8 from 1"
+            "for simulated series with 100 of 1000 runs above the threshold, the 95 % interval of theta contains the \
+             true value in 88 to 99 % of the cases. It is 0.1 to 0.3 wide. It distinguishes clusters of two from large \
+            times that occur \
+             alone, but it does not distinguish an index of 0.8 from 1"
                 .to_owned(),
         );
     }
     let most = rows.iter().filter_map(|row| row.exceedances).max().unwrap_or(0) as u64;
     if most * 5 > runs {
         notes.push(format!(
-            "u is exceeded by up to {most} of {runs} runs: with so few the \"tail\" is {:.0} % of them, and tests reject little. With --runs \
-             1000, the default, or more it begins at a tenth; the paper has its k in figures 3 and 4",
+            "up to {most} of {runs} runs exceed u. With so few runs the \"tail\" is {:.0} % of them, and tests reject \
+             little. With --runs 1000, the default, or more runs, the tail is a tenth of them; figures 3 and 4 of the \
+             paper show its k",
             100.0 * most as f64 / runs as f64
         ));
     }

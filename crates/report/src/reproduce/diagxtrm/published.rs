@@ -19,9 +19,9 @@ pub struct Trace {
 /// The number of threads of the whole launch: one for each pixel.
 pub const THREADS: u32 = 256 * 256;
 
-/// A number that is not legible in our copy of the paper: it shows 0.095 and 0.011, but the text
-/// says that theta is "very close to 1" in every trace, and otherwise the confidence of these two
-/// would not be 0.99.
+/// A number that is not legible in our copy of the paper. The copy shows 0.095 and 0.011, but the
+/// text states that theta is "very close to 1" in every trace. With the numbers shown, the
+/// confidence of these two traces could not be 0.99.
 const ILLEGIBLE: Option<Fraction> = None;
 
 /// Returns a row. The numbers are p_KPSS and p_BDS; p_EI; u, p and xi; "ET", the GPD at 1e-9 and

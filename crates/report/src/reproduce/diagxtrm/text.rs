@@ -30,7 +30,7 @@ impl DiagxtrmResult {
             text.push('\n');
         }
         for statement in &self.statements {
-            let verdict = if statement.holds { "so it is" } else { "not here" };
+            let verdict = if statement.holds { "holds here" } else { "does not hold here" };
             let line =
                 format!("\"{}\" ({}): {verdict}; {}\n", statement.claim, statement.place, statement.seen);
             text.push_str(&style.fill(&line));
@@ -73,11 +73,14 @@ impl DiagxtrmResult {
     ) -> Table {
         let mut table = Table::new(columns, words);
         for row in &self.rows {
-            for (whose, entry) in [("ours", row.ours.as_ref()), ("paper", Some(&row.published))] {
-                let ours = whose == "ours";
+            for (origin, entry) in [("ours", row.ours.as_ref()), ("paper", Some(&row.published))] {
+                let ours = origin == "ours";
                 let label = |of: String| if ours { of } else { String::new() };
-                let first =
-                    [label(row.blocks.to_string()), label(format!("{} %", row.l1_percent)), whose.to_owned()];
+                let first = [
+                    label(row.blocks.to_string()),
+                    label(format!("{} %", row.l1_percent)),
+                    origin.to_owned(),
+                ];
                 table.row(first.into_iter().chain(cells(row, entry, ours)));
             }
         }

@@ -24,11 +24,10 @@ pub const PAPER: &str = "Adalbert et al., ERTS 2022";
 pub const MACHINE: &str = "jetson-tx2-pastis";
 
 /// The parameter of the machine that was fitted to the cycles of figures 10 to 12.
-const FITTED: &str = "one number of the machine is fitted, the cost of a launch before its first and after its last \
-                      instruction: it is the number of cycles by which machine code falls short of figure 10. Latencies and \
-                      intervals are those of the sources that the machine's file names, and for shared memory the paper's \
-                      own (section III.B); control codes decide when instructions of machine code issue, and registers \
-                      decide it in PTX";
+const FITTED: &str = "one number of the machine is fitted: the cost of a launch before its first and after its last \
+    instruction. It makes the cycles of machine code equal to those of figure 10. Latencies and intervals are from the \
+    sources that the machine's file names; for shared memory they are from the paper (section III.B). Control codes decide \
+    when instructions of machine code issue; registers decide when instructions of PTX issue";
 
 /// The bound whose overestimation is shown.
 const BOUND: &str = "lwb";
@@ -204,7 +203,7 @@ pub struct LayerRow {
 
 impl NetworkRun {
     /// Returns the result for the outputs of the last layer and three runs: on the machine of the
-    /// figures, on the same under run-to-barrier, and on the machine of the bounds.
+    /// figures, on this machine under run-to-barrier, and on the machine of the bounds.
     pub fn new(
         code: &'static str,
         outputs: &[f64],
@@ -226,8 +225,8 @@ impl NetworkRun {
     }
 }
 
-/// A layer on the machine of the figures, on the same under run-to-barrier, and on the machine of
-/// the bounds.
+/// A layer on the machine of the figures, on this machine under run-to-barrier, and on the machine
+/// of the bounds.
 type Layer<'a> = ((&'a StatementRow, &'a StatementRow), &'a StatementRow);
 
 /// Returns the layers, which are the last launches of a program.
@@ -328,18 +327,19 @@ pub struct PastisResult {
 /// Differences from the paper.
 const NOTES: &[&str] = &[
     FITTED,
-    "the paper gives no source: both kernels are ours, after its description. PTX is by clang 16 and machine code of that \
-     PTX by NVIDIA's assembler 12.8, for sm_61; in the paper all code is by nvcc, for the board's sm_62, which has the \
-     same instructions. Another compiler has other instructions around the same accesses. The paper does not say where its \
-     cycles begin and end; ours are from the first block to the end of the last",
-    "tables I and II of the paper, transactions by width and mask of lanes, are those of the machine's rule in all 108 cases \
-     (tests/exec/bank_conflicts.rs)",
-    "the paper's images are from MNIST and its weights trained on the board: 98.4375 % are right there and by PasTiS. Ours \
-     are 64 images that training did not see, of the 8x8 digits of scikit-learn made 28x28, and weights rounded to a byte each \
-     (scripts/train-digits.py). That a similar share is right is chance",
-    "the paper has no cycles of the network; those of PasTiS were more than twice the board's",
-    "most bounds are for one issue a cycle on one SM and for blocks one after the other, so the layers are judged on such a \
-     machine; its cycles are not to be compared with the others",
+    "the paper gives no source, so both kernels are our own, after its description. Clang 16 made the PTX, and NVIDIA's \
+     assembler 12.8 made machine code for sm_61 from it. In the paper nvcc compiled all code for the board's sm_62, \
+     which has the same instructions. Another compiler uses other instructions around the same accesses. The paper does \
+     not state where its cycles begin and end; ours begin with the first block and end with the last",
+    "tables I and II of the paper, which list transactions by width and mask of lanes, agree with the machine's rule in \
+     all 108 cases (tests/exec/bank_conflicts.rs)",
+    "the paper's images are from MNIST and its weights trained on the board: 98.4375 % of the images are classified \
+     correctly there and by PasTiS. We use 64 images that are not in the training set, from the 8x8 digits of \
+     scikit-learn scaled to 28x28, and weights rounded to a byte each (scripts/train-digits.py). It is chance that a \
+     similar share is correct",
+    "the paper does not print the cycles of the network; those of PasTiS were more than twice as many as the board's",
+    "most bounds assume one issue per cycle on one SM and blocks that run one after the other, so the layers are judged \
+     on such a machine. Its cycles cannot be compared with the others",
 ];
 
 impl PastisResult {
@@ -455,7 +455,7 @@ mod tests {
         assert!(good.contains("the board's in 1 of 3 runs") && good.contains("8, not 88"), "{good}");
         assert!(good.contains("leave the same bytes") && !good.contains("NOT"), "{good}");
         assert!(good.contains("3 of 3 products") && good.contains("2.50"), "{good}");
-        assert!(bad.contains("NOT SO; 0 of 3 products"), "{bad}");
+        assert!(bad.contains("DOES NOT HOLD here; 0 of 3 products"), "{bad}");
         for part in ["in 0 of 3 runs", "the class of 1 image is NOT numpy's", "DIFFERENT bytes", "VIOLATED"] {
             assert!(bad.contains(part), "{part}: {bad}");
         }

@@ -139,12 +139,13 @@ fn statement(drawn: Drawn, walks: &[Walked], run: &Diverged) -> Statement {
 
 fn notes(drawn: Drawn) -> Vec<&'static str> {
     let mut notes = vec![
-        "the stack is the one that machine code and PTX run on (`reconvergence: PascalStack`), taken through the instructions of the \
-         figures; an instruction is 8 bytes, and the address 0xFFFF stands for the end. The text of the paper that we have lacks an F in some \
-         masks, where its prose says that all 32 threads are active",
+        "the stack is the one with which machine code and PTX are executed (`reconvergence: PascalStack`), here for the \
+         instructions of the figures. An instruction has 8 bytes, and the address 0xFFFF stands for the end. In our copy \
+         of the paper some masks lack an F, although the prose says that all 32 threads are active",
     ];
     if drawn == Drawn::Fig6 {
-        notes.push("no documentation says which side goes first; ours does as the paper's experiments, by construction");
+        notes.push("no documentation states which side of a branch is executed first; we chose the order that the paper \
+        observed in its experiments");
     }
     notes
 }

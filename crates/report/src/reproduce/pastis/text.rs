@@ -20,10 +20,11 @@ impl PastisResult {
         let agree = self.products.iter().filter(|row| row.agrees()).count();
         let _ = writeln!(
             text,
-            "\nshared reads and writes are the board's in {agree} of {} runs",
+            "\nshared reads and writes equal the board's in {agree} of {} runs",
             self.products.len()
         );
-        let heading = "\nThe cost of a launch in cycles, by each product of machine code, and the differences of all from the board with it\n\n";
+        let heading = "\nThe cost of a launch in cycles, fitted to each product of machine code, and the differences \
+        from the board with this cost\n\n";
         text.push_str(&style.fill(&style.strong(heading)));
         text.push_str(&fits(&self.fits, &self.products).render(2, style.width));
         if let Some(network) = &self.network {

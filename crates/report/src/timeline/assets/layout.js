@@ -32,7 +32,7 @@ Timeline.layout = (data, bySubCore) => {
   }
   if (data.path.from.length > 0) {
     heading("Critical path");
-    place({ kind: "path", label: "hangs on" }, 14, 3);
+    place({ kind: "path", label: "cause" }, 14, 3);
   }
   heading("Units");
   data.units.forEach((name, unit) => {

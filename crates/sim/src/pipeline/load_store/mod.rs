@@ -11,8 +11,8 @@
 //! the sources take turns.
 //!
 //! The unit is independent of the SM around it: the description of an instruction is passed to it
-//! ([`Start`]), and it looks up further data by a trait ([`Beside`]). The effects of a cycle on the
-//! SM are collected in [`LoadStore::answers`].
+//! ([`Start`]), and it looks up further data by a trait ([`SmAccess`]). The effects of a cycle on
+//! the SM are collected in [`LoadStore::answers`].
 
 mod parts;
 mod serve;
@@ -45,7 +45,7 @@ const FROM_L1: u32 = 3;
 const SOURCES: u32 = 4;
 
 /// The access of the unit to the rest of the SM.
-pub(super) trait Beside {
+pub(super) trait SmAccess {
     /// Returns a line of the memory traffic of a warp.
     fn line(&self, slot: u8, number: u32) -> LineUse;
 
@@ -219,7 +219,7 @@ impl LoadStore {
 
     /// Simulates a cycle in which the unit does not rest.
     #[inline]
-    pub fn cycle(&mut self, now: u64, beside: &mut impl Beside, mut port: Option<&mut Port>) {
+    pub fn cycle(&mut self, now: u64, sm_access: &mut impl SmAccess, mut port: Option<&mut Port>) {
         let mut busy = false;
         if port.is_none()
             && self.replies.len() < self.settings.replies as usize
@@ -228,7 +228,7 @@ impl LoadStore {
             self.replies.push_back(reply);
             busy = true;
         }
-        busy |= self.write_back(now, beside);
+        busy |= self.write_back(now, sm_access);
         if let Some(&reply) = self.replies.front() {
             busy |= self.take_reply(reply);
         }
@@ -244,7 +244,7 @@ impl LoadStore {
             }
         }
         if self.serving.is_some() {
-            busy |= self.serve(now, beside, port);
+            busy |= self.serve(now, sm_access, port);
         }
         self.acted = busy;
     }
@@ -357,11 +357,11 @@ impl LoadStore {
     }
 
     #[inline]
-    fn write_back(&mut self, now: u64, beside: &mut impl Beside) -> bool {
+    fn write_back(&mut self, now: u64, sm_access: &mut impl SmAccess) -> bool {
         let mut busy = false;
         if let Some(flight) = self.writing {
             busy = true;
-            if !beside.write(flight) {
+            if !sm_access.write(flight) {
                 return true;
             }
             self.writing = None;

@@ -44,10 +44,10 @@ mod tests {
 
     #[test]
     fn sectors_go_in_parts_of_a_transaction() {
-        let of = |bytes| [0b0001, 0b0110, 0b1001, 0b1111].map(|sectors| Parts::of(bytes).count(sectors));
-        assert_eq!(of(32), [1, 2, 2, 4]);
-        assert_eq!(of(64), [1, 2, 2, 2]);
-        assert_eq!(of(128), [1, 1, 1, 1]);
+        let counts = |bytes| [0b0001, 0b0110, 0b1001, 0b1111].map(|sectors| Parts::of(bytes).count(sectors));
+        assert_eq!(counts(32), [1, 2, 2, 4]);
+        assert_eq!(counts(64), [1, 2, 2, 2]);
+        assert_eq!(counts(128), [1, 1, 1, 1]);
         let around = [(1, 32), (1, 64), (2, 64), (2, 128)].map(|(n, bytes)| Parts::of(bytes).around(n));
         assert_eq!(around, [0b10, 0b11, 0b1100, 0b1111]);
     }

@@ -1,7 +1,7 @@
 //! The service of an instruction: its transactions, one after the other.
 
 use super::parts::Parts;
-use super::{Answer, Beside, INBOX, LoadStore, Reply, Shared};
+use super::{Answer, INBOX, LoadStore, Reply, Shared, SmAccess};
 use crate::pipeline::flight::FlightId;
 use crate::pipeline::memory::{Access as Lookup, Port, Request, RequestKind, Token};
 use warpbound_core::isa::Space;
@@ -31,15 +31,15 @@ pub(super) struct Serving {
 impl Serving {
     /// Returns the next one of the remaining transactions.
     #[inline(always)]
-    fn next(&mut self, beside: &impl Beside, parts: Parts) -> (u64, u8) {
+    fn next(&mut self, sm_access: &impl SmAccess, parts: Parts) -> (u64, u8) {
         while self.sectors == 0 {
             self.number -= 1;
-            let mut line = beside.line(self.slot, self.number);
+            let mut line = sm_access.line(self.slot, self.number);
             self.words = line.written();
             if let Some(words) = line.written_before() {
                 self.words = words;
                 self.number -= 1;
-                line = beside.line(self.slot, self.number);
+                line = sm_access.line(self.slot, self.number);
             }
             (self.line, self.sectors) = (line.line(), line.sectors());
         }
@@ -58,7 +58,7 @@ impl Serving {
 impl LoadStore {
     /// Simulates a cycle of the instruction that is being served, and returns whether anything
     /// happened.
-    pub(super) fn serve(&mut self, now: u64, beside: &impl Beside, port: Option<&mut Port>) -> bool {
+    pub(super) fn serve(&mut self, now: u64, sm_access: &impl SmAccess, port: Option<&mut Port>) -> bool {
         let Some(Serving { flight, access, space, last_bank, .. }) = self.serving else { return false };
         match space {
             Space::Shared => {
@@ -74,9 +74,9 @@ impl LoadStore {
                     self.leave(flight, false);
                 }
             }
-            Space::Global | Space::Local => return self.send(now, beside, port),
+            Space::Global | Space::Local => return self.send(now, sm_access, port),
             Space::Const | Space::Param if access == Access::Load && self.constants.is_some() => {
-                return self.look_up_constant(beside);
+                return self.look_up_constant(sm_access);
             }
             _ => self.leave(flight, true),
         }
@@ -84,12 +84,12 @@ impl LoadStore {
     }
 
     /// Looks up one line in the constant cache, and returns whether the cache accepted it.
-    fn look_up_constant(&mut self, beside: &impl Beside) -> bool {
+    fn look_up_constant(&mut self, sm_access: &impl SmAccess) -> bool {
         let (Some(serving), Some(cache)) = (&mut self.serving, &mut self.constants) else { return true };
         let flight = serving.flight;
         let unanswered = &mut self.unanswered[flight as usize];
         if serving.left > 0 {
-            let (line, sectors) = serving.next(beside, Parts::of(cache.line_bytes()));
+            let (line, sectors) = serving.next(sm_access, Parts::of(cache.line_bytes()));
             let token = Token::Flight(flight.into());
             match cache.access(Request::new(line, sectors, RequestKind::Constant, token)) {
                 Lookup::Stall => {
@@ -110,7 +110,7 @@ impl LoadStore {
 
     /// Sends as many transactions of an access to global or local memory as possible. Returns
     /// whether one was sent or the instruction leaves.
-    fn send(&mut self, now: u64, beside: &impl Beside, mut port: Option<&mut Port>) -> bool {
+    fn send(&mut self, now: u64, sm_access: &impl SmAccess, mut port: Option<&mut Port>) -> bool {
         let Self { serving: Some(serving), l1, inbox, parts, .. } = self else { return false };
         let (flight, slot) = (serving.flight, serving.slot);
         let (kind, token) = match serving.access {
@@ -125,7 +125,7 @@ impl LoadStore {
             if serving.left == 0 {
                 break;
             }
-            let (line, sectors) = serving.next(beside, *parts);
+            let (line, sectors) = serving.next(sm_access, *parts);
             let request = Request::new(line, sectors, kind, token).writing(serving.words);
             let goes = if let Some(l1) = &mut l1 {
                 l1.take(request, now)

@@ -196,7 +196,7 @@ impl Cache {
     fn target(&mut self, request: &Request, number: u64) -> Target {
         self.lines.set_up();
         if self.part_bits == 0 {
-            // nearly always: the lines of the cache are those of requests
+            // this is the common case: lines of the cache have 128 bytes, like lines of requests
             let (tag, set) = (request.line, index::of(number, self.set_bits, self.settings.index));
             let Request { sectors, words, .. } = request;
             return Target { tag, sectors: *sectors, words: *words, set, frame: self.lines.find(tag, set) };
@@ -264,10 +264,10 @@ impl Cache {
     fn store(&mut self, request: Request, target: Target) -> Access {
         let back = self.settings.write == WritePolicy::Back;
         let Masks { valid, .. } = self.masks(&target);
-        let there = target.frame.is_some() && valid & target.sectors == target.sectors;
-        let takes = there || self.settings.write_miss == WriteMiss::Allocate;
+        let present = target.frame.is_some() && valid & target.sectors == target.sectors;
+        let takes = present || self.settings.write_miss == WriteMiss::Allocate;
         let absorbed = back && takes;
-        if !(absorbed && there) && self.outgoing.len() >= self.settings.miss_queue as usize {
+        if !(absorbed && present) && self.outgoing.len() >= self.settings.miss_queue as usize {
             return Access::Stall;
         }
         if self.settings.write == WritePolicy::Evict {
@@ -282,7 +282,7 @@ impl Cache {
                 masks.dirty |= target.sectors;
             }
         }
-        if there {
+        if present {
             self.stats.hits += 1;
         } else {
             self.stats.misses += 1;

@@ -18,10 +18,12 @@ pub(super) struct Channel {
     /// The requests that wait for the latency, with the L2 tick at which they continue.
     delay: VecDeque<(u64, u8, Request)>,
     pub dram: Dram,
-    /// The reservations for requests between the slices and the return from DRAM: one for each
-    /// slice of its own, and some common ones.
+    /// For each slice, whether its own reservation is in use. A request needs a reservation from
+    /// the slice until it returns from DRAM.
     own: Vec<bool>,
+    /// The number of reservations in use that all slices share.
     common: usize,
+    /// The largest value of `common`.
     common_limit: usize,
     pub served: usize,
 }

@@ -1,9 +1,9 @@
-//! A clock that runs beside another one.
+//! A clock whose frequency has a fixed ratio to that of another clock.
 
 use serde::{Deserialize, Serialize};
 
-/// A clock with `ticks` ticks in `cycles` cycles of another clock. Both start together in the first
-/// launch; a later launch starts with the phase that the launch before it has left.
+/// A clock that has `ticks` ticks in `cycles` cycles of another clock. Both start together in the
+/// first launch; a later launch starts with the phase that the launch before it has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Clock {

@@ -71,8 +71,8 @@ mod tests {
         (0..20_000).map(|_| draws.next()).collect()
     }
 
-    fn share(values: &[u64], what: impl Fn(u64) -> bool) -> f64 {
-        values.iter().filter(|&&v| what(v)).count() as f64 / values.len() as f64
+    fn share(values: &[u64], selected: impl Fn(u64) -> bool) -> f64 {
+        values.iter().filter(|&&v| selected(v)).count() as f64 / values.len() as f64
     }
 
     #[test]

@@ -8,8 +8,8 @@ use warpbound_core::path::LineUse;
 
 use super::halves::{halves, whole};
 
-/// A way of the cache. All zero is an empty way of a set whose replacement order is that of the way
-/// numbers.
+/// A way of the cache. The value with only zeros is an empty way, in a set whose ways are replaced
+/// in the order of their numbers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
     /// The tag plus one, or 0 if the way is empty.
@@ -23,15 +23,17 @@ struct Line {
     masks: Masks,
 }
 
-/// The sectors of a line that are valid, dirty, and reserved for a fetch in flight; those of the
-/// valid ones that are written in part and never were complete, so that no load can be served; and
-/// the words of the line that have been written.
+/// The state of the sectors of a line, as masks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Masks {
     pub valid: u8,
     pub dirty: u8,
+    /// The sectors that are reserved for a fetch in flight.
     pub reserved: u8,
+    /// The valid sectors that are written in part and were never complete, so that they can serve
+    /// no load.
     pub partial: u8,
+    /// The words of the line that have been written.
     pub words: u32,
 }
 
@@ -128,8 +130,8 @@ impl Lines {
     #[must_use]
     pub fn go_on_after(&mut self, left: CarriedLines, full: u8) -> bool {
         match left {
-            CarriedLines::Whole(left, of) => {
-                let fits = (self.sets, self.ways, full) == (left.sets, left.ways, of);
+            CarriedLines::Whole(left, sectors) => {
+                let fits = (self.sets, self.ways, full) == (left.sets, left.ways, sectors);
                 if fits {
                     *self = left;
                 }
@@ -348,13 +350,13 @@ fn link(ring: &mut [Line], way: usize, next: usize) {
     ring[next].ring[1] = (way ^ down(ring, next)) as u32;
 }
 
-/// Returns the way with the next number or, below, the one with the previous number; the numbers
-/// wrap around.
+/// Returns the way with the next number, which wraps around.
 #[inline]
 fn up(ring: &[Line], way: usize) -> usize {
     if way + 1 == ring.len() { 0 } else { way + 1 }
 }
 
+/// Returns the way with the previous number, which wraps around.
 #[inline]
 fn down(ring: &[Line], way: usize) -> usize {
     if way == 0 { ring.len() - 1 } else { way - 1 }

@@ -131,7 +131,7 @@ mod tests {
     /// Compares the mapping to 12 slices with GPGPU-Sim 4.2, which applies its equations for 16
     /// slices and takes the result modulo 12.
     #[test]
-    fn what_is_no_power_of_two_is_hashed_to_the_next_one_and_taken_modulo() {
+    fn twelve_slices_use_the_hash_of_sixteen_modulo_twelve() {
         let settings = Partitions {
             channels: 6,
             slices: 2,

@@ -46,8 +46,9 @@ use warpbound_core::machine::memory::SECTOR_BYTES;
 
 /// A transaction: some sectors of a line.
 ///
-/// The first request of a queue is copied where it is, and removed afterwards: an optional request
-/// would be copied in pieces.
+/// Code that takes the first request of a queue copies it from its place in the queue and then
+/// removes it. The result of `pop_front`, an `Option<Request>`, would be copied field by field,
+/// which takes longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The address divided by 128.
@@ -75,7 +76,7 @@ pub enum Token {
     Warp(u8),
     /// A fetch of a cache, by the cache's own number.
     Fetch(Number),
-    /// No one waits for the request.
+    /// Nothing waits for the request.
     None,
 }
 

@@ -86,9 +86,9 @@ impl Mshrs {
     }
 
     fn of_frame(&self, frame: usize) -> impl Iterator<Item = u32> {
-        let there = |id: u32| (id != NONE).then_some(id);
+        let existing = |id: u32| (id != NONE).then_some(id);
         let first = self.by_frame.get(frame).and_then(|first| first.checked_sub(1));
-        std::iter::successors(first, move |&id| there(self.fetches[id as usize].next))
+        std::iter::successors(first, move |&id| existing(self.fetches[id as usize].next))
     }
 
     /// Sets the successor of a fetch of a way, or the first fetch of the way.
@@ -117,7 +117,7 @@ impl Mshrs {
     /// Starts a fetch for a request, and returns the number of its register; one must be free.
     #[inline]
     pub fn start(&mut self, line: u64, sectors: u8, frame: usize, request: Request, atomic: bool) -> u32 {
-        debug_assert!(self.has_free(), "the caller has asked for a free one");
+        debug_assert!(self.has_free(), "the caller has checked that a register is free");
         let fetch = Fetch {
             line,
             request,

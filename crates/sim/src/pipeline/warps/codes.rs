@@ -100,7 +100,7 @@ impl Held {
 
     /// Records the arrival of a signal. A signal remains in the count until all before it have
     /// arrived.
-    fn through(&mut self, slot: usize, barrier: BarrierId, coming: Coming) {
+    fn signal_arrived(&mut self, slot: usize, barrier: BarrierId, coming: Coming) {
         let counting = &mut self.counts[slot][barrier.index()];
         if let Some(counted) = counting.iter_mut().find(|counted| counted.coming == coming) {
             counted.through = true;
@@ -151,7 +151,7 @@ impl Warps<'_> {
             held.reads.push(Reverse((at, age, slot, barrier)));
             return false;
         }
-        held.through(slot, barrier, (age, Signal::Read));
+        held.signal_arrived(slot, barrier, (age, Signal::Read));
         self.follow(slot, now);
         true
     }
@@ -162,7 +162,7 @@ impl Warps<'_> {
     pub(super) fn end_codes(&mut self, slot: usize, age: u64, step: Step) -> bool {
         let Some(held) = &mut self.codes else { return false };
         let Some(barrier) = self.code.table.instr(step.pc()).codes.done else { return false };
-        held.through(slot, barrier, (age, Signal::Done));
+        held.signal_arrived(slot, barrier, (age, Signal::Done));
         true
     }
 
@@ -175,7 +175,7 @@ impl Warps<'_> {
                 && at <= now
             {
                 held.reads.pop();
-                held.through(slot, barrier, (age, Signal::Read));
+                held.signal_arrived(slot, barrier, (age, Signal::Read));
                 slot
             } else if let Some(&Reverse((at, slot))) = held.stalls.peek()
                 && at <= now

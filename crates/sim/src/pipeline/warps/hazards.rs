@@ -41,7 +41,7 @@ impl Warps<'_> {
             }
         }
         let signals = self.end_codes(slot, age, step);
-        let mut completed = self.one_less(slot, now);
+        let mut completed = self.count_completion(slot, now);
         if signals && self.clear.has(slot) && !completed.wakes {
             self.follow(slot, now);
             completed.wakes = true;
@@ -54,13 +54,13 @@ impl Warps<'_> {
     #[inline(always)]
     pub fn complete_simply(&mut self, slot: usize, writes: SlotRegs, now: u64) -> Completed {
         self.scoreboard.release_plainly(writes);
-        self.one_less(slot, now)
+        self.count_completion(slot, now)
     }
 
     /// Reduces the number of instructions in flight of a warp, whose next instruction may have
     /// waited for the completed one.
     #[inline(always)]
-    fn one_less(&mut self, slot: usize, now: u64) -> Completed {
+    fn count_completion(&mut self, slot: usize, now: u64) -> Completed {
         let warp = &mut self.warps[slot];
         warp.in_flight = warp.in_flight.wrapping_sub(1);
         warp.last_done = now;
@@ -70,7 +70,7 @@ impl Warps<'_> {
             if !self.only_registers {
                 self.follow(slot, now);
                 wakes = true;
-            } else if self.is_there(slot, now) {
+            } else if self.is_unhindered(slot, now) {
                 self.clear |= WarpMask::slot(slot);
                 wakes = true;
             }
@@ -82,7 +82,7 @@ impl Warps<'_> {
     #[inline(always)]
     pub(super) fn follow(&mut self, slot: usize, now: u64) {
         let bit = WarpMask::slot(slot);
-        if self.is_there(slot, now) {
+        if self.is_unhindered(slot, now) {
             self.clear |= bit;
         } else {
             self.clear -= bit;
@@ -94,20 +94,24 @@ impl Warps<'_> {
 
     /// Returns whether a warp has a next instruction and everything that it needs is available.
     #[inline(always)]
-    fn is_there(&self, slot: usize, now: u64) -> bool {
+    fn is_unhindered(&self, slot: usize, now: u64) -> bool {
         let warp = &self.warps[slot];
-        if warp.waits_simply { !self.scoreboard.lacks(&warp.waits) } else { self.all_is_there(slot, now) }
+        if warp.waits_simply {
+            !self.scoreboard.pair_is_pending(&warp.waits)
+        } else {
+            self.passes_all_checks(slot, now)
+        }
     }
 
     #[inline(never)]
-    fn all_is_there(&self, slot: usize, now: u64) -> bool {
+    fn passes_all_checks(&self, slot: usize, now: u64) -> bool {
         let Some(step) = self.next_step(slot) else { return false };
         let instr = self.code.of(step);
         if let Some(held) = &self.codes {
             return !held.holds_back(slot, instr, now);
         }
-        !self.scoreboard.misses(slot, &instr.rare.waits)
-            && self.awaited_ring(instr, step).is_none_or(|ring| !self.scoreboard.misses(slot, &ring))
+        !self.scoreboard.any_pending(slot, &instr.rare.waits)
+            && self.awaited_ring(instr, step).is_none_or(|ring| !self.scoreboard.any_pending(slot, &ring))
     }
 
     /// Updates whether a warp waits for global memory, for policies that use this.
@@ -125,8 +129,10 @@ impl Warps<'_> {
         if let Some(held) = &self.codes {
             return instr.rare.op.waits().iter().any(|&reg| held.waits_for_global(slot, RegId::new(reg)));
         }
-        self.scoreboard.misses_global(slot, &instr.rare.waits)
-            || self.awaited_ring(instr, step).is_some_and(|ring| self.scoreboard.misses_global(slot, &ring))
+        self.scoreboard.any_global_pending(slot, &instr.rare.waits)
+            || self
+                .awaited_ring(instr, step)
+                .is_some_and(|ring| self.scoreboard.any_global_pending(slot, &ring))
     }
 
     /// Returns the pseudo-register that an asynchronous copy writes.

@@ -94,8 +94,9 @@ pub(super) struct Warps<'a> {
     scoreboard: Scoreboard,
     /// The state of control codes, if the program has any.
     codes: Option<Box<Held>>,
-    /// Whether the policy uses which warps wait for global memory; and those warps.
+    /// Whether the policy uses the set of warps that wait for global memory.
     tracks_global: bool,
+    /// The warps whose next instruction waits for global memory, if the policy uses this.
     global: WarpMask,
     /// Whether nothing but registers and fences keeps an instruction from issuing, and the policy
     /// does not use what it waits for.
@@ -104,8 +105,9 @@ pub(super) struct Warps<'a> {
     clear: WarpMask,
     /// For each kind of unit, the warps whose next instruction goes there.
     wants: Per<WarpMask, KINDS>,
-    /// The warps that wait for a fence or an atomic; and those that wait for a fence.
+    /// The warps that wait for a fence or an atomic.
     held: WarpMask,
+    /// The warps that wait for a fence.
     fenced: WarpMask,
 }
 

@@ -70,7 +70,7 @@ impl Scoreboard {
 
     /// Returns whether some of these registers are pending.
     #[inline(always)]
-    pub fn lacks(&self, regs: &SlotPair) -> bool {
+    pub fn pair_is_pending(&self, regs: &SlotPair) -> bool {
         let lacking = |n: usize| self.pending[regs.at[n] as usize] & regs.bits[n];
         lacking(0) | lacking(1) != 0
     }
@@ -93,18 +93,19 @@ impl Scoreboard {
     }
 
     #[inline(always)]
-    fn misses_part(&self, slot: usize, part: Regs) -> bool {
+    fn part_is_pending(&self, slot: usize, part: Regs) -> bool {
         self.pending[self.word(slot, part)] & part.bits != 0
     }
 
     /// Returns whether some of these registers are pending.
     #[inline(always)]
-    pub fn misses(&self, slot: usize, regs: &RegSet) -> bool {
-        self.misses_part(slot, regs.first) || regs.others.iter().any(|&part| self.misses_part(slot, part))
+    pub fn any_pending(&self, slot: usize, regs: &RegSet) -> bool {
+        self.part_is_pending(slot, regs.first)
+            || regs.others.iter().any(|&part| self.part_is_pending(slot, part))
     }
 
     /// Returns whether a load from global memory will write some of these registers.
-    pub fn misses_global(&self, slot: usize, regs: &RegSet) -> bool {
+    pub fn any_global_pending(&self, slot: usize, regs: &RegSet) -> bool {
         let global = |part: Regs| self.global.get(self.word(slot, part)).map_or(0, |word| word & part.bits);
         regs.parts().any(|part| global(part) != 0)
     }
@@ -190,17 +191,17 @@ mod tests {
     }
 
     #[test]
-    fn registers_are_there_when_their_writer_is_done() {
+    fn registers_are_available_when_their_writer_is_done() {
         for shared in [false, true] {
             let mut board = board(shared);
             board.reserve(1, &set(&[3, 70]), 5, true);
-            assert!(board.misses(1, &set(&[3])) && board.misses_global(1, &set(&[1, 70])));
-            assert!(!board.misses(0, &set(&[3])) && !board.misses(1, &set(&[4, 71])));
+            assert!(board.any_pending(1, &set(&[3])) && board.any_global_pending(1, &set(&[1, 70])));
+            assert!(!board.any_pending(0, &set(&[3])) && !board.any_pending(1, &set(&[4, 71])));
             board.release(1, &set(&[70]), 5);
-            assert!(!board.misses(1, &set(&[70])) && !board.is_clear(1));
+            assert!(!board.any_pending(1, &set(&[70])) && !board.is_clear(1));
             board.release(1, &set(&[3]), 5);
-            assert!(board.is_clear(1) && !board.misses_global(1, &set(&[3])));
-            assert!(!board.misses(1, &set(&[])));
+            assert!(board.is_clear(1) && !board.any_global_pending(1, &set(&[3])));
+            assert!(!board.any_pending(1, &set(&[])));
         }
     }
 
@@ -209,9 +210,9 @@ mod tests {
         let mut board = board(true);
         board.reserve(0, &set(&[3, 4]), 1, true);
         board.reserve(0, &set(&[3]), 2, false);
-        assert!(!board.misses_global(0, &set(&[3])) && board.misses_global(0, &set(&[4])));
+        assert!(!board.any_global_pending(0, &set(&[3])) && board.any_global_pending(0, &set(&[4])));
         board.release(0, &set(&[3, 4]), 1);
-        assert!(board.misses(0, &set(&[3])) && !board.misses(0, &set(&[4])));
+        assert!(board.any_pending(0, &set(&[3])) && !board.any_pending(0, &set(&[4])));
         board.release(0, &set(&[3]), 2);
         assert!(board.is_clear(0));
     }

@@ -4,8 +4,8 @@ use super::json::Events;
 use super::{MEMORY, SM};
 use crate::trace::{CacheSample, CacheStats, Counted, DramSample, DramStats, FetchSample, Sample};
 
-/// The number of cycles for which the counters of a part are written at most once. The memory of a
-/// busy launch changes in every cycle, and is shared by SMs that the trace does not show.
+/// The counters of a part are written at most once in this number of cycles. The memory of a busy
+/// launch changes in every cycle, and is shared by SMs that the trace does not show.
 pub(super) const STEP: u64 = 16;
 
 /// Writes counters when they change: the last values of every [`STEP`] cycles.
@@ -87,7 +87,7 @@ mod tests {
     use warpbound_core::base::Cycle;
 
     #[test]
-    fn of_a_few_cycles_the_last_value_is_written_if_it_is_new() {
+    fn the_last_value_of_a_step_is_written_if_it_is_new() {
         let mut out = Vec::new();
         let mut events = Events::new(&mut out);
         let mut counters = Counters::default();

@@ -1,21 +1,23 @@
 //! Traces for Perfetto and `chrome://tracing`: JSON trace events, streamed. They show one SM.
 //!
 //! One cycle is shown as one microsecond. The process `SM` has
-//! * a track per unit (with several sub-cores, per instance of a unit), on which an instruction
-//!   lasts as long as it occupies the unit;
+//! * a track per unit (per instance of a unit if there are several sub-cores), on which an
+//!   instruction lasts as long as it occupies the unit;
 //! * a track per sub-core with the cycles in which it issued nothing: the name is the reason, and
 //!   the arguments give the warp that the reason fits;
-//! * per unit a counter of its busy instances and of the instructions that were issued to it and
-//!   have not started; over time, the first one adds up to the length of the unit's slices;
+//! * a counter per unit with two values: the number of its busy instances, whose sum over time is
+//!   the length of the unit's slices, and the number of instructions that were issued to it and
+//!   have not started;
 //! * on machines that have them, counters of fetch, of the L1 and of the constant cache.
 //!
 //! The process `memory` has the counters of the L2 and of DRAM, which all SMs share. Counters of
 //! events (fetches, hits, activations) count from the start of the launch.
 //!
-//! Each block is a process. Each warp in it has first a track with its activity: `issues` (in each
-//! of these cycles), `waits` (to issue the instruction in the arguments: for a register, its turn,
-//! a unit or fetch), `at barrier`, and after its last issue `last results`. Then follow its
-//! instructions, which last from issue to done, on as many tracks as overlaps require.
+//! Each block is a process. The first track of each warp in it shows the activity of the warp:
+//! `issues` (in each of these cycles), `waits` (to issue the instruction in the arguments: for a
+//! register, its turn, a unit or fetch), `at barrier`, and after its last issue `last results`. The
+//! tracks below show its instructions, which last from issue to done. Overlapping instructions are
+//! on different tracks.
 
 mod counters;
 mod idle;
@@ -203,8 +205,8 @@ pub(super) mod tests {
 
     /// Returns (ts, dur) of the slices of a track.
     fn slices(events: &[Value], pid: u64, tid: u64) -> Vec<(u64, u64)> {
-        let of = events.iter().filter(|e| e["ph"] == "X" && e["pid"] == pid && e["tid"] == tid);
-        of.map(|e| (e["ts"].as_u64().unwrap(), e["dur"].as_u64().unwrap())).collect()
+        let slices_of_track = events.iter().filter(|e| e["ph"] == "X" && e["pid"] == pid && e["tid"] == tid);
+        slices_of_track.map(|e| (e["ts"].as_u64().unwrap(), e["dur"].as_u64().unwrap())).collect()
     }
 
     #[test]

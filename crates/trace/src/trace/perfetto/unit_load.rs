@@ -86,8 +86,8 @@ impl UnitLoad {
         while let Some(&Reverse((at, unit, _))) = self.ahead.peek()
             && at == now
         {
-            while let Some(&Reverse((at, of, change))) = self.ahead.peek()
-                && (at, of) == (now, unit)
+            while let Some(&Reverse((at, of_unit, change))) = self.ahead.peek()
+                && (at, of_unit) == (now, unit)
             {
                 self.ahead.pop();
                 self.loads[unit].apply(change);

@@ -44,19 +44,19 @@ struct Numbers(Vec<(u8, u8, u8)>);
 impl Numbers {
     /// Creates the numbers for this many partitions with this many slices each.
     fn new(partitions: u32, slices: u32) -> Self {
-        let of = |slice: u32| {
+        let numbers = |slice: u32| {
             let partition = (slice / slices) as usize;
-            let (share, of_share) = (partition / Share::PARTITIONS, partition % Share::PARTITIONS);
-            (share as u8, of_share as u8, (slice % slices) as u8)
+            let (share, in_share) = (partition / Share::PARTITIONS, partition % Share::PARTITIONS);
+            (share as u8, in_share as u8, (slice % slices) as u8)
         };
-        Self((0..partitions * slices).map(of).collect())
+        Self((0..partitions * slices).map(numbers).collect())
     }
 
     /// Returns the partition of a slice, and the number of the slice in it.
     #[inline]
     fn at<'s>(&self, shares: &'s mut [Share], slice: usize) -> (&'s mut Partition, usize) {
-        let (share, of_share, of) = self.0[slice];
-        (&mut shares[usize::from(share)].partitions[usize::from(of_share)], of.into())
+        let (share, partition, number) = self.0[slice];
+        (&mut shares[usize::from(share)].partitions[usize::from(partition)], number.into())
     }
 }
 
@@ -88,8 +88,8 @@ impl Partitioned {
         // address bits within the line may select the slice, too
         for &sectors in sectors(self.mapping.keeps_lines()) {
             let address = line * LINE_BYTES + u64::from(sectors.trailing_zeros()) * 32;
-            let (partition, of) = self.slices.at(&mut self.shares, self.mapping.slice(address));
-            if let Some(cache) = &mut partition.slices[of].cache {
+            let (partition, index) = self.slices.at(&mut self.shares, self.mapping.slice(address));
+            if let Some(cache) = &mut partition.slices[index].cache {
                 cache.preload_at(line, sectors, self.mapping.line(address));
             }
         }
@@ -190,12 +190,12 @@ impl Partitioned {
         let mut next = self.requests.next_arrival(0);
         while let Some(number) = next {
             next = self.requests.next_arrival(number + 1);
-            let (partition, of) = self.slices.at(&mut self.shares, number);
-            if partition.slices[of].accepts()
+            let (partition, index) = self.slices.at(&mut self.shares, number);
+            if partition.slices[index].accepts()
                 && let Some(&request) = self.requests.front(number)
             {
                 self.requests.pop(number);
-                partition.push(of, request, self.tick);
+                partition.push(index, request, self.tick);
                 self.next = self.next.min(partition.next);
             }
         }

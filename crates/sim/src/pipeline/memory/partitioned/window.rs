@@ -1,9 +1,9 @@
 //! The simulation of many core cycles at a time: first everything behind the crossbar of the
 //! requests, then, after the SMs have sent, this crossbar.
 //!
-//! A request waits for the latency of the partition before a slice serves it, so the actions of
-//! slices and DRAM within that time do not depend on the requests that are sent in it. Partitions
-//! do not depend on each other either, as long as all their replies find room.
+//! A request waits for the latency of the partition before a slice serves it. Therefore the actions
+//! of slices and DRAM within that time do not depend on the requests that are sent in it.
+//! Partitions do not depend on each other either, as long as all their replies find room.
 
 use super::{Partitioned, sum};
 use crate::pipeline::memory::{Port, Share};
@@ -74,10 +74,10 @@ impl Partitioned {
                 requests.advance(cycle, cycle, |slice, &request| {
                     // a packet that would be alone at an output enters the slice in the next tick
                     // directly
-                    let (partition, of) = slices.at(shares, slice);
-                    let takes = partition.slices[of].accepted_in(tick + 1);
+                    let (partition, index) = slices.at(shares, slice);
+                    let takes = partition.slices[index].accepted_in(tick + 1);
                     if takes {
-                        partition.push(of, request, tick + 1);
+                        partition.push(index, request, tick + 1);
                     }
                     takes
                 });
@@ -95,12 +95,12 @@ impl Partitioned {
         let mut next = self.requests.next_arrival(0);
         while let Some(number) = next {
             next = self.requests.next_arrival(number + 1);
-            let (partition, of) = self.slices.at(&mut self.shares, number);
-            if partition.slices[of].accepted_in(tick)
+            let (partition, index) = self.slices.at(&mut self.shares, number);
+            if partition.slices[index].accepted_in(tick)
                 && let Some(&request) = self.requests.front(number)
             {
                 self.requests.pop(number);
-                partition.push(of, request, tick);
+                partition.push(index, request, tick);
             }
         }
     }

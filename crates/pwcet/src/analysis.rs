@@ -168,7 +168,7 @@ pub fn analyse(
 ) -> Result<Analysis, NoAnalysis> {
     check(options)?;
     let Options { significance, level, bootstraps, seed, .. } = *options;
-    let how = How { significance, level, bootstraps, seed, threads, monitor };
+    let settings = TailSettings { significance, level, bootstraps, seed, threads, monitor };
     let choice =
         threshold::choose(sample, options.threshold).map_err(|exceedances| match options.threshold {
             Rule::Automatic => NoAnalysis::Tied,
@@ -177,7 +177,7 @@ pub fn analyse(
     let exceedances = Exceedances::of(sample, choice.threshold);
     let extremal_index = exceedances.index(level, bootstraps, seed, threads, monitor);
     let extremal_index = extremal_index.ok_or(NoAnalysis::Stopped)?;
-    let extremal_indices = extremal_indices(sample, how);
+    let extremal_indices = extremal_indices(sample, settings);
     let excesses = Excesses::new(sample.excesses(choice.threshold));
     let excesses = excesses.ok_or(NoAnalysis::Threshold(choice.exceedances))?;
     let analysed = tail::analyse(sample, &exceedances, (choice.threshold, excesses), settings);
@@ -244,13 +244,19 @@ fn check(options: &Options) -> Result<(), NoAnalysis> {
     Ok(())
 }
 
-/// Returns the extremal index at thresholds that about 10, 5, 2 and 1 percent exceed, or `None` if
+/// Returns the extremal index at thresholds that about 10, 5, 2 and 1 percent of the times exceed, or `None` if
 /// it was stopped.
-fn extremal_indices(sample: &Sample, how: How) -> Option<Vec<ExtremalIndex>> {
+fn extremal_indices(sample: &Sample, settings: TailSettings) -> Option<Vec<ExtremalIndex>> {
     let thresholds = [10, 20, 50, 100].map(|share| sample.threshold_for(sample.len() / share));
     let some_above = thresholds.into_iter().filter(|&threshold| sample.above(threshold) > 1);
     let index = |threshold: f64| {
-        Exceedances::of(sample, threshold).index(how.level, 0, how.seed, how.threads, how.monitor)
+        Exceedances::of(sample, threshold).index(
+            settings.level,
+            0,
+            settings.seed,
+            settings.threads,
+            settings.monitor,
+        )
     };
     some_above.map(index).collect()
 }

@@ -11,7 +11,7 @@ const QUOTED: &str = "a text in quotes cannot stand alone here; write it in a fo
                       docs/files.md lists the forms";
 
 /// Describes an error.
-pub fn said(error: &Error) -> String {
+pub fn description(error: &Error) -> String {
     if let Some(text) = of_forms(error) {
         return text;
     }
@@ -89,13 +89,13 @@ fn of_forms(error: &Error) -> Option<String> {
             format!("the field `{found}` is not expected here: there are no fields")
         }
         Error::NoSuchStructField { found, expected, outer } => {
-            format!("there is no field `{found}`{}; it has {}", of(outer), listed(expected))
+            format!("there is no field `{found}`{}; it has {}", in_form(outer), listed(expected))
         }
         Error::MissingStructField { field, outer } => {
-            format!("the field `{field}`{} is missing", of(outer))
+            format!("the field `{field}`{} is missing", in_form(outer))
         }
         Error::DuplicateStructField { field, outer } => {
-            format!("the field `{field}`{} is given twice here", of(outer))
+            format!("the field `{field}`{} is given twice here", in_form(outer))
         }
         _ => return None,
     })

@@ -69,7 +69,7 @@ struct Execution<'e, 'a> {
     instr: &'a Instr,
     /// The lanes that may execute the instruction.
     active: LaneMask,
-    /// The lanes that execute it if the warp is here at all.
+    /// The lanes that execute it if the warp reaches it.
     sure: LaneMask,
     /// The active lanes in which the guard may hold, and those in which it holds.
     guard: Holds,
@@ -234,7 +234,7 @@ impl Execution<'_, '_> {
         let Self { pc, guard, sure, .. } = *self;
         let (values, context) = (&*self.values, &mut *self.context);
         let targets = Targets::new(&values.warp, context, pc, place, size, "access");
-        // the lanes that access memory if the warp is here at all
+        // the lanes that access memory if the warp reaches the instruction
         let surely = guard.must & sure;
         let unknown = unknown_address(values, place.1) & guard.may;
         if unknown.is_empty() && guard.may == surely {
@@ -243,13 +243,13 @@ impl Execution<'_, '_> {
         }
         let spaces = targets.may_resolve(guard.may, unknown, surely);
         let extra = targets.most_extra_transactions(context.record.banks, guard.may, unknown);
-        let of = |space: Space| {
+        let step_in = |space: Space| {
             let extra_transactions = if space == Space::Shared { extra } else { 0 };
             Step::with(pc, MemoryUse { space, extra_transactions })
         };
         match spaces.as_slice() {
-            [space] if extra == 0 || *space != Space::Shared => Executions::Exactly(of(*space)),
-            _ => Executions::AtMost(spaces.into_iter().map(of).collect()),
+            [space] if extra == 0 || *space != Space::Shared => Executions::Exactly(step_in(*space)),
+            _ => Executions::AtMost(spaces.into_iter().map(step_in).collect()),
         }
     }
 

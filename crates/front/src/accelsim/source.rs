@@ -236,7 +236,7 @@ impl Reader<'_> {
     fn copy(&mut self, mut words: Words, bytes: usize, lanes: LaneMask) -> Result<AsyncRing, Wrong> {
         let ring = self.groups.copy().ok_or_else(|| Wrong {
             at: 0..0,
-            message: "more than 31 groups of asynchronous copies are under way".to_owned(),
+            message: "more than 31 groups of asynchronous copies are in flight".to_owned(),
             hint: "",
         })?;
         if self.wanted.traffic {

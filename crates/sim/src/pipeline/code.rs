@@ -80,12 +80,13 @@ impl Instr {
         op: &Op,
         kind: u8,
         access: Option<Access>,
-        home: &impl Fn(RegId) -> u8,
+        bank_of: &impl Fn(RegId) -> u8,
     ) -> Self {
         let regs = |regs: &[u16]| -> RegSet { regs.iter().map(|&reg| RegId::new(reg)).collect() };
         let (waits, writes) = (regs(op.waits()), regs(op.writes()));
-        let homes = |regs: &RegList| -> Few<u8, 14> { regs.as_slice().iter().copied().map(home).collect() };
-        let (operands, results) = (homes(&timed.operands), homes(&timed.results));
+        let banks_of =
+            |regs: &RegList| -> Few<u8, 14> { regs.as_slice().iter().copied().map(bank_of).collect() };
+        let (operands, results) = (banks_of(&timed.operands), banks_of(&timed.results));
         let reads = Reads::of(operands.as_slice().iter().copied());
         let waits_simply = !op.waits_ring && waits.in_two_words().is_some();
         let writes_simply = !timed.unscored && op.flow != Flow::AsyncCopy && writes.in_one_word().is_some();
@@ -196,7 +197,7 @@ impl<'a> Code<'a> {
         let instr = |(timed, op): (&TimedInstr, &Op)| {
             let access = timed.access.filter(|_| settings.load_store.is_some());
             let kind = kinds[if access.is_some() { table.units() } else { usize::from(op.unit) }];
-            Instr::new(timed, op, kind, access, &home)
+            Instr::new(timed, op, kind, access, &bank_of)
         };
         Self {
             table,

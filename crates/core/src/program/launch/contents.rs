@@ -76,7 +76,7 @@ pub(in crate::program) fn fill(
             return Err(wrong("pointers in a buffer of numbers".to_owned()).hint("elem: Ptr"));
         }
         Init::Ptrs(pointers) => bytes = pointers_to(pointers, scope, &place)?,
-        Init::Rows(of, pitch) => bytes = row_pointers((of, pitch), len, scope, &place)?,
+        Init::Rows(target, pitch) => bytes = row_pointers((target, pitch), len, scope, &place)?,
         Init::Struct(parts) => bytes = layout(parts, scope, &place.item(0))?.bytes,
     }
     if bytes.len() as u64 > size {
@@ -108,7 +108,7 @@ fn pointers_to(pointers: &[ArgSpec], scope: &Scope, place: &Place) -> Result<Vec
 /// # Errors
 /// The pitch has no value, or a row is outside of the buffer.
 fn row_pointers(
-    (of, pitch): (&str, &Expr),
+    (target, pitch): (&str, &Expr),
     rows: u64,
     scope: &Scope,
     place: &Place,
@@ -116,7 +116,7 @@ fn row_pointers(
     let pitch = pitch.eval(scope.names).map_err(|message| place.item(1).error(message))?;
     let mut bytes = Vec::new();
     for row in 0..rows {
-        let address = scope.address(of, i128::from(row) * pitch).map_err(|m| place.error(m))?;
+        let address = scope.address(target, i128::from(row) * pitch).map_err(|m| place.error(m))?;
         bytes.extend(address.to_le_bytes());
     }
     Ok(bytes)

@@ -171,7 +171,7 @@ pub(in crate::program) fn bind(
 }
 
 /// Returns an image with the properties that the file gives.
-fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
+fn image(layout: &TexelLayout, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
     let extent = |field: &'static str, expr: Option<&Expr>| {
         let Some(expr) = expr else { return Ok(1) };
         let value = number(field, expr, scope, place)?;
@@ -180,7 +180,7 @@ fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
             || place.field(field).error(format!("a {field} of {value} is out of range: 1 to {MAX_EXTENT}"));
         if fits { Ok(value as u32) } else { Err(wrong()) }
     };
-    let format = lie.format;
+    let format = layout.format;
     if !matches!(format.channels, 1 | 2 | 4) {
         let message = format!("{} channels: a texel has 1, 2 or 4", format.channels);
         return Err(place.field("channels").error(message));
@@ -209,7 +209,7 @@ fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
         pitch: 0,
         format,
     };
-    place_texels(&mut image, lie, scope, place)?;
+    place_texels(&mut image, layout, scope, place)?;
     Ok(image)
 }
 
@@ -217,8 +217,13 @@ fn image(lie: &Lie, scope: &Scope, place: &Place) -> Result<Image, Diagnostic> {
 ///
 /// # Errors
 /// The texels are not aligned, or not all in global memory of the buffer.
-fn place_texels(image: &mut Image, lie: &Lie, scope: &Scope, place: &Place) -> Result<(), Diagnostic> {
-    let buffer = lie.buffer;
+fn place_texels(
+    image: &mut Image,
+    layout: &TexelLayout,
+    scope: &Scope,
+    place: &Place,
+) -> Result<(), Diagnostic> {
+    let buffer = layout.buffer;
     let texel = i128::from(image.format.size());
     let row = i128::from(image.row_bytes());
     let multiple = |field: &'static str, expr: &Expr| {
@@ -229,13 +234,13 @@ fn place_texels(image: &mut Image, lie: &Lie, scope: &Scope, place: &Place) -> R
         let message = format!("{field} {value} is no multiple of the {texel} bytes of a texel");
         Err(place.field(field).error(message))
     };
-    let pitch = lie.pitch.map_or(Ok(row), |pitch| multiple("pitch", pitch))?;
+    let pitch = layout.pitch.map_or(Ok(row), |pitch| multiple("pitch", pitch))?;
     if pitch < row || pitch > i128::from(u32::MAX) {
         let message = format!("a pitch of {pitch} bytes is out of range: a row has {row}");
         return Err(place.field("pitch").error(message));
     }
     image.pitch = pitch as u64;
-    let offset = multiple("offset", lie.offset)?;
+    let offset = multiple("offset", layout.offset)?;
     let target = scope.memory(buffer).map_err(|message| place.field("buffer").error(message))?;
     let rows = [image.extent[1], image.extent[2], image.layers].into_iter().map(i128::from).product::<i128>();
     let end = offset + (rows - 1) * pitch + row;

@@ -69,7 +69,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     }
     let mut parts = parts(cx, op, (ty, count), (d, b, c))?;
     let AtomicPart { dst, b, c } = parts.remove(0);
-    let sem = Sem::Atomic(Box::new(Atomic { space, op: what, ty: value, dst, addr, b, c, more: parts }));
+    let sem = Sem::Atomic(Box::new(Atomic { space, op: operation, ty: value, dst, addr, b, c, more: parts }));
     Ok(Lowered::access(sem, op.root, ty.kind(), MemoryOp::Atomic(space.into())))
 }
 

@@ -157,7 +157,9 @@ fn barriers_that_cannot_work_are_errors() {
     assert!(error(64, "mov.u32 %r1, 48; bar.sync 0, %r1; ret;").contains("multiple of 32"));
     assert!(error(64, "bar.sync 0, 96; ret;").contains("never opens"));
     let counts = "setp.lt.u32 %p1, %r0, 32; selp.u32 %r1, 64, 96, %p1;\nbar.sync 1, %r1; ret;";
-    assert!(error(128, counts).contains("for 96 threads, but the warps that arrived before expect 64 threads"));
+    assert!(
+        error(128, counts).contains("for 96 threads, but the warps that arrived before expect 64 threads")
+    );
 }
 
 #[test]

@@ -57,7 +57,7 @@ class Table:
 
     def __init__(self, text):
         self.choices = {found[1]: self.texts(found[2]) for found in re.finditer(r'^\s+"(\w+)": "([^"]+)"', text, re.M)}
-        self.entries = re.findall(r'Op\(name: "([^"]+)",([^"]*"[^"]*",[^"]*"[^"]*",[^"]*) forms: "([^"]+)"(.*?)text: "([^"]*)"', text, re.S)
+        self.entries = re.findall(r'Op\(name: "([^"]+)",([^"]*"[^"]*",[^"]*) forms: "([^"]+)"(.*?)text: "([^"]*)"', text, re.S)
 
     @staticmethod
     def texts(listed):
@@ -80,7 +80,7 @@ class Table:
     def forms(self):
         """Name, form, word, choices with their places, and the bits of registers, numbers and the guard."""
         for name, before, forms, after, text in self.entries:
-            bits = {key: int(value, 16) for key, value in re.findall(r"(set|clear): (0x[0-9a-f]+)", before + after)}
+            bits = {key: int(value, 16) for key, value in re.findall(r'(set|clear): "(0x[0-9a-f]+)"', before + after)}
             fixed, clear = bits.get("set", 0), bits.get("clear", 0)
             guard = 0 if "guarded: false" in before + after else GUARD
             for form in forms.split(";"):
@@ -103,7 +103,7 @@ class Table:
                         else:
                             field, value = self.operand(head.split(":")[0], what, at, source)
                             operands |= put(field, -1)
-                            for offset in (other for other in rest if other.startswith("offset=")):
+                            for offset in (other for other in rest if other.startswith("offset=") and what != "CX"):
                                 place = self.field(offset.split("@")[1], int(re.search(r"\d+", offset)[0]))
                                 word |= put(place, 0x10)
                                 operands |= put(place, -1)
@@ -123,9 +123,7 @@ class Table:
         constant = [(20, 14), (34, 5)], 0x44 | 3 << 14
         if kind == "B":
             number = [(20, 19), (56, 1)], 0x3F80
-            return {"r": ([(20, 8)], 12), "-": ([(20, 8)], 12), "s": ([(39, 8)], 12), "c": constant}.get(source, number)
-        if kind == "C":
-            return constant
+            return {"r": ([(20, 8)], 12), "c": constant}.get(source, number)
         if kind == "CX":
             return [(8, 8), (20, 16), (36, 5)], 10 | 0x20 << 8 | 3 << 24
         width, value = {"P": (3, 7), "F32": (32, 0x3F800000), "T": (24, 0x100), "SB": (3, 1), "SBS": (6, 1)}.get(kind, (8, register))

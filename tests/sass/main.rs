@@ -7,3 +7,4 @@ mod control_codes;
 mod disassembly;
 mod files;
 mod instructions;
+mod tables;

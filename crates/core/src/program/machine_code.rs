@@ -30,7 +30,7 @@ pub struct Coded {
     pub drains: Option<(u8, u8)>,
 }
 
-/// The control codes of an instruction (Hayes et al., CGO 2019; seven values in 21 bits).
+/// The control codes of an instruction (Hayes et al., CGO 2019).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Control {
     /// The number of cycles until the warp may issue its next instruction.
@@ -70,34 +70,8 @@ impl MachineCode {
     }
 }
 
-impl Control {
-    /// Decodes the 21 bits of the encoding.
-    pub fn from_bits(bits: u32) -> Self {
-        let barrier = |bits: u32| (bits & 7 != 7).then_some((bits & 7) as u8);
-        Self {
-            stall: (bits & 15) as u8,
-            stay: bits >> 4 & 1 != 0,
-            write_barrier: barrier(bits >> 5),
-            read_barrier: barrier(bits >> 8),
-            wait: (bits >> 11 & 63) as u8,
-            reuse: (bits >> 17 & 15) as u8,
-        }
-    }
-
-    /// Encodes the control codes in 21 bits.
-    pub fn bits(self) -> u32 {
-        let barrier = |barrier: Option<u8>| u32::from(barrier.unwrap_or(7) & 7);
-        u32::from(self.stall & 15)
-            | u32::from(self.stay) << 4
-            | barrier(self.write_barrier) << 5
-            | barrier(self.read_barrier) << 8
-            | u32::from(self.wait & 63) << 11
-            | u32::from(self.reuse & 15) << 17
-    }
-}
-
-/// Prints the codes in the format of disassemblers: barriers waited for, read barrier, write
-/// barrier, yield, stall count.
+/// Prints the codes like disassemblers do: barriers waited for, read barrier, write barrier, yield,
+/// stall count.
 impl std::fmt::Display for Control {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let digit = |barrier: Option<u8>| barrier.map_or('-', |barrier| char::from(b'0' + barrier));

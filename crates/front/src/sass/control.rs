@@ -1,6 +1,6 @@
 //! Reading of instruction words and control codes.
 
-use super::table::{ControlPlace, Encoding, Word};
+use super::table::{Encoding, Word};
 use warpbound_core::program::Control;
 
 /// Returns the code word at a byte offset; words beyond the end are zero.
@@ -12,12 +12,8 @@ pub fn word_at(encoding: &Encoding, code: &[u8], byte: usize) -> Word {
 /// Returns the offset, word and control codes of an instruction.
 pub fn instruction_at(encoding: &Encoding, code: &[u8], index: usize) -> (usize, Word, Control) {
     let (byte, (control_byte, bit)) = encoding.place(index);
-    let control = word_at(encoding, code, control_byte) >> bit;
-    let word = word_at(encoding, code, byte);
-    let word = match encoding.control {
-        ControlPlace::Bundle { .. } => word,
-        // the control codes are removed, since they are not a part of the instruction
-        ControlPlace::Inside { bit } => word & !(((1 << 21) - 1) << bit),
-    };
-    (byte, word, Control::from_bits((control & ((1 << 21) - 1)) as u32))
+    let control = encoding.control.read(word_at(encoding, code, control_byte) >> bit);
+    // control codes inside the word are removed, since they are not a part of the instruction
+    let word = word_at(encoding, code, byte) & !encoding.control.mask();
+    (byte, word, control)
 }

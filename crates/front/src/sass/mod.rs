@@ -1,8 +1,9 @@
 //! The machine code front end, which translates cubins to a [`warpbound_core::program::KernelCode`].
 //!
 //! `table` reads the encoding of a GPU generation (`isa/pascal.ron`) and decodes instruction words;
-//! `control` reads control codes; `text` prints instructions; `cubin` reads files; `lower`
-//! translates instructions to semantics and op classes.
+//! `control` reads code; `text` prints instructions; `cubin` reads files; `lower` translates
+//! instructions to semantics and op classes. What differs between generations is in their tables;
+//! `lower` has a function for each name of semantics that a table may use.
 //!
 //! No input causes a panic, or takes more memory than the file and its variables.
 
@@ -15,7 +16,10 @@ mod text;
 pub use control::{instruction_at, word_at};
 pub use cubin::Kernel;
 pub use lower::{Built, Line, Problem};
-pub use table::{ControlPlace, Decoded, Encoding, Op, Operand, Refused, Timing, Value, Word};
+pub use table::{
+    Abi, Axis, Bank, Banks, ControlFormat, ControlPlace, Decoded, Encoding, LaunchValue, Meaning, Op,
+    Operand, Refused, Register, RegisterFile, Registers, Source, Timing, Value, Word, meaning,
+};
 pub use text::text;
 
 use std::fmt::Write;
@@ -54,7 +58,7 @@ impl Module {
         globals_start: u64,
     ) -> Result<Self, Diagnostics> {
         let start = globals_start.max(GLOBALS_BASE);
-        Ok(Self { name: name.to_owned(), cubin: cubin::read(name, bytes, &encoding.targets, start)? })
+        Ok(Self { name: name.to_owned(), cubin: cubin::read(name, bytes, encoding, start)? })
     }
 
     /// Returns the address at which the variables in global memory of another module of the same

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use super::table::Value;
-use super::table::{Decoded, Operand};
+use super::table::{Decoded, Operand, Register, RegisterFile, Registers, Value};
 
 /// Returns the text of an instruction. `next` is the offset of the following instruction, and
 /// `label` formats the offset of a target.
 pub fn text(decoded: &Decoded, next: usize, reuse: u8, label: impl Fn(i64) -> String) -> String {
     let mut out = String::new();
     if let Some((register, negated)) = decoded.guard {
-        let _ = write!(out, "@{}{} ", if negated { "!" } else { "" }, predicate(register));
+        let name = decoded.registers.predicate.name(register);
+        let _ = write!(out, "@{}{name} ", if negated { "!" } else { "" });
     }
     out.push_str(&decoded.op.name);
     for piece in decoded.op.suffix() {
@@ -24,10 +24,11 @@ pub fn text(decoded: &Decoded, next: usize, reuse: u8, label: impl Fn(i64) -> St
         out.push_str(if operand.joined { " " } else { separator });
         separator = ", ";
         let reuse = if decoded.op.reuse { reuse } else { 0 };
-        write_operand(&mut out, operand, next, reuse, &label);
-        if let (true, Value::Register(first)) = (operand.next, operand.value) {
+        write_operand(&mut out, (operand, decoded.registers), next, reuse, &label);
+        if let (true, Value::Register(Register::Number(first))) = (operand.next, operand.value) {
             let step = if decoded.modifier("ty") == ".64" { 2 } else { 1 };
-            let _ = write!(out, ", {}", register(first.saturating_add(step)));
+            let file = &decoded.registers.general;
+            let _ = write!(out, ", {}", file.name(file.register(file.further(first, step))));
         }
     }
     out
@@ -35,7 +36,7 @@ pub fn text(decoded: &Decoded, next: usize, reuse: u8, label: impl Fn(i64) -> St
 
 fn write_operand(
     out: &mut String,
-    operand: &Operand,
+    (operand, registers): (&Operand, &Registers),
     next: usize,
     reuse: u8,
     label: &impl Fn(i64) -> String,
@@ -47,20 +48,43 @@ fn write_operand(
     out.push_str(if number { "" } else { &before });
     let marked = operand.slot.is_some_and(|slot| reuse >> slot & 1 != 0);
     match operand.value {
-        Value::Register(register) => out.push_str(&self::register(register)),
-        Value::Predicate(register) => out.push_str(&predicate(register)),
+        Value::Target(offset) => out.push_str(&label(next as i64 + offset)),
+        Value::Address { register, offset, .. } => address(out, registers, register, offset, marked),
+        Value::IndexedConstant { bank, register, offset } => {
+            let _ = write!(out, "c[{bank:#x}]");
+            address(out, registers, register, offset, false);
+        }
+        _ => write_value(out, operand, registers),
+    }
+    let half = if operand.half { ".H1" } else { "" };
+    let cc = if operand.cc { ".CC" } else { "" };
+    let bar = if operand.abs && !number { "|" } else { "" };
+    let _ = write!(out, "{}{}{half}{bar}{cc}", if number { behind } else { "" }, operand.part);
+    if marked && matches!(operand.value, Value::Register(_)) {
+        out.push_str(".reuse");
+    }
+}
+
+/// Writes a value that is neither a target nor an address.
+fn write_value(out: &mut String, operand: &Operand, registers: &Registers) {
+    let shared = |file: &Option<_>, register| {
+        file.as_ref().map_or_else(String::new, |file: &RegisterFile| file.name(register))
+    };
+    match operand.value {
+        Value::Register(register) => out.push_str(&registers.general.name(register)),
+        Value::Predicate(register) => out.push_str(&registers.predicate.name(register)),
+        Value::Uniform(register) => out.push_str(&shared(&registers.uniform, register)),
+        Value::UniformPredicate(register) => out.push_str(&shared(&registers.uniform_predicate, register)),
         Value::Constant { bank, offset } => {
             let gap = if operand.apart { " " } else { "" };
             let _ = write!(out, "c[{bank:#x}]{gap}[");
             hex(out, offset);
             out.push(']');
         }
-        Value::IndexedConstant { bank, register, offset } => {
-            let _ = write!(out, "c[{bank:#x}]");
-            address(out, register, offset, false);
-        }
-        Value::Number(number) if operand.plain => hex(out, number & 0xf_ffff),
-        Value::Number(number) => hex(out, number),
+        Value::Number(number) => match operand.plain {
+            Some(bits) => hex(out, number & i64::MAX >> (63 - bits.min(63))),
+            None => hex(out, number),
+        },
         Value::Small(number) => {
             let _ = write!(out, "{number:#x}");
         }
@@ -68,8 +92,6 @@ fn write_operand(
         Value::Double(bits) => {
             out.push_str(&decimal(f64::from_bits(bits), bits >> 63 != 0, bits >> 51 & 1 != 0));
         }
-        Value::Target(offset) => out.push_str(&label(next as i64 + offset)),
-        Value::Address { register, offset, .. } => address(out, register, offset, marked),
         Value::Choice(text, _) => out.push_str(text),
         Value::Barrier(barrier) => {
             let _ = write!(out, "SB{barrier}");
@@ -79,13 +101,8 @@ fn write_operand(
                 (0..8).rev().filter(|bit| mask >> bit & 1 != 0).map(|bit| bit.to_string()).collect();
             let _ = write!(out, "{{{}}}", all.join(","));
         }
-    }
-    let half = if operand.half { ".H1" } else { "" };
-    let cc = if operand.cc { ".CC" } else { "" };
-    let bar = if operand.abs && !number { "|" } else { "" };
-    let _ = write!(out, "{}{}{half}{bar}{cc}", if number { behind } else { "" }, operand.part);
-    if marked && matches!(operand.value, Value::Register(_)) {
-        out.push_str(".reuse");
+        // `write_operand` writes them
+        Value::Target(_) | Value::Address { .. } | Value::IndexedConstant { .. } => {}
     }
 }
 
@@ -103,28 +120,17 @@ fn signs(operand: &Operand) -> (String, &'static str) {
     (before, behind)
 }
 
-/// The register that is always zero.
-const RZ: u8 = 255;
-
-fn register(number: u8) -> String {
-    if number == RZ { "RZ".to_owned() } else { format!("R{number}") }
-}
-
-fn predicate(number: u8) -> String {
-    if number == 7 { "PT".to_owned() } else { format!("P{number}") }
-}
-
 fn hex(out: &mut String, number: i64) {
     let _ = write!(out, "{}{:#x}", if number < 0 { "-" } else { "" }, number.unsigned_abs());
 }
 
-fn address(out: &mut String, number: u8, offset: i64, marked: bool) {
+fn address(out: &mut String, registers: &Registers, register: Register, offset: i64, marked: bool) {
     let reuse = if marked { ".reuse" } else { "" };
     out.push('[');
-    if number == RZ && offset != 0 {
+    if register == Register::Fixed && offset != 0 {
         hex(out, offset);
     } else {
-        let _ = write!(out, "{}{reuse}", register(number));
+        let _ = write!(out, "{}{reuse}", registers.general.name(register));
         if offset != 0 {
             out.push('+');
             hex(out, offset);

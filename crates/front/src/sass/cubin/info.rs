@@ -27,8 +27,9 @@ pub(super) struct Infos {
 }
 
 impl Info {
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
-        let mut info = Self { param_base: 0x140, ..Self::default() };
+    /// Reads the attributes; the parameters begin at `param_base` if no attribute says where.
+    pub(super) fn read(bytes: &[u8], param_base: u32) -> Result<Self, String> {
+        let mut info = Self { param_base, ..Self::default() };
         let mut params = BTreeMap::new();
         for (attribute, value) in records(bytes)? {
             match (attribute, value) {

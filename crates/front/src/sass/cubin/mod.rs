@@ -1,10 +1,11 @@
 //! Cubins: ELF files of machine code that NVIDIA's compilers write.
 //!
 //! The parts of a kernel are in sections that contain its name: `.text` is its code and that of the
-//! functions it calls, `.nv.info` its parameters and limits, `.nv.shared` its shared variables, and
-//! `.nv.constant2` the constants of the compiler. Constants and variables that all kernels share
-//! are in `.nv.constant3`, `.nv.global` and `.nv.global.init`. `.nv.constant4` contains addresses
-//! of variables, which this module fills in.
+//! functions it calls, `.nv.info` its parameters and limits, and `.nv.shared` its shared variables.
+//! Variables that all kernels share are in `.nv.global` and `.nv.global.init`. A bank of constants is
+//! in `.nv.constant` followed by its number, which the table of the generation states: the constants
+//! of the compiler belong to a kernel; those of the user, and the addresses of variables, which this
+//! module fills in, are shared by all kernels.
 
 mod container;
 mod info;
@@ -13,6 +14,7 @@ use object::elf::{EM_CUDA, FileHeader64, SHT_NOBITS, SHT_REL, SHT_RELA, STT_FUNC
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
 use object::{LittleEndian, SectionIndex};
 
+use super::table::{Abi, Encoding};
 use info::{Info, Infos};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::program::layout::Segment;
@@ -35,9 +37,9 @@ pub struct Cubin {
     pub target: u32,
     /// The variables in global memory.
     pub globals: Segment,
-    /// The constants of the user (bank 3).
+    /// The constants of the user.
     pub constants: Segment,
-    /// The addresses of variables (bank 4).
+    /// The addresses of variables.
     pub addresses: Vec<u8>,
     /// The kernels in the order of the file.
     pub kernels: Vec<Kernel>,
@@ -54,9 +56,9 @@ pub struct Kernel {
     pub at: u64,
     /// The offset of the first byte and the name of each function.
     pub functions: Vec<(u64, String)>,
-    /// The constants of the compiler (bank 2).
+    /// The constants of the compiler.
     pub constants: Vec<u8>,
-    /// The offset of the parameters in bank 0.
+    /// The offset of the parameters in the bank of the launch.
     pub param_base: u32,
     /// The size of all parameters in bytes.
     pub param_bytes: u32,
@@ -74,12 +76,13 @@ pub struct Kernel {
     pub unresolved: Vec<(u64, String)>,
 }
 
-/// Reads a cubin, or the cubin for one of these architectures in a fat binary. Variables in global
-/// memory begin at `globals_start`.
+/// Reads a cubin, or the cubin for one of the encoding's architectures in a fat binary. Variables in
+/// global memory begin at `globals_start`.
 ///
 /// # Errors
 /// The file is not a cubin, or is damaged.
-pub fn read(name: &str, bytes: &[u8], targets: &[u32], globals_start: u64) -> Result<Cubin, Diagnostics> {
+pub fn read(name: &str, bytes: &[u8], encoding: &Encoding, globals_start: u64) -> Result<Cubin, Diagnostics> {
+    let targets = &encoding.targets;
     let fail = |message: String, hint: &str| Diagnostics::from(Diagnostic::general(name, message).hint(hint));
     let found = container::cubin(bytes, targets).map_err(|(message, hint)| fail(message, &hint))?;
     let broken = |what: &str, error: object::Error| {
@@ -102,7 +105,7 @@ pub fn read(name: &str, bytes: &[u8], targets: &[u32], globals_start: u64) -> Re
     let sections = header.sections(ENDIAN, found).map_err(|error| broken("sections", error))?;
     let symbols =
         sections.symbols(ENDIAN, found, object::elf::SHT_SYMTAB).map_err(|error| broken("symbols", error))?;
-    let file = File { name, bytes: found, sections, symbols };
+    let file = File { name, abi: &encoding.abi, bytes: found, sections, symbols };
     file.cubin(target, globals_start)
 }
 
@@ -113,8 +116,14 @@ fn target(abi_version: u8, flags: u32) -> u32 {
     flags >> first & 0xff
 }
 
+/// Returns the name of the section of a bank of constants.
+fn constants_of(bank: u8) -> String {
+    format!(".nv.constant{bank}")
+}
+
 struct File<'a> {
     name: &'a str,
+    abi: &'a Abi,
     bytes: &'a [u8],
     sections: SectionTable<'a, Elf>,
     symbols: SymbolTable<'a, Elf>,
@@ -165,11 +174,13 @@ impl File<'_> {
             }
         }
         let mut constants = Segment::default();
-        if let Some(index) = self.find(".nv.constant3") {
+        let banks = &self.abi.banks;
+        if let Some(index) = self.find(&constants_of(banks.user)) {
             bases.push((index, self.place(index, &mut constants)?));
         }
-        let mut addresses = self.named(".nv.constant4")?;
-        self.relocate(".nv.constant4", &mut addresses, &bases)?;
+        let table = constants_of(banks.addresses);
+        let mut addresses = self.named(&table)?;
+        self.relocate(&table, &mut addresses, &bases)?;
         let infos = self.named(".nv.info")?;
         let infos = Infos::read(&infos).map_err(|message| self.problem(format!(".nv.info: {message}")))?;
         let mut kernels = Vec::new();
@@ -293,7 +304,7 @@ impl File<'_> {
     fn kernel(&self, index: SectionIndex, name: &str, infos: &Infos) -> Result<Option<Kernel>, Diagnostics> {
         let own = self.find(&format!(".nv.info.{name}"));
         let Some(own) = own else { return Ok(None) };
-        let info = Info::read(self.data(own)?)
+        let info = Info::read(self.data(own)?, self.abi.params)
             .map_err(|message| self.problem(format!(".nv.info.{name}: {message}")))?;
         let code = self.data(index)?.to_vec();
         let section = self.sections.section(index).map_err(|error| self.problem(error.to_string()))?;
@@ -330,7 +341,7 @@ impl File<'_> {
             code,
             at: section.sh_offset(ENDIAN),
             functions,
-            constants: self.named(&format!(".nv.constant2.{name}"))?,
+            constants: self.named(&format!("{}.{name}", constants_of(self.abi.banks.compiler)))?,
             param_base: info.param_base,
             param_bytes: info.param_bytes,
             params: info.params,

@@ -1,6 +1,7 @@
 //! Lowers comparisons whose result is a predicate, a mask, or a selection of a source.
 
 use super::{Cx, Decoded, Res, Role, S32, S64, U32, U64, Value, double, float, refuse};
+use crate::sass::table::meaning::Compare as Name;
 use warpbound_core::base::RegId;
 use warpbound_core::program::Guard;
 use warpbound_core::program::sem::{
@@ -60,38 +61,69 @@ struct Question {
     b: Src,
 }
 
-pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
-    let sem = d.op.sem.as_str();
-    if sem == "fchk" {
-        check_divide(cx, d)?;
-        return Ok(Role::PLAIN);
-    }
-    let question = question(cx, d)?;
-    if matches!(sem, "icmp" | "fcmp") {
-        let p = cx.pred();
-        ask(cx, question, None, CompareInto::Preds(Some(p), None));
-        let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
-        let dst = cx.dst(d, "d")?;
-        cx.push(Sem::Select { dst, a, b, p: PredSrc::Reg(Guard { reg: p, negate: false }) });
-        return Ok(Role::PLAIN);
-    }
-    let with = cx.pred_src(d, "c");
-    let combine = match (logic(d.modifier("bop")), with) {
-        (PredOp::And, PredSrc::Const(true)) => None,
-        (op, with) => Some((op, with)),
-    };
-    if sem.ends_with("setp") {
-        let (p, q) = (cx.pred_dst(d, "p"), cx.pred_dst(d, "q"));
-        ask(cx, question, combine, CompareInto::Preds(p, q));
-    } else {
-        let dst = cx.dst(d, "d")?;
-        let result = if d.has("bf") { CompareInto::Float(dst, FloatTy::F32) } else { CompareInto::Ones(dst) };
-        ask(cx, question, combine, result);
-        if d.operand("d").is_some_and(|operand| operand.cc) {
-            cx.note_zero(dst, false);
-        }
+/// The type of the sources of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sources {
+    Int,
+    Single,
+    Double,
+}
+
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
+    match name {
+        Name::Isetp => set_predicates(cx, d, Sources::Int)?,
+        Name::Fsetp => set_predicates(cx, d, Sources::Single)?,
+        Name::Dsetp => set_predicates(cx, d, Sources::Double)?,
+        Name::Iset => set_register(cx, d, Sources::Int)?,
+        Name::Fset => set_register(cx, d, Sources::Single)?,
+        Name::Dset => set_register(cx, d, Sources::Double)?,
+        Name::Icmp => select(cx, d, Sources::Int)?,
+        Name::Fcmp => select(cx, d, Sources::Single)?,
+        Name::Fchk => check_divide(cx, d)?,
     }
     Ok(Role::PLAIN)
+}
+
+/// Lowers the selection of a or b by the comparison of c with zero.
+fn select(cx: &mut Cx, d: &Decoded, sources: Sources) -> Res<()> {
+    let question = question(cx, d, sources, |cx| Ok((cx.source(d, "c")?, Src::Imm(0))))?;
+    let p = cx.pred();
+    ask(cx, question, None, CompareInto::Preds(Some(p), None));
+    let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
+    let dst = cx.dst(d, "d")?;
+    cx.push(Sem::Select { dst, a, b, p: PredSrc::Reg(Guard { reg: p, negate: false }) });
+    Ok(())
+}
+
+/// Lowers a comparison that sets two predicates.
+fn set_predicates(cx: &mut Cx, d: &Decoded, sources: Sources) -> Res<()> {
+    let question = compared(cx, d, sources)?;
+    let combine = combined(cx, d);
+    let (p, q) = (cx.pred_dst(d, "p"), cx.pred_dst(d, "q"));
+    ask(cx, question, combine, CompareInto::Preds(p, q));
+    Ok(())
+}
+
+/// Lowers a comparison that sets a register to ones or to 1.0.
+fn set_register(cx: &mut Cx, d: &Decoded, sources: Sources) -> Res<()> {
+    let question = compared(cx, d, sources)?;
+    let combine = combined(cx, d);
+    let dst = cx.dst(d, "d")?;
+    let result = if d.has("bf") { CompareInto::Float(dst, FloatTy::F32) } else { CompareInto::Ones(dst) };
+    ask(cx, question, combine, result);
+    if d.operand("d").is_some_and(|operand| operand.cc) {
+        cx.note_zero(dst, false);
+    }
+    Ok(())
+}
+
+/// Returns the predicate with which the result of a comparison is combined.
+fn combined(cx: &mut Cx, d: &Decoded) -> Option<(PredOp, PredSrc)> {
+    let with = cx.pred_src(d, "c");
+    match (logic(d.modifier("bop")), with) {
+        (PredOp::And, PredSrc::Const(true)) => None,
+        (op, with) => Some((op, with)),
+    }
 }
 
 fn ask(cx: &mut Cx, question: Question, combine: Option<(PredOp, PredSrc)>, into: CompareInto) {
@@ -99,35 +131,44 @@ fn ask(cx: &mut Cx, question: Question, combine: Option<(PredOp, PredSrc)>, into
     cx.push(Sem::Compare(Box::new(Compare { cmp, ty, ftz, a, b, combine, into })));
 }
 
-fn question(cx: &mut Cx, d: &Decoded) -> Res<Question> {
+/// Returns the comparison of a with b.
+fn compared(cx: &mut Cx, d: &Decoded, sources: Sources) -> Res<Question> {
+    let question = question(cx, d, sources, |cx| match sources {
+        Sources::Single => Ok((float::source(cx, d, "a")?, float::source(cx, d, "b")?)),
+        Sources::Double => Ok((double::source(cx, d, "a")?, double::source(cx, d, "b")?)),
+        Sources::Int => Ok((cx.source(d, "a")?, cx.source(d, "b")?)),
+    })?;
+    let chained = sources == Sources::Int && d.has("x") && relation(d.modifier("cmp")).is_some();
+    if chained { extended(cx, d, question) } else { Ok(question) }
+}
+
+/// Returns a comparison of the operands, which do not matter for the relations that always hold or
+/// never hold.
+fn question(
+    cx: &mut Cx,
+    d: &Decoded,
+    sources: Sources,
+    operands: impl FnOnce(&mut Cx) -> Res<(Src, Src)>,
+) -> Res<Question> {
     let name = d.modifier("cmp");
-    let ftz = d.has("ftz");
-    let kind = d.op.sem.as_bytes().first().copied().unwrap_or(b'i');
-    let ty = match kind {
-        b'f' => ValueTy::Float(FloatTy::F32),
-        b'd' => ValueTy::Float(FloatTy::F64),
-        _ => ValueTy::Int(if d.has("u") { U32 } else { S32 }),
+    let ty = match sources {
+        Sources::Single => ValueTy::Float(FloatTy::F32),
+        Sources::Double => ValueTy::Float(FloatTy::F64),
+        Sources::Int => ValueTy::Int(if d.has("u") { U32 } else { S32 }),
     };
     let Some(cmp) = relation(name) else {
         let cmp = if name == ".T" { Cmp::Eq } else { Cmp::Ne };
         return Ok(Question { cmp, ty: ValueTy::Int(U32), ftz: false, a: Src::Imm(0), b: Src::Imm(0) });
     };
-    let (a, b) = match d.op.sem.as_str() {
-        "icmp" | "fcmp" => (cx.source(d, "c")?, Src::Imm(0)),
-        _ if kind == b'f' => (float::source(cx, d, "a")?, float::source(cx, d, "b")?),
-        _ if kind == b'd' => (double::source(cx, d, "a")?, double::source(cx, d, "b")?),
-        _ => (cx.source(d, "a")?, cx.source(d, "b")?),
-    };
-    if kind == b'i' && d.has("x") {
-        return extended(cx, d, cmp, (a, b));
-    }
-    Ok(Question { cmp, ty, ftz, a, b })
+    let (a, b) = operands(cx)?;
+    Ok(Question { cmp, ty, ftz: d.has("ftz"), a, b })
 }
 
 /// Lowers the comparison of the upper words of 64-bit integers, after the condition code has been
 /// set by that of the lower words. It compares the difference of the upper words minus the borrow
 /// of the lower words with zero.
-fn extended(cx: &mut Cx, d: &Decoded, cmp: Cmp, (a, b): (Src, Src)) -> Res<Question> {
+fn extended(cx: &mut Cx, d: &Decoded, question: Question) -> Res<Question> {
+    let Question { cmp, a, b, .. } = question;
     let ty = if d.has("u") { U64 } else { S64 };
     let widened = |cx: &mut Cx, source: Src| {
         let dst = cx.wide();

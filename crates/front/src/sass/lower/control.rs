@@ -1,6 +1,7 @@
 //! Lowers branches, divergent regions, calls and exits.
 
-use super::{Cx, Decoded, PT, Res, Role, Value, refuse};
+use super::{Cx, Decoded, Register, Res, Role, Value, refuse};
+use crate::sass::table::meaning::Control as Name;
 use warpbound_core::base::Pc;
 use warpbound_core::program::Flow;
 use warpbound_core::program::Guard;
@@ -11,9 +12,8 @@ use warpbound_core::program::sem::{
 /// The maximum number of targets of an indirect branch.
 const MAX_PLACES: usize = 256;
 
-pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
-    let sem = d.op.sem.as_str();
-    if sem == "nop" {
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role> {
+    if name == Name::Nop {
         return Ok(Role::PLAIN);
     }
     if let Some((_, text, _)) = d
@@ -23,32 +23,23 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
     {
         return refuse(format!("{}{text}", d.op.name), "");
     }
-    let condition = d.operand("cc").filter(|operand| !operand.hidden);
-    if let Some(condition) = condition {
-        return conditional(cx, d, condition.value, next);
+    if let Some(condition) = d.operand("cc").filter(|operand| !operand.hidden) {
+        return conditional(cx, d, name, condition.value, next);
     }
-    let role = match sem {
-        "exit" => Role::flow(Flow::Exit),
-        _ => Role::PLAIN,
-    };
-    match sem {
-        "bra" => {
+    match name {
+        Name::Nop => {}
+        Name::Bra => {
             let target = target(cx, d, next)?;
             cx.push(Sem::Branch { target, reconverge: None });
         }
-        "ssy" | "pbk" | "pcnt" => {
-            let region = match sem {
-                "ssy" => Region::Sync,
-                "pbk" => Region::Break,
-                _ => Region::Continue,
-            };
-            let join = target(cx, d, next)?;
-            cx.push(Sem::OpenRegion { region, join });
-        }
-        "sync" => cx.push(Sem::CloseRegion { region: Region::Sync }),
-        "brk" => cx.push(Sem::CloseRegion { region: Region::Break }),
-        "cont" => cx.push(Sem::CloseRegion { region: Region::Continue }),
-        "cal" => {
+        Name::Brx => table(cx, d, next)?,
+        Name::Ssy => open(cx, d, Region::Sync, next)?,
+        Name::Pbk => open(cx, d, Region::Break, next)?,
+        Name::Pcnt => open(cx, d, Region::Continue, next)?,
+        Name::Sync => cx.push(Sem::CloseRegion { region: Region::Sync }),
+        Name::Brk => cx.push(Sem::CloseRegion { region: Region::Break }),
+        Name::Cont => cx.push(Sem::CloseRegion { region: Region::Continue }),
+        Name::Cal => {
             let target = target(cx, d, next)?;
             // the number is set once all functions are known
             cx.push(Sem::Call(Box::new(Call {
@@ -58,15 +49,24 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, next: i64) -> Res<Role> {
                 give_back: Vec::new(),
             })));
         }
-        "brx" => table(cx, d, next)?,
-        "bpt" if d.modifier("mode") == ".TRAP" => {
+        Name::Ret => cx.push(Sem::Return),
+        Name::Bpt if d.modifier("mode") == ".TRAP" => {
             cx.push(Sem::Trap { message: "the kernel executed `BPT.TRAP`".into() });
         }
-        "bpt" => return refuse(format!("BPT{}", d.modifier("mode")), "a debugger would stop here"),
-        "ret" => cx.push(Sem::Return),
-        _ => cx.push(Sem::Exit),
+        Name::Bpt => return refuse(format!("BPT{}", d.modifier("mode")), "a debugger would stop here"),
+        Name::Exit => {
+            cx.push(Sem::Exit);
+            return Ok(Role::flow(Flow::Exit));
+        }
     }
-    Ok(role)
+    Ok(Role::PLAIN)
+}
+
+/// Opens a divergent region, which ends at the target.
+fn open(cx: &mut Cx, d: &Decoded, region: Region, next: i64) -> Res<()> {
+    let join = target(cx, d, next)?;
+    cx.push(Sem::OpenRegion { region, join });
+    Ok(())
 }
 
 /// Lowers an indirect branch. The compiler loads the address from its constants, so every constant
@@ -111,25 +111,25 @@ fn table(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
 }
 
 /// Lowers a branch that depends on the condition code and on the guard.
-fn conditional(cx: &mut Cx, d: &Decoded, condition: Value, next: i64) -> Res<Role> {
-    let Value::Choice(name, _) = condition else {
+fn conditional(cx: &mut Cx, d: &Decoded, name: Name, condition: Value, next: i64) -> Res<Role> {
+    let Value::Choice(text, _) = condition else {
         return refuse(format!("{} by this condition", d.op.name), "");
     };
-    let zero = match name {
+    let zero = match text {
         "CC.EQ" | "CC.EQU" => true,
         "CC.NE" | "CC.NEU" => false,
         other => {
             return refuse(format!("{} by {other}", d.op.name), "only conditions on zero are supported");
         }
     };
-    if d.op.sem != "bra" {
-        return refuse(format!("{} by {name}", d.op.name), "");
+    if name != Name::Bra {
+        return refuse(format!("{} by {text}", d.op.name), "");
     }
     let target = target(cx, d, next)?;
     let taken = cx.pred();
     let flag = PredSrc::Reg(Guard { reg: cx.flags.zero, negate: !zero });
     match d.guard {
-        Some((number, negate)) if number != PT => {
+        Some((Register::Number(number), negate)) => {
             let guard = PredSrc::Reg(Guard { reg: cx.predicate(number), negate });
             cx.push(Sem::PredLogic { op: PredOp::And, dst: taken, a: flag, b: guard });
         }

@@ -1,6 +1,7 @@
 //! Lowers conversions.
 
 use super::{Cx, Decoded, Operand, Res, Role, S32, U32, double, float, refuse};
+use crate::sass::table::meaning::Convert as Name;
 use warpbound_core::base::RegId;
 use warpbound_core::program::sem::{Convert, FloatTy, IntOp, IntTy, Operand as Src, Round, Sem, ValueTy};
 
@@ -38,20 +39,17 @@ fn int_type(name: &str) -> Res<IntTy> {
     }
 }
 
-pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     if d.operand("d").is_some_and(|operand| operand.cc) {
         return refuse(format!("{} with the condition code", d.op.name), "");
     }
-    let sem = d.op.sem.as_str();
-    let from = if sem.starts_with('f') {
-        ValueTy::Float(float_type(d.modifier("from")))
-    } else {
-        ValueTy::Int(int_type(d.modifier("from"))?)
+    let from = match name {
+        Name::F2f | Name::F2i => ValueTy::Float(float_type(d.modifier("from"))),
+        Name::I2f | Name::I2i => ValueTy::Int(int_type(d.modifier("from"))?),
     };
-    let to = if sem.ends_with('f') {
-        ValueTy::Float(float_type(d.modifier("to")))
-    } else {
-        ValueTy::Int(int_type(d.modifier("to"))?)
+    let to = match name {
+        Name::F2f | Name::I2f => ValueTy::Float(float_type(d.modifier("to"))),
+        Name::F2i | Name::I2i => ValueTy::Int(int_type(d.modifier("to"))?),
     };
     let single = ValueTy::Float(FloatTy::F32);
     let half = ValueTy::Float(FloatTy::F16);
@@ -62,16 +60,16 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         );
     }
     let src = source(cx, d, from)?;
-    let name = d.modifier("round");
-    let round = match name {
+    let rounding = d.modifier("round");
+    let round = match rounding {
         // F2F within a format rounds to an integral number or passes the number through
         ".PASS" | ".ROUND" => Round::Nearest,
-        name => float::round(name),
+        rounding => float::round(rounding),
     };
-    let integral = match sem {
-        "f2i" => true,
-        "f2f" => matches!(name, ".ROUND" | ".FLOOR" | ".CEIL" | ".TRUNC"),
-        _ => false,
+    let integral = match name {
+        Name::F2i => true,
+        Name::F2f => matches!(rounding, ".ROUND" | ".FLOOR" | ".CEIL" | ".TRUNC"),
+        Name::I2f | Name::I2i => false,
     };
     let wide = to.bytes() == 8;
     let dst = if wide { cx.wide() } else { cx.dst(d, "d")? };

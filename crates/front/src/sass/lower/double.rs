@@ -1,6 +1,7 @@
 //! Lowers double precision, which uses pairs of registers.
 
 use super::{Cx, Decoded, Res, Role, U64, float, refuse};
+use crate::sass::table::meaning::Double as Name;
 use warpbound_core::program::sem::{FloatMode, FloatOp, FloatTy, IntOp, Operand as Src, Sem};
 
 const SIGN: u64 = 1 << 63;
@@ -31,7 +32,7 @@ pub(super) fn source(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
     })
 }
 
-pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     if d.operand("d").is_some_and(|operand| operand.cc) {
         return refuse(format!("{} with the condition code", d.op.name), "");
     }
@@ -39,17 +40,17 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     let mode = FloatMode { round: float::round(d.modifier("round")), ..FloatMode::default() };
     let (ty, zero) = (FloatTy::F64, Src::Imm(0));
     let dst = cx.wide();
-    match d.op.sem.as_str() {
-        "dfma" => {
+    match name {
+        Name::Dfma => {
             let c = source(cx, d, "c")?;
             cx.push(Sem::Float { op: FloatOp::Fma, ty, mode, dst, src: [a, b, c] });
         }
-        "dmnmx" => {
+        Name::Dmnmx => {
             let operation = |op, dst| Sem::Float { op, ty, mode, dst, src: [a, b, zero] };
             float::choose(cx, d, (FloatOp::Min, FloatOp::Max), operation, dst, true);
         }
-        other => {
-            let op = if other == "dadd" { FloatOp::Add } else { FloatOp::Mul };
+        Name::Dadd | Name::Dmul => {
+            let op = if name == Name::Dadd { FloatOp::Add } else { FloatOp::Mul };
             cx.push(Sem::Float { op, ty, mode, dst, src: [a, b, zero] });
         }
     }

@@ -1,6 +1,7 @@
 //! The condition code, modelled as separate predicates for carry and zero.
 
-use super::{Cx, Decoded};
+use super::{Cx, Decoded, Meaning};
+use crate::sass::table::meaning;
 use warpbound_core::base::RegId;
 use warpbound_core::program::RegKind;
 use warpbound_core::program::sem::{
@@ -38,7 +39,9 @@ impl Uses {
     /// Records whether an instruction reads the condition code.
     pub(super) fn see(&mut self, d: &Decoded) {
         let by_flow = d.operand("cc").is_some_and(|operand| !operand.hidden);
-        let by_comparison = d.op.sem.starts_with("iset") && d.has("x");
+        let compares =
+            matches!(d.op.meaning, Some(Meaning::Compare(meaning::Compare::Isetp | meaning::Compare::Iset)));
+        let by_comparison = compares && d.has("x");
         self.zero |= by_flow || by_comparison;
     }
 }

@@ -1,6 +1,7 @@
 //! Lowers single precision.
 
 use super::{Cx, Decoded, Operand, Res, Role, U32, refuse};
+use crate::sass::table::meaning::Float as Name;
 use warpbound_core::program::sem::{FloatMode, FloatOp, FloatTy, IntOp, Operand as Src, PredSrc, Round, Sem};
 
 const SIGN: u64 = 1 << 31;
@@ -47,35 +48,35 @@ fn mode(d: &Decoded) -> Res<FloatMode> {
     Ok(FloatMode { round: round(d.modifier("round")), ftz, sat: d.has("sat"), ..FloatMode::default() })
 }
 
-pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     if d.operand("d").is_some_and(|operand| operand.cc) {
         return refuse(format!("{} with the condition code", d.op.name), "");
     }
     let ty = FloatTy::F32;
     let zero = Src::Imm(0);
-    match d.op.sem.as_str() {
-        "fadd" | "fmul" => {
+    match name {
+        Name::Fadd | Name::Fmul => {
             if d.has("scale") {
                 return refuse(format!("FMUL{}", d.modifier("scale")), "");
             }
-            let minus = d.op.sem == "fadd" && d.operand("b").is_some_and(|b| b.neg && !b.abs);
+            let minus = name == Name::Fadd && d.operand("b").is_some_and(|b| b.neg && !b.abs);
             let a = source(cx, d, "a")?;
             // a subtraction is a separate operation
             let b = if minus { cx.source(d, "b")? } else { source(cx, d, "b")? };
-            let op = match (d.op.sem.as_str(), minus) {
-                ("fmul", _) => FloatOp::Mul,
+            let op = match (name, minus) {
+                (Name::Fmul, _) => FloatOp::Mul,
                 (_, true) => FloatOp::Sub,
                 _ => FloatOp::Add,
             };
             let (mode, dst) = (mode(d)?, cx.dst(d, "d")?);
             cx.push(Sem::Float { op, ty, mode, dst, src: [a, b, zero] });
         }
-        "ffma" => {
+        Name::Ffma => {
             let (a, b, c) = (source(cx, d, "a")?, source(cx, d, "b")?, source(cx, d, "c")?);
             let (mode, dst) = (mode(d)?, cx.dst(d, "d")?);
             cx.push(Sem::Float { op: FloatOp::Fma, ty, mode, dst, src: [a, b, c] });
         }
-        "fmnmx" => {
+        Name::Fmnmx => {
             let (a, b) = (source(cx, d, "a")?, source(cx, d, "b")?);
             let (mode, dst) = (mode(d)?, cx.dst(d, "d")?);
             choose(
@@ -87,13 +88,13 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
                 false,
             );
         }
-        "rro" => {
+        Name::Rro => {
             // the function itself reduces its range
             let b = source(cx, d, "b")?;
             let dst = cx.dst(d, "d")?;
             cx.push(Sem::Mov { dst, src: b });
         }
-        _ => special(cx, d)?,
+        Name::Mufu => special(cx, d)?,
     }
     Ok(Role::PLAIN)
 }

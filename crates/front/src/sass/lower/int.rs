@@ -1,9 +1,11 @@
-//! Lowers integer sums, products, shifts and bit operations.
+//! Lowers integer sums, products and minima.
 
-use super::{Cx, Decoded, Operand, Res, Role, S32, U32, U64, Value, refuse};
+use super::{Cx, Decoded, Res, Role, S32, U32, U64, refuse};
+use crate::sass::table::meaning::Int as Name;
 use warpbound_core::base::RegId;
+use warpbound_core::program::Guard;
 use warpbound_core::program::sem::{
-    Addend, Carry, IntOp, IntTy, Operand as Src, PredSrc, PrmtMode, Sem, ValueTy, Xmad, XmadFlags,
+    Addend, Carry, Cmp, IntOp, Operand as Src, PredOp, PredSrc, Sem, ValueTy, Xmad, XmadFlags,
 };
 
 /// The modifiers of a sum.
@@ -16,86 +18,108 @@ struct Sum {
     saturate: bool,
 }
 
-pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
-    let sets = d.operand("d").is_some_and(|operand| operand.cc);
-    let sum = Sum { chained: d.has("x"), sets, saturate: d.has("sat") };
-    // two negated sources denote something else: the sum plus one
-    let more = d.has("po");
-    match d.op.sem.as_str() {
-        "iadd" => {
+impl Sum {
+    /// A sum of words without a carry.
+    const PLAIN: Self = Self { chained: false, sets: false, saturate: false };
+
+    fn of(d: &Decoded) -> Self {
+        Self { chained: d.has("x"), sets: sets(d), saturate: d.has("sat") }
+    }
+}
+
+/// Returns whether an instruction sets the condition code.
+fn sets(d: &Decoded) -> bool {
+    d.operand("d").is_some_and(|operand| operand.cc)
+}
+
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
+    match name {
+        Name::Iadd => {
             let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
             let dst = cx.dst(d, "d")?;
-            if more {
-                one_more(cx, dst, a, b, sum)?;
-            } else {
-                add(cx, dst, (a, negated(d, "a")), (b, negated(d, "b")), sum)?;
-            }
+            sum(cx, d, dst, (a, b))?;
         }
-        "iadd3" => {
-            let parts = ["a", "b", "c"].map(|name| part_of(cx, d, name));
-            let [a, b, c] = parts;
-            let (a, b, c) = (a?, b?, c?);
-            let plain = Sum { chained: false, sets: false, saturate: false };
-            if sum.sets || sum.chained {
-                return iadd3_chained(cx, d, [a, b, c], sum);
-            }
-            let shifted = if d.modifier("shift") == ".RS" {
-                upper_half(cx, d, a, b)?
-            } else {
-                let first = cx.narrow();
-                let both = negated(d, "a") && negated(d, "b");
-                let a = if both { cx.value(IntOp::Neg, U32, &[a]) } else { a };
-                add(cx, first, (a, negated(d, "a") && !both), (b, negated(d, "b")), plain)?;
-                match d.modifier("shift") {
-                    "" => Src::Reg(first),
-                    _ => cx.value(IntOp::Shl, U32, &[Src::Reg(first), Src::Imm(16)]),
-                }
-            };
-            let dst = cx.dst(d, "d")?;
-            add(cx, dst, (shifted, false), (c, negated(d, "c")), plain)?;
-        }
-        "iscadd" | "lea" => {
-            if d.op.sem == "lea" && cx.pred_dst(d, "p").is_some() {
-                return refuse("LEA into a predicate", "");
-            }
-            let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
-            let shift = cx.source(d, "shift")?;
-            let scaled = if shift == Src::Imm(0) { a } else { cx.value(IntOp::Shl, U32, &[a, shift]) };
-            let dst = cx.dst(d, "d")?;
-            if more {
-                one_more(cx, dst, scaled, b, sum)?;
-            } else {
-                add(cx, dst, (scaled, negated(d, "a")), (b, negated(d, "b")), sum)?;
-            }
-        }
-        "lea_hi" => {
-            if cx.pred_dst(d, "p").is_some() || negated(d, "a") {
-                return refuse("LEA.HI into a predicate, or of a negated source", "");
-            }
-            // the upper half of c:a shifted, plus b
-            let (a, b, c, shift) =
-                (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?, cx.source(d, "shift")?);
-            let high = cx.value(IntOp::FunnelLeft { wrap: false }, U32, &[a, c, shift]);
-            let dst = cx.dst(d, "d")?;
-            add(cx, dst, (high, false), (b, false), sum)?;
-        }
-        "imnmx" => minimum(cx, d, sets)?,
-        "vmnmx" if sets => return refuse("VMNMX.CC", ""),
-        "vmnmx" => video_minimum(cx, d)?,
-        "xmad" => xmad(cx, d, sets)?,
-        _ => {
-            // the product of two words
-            if sets {
-                return refuse("IMUL.CC", "");
-            }
-            let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
-            let op = if d.has("hi") { IntOp::MulHi } else { IntOp::MulLo };
-            let ty = if d.has("ty") { U32 } else { S32 };
-            let dst = cx.dst(d, "d")?;
-            cx.int(op, ty, dst, &[a, b]);
-        }
+        Name::Iadd3 => sum_of_three(cx, d)?,
+        Name::Iscadd => scaled(cx, d)?,
+        Name::Lea if cx.pred_dst(d, "p").is_some() => return refuse("LEA into a predicate", ""),
+        Name::Lea => scaled(cx, d)?,
+        Name::LeaHi => scaled_upper(cx, d)?,
+        Name::Imnmx => minimum(cx, d, sets(d))?,
+        Name::Vmnmx if sets(d) => return refuse("VMNMX.CC", ""),
+        Name::Vmnmx => video_minimum(cx, d)?,
+        Name::Xmad => xmad(cx, d, sets(d))?,
+        Name::Imul => product(cx, d)?,
     }
     Ok(Role::PLAIN)
+}
+
+/// Lowers the sum of two words, one or none of them negated. Two negated sources denote something
+/// else, which the assembler calls PO: the sum plus one.
+fn sum(cx: &mut Cx, d: &Decoded, dst: RegId, (a, b): (Src, Src)) -> Res<()> {
+    let sum = Sum::of(d);
+    if d.has("po") {
+        return one_more(cx, dst, a, b, sum);
+    }
+    add(cx, dst, (a, negated(d, "a")), (b, negated(d, "b")), sum)
+}
+
+/// Lowers the sum of three words, the first two of which may be shifted by 16 bits.
+fn sum_of_three(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let parts = ["a", "b", "c"].map(|name| part_of(cx, d, name));
+    let [a, b, c] = parts;
+    let (a, b, c) = (a?, b?, c?);
+    let sum = Sum::of(d);
+    if sum.sets || sum.chained {
+        return iadd3_chained(cx, d, [a, b, c], sum);
+    }
+    let shifted = if d.modifier("shift") == ".RS" {
+        upper_half(cx, d, a, b)?
+    } else {
+        let first = cx.narrow();
+        let both = negated(d, "a") && negated(d, "b");
+        let a = if both { cx.value(IntOp::Neg, U32, &[a]) } else { a };
+        add(cx, first, (a, negated(d, "a") && !both), (b, negated(d, "b")), Sum::PLAIN)?;
+        match d.modifier("shift") {
+            "" => Src::Reg(first),
+            _ => cx.value(IntOp::Shl, U32, &[Src::Reg(first), Src::Imm(16)]),
+        }
+    };
+    let dst = cx.dst(d, "d")?;
+    add(cx, dst, (shifted, false), (c, negated(d, "c")), Sum::PLAIN)
+}
+
+/// Lowers `(a << shift) + b`.
+fn scaled(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
+    let shift = cx.source(d, "shift")?;
+    let scaled = if shift == Src::Imm(0) { a } else { cx.value(IntOp::Shl, U32, &[a, shift]) };
+    let dst = cx.dst(d, "d")?;
+    sum(cx, d, dst, (scaled, b))
+}
+
+/// Lowers the upper half of c:a shifted, plus b.
+fn scaled_upper(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    if cx.pred_dst(d, "p").is_some() || negated(d, "a") {
+        return refuse("LEA.HI into a predicate, or of a negated source", "");
+    }
+    let (a, b, c, shift) =
+        (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?, cx.source(d, "shift")?);
+    let high = cx.value(IntOp::FunnelLeft { wrap: false }, U32, &[a, c, shift]);
+    let dst = cx.dst(d, "d")?;
+    add(cx, dst, (high, false), (b, false), Sum::of(d))
+}
+
+/// Lowers the product of two words.
+fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    if sets(d) {
+        return refuse("IMUL.CC", "");
+    }
+    let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
+    let op = if d.has("hi") { IntOp::MulHi } else { IntOp::MulLo };
+    let ty = if d.has("ty") { U32 } else { S32 };
+    let dst = cx.dst(d, "d")?;
+    cx.int(op, ty, dst, &[a, b]);
+    Ok(())
 }
 
 fn negated(d: &Decoded, name: &str) -> bool {
@@ -191,7 +215,7 @@ fn one_more(cx: &mut Cx, dst: RegId, a: Src, b: Src, sum: Sum) -> Res<()> {
 
 /// Lowers sums of three operands with carry. They are computed in 64 bits because the carry out can
 /// be two.
-fn iadd3_chained(cx: &mut Cx, d: &Decoded, sources: [Src; 3], sum: Sum) -> Res<Role> {
+fn iadd3_chained(cx: &mut Cx, d: &Decoded, sources: [Src; 3], sum: Sum) -> Res<()> {
     if ["a", "b", "c"].iter().any(|name| negated(d, name)) || d.has("shift") {
         return refuse("IADD3 with carry of negated or shifted sources", "");
     }
@@ -222,16 +246,11 @@ fn iadd3_chained(cx: &mut Cx, d: &Decoded, sources: [Src; 3], sum: Sum) -> Res<R
         saturate: false,
     });
     if sum.sets {
-        let held = |reg| PredSrc::Reg(warpbound_core::program::Guard { reg, negate: false });
-        cx.push(Sem::PredLogic {
-            op: warpbound_core::program::sem::PredOp::Or,
-            dst: carry,
-            a: held(one),
-            b: held(second),
-        });
+        let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
+        cx.push(Sem::PredLogic { op: PredOp::Or, dst: carry, a: held(one), b: held(second) });
         cx.note_zero(dst, sum.chained);
     }
-    Ok(Role::PLAIN)
+    Ok(())
 }
 
 /// Lowers the selection of the smaller source if the predicate holds, else the larger one, for
@@ -261,18 +280,14 @@ fn minimum(cx: &mut Cx, d: &Decoded, sets: bool) -> Res<()> {
         "" => cx.int(op, ty, dst, &[a, b]),
         // the upper words decide unless they are equal
         ".XHI" => {
-            super::compare::into(cx, warpbound_core::program::sem::Cmp::Eq, ty, (a, b), zero);
-            let relation = if least {
-                warpbound_core::program::sem::Cmp::Lt
-            } else {
-                warpbound_core::program::sem::Cmp::Gt
-            };
+            super::compare::into(cx, Cmp::Eq, ty, (a, b), zero);
+            let relation = if least { Cmp::Lt } else { Cmp::Gt };
             super::compare::into(cx, relation, ty, (a, b), first);
             cx.int(op, ty, dst, &[a, b]);
         }
         ".XLO" => {
             let equal = cx.value(op, U32, &[a, b]);
-            let held = |reg| PredSrc::Reg(warpbound_core::program::Guard { reg, negate: false });
+            let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
             let other = cx.narrow();
             cx.push(Sem::Select { dst: other, a, b, p: held(first) });
             cx.push(Sem::Select { dst, a: equal, b: Src::Reg(other), p: held(zero) });
@@ -331,171 +346,5 @@ fn xmad(cx: &mut Cx, d: &Decoded, sets: bool) -> Res<()> {
     let op = Xmad { flags, addend };
     let dst = cx.dst(d, "d")?;
     cx.int(IntOp::Xmad(op), U32, dst, &[a, b, c]);
-    Ok(())
-}
-
-/// Lowers shifts, logic and bit fields.
-pub(super) fn bits(cx: &mut Cx, d: &Decoded) -> Res<Role> {
-    let sets = d.operand("d").is_some_and(|operand| operand.cc);
-    let chained = d.has("x");
-    if chained || sets && !matches!(d.op.sem.as_str(), "lop" | "lop3") {
-        return refuse(format!("{} with the condition code", d.op.name), "");
-    }
-    let dst = cx.dst(d, "d")?;
-    let unsigned = d.has("u");
-    let ty = if unsigned { U32 } else { S32 };
-    match d.op.sem.as_str() {
-        "shl" | "shr" => {
-            let (a, mut b) = (cx.source(d, "a")?, cx.source(d, "b")?);
-            if d.has("w") {
-                b = wrapped(cx, b);
-            }
-            let a = if d.has("brev") { cx.value(IntOp::Brev, U32, &[a]) } else { a };
-            let op = if d.op.sem == "shl" { IntOp::Shl } else { IntOp::Shr };
-            cx.int(op, if d.op.sem == "shl" { U32 } else { ty }, dst, &[a, b]);
-        }
-        "shf_left" | "shf_right" => funnel(cx, d, dst)?,
-        "lop" => {
-            let (a, b) = (inverted(cx, d, "a")?, inverted(cx, d, "b")?);
-            match d.modifier("op") {
-                ".AND" => cx.int(IntOp::And, U32, dst, &[a, b]),
-                ".OR" => cx.int(IntOp::Or, U32, dst, &[a, b]),
-                ".XOR" => cx.int(IntOp::Xor, U32, dst, &[a, b]),
-                _ => cx.push(Sem::Mov { dst, src: b }),
-            }
-            tested(cx, d, dst)?;
-        }
-        "lop3" => {
-            let (a, b, c) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?);
-            let Some(Value::Small(table)) = d.operand("lut").map(|operand| operand.value) else {
-                return refuse("LOP3 without a table", "");
-            };
-            cx.int(IntOp::Lop3(table as u8), U32, dst, &[a, b, c]);
-            tested(cx, d, dst)?;
-        }
-        "bfe" => {
-            let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
-            let a = if d.has("brev") { cx.value(IntOp::Brev, U32, &[a]) } else { a };
-            let (position, length) = field(cx, b);
-            cx.int(IntOp::Bfe, ty, dst, &[a, position, length]);
-        }
-        "bfi" => {
-            let (a, b, c) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?);
-            let (position, length) = field(cx, b);
-            cx.int(IntOp::Bfi, U32, dst, &[a, c, position, length]);
-        }
-        "popc" => {
-            let b = inverted(cx, d, "b")?;
-            cx.int(IntOp::Popc, U32, dst, &[b]);
-        }
-        "flo" => {
-            let b = inverted(cx, d, "b")?;
-            cx.int(IntOp::Bfind { shift_amount: d.has("sh") }, ty, dst, &[b]);
-        }
-        _ => {
-            let (a, b, c) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?);
-            let mode = match d.modifier("mode") {
-                "" => PrmtMode::Default,
-                ".F4E" => PrmtMode::F4e,
-                ".B4E" => PrmtMode::B4e,
-                ".RC8" => PrmtMode::Rc8,
-                ".ECL" => PrmtMode::Ecl,
-                ".ECR" => PrmtMode::Ecr,
-                _ => PrmtMode::Rc16,
-            };
-            // the selector is the second operand here
-            cx.int(IntOp::Prmt(mode), U32, dst, &[a, c, b]);
-        }
-    }
-    if sets {
-        cx.note_zero(dst, false);
-    }
-    Ok(Role::PLAIN)
-}
-
-fn wrapped(cx: &mut Cx, amount: Src) -> Src {
-    match amount {
-        Src::Imm(value) => Src::Imm(value & 31),
-        amount => cx.value(IntOp::And, U32, &[amount, Src::Imm(31)]),
-    }
-}
-
-/// Returns a source, inverted if the instruction requires it.
-fn inverted(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
-    let source = cx.source(d, name)?;
-    Ok(match (d.operand(name), source) {
-        (Some(Operand { inv: true, .. }), Src::Imm(value)) => Src::Imm(u64::from(!(value as u32))),
-        (Some(Operand { inv: true, .. }), source) => cx.value(IntOp::Not, U32, &[source]),
-        _ => source,
-    })
-}
-
-/// Splits a word into the position and length of a bit field.
-fn field(cx: &mut Cx, word: Src) -> (Src, Src) {
-    match word {
-        Src::Imm(value) => (Src::Imm(value & 0xff), Src::Imm(value >> 8 & 0xff)),
-        word => {
-            let position = cx.value(IntOp::And, U32, &[word, Src::Imm(0xff)]);
-            let length = cx.value(IntOp::Bfe, U32, &[word, Src::Imm(8), Src::Imm(8)]);
-            (position, length)
-        }
-    }
-}
-
-/// Sets the predicate result of a logic operation.
-fn tested(cx: &mut Cx, d: &Decoded, result: RegId) -> Res<()> {
-    let Some(p) = cx.pred_dst(d, "p") else { return Ok(()) };
-    let relation = match d.modifier("test") {
-        ".Z" => warpbound_core::program::sem::Cmp::Eq,
-        ".NZ" => warpbound_core::program::sem::Cmp::Ne,
-        ".T" => {
-            cx.set_pred(p, PredSrc::Const(true));
-            return Ok(());
-        }
-        _ => {
-            cx.set_pred(p, PredSrc::Const(false));
-            return Ok(());
-        }
-    };
-    super::compare::into(cx, relation, U32, (Src::Reg(result), Src::Imm(0)), p);
-    Ok(())
-}
-
-/// Lowers shifts of c:a whose result is the upper or the lower half.
-fn funnel(cx: &mut Cx, d: &Decoded, dst: RegId) -> Res<()> {
-    let (a, b, c) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?);
-    let left = d.op.sem == "shf_left";
-    let wrap = d.has("w");
-    match (d.modifier("part"), d.modifier("ty")) {
-        ("", "") => {
-            let op = if left { IntOp::FunnelLeft { wrap } } else { IntOp::FunnelRight { wrap } };
-            cx.int(op, U32, dst, &[a, c, b]);
-        }
-        ("", ty) => {
-            // for a 64-bit integer, shifted by up to 63 bits: the half in the direction of the
-            // shift
-            let pair = cx.wide();
-            cx.push(Sem::Pack { dst: pair, parts: vec![a, c], bits: 32 });
-            let amount = match b {
-                Src::Imm(value) => Src::Imm(if wrap { value & 63 } else { value }),
-                b if wrap => cx.value(IntOp::And, U32, &[b, Src::Imm(63)]),
-                b => b,
-            };
-            let shifted = cx.wide();
-            let ty = IntTy { bits: 64, signed: ty == ".S64" };
-            cx.int(
-                if left { IntOp::Shl } else { IntOp::Shr },
-                if left { U64 } else { ty },
-                shifted,
-                &[Src::Reg(pair), amount],
-            );
-            if left {
-                cx.high(dst, shifted);
-            } else {
-                cx.low(dst, shifted);
-            }
-        }
-        (part, _) => return refuse(format!("{}{part}", d.op.name), ""),
-    }
     Ok(())
 }

@@ -5,7 +5,9 @@
 //! operations on additional registers ([`Instr::folded`]). For timing, each instruction of the
 //! machine remains a single one.
 
+mod bits;
 mod compare;
+mod constant;
 mod control;
 mod convert;
 mod double;
@@ -14,21 +16,19 @@ mod float;
 mod int;
 mod memory;
 mod moves;
+mod problem;
 mod program;
 mod warp;
 
+pub use problem::Problem;
 pub(super) use program::build;
-pub use program::{Built, Line, Problem};
+pub use program::{Built, Line};
 
 use super::cubin::{Cubin, Kernel};
-use super::table::Value;
-use super::table::{Decoded, Operand};
+use super::table::{Decoded, Encoding, Meaning, Operand, Register, Value};
 use warpbound_core::base::{Pc, RegId};
-use warpbound_core::program::Control;
-use warpbound_core::program::sem::{
-    Carry, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, Special, ValueTy,
-};
-use warpbound_core::program::{Flow, Guard, Instr, MemoryOp, RegKind, RegList, Register};
+use warpbound_core::program::sem::{Carry, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, ValueTy};
+use warpbound_core::program::{Flow, Guard, Instr, MemoryOp, RegKind, RegList, Register as Declared};
 
 /// The reason why an instruction cannot be lowered: message and hint.
 type Refusal = (String, String);
@@ -42,18 +42,16 @@ const U32: IntTy = IntTy { bits: 32, signed: false };
 const S32: IntTy = IntTy { bits: 32, signed: true };
 const U64: IntTy = IntTy { bits: 64, signed: false };
 const S64: IntTy = IntTy { bits: 64, signed: true };
-/// The register that is always zero, and the predicate that is always true.
-const RZ: u8 = 255;
-const PT: u8 = 7;
 
 /// The context in which the instructions of a kernel are lowered.
 struct Cx<'a> {
+    encoding: &'a Encoding,
     cubin: &'a Cubin,
     kernel: &'a Kernel,
     /// The registers of the program, including temporary ones.
-    regs: Vec<Register>,
+    regs: Vec<Declared>,
     known: Vec<Option<RegId>>,
-    preds: [Option<RegId>; 7],
+    preds: Vec<Option<RegId>>,
     /// The temporary registers by kind; each instruction uses the first ones.
     own: [Vec<RegId>; 3],
     taken: [usize; 3],
@@ -97,17 +95,19 @@ enum TempKind {
 
 impl<'a> Cx<'a> {
     fn new(
-        cubin: &'a Cubin,
-        kernel: &'a Kernel,
+        encoding: &'a Encoding,
+        (cubin, kernel): (&'a Cubin, &'a Kernel),
         flags: flags::Uses,
         targets: &'a dyn Fn(i64) -> Res<Pc>,
     ) -> Self {
+        let registers = &encoding.registers;
         let mut cx = Self {
+            encoding,
             cubin,
             kernel,
             regs: Vec::new(),
-            known: vec![None; 255],
-            preds: [None; 7],
+            known: vec![None; registers.general.count().into()],
+            preds: vec![None; registers.predicate.count().into()],
             own: [Vec::new(), Vec::new(), Vec::new()],
             taken: [0; 3],
             flags: flags::Flags::default(),
@@ -119,7 +119,7 @@ impl<'a> Cx<'a> {
     }
 
     fn declare(&mut self, name: String, kind: RegKind) -> RegId {
-        self.regs.push(Register { name, kind });
+        self.regs.push(Declared { name, kind });
         RegId::from_index(self.regs.len() - 1)
     }
 
@@ -127,7 +127,8 @@ impl<'a> Cx<'a> {
         if let Some(Some(reg)) = self.known.get(usize::from(number)) {
             return *reg;
         }
-        let reg = self.declare(format!("R{number}"), RegKind::Bits(32));
+        let name = self.encoding.registers.general.name(Register::Number(number));
+        let reg = self.declare(name, RegKind::Bits(32));
         if let Some(known) = self.known.get_mut(usize::from(number)) {
             *known = Some(reg);
         }
@@ -135,15 +136,21 @@ impl<'a> Cx<'a> {
     }
 
     fn predicate(&mut self, number: u8) -> RegId {
-        let index = usize::from(number) % 7;
+        let index = usize::from(number) % self.preds.len();
         match self.preds[index] {
             Some(reg) => reg,
             None => {
-                let reg = self.declare(format!("P{index}"), RegKind::Pred);
+                let name = self.encoding.registers.predicate.name(Register::Number(index as u8));
+                let reg = self.declare(name, RegKind::Pred);
                 self.preds[index] = Some(reg);
                 reg
             }
         }
+    }
+
+    /// Returns the number of the register `step` registers further.
+    fn further(&self, number: u8, step: u8) -> u8 {
+        self.encoding.registers.general.further(number, step)
     }
 
     /// Returns a temporary register that the instruction has not used yet.
@@ -201,19 +208,20 @@ impl<'a> Cx<'a> {
         Src::Reg(dst)
     }
 
-    /// Returns the destination of a 32-bit result; for RZ, a register that is never read.
+    /// Returns the destination of a 32-bit result; for the register that is always zero, a register
+    /// that is never read.
     fn dst(&mut self, d: &Decoded, name: &str) -> Res<RegId> {
         match d.operand(name).map(|operand| operand.value) {
-            Some(Value::Register(RZ)) => Ok(self.narrow()),
-            Some(Value::Register(number)) => Ok(self.register(number)),
+            Some(Value::Register(Register::Fixed)) => Ok(self.narrow()),
+            Some(Value::Register(Register::Number(number))) => Ok(self.register(number)),
             _ => refuse(format!("{} without a destination", d.op.name), ""),
         }
     }
 
-    /// Returns the destination predicate; `None` for PT.
+    /// Returns the destination predicate; `None` for the one that is always true.
     fn pred_dst(&mut self, d: &Decoded, name: &str) -> Option<RegId> {
         match d.operand(name).map(|operand| operand.value) {
-            Some(Value::Predicate(number)) if number != PT => Some(self.predicate(number)),
+            Some(Value::Predicate(Register::Number(number))) => Some(self.predicate(number)),
             _ => None,
         }
     }
@@ -221,7 +229,7 @@ impl<'a> Cx<'a> {
     /// Returns a source predicate, which may be negated.
     fn pred_src(&mut self, d: &Decoded, name: &str) -> PredSrc {
         match d.operand(name) {
-            Some(&Operand { value: Value::Predicate(number), not, .. }) if number != PT => {
+            Some(&Operand { value: Value::Predicate(Register::Number(number)), not, .. }) => {
                 PredSrc::Reg(Guard { reg: self.predicate(number), negate: not })
             }
             Some(operand) => PredSrc::Const(!operand.not),
@@ -232,8 +240,8 @@ impl<'a> Cx<'a> {
     /// Returns the 32 bits of a source without its signs.
     fn raw(&mut self, operand: &Operand) -> Res<Src> {
         Ok(match operand.value {
-            Value::Register(RZ) => Src::Imm(0),
-            Value::Register(number) => Src::Reg(self.register(number)),
+            Value::Register(Register::Fixed) | Value::Uniform(Register::Fixed) => Src::Imm(0),
+            Value::Register(Register::Number(number)) => Src::Reg(self.register(number)),
             Value::Number(number) => Src::Imm(u64::from(number as u32)),
             Value::Small(number) => Src::Imm(number),
             Value::Single(bits) => Src::Imm(bits.into()),
@@ -249,67 +257,15 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns 32 bits of a constant bank.
-    fn constant(&mut self, bank: u8, offset: i64) -> Res<Src> {
-        let Ok(at) = u32::try_from(offset) else {
-            return refuse(format!("c[{bank:#x}][{offset:#x}]: an offset below zero"), "");
-        };
-        let word = |bytes: &[u8]| {
-            bytes
-                .get(at as usize..)
-                .and_then(|bytes| bytes.first_chunk::<4>())
-                .map(|word| u32::from_le_bytes(*word))
-        };
-        let of = |bytes: &[u8], what: &str| match word(bytes) {
-            Some(word) => Ok(Src::Imm(word.into())),
-            None => refuse(format!("c[{bank:#x}][{offset:#x}] lies beyond {what}"), "the file is damaged"),
-        };
-        match bank {
-            0 => self.launch_constant(at),
-            2 => of(&self.kernel.constants, "the constants of the kernel"),
-            3 => Ok(Src::Special(Special::Const(at))),
-            4 => of(&self.cubin.addresses, "the table of addresses"),
-            _ => refuse(format!("constant bank {bank}"), "0 parameters, 2 and 3 constants, 4 addresses"),
-        }
-    }
-
-    /// Returns a word of bank 0, which contains properties of the launch, followed by the
-    /// parameters.
-    fn launch_constant(&self, at: u32) -> Res<Src> {
-        use warpbound_core::isa::Space;
-        use warpbound_core::program::layout::window_base;
-        let base = self.kernel.param_base;
-        if at >= base {
-            let inside = at - base < self.kernel.param_bytes.next_multiple_of(4);
-            return if inside {
-                Ok(Src::Special(Special::Param(at - base)))
-            } else {
-                refuse(format!("c[0x0][{at:#x}] lies behind the parameters"), "")
-            };
-        }
-        // The windows of generic addresses for shared, local and constant memory; the upper halves
-        // are 0x100 further.
-        Ok(match at {
-            0x0 => Src::Imm(window_base(Space::Shared)),
-            0x4 => Src::Imm(window_base(Space::Local)),
-            0xd0 => Src::Imm(window_base(Space::Const)),
-            0x100 | 0x104 | 0xd4 => Src::Imm(0),
-            0x8 | 0xc | 0x10 => Src::Special(Special::Ntid(((at - 0x8) / 4) as u8)),
-            0x14 | 0x18 | 0x1c => Src::Special(Special::Nctaid(((at - 0x14) / 4) as u8)),
-            // the end of the thread's local memory, since the stack grows downwards
-            0x20 => Src::Imm(self.kernel.local_bytes),
-            _ => return refuse(format!("c[0x0][{at:#x}]: it is not known what the driver puts there"), ""),
-        })
-    }
-
     /// Returns 64 bits of a source: a pair of registers, two words of a constant, or a double.
     fn pair(&mut self, operand: &Operand) -> Res<Src> {
         let parts = match operand.value {
-            Value::Register(RZ) => return Ok(Src::Imm(0)),
+            Value::Register(Register::Fixed) => return Ok(Src::Imm(0)),
             Value::Double(bits) => return Ok(Src::Imm(bits)),
             Value::Number(number) => return Ok(Src::Imm(number as u64)),
-            Value::Register(number) => {
-                vec![Src::Reg(self.register(number)), Src::Reg(self.register(number.saturating_add(1)))]
+            Value::Register(Register::Number(number)) => {
+                let next = self.further(number, 1);
+                vec![Src::Reg(self.register(number)), Src::Reg(self.register(next))]
             }
             Value::Constant { bank, offset } => {
                 vec![self.constant(bank, offset)?, self.constant(bank, offset + 4)?]
@@ -326,10 +282,9 @@ impl<'a> Cx<'a> {
 
     /// Writes 64 bits to the pair of registers of a destination.
     fn unpack(&mut self, d: &Decoded, name: &str, src: RegId) {
-        if let Some(Value::Register(number)) = d.operand(name).map(|operand| operand.value)
-            && number != RZ
+        if let Some(Value::Register(Register::Number(number))) = d.operand(name).map(|operand| operand.value)
         {
-            let [low, high] = [number, number.saturating_add(1)].map(|number| self.register(number));
+            let [low, high] = [number, self.further(number, 1)].map(|number| self.register(number));
             self.low(low, src);
             self.high(high, src);
         }
@@ -359,8 +314,8 @@ impl<'a> Cx<'a> {
             self.push(Sem::Nop);
         }
         let main = role.main.unwrap_or(self.parts.len() - 1);
-        let guard = d.guard.filter(|&(number, negated)| number != PT || negated);
-        let guard = guard.map(|(number, negate)| self.guard(number, negate));
+        let guard = d.guard.filter(|&(register, negated)| register != Register::Fixed || negated);
+        let guard = guard.map(|(register, negate)| self.guard(register, negate));
         let (mut dsts, mut srcs) = (RegList::new(), RegList::new());
         for part in &self.parts {
             let used = part.sem.registers();
@@ -421,39 +376,41 @@ impl<'a> Cx<'a> {
         self.taken = [0; 3];
     }
 
-    /// Returns the guard of an instruction; `@!PT` never holds.
-    fn guard(&mut self, number: u8, negate: bool) -> Guard {
-        if number == PT {
+    /// Returns the guard of an instruction. The negation of the predicate that is always true never
+    /// holds.
+    fn guard(&mut self, register: Register, negate: bool) -> Guard {
+        match register {
             // a predicate that is never written is false in all lanes
-            let never = self.flags.never;
-            return Guard { reg: never, negate: false };
+            Register::Fixed => Guard { reg: self.flags.never, negate: false },
+            Register::Number(number) => Guard { reg: self.predicate(number), negate },
         }
-        Guard { reg: self.predicate(number), negate }
     }
 
-    /// Lowers one instruction.
-    fn instruction(&mut self, d: &Decoded, next: i64, control: Control) -> Res<Role> {
-        let _ = control;
-        match d.op.sem.as_str() {
-            "iadd" | "iadd3" | "iscadd" | "lea" | "lea_hi" | "imnmx" | "xmad" | "imul" | "vmnmx" => {
-                int::lower(self, d)
+    /// Lowers one instruction by the name of its semantics.
+    fn instruction(&mut self, d: &Decoded, next: i64) -> Res<Role> {
+        for operand in &d.operands {
+            let (file, register) = match operand.value {
+                Value::Uniform(register) => (&self.encoding.registers.uniform, register),
+                Value::UniformPredicate(register) => (&self.encoding.registers.uniform_predicate, register),
+                _ => continue,
+            };
+            if let (Some(file), Register::Number(_)) = (file, register) {
+                let message = format!("{} is shared by the threads of a warp", file.name(register));
+                return refuse(message, "registers of a warp are not supported");
             }
-            "shl" | "shr" | "shf_left" | "shf_right" | "lop" | "lop3" | "bfe" | "bfi" | "popc" | "flo"
-            | "prmt" => int::bits(self, d),
-            "isetp" | "iset" | "icmp" | "fsetp" | "fset" | "fcmp" | "dsetp" | "dset" | "fchk" => {
-                compare::lower(self, d)
-            }
-            "mov" | "sel" | "psetp" | "pset" | "p2r" | "r2p" | "s2r" => moves::lower(self, d),
-            "fadd" | "fmul" | "ffma" | "fmnmx" | "mufu" | "rro" => float::lower(self, d),
-            "dadd" | "dmul" | "dfma" | "dmnmx" => double::lower(self, d),
-            "f2f" | "f2i" | "i2f" | "i2i" => convert::lower(self, d),
-            "load" | "store" | "load_const" | "atom" | "atom_cas" | "red" | "membar" | "depbar" => {
-                memory::lower(self, d)
-            }
-            "shfl" | "vote" | "bar" | "b2r" => warp::lower(self, d),
-            "bra" | "brx" | "bpt" | "ssy" | "pbk" | "pcnt" | "cal" | "sync" | "brk" | "cont" | "ret"
-            | "exit" | "nop" => control::lower(self, d, next),
-            _ => {
+        }
+        match d.op.meaning {
+            Some(Meaning::Int(name)) => int::lower(self, d, name),
+            Some(Meaning::Bits(name)) => bits::lower(self, d, name),
+            Some(Meaning::Compare(name)) => compare::lower(self, d, name),
+            Some(Meaning::Moves(name)) => moves::lower(self, d, name),
+            Some(Meaning::Float(name)) => float::lower(self, d, name),
+            Some(Meaning::Double(name)) => double::lower(self, d, name),
+            Some(Meaning::Convert(name)) => convert::lower(self, d, name),
+            Some(Meaning::Memory(name)) => memory::lower(self, d, name),
+            Some(Meaning::Warp(name)) => warp::lower(self, d, name),
+            Some(Meaning::Control(name)) => control::lower(self, d, name, next),
+            None => {
                 refuse(format!("{} is not supported", d.op.name), "compile the kernel without what needs it")
             }
         }

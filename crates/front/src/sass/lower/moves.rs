@@ -1,12 +1,13 @@
 //! Lowers moves, selections, logic on predicates, and special registers.
 
-use super::{Cx, Decoded, PT, Res, Role, U32, Value, refuse};
+use super::{Cx, Decoded, Res, Role, U32, Value, refuse};
+use crate::sass::table::meaning::Moves as Name;
 use warpbound_core::program::Guard;
 use warpbound_core::program::sem::{IntOp, Operand as Src, PredOp, PredSrc, Sem, Special};
 
-pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
-    match d.op.sem.as_str() {
-        "mov" => {
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
+    match name {
+        Name::Mov => {
             // the mask selects only some bytes
             if d.operand("mask").is_some_and(|operand| !operand.hidden) {
                 return refuse("MOV of some bytes", "");
@@ -14,12 +15,12 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
             let (src, dst) = (cx.source(d, "b")?, cx.dst(d, "d")?);
             cx.push(Sem::Mov { dst, src });
         }
-        "sel" => {
+        Name::Sel => {
             let (a, b, p) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.pred_src(d, "p"));
             let dst = cx.dst(d, "d")?;
             cx.push(Sem::Select { dst, a, b, p });
         }
-        "psetp" => {
+        Name::Psetp => {
             let (first, opposite) = predicates(cx, d)?;
             let (p, q) = (cx.pred_dst(d, "p"), cx.pred_dst(d, "q"));
             // the destinations may be sources
@@ -30,7 +31,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
                 cx.set_pred(q, opposite);
             }
         }
-        "pset" => {
+        Name::Pset => {
             let (p, _) = predicates(cx, d)?;
             let dst = cx.dst(d, "d")?;
             let yes = if d.has("bf") { 0x3f80_0000 } else { 0xffff_ffff };
@@ -39,9 +40,9 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
                 cx.note_zero(dst, false);
             }
         }
-        "p2r" => to_register(cx, d)?,
-        "r2p" => from_register(cx, d)?,
-        _ => {
+        Name::P2r => to_register(cx, d)?,
+        Name::R2p => from_register(cx, d)?,
+        Name::S2r => {
             let Some(Value::Choice(name, _)) = d.operand("s").map(|operand| operand.value) else {
                 return refuse("S2R without a special register", "");
             };
@@ -100,21 +101,23 @@ fn predicates(cx: &mut Cx, d: &Decoded) -> Res<(PredSrc, PredSrc)> {
 }
 
 /// Returns the mask of predicates of an instruction that uses the whole register.
-fn masked(d: &Decoded) -> Res<u8> {
+fn masked(cx: &Cx, d: &Decoded) -> Res<u8> {
     let whole = d.operand("a").is_none_or(|operand| operand.part.is_empty());
     let of_predicates = whole
         && !d.has("part")
         && matches!(d.operand("what").map(|operand| operand.value), Some(Value::Choice("PR", _)));
     match d.operand("b").map(|operand| operand.value) {
-        Some(Value::Number(mask @ 0..=0x7f)) if of_predicates => Ok(mask as u8),
+        Some(Value::Number(mask)) if of_predicates && (0..1 << cx.preds.len()).contains(&mask) => {
+            Ok(mask as u8)
+        }
         _ => refuse(format!("{} of this kind", d.op.name), ""),
     }
 }
 
 fn to_register(cx: &mut Cx, d: &Decoded) -> Res<()> {
-    let mask = masked(d)?;
+    let mask = masked(cx, d)?;
     let mut word = cx.source(d, "a")?;
-    for number in (0..PT).filter(|number| mask >> number & 1 != 0) {
+    for number in (0..8u8).filter(|number| mask >> number & 1 != 0) {
         let p = PredSrc::Reg(Guard { reg: cx.predicate(number), negate: false });
         let bit = cx.narrow();
         cx.push(Sem::Select { dst: bit, a: Src::Imm(1), b: Src::Imm(0), p });
@@ -126,9 +129,9 @@ fn to_register(cx: &mut Cx, d: &Decoded) -> Res<()> {
 }
 
 fn from_register(cx: &mut Cx, d: &Decoded) -> Res<()> {
-    let mask = masked(d)?;
+    let mask = masked(cx, d)?;
     let word = cx.source(d, "a")?;
-    for number in (0..PT).filter(|number| mask >> number & 1 != 0) {
+    for number in (0..8u8).filter(|number| mask >> number & 1 != 0) {
         let bit = cx.value(IntOp::And, U32, &[word, Src::Imm(1 << number)]);
         let p = cx.predicate(number);
         super::compare::into(cx, warpbound_core::program::sem::Cmp::Ne, U32, (bit, Src::Imm(0)), p);

@@ -1,11 +1,10 @@
 //! Builds the [`KernelCode`] of a kernel.
 
 use super::flags::Uses;
-use super::{Cx, Part};
+use super::{Cx, Problem};
 use crate::sass::control::instruction_at;
 use crate::sass::cubin::{Cubin, Kernel};
-use crate::sass::table::{Decoded, Refused};
-use crate::sass::table::{Encoding, Op, Timing, Value, Word};
+use crate::sass::table::{Decoded, Encoding, Op, Refused, Timing, Value, Word};
 use crate::sass::text::text;
 use warpbound_core::base::{OpClass, Pc};
 use warpbound_core::isa::Space;
@@ -13,23 +12,8 @@ use warpbound_core::path::Step;
 use warpbound_core::program::layout::{Segment, WINDOW_SIZE, function_address};
 use warpbound_core::program::sem::{Sem, straight};
 use warpbound_core::program::{
-    ClassTable, Coded, Control, Function, Instr, KernelCode, MachineCode, Param, ParamType,
+    ClassTable, Coded, Control, Function, Instr, KernelCode, MachineCode, Param, ParamType, Register,
 };
-
-/// A problem with an instruction.
-#[derive(Debug)]
-pub struct Problem {
-    /// The offset in the code of the kernel.
-    pub byte: usize,
-    /// The instruction word.
-    pub word: Word,
-    /// The text of the instruction, as far as it can be decoded.
-    pub construct: String,
-    /// The description.
-    pub message: String,
-    /// A hint.
-    pub hint: String,
-}
 
 /// A lowered kernel.
 pub struct Built {
@@ -68,15 +52,38 @@ pub(super) fn compiler_constants(cubin: &Cubin, kernel: &Kernel) -> u64 {
         .next_multiple_of(256)
 }
 
+/// An instruction of a kernel before it is lowered.
+struct Coding<'t> {
+    byte: usize,
+    word: Word,
+    control: Control,
+    decoded: Result<Decoded<'t>, Refused<'t>>,
+}
+
+/// The instructions of a kernel that have been lowered so far.
+struct Lowering<'a> {
+    encoding: &'a Encoding,
+    kernel: &'a Kernel,
+    first_line: u32,
+    instrs: Vec<Instr>,
+    /// The index of the first operation of each instruction.
+    firsts: Vec<usize>,
+    classes: ClassTable,
+    listing: Vec<Line>,
+    problems: Vec<Problem>,
+}
+
 /// Lowers a kernel and reports as many problems as possible.
 pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, first_line: u32) -> Built {
     let count = encoding.count(kernel.code.len());
-    let mut problems = Vec::new();
-    let words: Vec<_> = (0..count).map(|index| instruction_at(encoding, &kernel.code, index)).collect();
-    let decoded: Vec<Result<Decoded, Refused>> =
-        words.iter().map(|(_, word, _)| encoding.decode(*word)).collect();
+    let codings: Vec<Coding> = (0..count)
+        .map(|index| {
+            let (byte, word, control) = instruction_at(encoding, &kernel.code, index);
+            Coding { byte, word, control, decoded: encoding.decode(word) }
+        })
+        .collect();
     let mut uses = Uses::default();
-    decoded.iter().flatten().for_each(|d| uses.see(d));
+    codings.iter().flat_map(|coding| &coding.decoded).for_each(|d| uses.see(d));
 
     // branches refer to instructions by number until all locations are known
     let targets = |byte: i64| {
@@ -88,98 +95,148 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
             .map(Pc::from_index)
             .ok_or_else(|| (format!("it goes to {byte:#x}, where no instruction is"), String::new()))
     };
-    let mut cx = Cx::new(cubin, kernel, uses, &targets);
-    let mut instrs: Vec<Instr> = Vec::with_capacity(count);
-    let mut classes = ClassTable::default();
-    let mut firsts = Vec::with_capacity(count);
-    let mut listing = Vec::with_capacity(count);
-    let unresolved: Vec<u64> = kernel.unresolved.iter().map(|(byte, _)| *byte).collect();
-    for (&(byte, word, control), decoded) in words.iter().zip(&decoded) {
-        let next = (byte + encoding.word_bytes) as i64;
-        let line = first_line + firsts.len() as u32;
-        let first = instrs.len();
-        firsts.push(first);
-        let shown = decoded
-            .as_ref()
-            .ok()
-            .map(|d| text(d, next as usize, control.reuse, |target| format!("{target:#x}")));
-        let mut problem = |construct: &str, message: String, hint: String| {
-            problems.push(Problem { byte, word, construct: construct.to_owned(), message, hint });
-        };
-        let (mut name, mut class) = ("?".to_owned(), "unknown".to_owned());
+    let mut cx = Cx::new(encoding, (cubin, kernel), uses, &targets);
+    let mut lowering = Lowering {
+        encoding,
+        kernel,
+        first_line,
+        instrs: Vec::with_capacity(count),
+        firsts: Vec::with_capacity(count),
+        classes: ClassTable::default(),
+        listing: Vec::with_capacity(count),
+        problems: Vec::new(),
+    };
+    codings.iter().for_each(|coding| lowering.instruction(&mut cx, coding));
+    let regs = std::mem::take(&mut cx.regs);
+    lowering.finish(file, cubin, regs, &codings)
+}
+
+impl Lowering<'_> {
+    /// Lowers an instruction, or adds one without effect in its place.
+    fn instruction(&mut self, cx: &mut Cx, coding: &Coding) {
+        let &Coding { byte, word, control, ref decoded } = coding;
+        let line = self.first_line + self.firsts.len() as u32;
+        self.firsts.push(self.instrs.len());
+        let (mut name, mut class, mut shown) = ("?".to_owned(), "unknown".to_owned(), None);
         match decoded {
             Ok(d) => {
-                let shown = shown.as_deref().unwrap_or_default();
                 name = d.op.name.clone();
                 class = d.op.class.clone();
-                if unresolved.contains(&(byte as u64)) {
-                    let of = kernel
-                        .unresolved
-                        .iter()
-                        .find(|(at, _)| *at == byte as u64)
-                        .map_or("", |(_, name)| name);
-                    problem(
-                        shown,
-                        format!("`{shown}` needs the address of `{of}`, which a linker fills in"),
-                        "link the file (nvlink), or compile it as a whole".to_owned(),
-                    );
-                }
-                let role = match cx.instruction(d, next, control) {
-                    Ok(role) => role,
-                    Err((message, hint)) => {
-                        cx.parts.clear();
-                        problem(shown, format!("`{shown}`: {message}"), hint);
-                        super::Role::PLAIN
-                    }
-                };
-                cx.finish(d, role, line, &mut instrs);
-                class_of(d.op, &mut instrs[first..], &mut classes);
+                shown = Some(self.decoded(cx, coding, d, line));
             }
             Err(refused) => {
-                let (message, hint) = explained(encoding, refused, word);
-                problem("?", message, hint);
-                cx.parts.push(Part { sem: Sem::Nop, guard: None });
-                placeholder(&mut cx, line, &mut instrs);
-                instrs.last_mut().into_iter().for_each(|instr| instr.class = classes.intern(&class));
+                self.problems.push(Problem::unknown(self.encoding, refused, byte, word));
+                placeholder(cx, line, &mut self.instrs);
+                let class = self.classes.intern(&class);
+                self.instrs.last_mut().into_iter().for_each(|instr| instr.class = class);
             }
         }
-        listing.push(Line { byte, word, text: shown, control, name, class });
+        self.listing.push(Line { byte, word, text: shown, control, name, class });
     }
-    if instrs.len() > Step::MAX_PC as usize {
-        let message = format!("the kernel has {} operations, at most {} work", instrs.len(), Step::MAX_PC);
-        problems.push(Problem {
-            byte: 0,
-            word: 0,
-            construct: "size".to_owned(),
-            message,
-            hint: String::new(),
+
+    /// Lowers an instruction that the table describes; returns its text.
+    fn decoded(&mut self, cx: &mut Cx, coding: &Coding, d: &Decoded, line: u32) -> String {
+        let &Coding { byte, word, .. } = coding;
+        let next = byte + self.encoding.word_bytes;
+        let shown = text(d, next, coding.control.reuse, |target| format!("{target:#x}"));
+        self.problems.extend(Problem::unresolved(self.kernel, byte, word, &shown));
+        let role = cx.instruction(d, next as i64).unwrap_or_else(|(message, hint)| {
+            cx.parts.clear();
+            let message = format!("`{shown}`: {message}");
+            self.problems.push(Problem { byte, word, construct: shown.clone(), message, hint });
+            super::Role::PLAIN
         });
-        instrs.truncate(1);
+        let first = self.instrs.len();
+        cx.finish(d, role, line, &mut self.instrs);
+        class_of(d.op, &mut self.instrs[first..], &mut self.classes);
+        shown
     }
-    let regs = std::mem::take(&mut cx.regs);
-    let functions = connect(&mut instrs, &firsts, &words, kernel);
-    let coded = |((byte, _, control), decoded): (&(usize, Word, Control), &Result<Decoded, Refused>)| Coded {
-        byte: *byte as u32,
-        control: *control,
-        variable: decoded.as_ref().is_ok_and(|d| d.op.timing == Timing::Variable),
-        waits: decoded.as_ref().map_or(0, waited),
-        drains: decoded.as_ref().ok().and_then(drained),
-    };
-    let instructions = words.iter().zip(&decoded).map(coded).collect();
-    let mut program = KernelCode {
-        name: kernel.name.clone(),
-        file: file.to_owned(),
-        instrs,
-        regs,
-        classes,
-        functions,
-        max_threads: kernel.max_threads,
-        machine_code: Some(MachineCode { first_line, instructions }),
-        ..KernelCode::default()
-    };
-    memory(&mut program, cubin, kernel, &mut problems);
-    program.notes.extend(program.order_note().map(str::to_owned));
-    Built { program, problems, listing }
+
+    /// Returns the program.
+    fn finish(mut self, file: &str, cubin: &Cubin, regs: Vec<Register>, codings: &[Coding]) -> Built {
+        let most = Step::MAX_PC as usize;
+        if self.instrs.len() > most {
+            let message = format!("the kernel has {} operations, at most {most} work", self.instrs.len());
+            self.problems.push(Problem::general("size", message));
+            self.instrs.truncate(1);
+        }
+        let functions = self.connect(codings);
+        let instructions = codings.iter().map(coded).collect();
+        let kernel = self.kernel;
+        let mut program = KernelCode {
+            name: kernel.name.clone(),
+            file: file.to_owned(),
+            instrs: self.instrs,
+            regs,
+            classes: self.classes,
+            functions,
+            max_threads: kernel.max_threads,
+            machine_code: Some(MachineCode { first_line: self.first_line, instructions }),
+            ..KernelCode::default()
+        };
+        let mut problems = self.problems;
+        memory(&mut program, cubin, kernel, &mut problems);
+        program.notes.extend(program.order_note().map(str::to_owned));
+        Built { program, problems, listing: self.listing }
+    }
+
+    /// Sets the targets of branches, regions and calls; returns the called functions.
+    fn connect(&mut self, codings: &[Coding]) -> Vec<Function> {
+        let firsts = &self.firsts;
+        let place = |target: Pc| firsts.get(target.index()).map_or(target, |&first| Pc::from_index(first));
+        let mut called: Vec<Pc> = Vec::new();
+        for instr in &self.instrs {
+            if let Sem::Call(call) = &instr.sem
+                && !called.contains(&call.target)
+            {
+                called.push(call.target);
+            }
+        }
+        called.sort_unstable();
+        for instr in &mut self.instrs {
+            match &mut instr.sem {
+                Sem::Branch { target, .. } => *target = place(*target),
+                Sem::BranchTable { targets, .. } => {
+                    targets.iter_mut().for_each(|target| *target = place(*target))
+                }
+                Sem::OpenRegion { join, .. } => *join = place(*join),
+                Sem::Call(call) => {
+                    call.function =
+                        called.iter().position(|&target| target == call.target).unwrap_or(0) as u32;
+                    call.target = place(call.target);
+                }
+                straight!() | Sem::CallPointer(_) | Sem::CloseRegion { .. } => {}
+                Sem::Return | Sem::Exit | Sem::Trap { .. } => {}
+            }
+        }
+        let (kernel, first_bytes) = (self.kernel, self.encoding.first_bytes() as u64);
+        let function = |(number, target): (usize, &Pc)| {
+            let byte = codings.get(target.index()).map_or(0, |coding| coding.byte as u64);
+            // a function begins with the control word before its first instruction, if there is one
+            let named = kernel.functions.iter().find(|(at, _)| *at <= byte && byte < at + first_bytes);
+            Function {
+                name: named.map_or_else(|| format!("{}+{byte:#x}", kernel.name), |(_, name)| name.clone()),
+                address: function_address(number as u32),
+                first: place(*target),
+                params: Vec::new(),
+                returns: Vec::new(),
+                frame: None,
+            }
+        };
+        called.iter().enumerate().map(function).collect()
+    }
+}
+
+/// Returns the control codes of an instruction and what else determines when it waits.
+fn coded(coding: &Coding) -> Coded {
+    let decoded = coding.decoded.as_ref();
+    Coded {
+        byte: coding.byte as u32,
+        control: coding.control,
+        variable: decoded.is_ok_and(|d| d.op.timing == Timing::Variable),
+        waits: decoded.map_or(0, waited),
+        drains: decoded.ok().and_then(drained),
+    }
 }
 
 /// Returns the barriers that `DEPBAR` waits for.
@@ -197,54 +254,6 @@ fn drained(d: &Decoded) -> Option<(u8, u8)> {
         (Value::Barrier(barrier), Value::Small(left)) => Some((barrier, left as u8)),
         _ => None,
     }
-}
-
-/// Sets the targets of branches, regions and calls; returns the called functions.
-fn connect(
-    instrs: &mut [Instr],
-    firsts: &[usize],
-    words: &[(usize, Word, Control)],
-    kernel: &Kernel,
-) -> Vec<Function> {
-    let place = |target: Pc| firsts.get(target.index()).map_or(target, |&first| Pc::from_index(first));
-    let mut called: Vec<Pc> = Vec::new();
-    for instr in instrs.iter() {
-        if let Sem::Call(call) = &instr.sem
-            && !called.contains(&call.target)
-        {
-            called.push(call.target);
-        }
-    }
-    called.sort_unstable();
-    for instr in instrs.iter_mut() {
-        match &mut instr.sem {
-            Sem::Branch { target, .. } => *target = place(*target),
-            Sem::BranchTable { targets, .. } => {
-                targets.iter_mut().for_each(|target| *target = place(*target))
-            }
-            Sem::OpenRegion { join, .. } => *join = place(*join),
-            Sem::Call(call) => {
-                call.function = called.iter().position(|&target| target == call.target).unwrap_or(0) as u32;
-                call.target = place(call.target);
-            }
-            straight!() | Sem::CallPointer(_) | Sem::CloseRegion { .. } => {}
-            Sem::Return | Sem::Exit | Sem::Trap { .. } => {}
-        }
-    }
-    let function = |(number, target): (usize, &Pc)| {
-        let byte = words.get(target.index()).map_or(0, |(byte, ..)| *byte as u64);
-        // the target of a call is the control word before the first instruction
-        let named = kernel.functions.iter().find(|(at, _)| *at <= byte && byte < at + 16);
-        Function {
-            name: named.map_or_else(|| format!("{}+{byte:#x}", kernel.name), |(_, name)| name.clone()),
-            address: function_address(number as u32),
-            first: place(*target),
-            params: Vec::new(),
-            returns: Vec::new(),
-            frame: None,
-        }
-    };
-    called.iter().enumerate().map(function).collect()
 }
 
 /// Sets the op class of the operations of an instruction.
@@ -290,35 +299,6 @@ fn placeholder(cx: &mut Cx, place: u32, out: &mut Vec<Instr>) {
     });
 }
 
-fn explained(encoding: &Encoding, refused: &Refused, word: Word) -> (String, String) {
-    let digits = encoding.word_bytes * 2;
-    let hint = "warpbound's table of encodings (isa/pascal.ron) says what is known".to_owned();
-    match refused {
-        Refused::Unknown => {
-            let near = encoding
-                .nearest(word)
-                .map_or(String::new(), |name| format!("; the nearest known opcode is {name}"));
-            (format!("{word:#0width$x} is not a known instruction{near}", width = digits + 2), hint)
-        }
-        Refused::Bits(op, bits) => (
-            format!(
-                "{word:#0width$x} is {} with bits {bits:#x}, whose meaning is not known",
-                op.name,
-                width = digits + 2
-            ),
-            hint,
-        ),
-        Refused::Number(op, what, number) => {
-            let message = format!(
-                "{word:#0width$x} is {} with a number {number} in `{what}`, whose meaning is not known",
-                op.name,
-                width = digits + 2
-            );
-            (message, hint)
-        }
-    }
-}
-
 /// Sets parameters, variables, constants, and the sizes of shared and local memory.
 fn memory(program: &mut KernelCode, cubin: &Cubin, kernel: &Kernel, problems: &mut Vec<Problem>) {
     let params = kernel.params.iter().enumerate().map(|(index, &(offset, size))| Param {
@@ -341,13 +321,7 @@ fn memory(program: &mut KernelCode, cubin: &Cubin, kernel: &Kernel, problems: &m
     for (what, bytes) in [("shared", kernel.shared_bytes), ("local", kernel.local_bytes)] {
         if bytes > WINDOW_SIZE {
             let message = format!("{bytes} bytes of {what} memory exceed 16 MiB");
-            problems.push(Problem {
-                byte: 0,
-                word: 0,
-                construct: what.to_owned(),
-                message,
-                hint: String::new(),
-            });
+            problems.push(Problem::general(what, message));
         }
     }
     memory.shared = Segment { size: kernel.shared_bytes.min(WINDOW_SIZE), ..Segment::default() };

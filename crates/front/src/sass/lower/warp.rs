@@ -1,14 +1,15 @@
 //! Lowers exchanges between the threads of a warp or a block.
 
-use super::{Cx, Decoded, RZ, Res, Role, Value, refuse};
+use super::{Cx, Decoded, Register, Res, Role, Value, refuse};
+use crate::sass::table::meaning::Warp as Name;
 use warpbound_core::program::sem::{
     Barrier, BarrierKind, Operand as Src, PredSrc, Sem, Shuffle, ShuffleMode, VoteMode,
 };
 use warpbound_core::program::{Flow, Guard};
 
-pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
-    match d.op.sem.as_str() {
-        "shfl" => {
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
+    match name {
+        Name::Shfl => {
             let mode = match d.modifier("mode") {
                 ".UP" => ShuffleMode::Up,
                 ".DOWN" => ShuffleMode::Down,
@@ -21,7 +22,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
             cx.push(Sem::Shuffle(Box::new(Shuffle { mode, dst, pred, a, b, c, members: None })));
             Ok(Role::PLAIN)
         }
-        "vote" => {
+        Name::Vote => {
             let p = cx.pred_src(d, "p");
             let mode = match d.modifier("mode") {
                 ".ALL" => VoteMode::All,
@@ -29,7 +30,8 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
                 _ => VoteMode::Uni,
             };
             // the mask of the lanes for which it holds, and the result of the vote
-            if !matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(RZ))) {
+            if !matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(Register::Fixed)))
+            {
                 let dst = cx.dst(d, "d")?;
                 cx.push(Sem::Vote { mode: VoteMode::Ballot, dst, p, members: None });
             }
@@ -38,9 +40,10 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
             }
             Ok(Role::PLAIN)
         }
-        "b2r" => {
+        Name::B2r => {
             let held = PredSrc::Reg(Guard { reg: cx.flags.barrier, negate: false });
-            if !matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(RZ))) {
+            if !matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(Register::Fixed)))
+            {
                 let (dst, count) = (cx.dst(d, "d")?, cx.flags.count);
                 cx.push(Sem::Mov { dst, src: Src::Reg(count) });
             }
@@ -49,7 +52,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded) -> Res<Role> {
             }
             Ok(Role::PLAIN)
         }
-        _ => barrier(cx, d),
+        Name::Bar => barrier(cx, d),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::fields::Found;
 use super::instruction::{Decoded, Refused};
-use super::{Encoding, Op, Word};
+use super::{Encoding, Form, Op, Word};
 
 impl Encoding {
     /// Decodes a word.
@@ -22,11 +22,13 @@ impl Encoding {
     }
 
     fn decode_as<'t>(&'t self, word: Word, op: &'t Op, form: usize) -> Result<Decoded<'t>, Refused<'t>> {
+        let bits: &Form = &op.forms[form];
         let modifiers =
             self.modifiers(word, op).map_err(|(name, number)| Refused::Number(op, name, number))?;
         let operands =
-            self.operands(word, op, form).map_err(|(name, number)| Refused::Number(op, name, number))?;
-        let decoded = Decoded { op, form, guard: self.guard(word, op), modifiers, operands };
+            self.operands(word, op, bits).map_err(|(name, number)| Refused::Number(op, name, number))?;
+        let registers = &self.registers;
+        let decoded = Decoded { op, registers, form, guard: self.guard(word, op), modifiers, operands };
         // bits that the table does not describe are lost when the instruction is encoded again
         match self.encode(&decoded) {
             Ok(back) if back == word => Ok(decoded),

@@ -1,16 +1,18 @@
 //! Decoded instructions.
 
-use super::{Op, Word};
+use super::{Op, Register, Registers, Word};
 
 /// A decoded instruction.
 #[derive(Clone, Debug)]
 pub struct Decoded<'t> {
     /// The instruction in the table.
     pub op: &'t Op,
+    /// The register files of the table, for the names of registers.
+    pub registers: &'t Registers,
     /// The index of its form.
     pub form: usize,
     /// The guard predicate, and whether it is negated; `None` for all lanes.
-    pub guard: Option<(u8, bool)>,
+    pub guard: Option<(Register, bool)>,
     /// The modifiers: name, printed text, and number.
     pub modifiers: Vec<(&'t str, &'t str, u64)>,
     /// The operands in the order of the text.
@@ -40,8 +42,8 @@ pub struct Operand<'t> {
     pub part: &'t str,
     /// Whether it has 64 bits.
     pub wide: bool,
-    /// Whether it is printed without a sign.
-    pub plain: bool,
+    /// The number of bits of a number that is printed without its sign.
+    pub plain: Option<u32>,
     /// Whether the following register is an operand, too.
     pub next: bool,
     /// Whether it is preceded by a space rather than a comma.
@@ -86,10 +88,14 @@ impl<'t> Decoded<'t> {
 /// The value of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'t> {
-    /// R0 to R254, or RZ.
-    Register(u8),
-    /// P0 to P6, or PT.
-    Predicate(u8),
+    /// A register of a thread.
+    Register(Register),
+    /// A predicate of a thread.
+    Predicate(Register),
+    /// A register that the threads of a warp share.
+    Uniform(Register),
+    /// A predicate that the threads of a warp share.
+    UniformPredicate(Register),
     /// A word of a constant bank.
     Constant {
         /// The bank.
@@ -102,7 +108,7 @@ pub enum Value<'t> {
         /// The bank.
         bank: u8,
         /// The register.
-        register: u8,
+        register: Register,
         /// The offset in bytes.
         offset: i64,
     },
@@ -119,7 +125,7 @@ pub enum Value<'t> {
     /// An address: a register, or a pair if `wide`, plus an offset.
     Address {
         /// The register.
-        register: u8,
+        register: Register,
         /// The offset in bytes.
         offset: i64,
         /// Whether the address has 64 bits.

@@ -1,60 +1,71 @@
 //! Instruction encodings as data: `isa/pascal.ron`, and tables of other generations.
 //!
-//! For each instruction, a table states the bits that identify it, the locations of its modifiers
-//! and operands, its text in a disassembly, its op class, and its semantics, as a name that the
-//! module `lower` of [`crate::sass`] handles. The code for decoding, encoding and printing is the
-//! same for all tables.
+//! A table states the register files, the places of the opcode, the guard and the control codes in
+//! a word, and the banks of constants. For each instruction, it states the bits that identify it,
+//! the locations of its modifiers and operands, its text in a disassembly, its op class, and its
+//! semantics, as a name that the module `lower` of [`crate::sass`] handles. The code for decoding,
+//! encoding and printing is the same for all tables.
 
+mod abi;
+mod control;
 mod decode;
+mod encode;
+mod entry;
+mod field;
 mod fields;
+mod index;
 mod instruction;
+pub mod meaning;
+mod mistake;
+mod operand;
 mod read;
+mod registers;
+mod source;
 mod text;
 
+pub use abi::{Abi, Axis, Bank, Banks, LaunchValue};
+pub use control::{ControlFormat, ControlPlace};
+pub use field::Word;
 pub use instruction::{Decoded, Operand, Refused, Value};
+pub use meaning::Meaning;
+pub use registers::{Register, RegisterFile, Registers};
+pub use source::Source;
 
 use std::ops::RangeInclusive;
 
 use warpbound_core::isa::Space;
 
-/// An instruction word, which is large enough for every generation.
-pub type Word = u128;
+use field::Field;
+use mistake::Mistake;
 
 /// The encoding of a GPU generation.
 #[derive(Debug)]
 pub struct Encoding {
     /// The name.
     pub name: String,
+    /// The file of the table, for messages.
+    pub file: String,
     /// The architectures that use it, such as 61 for sm_61.
     pub targets: Vec<u32>,
     /// The size of an instruction in bytes.
     pub word_bytes: usize,
-    /// The location of the control codes.
-    pub control: ControlPlace,
-    /// The lowest bit of the guard: three bits for the predicate and one that negates it.
-    guard: u32,
+    /// The control codes.
+    pub control: ControlFormat,
+    /// The register files.
+    pub registers: Registers,
+    /// The banks of constants.
+    pub abi: Abi,
+    /// The bits that identify an instruction.
+    opcode: Field,
+    /// The guard: the bits of the predicate and one that negates it.
+    guard: Field,
+    /// The first bits of the registers in the operand slots.
+    slots: Vec<u32>,
     choices: Vec<Choice>,
     ops: Vec<Op>,
-    /// For each value of the upper byte of a word, the possible forms as (op, form); those with
+    /// For each value of the upper byte of an opcode, the possible forms as (op, form); those with
     /// more fixed bits come first.
     by_top: Vec<Vec<(u16, u8)>>,
-}
-
-/// The location of the control codes of instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
-pub enum ControlPlace {
-    /// In a separate word before a group of instructions.
-    Bundle {
-        /// The number of instructions after the word.
-        instructions: usize,
-        /// The number of bits for each instruction; the first one has the lowest bits.
-        bits: u32,
-    },
-    /// In the instruction word.
-    Inside {
-        /// The lowest bit.
-        bit: u32,
-    },
 }
 
 /// The kind of latency of an instruction, which determines how its control codes express
@@ -73,8 +84,8 @@ pub enum Timing {
 pub struct Op {
     /// The mnemonic without modifiers.
     pub name: String,
-    /// The semantics, as a name that `lower` handles.
-    pub sem: String,
+    /// The semantics; `None` if the instruction can be decoded, but not executed.
+    pub meaning: Option<Meaning>,
     /// The op class; `*` stands for the space that a generic access resolves to.
     pub class: String,
     /// The space that it accesses.
@@ -91,28 +102,11 @@ pub struct Op {
     operands: Vec<OperandSpec>,
 }
 
-/// The source of the operand B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// There is none.
-    None,
-    /// A register.
-    Register,
-    /// A word of a constant bank.
-    Constant,
-    /// A register; operand C is a constant.
-    Swapped,
-    /// A number.
-    Number,
-    /// The upper bits of a single-precision number.
-    Single,
-    /// The upper bits of a double-precision number.
-    Double,
-}
-
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Form {
     source: Source,
+    /// The field of the operand B.
+    b: Field,
     bits: Word,
     mask: Word,
 }
@@ -145,10 +139,6 @@ struct Choice {
     texts: Vec<Option<String>>,
 }
 
-/// A field of a word: the first bit and the width of each piece, low bits first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Field(Vec<(u32, u32)>);
-
 #[derive(Debug)]
 struct OperandSpec {
     name: String,
@@ -156,8 +146,10 @@ struct OperandSpec {
     field: Field,
     /// The field of a number that may replace a register, and the bit that selects it.
     number: Option<(Field, u32)>,
-    /// The offset of an address.
-    offset: Option<(Field, Signed)>,
+    /// The signed offset of an address.
+    offset: Option<Field>,
+    /// The bank of an indexed constant.
+    bank: Option<Field>,
     /// Whether the offset is in words of four bytes.
     words: bool,
     /// The bit that is set if the address has 64 bits.
@@ -192,64 +184,21 @@ type Signed = bool;
 enum Kind {
     Register,
     Predicate,
+    Uniform,
+    UniformPredicate,
     /// The kind depends on the form.
     B,
-    Constant,
     IndexedConstant,
-    /// A number of this width, signed or unsigned.
-    Number(u32, Signed),
+    /// A number, signed or unsigned.
+    Number(Signed),
     Single,
     Target,
     Address,
-    /// A register, or a number of this width.
+    /// A register, or a number of this many bits.
     RegisterOrNumber(u32),
     Choice(usize),
     Barrier,
     Barriers,
-}
-
-impl Field {
-    fn at(bit: u32, width: u32) -> Self {
-        Self(vec![(bit, width)])
-    }
-
-    fn width(&self) -> u32 {
-        self.0.iter().map(|(_, width)| width).sum()
-    }
-
-    fn mask(&self) -> Word {
-        self.0.iter().fold(0, |mask, &(bit, width)| mask | low(width) << bit)
-    }
-
-    fn get(&self, word: Word) -> u64 {
-        let mut shift = 0;
-        self.0.iter().fold(0, |value, &(bit, width)| {
-            let part = (word >> bit & low(width)) as u64;
-            let value = value | part << shift;
-            shift += width;
-            value
-        })
-    }
-
-    fn put(&self, value: u64) -> Word {
-        let mut left = Word::from(value);
-        self.0.iter().fold(0, |word, &(bit, width)| {
-            let part = left & low(width);
-            left >>= width;
-            word | part << bit
-        })
-    }
-}
-
-/// Returns a mask of the low `width` bits.
-fn low(width: u32) -> Word {
-    (1 << width) - 1
-}
-
-/// Sign-extends the low bits of a number.
-fn signed(value: u64, bits: u32) -> i64 {
-    let shift = 64 - bits.clamp(1, 64);
-    ((value << shift) as i64) >> shift
 }
 
 impl Encoding {
@@ -270,14 +219,21 @@ impl Encoding {
         least.copied().unwrap_or(0)..=most.copied().unwrap_or(0)
     }
 
-    /// Returns the instruction whose forms share the most upper bits with a word, for messages.
+    /// Returns the instruction whose forms share the most upper bits with a word, for messages; the
+    /// bits of the opcode count first.
     pub fn nearest(&self, word: Word) -> Option<&str> {
-        let bits = self.word_bytes as u32 * 8;
-        let distance = |form: &Form| {
+        let likeness = |form: &Form| {
             let differs = (form.bits ^ word) & form.mask;
-            bits - (Word::BITS - differs.leading_zeros()).min(bits)
+            (self.opcode.get(differs).leading_zeros(), differs.leading_zeros())
         };
-        let near = |op: &Op| op.forms.iter().map(distance).max();
+        let near = |op: &Op| op.forms.iter().map(likeness).max();
         self.ops.iter().max_by_key(|op| near(op)).map(|op| op.name.as_str())
+    }
+}
+
+impl OperandSpec {
+    /// Returns the field of the operand's value in words of a form.
+    fn place<'a>(&'a self, form: &'a Form) -> &'a Field {
+        if self.kind == Kind::B { &form.b } else { &self.field }
     }
 }

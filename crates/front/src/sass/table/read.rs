@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{
-    Choice, ControlPlace, Encoding, Form, Modifier, Op, OperandSpec, Part, Source, Timing, Word, low, text,
-};
-use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
-use warpbound_core::isa::Space;
+use super::control::ControlSpec;
+use super::entry::{Layout, OpSpec, instruction};
+use super::field::low;
+use super::index::{alike, by_top};
+use super::registers::Registers;
+use super::source::{SourceSpec, Sources, bank_bits};
+use super::text::Syntax;
+use super::{Abi, Choice, Encoding, Field, Mistake, Op, Word};
+use warpbound_core::diag::{Diagnostics, SourceText, Texts, from_ron, unique_keys};
 
 #[derive(Deserialize)]
 #[serde(rename = "Encoding", deny_unknown_fields)]
@@ -18,36 +22,26 @@ struct EncodingSpec {
     doc: String,
     targets: Vec<u32>,
     word_bits: u32,
-    control: ControlPlace,
+    opcode: OpcodeSpec,
     guard: u32,
+    control: ControlSpec,
+    registers: Registers,
+    slots: Vec<u32>,
+    abi: Abi,
+    #[serde(deserialize_with = "unique_keys")]
+    sources: BTreeMap<String, SourceSpec>,
+    #[serde(deserialize_with = "unique_keys")]
     choices: BTreeMap<String, String>,
     instructions: Vec<OpSpec>,
 }
 
+/// The bits that identify an instruction.
 #[derive(Deserialize)]
-#[serde(rename = "Op", deny_unknown_fields)]
-struct OpSpec {
-    name: String,
-    sem: String,
-    class: String,
-    #[serde(default)]
-    space: Option<Space>,
-    #[serde(default)]
-    timing: Timing,
-    #[serde(default)]
-    reuse: Option<bool>,
-    forms: String,
-    #[serde(default)]
-    set: u64,
-    #[serde(default)]
-    clear: u64,
-    #[serde(default = "yes")]
-    guarded: bool,
-    text: String,
-}
-
-fn yes() -> bool {
-    true
+#[serde(rename = "Opcode", deny_unknown_fields)]
+struct OpcodeSpec {
+    at: String,
+    /// The bits that count in a form without a mask.
+    mask: u64,
 }
 
 impl Encoding {
@@ -57,48 +51,61 @@ impl Encoding {
     /// The text is not a table, or descriptions of instructions are invalid; there is a diagnostic
     /// for each of them.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
-        let spec: EncodingSpec = warpbound_core::diag::from_ron(source)?;
-        let mut problems = Diagnostics::default();
-        let mut problem = |what: &str, message: String| {
-            problems.push(Diagnostic::general(source.name(), format!("{what}: {message}")));
+        let spec: EncodingSpec = from_ron(source)?;
+        let texts = Texts::new(source.clone());
+        Self::checked(source.name(), spec).map_err(|mistakes| {
+            let mut problems = Diagnostics::default();
+            mistakes.iter().for_each(|mistake| problems.push(mistake.diagnostic(texts.root())));
+            problems
+        })
+    }
+
+    /// Returns the encoding, or what is wrong with the table.
+    fn checked(file: &str, spec: EncodingSpec) -> Result<Self, Vec<Mistake>> {
+        let word_bits = spec.word_bits;
+        let mut mistakes = wrong_words(&spec);
+        mistakes.extend(wrong_registers(&spec.registers));
+        let opcode = opcode_of(&spec.opcode, word_bits).map_err(|wrong| mistakes.push(wrong));
+        let control = spec.control.checked(word_bits).map_err(|wrong| wrong.within("control").of("control"));
+        let control = control.map_err(|wrong| mistakes.push(wrong));
+        let sources = sources_of(&spec.sources, &spec.registers, word_bits, &mut mistakes);
+        mistakes.extend(spec.abi.mistakes(bank_bits(&sources)).into_iter().map(|wrong| wrong.within("abi")));
+        // mistakes in the format of words would be found again in each instruction
+        let (Ok(opcode), Ok(control), true) = (opcode, control, mistakes.is_empty()) else {
+            return Err(mistakes);
         };
-        if !matches!(spec.word_bits, 64 | 128) || spec.guard + 4 > spec.word_bits {
-            problem("word_bits", "instructions have 64 or 128 bits, and the guard lies within".to_owned());
-        }
-        let control = match spec.control {
-            ControlPlace::Bundle { instructions, bits } => {
-                instructions > 0 && instructions as u32 * bits <= spec.word_bits && bits >= 21
-            }
-            ControlPlace::Inside { bit } => bit + 21 <= spec.word_bits,
+        let choices = choices_of(&spec.choices, &mut mistakes);
+        let guard = Field::at(spec.guard, guard_bits(&spec.registers));
+        let layout = Layout {
+            opcode: &opcode,
+            usual: spec.opcode.mask,
+            taken: control.mask(),
+            guard: guard.mask(),
+            sources: &sources,
+            syntax: Syntax {
+                choices: &choices,
+                registers: &spec.registers,
+                barrier_bits: control.barrier_bits(),
+                barriers: control.barriers(),
+                word_bits,
+            },
         };
-        if !control {
-            problem("control", "the control codes, 21 bits each, do not fit a word".to_owned());
+        let ops = instructions(spec.instructions, &layout, &mut mistakes);
+        if !mistakes.is_empty() {
+            return Err(mistakes);
         }
-        let mut choices = Vec::new();
-        for (name, texts) in spec.choices {
-            match choice(&name, &texts) {
-                Ok(choice) => choices.push(choice),
-                Err(message) => problem(&name, message),
-            }
-        }
-        let mut ops = Vec::new();
-        for op in spec.instructions {
-            let name = op.name.clone();
-            match instruction(op, &choices, spec.word_bits, spec.guard) {
-                Ok(op) => ops.push(op),
-                Err(message) => problem(&name, message),
-            }
-        }
-        let by_top = by_top(&ops, spec.word_bits);
-        for (op, other) in alike(&ops, &by_top) {
-            problem(&ops[op].name, format!("a word can be this or {}", ops[other].name));
-        }
-        problems.into_result(Self {
+        let by_top = by_top(&ops, &opcode);
+        Ok(Self {
             name: spec.name,
+            file: file.to_owned(),
             targets: spec.targets,
-            word_bytes: (spec.word_bits / 8) as usize,
-            control: spec.control,
-            guard: spec.guard,
+            word_bytes: (word_bits / 8) as usize,
+            control,
+            registers: spec.registers,
+            abi: spec.abi,
+            opcode,
+            guard,
+            slots: spec.slots,
             choices,
             ops,
             by_top,
@@ -106,8 +113,122 @@ impl Encoding {
     }
 }
 
+/// Returns the number of bits of a guard: a predicate, and the bit that negates it.
+fn guard_bits(registers: &Registers) -> u32 {
+    registers.predicate.bits.saturating_add(1)
+}
+
+/// Returns what is wrong with the architectures, the size of words, the guard and the slots.
+fn wrong_words(spec: &EncodingSpec) -> Vec<Mistake> {
+    let mut found = Vec::new();
+    let mut wrong = |field: &'static str, message: String, hint: String| {
+        found.push(Mistake::new(field, message, hint).of(field));
+    };
+    if spec.targets.is_empty() {
+        wrong("targets", "no architecture is given".to_owned(), "for example 61 for sm_61".to_owned());
+    }
+    let word_bits = spec.word_bits;
+    if !matches!(word_bits, 64 | 128) {
+        let message = format!("instructions of {word_bits} bits are not supported");
+        wrong("word_bits", message, "instructions have 64 or 128 bits".to_owned());
+    }
+    let bits = guard_bits(&spec.registers);
+    if spec.guard.checked_add(bits).is_none_or(|end| end > word_bits) {
+        let message = format!("the guard lies beyond the {word_bits} bits of a word");
+        wrong("guard", message, format!("the guard has {bits} bits and begins at bit {}", spec.guard));
+    }
+    if let Some(slot) = spec.slots.iter().find(|&&slot| slot >= word_bits) {
+        let message = format!("bit {slot} lies beyond the {word_bits} bits of a word");
+        wrong("slots", message, "a slot is given by the first bit of its register".to_owned());
+    }
+    found
+}
+
+/// Returns what is wrong with the register files.
+fn wrong_registers(registers: &Registers) -> Vec<Mistake> {
+    let files = [
+        ("general", 8, Some(&registers.general)),
+        ("predicate", 3, Some(&registers.predicate)),
+        ("uniform", 8, registers.uniform.as_ref()),
+        ("uniform_predicate", 3, registers.uniform_predicate.as_ref()),
+    ];
+    let mut found = Vec::new();
+    for (name, most, file) in files {
+        let Some(file) = file else { continue };
+        let mut wrong = |field, message: String, hint: &str| {
+            found.push(Mistake::new(field, message, hint).within(name).within("registers").of(name));
+        };
+        if !(1..=most).contains(&file.bits) {
+            let message = format!("a number of {} bits", file.bits);
+            wrong("bits", message, &format!("the number of one of these registers has 1 to {most} bits"));
+        }
+        for (field, text) in [("prefix", &file.prefix), ("fixed", &file.fixed)] {
+            if text.is_empty() || !text.chars().all(|c| c.is_ascii_alphanumeric()) {
+                wrong(field, format!("`{text}` is no name of a register"), "for example \"R\" and \"RZ\"");
+            }
+        }
+    }
+    found
+}
+
+/// Returns the bits of the opcode.
+fn opcode_of(spec: &OpcodeSpec, word_bits: u32) -> Result<Field, Mistake> {
+    let hint = "the opcode is given by its first bit and its number of bits, such as \"48+16\"";
+    let wrong = |message: String| Mistake::new("at", message, hint).within("opcode").of("opcode");
+    let field = Field::parse(&spec.at, 0).map_err(wrong)?;
+    if !(8..=32).contains(&field.width()) {
+        return Err(wrong(format!("`{}` has {} bits, and 8 to 32 work", spec.at, field.width())));
+    }
+    if Word::BITS - field.mask().leading_zeros() > word_bits {
+        return Err(wrong(format!("`{}` lies beyond the word", spec.at)));
+    }
+    if Word::from(spec.mask) > low(field.width()) || spec.mask == 0 {
+        let message = format!("{:#x} is no mask of the {} bits of the opcode", spec.mask, field.width());
+        let hint = "the mask says which bits of the opcode count in a form without a mask of its own";
+        return Err(Mistake::new("mask", message, hint).within("opcode").of("opcode"));
+    }
+    Ok(field)
+}
+
+/// Returns the sources by their letters.
+fn sources_of(
+    specs: &BTreeMap<String, SourceSpec>,
+    registers: &Registers,
+    word_bits: u32,
+    mistakes: &mut Vec<Mistake>,
+) -> Sources {
+    let mut sources = Sources::new();
+    for (letter, spec) in specs {
+        let checked = spec.checked(registers).and_then(|(source, field)| {
+            if Word::BITS - field.mask().leading_zeros() > word_bits {
+                let hint = format!("a word has {word_bits} bits");
+                return Err(Mistake::here("the field of this source lies beyond the word", hint));
+            }
+            Ok((source, field))
+        });
+        match checked {
+            Ok(source) => drop(sources.insert(letter.clone(), source)),
+            Err(wrong) => mistakes.push(wrong.within(letter.clone()).within("sources").of(letter)),
+        }
+    }
+    sources
+}
+
+/// Returns the choices. One with a mistake has no texts, so that it is found nevertheless.
+fn choices_of(specs: &BTreeMap<String, String>, mistakes: &mut Vec<Mistake>) -> Vec<Choice> {
+    let each = specs.iter().map(|(name, list)| {
+        let texts = choice(list).unwrap_or_else(|message| {
+            let hint = "texts are separated by blanks; `_` prints nothing, `?` is not known, and `0x12=.X` sets the number";
+            mistakes.push(Mistake::here(message, hint).within(name.clone()).within("choices").of(name));
+            vec![None; 2]
+        });
+        Choice { name: name.clone(), texts }
+    });
+    each.collect()
+}
+
 /// Parses a list of texts such as `.A .B ? N=.C`.
-fn choice(name: &str, list: &str) -> Result<Choice, String> {
+fn choice(list: &str) -> Result<Vec<Option<String>>, String> {
     let mut texts: Vec<Option<String>> = Vec::new();
     for item in list.split_whitespace() {
         let text = match item.split_once('=') {
@@ -128,166 +249,28 @@ fn choice(name: &str, list: &str) -> Result<Choice, String> {
             text => Some(text.to_owned()),
         });
     }
-    if texts.len() < 2 {
-        Err("a choice of fewer than two texts".to_owned())
-    } else {
-        Ok(Choice { name: name.to_owned(), texts })
-    }
+    if texts.len() < 2 { Err("a choice of fewer than two texts".to_owned()) } else { Ok(texts) }
 }
 
-fn instruction(spec: OpSpec, choices: &[Choice], word_bits: u32, guard: u32) -> Result<Op, String> {
-    let forms: Vec<Form> =
-        spec.forms.split(';').map(|form| form_of(form.trim(), word_bits)).collect::<Result<_, _>>()?;
-    let (mnemonic, operands) = text::parse(&spec.text, choices)?;
-    let (set, clear) = (Word::from(spec.set), Word::from(spec.clear));
-    if set & clear != 0 {
-        return Err("a bit is both in `set` and in `clear`".to_owned());
-    }
-    // Modifiers may use bits that the entry fixes, but not those that the forms fix.
-    let own: Vec<Word> = forms.iter().map(|form| form.mask & !free_sign(form.source)).collect();
-    let fixed = |form: Form| Form { bits: form.bits | set, mask: form.mask | set | clear, ..form };
-    let forms = forms.into_iter().map(fixed).collect();
-    let op = Op {
-        name: spec.name,
-        sem: spec.sem,
-        class: spec.class,
-        space: spec.space,
-        timing: spec.timing,
-        reuse: spec.reuse.unwrap_or(spec.timing == Timing::Fixed),
-        guarded: spec.guarded,
-        forms,
-        mnemonic,
-        operands,
-    };
-    let guard = if op.guarded { low(4) << guard } else { 0 };
-    for (form, own) in op.forms.iter().zip(own) {
-        let mut taken = own | guard;
-        for (name, mask) in op.fields(form.source) {
-            // one register that is both source and destination
-            let twice = name == "c"
-                && op.operands.iter().any(|operand| {
-                    operand.name == "d" && operand.mask(form.source) & mask & low(8) == low(8)
-                });
-            if mask & taken != 0 && !twice {
-                return Err(format!("the bits of `{name}` mean something else, too"));
+/// Returns the instructions without mistakes.
+fn instructions(specs: Vec<OpSpec>, layout: &Layout, mistakes: &mut Vec<Mistake>) -> Vec<Op> {
+    let mut ops = Vec::new();
+    let mut indices = Vec::new();
+    for (index, spec) in specs.into_iter().enumerate() {
+        let name = spec.name.clone();
+        match instruction(spec, layout) {
+            Ok(op) => {
+                ops.push(op);
+                indices.push(index);
             }
-            taken |= mask;
-        }
-        if op.fields(form.source).any(|(_, mask)| mask >> (word_bits - 1) > 1) {
-            return Err("a field lies beyond the word".to_owned());
+            Err(wrong) => mistakes.push(wrong.item(index).within("instructions").of(&name)),
         }
     }
-    Ok(op)
-}
-
-/// Returns the sign bit of a number as an operand, which the mask of its form excludes.
-fn free_sign(source: Source) -> Word {
-    match source {
-        Source::Number | Source::Single | Source::Double => 1 << 56,
-        _ => 0,
+    for (op, other) in alike(&ops, &by_top(&ops, layout.opcode)) {
+        let message = format!("a word can be this or {}", ops[other].name);
+        let hint = "give one of them `set`, `clear` or a mask with more bits";
+        let wrong = Mistake::new("forms", message, hint).of(&ops[op].name);
+        mistakes.push(wrong.item(indices[op]).within("instructions"));
     }
-}
-
-/// Parses a form such as `r 5c10 fff8`.
-fn form_of(text: &str, word_bits: u32) -> Result<Form, String> {
-    let mut words = text.split_whitespace();
-    let source = match words.next() {
-        Some("-") => Source::None,
-        Some("r") => Source::Register,
-        Some("c") => Source::Constant,
-        Some("s") => Source::Swapped,
-        Some("i") => Source::Number,
-        Some("f") => Source::Single,
-        Some("d") => Source::Double,
-        other => return Err(format!("`{}` is no form", other.unwrap_or_default())),
-    };
-    let usual = if free_sign(source) == 0 { 0xfff8 } else { 0xfef8 };
-    let mut number = |what: &str| match words.next() {
-        None => Ok(None),
-        Some(word) => Word::from_str_radix(word, 16).map(Some).map_err(|_| format!("`{word}` is no {what}")),
-    };
-    let bits = number("bit pattern")?.ok_or("a form needs its bits")?;
-    let mask = number("mask")?.unwrap_or(usual);
-    if words.next().is_some() || bits & !mask != 0 || bits > 0xffff || mask > 0xffff {
-        return Err(format!("`{text}`: four digits of bits, and a mask that covers them"));
-    }
-    let shift = word_bits - 16;
-    Ok(Form { source, bits: bits << shift, mask: mask << shift })
-}
-
-impl Op {
-    /// Returns the names and masks of the modifiers and operands of a form.
-    pub(super) fn fields(&self, source: Source) -> impl Iterator<Item = (&str, Word)> {
-        let modifiers = self.mnemonic.iter().filter_map(|part| match part {
-            Part::Text(_) => None,
-            Part::Modifier(Modifier { name, field, .. }) => Some((name.as_str(), field.mask())),
-        });
-        let operands = self.operands.iter().map(move |operand| (operand.name.as_str(), operand.mask(source)));
-        modifiers.chain(operands)
-    }
-}
-
-impl OperandSpec {
-    /// Returns the mask of the operand's bits.
-    pub(super) fn mask(&self, source: Source) -> Word {
-        let bits = [self.extended, self.neg, self.abs, self.inv, self.not, self.cc, self.half];
-        let mut mask = self.place(source).mask();
-        mask |= bits.iter().flatten().fold(0, |mask, bit| mask | 1 << bit);
-        if let Some((field, bit)) = &self.number {
-            mask |= field.mask() | 1 << bit;
-        }
-        if let Some((field, _)) = &self.offset {
-            mask |= field.mask();
-        }
-        if let Some((field, _)) = &self.part {
-            mask |= field.mask();
-        }
-        // a modifier describes the same bit
-        if let Some(bit) = self.extended {
-            mask &= !(1 << bit);
-        }
-        mask
-    }
-}
-
-/// Returns the possible forms for each value of the upper byte.
-fn by_top(ops: &[Op], word_bits: u32) -> Vec<Vec<(u16, u8)>> {
-    let top = word_bits - 8;
-    let mut lists = vec![Vec::new(); 256];
-    for (byte, list) in lists.iter_mut().enumerate() {
-        for (index, op) in ops.iter().enumerate() {
-            for (number, form) in op.forms.iter().enumerate() {
-                let (bits, mask) = ((form.bits >> top) as usize, (form.mask >> top) as usize);
-                if byte & mask == bits {
-                    list.push((index as u16, number as u8));
-                }
-            }
-        }
-        list.sort_by_key(|&(op, form)| {
-            std::cmp::Reverse(ops[op as usize].forms[form as usize].mask.count_ones())
-        });
-    }
-    lists
-}
-
-/// Returns pairs of forms that match the same word and have the same number of fixed bits.
-fn alike(ops: &[Op], by_top: &[Vec<(u16, u8)>]) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    for list in by_top {
-        for (at, &(op, form)) in list.iter().enumerate() {
-            for &(other, second) in &list[at + 1..] {
-                let (a, b) =
-                    (ops[op as usize].forms[form as usize], ops[other as usize].forms[second as usize]);
-                let together = a.mask & b.mask;
-                let same = a.bits & together == b.bits & together;
-                if same
-                    && a.mask.count_ones() == b.mask.count_ones()
-                    && !found.contains(&(op as usize, other as usize))
-                {
-                    found.push((op as usize, other as usize));
-                }
-            }
-        }
-    }
-    found
+    ops
 }

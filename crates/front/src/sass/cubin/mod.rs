@@ -2,10 +2,10 @@
 //!
 //! The parts of a kernel are in sections that contain its name: `.text` is its code and that of the
 //! functions it calls, `.nv.info` its parameters and limits, and `.nv.shared` its shared variables.
-//! Variables that all kernels share are in `.nv.global` and `.nv.global.init`. A bank of constants is
-//! in `.nv.constant` followed by its number, which the table of the generation states: the constants
-//! of the compiler belong to a kernel; those of the user, and the addresses of variables, which this
-//! module fills in, are shared by all kernels.
+//! Variables that all kernels share are in `.nv.global` and `.nv.global.init`. A bank of constants
+//! is in `.nv.constant` followed by its number, which the table of the generation states. The
+//! constants of the compiler belong to a kernel. All kernels share the constants of the user and
+//! the addresses of variables, which this module fills in.
 
 mod container;
 mod info;
@@ -76,8 +76,8 @@ pub struct Kernel {
     pub unresolved: Vec<(u64, String)>,
 }
 
-/// Reads a cubin, or the cubin for one of the encoding's architectures in a fat binary. Variables in
-/// global memory begin at `globals_start`.
+/// Reads a cubin, or the cubin for one of the encoding's architectures in a fat binary. Variables
+/// in global memory begin at `globals_start`.
 ///
 /// # Errors
 /// The file is not a cubin, or is damaged.

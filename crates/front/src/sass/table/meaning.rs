@@ -158,6 +158,9 @@ pub enum Warp {
 }
 
 /// Branches, divergent regions, calls and exits.
+///
+/// `Ssy` to `Cont` push and pop the stack by which warps reconverge, and `Cal` and `Ret` push and
+/// pop return addresses. Generations without these stacks have other opcodes, and thus other names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names are those of opcodes")]

@@ -100,7 +100,7 @@ fn mistakes_in_the_format_of_words_have_their_place() {
             ("fixed: \"RZ\"", "fixed: \"\"", "is no name of a register"),
             ("\"r\": Register(\"20\")", "\"r\": Uniform(\"20\")", "the table has no uniform registers"),
             ("\"r\": Register(\"20\")", "\"r\": Register(\"60\")", "lies beyond the word"),
-            ("\"i\": Number(\"20+19,56\")", "\"i\": Number(\"20+39,56\")", "2 to 32 work"),
+            ("\"i\": Number(\"20+19,56\")", "\"i\": Number(\"20+35,56\")", "2 to 32 work"),
             ("\"i\": Number(\"20+19,56\")", "\"i\": Number(\"20+x\")", "`x` is no bit"),
             ("\"d\": Double", "\"f\": Double", "`f` is given twice here"),
         ],

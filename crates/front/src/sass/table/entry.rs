@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::source::Sources;
-use super::text::{self, Syntax};
+use super::syntax::Syntax;
+use super::text;
 use super::{Field, Form, Kind, Meaning, Mistake, Modifier, Op, OperandSpec, Part, Source, Timing, Word};
 use warpbound_core::isa::Space;
 

@@ -21,6 +21,7 @@ mod operand;
 mod read;
 mod registers;
 mod source;
+mod syntax;
 mod text;
 
 pub use abi::{Abi, Axis, Bank, Banks, LaunchValue};

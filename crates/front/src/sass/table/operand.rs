@@ -1,7 +1,7 @@
 //! Parses the operands in the texts of a table.
 
 use super::field::Field;
-use super::text::{Syntax, Wrong};
+use super::syntax::{Syntax, Wrong};
 use super::{Kind, OperandSpec};
 
 /// Parses an operand such as `b:B neg@48 hide=7`.

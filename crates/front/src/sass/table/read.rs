@@ -10,7 +10,7 @@ use super::field::low;
 use super::index::{alike, by_top};
 use super::registers::Registers;
 use super::source::{SourceSpec, Sources, bank_bits};
-use super::text::Syntax;
+use super::syntax::Syntax;
 use super::{Abi, Choice, Encoding, Field, Mistake, Op, Word};
 use warpbound_core::diag::{Diagnostics, SourceText, Texts, from_ron, unique_keys};
 

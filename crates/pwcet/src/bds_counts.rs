@@ -3,10 +3,10 @@
 //! Row i of the matrix of close pairs is a bit set: bit j is set if points i and j are close. In
 //! the order of values, the points close to i are an interval, so the row is the difference of two
 //! prefixes of the sorted points, as bit sets. Each prefix is composed of a stored one (there is
-//! one for every few points) and a few bits. Histories of m points are close if the histories of m
-//! - 1 points that begin one later are close, and so are the first points. Row i is therefore row i
-//! + 1 of the dimension below, shifted by a bit, combined with row i of single points. Only bits
-//! above i are used; a row of 64 pairs takes a few instructions.
+//! one for every few points) and a few bits. Histories of `m` points are close if the histories of
+//! `m - 1` points that begin one later are close, and so are the first points. Row `i` is therefore
+//! row `i + 1` of the dimension below, shifted by a bit, combined with row `i` of single points.
+//! Only bits above `i` are used; a row of 64 pairs takes a few instructions.
 
 use super::parallel;
 use warpbound_core::base::ProgressMonitor;

@@ -6,7 +6,7 @@ use warpbound::diag::SourceText;
 use warpbound::exec::{Executor, Options};
 use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::launch::{Launch, LaunchSpec};
-use warpbound::program::sem::Sem;
+use warpbound::program::sem::{PredOp, Sem};
 use warpbound::sass::Module;
 
 use crate::shipped::{encoding, isa, launch_files, load_by, root};
@@ -319,5 +319,25 @@ fn modifiers_without_known_semantics_are_refused_by_name() {
             Err(problems) => problems.to_string(),
         };
         assert!(message.contains(expected), "{word:#x}, {expected}: {message}");
+    }
+}
+
+/// A branch on the condition code respects its guard, also the guard that is never true.
+#[test]
+fn a_conditional_branch_respects_its_guard() {
+    let encoding = encoding();
+    let mut bytes = std::fs::read(root().join("kernels/vecadd/vecadd.sm_61.cubin")).unwrap();
+    let at = Module::read("x.cubin", &bytes, &encoding).unwrap().kernels()[0].at as usize + 0x10;
+    // the guards PT, P0 and !PT
+    for (guard, conjunctions) in [(0x7_u64, 0), (0x0, 1), (0xf, 1)] {
+        let word = 0xe240_0000_0300_000d | guard << 16;
+        bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        let program =
+            Module::read("x.cubin", &bytes, &encoding).unwrap().program("vecadd", &encoding).unwrap();
+        let line = program.instrs.iter().find(|instr| matches!(instr.sem, Sem::Branch { .. })).unwrap().line;
+        let of_branch = program.instrs.iter().filter(|instr| instr.line == line);
+        let found =
+            of_branch.filter(|instr| matches!(instr.sem, Sem::PredLogic { op: PredOp::And, .. })).count();
+        assert_eq!(found, conjunctions, "guard {guard:#x}");
     }
 }

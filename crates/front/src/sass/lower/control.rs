@@ -129,8 +129,8 @@ fn conditional(cx: &mut Cx, d: &Decoded, name: Name, condition: Value, next: i64
     let taken = cx.pred();
     let flag = PredSrc::Reg(Guard { reg: cx.flags.zero, negate: !zero });
     match d.guard {
-        Some((Register::Number(number), negate)) => {
-            let guard = PredSrc::Reg(Guard { reg: cx.predicate(number), negate });
+        Some((register, negate)) if register != Register::Fixed || negate => {
+            let guard = PredSrc::Reg(cx.guard(register, negate));
             cx.push(Sem::PredLogic { op: PredOp::And, dst: taken, a: flag, b: guard });
         }
         _ => cx.set_pred(taken, flag),

@@ -30,8 +30,9 @@ use warpbound_core::program::sem::BarrierKind;
 /// each other through memory.
 const QUANTUM: u64 = 1 << 14;
 
-/// The number of suspensions at mbarrier objects that are ended in a row before the block counts as
-/// deadlocked. In between, no other warp can run and no thread arrives at an object.
+/// The number of times in a row that a suspension at an mbarrier object is ended before the block
+/// counts as deadlocked. Between these times, no other warp can run and no thread arrives at an
+/// object.
 const ENDED_SUSPENSIONS: u32 = 4096;
 
 /// The suspensions that were ended without effect.
@@ -161,8 +162,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Executes the next instructions of a warp, at least one and at most `most`, and returns their
-    /// number; the number is larger than `most` if other warps should get their turn.
+    /// Executes the next instructions of a warp, at least one and at most `most`. Returns their
+    /// number, or [`u64::MAX`] if other warps should get their turn now.
     #[inline]
     fn advance(&mut self, id: usize, most: u64, paths: &mut BlockPaths) -> Result<u64, Fault> {
         let mut done = 0;

@@ -44,7 +44,7 @@ pub(super) fn call(
 }
 
 /// Executes `call %pointer`. Lanes with the same target call it together; the target of the lowest
-/// lane runs first, then that of the lowest lane with another one, and so on. Afterwards all lanes
+/// lane runs first, then that of the lowest remaining lane, and so on. Afterwards all lanes
 /// continue together.
 ///
 /// # Errors

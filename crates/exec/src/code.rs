@@ -216,11 +216,11 @@ pub(super) enum Order {
 pub(super) struct Code {
     /// The instructions by pc.
     pub(super) ops: Vec<Op>,
-    /// The steps of the instructions that take a step, in program order, as far as they do not
+    /// The steps of the instructions that are not folded, in program order, as far as they do not
     /// depend on the execution.
     pub(super) steps: Vec<Step>,
-    /// For each pc, and for the end of the program, the number of instructions before it that take
-    /// a step.
+    /// For each pc, and for the end of the program, the number of instructions before it that are
+    /// not folded.
     pub(super) taken: Vec<u32>,
     /// For each pc, the first instruction from it on that cannot be part of a straight run, or the
     /// end of the program.

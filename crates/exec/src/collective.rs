@@ -183,8 +183,8 @@ pub(super) fn shuffle(mode: ShuffleMode, a: &Lanes, b: &Lanes, c: &Lanes) -> (La
     (value, in_range)
 }
 
-/// Computes `vote`: the mask of lanes in which the result holds is all or none; for `Ballot` it is
-/// the votes.
+/// Computes `vote`: for `Ballot` the votes themselves, otherwise all lanes if the result holds, and
+/// none if it does not.
 pub(super) fn vote(mode: VoteMode, votes: LaneMask, taking_part: LaneMask) -> LaneMask {
     let votes = votes & taking_part;
     let verdict = match mode {

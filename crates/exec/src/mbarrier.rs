@@ -80,8 +80,8 @@ impl Object {
         self.pending as u64 | (self.expected as u64) << 20 | bytes << 40 | (self.phase & 3) << 61 | 1 << 63
     }
 
-    /// Adds the arrivals and bytes of an operation to those of the phase. `number` returns the value
-    /// of an operand.
+    /// Adds the arrivals and bytes of an operation to those of the phase. `number` returns the
+    /// value of an operand.
     ///
     /// # Errors
     /// Returns a message and a hint if a count is beyond the limits of the object or of the phase.
@@ -172,7 +172,8 @@ pub(super) fn execute(
         }
         object.count(barrier.op, number).map_err(fault)?;
         if let (MbarrierOp::CopiesArrive { .. }, Some(detector)) = (barrier.op, &mut context.detector) {
-            // the arrival is that of the copies, so a warp that observes it finds them done
+            // the copies arrive when they are done, so a warp that observes the arrival finds them
+            // done
             detector.commit_copies(warp.id);
             detector.wait_for_copies(warp.id, 0, enabled);
         }

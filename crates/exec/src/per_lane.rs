@@ -209,8 +209,8 @@ fn compare_into(warp: &mut Warp, context: &Context, compare: &Compare, enabled: 
     finish_compare(warp, compare, compare::lanes(compare.cmp, compare.ty, compare.ftz, &a, &b), enabled);
 }
 
-/// Finishes a comparison like [`finish_compare`], for a relation of the lower and one of the upper
-/// halves.
+/// Finishes a comparison of packed halves like [`finish_compare`], given the lanes in which the
+/// relation holds for the lower halves, and those in which it holds for the upper ones.
 fn finish_packed(warp: &mut Warp, compare: &Compare, halves: [LaneMask; 2], enabled: LaneMask) {
     let [low, high] = halves.map(|holds| match compare.combine {
         Some((op, p)) => logic(op, holds, warp.pred(p)),

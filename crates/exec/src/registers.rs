@@ -69,7 +69,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// Returns the row of an input, if inputs follow after `before` other rows.
+    /// Returns the row of an input. The rows of inputs follow after `before` other rows.
     fn row(&mut self, before: usize, input: Input) -> u32 {
         let next = self.list.len();
         let index = *self.known.entry(input).or_insert(next);

@@ -18,8 +18,7 @@ use warpbound_core::program::{Instr, KernelCode, Sem};
 pub(super) enum Executions {
     /// This step.
     Exactly(Step),
-    /// One of these steps, of which there is at least one: the timing is at most that of one of
-    /// them.
+    /// A step whose timing is at most that of some step of this list, which is not empty.
     AtMost(Vec<Step>),
 }
 
@@ -71,7 +70,7 @@ struct Execution<'e, 'a> {
     active: LaneMask,
     /// The lanes that execute it if the warp reaches it.
     sure: LaneMask,
-    /// The active lanes in which the guard may hold, and those in which it holds.
+    /// The active lanes in which the guard may hold, and those in which it certainly holds.
     guard: Holds,
     /// Whether the result depends on time, or on where the warp runs.
     varies: bool,

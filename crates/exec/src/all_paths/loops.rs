@@ -126,8 +126,9 @@ impl Walker<'_, '_> {
         Ok(whole.join.flatten())
     }
 
-    /// Walks an iteration of a loop until the known values of its lanes hold in every iteration,
-    /// from the first of `state` on. Returns the last walk, and the lanes that left the loop in it.
+    /// Walks an iteration of a loop from `state` on, and makes the values unknown that it changes.
+    /// Repeats this until it changes no known value: the known values of `state` then hold at the
+    /// beginning of every iteration. Returns the last walk, and the lanes that left the loop in it.
     fn any_round(
         &mut self,
         state: &mut State,
@@ -161,8 +162,8 @@ impl Walker<'_, '_> {
     }
 
     /// Returns the side of a branch that leaves the loop that is taken as a whole, and the point at
-    /// which the lanes that left wait if they have not reconverged earlier. Returns `None` if the
-    /// branch does not leave the loop.
+    /// which lanes that have left the loop wait, if they do not reconverge earlier. Returns `None`
+    /// if the branch does not leave the loop.
     pub(super) fn leaves_whole(
         &self,
         pc: Pc,
@@ -262,9 +263,9 @@ impl Walker<'_, '_> {
     }
 }
 
-/// Appends the iterations of a loop whose lanes iterate separately: some until they have left, then
-/// others, from the points where they were. However often they diverge, there are no more of these
-/// groups than lanes.
+/// Appends the iterations of a loop whose lanes iterate separately: one group of lanes until it has
+/// left, then another group, from the points where its lanes were. However often lanes diverge,
+/// there are no more groups than lanes.
 fn push_strands(rounds: LoopIterations, lanes: u64, paths: &mut PathSet) {
     let (header, most) = (rounds.header, rounds.most);
     let ways: Vec<PathSet> = rounds.ways_after().cloned().collect();

@@ -10,9 +10,9 @@
 //! Where a branch depends on an unknown value, lanes may be on either side, or on both. Both sides
 //! are walked, each with all lanes that may take it. At the reconvergence point, a lane that may
 //! have come from either side keeps the values that are equal on both. Two sets of lanes describe a
-//! point of the walk: the lanes that may have reached it, and the lanes that certainly have if any
-//! lane has. They determine which sides a warp can take: one of them, or both, the taken side
-//! first.
+//! point of the walk: the lanes that may have reached it, and the lanes that have certainly reached
+//! it if any lane has reached it. They determine which sides a warp can take: one of them, or both,
+//! the taken side first.
 //!
 //! A store to an unknown target loses no further knowledge, because no loaded value is trusted: the
 //! known value of a register was never in memory that is written. (A run that writes to a constant
@@ -61,8 +61,9 @@
 //! The following are errors, and no set of paths is given: calls, branch tables, the reconvergence
 //! instructions of machine code, and barriers that only some paths reach because their guard
 //! depends on unknown data. In loops that are taken as a whole, ends of threads and exits of
-//! several loops at once are errors too. A constant that a launch file sets is unknown like other
-//! data unless the file declares it constant, and local memory is always unknown.
+//! several loops at once are errors too. A variable in constant memory that a launch file sets is
+//! unknown like other data unless the file declares it constant, and local memory is always
+//! unknown.
 
 mod effect;
 mod flow;

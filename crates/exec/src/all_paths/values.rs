@@ -23,12 +23,12 @@ pub(super) struct Values {
     origin: Vec<Option<Pc>>,
 }
 
-/// The lanes in which a condition may hold and those in which it holds.
+/// The lanes in which a condition may hold, and those in which it certainly holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holds {
     /// The lanes in which it may hold.
     pub(super) may: LaneMask,
-    /// The lanes in which it holds.
+    /// The lanes in which it certainly holds.
     pub(super) must: LaneMask,
 }
 

@@ -54,8 +54,8 @@ impl<'a> Walker<'_, 'a> {
         begin: Begin,
         out: &mut Walked,
     ) -> Result<bool, Fault> {
-        // whether the arrival of lanes at this point has been recorded: lanes that reconverge here
-        // were recorded one by one
+        // whether the arrival of lanes at this point has been recorded already: for lanes that
+        // reconverge here, this was done on each of their paths
         let mut entered = begin != Begin::Comes;
         let mut arrived = begin != Begin::Round;
         loop {

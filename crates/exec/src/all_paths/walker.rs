@@ -16,7 +16,7 @@ pub(super) struct Walked {
     pub(super) paths: PathSet,
     /// The lanes that may have ended during the walk.
     pub(super) gone: LaneMask,
-    /// Whether there is such a path; there is none if a loop would exceed its bound.
+    /// Whether a path exists; none does if a loop would exceed its bound.
     pub(super) possible: bool,
 }
 
@@ -54,8 +54,8 @@ pub(super) struct Whole {
     /// The state of the lanes that left.
     pub(super) left: Option<State>,
     pub(super) gone: LaneMask,
-    /// The paths, up to the loop header, of lanes that took the other side of a branch and waited
-    /// until the first ones had left.
+    /// The paths, up to the loop header, of lanes that took one side of a branch and waited until
+    /// the lanes on the other side had left.
     pub(super) starts: Vec<PathSet>,
 }
 

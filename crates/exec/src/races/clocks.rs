@@ -31,13 +31,14 @@ pub(super) struct Clocks {
     /// The epoch of each warp, from 1. It is incremented whenever other warps may become ordered
     /// after the accesses that this warp has made so far.
     own: Clock,
-    /// For each warp, the epoch of every other warp after which its accesses are ordered.
+    /// For each warp and every other one, the last epoch of the other warp whose accesses are
+    /// ordered before those of the warp.
     known: Vec<Clock>,
     /// For each barrier, the joined clocks of the warps that arrived at it.
     gathered: Vec<Clock>,
     /// For each address of an mbarrier object, the joined clocks of the warps that arrived in the
-    /// current phase, and those of earlier phases, which are joined by a warp that observes their
-    /// completion.
+    /// current phase, and those of the warps that arrived in earlier phases. A warp that observes
+    /// the completion of a phase joins the latter.
     objects: HashMap<u64, [Box<Clock>; 2]>,
     /// The last epoch in which each warp accessed a location.
     last: HashMap<(ClockKey, Side), Box<Clock>>,

@@ -9,7 +9,7 @@ use super::{AccessEffect, Region};
 use warpbound_core::base::Pc;
 
 impl RaceDetector {
-    /// Analyses an access to bytes from an address on, of which some may race.
+    /// Analyses an access to the bytes from an address on, some of which may be part of a race.
     #[cold]
     pub(super) fn examine(
         &mut self,
@@ -57,7 +57,8 @@ fn examine(
     let (foreign_reader, foreign_writer) = (foreign(read, Side::Reader), foreign(written, Side::Writer));
     let raced_reader = foreign_reader.then_some(read);
     let raced_writer = foreign_writer.then_some(written);
-    // with clocks, the warp's own accesses may be in an earlier section
+    // with clocks, only a foreign access counts as open: the warp's own accesses may be in an
+    // earlier section
     let open = |cell: Cell, foreign: bool| if clocks.is_some() { foreign } else { cell.is_open() };
     let side = match effect {
         AccessEffect::Reads | AccessEffect::Rewrites => {
@@ -112,8 +113,9 @@ fn racing(
     }
 }
 
-/// Returns the reader to remember after a read, or a write of the value that is there (`special`),
-/// given the one before: whether its section is open, and whether it is foreign.
+/// Returns the reader to remember after a read, or after a write of the value that is already there
+/// (`special`). `read` is the reader before; `open` and `foreign` say whether its section is open,
+/// and whether it is foreign.
 fn last_reader(read: Cell, (open, foreign): (bool, bool), own: Cell, special: bool) -> Cell {
     match (open, foreign) {
         (false, _) if special => own.special(),

@@ -105,7 +105,8 @@ impl RaceDetector {
     }
 
     /// Tracks values that differ from run to run in the values that lanes load and store. Returns
-    /// the effect that the access has in some run.
+    /// the effect of the access: the one in this run, or the one that it may have in another run if
+    /// that is stronger.
     #[inline(never)]
     pub(super) fn vary_span(
         &mut self,
@@ -168,8 +169,8 @@ impl RaceDetector {
         Some((self.varying.as_deref_mut()?, touch, at))
     }
 
-    /// Returns the effect in some run: a value that differs from run to run may differ from the
-    /// stored one.
+    /// Returns the effect of an access, taking other runs into account: a store of a value that
+    /// differs from run to run may change the memory there, even if it does not in this run.
     fn in_some_run(&self, by: Accessor, effect: AccessEffect) -> AccessEffect {
         let varies = self.varying.as_ref().is_some_and(|varying| varying.stores(by.pc));
         if effect == AccessEffect::Rewrites && varies { AccessEffect::Writes } else { effect }

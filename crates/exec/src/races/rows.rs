@@ -60,7 +60,7 @@ impl Row {
         let updated = if commutes { 0 } else { self.updated & words };
         let written = self.written & words;
         if read | written | updated != 0 {
-            // these words were rarely accessed by other warps
+            // it is rare that other warps made these accesses
             let by_others = |marks: u32, warps: u8| marks != 0 && warps != warp;
             if by_others(read, self.reader)
                 || by_others(written, self.writer)

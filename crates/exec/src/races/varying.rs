@@ -110,7 +110,8 @@ pub(super) struct Varying {
     stores: Vec<Option<Origin>>,
     /// For each pc, whether it has loaded a varying value.
     loaded: Vec<bool>,
-    /// The registers in which callers receive results, with those of the function.
+    /// The registers in which callers receive results, each with the register of the function that
+    /// contains the result, if that is known.
     handed_back: Vec<(Option<RegId>, RegId)>,
     calls: bool,
     calls_by_pointer: bool,

@@ -230,8 +230,8 @@ impl SimtStack {
         let call = top.npc;
         top.npc = following(call);
         for &(target, lanes, activation) in groups {
-            // when this function has returned, the frame below it is on top, which is that of
-            // another target of the call
+            // when this function has returned, the frame below it is on top: that of the group
+            // before, if there is one
             self.frames.push(Frame { base: self.entries.len(), call, activation, caller_local });
             self.entries.push(Entry::function_entry(target, lanes));
         }

@@ -14,11 +14,11 @@
 //!
 //! PTX has no such instructions. The decoder's post-dominators replace them: an implicit SSY a
 //! precedes each branch with post-dominator a, and an implicit SYNC precedes a on every way to it.
-//! They take no issue slot. An SSY is omitted where the running region already ends at a, as by a
-//! compiler that puts the PBK of a loop in front of it: otherwise every iteration would push two
-//! entries. Lanes reach the same points in the same order as with [`super::post_dominator`], so the
-//! paths are the same. The stack itself differs: a region is open even if no branch in it diverges,
-//! and lanes that left a loop keep an entry until it is on top.
+//! They take no issue slot. An SSY is omitted where the running region already ends at a: otherwise
+//! every iteration of a loop would push two entries. (A compiler achieves the same by putting the
+//! PBK in front of the loop.) Lanes reach the same points in the same order as with
+//! [`super::post_dominator`], so the paths are the same. The stack itself differs: a region is open
+//! even if no branch in it diverges, and lanes that left a loop keep an entry until it is on top.
 
 use super::{Entry, SimtStack, Within, following};
 use warpbound_core::base::{LaneMask, Pc};

@@ -26,15 +26,16 @@
 //! The paper does not state the latency of its last variant. It calls [`PAPER_LATENCY`] realistic,
 //! and the last column is also reported with that latency ([`BESIDE`] lists all such comparisons).
 //! The paper model has no operand collector and no write-back stages, so that column also contains
-//! their few cycles per dependent instruction; the paper's last variant, an Accel-Sim, kept them.
+//! the few cycles that these take per dependent instruction; the paper's last variant, an
+//! Accel-Sim, kept them.
 //!
 //! On the embedded suite under gto the means are 109.7, 84.8, 99.1, 70.0 and 114.1 %. The paper
-//! reports 111.8, 94.0, 99.8, 91.9 and 234.1 % on Rodinia, on the same side of 100 % in every
-//! column. The sizes of the effects differ with the kernels. With one resident block, as in the
-//! paper, sub-cores have less effect (90.9 % with `--set limits.blocks=1`; `reproduce table2` shows
-//! that run beside the paper's numbers). The last column is far above 100 % only for kernels whose
-//! accesses are not coalesced (two transposes and atomics, 195 to 240 %; no other kernel of the
-//! suite is above 150 %).
+//! reports 111.8, 94.0, 99.8, 91.9 and 234.1 % on Rodinia. In every column, both means are on the
+//! same side of 100 %. The sizes of the effects differ with the kernels. With one resident block,
+//! as in the paper, sub-cores have less effect (90.9 % with `--set limits.blocks=1`; `reproduce
+//! table2` shows that run beside the paper's numbers). The last column is far above 100 % only for
+//! kernels whose accesses are not coalesced (two transposes and atomics, 195 to 240 %; no other
+//! kernel of the suite is above 150 %).
 
 use super::each::{Subject, judge_each, only_run};
 use super::options::RunOptions;

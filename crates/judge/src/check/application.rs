@@ -10,8 +10,8 @@ use warpbound_core::machine::Machine;
 use warpbound_core::program::sequence::{Action, LaunchAction, Sequence};
 use warpbound_sim::PolicySetup;
 
-/// Several kernels in order. The end of a kernel orders all its accesses before the next one, so
-/// that makespans and bounds are added up.
+/// Several kernels in order. All accesses of a kernel come before those of the next one, so that
+/// makespans and bounds are added up.
 #[derive(Clone, Debug)]
 pub enum Application {
     /// Launches over memory that persists between them.

@@ -71,8 +71,8 @@ pub(super) fn check_application<O: Observer>(
     (all.into_iter().map(Runs::finish).collect(), at_end)
 }
 
-/// Is called with the runs, the number of launches that are complete, the memory, and the observer
-/// after every launch.
+/// A function that is called after every launch, with the runs, the number of launches that are
+/// complete, the memory, and the observer.
 type Through<'t, O> = dyn FnMut(&[Runs], u64, Option<&Device>, &O) + 't;
 
 /// The runs of one plan.

@@ -137,8 +137,8 @@ impl ControlCodes {
             let (srcs, dsts) = (instr.srcs.as_slice(), instr.dsts.as_slice());
             for &reg in srcs {
                 self.check_wait(program, warp.writes[reg.index()], (pc, lanes), Hazard::Read, reg);
-                // instructions of variable latency read some of their sources later: stores their
-                // value
+                // instructions of variable latency read some of their sources later, as a store
+                // reads its value
                 let alike = !coded.variable && instr.guard.is_none();
                 if let Some((by, cycle, written)) = warp.fixed[reg.index()]
                     && alike

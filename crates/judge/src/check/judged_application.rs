@@ -1,7 +1,7 @@
-//! The results of an application. Each kernel is simulated and judged. A kernel boundary orders all
-//! accesses, so that makespans and bounds are added up. Copies between kernels take no simulated
-//! time. Each kernel finds caches and DRAM in the state that the machine specifies for the start of
-//! a launch.
+//! The results of an application. Each kernel is simulated and judged. All accesses of a kernel
+//! come before those of the next one, so that makespans and bounds are added up. Copies between
+//! kernels take no simulated time. Each kernel finds caches and DRAM in the state that the machine
+//! specifies for the start of a launch.
 
 use serde::{Deserialize, Serialize};
 

@@ -25,8 +25,8 @@ use warpbound_exec::Options;
 use warpbound_sim::{CarriedState, Engine, PaperMachine, PolicySetup, SimError};
 use warpbound_trace::trace::{Observer, StallReason};
 
-/// The results of a plan, by policy. The results judged before a policy failed are those of its own
-/// run.
+/// The results of a plan, by policy. If a policy failed, its entry contains only those earlier
+/// results that are of its own run.
 pub(super) type Ran = Vec<OfPolicy>;
 
 /// The result of one policy.

@@ -15,8 +15,8 @@ use warpbound_sim::{CarriedState, PolicySetup, SimError, simulate_after};
 use warpbound_trace::trace::{Event, Needs, Observer, StallReason};
 
 /// Does the same as [`super::observe`], with the blocks of a source, on a machine whose caches and
-/// DRAM earlier launches have left in the state `left`; see [`simulate_after`]. At its end the
-/// source knows which dependences on the order of accesses were found.
+/// DRAM earlier launches have left in the state `left`; see [`simulate_after`]. When the run has
+/// ended, the source knows which dependences on the order of accesses were found.
 ///
 /// # Errors
 /// As [`check`](super::check()).
@@ -33,7 +33,7 @@ pub(super) fn observe_source(
     let mut failed = None;
     let mut analyser = analyser(plan, &table);
     let passed_over = Cell::new(false);
-    // a policy with a contract needs no observation
+    // the run is observed only if it is unknown whether the policy is work conserving
     let watched = policy.kind().work_conserving().is_none();
     let early = ResultTimes::new(plan.workload.program(), plan.checks_control_codes());
     let mut observer = ((PassedOver { seen: &passed_over, watched }, early), observer);

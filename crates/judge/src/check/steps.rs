@@ -51,7 +51,8 @@ pub(super) fn copied(mut device: Device, action: &Action) -> Result<Device, Diag
 }
 
 /// Returns the memory before a launch, after executing the earlier launches without timing. If that
-/// is stopped, the memory is in its state at that time, and the launch has no blocks either.
+/// is stopped, the memory is in its state at that time, and the launch itself will not yield any
+/// blocks.
 ///
 /// # Errors
 /// Returns the error of a kernel, with the launch in which it occurred.

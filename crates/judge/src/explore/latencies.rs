@@ -103,7 +103,7 @@ impl System for Latencies<'_> {
     }
 
     fn issue(&self, state: &mut PolicyState, choice: u16) -> Outcome {
-        let warp = self.pick(state).expect("only states with a choice are issued from");
+        let warp = self.pick(state).expect("some instruction can issue in this state");
         let varies = self.intervals[self.model.next_unit(&state.block, warp)].is_some();
         let outcome = self.model.issue(&mut state.block, warp, varies.then_some(choice));
         self.model.forget(&mut state.block);

@@ -4,8 +4,8 @@
 //! give a wrong "worst". The layer is split into shards by hash, so that several threads can fill
 //! it. The numbering of states does not depend on the number of threads.
 //!
-//! Layers can exhaust the memory, so a failed allocation is an error that the search reports and
-//! does not end the process.
+//! Layers can exhaust the memory. A failed allocation is therefore an error that the search
+//! reports; it does not end the process.
 
 use std::collections::TryReserveError;
 

@@ -289,9 +289,10 @@ impl Model {
         waits.iter().map(|&reg| warp.regs[usize::from(reg)]).fold(base, u16::max)
     }
 
-    /// Releases the warps at the barrier if every unfinished warp has arrived. The decision follows
-    /// directly after an issue, so that the next cycle is the earliest possible one. That covers
-    /// "one cycle after the last issue of any warp that finished in this section".
+    /// Releases the warps at the barrier if every unfinished warp has arrived. This is checked
+    /// directly after an issue, so that the next cycle is the earliest possible one for the
+    /// release. That covers the rule "one cycle after the last issue of any warp that finished in
+    /// this section".
     fn release(&self, state: &mut State) {
         let all_there = state.warps.iter().all(|warp| warp.waiting || self.finished(warp));
         if !all_there {

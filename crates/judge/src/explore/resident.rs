@@ -372,9 +372,9 @@ impl Launch {
         waits.iter().map(|&reg| state[slot + SLOT + usize::from(reg)]).fold(base, u16::max)
     }
 
-    /// Releases the warps of a block at the barrier if every unfinished warp has arrived. The
-    /// decision follows directly after an issue, so that the next cycle is the earliest possible
-    /// one.
+    /// Releases the warps of a block at the barrier if every unfinished warp has arrived. This is
+    /// checked directly after an issue, so that the next cycle is the earliest possible one for the
+    /// release.
     fn release(&self, state: &mut State, place: usize) {
         let waiting: Vec<usize> = self
             .warps_of(state, place)

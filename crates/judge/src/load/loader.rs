@@ -126,7 +126,8 @@ impl Loader {
         self.ron_or_embedded(name, None, EmbeddedFolder::Plans)
     }
 
-    /// Finds a machine by embedded name or path; a path is relative to `relative_to`, if that is given.
+    /// Finds a machine by embedded name or path; a path is relative to `relative_to` if that is
+    /// given.
     ///
     /// # Errors
     /// Returns an error if nothing embedded has this name, or if standard input cannot be read.
@@ -134,7 +135,8 @@ impl Loader {
         self.ron_or_embedded(name, relative_to, EmbeddedFolder::Configs)
     }
 
-    /// Finds the file of a schedule to replay; its path is relative to `relative_to`, if that is given.
+    /// Finds the file of a schedule to replay; its path is relative to `relative_to` if that is
+    /// given.
     ///
     /// # Errors
     /// Returns an error if standard input cannot be read.
@@ -145,8 +147,8 @@ impl Loader {
         }
     }
 
-    /// Finds a RON file by its path, relative to `relative_to` if that is given, or an embedded one by
-    /// its name, or standard input.
+    /// Finds a RON file by its path (relative to `relative_to` if that is given), an embedded one
+    /// by its name, or standard input.
     fn ron_or_embedded(
         &self,
         name: &str,
@@ -167,8 +169,8 @@ impl Loader {
     }
 }
 
-/// Finds an embedded file by its name. `hint` makes the hint of the error from the name that is
-/// closest, if one is close, and all names.
+/// Finds an embedded file by its name. `hint` makes the hint of the error; it gets the most similar
+/// name, if one is similar, and all names.
 fn find_embedded(
     folder: EmbeddedFolder,
     name: &str,

@@ -140,7 +140,7 @@ pub fn launches_beside(cubin: &Location) -> Result<Vec<String>, Diagnostics> {
     Ok(found)
 }
 
-/// Adds the file that the option `compiler` selects as a hint to the errors of a module.
+/// Adds a hint to the errors of a module: the file that the option `compiler` selects.
 fn of_compiler(problems: Diagnostics, module: &Location, options: &LaunchOptions) -> Diagnostics {
     let Some(compiler) = &options.compiler else { return problems };
     let hint = format!("the code of the module by `{compiler}` would be in {}", module.shown());

@@ -67,8 +67,8 @@ pub(super) fn workload(
 /// Copies from the host, each with its address and number of bytes.
 type Copies = Vec<(u64, u64)>;
 
-/// Returns the same as [`workload`] after copies from the host: all copies so far, and those since
-/// the previous kernel.
+/// Returns the same as [`workload`] for a kernel that runs after copies from the host. `copies`
+/// contains all copies so far, and separately those since the previous kernel.
 fn after_copies(
     file: &Location,
     options: &LaunchOptions,

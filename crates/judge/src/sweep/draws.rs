@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use warpbound_core::machine::Random;
 
-/// Runs of everything that a plan lists, each with the next number. The number determines
-/// everything that is drawn for the run.
+/// Repeated runs of everything that a plan lists. They have consecutive numbers. The number of a
+/// run determines everything that is drawn for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Draws", deny_unknown_fields)]
 pub struct Draws {

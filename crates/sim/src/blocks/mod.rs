@@ -294,7 +294,7 @@ impl Blocks {
             return;
         }
         // a warp that finishes when a partial barrier releases it may complete a barrier for all
-        // warps whose release time has passed
+        // warps, and the release time of the latter may have passed
         complete.at = complete.at.max(now);
         self.due = self.due.min(complete.at);
         self.releases.push(Pending { cta_slot, complete });

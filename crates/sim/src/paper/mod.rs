@@ -51,7 +51,7 @@ struct Sm<'a> {
     regs: usize,
     /// For each slot and register, the cycle in which its value is available.
     avail: Vec<u64>,
-    /// Whether the policy uses which loads are from global memory.
+    /// Whether the policy needs to know which loads are from global memory.
     tracks_global: bool,
     /// For each slot and register, the cycle in which its value is available if such a load wrote
     /// it, else 0. It is empty unless the policy uses this.

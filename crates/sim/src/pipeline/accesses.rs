@@ -42,7 +42,7 @@ impl SmAccess for UnitContext<'_, '_> {
             collector.write(bank, self.now);
             flight.unwritten &= flight.unwritten - 1;
         }
-        // the next transaction writes them again
+        // the write-back of the next transaction writes them again
         flight.unwritten = instr.all_writes;
         true
     }

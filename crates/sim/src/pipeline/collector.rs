@@ -70,8 +70,9 @@ pub(super) struct Collector {
     /// The collector units that are free, and the sub-cores that have a free one, as masks.
     free: u64,
     roomy: u32,
-    /// The collector units that wait for operands, as a mask; and, by step modulo the length, those
-    /// to look at in that step, because their last operand is read then unless a write delays it.
+    /// The collector units that wait for operands, as a mask. Also, for each step modulo the
+    /// length, the collector units to look at in that step: their last operand is read then, unless
+    /// a write delays it.
     reading: u64,
     due: [u64; MOST],
     /// For each output latch entry, the collector units whose operands are read and that go there.
@@ -79,7 +80,7 @@ pub(super) struct Collector {
     /// Those among them whose output latch entry is free.
     ready: u64,
     /// Whether an instruction was added or has left since the last attempt to admit instructions
-    /// that admitted none.
+    /// that was unsuccessful.
     changed: bool,
     /// The sub-cores from which an instruction has entered since the last call of `entered`, as a
     /// mask.

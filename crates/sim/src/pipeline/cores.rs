@@ -191,7 +191,7 @@ impl Job<'_> {
     }
 }
 
-/// The number of requests waiting in memory from which on the worker pool helps.
+/// The worker pool helps if at least this number of requests wait in memory.
 const CREW_LOAD: usize = 400;
 
 /// A pool of worker threads that take SMs and parts of memory from a queue and return them.

@@ -99,7 +99,7 @@ impl Sm<'_> {
         let Some(collector) = &self.collector else { return u64::MAX };
         let (next, load_store) = (self.now + 1, LatchEntries::of_unit(self.code.load_store));
         let units = collector.collected().without(load_store).map(|place| {
-            // a unit that is free already lacks a result bus
+            // if the unit is already free, the instruction waits for a result bus
             self.units.free_from(self.code.instance(place)).saturating_sub(1).max(next)
         });
         let access = !collector.collected().among(load_store).is_empty()

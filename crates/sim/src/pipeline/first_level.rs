@@ -117,7 +117,7 @@ impl FirstLevel {
             return LookedUp::Refused;
         }
         bank.pop_front();
-        // the transactions behind it can have moved up to it at most
+        // the transaction behind it reaches the end of the bank in the next cycle at the earliest
         if let Some(next) = bank.front_mut() {
             next.0 = next.0.max(now + 1);
             self.due_at = self.due_at.min(next.0);

@@ -169,7 +169,8 @@ pub(super) struct Gpu<'a> {
     pub listening: bool,
     /// The counter values of memory in the last sample, if an observer requests samples.
     pub told: Option<Told>,
-    /// Whether there may be both a block and room for it. If not, there is none until a block ends.
+    /// Whether there may be both a block and room for it. If there are not, this does not change
+    /// until a block ends.
     pub may_place: bool,
     /// The SM that got a block last.
     last_served: usize,
@@ -294,8 +295,9 @@ impl<'a> Gpu<'a> {
         Ok(Some(next))
     }
 
-    /// Goes to the next cycle in which something happens, where `next` is that of the SMs. Before,
-    /// the present cycle is the one after the last simulated one.
+    /// Goes to the next cycle in which something happens; `next` is the next cycle in which
+    /// something happens on an SM. When this is called, the present cycle is the one after the last
+    /// simulated one.
     #[inline]
     fn advance(&mut self, next: u64, observer: &mut dyn Observer) -> Result<(), RunError> {
         let first = self.maker.pipeline.launch.first;

@@ -236,7 +236,7 @@ impl Schedulers {
         Some(Change { ended, reason, warps })
     }
 
-    /// Records that there was no instruction before this cycle.
+    /// Records that no sub-core had an instruction before this cycle.
     pub fn drain_until(&mut self, now: u64) {
         let idle = (now > 0).then_some(Idling { from: 0, reason: StallReason::Drain });
         self.subs.iter_mut().take(self.count).for_each(|sub| sub.idle = idle);

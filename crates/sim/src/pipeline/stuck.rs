@@ -9,8 +9,8 @@ use super::Sm;
 use super::latch_entry::LatchEntries;
 
 impl Sm<'_> {
-    /// Returns whether every cycle after one in which nothing happened repeats it, until an event
-    /// is due or comes from outside.
+    /// Returns, after a cycle in which nothing happened, whether every later cycle repeats it until
+    /// an event is due or comes from outside.
     pub(super) fn is_stuck(&self) -> bool {
         let load_store = LatchEntries::of_unit(self.code.load_store);
         // samples include the refusals of each cycle

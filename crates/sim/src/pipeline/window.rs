@@ -19,7 +19,7 @@ use warpbound_trace::trace::Observer;
 /// The number of cycles of the shortest window and of the longest one.
 const SHORTEST: u64 = 8;
 const LONGEST: u64 = 1024;
-/// The number of SMs continuing after the end of a block from which on the worker pool helps.
+/// The worker pool helps if at least this number of SMs continue after the end of a block.
 const CREW: usize = 8;
 
 impl Gpu<'_> {

@@ -7,8 +7,9 @@
 //! in the code measures. Betts and Donaldson, "Estimating the WCET of GPU-Accelerated Applications
 //! using Hybrid Analysis", ECRTS 2013, account for interference with such measurements.
 //!
-//! The end of a warp is known when its last instruction issues, which is earlier. It is held back
-//! until the time of its SM has reached it, so that the reports of an SM are sorted by time.
+//! The end of a warp is known earlier, when the warp's last instruction issues. The report of the
+//! end is held back until the SM has reached that time, so that the reports of an SM are sorted by
+//! time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

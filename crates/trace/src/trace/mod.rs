@@ -43,7 +43,8 @@ use warpbound_core::path::Step;
 /// Events are emitted in the order of the cycles in which they were *decided*: an instruction when
 /// it issues, although its `done` is later; a warp when its last instruction has issued.
 ///
-/// An observer has no method with a default, so that one that passes events on cannot lose any.
+/// No method of an observer has a default implementation, so that an observer that passes events on
+/// to another one cannot lose any.
 pub trait Observer {
     /// Returns what the observer needs. It does not change during a run.
     fn needs(&self) -> Needs;

@@ -158,8 +158,8 @@ struct Slot {
     released: Option<u32>,
     /// The last writer of each register.
     writers: Vec<u32>,
-    /// The signal that makes each register that represents a barrier of control codes available.
-    /// Empty if there are none.
+    /// For each register that represents a barrier of control codes, the signal that makes it
+    /// available. Empty if there are no such registers.
     signals: Vec<Signal>,
 }
 

@@ -28,8 +28,9 @@ pub struct Ins {
     /// The number of instructions of the warp's section from here on, including this one.
     pub left: u32,
     /// The number of instructions from here on up to the next long wait, including this one; all
-    /// remaining ones if there is no long wait. A wait is long if it takes half as many cycles as
-    /// the longest one of the warp's section when the warp runs alone.
+    /// remaining ones if there is no long wait. A wait is long if it takes at least half as many
+    /// cycles as the longest one of the warp's section when the warp runs alone (rounded down), and
+    /// at least `LEAST_WAIT`.
     pub to_wait: u32,
 }
 
@@ -112,9 +113,11 @@ struct OneWarp<'t> {
     steps: Vec<Step>,
     waits: Vec<usize>,
     writes: Vec<usize>,
-    /// For each register, when it is available, or the length of the path that continues from then.
+    /// For each register, the time at which it is available or, in a pass backwards, the length of
+    /// the longest path from that time to the end of the section.
     regs: Vec<u64>,
-    /// For each unit, when it is free, or the length of the path that continues from a start on it.
+    /// For each unit, the time at which it is free or, in a pass backwards, the length of the
+    /// longest path from a start on it to the end of the section.
     units: Vec<u64>,
     /// For each instruction, the number of cycles that it waits for registers if the warp is alone.
     gaps: Vec<u64>,
@@ -180,8 +183,8 @@ impl<'t> OneWarp<'t> {
             self.read_registers(step);
             let unit = op.unit.index();
             let total = op.init.get() + op.lat.get();
-            // the path from the start leads to the next instruction on the unit, or to an
-            // instruction that waits for the result
+            // from the start of the instruction, the path leads to the next instruction on the
+            // unit, or to an instruction that waits for the result
             let of_result = self.writes.iter().map(|&reg| total + self.regs[reg]).fold(total, u64::max);
             let of_start = of_result.max(op.init.get() + self.units[unit]);
             for &reg in &self.writes {

@@ -30,18 +30,18 @@
 //! 2. *Exploration* of all schedules, if the number of positions indicates that it may succeed. If
 //!    it does, that is the result.
 //! 3. *Rules* (`rules.rs`): a victim, which issues only if no other warp is ready, or loses among
-//!    equals; an order of preference while it is ready, and one while it waits. For the warp that
-//!    takes longest alone all pairs of orders are tried; then for the best pair of each section
-//!    every other victim.
+//!    equals; an order of preference while it is ready, and one while it waits. First the victim is
+//!    the warp that takes longest alone, and all pairs of orders are tried. Then every other victim
+//!    is tried with the best pair of each section.
 //! 4. *Climbing* (`climb.rs`): from the longest schedule, changes of the cycles at which
 //!    instructions issue, in several walks side by side whose results are combined from time to
 //!    time.
 //!
-//! On the 89 launches of the suite the longest of the policies adds up to 516207 cycles, rules
-//! reach 535071, and 2000 evaluations per block with climbing reach 536496, without exploration. On
-//! launches that can be explored the search alone comes within 0.3 % of the worst case (`pchase`
-//! 6905 of 6926, `gemv_rows` 15386 of 15399, `fft_radix4` 1798 of 1802, `gauss_back` 19850 of
-//! 19851, `align` 7620).
+//! On the 89 launches of the suite, the longest makespans under the policies add up to 516207
+//! cycles, rules reach 535071, and 2000 evaluations per block with climbing reach 536496, without
+//! exploration. On launches that can be explored the search alone comes within 0.3 % of the worst
+//! case (`pchase` 6905 of 6926, `gemv_rows` 15386 of 15399, `fft_radix4` 1798 of 1802, `gauss_back`
+//! 19850 of 19851, `align` 7620).
 //!
 //! # Where slack comes from
 //! GUB, IWB and SWB charge two effects in full; `tests.rs` demonstrates both with blocks of a few
@@ -52,11 +52,11 @@
 //!   the release waits only for the barrier instructions: a store of 200 cycles before each of k
 //!   barriers costs these bounds about 200 k cycles more than any schedule takes.
 //!   [`Lwb`](warpbound_bound::Lwb), which counts a section from when those before have settled,
-//!   does not charge them. A result that is waited for at the end of the next section still counts
-//!   from its beginning.
+//!   does not charge them. Even if a result is waited for only at the end of the next section, that
+//!   section is counted from when the result is available.
 //! * *Short waits.* A chain of dependent instructions leaves issue slots between them, which other
-//!   warps use, and must use. Credits ([`Lwb`](warpbound_bound::Lwb)) are given only for the
-//!   longest latency of the program.
+//!   warps use; a work-conserving policy cannot leave these slots empty while a warp is ready.
+//!   Credits ([`Lwb`](warpbound_bound::Lwb)) are given only for the longest latency of the program.
 //!
 //! The same block, budget and seed give the same result on any number of threads.
 

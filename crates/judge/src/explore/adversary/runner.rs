@@ -47,8 +47,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Runs a plan. Returns `None` if the engine cannot run the block to its end, which does not
-    /// concern the schedule.
+    /// Runs a plan. Returns `None` if the engine cannot run the block to its end. The reason is
+    /// never the schedule.
     pub fn run(&mut self, plan: Plan) -> Option<Run> {
         let follower = |issue_times| Follower::new(self.facts, plan, issue_times);
         let mut followers: Vec<Follower> = self.issue_times.drain(..).map(follower).collect();

@@ -53,17 +53,18 @@
 //!    (1). For k > 2: by induction they are in k-1 or later by then; those in k-1 do not request
 //!    memory, by fairness, so they request the CUDA that ends k-1 and execute it in a.
 //! 5. If the memory slot is idle in a cycle t+1 > 1, some warp has finished (W >= 2), so by (4) the
-//!    last one is in repetition r (for r = 1 there is no other): what it requests is its last CUDA.
-//!    The STORE follows. So the slot is idle in cycle 1 and in at most one cycle after it. QED.
+//!    last one is in repetition r (for r = 1 there is no other repetition) and requests its last
+//!    CUDA. The STORE follows. So the slot is idle in cycle 1 and in at most one cycle after it.
+//!    QED.
 //!
 //! *The bound is attained* by the schedules of figures 3(a), 4 and 5: warp after warp within each
 //! repetition.
 //!
-//! *Without the fairness rule* (1) and (2) still hold. The cycles in which the slot is idle after
-//! the first are CUDAs that end a repetition of the same single warp (the last one), at most r, so
-//! the finishing time is at most `W*(2r+1) + r + 1`. In every configuration that was searched (1 to
-//! 8 warps, r up to 6) one warp and three or more attain it; for two warps the worst case is
-//! `4r + 4 + (r-1)/2`, rounded down.
+//! *Without the fairness rule* (1) and (2) still hold. After cycle 1, the slot is idle only in
+//! cycles in which the last warp, the same one each time, executes a CUDA that ends a repetition.
+//! There are at most r such cycles, so the finishing time is at most `W*(2r+1) + r + 1`. In every
+//! configuration that was searched (1 to 8 warps, r up to 6) one warp and three or more attain it;
+//! for two warps the worst case is `4r + 4 + (r-1)/2`, rounded down.
 //!
 //! The tests compare all three formulas with the exhaustive table.
 

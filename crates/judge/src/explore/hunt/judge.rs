@@ -102,8 +102,8 @@ pub struct Judge {
     bound: Box<dyn Bound>,
     /// The largest number of states of a layer that are followed.
     beam: usize,
-    /// One machine per number of sub-cores, at index count - 1. The engine reads from them settings
-    /// that the paper's policies do not need.
+    /// One machine per number of sub-cores, at index count - 1. They supply settings that the
+    /// engine reads, but that the paper's policies do not need.
     machines: Vec<Machine>,
     subject: Subject,
     evaluator: Evaluator,

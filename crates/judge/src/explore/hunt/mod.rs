@@ -59,9 +59,9 @@ pub struct Hunt {
 const BEAM: usize = 20_000;
 
 impl Hunt {
-    /// Creates a hunt with the default sizes. If `published` is set, violations of the published
-    /// bound are found most quickly at these sizes. Otherwise the blocks are tiny and may have
-    /// barriers; a million of them are explored in seconds.
+    /// Creates a hunt with the default sizes. If `published` is set, these are the sizes at which
+    /// violations of the published bound are found most quickly. Otherwise the blocks are tiny and
+    /// may have barriers; a million of them are explored in seconds.
     pub fn usual(setting: Setting, published: bool, seed: u64, jobs: usize) -> Self {
         let identical = setting == Setting::Identical;
         let (instructions, init) = match &setting {

@@ -100,8 +100,8 @@ fn fewer_instructions(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -
 }
 
 /// Removes one instruction together with another change that is only effective in combination: the
-/// removal of a second instruction, or a change of an initiation interval, but not beyond the
-/// longest one.
+/// removal of a second instruction, or a change of an initiation interval. The new interval is at
+/// most the longest one of the instance.
 fn fewer_instructions_and_more(from: &Instance, take: &mut dyn FnMut(Instance) -> bool) -> bool {
     let longest = from.units.iter().map(|unit| unit.init).max().unwrap_or(1);
     for code in 0..from.codes.len() {

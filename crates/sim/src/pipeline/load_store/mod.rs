@@ -189,7 +189,7 @@ impl LoadStore {
         }
     }
 
-    /// Returns whether nothing in the unit can move before the passing of time or an event from
+    /// Returns whether nothing in the unit can move until time passes or an event comes from
     /// outside.
     pub fn is_stuck(&self) -> bool {
         self.writing.is_none()
@@ -414,8 +414,8 @@ fn waiting(token: Token) -> FlightId {
     flight.into()
 }
 
-/// Returns the instruction of a load transaction whose data has arrived in a cache, and that it is
-/// not an atomic.
+/// Returns the instruction of a load transaction whose data has arrived in a cache, and `false`,
+/// because the instruction is not an atomic.
 fn waits(request: Request) -> (FlightId, bool) {
     (waiting(request.token), false)
 }

@@ -21,8 +21,9 @@ impl Warps<'_> {
         }
     }
 
-    /// Reserves and returns the registers that an instruction writes, like [`Self::reserve`], for
-    /// one that [writes simply](Instr::writes_simply) if warps [are plain](Self::are_plain).
+    /// Reserves the registers that an instruction writes, like [`Self::reserve`], and returns them.
+    /// The instruction must [write simply](Instr::writes_simply), and warps must [be
+    /// plain](Self::are_plain).
     #[inline(always)]
     pub fn reserve_simply(&mut self, slot: usize, instr: &Instr) -> SlotRegs {
         let writes = self.scoreboard.of_slot(slot, instr.writes);

@@ -99,7 +99,7 @@ pub(super) struct Warps<'a> {
     /// The warps whose next instruction waits for global memory, if the policy uses this.
     global: WarpMask,
     /// Whether nothing but registers and fences keeps an instruction from issuing, and the policy
-    /// does not use what it waits for.
+    /// does not need to know which warps wait for global memory.
     only_registers: bool,
     /// The warps whose next instruction has no hazard.
     clear: WarpMask,
@@ -112,8 +112,8 @@ pub(super) struct Warps<'a> {
 }
 
 impl<'a> Warps<'a> {
-    /// Creates this many slots. `tracks_global` says whether the policy uses which warps wait for
-    /// global memory.
+    /// Creates this many slots. `tracks_global` says whether the policy needs to know which warps
+    /// wait for global memory.
     pub fn new(code: &'a Code<'a>, slots: usize, tracks_global: bool) -> Self {
         let barriers = code.table.barriers();
         Self {
@@ -134,8 +134,8 @@ impl<'a> Warps<'a> {
     }
 
     /// Returns whether nothing but registers and fences keeps an instruction from issuing, the
-    /// policy does not use what it waits for, and no two instructions in flight can write the same
-    /// register.
+    /// policy does not need to know which warps wait for global memory, and no two instructions in
+    /// flight can write the same register.
     #[inline(always)]
     pub fn are_plain(&self) -> bool {
         self.only_registers && self.scoreboard.is_plain()

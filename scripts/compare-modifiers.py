@@ -2,9 +2,9 @@
 """Compares every modifier bit of isa/pascal.ron with NVIDIA's disassembler.
 
 The script also makes the table of docs/machine-code.md. It makes a word with neutral operands from
-each form of the table of encodings. From this word it makes further ones: with each bit flipped,
-with each pair of bits outside of registers and numbers flipped, with each value of each choice, and
-random ones. The result for each word is one of these:
+each form of the table of encodings. From this word it makes further ones: with each bit flipped;
+with each pair of bits flipped, except the bits of registers and numbers; with each value of each
+choice; and random ones. The result for each word is one of these:
 
   equal    both disassemblers print the same text
   refused  NVIDIA's disassembler prints a text, and warpbound refuses the word
@@ -12,10 +12,10 @@ random ones. The result for each word is one of these:
   neither  both refuse the word
   DIFFERS  warpbound prints a text that differs from that of NVIDIA's disassembler, or a word that the latter refuses
 
---write writes tests/data/sass/modifiers.txt: the words of single bits and single choices for which
-the text of NVIDIA's disassembler changes, with this text. A test compares the text of warpbound
-with it. The disassembler is part of the Python package triton (3.4.0); NVDISASM names another one.
-warpbound is target/release/warpbound; WARPBOUND names another one.
+--write writes tests/data/sass/modifiers.txt: the words in which a single bit or choice is changed,
+if the text of NVIDIA's disassembler then changes, with this text. A test compares the text of
+warpbound with it. The disassembler is part of the Python package triton (3.4.0); NVDISASM names
+another one. warpbound is target/release/warpbound; WARPBOUND names another one.
 """
 
 import argparse

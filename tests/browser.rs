@@ -221,8 +221,8 @@ fn a_timeline_shows_the_schedule_and_moves() {
     let marked = browser.text("return document.querySelector('#code .hover').textContent");
     assert!(marked.contains("f1 r2"), "{marked}");
     browser.screenshot(&picture("fig3-hover.png"));
-    // the end of the run is determined by the latency of its last instruction, from the end of its
-    // initiation in 13
+    // the last part of the path is the latency of the last instruction, which begins in cycle 13,
+    // when its initiation has ended
     let lane = browser.number(
         "const layout = Timeline.state.layout, box = document.getElementById('canvas').getBoundingClientRect();
          return box.top + layout.ruler + layout.items.find((one) => one.kind === 'path').y - Timeline.view.top + 5",

@@ -2,8 +2,9 @@
 //!
 //! * The crates depend on each other as the guide in `src/lib.rs` shows. Cargo enforces what the
 //!   `Cargo.toml` of each crate says; this test compares these files with the guide's rows.
-//! * The modules at the top of a crate may only use those of lower rows, or further to the right in
-//!   their own. The test reads every `crate::module` that a file names, outside comments.
+//! * The modules at the top of a crate may only use modules of lower rows, and those further to the
+//!   right in their own row. The test reads every `crate::module` that a file names, outside
+//!   comments.
 //! * Dependences within a folder have one direction, too: its files and folders use each other
 //!   without a cycle.
 //! * The repository is self-contained: no file names a page that a reader does not have.

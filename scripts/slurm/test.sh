@@ -4,8 +4,8 @@
 # munge of Debian or Ubuntu.
 #
 # A sweep in shards, of which one is killed by SIGKILL and one requeued in the middle, must give the
-# bytes of a sweep in one process. Shards that are incomplete must not be merged, violated bounds
-# and failed points must be.
+# bytes of a sweep in one process. Incomplete shards must not be merged. Shards with violated bounds
+# or failed points must be merged.
 #
 # usage: [WARPBOUND=/path/to/warpbound] test.sh [--keep]    exits with 0 if every check succeeds
 set -euo pipefail
@@ -87,7 +87,7 @@ start_slurm() {
     for ((port = 26817; port < 27817 && ${#ports[@]} < 2; port++)); do
         (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || ports+=("$port")
     done
-    # as many cores as shards, whatever the machine has: its node is `here`
+    # the only node, `here`, has as many cores as there are shards, whatever the machine has
     cat >"$SLURM_CONF" <<END
 ClusterName=warpbound-test
 SlurmctldHost=$(hostname)(127.0.0.1)

@@ -114,7 +114,8 @@ fn launches_come_back_with_their_cycles() {
     // the paper's platform, bank conflicts, a complete SM with caches, a load/store unit and
     // constants, dual issue
     let mut machines = ["ecrts25-orin", "ecrts25-orin-banks", "accelsim-sm1", "turing-tu102"].map(machine);
-    // a trace does not record that nothing follows the last instruction of a file
+    // a trace does not record which instruction is the last one of its file, where fetching could
+    // stop
     machines[2] = shipped::machine_with("accelsim-sm1", &["pipeline.front_end.stops_at_end=false"]);
     let (mut same, mut refused) = (0, Vec::new());
     // in the default run each launch runs on one of the machines

@@ -94,8 +94,8 @@ fn iwb_holds_with_short_queues_too() {
     let short = |seed| random_kernel(seed, &Shape { queues: 3, ..CODES });
     let (runs, exceeded, lowered) = tally(0..2_000, short, &[&Iwb]);
     assert!(exceeded == 0 && runs > 10_000 && lowered > 20, "{runs} {exceeded} {lowered}");
-    // an instruction that does not start does not issue, as on the machines that follow control
-    // codes
+    // without queues, an instruction issues only if it can start at once, as on the machines that
+    // follow control codes
     let none = |seed| {
         let shape = Shape { pipeline: true, ..CODES };
         let text = machine_text(seed, &shape).replace("Pipeline()", "Pipeline(queue: 0)");

@@ -95,7 +95,8 @@ fn credits_are_those_of_the_definition() {
             for (warp, &value) in section.iter().enumerate() {
                 let credit = credits[index][warp];
                 let expected = swb[index][warp].min(iwb[index][warp] - credit);
-                // only the definition covers what is in flight at the release
+                // in later sections the definition takes registers of earlier sections as
+                // available, so that it may give more credits
                 assert!(
                     if index == 0 { value == expected } else { value >= expected },
                     "seed {seed}: {value} {expected}"
@@ -161,8 +162,8 @@ fn hand_computed_values() {
     let short = kernel(&machine_text(&[("f", 1, 2)], ""), &texts(&["f r0; f _, r0", "f _"]));
     assert_eq!((value(&short, &Iwb), value(&short, &Lwb), worst(&short)), (7, 7, Some(7)));
     // a unit with a queue anywhere in the program: V = 3 + 3, so that 10 - 6 remain, for three
-    // others; the largest is that of the last warp, 13 + 6 slots; with queues of 3 * 3 of each warp
-    // V is 21, and nothing remains
+    // others; the largest is that of the last warp, 13 + 6 slots; in the second kernel each of the
+    // two warps can queue 3 * 3, so that V is 21 and nothing remains
     let queue = |codes: &[&str]| kernel(&machine_text(&units, ""), &texts(codes));
     let plain = queue(&[load, load, load, "m r0; q _, r0"]);
     assert_eq!((value(&plain, &Iwb), value(&plain, &Lwb)), (19, 16));

@@ -124,8 +124,9 @@ fn formula_by_hand_on_sub_cores() {
     assert_eq!(rbb(&table, &launch.blocks, 2, 1), 10);
 }
 
-/// The work of a block that a chain can count a second time: not the work that delays every
-/// sub-core, and the work of each sub-core once.
+/// The work of a block that a chain can count a second time: the work of each sub-core on private
+/// units, except the sub-core with the most. Work on shared units delays every sub-core and counts
+/// once.
 #[test]
 fn repeats_by_hand() {
     // on private units 5 of sub-core 0, 2 + 1 of sub-core 1, 4 of sub-core 2; on s, which is
@@ -319,8 +320,8 @@ fn ping_pong(times: usize) -> (RandomLaunch, TimingTable) {
     micro(&(warp("a", "b") + &warp("b", "a")).repeat(times), &units, "")
 }
 
-/// D_b in place of H_b, in the formula for more blocks than CTA slots, gives 6416 for both blocks
-/// together under lrr.
+/// With D_b in place of H_b, the formula for more blocks than CTA slots would give 6416 for both
+/// blocks together, which take 8417 under lrr.
 #[test]
 fn peaks_and_not_surpluses_are_shared() {
     let (launch, table) = ping_pong(1);

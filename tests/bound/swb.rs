@@ -79,7 +79,7 @@ fn runs_are_cut_where_something_may_be_in_flight() {
     assert_eq!(backlogs(&units, "a r0; a _; a _; bar; a _; a _, r0").0, 1);
     assert_eq!(backlogs(&units, "f r0; a _, r0; bar; a _; a _, r0").0, 1);
     assert_eq!(backlogs(&units, "f r0; bar; a _; bar; a _; a _, r0").0, 2);
-    // units outside of the query do not count
+    // only the units that the argument selects count
     let block = kernel(&machine_text(&units, ""), &texts(&["f _; g _"]));
     let analysis = analyse_block(&block.table, &block.paths);
     let runs = analysis.sections[0].runs(WarpId::new(0));

@@ -82,8 +82,8 @@ fn every_column_shows_the_mechanism_that_it_names() {
 
 #[test]
 fn the_paper_model_has_the_measured_latency() {
-    // a lone load is one dependent issue away from its reader: its latency with the no-cache memory
-    // is that of the paper model
+    // the latency of a lone load, up to the issue of the instruction that reads it, is the same
+    // with the no-cache memory and in the paper model
     let report = json(&[]);
     let latency = report["load_latency"].as_u64().unwrap();
     let paper = numbers(&report["kernels"][2]["cycles"])[5];

@@ -38,7 +38,8 @@ fn pascal_tables_1_and_2_in_full() {
     let mut values = [0, 0];
     for (table, mask, counts) in tables() {
         for (bits, expected) in [32, 64, 128].into_iter().zip(counts) {
-            // consecutive accesses, or every lane in a row of its own of the same banks
+            // table I: consecutive addresses; table II: a distance at which all lanes use the same
+            // banks
             let stride = if table == "I" { bits / 8 } else { 128 };
             let (transactions, cycles) = access(&machine, bits, mask, |lane| lane * stride);
             assert_eq!(transactions, expected, "table {table}, mask {mask:08X}, {bits} bits");

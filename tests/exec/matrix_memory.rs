@@ -109,7 +109,7 @@ fn stored_rows_come_back_and_transposition_is_its_own_inverse() {
         // the first was stored transposed and loaded transposed; the second was transposed once
         // more
         assert_eq!(got[..2], [straight(0), turned(1)], "lane {lane}");
-        // the earlier contents: the first 64 elements beyond 512 hold no stored matrix
+        // matrices that are stored and loaded without transposition are those of the registers
         assert_eq!(got[4..], [straight(0), turned(1), straight(2), straight(3)], "lane {lane}");
     }
 }
@@ -134,7 +134,8 @@ fn rows_conflict_where_they_share_banks() {
     for row in [(|lane| 8 * lane) as fn(u32) -> u32, |lane| 40 * lane] {
         for trans in [false, true] {
             assert_eq!(extra(load_rows(4, trans, false, row), BankRule::Pascal), 0);
-            // one transaction for each matrix; under this rule all widths begin with one
+            // one transaction for each matrix; under these rules all except one are extra, whatever
+            // the width
             assert_eq!(extra(load_rows(4, trans, false, row), BankRule::Turing), 3);
             assert_eq!(extra(load_rows(2, trans, false, row), BankRule::Words), 1);
         }
@@ -165,9 +166,10 @@ fn wmma_loads_conflict_as_the_accesses_they_are_made_of() {
     // a register of all lanes: 8 rows, 16 bytes of each. 32 bytes apart two rows share banks, in
     // each of the four registers; 48 bytes apart none do; 256 bytes apart all eight do
     assert_eq!([of("row", 16), of("row", 24), of("row", 128)], [4, 0, 4 * 7]);
-    // by columns each element of a register is a separate access, eight in all, of which four are
-    // what one access of 16 bytes takes: every other column, 16 bytes of each. With columns 32
-    // bytes apart, the third is in the banks of the first; 48 bytes apart all four are in others
+    // by columns each element of a register is a separate access, eight in all. Four of them are
+    // not extra, because one access of 16 bytes takes as many. Each accesses 16 bytes of every
+    // other column. With columns 32 bytes apart, the third of these is in the banks of the first;
+    // 48 bytes apart all four are in different banks
     assert_eq!([of("col", 16), of("col", 24)], [8 * 2 - 4, 8 - 4]);
     // half of the registers repeat the others, without an access
     let words = load_a("row", 16).ok().words(0);

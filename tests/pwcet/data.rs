@@ -61,8 +61,8 @@ impl Source {
     }
 }
 
-/// Returns how often an event of this probability occurs in `n` tries, except once in a thousand
-/// times: normal limits with the continuity correction of a half.
+/// Returns a range that contains the number of events of this probability in `n` tries, except once
+/// in a thousand times: normal limits with the continuity correction of a half.
 pub fn binomial(n: usize, probability: f64) -> std::ops::RangeInclusive<usize> {
     let mean = n as f64 * probability;
     let half = 3.29 * (mean * (1.0 - probability)).sqrt() + 0.5;

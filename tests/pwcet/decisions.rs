@@ -53,7 +53,7 @@ fn independent_times_are_reliable_and_their_quantiles_near() {
     let ninth = analysis.pwcet.points.iter().find(|point| point.probability == Probability::decade(9));
     let ninth = ninth.expect("asked for").time;
     assert!((a.best - (ninth - a.maximum) / ninth).abs() < 1e-12);
-    // a tail that differs in more than the scale would be exponential
+    // an exponential tail is rejected, and its time at 10^-9 would be longer
     assert!(analysis.tail.exponential.p_value < 0.01 && a.exponential > a.best);
 }
 

@@ -40,8 +40,8 @@ fn series_are_short_and_show_what_is_known() {
         analysis.autocorrelation.correlations.len(),
     ];
     assert!(lengths.iter().all(|length| (20..=200).contains(length)), "{lengths:?}");
-    // all thresholds are of the same distribution: mean excess is (alpha + xi u) / (1 - xi), and xi
-    // is xi; most bands contain it, but adjacent ones share points
+    // above every threshold u, counted from 1000, xi is the same and the mean excess is (alpha + xi
+    // u) / (1 - xi); most bands contain the true value, but adjacent bands share points
     let mean = |u: f64| (TRUTH.alpha + TRUTH.xi * (u - 1000.0)) / (1.0 - TRUTH.xi);
     assert!(held(&plots.mean_residual_life, mean) > 0.8);
     assert!(held(&plots.xi_stability, |_| TRUTH.xi) > 0.8);

@@ -140,7 +140,7 @@ fn bootstrap_p_values_reject_as_often_as_they_say_and_agree_with_the_table() {
     for rejected in [ks, ad, table] {
         assert!(limits.contains(&rejected), "{ks} {ad} {table} {limits:?}");
     }
-    // 199 replicates are off by 0.035 at most, in the middle
+    // the standard error of a p-value from 199 replicates is largest near 1/2, where it is 0.035
     assert!(apart / (repeats as f64) < 0.03, "{apart}");
 }
 
@@ -241,8 +241,8 @@ fn the_extremal_index_of_a_moving_maximum_is_known() {
             thetas.push(index.theta);
             runs.push(exceedances.runs(5).theta);
         }
-        // at this height large values still coincide by chance: 5 * 0.03 of them for the runs
-        // estimator
+        // 3 percent of the values are above the threshold, so that some follow each other by
+        // chance: for the runs estimator, about 5 * 0.03 of them
         let (mean, _) = mean_and_error(&thetas);
         assert!((mean - theta).abs() < 0.06, "{a}: {mean}");
         let (mean, _) = mean_and_error(&runs);
@@ -275,8 +275,8 @@ fn an_autoregressive_series_has_its_correlations_and_the_tail_of_a_normal_variab
     // than in clusters of two
     let (theta, _) = mean_and_error(&index);
     assert!((0.6..0.95).contains(&theta), "{theta}");
-    // 150 dependent excesses are worth at least theta of them: an interval of 90 percent is one of
-    // 80 or more
+    // 150 dependent excesses contain at least as much information as theta * 150 independent ones,
+    // so that an interval of 90 percent covers at least 80 percent
     assert!(covered >= *binomial(repeats, 0.8).start(), "{covered}");
 }
 

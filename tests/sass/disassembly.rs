@@ -62,8 +62,8 @@ fn every_modifier_reads_as_nvidias_disassembler_prints_it_or_is_refused() {
     assert!(equal > 2000 && refused > 100, "{equal} equal, {refused} refused");
 }
 
-/// F2F has four fields in three bits: the half of a source of 16 bits, rounding to an integral
-/// number, and the direction.
+/// F2F has three fields in bits 39 to 42: the direction of rounding, the half of a source of 16
+/// bits, and whether it rounds to an integral number.
 #[test]
 fn f2f_rounds_and_takes_halves() {
     let encoding = encoding();
@@ -82,7 +82,8 @@ fn f2f_rounds_and_takes_halves() {
         let shown = encoding.decode(word).map(|decoded| text(&decoded, 8, 0, |t| t.to_string()));
         assert_eq!(shown.ok().as_deref(), Some(expected), "{word:#x}");
     }
-    // between formats nothing is integral, and a word has no upper half
+    // a source of 32 bits has no upper half, and a conversion to another format does not round to
+    // an integral number
     for bits in [1 << 41 | 2 << 8 | 2 << 10, 1 << 42 | 1 << 8 | 2 << 10] {
         assert!(encoding.decode(0x5ca8_0000_00c7_0008 | bits).is_err(), "{bits:#x}");
     }

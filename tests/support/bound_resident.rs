@@ -50,8 +50,8 @@ fn inits(code: &[Ins]) -> i128 {
     code.iter().map(|ins| i128::from(ins.init)).sum()
 }
 
-/// Returns the sum of the inits on a unit of the instructions before `end`, from after the last one
-/// there that an instruction of the same section waits for.
+/// Returns the sum of the inits of the instructions on a unit before `end`. Only those count that
+/// come after the last one whose result another instruction of its section waits for before `end`.
 fn carried(code: &[Ins], end: usize, unit: usize) -> i128 {
     let mut from = 0;
     for (k, ins) in code[..end].iter().enumerate() {

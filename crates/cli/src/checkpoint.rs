@@ -5,8 +5,8 @@
 //! the application and its options. Compressed data follow: counters of the command, the
 //! measurements so far, and the contents of device memory. The file is replaced atomically, so that
 //! there is always a valid one. It is written when a kernel has ended, but only so often that
-//! writing takes at most a twentieth of the time; kernels of a few milliseconds are repeated, which
-//! does not change the result.
+//! writing takes at most a twentieth of the time. The process that resumes repeats the kernels that
+//! ended after the last write, which does not change the result.
 
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -209,8 +209,9 @@ fn read_counters<O: DeserializeOwned>(from: &mut impl std::io::BufRead) -> Resul
     serde_json::from_slice(&line).map_err(|error| format!("the counters cannot be read: {error}"))
 }
 
-/// Returns the error for a command that was stopped before it opened its checkpoint, which it does
-/// when all kernels are read: whether the checkpoint is of these kernels depends on their contents.
+/// Returns the error for a command that was stopped before it opened its checkpoint. It opens the
+/// checkpoint only after reading all kernels, because their contents decide whether the checkpoint
+/// belongs to them.
 pub fn not_begun(path: &Path, session: &Session) -> Diagnostic {
     let spent = session.elapsed().as_secs_f64();
     let message =

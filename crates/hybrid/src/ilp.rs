@@ -2,9 +2,9 @@
 //!
 //! Betts and Donaldson, section II-C. A variable `x.u.v` for each observed transition is the number
 //! of times that it is taken, and a variable `end.v` for each exit states whether the warp ends
-//! there. The numbers of entries to and departures from an ipoint are equal. In each loop the
-//! iterations are at most the bound times the entries, see [`super::ipg`]. The program maximises
-//! the sum of counts times longest times.
+//! there. Each ipoint is left as often as it is entered, where ending there counts as leaving. In
+//! each loop the iterations are at most the bound times the entries, see [`super::ipg`]. The
+//! program maximises the sum of counts times longest times.
 //!
 //! If divergence adds transitions, loop bounds do not limit all counts. In that case, and on
 //! request, each transition is taken at most as often as a warp was observed to take it
@@ -12,8 +12,9 @@
 //! (section VI-C). Such a value combines the worst observations; a path that no test took often
 //! enough can be longer.
 //!
-//! Solutions need not be paths: counts may form a cycle separate from the path, if it is in a loop
-//! that the path also enters, or if only counts limit it. That makes values larger, never smaller.
+//! Solutions need not be paths: the transitions may also form a cycle that is separate from the
+//! path, if the cycle is in a loop that the path enters, or if only observed counts limit the
+//! cycle. That makes values larger, never smaller.
 
 use std::fmt;
 

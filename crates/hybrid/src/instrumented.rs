@@ -57,7 +57,7 @@ impl fmt::Display for NoGraph {
 impl std::error::Error for NoGraph {}
 
 impl Instrumented {
-    /// Determines the ipoints of a program, launched in blocks of this size if it is known.
+    /// Determines the ipoints of a program, launched in blocks of this size, if the size is known.
     ///
     /// # Errors
     /// Returns an error for a cycle in the control flow that is not a loop.
@@ -72,8 +72,8 @@ impl Instrumented {
         let end = graph.len() - 1;
         let tree = LoopTree::new(&graph).map_err(|found| NoGraph::Ipg(IpgError::Irreducible(found)))?;
         let added: Vec<(usize, usize)> = code.added.iter().map(|edge| (edge.from, edge.to)).collect();
-        // the exit that ends a warp need not issue: an ipoint before it would be visible on some
-        // machines only
+        // on some machines the exit that ends a warp does not issue: an ipoint before it would not
+        // be visible there
         let only_exits = |node: usize| {
             code.blocks.get(node).is_some_and(|block| {
                 block.end.get() == block.start.get() + 1

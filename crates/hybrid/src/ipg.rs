@@ -12,8 +12,8 @@
 //! * *enters* L if v is in L, but no ipoint-free path from u to v stays in L.
 //!
 //! A transition may iterate several loops, or iterate one and enter another; it never does both to
-//! the same loop. If no transition has a path with divergence, every cycle of transitions contains
-//! one that iterates a loop which no transition of the cycle enters. To see this, follow the cycle
+//! the same loop. If no transition has a path with divergence, then for every cycle of transitions
+//! there is a loop that one of them iterates and none of them enters. To see this, follow the cycle
 //! in the control flow graph, and take the innermost loop that it stays in. The cycle passes the
 //! header of that loop, since otherwise it would stay in a loop further inside. So a bound on
 //! iterations per entry for each loop limits all counts. With divergence edges that is not so.

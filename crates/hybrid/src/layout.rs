@@ -18,8 +18,8 @@ pub const MAX_WARPS: u32 = 1024;
 pub struct Layout {
     /// The number of warps of a block, from 1 to `MAX_WARPS`.
     pub warps: u32,
-    /// Whether a warp that passes the ipoint has arrived at a barrier, where it waits for its
-    /// block, by ipoint; `None` if that is not described.
+    /// For each ipoint, whether a warp that passes it has arrived at a barrier, where it waits for
+    /// its block; `None` if that is not described.
     pub barriers: Option<Vec<bool>>,
 }
 

@@ -24,8 +24,8 @@ pub struct Origin {
     pub sm: u32,
     /// The warp on it.
     pub warp: u32,
-    /// The line of the event at its end, from 1; if events do not come from a text, the number that
-    /// was passed with the event.
+    /// The line of the event at which the observation ends, from 1; if events do not come from a
+    /// text, the number that was passed with the event.
     pub line: u64,
 }
 

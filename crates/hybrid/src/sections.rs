@@ -11,7 +11,8 @@
 //! Times are cut at the last arrival. For a warp that passed ipoint u, then arrived at barriers,
 //! and then passed ipoint v,
 //! * each time until the arrival of the warp at the next barrier is attributed to u and to the
-//!   number of barriers since u. It begins at u, or at the last arrival at the barrier before;
+//!   number of barriers since u. It begins at u or, after a barrier, at the last arrival at that
+//!   barrier;
 //! * the time from the last arrival at the last barrier until v is attributed to the transition
 //!   from u to v and to the number of barriers on it. It includes the release of the barrier.
 //!
@@ -22,12 +23,12 @@
 //! them, by the counts of critical paths: at a barrier all warps continue with the counts of the
 //! last one.
 //!
-//! So that path, see [`SectionTiming::timing`], is at least as long as any observed block from the
-//! start of its last warp. No run takes longer than the number of blocks in a CTA slot times the
-//! sum of jitter and path, as for [`super::BlockWaves`]. This says nothing about unobserved runs:
-//! the value is measured and not proved. The sum can exceed `Z_warp`, since its parts belong to
-//! different warps. A barrier may also wait for a warp that ends, or that arrives without waiting;
-//! that time is not subtracted.
+//! This path (see [`SectionTiming::timing`]) is therefore at least as long as the time of any
+//! observed block, counted from the start of the block's last warp. No run takes longer than the
+//! number of blocks in a CTA slot times the sum of jitter and path, as for [`super::BlockWaves`].
+//! This says nothing about unobserved runs: the value is measured and not proved. The sum can
+//! exceed `Z_warp`, since its parts belong to different warps. A barrier may also wait for a warp
+//! that ends, or that arrives without waiting; that time is not subtracted.
 //!
 //! The analysis does not apply if warps of a block that come from different ipoints meet at a
 //! barrier: their combined paths are not a path of the graph.

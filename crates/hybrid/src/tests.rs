@@ -120,8 +120,8 @@ fn nested_loops_by_hand() {
 
 #[test]
 fn coarse_instrumentation_still_bounds_loops() {
-    // the loop's header 1 is not an ipoint: from 2 a warp goes back through it to 2 or 3, and so
-    // does it from 3
+    // the loop's header 1 is not an ipoint: from 2 a warp goes back through it to 2 or 3, and
+    // likewise from 3
     let all = graph(5, &[(0, 1), (1, 2), (1, 3), (2, 1), (3, 1), (2, 4), (3, 4)]);
     let ipg = Ipg::new(&all, &[], |node| node != 1, |node| format!("b{node}")).unwrap();
     assert_eq!(named(&ipg), ["b0 b2", "b0 b3", "b2 b2", "b2 b3", "b2 b4", "b3 b2", "b3 b3", "b3 b4"]);
@@ -145,8 +145,8 @@ fn divergence_needs_counts() {
     let observed = read_traces(text.as_bytes(), "t", &ipg, &[], None).unwrap().unwrap();
     assert_eq!(IntegerProgram::new(&ipg, &observed.timing, Limits::Loops).unwrap_err(), IlpError::Divergent);
     assert_eq!(tree_value(&ipg, &observed.timing), Err(NoTree::Divergent));
-    // 0 -> 1 -> 2 -> 3 with 5 + 4 + 2, and one more cycle 2 -> 1 -> 2, which the counts allow once:
-    // one 1 -> 2 and one 2 -> 1. It leaves with 1 -> 3 after 0 -> 1 -> 2 -> 1: 5 + 4 + 1 + 1
+    // the counts allow each transition once: 0 -> 1 -> 2 -> 3 takes 5 + 4 + 2, and 0 -> 1 -> 2 -> 1
+    // -> 3 takes 5 + 4 + 1 + 1
     assert_eq!(ilp(&ipg, &observed.timing, Limits::Counts), 11);
 }
 

@@ -11,8 +11,8 @@
 //!
 //! An event states that a warp passed an ipoint in a cycle: the address, multiprocessor, warp and
 //! cycle of the traces in Betts and Donaldson, section VI-A. `run` begins the next run (test
-//! vector), and may be omitted before the first. A `#` begins a comment; empty lines are skipped. A
-//! file ends with the end of a line: if it does not, it was cut off.
+//! vector), and may be omitted before the first. A `#` begins a comment; empty lines are skipped.
+//! The last line ends with a line feed, too; a file without it was cut off.
 //!
 //! A line is not kept after it has been read. Lines of the simplest form, with one blank between
 //! fields and nothing else, have a fast path (`ShortNames`) that gives the same result.

@@ -10,10 +10,11 @@
 //!   largest number of warps in a wave, and Δ the longest time between consecutive starts of the
 //!   same wave.
 //!
-//! Any start on a multiprocessor after any end on it begins a wave. If blocks start and end
-//! independently, there are therefore many more waves than blocks that ran one after the other.
-//! [`BlockWaves`] are an extension: if the block scheduler can be observed, they count the blocks
-//! that one CTA slot of a multiprocessor held one after the other.
+//! It does not matter which blocks the warps belong to: the first start after the end of any warp
+//! of the multiprocessor begins a wave. If blocks start and end independently, there are therefore
+//! many more waves than blocks that ran one after the other. [`BlockWaves`] are an extension: if
+//! the block scheduler can be observed, they count the blocks that one CTA slot of a multiprocessor
+//! held one after the other.
 //!
 //! The paper inserts an empty set of warps on every end; a set that stays empty is not a wave (its
 //! figure 6 has two waves although warps end after the second).
@@ -150,7 +151,8 @@ struct Slot {
 /// The CTA slots of all multiprocessors in one run, as blocks and warps start and end.
 #[derive(Clone, Debug, Default)]
 pub struct CtaSlots {
-    /// The CTA slots by their first warp slot, and the warp slots, by multiprocessor.
+    /// For each multiprocessor, its CTA slots, indexed by their first warp slot, and its warp
+    /// slots.
     sms: Vec<(Vec<CtaSlot>, Vec<Slot>)>,
     first: Option<Cycle>,
     /// The last start among the first blocks of all CTA slots.

@@ -6,7 +6,7 @@
 //! one for every few points) and a few bits. Histories of `m` points are close if the histories of
 //! `m - 1` points that begin one later are close, and so are the first points. Row `i` is therefore
 //! row `i + 1` of the dimension below, shifted by a bit, combined with row `i` of single points.
-//! Only bits above `i` are used; a row of 64 pairs takes a few instructions.
+//! Only bits above `i` are used; 64 pairs of a row take a few instructions.
 
 use super::parallel;
 use warpbound_core::base::ProgressMonitor;

@@ -20,7 +20,7 @@ pub(super) enum Use {
     Blocks,
 }
 
-/// The limit of steps: 2^52 and a half is the last such number that an `f64` can represent.
+/// The limit of steps: below 2^52, an `f64` can represent every whole number and a half.
 const MAX_STEPS: f64 = (1_u64 << 52) as f64;
 
 /// Returns random numbers by seed, purpose and index: replicate `index` is the same on any thread.

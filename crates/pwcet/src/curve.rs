@@ -11,8 +11,8 @@ use super::special::{quantile, two_sided_z};
 use super::tail::{Analysed, Intervals};
 use warpbound_core::base::ProgressMonitor;
 
-/// The largest fraction of a time by which the upper limit of its interval may exceed it, for a
-/// sample to support it.
+/// A sample supports a time if the upper limit of the time's interval exceeds the time by at most
+/// this fraction.
 pub const SUPPORTED: f64 = 0.25;
 
 /// The largest number of measurements that is given as advice, because more are not feasible.
@@ -229,7 +229,7 @@ impl Estimator<'_> {
 /// The errors are added for each point separately, so that an interval can extend below 0, or get
 /// narrower faster than the time grows. A lower limit of a time is also a lower limit of each
 /// longer time, so it is raised to that of the larger probability if it is below. An upper limit
-/// that falls is raised to that of the larger probability: this only raises upper limits.
+/// that falls is raised to that of the larger probability, so that no upper limit gets smaller.
 fn consistent(points: &mut [&mut Point], sample: &Sample) {
     points.sort_by(|left, right| right.probability.get().total_cmp(&left.probability.get()));
     let (mut time, mut exponential): (f64, f64) = (0.0, 0.0);

@@ -117,8 +117,8 @@ pub enum Advice {
         /// A threshold that [`Rule::Automatic`](super::threshold::Rule::Automatic) keeps; none if
         /// there is none.
         threshold: Option<f64>,
-        /// The total number of measurements in which a tenth of the present share of runs gives as
-        /// many exceedances as now: ten times the present number.
+        /// The total number of measurements: ten times the present number, so that a tenth of the
+        /// present share of runs gives as many exceedances as now.
         measurements: usize,
     },
     /// The tail has few distinct values or wide steps: measure with a finer clock.

@@ -39,9 +39,10 @@ impl Interval {
         }
     }
 
-    /// Returns the interval adjusted to a `time`, after the interval `before` of a time that is not
-    /// longer. Then no limit is negative or below the one in `before`, the time lies within the
-    /// limits, and the upper limit is at least `seen`. An interval without limits does not change.
+    /// Returns this interval, adjusted so that it is an interval of `time`; `before` is the
+    /// interval of a time that is not longer. Then no limit is negative or below the one in
+    /// `before`, the time lies within the limits, and the upper limit is at least `seen`. An
+    /// interval without limits does not change.
     #[must_use]
     pub fn beyond(self, before: Self, time: f64, seen: f64) -> Self {
         if self == Self::default() && before == self {
@@ -102,8 +103,8 @@ impl<'a> Profile<'a> {
         self.interval(libm::log(self.best.alpha), self.error(), self.best.xi, with).map(libm::exp)
     }
 
-    /// Returns the interval of the excess that is exceeded with probability `exceedance` by an
-    /// excess, in the unit of time.
+    /// Returns the interval of the amount that an excess exceeds with probability `exceedance`, in
+    /// the unit of time.
     pub fn excess(&self, exceedance: f64) -> Interval {
         let hazard = -libm::log(exceedance);
         let estimate = self.best.at_hazard(hazard);
@@ -122,8 +123,9 @@ impl<'a> Profile<'a> {
         (1.0 + self.best.xi).max(0.1) / (self.excesses.count() as f64).sqrt()
     }
 
-    /// Returns the interval of the quantity whose estimate is `estimate`. `with` returns the
-    /// distribution with another value of it and one of the other parameter, which is `other`.
+    /// Returns the interval of a quantity whose estimate is `estimate`. The distribution has one
+    /// more parameter, whose estimate is `other`; `with` returns the distribution for a value of
+    /// the quantity and a value of that parameter.
     fn interval(&self, estimate: f64, step: f64, other: f64, with: impl Fn(f64, f64) -> Gpd) -> Interval {
         Interval {
             lower: self.limit(estimate, -step, other, &with),

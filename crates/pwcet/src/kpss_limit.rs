@@ -50,8 +50,8 @@ pub(super) fn exceedance(x: f64, bridge: Bridge) -> f64 {
     let integrand = |v: f64| {
         let (mut angle, mut size) = (0.0, 1.0);
         for four in weights.chunks(4) {
-            // the product of 1 + i w u has the sum of their angles, and four of these are less than
-            // a full turn
+            // the angle of a product is the sum of the angles of its factors 1 + i w u; that of
+            // four factors is less than a full turn
             let product = four.iter().fold((1.0, 0.0), |(real, imaginary), weight| {
                 let part = weight * v * v;
                 (real - imaginary * part, imaginary + real * part)

@@ -184,7 +184,8 @@ impl Writer {
                 self.line(&format!("{guard}selp.b32 %r{d}, %r{a}, %r{b}, %p{p};"));
             }
             15 if !alike || self.ends || self.jumps => {
-                // a lane would read the value of a lane that does not take part
+                // not a shuffle, in which a lane could read the value of a lane that does not take
+                // part
                 self.line(&format!("{guard}xor.b32 %r{d}, %r{a}, %r{b};"));
             }
             15 => {
@@ -218,8 +219,7 @@ impl Writer {
     fn jump(&mut self, alike: bool) {
         let condition = self.condition(alike);
         let end = self.ends && (self.chance(30) || self.targets.len() <= self.apart_from);
-        // lanes that end in a loop that is analysed as a whole: can be switched off to test the
-        // rest
+        // ADVERSARY_CALM: no lanes end in a loop that is analysed as a whole, to test the rest
         let calm = std::env::var_os("ADVERSARY_CALM").is_some();
         let end = end && !alike && !(calm && self.inside > 0);
         let target = if end {

@@ -75,8 +75,8 @@ fn after(set: &PathSet, steps: &[Step], from: &Places, left: &mut Places) -> Pla
                     }
                 }
                 let mut more = away.clone();
-                // every iteration leaves one state for each of the exits, except for those that
-                // leave last
+                // in each iteration some lanes may leave by each of these exits and then wait;
+                // those that left last continue first, and are in `away` already
                 for _ in 1..(rounds.most + 1) * rounds.ways_after().count() as u64 {
                     let mut next = Places::new();
                     for way in rounds.ways_after() {

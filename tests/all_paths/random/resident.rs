@@ -32,7 +32,7 @@ pub fn attack(table: &TimingTable, sets: &[&[PathSet]], runs: &[Vec<BlockPaths>]
     let of_sets: Vec<StaticShare> = sets.iter().map(|sets| static_share(table, sets)).collect();
     let (mut ours, mut theirs, mut one_path) = (Vec::new(), Vec::new(), true);
     for (run, number) in runs.iter().zip(0..) {
-        // the first run twice: a launch of odd length, and equal blocks
+        // the blocks of the first run occur twice, for equal blocks and a launch of odd length
         for _ in 0..if number == 0 { 2 } else { 1 } {
             for (paths, (of_sets, sets)) in run.iter().zip(of_sets.iter().zip(sets)) {
                 one_path &= paths

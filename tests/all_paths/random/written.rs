@@ -49,7 +49,7 @@ fn two_exits_that_wait_in_each_iteration() {
     holds(&case(32, &body, vec![input]));
 }
 
-/// The lanes that continued have ended, and those that left continue.
+/// The lanes that stayed in the loop end in it, and then those that left it continue.
 #[test]
 fn lanes_end_in_a_loop_that_others_left() {
     let body = format!(
@@ -122,7 +122,8 @@ fn an_exit_that_runs_first() {
     holds(&by_warp);
 }
 
-/// A loop with diverged lanes has an exit that all lanes that reach it are known to take.
+/// Lanes diverge in a loop; it is known that every lane that reaches one of its exits takes this
+/// exit.
 #[test]
 fn a_known_exit_with_diverged_lanes() {
     // lanes below 14 leave in the first iteration; the others iterate depending on data

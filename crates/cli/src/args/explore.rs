@@ -12,7 +12,7 @@ pub struct Explore {
     /// Most states to visit
     ///
     /// A state takes 50 to 150 bytes. The search also ends, with a note, when the states take more
-    /// than 1 GiB, or than --max-memory.
+    /// memory than --max-memory allows; without that option, more than 1 GiB.
     #[arg(long, default_value_t = 20_000_000, value_name = "N")]
     pub max_states: u64,
     /// Threads; the result does not depend on it [default: all cores]

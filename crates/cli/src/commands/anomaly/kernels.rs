@@ -151,8 +151,8 @@ fn points(sweep: &Sweep, common: &Common, kernel: &LoadedKernel) -> Result<Vec<P
     sweep.values.iter().map(point).collect()
 }
 
-/// Checks that only one block is resident at a time; otherwise a simulation block by block would
-/// give other times than the launch.
+/// Checks that only one block is resident at a time; otherwise blocks that are simulated one by one
+/// would take another time than the launch.
 fn one_block_at_a_time(kernel: &LoadedKernel, points: &[Point]) -> Result<(), Diagnostics> {
     for point in points {
         let occupancy = point.machine.limits().occupancy(&kernel.workload.needs()).map_err(|error| {

@@ -33,7 +33,7 @@ pub struct Kept<'c> {
 struct Violation {
     /// What was violated.
     heading: String,
-    /// The command that repeats the run: from its folder if it has one, and without a folder.
+    /// Two commands that repeat the run: one from its folder, if it has a folder, and one without.
     commands: [String; 2],
     /// The kernel and the index of the run, if a folder is to be written.
     in_folder: Option<(Rc<Judged>, usize)>,

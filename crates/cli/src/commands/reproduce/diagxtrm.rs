@@ -20,10 +20,11 @@ use warpbound_report::reproduce::diagxtrm::{DiagxtrmResult, NoCurve, TraceRow, n
 /// The machine of the paper's experiments.
 const MACHINE: &str = "kepler-gk104";
 
-/// The default number of runs of each configuration. A tail of a tenth of them has 100 runs. With
-/// these the interval of the extremal index distinguishes clusters of two large times from large
-/// times that occur alone, but it does not detect weaker clusters (see `pwcet::extremal`). All
-/// configurations take about 17 minutes on two cores. The paper has 50,000 runs.
+/// The default number of runs of each configuration. A tenth of them, 100 runs, are the tail. With
+/// 100 runs in the tail, the interval of the extremal index distinguishes clusters of two large
+/// times from large times that occur alone, but it does not detect weaker clusters (see
+/// `pwcet::extremal`). All configurations take about 17 minutes on two cores. The paper has 50,000
+/// runs.
 const RUNS: u64 = 1000;
 
 /// All sources of variation that the machine has; it has no jitter.

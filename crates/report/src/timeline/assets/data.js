@@ -78,7 +78,8 @@ Timeline.load = (raw) => {
     }
     return columns;
   };
-  // prefix sums of the busy cycles before each interval: the busy cycles between two cycles are a difference
+  // prefix sums of the busy cycles before each interval: those between two cycles are the
+  // difference of two sums
   const summed = ([from, to, ...more]) => {
     const before = new Float64Array(from.length + 1);
     for (let i = 0; i < from.length; i += 1) before[i + 1] = before[i] + to[i] - from[i];

@@ -163,7 +163,7 @@ fn reasons(dependences: &TimeDependences, program: &KernelCode) -> Vec<String> {
     if *incomplete {
         reasons.push(
             "there was too little memory to watch all accesses for races; --race-memory gives more, --races ignore \
-             does without"
+             looks for no races"
                 .to_owned(),
         );
     }

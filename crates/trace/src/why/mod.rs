@@ -7,9 +7,9 @@
 //! The path is found by a walk from the end of the run back to its beginning. At every point of the
 //! walk something *begins* (the end of the run, a result, an initiation, an issue, the release of a
 //! barrier, the start of a block). It begins at that time and not earlier because something else
-//! *ended* at exactly that time. The time that this took is a [`Link`] of the path, and the walk
-//! continues where the link begins. So links follow each other without gap or overlap, each cycle
-//! of the makespan is in exactly one of them, and their lengths add up to the makespan
+//! *ended* at exactly that time. The time that the latter took is a [`Link`] of the path, and the
+//! walk continues where the link begins. So links follow each other without gap or overlap, each
+//! cycle of the makespan is in exactly one of them, and their lengths add up to the makespan
 //! ([`Explainer::finish`] checks this). A link is *tight*: the event that was waited for ended in
 //! the same cycle in which the waiting one began.
 //!
@@ -50,8 +50,9 @@
 //! issue. A cycle in which its sub-core issued another warp is [`Kind::Slot`], whatever else may
 //! have delayed the instruction then. In a cycle without an issue the engine's stall reason
 //! decides: [`Kind::UnitFull`], [`Kind::Fetch`], [`Kind::Turn`]; if that reason concerns only other
-//! warps, the instruction was not fetched, or, without a front end, was held ([`Kind::Held`]). With
-//! several SMs the path is that of the SM that ends last; among equal ones the first.
+//! warps, the link is [`Kind::Fetch`], because the instruction was not fetched, or [`Kind::Held`]
+//! on a machine without a front end. With several SMs the path is that of the SM that ends last;
+//! among equal ones the first.
 //!
 //! # Memory
 //! At a time when no block is resident the path has only one possible continuation. The path so far

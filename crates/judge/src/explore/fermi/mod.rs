@@ -37,16 +37,16 @@
 //!    `q(t+1) <= max(q(t) - 2, 0) + 1`. Hence `q(t) <= max(W - t + 1, 1)`, and from cycle W on each
 //!    CUDA is served in the cycle in which it is requested.
 //! 2. *An idle slot means a single warp.* If the slot is idle in cycle t+1 > 1, no warp was served
-//!    a CUDA in cycle t (that warp would request memory now), so q(t) = 0 and q(t+1) <= 1: all
-//!    warps that have not finished request arithmetic, so there is exactly one of them, at a CUDA
-//!    that follows two LOADs.
+//!    a CUDA in cycle t, because that warp would request memory now. So q(t) = 0 and q(t+1) <= 1.
+//!    All warps that have not finished request arithmetic now, so exactly one warp has not
+//!    finished, and it is at a CUDA that follows two LOADs.
 //! 3. *No warp is in repetition 2 before all have executed the first CUDA.* Consider the first
 //!    memory access of repetition 2, in cycle a, and let m warps not have executed their first CUDA
-//!    before it. By fairness no warp requests memory in repetition 1, so the other W-m have
-//!    executed both LOADs of it: `a - 1 >= 1 + 2(W-m)`, since nothing is accessed in cycle 1. If
-//!    m > 0, then q >= 2 in every cycle before a (a lone CUDA would have been served), so
-//!    `2(a-1) >= 2 + 4(W-m)` CUDAs were executed, but only `2(W-m)` can have been. So m = 0, and
-//!    then a >= 2W + 2 > W, so (1) implies q <= 1 from a on.
+//!    before it. By fairness no warp requests memory in repetition 1, so the other W-m warps have
+//!    executed both LOADs of repetition 1: `a - 1 >= 1 + 2(W-m)`, since nothing is accessed in
+//!    cycle 1. If m > 0, then q >= 2 in every cycle before a (a lone CUDA would have been served),
+//!    so `2(a-1) >= 2 + 4(W-m)` CUDAs were executed, but no more than `2(W-m)` can have been
+//!    executed. So m = 0, and then a >= 2W + 2 > W, so (1) implies q <= 1 from a on.
 //! 4. *Warps keep step.* If a warp accesses memory for the first time in repetition k >= 2, in
 //!    cycle a, every other warp is in repetition k or later from cycle a+1 on. For k = 2: the
 //!    others in repetition 1 request their second CUDA, by fairness and (3), and execute it in a by

@@ -45,9 +45,9 @@ For this page many more runs were simulated than `pwcet` was given.
 * *below a run*: one of the further runs took longer than the time at 1e-9. That time is no whole
   number, and is not rounded for this comparison.
 * *too many from*: the largest probability at which more runs took longer than the curve allows
-  (p < 0.001). An estimate that is right on average is a little too low in half of all cases, and so
-  many runs reveal this. Therefore the table has the same column for the upper limits of the
-  intervals (95 %, profile likelihood).
+  (p < 0.001). An estimate that is right on average is a little too low in half of all cases, which
+  shows in a large number of runs. Therefore the table has the same column for the upper limits of
+  the intervals (95 %, profile likelihood).
 * The bounds are the largest ones on the paths of the further runs. `explored` is the worst schedule
   of the first 20 runs, where blocks are small enough. On the machines of the second and third table
   no bound applies.

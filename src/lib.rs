@@ -187,9 +187,10 @@
 //! arguments, a library for plots or a solver of linear programs.
 //!
 //! Within a crate, the modules of a folder (its files, and its subfolders as a whole) use each
-//! other without a cycle, through any path or re-export. A `mod.rs` may use its children, and they
-//! may use what it defines itself. An item that it only re-exports counts as an item of the child.
-//! `tests/layers.rs` enforces this rule, and compares the rows above with each `Cargo.toml`.
+//! other without a cycle; a use counts through any path or re-export. A `mod.rs` may use its
+//! children, and they may use what it defines itself. An item that it only re-exports counts as an
+//! item of the child. `tests/layers.rs` enforces this rule, and compares the rows above with each
+//! `Cargo.toml`.
 //!
 //! ## Where to look
 //!

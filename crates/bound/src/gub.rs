@@ -47,8 +47,8 @@ use super::value::BoundValue;
 /// other warps of w's sub-core, and that for each instruction of another sub-core on a shared unit
 /// that w uses, its init is added. Without shared units this is the published formula.
 ///
-/// GUB is not monotone either: a longer latency can make initiations of a lone warp overlap that
-/// did not before, which lowers E and with it GUB (`tests/bound/monotone.rs`).
+/// GUB is not monotone either: with a longer latency, initiations of a lone warp can overlap that
+/// did not overlap before, which lowers E and with it GUB (`tests/bound/monotone.rs`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gub;
 

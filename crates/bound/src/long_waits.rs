@@ -1,6 +1,6 @@
-//! Long waits: the points at which a warp waits for the first use of an instruction of the longest
-//! latency that has been issued but not used. [`Lwb`](super::Lwb) explains their use, and
-//! [`proofs::lwb`](super::proofs::lwb) proves their properties.
+//! Long waits: the points at which a warp first waits for the result of an instruction of the
+//! longest latency. [`Lwb`](super::Lwb) explains their use, and [`proofs::lwb`](super::proofs::lwb)
+//! proves their properties.
 //!
 //! Units are of two kinds. On a *plain* unit every instruction of the program has init 1, so that
 //! it starts when it issues and is done after exactly its total `init + lat`; let D be the largest

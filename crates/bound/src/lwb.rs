@@ -48,7 +48,7 @@ use warpbound_core::base::{Cycles, WarpId};
 /// ```text
 /// early(l) = before(l) + (0 in the first section, else max(D, V))
 /// x = early(l) + I
-/// y = early(l) + W(τ) for the least τ that exceeds it; x if that is less
+/// y = min( x, early(l) + W(τ) ) for the least τ with early(l) + W(τ) < τ
 /// around = n - r with the largest r
 ///          such that L_i - i < x - n and L_i - i < y - r for all i <= r
 /// ```

@@ -24,7 +24,7 @@ use warpbound_core::base::Cycles;
 /// S_b = the sum of all S(w)
 /// L_b = the sum over its stages of the largest load of a sub-core            S_b with one sub-core
 /// D_b = the sum over its stages of the largest C(w) - S(w)                   may be negative
-/// H_b = the largest, over its stages, of (the sum so far, of D_b, before the stage)
+/// H_b = the largest, over its stages, of (the terms of D_b of the earlier stages, summed)
 ///       + the largest a(w) or C(w) - S(w) of the stage;                      at least 0
 /// ```
 ///
@@ -40,8 +40,8 @@ use warpbound_core::base::Cycles;
 ///
 /// where L is the sum of all L_b (of the SM's blocks, in the first two lines), s_b the number of
 /// stages of b, N the number of stages of all blocks and s the largest s_b;
-/// `K = (N - s) / R + s - 1`; W is the sum of the R largest S_b; A is the largest, over the blocks,
-/// sum over the stages of the largest C(w).
+/// `K = (N - s) / R + s - 1`; W is the sum of the R largest S_b; A is the largest A_b, where A_b is
+/// the sum over the stages of b of the largest C(w).
 ///
 /// X(k) is the work of other sub-cores that is added because the critical warp may be on another
 /// sub-core in each stage; it is 0 with one sub-core, and if all warps of a place are on the same
@@ -64,8 +64,8 @@ use warpbound_core::base::Cycles;
 /// load/store unit, caches or launch latencies are not covered, and neither are partial barriers.
 ///
 /// If one block at a time runs on one SM, each block is judged by itself ([`Iwb`](super::Iwb) and
-/// the bounds below it), and this bound is omitted. For a single block, RBB is IWB with
-/// `c(y) = init(y)` throughout.
+/// the bounds that are never above it), and this bound is omitted. For a single block, RBB is IWB
+/// with `c(y) = init(y)` throughout.
 ///
 /// # Proof
 /// See [`super::proofs::rbb`]. A variant with D_b in place of H_b does not hold, nor does one
@@ -73,9 +73,9 @@ use warpbound_core::base::Cycles;
 ///
 /// # The slack
 /// Every init of every instruction counts, as if no two units ever initiated at the same time.
-/// Other warps can cause that, but few schedules do. On several SMs the last wave counts in full.
-/// With sub-cores, if blocks have barriers, X counts the work of other sub-cores almost as if there
-/// were only one.
+/// Other warps can prevent all overlap, but in few schedules they do. On several SMs the last wave
+/// counts in full. With sub-cores, if blocks have barriers, X counts the work of other sub-cores
+/// almost as if there were only one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rbb;
 

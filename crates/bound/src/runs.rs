@@ -10,11 +10,11 @@
 //! The analysis makes four simplifications, all of them safe, because an additional cut only raises
 //! the bound. First, on machines with control codes, every instruction that waits for a barrier
 //! starts a run. Second, paths are searched for only in a window of the last [`WINDOW`]
-//! instructions. Third, a value that was in flight when a section began counts as unknown until
-//! some instruction waited for it; whether it can be in flight is decided at the barrier, which is
-//! known to be done before the next section. Fourth, a unit counts as having a queue if *any*
-//! instruction of the program that runs on it has an init other than 1, or could have one because
-//! of bank conflicts, or if sub-cores share it.
+//! instructions. Third, at a barrier the analysis decides which values may be in flight when the
+//! next section begins, given that the barrier itself is done by then. Such a value counts as
+//! unknown until some instruction has waited for it. Fourth, a unit counts as having a queue if
+//! *any* instruction of the program that runs on it has an init other than 1, or could have one
+//! because of bank conflicts, or if sub-cores share it.
 
 use std::collections::BTreeMap;
 

@@ -303,9 +303,9 @@ impl<'t> Analyser<'t> {
                 self.carried[index].clone_from(&seen.carried_after);
                 self.consumed[index] += seen.steps.len();
                 slices[index] = &rest[..seen.steps.len()];
-                // Steps that end with a barrier or with the warp are a whole section wherever the
-                // rest begins with them. Steps that end with the warp have nothing after them that
-                // could be examined.
+                // Steps that end with a barrier, or with the end of the warp, are a whole section
+                // of every warp whose remaining steps begin with them. After the end of the warp
+                // there are no steps that could be examined.
                 let ends = |seen: &Remembered<'_>| {
                     let whole = seen.steps.last().is_some_and(|&step| ends_section(self.table, step));
                     let all =

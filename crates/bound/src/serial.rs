@@ -1,7 +1,7 @@
 //! A lone warp on units without queues: an instruction does not issue before its unit has ended the
 //! previous initiation. If all units are treated as one, no two initiations overlap:
-//! [`super::Gsrr`] explains the use of that. If each unit counts for itself, the times serve
-//! bounded queues: see [`super::proofs::iwb`], section "Bounded queues".
+//! [`super::Gsrr`] explains the use of that. If each unit counts for itself, the times are those
+//! that machines with bounded queues need: see [`super::proofs::iwb`], section "Bounded queues".
 
 use super::operands::{ready, stall, written};
 use warpbound_core::base::Cycles;

@@ -6,9 +6,9 @@
 //! that a later instruction waits for. Whether an instruction waits for a result that is in flight
 //! at the barrier depends on the sections after it: the first step that waits for the result's
 //! register, or writes it, decides. The steps after a section are examined only if such results
-//! outlast everything else, and until all of them are decided. A register is not written again
-//! before that, so that the search for one register costs at most one walk along the warp's path
-//! altogether.
+//! outlast everything else, and until all of them are decided. While a result is undecided, its
+//! register is not written again. All searches for one register together therefore cost at most one
+//! walk along the warp's path.
 
 use super::algorithm::{Countdowns, Profile};
 use super::operands::{waits, writes};

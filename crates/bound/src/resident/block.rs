@@ -17,8 +17,8 @@ pub struct BlockShare {
     pub load: u64,
     /// D: the sum over the stages of the largest C(w) - S(w).
     pub surplus: i128,
-    /// H: the most by which any of its issues comes after the initiations of what its chain issued
-    /// before, at least 0.
+    /// H: the most by which an issue of the block comes after the initiations of everything that
+    /// the block's chain issued before it; at least 0.
     pub peak: i128,
     /// The number of stages.
     pub stages: u64,

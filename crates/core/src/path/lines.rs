@@ -148,7 +148,7 @@ fn sectors(bytes: u128) -> u8 {
     sectors_of_half(bytes as u64) | sectors_of_half((bytes >> 64) as u64) << 2
 }
 
-/// Returns the words of a line all of whose bytes are in the mask.
+/// Returns the words of a line that the mask of bytes covers completely.
 fn words(bytes: u128) -> u32 {
     words_of_half(bytes as u64) | words_of_half((bytes >> 64) as u64) << 16
 }

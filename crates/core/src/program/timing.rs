@@ -246,7 +246,8 @@ impl TimingTable {
 
     /// Returns the pseudo-registers of the barriers if control codes apply instead of register
     /// dependences. The first register of a barrier is available when all instructions that
-    /// signalled it have completed, and each following register when one fewer has.
+    /// signalled it have completed, and each following register when one instruction fewer has
+    /// completed.
     #[inline]
     pub fn barriers(&self) -> Option<Barriers> {
         self.barriers

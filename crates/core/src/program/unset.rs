@@ -114,7 +114,7 @@ impl Function<'_> {
     }
 
     /// Returns whether a path leads from the function's entry to `pc` without a write of the
-    /// register. `known` contains the block ends for which there is none.
+    /// register. `known` contains the block ends that no such path leads to.
     fn is_open(
         &self,
         reg: RegId,

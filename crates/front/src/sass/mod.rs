@@ -109,7 +109,7 @@ impl Module {
         out
     }
 
-    /// Lowers the kernel with this name, or with a name of which this is a part that no other
+    /// Lowers a kernel. `entry` is the kernel's name, mangled or not, or a part of it that no other
     /// kernel has.
     ///
     /// # Errors

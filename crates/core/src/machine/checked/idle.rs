@@ -31,7 +31,8 @@ impl fmt::Display for IdleSetting {
 }
 
 impl IdleSetting {
-    /// Returns whether the setting at this path is the idle one, a part of it, or contains it.
+    /// Returns whether the setting at this path is the idle setting, a part of it, or a section
+    /// that contains it.
     pub fn concerns(&self, path: &str) -> bool {
         let within = |whole: &str, part: &str| {
             part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -114,7 +114,8 @@ fn scheduling(import: &mut Import<'_>) {
         ("-gpgpu_dram_return_queue_size", "memory.partitions.dram.returns", 1024),
     ] {
         if let Some(queue) = import.value(name, number::<u32>) {
-            // 0 means unbounded, or GPGPU-Sim's default in that case
+            // 0 means that the first queue is unbounded, and that the second one has GPGPU-Sim's
+            // default length
             import.set(name, path, if queue == 0 { unbounded } else { queue });
         }
     }

@@ -40,7 +40,7 @@ impl MachineSpec {
     }
 
     /// Returns the machine for the run with this number, in which exactly these aspects are random.
-    /// Its seeds are the first draws of ChaCha8 streams of that number.
+    /// Its seeds are the first draws of ChaCha8 streams, and the number is the seed of ChaCha8.
     ///
     /// # Errors
     /// Returns the aspect that the machine does not support, and the setting that it requires.

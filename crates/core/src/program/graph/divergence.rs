@@ -170,7 +170,8 @@ mod tests {
         let graph = figure_2();
         let edges = divergent_edges(&graph, |_| false);
         let updated = graph.with_edges(edges.iter().map(|edge| (edge.from, edge.to)));
-        // all lanes take b12 and diverge there; b7 first, and divergent there; b12 first
+        // all lanes take b12 and diverge there; the lanes at b7 run first and diverge there; those
+        // at b12 run first
         let executions: [&[usize]; 3] = [
             &[6, 12, 10, 11, 13, 14, 15],
             &[6, 7, 8, 9, 10, 11, 14, 12, 10, 11, 13, 14, 15],

@@ -1,16 +1,16 @@
 //! Matrices that are distributed over the lanes of a warp, and operations on them.
 //!
-//! Each lane holds some elements of a matrix in a few registers: its *fragment*. The same rule
-//! determines which ones for every shape. A matrix is cut into tiles; of each tile a lane holds the
-//! contents of one register (two for accumulators of 32 bits or more). The lane with number `4 g +
-//! t` holds
+//! Each lane holds some elements of a matrix in a few registers: its *fragment*. For every shape
+//! the same rule determines which elements a lane holds. A matrix is cut into tiles; of each tile a
+//! lane holds the contents of one register (two for accumulators of 32 bits or more). The lane with
+//! number `4 g + t` holds
 //!
 //! * of A, in tiles of 8 rows and 128 bits of columns: the `t`-th 32 bits of row `g`;
 //! * of B, in tiles of 8 columns and 128 bits of rows: the `t`-th 32 bits of column `g`;
 //! * of accumulators, in tiles of 8 rows and 8 columns: columns `2 t` and `2 t + 1` of row `g`.
 //!
-//! Tiles of A and of accumulators are ordered down the rows first, and so are those of B (which is
-//! along k). With 64-bit elements a tile of A or B has 256 bits instead.
+//! The tiles of every matrix are ordered down the rows first; for B this is the direction of k.
+//! With 64-bit elements a tile of A or B has 256 bits instead.
 //!
 //! For `mma.sync` the PTX ISA prescribes this layout (chapter "Warp-level matrix
 //! multiply-accumulate instructions", the fragments of each shape). For `wmma` the ISA leaves it

@@ -391,8 +391,8 @@ impl<'a> Builder<'a> {
 }
 
 /// For each function whose last parameter is an array without a length, returns the size in bytes
-/// of the longest argument that a call passes for it. Every call copies the size of its own
-/// argument.
+/// of the longest argument that a call passes for it. A call copies only as many bytes as its own
+/// argument has.
 fn rest_bytes(module: &Module, functions: &[u32]) -> HashMap<u32, u64> {
     let open = |index: &u32| {
         let last = module.ast.functions[*index as usize].params.last();

@@ -154,8 +154,8 @@ fn funnel(cx: &mut Cx, d: &Decoded, dst: RegId, left: bool) -> Res<()> {
             cx.int(op, U32, dst, &[a, c, b]);
         }
         ("", ty) => {
-            // for a 64-bit integer, shifted by up to 63 bits: the half in the direction of the
-            // shift
+            // the pair is a 64-bit integer here, and is shifted by up to 63 bits; the result is its
+            // upper half for a shift to the left, else its lower half
             let pair = cx.wide();
             cx.push(Sem::Pack { dst: pair, parts: vec![a, c], bits: 32 });
             let amount = match b {

@@ -97,7 +97,7 @@ fn scaled(cx: &mut Cx, d: &Decoded) -> Res<()> {
     sum(cx, d, dst, (scaled, b))
 }
 
-/// Lowers the upper half of c:a shifted, plus b.
+/// Lowers the sum of b and the upper half of c:a after a shift.
 fn scaled_upper(cx: &mut Cx, d: &Decoded) -> Res<()> {
     if cx.pred_dst(d, "p").is_some() || negated(d, "a") {
         return refuse("LEA.HI into a predicate, or of a negated source", "");
@@ -253,8 +253,9 @@ fn iadd3_chained(cx: &mut Cx, d: &Decoded, sources: [Src; 3], sum: Sum) -> Res<(
     Ok(())
 }
 
-/// Lowers the selection of the smaller source if the predicate holds, else the larger one, for
-/// words, and for 64-bit integers in two steps.
+/// Lowers a minimum or maximum: the smaller source if the predicate holds, else the larger one. For
+/// 64-bit integers this takes two instructions, one for the upper words and one for the lower
+/// words.
 fn minimum(cx: &mut Cx, d: &Decoded, sets: bool) -> Res<()> {
     // the step for the upper words records in the condition code which source it selected, for the
     // step for the lower words

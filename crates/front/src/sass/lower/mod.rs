@@ -189,7 +189,7 @@ impl<'a> Cx<'a> {
         self.parts.push(Part { sem, guard: None });
     }
 
-    /// Adds an operation that only lanes execute in which a predicate holds.
+    /// Adds an operation that only the lanes execute in which a predicate holds.
     fn push_if(&mut self, reg: RegId, negate: bool, sem: Sem) {
         self.parts.push(Part { sem, guard: Some(Guard { reg, negate }) });
     }

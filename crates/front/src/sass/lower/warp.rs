@@ -29,7 +29,8 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
                 ".ANY" => VoteMode::Any,
                 _ => VoteMode::Uni,
             };
-            // the mask of the lanes for which it holds, and the result of the vote
+            // the instruction returns the mask of the lanes for which the predicate holds, and the
+            // result of the vote
             if !matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(Register::Fixed)))
             {
                 let dst = cx.dst(d, "d")?;

@@ -40,13 +40,13 @@ pub enum Register {
 }
 
 impl RegisterFile {
-    /// Returns the number of registers that can be written, which is the number of the fixed one.
+    /// Returns how many registers can be written. The fixed register has this value as its number.
     pub fn count(&self) -> u8 {
         u8::MAX >> (8 - self.bits.clamp(1, 8))
     }
 
-    /// Returns the number of the register `step` registers further, and at most that of the fixed
-    /// register.
+    /// Returns the number of the register that is `step` registers further, or of the fixed
+    /// register if there is no such register.
     pub fn further(&self, number: u8, step: u8) -> u8 {
         number.saturating_add(step).min(self.count())
     }

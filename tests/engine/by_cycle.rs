@@ -6,13 +6,14 @@ use warpbound::base::ProgressMonitor;
 use warpbound::check::Workload;
 use warpbound::exec::Options;
 use warpbound::machine::Machine;
-use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::TimingTable;
-use warpbound::sim::by_cycle::run;
-use warpbound::sim::{BlockResult, CarriedState, PolicySetup, SimSummary, simulate_after};
+use warpbound::path::{BlockPaths, BlockSource, Footprint};
+use warpbound::program::{Control, TimingTable};
+use warpbound::sim::by_cycle::{Carried, run};
+use warpbound::sim::{BlockResult, CarriedState, MemoryStats, PolicySetup, SimSummary, simulate_after};
 use warpbound::trace::{Event, Needs, Observer, Recorder};
 
-use crate::{campaign, reference, runs, settings, shipped};
+use crate::shipped::{Shipped, launch_files, load_by};
+use crate::{campaign, random_memory, reference, runs, settings, shipped};
 
 /// The events, by SM.
 #[derive(Default)]
@@ -44,28 +45,62 @@ impl Observer for Events {
     }
 }
 
+/// The blocks of a launch whose host has copied its buffers once more.
+struct Copied<S>(S);
+
+impl<S: BlockSource> BlockSource for Copied<S> {
+    type Error = S::Error;
+
+    fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Self::Error> {
+        self.0.next_block(paths)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.is_stopped()
+    }
+
+    fn footprint(&self) -> Footprint {
+        let footprint = self.0.footprint();
+        Footprint { copied: footprint.buffers.iter().copied().step_by(2).collect(), ..footprint }
+    }
+}
+
 /// The amount of work that was compared.
 #[derive(Default)]
 struct Compared {
     runs: u32,
     /// The number of these launches that started from the state of an earlier one.
     again: u32,
+    /// The number of those whose instructions waited for control codes.
+    coded: u32,
     events: u64,
     cycles: u64,
+    memory: MemoryStats,
+}
+
+/// The state that launches leave on both engines.
+#[derive(Default)]
+struct Left {
+    fast: CarriedState,
+    slow: Carried,
 }
 
 impl Compared {
-    /// Runs a launch on both engines, and a second time where it can start from the state that the
-    /// first one left.
-    fn add(&mut self, workload: &Workload, machine: &Machine, policy: &PolicySetup, what: &str) {
-        let mut left = CarriedState::default();
-        self.launch(workload, machine, policy, what, &mut left);
-        if left != CarriedState::default() {
-            assert!(left.fits(machine), "{what}");
-            let read = serde_json::from_str(&serde_json::to_string(&left).unwrap());
-            assert_eq!(read.ok().as_ref(), Some(&left), "{what}");
-            self.launch(workload, machine, policy, &format!("{what}, once more"), &mut left);
-            self.again += 1;
+    /// Runs launches one after the other on both engines, each from the state that those before it
+    /// have left.
+    fn add(&mut self, workloads: &[&Workload], machine: &Machine, policy: &PolicySetup, what: &str) {
+        let mut left = Left::default();
+        for (number, workload) in workloads.iter().enumerate() {
+            let what = format!("{what}, launch {number}");
+            self.launch(workload, machine, policy, &what, &mut left);
+            assert_eq!(left.fast == CarriedState::default(), left.slow.is_empty(), "{what}");
+            if left.slow.is_empty() {
+                return;
+            }
+            assert!(left.fast.fits(machine), "{what}");
+            let read = serde_json::from_str(&serde_json::to_string(&left.fast).unwrap());
+            assert_eq!(read.ok().as_ref(), Some(&left.fast), "{what}");
+            self.again += u32::from(number > 0);
         }
     }
 
@@ -77,15 +112,16 @@ impl Compared {
         machine: &Machine,
         policy: &PolicySetup,
         what: &str,
-        left: &mut CarriedState,
+        left: &mut Left,
     ) {
         let table = TimingTable::new(workload.program(), machine).unwrap_or_else(|error| panic!("{error}"));
         let monitor = ProgressMonitor::new();
         let source = || {
-            workload.source(Options::of(machine, 1 << 26), &monitor).unwrap_or_else(|error| panic!("{error}"))
+            let source = workload.source(Options::of(machine, 1 << 26), &monitor);
+            Copied(source.unwrap_or_else(|error| panic!("{error}")))
         };
         let resident = machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks());
-        let before = left.clone();
+        let before = left.fast.clone();
         let simulated = |threads, observer: &mut Events| -> (SimSummary, Vec<BlockResult>, CarriedState) {
             let mut left = before.clone();
             let mut blocks = Vec::new();
@@ -109,11 +145,12 @@ impl Compared {
         while executed.next_block(&mut room).unwrap_or_else(|error| panic!("{error}")) {
             paths.push(room.clone());
         }
-        let slow = run(machine, &table, policy, resident, &executed.footprint(), paths, left);
+        let footprint = executed.footprint();
+        let slow = run(machine, &table, policy, resident, &footprint, paths, &mut left.slow);
 
         let samples = self.runs % 4 == 3;
         let mut events = Events { samples, ..Events::default() };
-        let fast = simulated(1 + self.runs as usize % 2, &mut events);
+        let (summary, blocks, fast) = simulated(1 + self.runs as usize % 2, &mut events);
         events.sms.resize_with(machine.sms(), Recorder::new);
         for (sm, (ours, theirs)) in events.sms.iter().zip(&slow.events).enumerate() {
             let differs = ours.events.iter().zip(theirs).position(|(one, other)| one != other);
@@ -121,12 +158,15 @@ impl Compared {
             let (one, other) = (ours.events.get(at), theirs.get(at));
             assert!(one == other, "{what}, SM {sm}, event {at}: {one:?}\n{other:?}");
         }
-        assert_eq!(fast, (slow.summary.clone(), slow.blocks.clone(), left.clone()), "{what}");
+        assert_eq!((&summary, &blocks), (&slow.summary, &slow.blocks), "{what}");
         let unheard = simulated(1, &mut Events { sm: usize::MAX, ..Events::default() });
-        assert_eq!(unheard, (slow.summary.clone(), slow.blocks, left.clone()), "{what}, without an observer");
+        assert_eq!(unheard, (summary, blocks, fast.clone()), "{what}, without an observer");
+        left.fast = fast;
         self.runs += 1;
+        self.coded += u32::from(table.barriers().is_some());
         self.events += slow.events.iter().map(|events: &Vec<Event>| events.len() as u64).sum::<u64>();
         self.cycles += slow.summary.makespan.get();
+        self.memory += slow.summary.memory.unwrap_or_default();
     }
 }
 
@@ -155,7 +195,8 @@ fn reference_launches() {
             }
             let workload = runs::workload(&launch.name, launch.program(), launch.launch.clone());
             let policy = &policies[number % 2];
-            compared.add(&workload, &machine, policy, &format!("{} on {name} under {policy}", launch.name));
+            let what = format!("{} on {name} under {policy}", launch.name);
+            compared.add(&[&workload, &workload], &machine, policy, &what);
         }
     }
     let machine = shipped::machine("rtx3070");
@@ -163,46 +204,122 @@ fn reference_launches() {
     let of_all = launches.into_iter().filter(|launch| launch.name.ends_with("g46"));
     for (_, launch) in of_all.enumerate().filter(|&(number, _)| campaign::takes(number, 2)) {
         let workload = runs::workload(&launch.name, launch.program(), launch.launch.clone());
-        compared.add(&workload, &machine, &PolicySetup::Lrr, &format!("{} on rtx3070", launch.name));
+        let what = format!("{} on rtx3070", launch.name);
+        compared.add(&[&workload, &workload], &machine, &PolicySetup::Lrr, &what);
     }
     println!("{} runs, {} events, {} cycles", compared.runs, compared.events, compared.cycles);
 }
 
-/// Compares the engines on randomly drawn machines, one in four of which has every feature.
+/// Random kernels.
+struct Kernels {
+    reference: Vec<reference::Reference>,
+    shipped: Vec<Shipped>,
+    coded: Vec<Shipped>,
+}
+
+impl Kernels {
+    fn new() -> Self {
+        let shipped =
+            ["conv2d", "fft_radix2", "scan_padded", "hgemm_mma", "spmv_warp", "kmeans_assign", "btree_group"];
+        let machine_code = ["vecadd", "saxpy", "scan_padded", "conv2d", "spmv_warp", "histogram", "fft_radix2"];
+        let files = launch_files();
+        let coded = |name: &&str| {
+            let file = files.iter().find(|file| file.file_stem().is_some_and(|stem| stem == *name));
+            file.map(|file| load_by(file, 0, "sm_61.cubin"))
+        };
+        let mut reference = reference::launches();
+        reference.retain(|launch| launch.warp_instructions < 12_000);
+        Self {
+            reference,
+            shipped: shipped.iter().map(|name| shipped::launch(name)).collect(),
+            coded: machine_code.iter().filter_map(coded).collect(),
+        }
+    }
+
+    fn of(shipped: &Shipped) -> Workload {
+        runs::workload(&shipped.name, shipped.program.clone(), shipped.launch.clone())
+    }
+
+    /// Draws a kernel in PTX.
+    fn ptx(&self, draw: &mut impl FnMut(usize) -> usize) -> Workload {
+        if draw(4) == 0 {
+            return Self::of(&self.shipped[draw(self.shipped.len())]);
+        }
+        let launch = &self.reference[draw(self.reference.len())];
+        runs::workload(&launch.name, launch.program(), launch.launch.clone())
+    }
+
+    /// Draws a kernel in machine code. Every second one has control codes that say anything.
+    fn coded(&self, draw: &mut impl FnMut(usize) -> usize) -> Workload {
+        let shipped = &self.coded[draw(self.coded.len())];
+        let mut program = shipped.program.clone();
+        if draw(2) == 0 {
+            for coded in &mut program.machine_code.as_mut().expect("it is machine code").instructions {
+                coded.control = control(draw);
+                if draw(8) == 0 {
+                    coded.drains = Some((draw(6) as u8, draw(4) as u8));
+                }
+            }
+        }
+        runs::workload(&shipped.name, program, shipped.launch.clone())
+    }
+}
+
+/// Draws control codes.
+fn control(draw: &mut impl FnMut(usize) -> usize) -> Control {
+    let mut barrier = || (draw(3) == 0).then(|| draw(6) as u8);
+    let (write_barrier, read_barrier) = (barrier(), barrier());
+    let wait = if draw(3) == 0 { 1 << draw(6) | 1 << draw(6) } else { 0 };
+    Control { stall: draw(16) as u8, stay: draw(3) > 0, write_barrier, read_barrier, wait, reuse: 0 }
+}
+
+/// A randomly drawn machine: its base and settings.
+fn machine(draw: &mut impl FnMut(usize) -> usize, coded: bool) -> (&'static str, Vec<String>) {
+    let (mut base, settings) = settings::pipeline(draw);
+    if coded {
+        base = ["jetson-tx2", "jetson-tx2", "jetson-tx2-pastis", "jetson-tx2-microgpusim"][draw(4)];
+    }
+    let mut settings: Vec<String> = settings.into_iter().map(str::to_owned).collect();
+    if draw(2) == 0 {
+        settings.extend(random_memory::settings(draw));
+    }
+    (base, settings)
+}
+
+/// Compares the engines on randomly drawn machines, half of which have a random memory, with
+/// kernels in PTX and in machine code.
 #[test]
 fn random_machines() {
     let mut rng = ChaCha8Rng::seed_from_u64(std::env::var("SEED").map_or(15, |seed| seed.parse().unwrap()));
     let rounds = std::env::var("ROUNDS").map_or(150, |rounds| rounds.parse().unwrap());
     let mut draw = move |below: usize| ((u64::from(rng.next_u32()) * below as u64) >> 32) as usize;
-    let launches: Vec<_> =
-        reference::launches().into_iter().filter(|launch| launch.warp_instructions < 12_000).collect();
-    let kernels =
-        ["conv2d", "fft_radix2", "scan_padded", "hgemm_mma", "spmv_warp", "kmeans_assign", "btree_group"];
-    let shipped: Vec<_> = kernels.iter().map(|name| shipped::launch(name)).collect();
+    let kernels = Kernels::new();
     let (mut compared, mut refused) = (Compared::default(), 0);
     while compared.runs < rounds {
-        let (base, settings) = settings::pipeline(&mut draw);
+        let coded = draw(5) == 0;
+        let (base, settings) = machine(&mut draw, coded);
         let policy = &POLICIES[draw(POLICIES.len())];
-        let workload = if draw(4) == 0 {
-            let kernel = &shipped[draw(shipped.len())];
-            runs::workload(&kernel.name, kernel.program.clone(), kernel.launch.clone())
-        } else {
-            let launch = &launches[draw(launches.len())];
-            runs::workload(&launch.name, launch.program(), launch.launch.clone())
-        };
-        let what = format!("{} on {base} with {settings:?} under {policy}", workload.name);
-        let machine = shipped::try_machine_with(base, &settings);
+        let mut kernel = || if coded { kernels.coded(&mut draw) } else { kernels.ptx(&mut draw) };
+        let first = kernel();
+        let second = if refused % 2 == 0 { first.clone() } else { kernel() };
+        let what = format!("{}, {} on {base} with {settings:?} under {policy}", first.name, second.name);
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
         let takes = |machine: &Machine| {
-            machine.pipeline().is_some() && machine.limits().occupancy(&workload.needs()).is_ok()
+            let fits = |workload: &Workload| machine.limits().occupancy(&workload.needs()).is_ok();
+            machine.pipeline().is_some()
+                && random_memory::transactions_fit(machine)
+                && fits(&first)
+                && fits(&second)
         };
-        match machine.ok().filter(takes) {
-            Some(machine) => compared.add(&workload, &machine, policy, &what),
+        match shipped::try_machine_with(base, &settings).ok().filter(takes) {
+            Some(machine) => compared.add(&[&first, &second, &first], &machine, policy, &what),
             None => refused += 1,
         }
     }
     println!(
-        "{} runs, {} events, {} cycles, {refused} refused",
-        compared.runs, compared.events, compared.cycles
+        "{} runs, {} of them after another one, {} with control codes, {} events, {} cycles, {refused} refused",
+        compared.runs, compared.again, compared.coded, compared.events, compared.cycles
     );
+    println!("{:?}", compared.memory);
     assert!(refused < rounds && compared.events > 2500 * rounds as u64);
 }

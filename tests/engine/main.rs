@@ -9,6 +9,8 @@ mod micro;
 mod per_cycle;
 #[path = "../support/random_kernels.rs"]
 mod random_kernels;
+#[path = "../support/random_memory.rs"]
+mod random_memory;
 #[path = "../support/reference.rs"]
 mod reference;
 #[path = "../support/runs.rs"]

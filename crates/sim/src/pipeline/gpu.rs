@@ -55,7 +55,7 @@ pub(crate) fn launch(
 
 /// Returns the state in which a launch starts: the memory behind the SMs, and the SM that got a
 /// block last. It takes the state that other launches left out of `left`.
-pub(super) fn found(
+fn found(
     machine: &Machine,
     footprint: &Footprint,
     left: &mut CarriedState,
@@ -111,7 +111,7 @@ impl CarriedState {
 }
 
 /// Stores the state that a launch leaves, on a machine where the next launch starts from it.
-pub(super) fn leave(
+fn leave(
     machine: &Machine,
     lower: Option<Lower>,
     last_served: usize,

@@ -1,5 +1,6 @@
 //! Issue, warp by warp, and the reasons for idle issue slots.
 
+use super::codes::Moment;
 use super::{Instr, Sm};
 use crate::idle::{Stalled, waiting};
 use crate::policy::{Policy, View};
@@ -12,12 +13,14 @@ pub(super) struct SubCore {
     pub view: View,
     pub issues: u64,
     pub stalls: Stalls,
+    /// The warp that issued last, if its control codes request a yield.
+    pub yields: Option<usize>,
     idle: Option<(u64, StallReason, Option<Waiting>)>,
 }
 
 impl SubCore {
     pub fn new(slots: WarpMask, view: View) -> Self {
-        Self { slots, view, issues: 0, stalls: Stalls::default(), idle: None }
+        Self { slots, view, issues: 0, stalls: Stalls::default(), yields: None, idle: None }
     }
 }
 
@@ -79,6 +82,7 @@ impl Sm<'_> {
         let global: Vec<bool> = (0..self.warps.len()).map(|slot| self.waits_for_global(slot)).collect();
         let policy = &self.policies[sub_core];
         let (conserving, tracks_global) = (policy.is_work_conserving(), policy.tracks_global());
+        let seen = self.seen(sub_core, ready, policy.lets_yield());
         let view = &mut self.sub_cores[sub_core].view;
         (view.now, view.live, view.at_barrier) = (Cycle::new(self.now), live, at_barrier);
         for slot in live.slots().filter(|_| tracks_global) {
@@ -86,15 +90,18 @@ impl Sm<'_> {
         }
         self.redirect(sub_core, ready, wrong);
         let SubCore { view, .. } = &mut self.sub_cores[sub_core];
-        view.ready = ready;
+        view.ready = seen;
         let nothing = conserving && ready.is_empty() || live.is_empty();
         let policy = &mut self.policies[sub_core];
         let chosen = if nothing { None } else { policy.choose(view).expect("no policy here fails") };
         let Some(slot) = chosen else { return self.idle(sub_core, there, ready) };
         self.end_idle(sub_core);
-        let first = self.unit(slot);
+        let (first, step) = (self.unit(slot), self.warps[slot].next_step());
         self.issue_next(slot, sub_core);
         for _ in 1..self.given.settings.issue.per_warp {
+            if !step.is_some_and(|step| self.may_issue_with(step)) {
+                break;
+            }
             let fetched = self.fetched(WarpMask::slot(slot));
             let there = fetched - self.wrong(fetched);
             let same = self.given.settings.issue.distinct_units && self.unit(slot) == first;
@@ -166,7 +173,7 @@ impl Sm<'_> {
             // of more than eight results, only eight are tracked individually
             unwritten: banks.iter().copied().take(8).collect(),
             banks,
-            lines: Vec::new(),
+            traffic: Vec::new(),
             transactions: 0,
             event: self.events.len() - 1,
         };
@@ -184,6 +191,7 @@ impl Sm<'_> {
         }
         let reads = instr.operands.as_slice().iter().map(|&reg| given.bank(reg, slot, sub_core)).collect();
         self.instrs.push(issued);
+        self.begin_codes(id);
         let done = match &mut self.collector {
             Some(collector) => {
                 collector.put((given.kinds[unit], sub_core), id, (unit, sub_core), reads);
@@ -221,6 +229,8 @@ impl Sm<'_> {
         (instr.start, instr.init_end) = (start, start + instr.init);
         let done = start + instr.total + self.given.settings.write_back;
         self.done.entry(done).or_default().push(id);
+        let read = instr.init_end;
+        self.signal(id, Moment::SourcesRead, read);
         Some(done)
     }
 

@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::{Instr, Sm};
-use crate::pipeline::load_store::Parts;
-use crate::pipeline::memory::{Access as Lookup, Cache, Port, Request, RequestKind, Token};
+use super::Sm;
+use super::codes::Moment;
+use super::memory::{Cache, FirstLevel, Found, Kind, Memory, Request, Waits};
+use super::traffic::Transaction;
 use crate::result::MemoryStats;
 use warpbound_core::isa::Space;
 use warpbound_core::machine::MemorySystem;
-use warpbound_core::machine::memory::L1;
+use warpbound_core::machine::memory::SECTOR_BYTES;
 use warpbound_core::machine::pipeline::LoadStore as Settings;
-use warpbound_core::path::Step;
 use warpbound_core::program::Access;
 
 /// The number of replies in flight if memory is perfect.
@@ -21,8 +21,9 @@ enum Reply {
     Load(usize),
     Atomic(usize),
     Stored(usize),
-    Fill(Token),
-    ConstantFill(Token),
+    /// The data of a fetch of the L1, or of the constant cache.
+    Fill(u64),
+    ConstantFill(u64),
 }
 
 /// The instruction that is being served.
@@ -32,17 +33,8 @@ struct Serving {
     access: Access,
     space: Space,
     last_bank: u64,
-    /// The sectors of lines and the words that a store writes in them, in reverse order.
-    lines: Vec<(u64, u8, u32)>,
-}
-
-/// The L1 with its banks.
-struct FirstLevel {
-    latency: u64,
-    banks: Vec<VecDeque<(u64, Request)>>,
-    /// The banks that accepted a transaction in this cycle.
-    taken: Vec<usize>,
-    cache: Cache,
+    /// Its transactions in reverse order.
+    transactions: Vec<Transaction>,
 }
 
 /// An event of an instruction or a warp.
@@ -55,6 +47,7 @@ enum Happened {
 
 pub(super) struct LoadStore {
     settings: Settings,
+    sm: usize,
     pub queue: VecDeque<usize>,
     serving: Option<Serving>,
     unanswered: HashMap<usize, u32>,
@@ -71,24 +64,20 @@ pub(super) struct LoadStore {
     happened: Vec<Happened>,
 }
 
-fn token(token: Token) -> usize {
-    match token {
-        Token::Flight(id) => u32::from(id) as usize,
-        other => panic!("no access waits for {other:?}"),
+/// Returns the instruction that waits for a load.
+fn instr(waits: Waits) -> usize {
+    match waits {
+        Waits::Instr(id) => id,
+        other => panic!("no load waits as {other:?}"),
     }
 }
 
 impl LoadStore {
     pub fn new(settings: Settings, memory: &MemorySystem, shared: u64, sm: usize) -> Self {
         let seed = memory.seed ^ sm as u64;
-        let first_level = |l1: &L1| FirstLevel {
-            latency: l1.latency.max(1),
-            banks: vec![VecDeque::new(); l1.banks as usize],
-            taken: Vec::new(),
-            cache: Cache::new(&l1.with_shared(u32::try_from(shared).unwrap_or(u32::MAX)), seed),
-        };
         Self {
             settings,
+            sm,
             queue: VecDeque::new(),
             serving: None,
             unanswered: HashMap::new(),
@@ -98,39 +87,43 @@ impl LoadStore {
             replies: VecDeque::new(),
             inbox: VecDeque::new(),
             turn: 0,
-            l1: memory.l1.as_ref().map(first_level),
+            l1: memory.l1.as_ref().map(|l1| FirstLevel::new(l1, shared, seed)),
             constants: memory.constant.as_ref().map(|cache| Cache::new(cache, !seed)),
             happened: Vec::new(),
         }
     }
 
     pub fn add_stats(&self, stats: &mut MemoryStats) {
-        self.l1.iter().for_each(|l1| stats.l1 += l1.cache.stats());
-        self.constants.iter().for_each(|cache| stats.constant += cache.stats());
+        self.l1.iter().for_each(|l1| stats.l1 += l1.cache.stats);
+        self.constants.iter().for_each(|cache| stats.constant += cache.stats);
     }
 
-    fn takes_replies(&self) -> bool {
+    /// Returns whether it takes a reply of memory.
+    pub fn takes_replies(&self) -> bool {
         self.replies.len() < self.settings.replies as usize
     }
 
-    pub fn receive(&mut self, port: &mut Port) -> bool {
-        let reply = if self.takes_replies() { port.reply() } else { None };
-        let Some(Request { kind, token: of, .. }) = reply else { return false };
-        self.replies.push_back(match (kind, of) {
-            (_, Token::Warp(slot)) => Reply::Stored(slot.into()),
-            (RequestKind::Atomic, _) => Reply::Atomic(token(of)),
-            (RequestKind::Constant, _) => Reply::ConstantFill(of),
-            (_, Token::Flight(id)) => Reply::Load(u32::from(id) as usize),
-            _ => Reply::Fill(of),
+    /// Takes a reply of memory.
+    pub fn receive(&mut self, reply: &Request) {
+        self.replies.push_back(match (reply.kind, reply.waits) {
+            (_, Waits::Warp(slot)) => Reply::Stored(slot),
+            (Kind::Atomic, Waits::Instr(id)) => Reply::Atomic(id),
+            (Kind::Constant, Waits::Fetch(fetch)) => Reply::ConstantFill(fetch),
+            (_, Waits::Fetch(fetch)) => Reply::Fill(fetch),
+            (_, waits) => Reply::Load(instr(waits)),
         });
-        true
     }
 
-    /// Returns how transactions divide the lines of an access to a space.
-    fn parts(&self, space: Space) -> Parts {
+    /// Returns whether atomics hold their warps.
+    pub fn atomics_block(&self) -> bool {
+        self.settings.atomics_block
+    }
+
+    /// Returns the number of bytes of the transactions to a space.
+    pub fn transaction_bytes(&self, space: Space) -> u64 {
         match (&self.constants, space) {
-            (Some(cache), Space::Const | Space::Param) => Parts::of(cache.line_bytes()),
-            _ => Parts::of(self.settings.transaction),
+            (Some(cache), Space::Const | Space::Param) => cache.line_bytes().into(),
+            _ => self.settings.transaction.into(),
         }
     }
 
@@ -146,7 +139,7 @@ impl LoadStore {
     fn write_next(&mut self, now: u64) {
         for n in 0..4 {
             let source = (self.turn + n) % 4;
-            let fetched = |request: Request| (token(request.token), false);
+            let fetched = |request: Request| (instr(request.waits), false);
             let result = match source {
                 0 => match self.shared.front() {
                     Some(&(id, atomic, at)) if at <= now => {
@@ -155,13 +148,13 @@ impl LoadStore {
                     }
                     _ => None,
                 },
-                1 => self.constants.as_mut().and_then(|cache| cache.ready()).map(fetched),
+                1 => self.constants.as_mut().and_then(Cache::next_ready).map(fetched),
                 2 => self.arrived.take().map(|reply| match reply {
                     Reply::Atomic(id) => (id, self.settings.atomics_block),
                     Reply::Load(id) => (id, false),
                     _ => panic!("nothing else waits there"),
                 }),
-                _ => self.l1.as_mut().and_then(|l1| l1.cache.ready()).map(fetched),
+                _ => self.l1.as_mut().and_then(|l1| l1.cache.next_ready()).map(fetched),
             };
             if let Some((id, atomic)) = result {
                 self.turn = (source + 1) % 4;
@@ -187,24 +180,11 @@ impl LoadStore {
     }
 
     fn look_up(&mut self, now: u64) {
-        for bank in 0..self.l1.as_ref().map_or(0, |l1| l1.banks.len()) {
-            let Some(l1) = &mut self.l1 else { return };
-            let Some(&(at, request)) = l1.banks[bank].front() else { continue };
-            if at > now {
-                continue;
-            }
-            let access = l1.cache.access(request);
-            if access == Lookup::Stall {
-                continue;
-            }
-            l1.banks[bank].pop_front();
-            if let Some((at, _)) = l1.banks[bank].front_mut() {
-                *at = (*at).max(now + 1);
-            }
-            match (access, request.token) {
-                (Lookup::Hit, Token::Warp(slot)) => self.happened.push(Happened::Stored(slot.into())),
-                (Lookup::Hit, of) => self.answered(token(of)),
-                _ => {}
+        let Some(l1) = &mut self.l1 else { return };
+        for waits in l1.look_up(now) {
+            match waits {
+                Waits::Warp(slot) => self.happened.push(Happened::Stored(slot)),
+                waits => self.answered(instr(waits)),
             }
         }
     }
@@ -217,7 +197,7 @@ impl LoadStore {
         }
     }
 
-    fn serve(&mut self, now: u64, port: Option<&mut Port>) {
+    fn serve(&mut self, now: u64, memory: Option<&mut Memory>) {
         let Some(Serving { id, access, space, last_bank, .. }) = &self.serving else { return };
         let (id, access) = (*id, *access);
         match space {
@@ -229,7 +209,7 @@ impl LoadStore {
                 self.leave(false);
             }
             Space::Shared => {}
-            Space::Global | Space::Local => self.send(now, port),
+            Space::Global | Space::Local => self.send(now, memory),
             Space::Const | Space::Param if access == Access::Load && self.constants.is_some() => {
                 self.look_up_constant();
             }
@@ -240,47 +220,47 @@ impl LoadStore {
     fn look_up_constant(&mut self) {
         let (Some(serving), Some(cache)) = (&mut self.serving, &mut self.constants) else { return };
         let id = serving.id;
-        if let Some(&(line, sectors, _)) = serving.lines.last() {
-            let token = Token::Flight((id as u32).into());
-            match cache.access(Request::new(line, sectors, RequestKind::Constant, token)) {
-                Lookup::Stall => return,
-                Lookup::Hit => *self.unanswered.get_mut(&id).expect("it is served") -= 1,
-                _ => {}
+        if let Some((sectors, words)) = serving.transactions.last().cloned() {
+            let (kind, waits, sm) = (Kind::Constant, Waits::Instr(id), self.sm);
+            let request = Request { sectors, words, kind, waits, sm };
+            match cache.look_up(&request, request.sectors[0] * SECTOR_BYTES) {
+                Found::Refused => return,
+                Found::Hit => *self.unanswered.get_mut(&id).expect("it is served") -= 1,
+                Found::Waits | Found::Forwarded => {}
             }
-            serving.lines.pop();
+            serving.transactions.pop();
         }
-        if serving.lines.is_empty() {
+        if serving.transactions.is_empty() {
             self.leave(self.unanswered[&id] == 0);
         }
     }
 
-    fn send(&mut self, now: u64, mut port: Option<&mut Port>) {
+    fn send(&mut self, now: u64, mut memory: Option<&mut Memory>) {
         let Some(serving) = &mut self.serving else { return };
-        let (id, slot, access) = (serving.id, serving.slot, serving.access);
-        let flight = Token::Flight((id as u32).into());
-        let (kind, of) = match access {
-            Access::Store => (RequestKind::Write, Token::Warp(slot as u8)),
-            Access::Atomic => (RequestKind::Atomic, flight),
-            _ => (RequestKind::Read, flight),
+        let (id, slot, access, sm) = (serving.id, serving.slot, serving.access, self.sm);
+        let (kind, waits) = match access {
+            Access::Store => (Kind::Store, Waits::Warp(slot)),
+            Access::Atomic => (Kind::Atomic, Waits::Instr(id)),
+            _ => (Kind::Load, Waits::Instr(id)),
         };
         let mut l1 = self.l1.as_mut().filter(|_| access != Access::Atomic);
-        for _ in 0..l1.as_ref().map_or(1, |l1| l1.banks.len()) {
-            let Some(&(line, sectors, words)) = serving.lines.last() else { break };
-            let request = Request::new(line, sectors, kind, of).writing(words);
+        for _ in 0..l1.as_ref().map_or(1, |l1| l1.width()) {
+            let Some((sectors, words)) = serving.transactions.last().cloned() else { break };
+            let request = Request { sectors, words, kind, waits, sm };
             let goes = if let Some(l1) = &mut l1 {
-                l1.take(request, now)
-            } else if let Some(port) = &mut port {
-                let accepts = port.accepts();
+                l1.take(&request, now)
+            } else if let Some(memory) = &mut memory {
+                let accepts = memory.accepts(sm);
                 if accepts {
-                    port.push(request);
+                    memory.send(request);
                 }
                 accepts
             } else {
                 let accepts = self.inbox.len() < INBOX;
                 if accepts {
                     self.inbox.push_back(match kind {
-                        RequestKind::Write => Reply::Stored(slot),
-                        RequestKind::Atomic => Reply::Atomic(id),
+                        Kind::Store => Reply::Stored(slot),
+                        Kind::Atomic => Reply::Atomic(id),
                         _ => Reply::Load(id),
                     });
                 }
@@ -289,35 +269,34 @@ impl LoadStore {
             if !goes {
                 break;
             }
-            serving.lines.pop();
+            serving.transactions.pop();
         }
-        if serving.lines.is_empty() {
+        if serving.transactions.is_empty() {
             let waits = access != Access::Store && self.unanswered[&id] > 0;
             self.leave(!waits);
         }
     }
-}
 
-impl FirstLevel {
-    fn take(&mut self, request: Request, now: u64) -> bool {
-        let sector = request.line * 4 + u64::from(request.sectors.trailing_zeros());
-        let bank = (sector % self.banks.len() as u64) as usize;
-        if self.taken.contains(&bank) || self.banks[bank].len() >= self.latency as usize {
-            return false;
+    /// Sends the first request that waits in each cache, if memory accepts it.
+    fn send_of_caches(&mut self, memory: &mut Memory) {
+        let l1 = self.l1.as_mut().map(|l1| &mut l1.cache);
+        for cache in self.constants.iter_mut().chain(l1) {
+            if memory.accepts(self.sm)
+                && let Some(request) = cache.outgoing.pop_front()
+            {
+                memory.send(Request { sm: self.sm, ..request });
+            }
         }
-        self.taken.push(bank);
-        self.banks[bank].push_back((now + self.latency, request));
-        true
     }
 }
 
 impl Sm<'_> {
     /// Simulates a cycle of the unit; then the unit takes the oldest access, if it is free.
-    pub(super) fn load_and_store(&mut self, mut port: Option<&mut Port>) {
+    pub(super) fn load_and_store(&mut self, mut memory: Option<&mut Memory>) {
         let now = self.now;
         let Some(unit) = &mut self.load_store else { return };
-        unit.l1.iter_mut().for_each(|l1| l1.taken.clear());
-        if port.is_none()
+        unit.l1.iter_mut().for_each(FirstLevel::begin_cycle);
+        if memory.is_none()
             && unit.takes_replies()
             && let Some(reply) = unit.inbox.pop_front()
         {
@@ -332,16 +311,11 @@ impl Sm<'_> {
             unit.write_next(now);
         }
         unit.take_reply();
-        if let Some(port) = &mut port {
-            unit.constants.iter_mut().for_each(|cache| {
-                port.take_from(cache);
-            });
-            unit.l1.iter_mut().for_each(|l1| {
-                port.take_from(&mut l1.cache);
-            });
+        if let Some(memory) = &mut memory {
+            unit.send_of_caches(memory);
         }
         unit.look_up(now);
-        unit.serve(now, port);
+        unit.serve(now, memory);
         for what in std::mem::take(&mut unit.happened) {
             self.follow(what);
         }
@@ -368,7 +342,10 @@ impl Sm<'_> {
 
     fn follow(&mut self, what: Happened) {
         match what {
-            Happened::Left(id) => self.instrs[id].init_end = self.now,
+            Happened::Left(id) => {
+                self.instrs[id].init_end = self.now;
+                self.signal(id, Moment::SourcesRead, self.now);
+            }
             Happened::Complete(id) => self.complete(id),
             Happened::Stored(slot) => {
                 let warp = &mut self.warps[slot];
@@ -403,32 +380,7 @@ impl Sm<'_> {
         }
         unit.unanswered.insert(id, if shared { 1 } else { instr.transactions });
         let banks = if shared { u64::from(step.memory().extra_transactions) + 1 } else { 0 };
-        let lines = std::mem::take(&mut instr.lines);
-        unit.serving = Some(Serving { id, slot, access, space, last_bank: self.now + banks, lines });
-    }
-
-    /// Determines the memory traffic of an access that is about to issue.
-    pub(super) fn claim(&mut self, instr: &mut Instr, access: Access) {
-        let (table, step): (_, Step) = (self.given.table, instr.step);
-        let Some(unit) = &self.load_store else { return };
-        let space = table.space(step);
-        let parts = unit.parts(space);
-        if table.moves_lines(step) {
-            let group = self.warps[instr.slot].group();
-            for (number, line) in group.iter().enumerate() {
-                let behind = group.get(number + 1).and_then(|next| next.written_before());
-                let words = behind.unwrap_or(line.written());
-                let mut sectors = line.sectors();
-                while sectors != 0 {
-                    let part = parts.around(sectors.trailing_zeros()) & sectors;
-                    instr.lines.push((line.line(), part, words));
-                    sectors &= !part;
-                }
-            }
-        }
-        instr.transactions = instr.lines.len() as u32;
-        if access == Access::Atomic && unit.settings.atomics_block {
-            self.warps[instr.slot].atomics += if space == Space::Shared { 1 } else { instr.transactions };
-        }
+        let transactions = std::mem::take(&mut instr.traffic);
+        unit.serving = Some(Serving { id, slot, access, space, last_bank: self.now + banks, transactions });
     }
 }

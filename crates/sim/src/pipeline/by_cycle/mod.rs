@@ -7,32 +7,37 @@
 //! the life of blocks, policies, the reasons of idle slots, caches, and the memory behind the SMs,
 //! which is simulated cycle by cycle here. Control codes of machine code are not covered.
 
+mod codes;
 mod collector;
 mod fetch;
 mod issue;
+mod launch;
 mod load_store;
+mod memory;
+mod order;
+mod traffic;
 mod warps;
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::gpu::{found, leave};
-use super::memory::{Lower, Port};
-use super::order::Order;
-use crate::PolicySetup;
 use crate::SLOTS;
 use crate::blocks::{Blocks, Layout};
-use crate::pipeline::carried::CarriedState;
 use crate::policy::{AnyPolicy, Placed, Policy, View};
-use crate::result::{BlockResult, MemoryStats, SimSummary, SubCoreResult};
+use crate::result::BlockResult;
 pub(super) use collector::Collector;
+use codes::Moment;
 use fetch::Fetch;
 use issue::SubCore;
+pub use launch::{Ran, run};
 use load_store::LoadStore;
-use warpbound_core::base::{Cycle, Cycles, UnitId, WarpMask};
+pub use memory::Carried;
+use memory::Memory;
+use traffic::Transaction;
+use warpbound_core::base::{Cycle, UnitId, WarpMask};
 use warpbound_core::machine::{Machine, Pipeline};
-use warpbound_core::path::{BlockPaths, Footprint, Step};
+use warpbound_core::path::{BlockPaths, Step};
 use warpbound_core::program::TimingTable;
-use warpbound_trace::trace::{Event, Stalls};
+use warpbound_trace::trace::Event;
 use warps::Warp;
 
 /// An instruction that has issued. Instructions are numbered in the order of issue.
@@ -51,8 +56,8 @@ struct Instr {
     /// The banks of its results, and those of them that have not been written yet.
     banks: Vec<usize>,
     unwritten: Vec<usize>,
-    /// Its memory traffic: sectors of lines, in the order of sending.
-    lines: Vec<(u64, u8, u32)>,
+    /// Its memory traffic, in reverse order of sending.
+    traffic: Vec<Transaction>,
     transactions: u32,
     /// The index of its event.
     event: usize,
@@ -125,76 +130,6 @@ struct Sm<'a> {
     events: Vec<Event>,
 }
 
-/// The outcome of a launch.
-pub struct Ran {
-    /// The totals.
-    pub summary: SimSummary,
-    /// The blocks, in the order of their ends.
-    pub blocks: Vec<BlockResult>,
-    /// The events, by SM.
-    pub events: Vec<Vec<Event>>,
-}
-
-/// Simulates a launch of these blocks.
-pub fn run(
-    machine: &Machine,
-    table: &TimingTable,
-    setup: &PolicySetup,
-    resident: u32,
-    footprint: &Footprint,
-    blocks: Vec<BlockPaths>,
-    left: &mut CarriedState,
-) -> Ran {
-    let settings = machine.pipeline().expect("a machine with a pipeline");
-    let given = Given { table, machine, settings, kinds: kinds(machine, settings) };
-    let layout = Layout::of(&blocks[0], resident);
-    let (mut lower, last_served) = found(machine, footprint, left);
-    let mut ports: Vec<Option<Port>> =
-        (0..machine.sms()).map(|sm| lower.as_ref().map(|lower| lower.port(sm))).collect();
-    let shared = footprint.shared_bytes * layout.cta_slots() as u64;
-    let slots = layout.cta_slots() * blocks[0].warps.len().max(1);
-    let slots = slots.max(machine.limits().warps as usize).min(SLOTS);
-    let sm = |index| Sm::new(&given, index, layout, slots, shared, setup.policies(machine));
-    let mut gpu = Placing {
-        sms: (0..machine.sms()).map(sm).collect(),
-        waiting: blocks.into_iter(),
-        order: Order::new(settings.launch.placement, machine.sms()),
-        last_served,
-        given: 0,
-        ended: Vec::new(),
-    };
-    let mut now = 0;
-    loop {
-        for (sm, port) in gpu.sms.iter_mut().zip(&mut ports) {
-            if let (Some(lower), Some(port)) = (&mut lower, port) {
-                lower.deliver(sm.index, port, |port| sm.receive(port));
-            }
-        }
-        lower.iter_mut().for_each(Lower::cycle);
-        for (sm, port) in gpu.sms.iter_mut().zip(&mut ports) {
-            if let (Some(lower), Some(port)) = (&lower, &mut *port) {
-                lower.open(sm.index, port);
-                port.begin_cycle(now);
-            }
-            sm.begin(now, port.as_mut());
-            if let (Some(lower), Some(port)) = (&mut lower, port) {
-                lower.collect(port);
-            }
-        }
-        gpu.change_blocks(layout);
-        if gpu.waiting.len() == 0 && gpu.sms.iter().all(|sm| sm.blocks.is_empty()) {
-            break;
-        }
-        gpu.sms.iter_mut().for_each(Sm::end);
-        now += 1;
-        assert!(now < 1 << 24, "it does not end");
-    }
-    let last_served = gpu.last_served;
-    let ran = gpu.result(lower.as_ref(), layout, now);
-    leave(machine, lower, last_served, ran.summary.makespan, left);
-    ran
-}
-
 /// Returns the order of the units at the collector; the last element is the load/store unit.
 fn kinds(machine: &Machine, settings: &Pipeline) -> Vec<usize> {
     let named = |name: &str| settings.collect.iter().position(|other| other == name);
@@ -207,90 +142,6 @@ fn kinds(machine: &Machine, settings: &Pipeline) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_by_key(|&unit| ranks[unit]);
     (0..ranks.len()).map(|unit| order.iter().position(|&other| other == unit).unwrap()).collect()
-}
-
-/// The SMs, and the blocks that have not been placed.
-struct Placing<'a> {
-    sms: Vec<Sm<'a>>,
-    waiting: std::vec::IntoIter<BlockPaths>,
-    order: Order,
-    last_served: usize,
-    given: u64,
-    ended: Vec<BlockResult>,
-}
-
-impl Placing<'_> {
-    fn change_blocks(&mut self, layout: Layout) {
-        loop {
-            for sm in &mut self.sms {
-                sm.take_ended(&mut self.ended);
-            }
-            self.place_blocks(layout);
-            if !self.sms.iter().any(|sm| sm.blocks.has_ended(sm.now)) {
-                return;
-            }
-        }
-    }
-
-    fn place_blocks(&mut self, layout: Layout) {
-        if self.sms[0].now < self.sms[0].given.settings.launch.first {
-            return;
-        }
-        let limit = match self.sms[0].given.settings.launch.blocks_per_cycle {
-            0 => u32::MAX,
-            limit => limit,
-        };
-        for _ in 0..limit {
-            self.order.next_round(self.last_served + 1);
-            let mut placed = false;
-            for n in 0..self.sms.len() {
-                let index = self.order.at(n);
-                let sm = &mut self.sms[index];
-                if let Some(place) = sm.blocks.free_cta_slot()
-                    && let Some(block) = self.waiting.next()
-                {
-                    sm.place(place, block, layout);
-                    (self.last_served, placed) = (index, true);
-                    self.given += 1;
-                }
-            }
-            if !placed {
-                return;
-            }
-        }
-    }
-
-    fn result(mut self, lower: Option<&Lower>, layout: Layout, now: u64) -> Ran {
-        let end = self.sms[0].given.settings.launch.end;
-        let (mut stalls, mut sub_cores) = (Stalls::default(), Vec::new());
-        let mut memory = lower.map(|lower| MemoryStats { lower: lower.stats(), ..MemoryStats::default() });
-        for sm in &mut self.sms {
-            for sub_core in 0..sm.sub_cores.len() {
-                if end > 0 {
-                    sm.idle(sub_core, WarpMask::empty(), WarpMask::empty());
-                }
-                sm.now = now + end;
-                sm.end_idle(sub_core);
-                sm.now = now;
-                let SubCore { issues, stalls: of_sub_core, .. } = sm.sub_cores[sub_core];
-                sub_cores.push(SubCoreResult { issues, stalls: of_sub_core });
-                stalls += of_sub_core;
-            }
-            if let (Some(memory), Some(unit)) = (&mut memory, &sm.load_store) {
-                unit.add_stats(memory);
-            }
-        }
-        let summary = SimSummary {
-            makespan: Cycles::new(now + end),
-            issues: sub_cores.iter().map(|used| used.issues).sum(),
-            stalls,
-            sub_cores,
-            blocks: self.given,
-            resident_blocks: layout.cta_slots() as u32,
-            memory,
-        };
-        Ran { summary, blocks: self.ended, events: self.sms.into_iter().map(|sm| sm.events).collect() }
-    }
 }
 
 impl<'a> Sm<'a> {
@@ -332,12 +183,16 @@ impl<'a> Sm<'a> {
         }
     }
 
-    fn receive(&mut self, port: &mut Port) -> bool {
-        self.load_store.as_mut().is_some_and(|unit| unit.receive(port))
+    /// Receives a reply of memory, if the load/store unit takes one.
+    fn receive(&mut self, memory: &mut Memory) {
+        let takes = self.load_store.as_ref().is_some_and(LoadStore::takes_replies);
+        if let Some(reply) = memory.deliver(self.index, takes) {
+            self.load_store.iter_mut().for_each(|unit| unit.receive(&reply));
+        }
     }
 
     /// Simulates the first part of a cycle, up to the point at which blocks are placed.
-    fn begin(&mut self, now: u64, port: Option<&mut Port>) {
+    fn begin(&mut self, now: u64, memory: Option<&mut Memory>) {
         if now > 0 {
             if self.given.settings.issue.rotate && self.active {
                 self.first = (self.first + 1) % self.sub_cores.len();
@@ -350,7 +205,7 @@ impl<'a> Sm<'a> {
             self.written.extend_from_slice(&self.instrs[id].banks);
             self.complete(id);
         }
-        self.load_and_store(port);
+        self.load_and_store(memory);
         self.release_barriers();
     }
 
@@ -407,6 +262,8 @@ impl<'a> Sm<'a> {
         unit.leaving.push(leaves);
         (instr.start, instr.init_end) = (at, at + instr.init);
         self.done.entry(leaves + self.given.settings.write_back).or_default().push(id);
+        let read = instr.init_end;
+        self.signal(id, Moment::SourcesRead, read);
         true
     }
 
@@ -426,6 +283,7 @@ impl<'a> Sm<'a> {
         }
         warp.in_flight -= 1;
         warp.last_done = self.now;
+        self.signal(id, Moment::Done, self.now);
         self.warp_may_be_over(slot);
     }
 
@@ -460,6 +318,7 @@ impl<'a> Sm<'a> {
             self.warps[slot].begin(path, self.given, self.now);
             self.fetch.flush(slot, 0);
         }
+        placed.slots.slots().for_each(|slot| self.forget_codes(slot));
         self.finish_without_step(placed.slots);
     }
 

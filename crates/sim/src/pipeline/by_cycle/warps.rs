@@ -1,5 +1,6 @@
 //! Warps, register by register.
 
+use super::codes::Codes;
 use super::{Given, Sm};
 use crate::ops::issuing;
 use warpbound_core::base::RegId;
@@ -25,6 +26,7 @@ pub(super) struct Warp {
     pub fenced: bool,
     pub last_issue: u64,
     pub last_done: u64,
+    pub codes: Codes,
 }
 
 impl Warp {
@@ -43,6 +45,7 @@ impl Warp {
             fenced: false,
             last_issue: 0,
             last_done: 0,
+            codes: Codes::default(),
         }
     }
 
@@ -110,13 +113,15 @@ impl Sm<'_> {
     pub(super) fn is_clear(&self, slot: usize) -> bool {
         let warp = &self.warps[slot];
         let there = |step| self.awaited(step).iter().all(|&reg| warp.pending[reg].is_none());
-        warp.next_step().is_some_and(there)
+        warp.next_step().is_some_and(|step| self.codes_allow(slot, step).unwrap_or_else(|| there(step)))
     }
 
     /// Returns whether the next instruction of a warp waits for a load from global memory.
     pub(super) fn waits_for_global(&self, slot: usize) -> bool {
         let warp = &self.warps[slot];
         let global = |&reg: &usize| warp.pending[reg].is_some_and(|(_, global)| global);
-        warp.next_step().is_some_and(|step| self.awaited(step).iter().any(global))
+        let waits = |step| self.awaited(step).iter().any(global);
+        warp.next_step()
+            .is_some_and(|step| self.codes_wait_for_global(slot, step).unwrap_or_else(|| waits(step)))
     }
 }

@@ -85,11 +85,13 @@ impl Cache {
     /// length.
     #[inline]
     pub fn access(&mut self, request: Request) -> Access {
-        self.access_at(request, request.line)
+        let number = request.line << self.part_bits | self.part(&request);
+        self.access_at(request, number)
     }
 
     /// Looks up a transaction like [`Self::access`], but selects the set by `number` instead of the
-    /// number of the line: a slice of the L2 leaves out the bits that selected the slice.
+    /// number of the line: a slice of the L2 leaves out the bits of the address that selected the
+    /// slice.
     pub(super) fn access_at(&mut self, request: Request, number: u64) -> Access {
         let target = self.target(&request, number);
         let access =
@@ -151,17 +153,13 @@ impl Cache {
         self.mshrs.any_ready()
     }
 
-    /// Makes these sectors valid, as a copy into memory before the launch does.
+    /// Makes these sectors, which lie in one line of this cache, valid, as a copy into memory
+    /// before the launch does. `number` selects the set.
     pub(super) fn preload_at(&mut self, line: u64, sectors: u8, number: u64) {
-        for part in super::sectors(self.part_bits == 0) {
-            let request = Request::new(line, part & sectors, RequestKind::WriteBack, Token::None);
-            if request.sectors == 0 {
-                continue;
-            }
-            let target = self.target(&request, number);
-            if let Some(frame) = self.frame_of(&target) {
-                self.lines.masks_mut(frame).valid |= target.sectors;
-            }
+        let request = Request::new(line, sectors, RequestKind::WriteBack, Token::None);
+        let target = self.target(&request, number);
+        if let Some(place) = self.place_of(&target) {
+            self.lines.masks_mut(place).valid |= target.sectors;
         }
     }
 
@@ -192,23 +190,28 @@ impl Cache {
         CacheSample { stats: self.stats, mshrs: self.mshrs.in_use() }
     }
 
+    /// Returns the part of the 128-byte line that a request lies in, counted in lines of the cache.
+    #[inline(always)]
+    fn part(&self, request: &Request) -> u64 {
+        u64::from(request.sectors.trailing_zeros() >> (2 - self.part_bits))
+    }
+
     #[inline(always)]
     fn target(&mut self, request: &Request, number: u64) -> Target {
         self.lines.set_up();
+        let set = index::of(number, self.set_bits, self.settings.index);
         if self.part_bits == 0 {
-            // this is the common case: lines of the cache have 128 bytes, like lines of requests
-            let (tag, set) = (request.line, index::of(number, self.set_bits, self.settings.index));
+            // nearly always: the lines of the cache are those of requests
+            let tag = request.line;
             let Request { sectors, words, .. } = request;
             return Target { tag, sectors: *sectors, words: *words, set, frame: self.lines.find(tag, set) };
         }
-        let part = request.sectors.trailing_zeros() >> (2 - self.part_bits);
+        let part = self.part(request);
         let first = part << (2 - self.part_bits);
         let (sectors, words) = (request.sectors >> first, request.words >> (8 * first));
         debug_assert!(sectors & !self.full == 0, "a request spans lines of the cache: {request:?}");
-        let within = |number: u64| number << self.part_bits | u64::from(part);
-        let tag = within(request.line);
-        let set = index::of(within(number), self.set_bits, self.settings.index);
-        Target { tag, sectors: sectors & self.full, words, set, frame: self.lines.find(tag, set) }
+        let tag = request.line << self.part_bits | part;
+        Target { tag, sectors: sectors & self.full, words, set, place: self.lines.find(tag, set) }
     }
 
     /// Returns the sector masks of the target's line.

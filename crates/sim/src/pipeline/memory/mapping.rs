@@ -37,6 +37,8 @@ pub(super) struct Mapping {
     /// The address bits above the slice number that take part in the hash.
     spread_by: u64,
     bits: u32,
+    /// The binary logarithm of the size of a line of the L2.
+    line_bits: u32,
     /// The number of all slices, if the number of channels is not a power of two: the hashed number
     /// may be beyond it.
     all: Option<u64>,
@@ -55,13 +57,15 @@ impl Mapping {
             spread: settings.spread,
             spread_by: 1u64.checked_shl(settings.spread_bits).unwrap_or(0).wrapping_sub(1),
             bits: hashed.trailing_zeros(),
+            line_bits: settings.l2.map_or(LINE_BYTES as u32, |l2| l2.line).trailing_zeros(),
             all,
         }
     }
 
-    /// Returns whether each line lies in one slice.
+    /// Returns whether each line of 128 bytes lies in one slice and is a line of the L2.
     pub fn keeps_lines(&self) -> bool {
-        self.channel_bit.min(self.slice_bit) >= LINE_BYTES.trailing_zeros()
+        let line_bits = LINE_BYTES.trailing_zeros();
+        self.channel_bit.min(self.slice_bit) >= line_bits && self.line_bits == line_bits
     }
 
     /// Returns the number of an address's slice; the slices are numbered channel by channel.
@@ -95,17 +99,19 @@ impl Mapping {
         (self.channels.quotient(address >> self.channel_bit) << self.channel_bit) | low
     }
 
-    /// Returns the number of a line among those of its slice, for the sets of the L2.
+    /// Returns the number of a line of the L2 among those of its slice, for the sets of the L2.
     #[inline]
     pub fn line(&self, address: u64) -> u64 {
         let inner = self.inner(address);
         let low = inner & ((1 << self.slice_bit) - 1);
-        ((self.slices.quotient(inner >> self.slice_bit) << self.slice_bit) | low) / LINE_BYTES
+        ((self.slices.quotient(inner >> self.slice_bit) << self.slice_bit) | low) >> self.line_bits
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use warpbound_core::machine::memory::CacheSettings;
+
     use super::*;
 
     fn mapping(channels: u32, slices: u32, spread: Index) -> Mapping {
@@ -126,6 +132,18 @@ mod tests {
         assert_eq!([0, 256, 512, 768].map(|a| m.slice(a)), [0, 1, 2, 0]);
         let of_channel_one = (0..60).map(|n| n * 128).filter(|&a| m.slice(a) == 1);
         assert!(of_channel_one.map(|a| m.line(a)).eq(0..20));
+    }
+
+    #[test]
+    fn short_lines_of_a_slice_are_numbered_without_gaps() {
+        for line in [32_u32, 64] {
+            let l2 = Some(CacheSettings { line, ..CacheSettings::default() });
+            let settings =
+                Partitions { channels: 2, slices: 2, channel_bit: 6, slice_bit: 6, l2, ..Partitions::default() };
+            let m = Mapping::new(&settings);
+            let of_slice_one = (0..512).map(|n| n * u64::from(line)).filter(|&a| m.slice(a) == 1);
+            assert!(of_slice_one.map(|a| m.line(a)).eq(0..128), "{line}");
+        }
     }
 
     /// Compares the mapping to 12 slices with GPGPU-Sim 4.2, which applies its equations for 16

@@ -85,7 +85,7 @@ impl Partitioned {
     }
 
     pub fn preload(&mut self, line: u64) {
-        // address bits within the line may select the slice, too
+        // address bits within the line may select the slice or the line of the L2, too
         for &sectors in sectors(self.mapping.keeps_lines()) {
             let address = line * LINE_BYTES + u64::from(sectors.trailing_zeros()) * 32;
             let (partition, index) = self.slices.at(&mut self.shares, self.mapping.slice(address));

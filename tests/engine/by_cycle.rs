@@ -13,7 +13,7 @@ use warpbound::sim::{BlockResult, CarriedState, MemoryStats, PolicySetup, SimSum
 use warpbound::trace::{Event, Needs, Observer, Recorder};
 
 use crate::shipped::{Shipped, launch_files, load_by};
-use crate::{campaign, random_memory, reference, runs, settings, shipped};
+use crate::{campaign, random_accesses, random_memory, reference, runs, settings, shipped};
 
 /// The events, by SM.
 #[derive(Default)]
@@ -242,6 +242,10 @@ impl Kernels {
 
     /// Draws a kernel in PTX.
     fn ptx(&self, draw: &mut impl FnMut(usize) -> usize) -> Workload {
+        if draw(3) == 0 {
+            let (program, launch) = random_accesses::kernel(draw);
+            return runs::workload("random accesses", program, launch);
+        }
         if draw(4) == 0 {
             return Self::of(&self.shipped[draw(self.shipped.len())]);
         }
@@ -321,5 +325,5 @@ fn random_machines() {
         compared.runs, compared.again, compared.coded, compared.events, compared.cycles
     );
     println!("{:?}", compared.memory);
-    assert!(refused < rounds && compared.events > 2500 * rounds as u64);
+    assert!(refused < rounds && compared.events > 1000 * rounds as u64);
 }

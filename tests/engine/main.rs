@@ -7,6 +7,8 @@ mod campaign;
 mod micro;
 #[path = "../support/per_cycle.rs"]
 mod per_cycle;
+#[path = "../support/random_accesses.rs"]
+mod random_accesses;
 #[path = "../support/random_kernels.rs"]
 mod random_kernels;
 #[path = "../support/random_memory.rs"]

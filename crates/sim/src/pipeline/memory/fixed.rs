@@ -43,6 +43,8 @@ pub(super) struct FixedLevel {
     now: u64,
     /// The number of requests accepted in this cycle.
     accepted: u32,
+    /// Whether a request of an earlier cycle has not been answered yet.
+    occupied: bool,
     ordinal: u64,
     /// The requests in flight, per SM.
     pending: Vec<BinaryHeap<Reverse<Pending>>>,
@@ -53,13 +55,13 @@ pub(super) struct FixedLevel {
 impl FixedLevel {
     pub fn new(settings: Settings, draws: Draws, sms: usize) -> Self {
         let pending = vec![BinaryHeap::new(); sms];
-        Self { settings, draws, now: 0, accepted: 0, ordinal: 0, pending, count: 0 }
+        Self { settings, draws, now: 0, accepted: 0, occupied: false, ordinal: 0, pending, count: 0 }
     }
 
     /// Returns the number of further requests that can be accepted in this cycle.
     pub fn room(&self) -> usize {
-        let overlaps = self.settings.pipelined || self.count == self.accepted as usize;
-        if overlaps { (self.settings.per_cycle - self.accepted) as usize } else { 0 }
+        let accepts = self.settings.pipelined || !self.occupied;
+        if accepts { (self.settings.per_cycle - self.accepted) as usize } else { 0 }
     }
 
     pub fn push(&mut self, request: Request) {
@@ -78,6 +80,7 @@ impl FixedLevel {
     pub fn cycle(&mut self) {
         self.now += 1;
         self.accepted = 0;
+        self.occupied = self.count > 0;
     }
 
     pub fn reply(&mut self, sm: usize) -> Option<Request> {

@@ -309,6 +309,24 @@ fn fixed_latency_and_bandwidth() {
     assert_eq!(cycles(MemorySpec::default()), [11, 12, 13, 14]);
 }
 
+/// Nothing answers a write-back, so no request waits for it.
+#[test]
+fn a_write_back_leaves_room_in_its_cycle() {
+    let mut lower = Lower::new(&checked(&fixed(100, 2, false)), 1);
+    let mut port = lower.port(0);
+    for (room, kind) in [(2, RequestKind::WriteBack), (1, RequestKind::Read)] {
+        if room == 2 {
+            lower.cycle();
+        }
+        assert_eq!(lower.room(0), room);
+        lower.open(0, &mut port);
+        port.push(Request::new(9, 1, kind, Token::None));
+        lower.collect(&mut port);
+    }
+    lower.cycle();
+    assert_eq!(lower.room(0), 0);
+}
+
 /// Returns the number of core cycles from a single read to its reply.
 fn round_trip(settings: &MemorySpec) -> u64 {
     let replies = run(settings, &vec![vec![(0, read(0, 1, 0))]], 0, false);

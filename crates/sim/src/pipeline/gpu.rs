@@ -344,6 +344,7 @@ impl<'a> Gpu<'a> {
         if share.get(place).is_none_or(|core| core.sm.index != index) {
             let mut core = self.maker.make(index, self.lower.as_ref());
             core.sm.was_idle_until(self.now);
+            core.at = self.now;
             share.insert(place, core);
         }
         &mut share[place]

@@ -132,8 +132,9 @@ impl Cache {
     pub fn fill(&mut self, token: Token) {
         let Token::Fetch(id) = token else { panic!("{token:?} is no fetch of a cache") };
         let done = self.mshrs.complete(id.into());
-        let masks = self.lines.masks_mut(done.frame);
-        masks.reserved &= !done.sectors;
+        let masks = self.lines.masks_mut(done.place);
+        // two fetches in flight may bring the same sector
+        masks.reserved = done.coming;
         masks.partial &= !done.sectors;
         masks.valid |= done.sectors;
         if done.atomic {

@@ -38,6 +38,8 @@ struct Waiter {
 pub(super) struct Done {
     pub frame: usize,
     pub sectors: u8,
+    /// The sectors that other fetches in flight bring to the same way.
+    pub coming: u8,
     /// Whether an atomic waits for it.
     pub atomic: bool,
 }
@@ -189,7 +191,8 @@ impl Mshrs {
             self.link(frame, before, next);
         }
         self.complete.push_back(id);
-        Done { frame, sectors, atomic }
+        let coming = self.of_place(place).fold(0, |all, id| all | self.fetches[id as usize].sectors);
+        Done { place, sectors, coming, atomic }
     }
 
     #[inline]

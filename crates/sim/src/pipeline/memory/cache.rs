@@ -160,7 +160,9 @@ impl Cache {
         let request = Request::new(line, sectors, RequestKind::WriteBack, Token::None);
         let target = self.target(&request, number);
         if let Some(place) = self.place_of(&target) {
-            self.lines.masks_mut(place).valid |= target.sectors;
+            let masks = self.lines.masks_mut(place);
+            masks.valid |= target.sectors;
+            masks.partial &= !target.sectors;
         }
     }
 

@@ -264,6 +264,33 @@ fn a_warm_cache_hits_at_once() {
     assert_eq!(cache.access(read(6, 1)), Access::Miss);
 }
 
+/// A copy of the host writes whole sectors, also those that stores had written in part.
+#[test]
+fn a_copy_completes_a_sector_that_was_written_in_part() {
+    let mut cache = Cache::new(&CacheSettings { write_miss: WriteMiss::Allocate, ..SMALL }, 0);
+    cache.access(in_part(5, 0x0f));
+    serve(&mut cache);
+    cache.preload_at(5, 1, 5);
+    assert_eq!(cache.access(read(5, 1)), Access::Hit);
+}
+
+/// Two fetches of the same sector are in flight; the line keeps its way until both have arrived.
+#[test]
+fn a_line_waits_for_every_fetch_of_its_sectors() {
+    let mut cache = Cache::new(&CacheSettings { sets: 1, ways: 1, ..SMALL }, 0);
+    let mut fetches = Vec::new();
+    for sectors in [0b01, 0b10, 0b11] {
+        assert_eq!(cache.access(read(5, sectors)), Access::Miss);
+        fetches.extend(cache.outgoing().map(|fetch| fetch.token));
+        cache.sent();
+    }
+    fetches[..2].iter().for_each(|&fetch| cache.fill(fetch));
+    while cache.ready().is_some() {}
+    assert_eq!(cache.access(read(7, 0b1)), Access::Stall);
+    cache.fill(fetches[2]);
+    assert_eq!(cache.access(read(7, 0b1)), Access::Miss);
+}
+
 /// Returns a store to these words of the first sector of a line.
 fn in_part(line: u64, words: u32) -> Request {
     write(line, 1).writing(words)

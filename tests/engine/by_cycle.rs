@@ -210,6 +210,18 @@ fn reference_launches() {
     println!("{} runs, {} events, {} cycles", compared.runs, compared.events, compared.cycles);
 }
 
+/// A block without instructions ends in the cycle in which it is placed, whenever that is.
+#[test]
+fn an_empty_block_that_comes_late() {
+    let launch = reference::launch("empty.w1");
+    let workload = runs::workload(&launch.name, launch.program(), launch.launch.clone());
+    let settings = ["exit_issues=false", "pipeline.launch.first=9"];
+    let machine = shipped::machine_with("turing-tu102", &settings);
+    let mut compared = Compared::default();
+    compared.add(&[&workload], &machine, &PolicySetup::Gto, "empty.w1");
+    assert_eq!(compared.cycles, 9);
+}
+
 /// Random kernels.
 struct Kernels {
     reference: Vec<reference::Reference>,

@@ -103,7 +103,7 @@ fn dram_without_caches() {
     let all = compare("ecrts", "accelsim-ecrts-dram", 0);
     let (mean, worst) = errors(&all, 0);
     assert_eq!(all.len(), 156);
-    // one launch differs by two cycles: configs/README.md
+    // one launch differs by two cycles: D1 in docs/accel-sim.md
     assert!(all.iter().filter(|c| c.ours != c.theirs).count() <= 1);
     assert!(mean < 1e-6 && worst < 1e-4, "mean {mean}, largest {worst}");
 }

@@ -120,7 +120,8 @@ fn some(draw: &mut impl FnMut(usize) -> usize, part: &str, values: &[Values], al
 /// which machines have to see to.
 pub fn transactions_fit(machine: &Machine) -> bool {
     let memory = machine.memory();
-    let transaction = machine.pipeline().and_then(|pipeline| pipeline.load_store).map(|unit| unit.transaction);
+    let transaction =
+        machine.pipeline().and_then(|pipeline| pipeline.load_store).map(|unit| unit.transaction);
     let line = |cache: Option<&CacheSettings>| cache.map(|cache| cache.line);
     let l1 = line(memory.l1.as_ref().map(|l1| &l1.cache));
     let sent = [transaction, l1, line(memory.constant.as_ref())].into_iter().flatten().max();

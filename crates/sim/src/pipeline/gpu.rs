@@ -55,11 +55,7 @@ pub(crate) fn launch(
 
 /// Returns the state in which a launch starts: the memory behind the SMs, and the SM that got a
 /// block last. It takes the state that other launches left out of `left`.
-fn found(
-    machine: &Machine,
-    footprint: &Footprint,
-    left: &mut CarriedState,
-) -> (Option<Lower>, usize) {
+fn found(machine: &Machine, footprint: &Footprint, left: &mut CarriedState) -> (Option<Lower>, usize) {
     let left = left.0.take();
     let last_served = left.as_ref().map_or(machine.sms() - 1, |left| left.last_served);
     (lower_level(machine, footprint, left), last_served)

@@ -76,7 +76,12 @@ impl Sm<'_> {
             return;
         }
         let asked = table.instr(step.pc()).codes;
+        let now = self.now;
         let codes = &mut self.warps[slot].codes;
+        for barrier in (0..BarrierId::COUNT as u8).filter_map(BarrierId::new) {
+            let counted = codes.counted(barrier, now).to_vec();
+            codes.signals[barrier.index()] = counted;
+        }
         for (barrier, moment) in [(asked.read, Moment::SourcesRead), (asked.done, Moment::Done)] {
             if let Some(barrier) = barrier {
                 let loads_global = moment == Moment::Done && table.loads_global(step);
@@ -84,7 +89,7 @@ impl Sm<'_> {
             }
         }
         if asked.stall > 0 {
-            codes.until = self.now + u64::from(asked.stall);
+            codes.until = now + u64::from(asked.stall);
         }
         self.sub_cores[sub_core].yields = asked.yields.then_some(slot);
     }

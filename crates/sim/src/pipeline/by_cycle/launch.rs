@@ -132,8 +132,7 @@ impl Placing<'_> {
     fn result(mut self, memory: Option<&Memory>, layout: Layout, now: u64) -> Ran {
         let end = self.sms[0].given.settings.launch.end;
         let (mut stalls, mut sub_cores) = (Stalls::default(), Vec::new());
-        let mut memory =
-            memory.map(|memory| MemoryStats { lower: memory.stats(), ..MemoryStats::default() });
+        let mut memory = memory.map(|memory| MemoryStats { lower: memory.stats(), ..MemoryStats::default() });
         for sm in &mut self.sms {
             for sub_core in 0..sm.sub_cores.len() {
                 if end > 0 {

@@ -2,10 +2,10 @@
 //!
 //! It simulates every cycle, and every stage in it, whether the stage is empty or not. It computes
 //! nothing in advance: collectors read operand by operand, units are checked in each cycle, the
-//! load/store unit moves one transaction at a time, and the reason for an idle slot is determined
-//! anew each time. The two implementations share only what is not part of the SM: paths and timing,
-//! the life of blocks, policies, the reasons of idle slots, caches, and the memory behind the SMs,
-//! which is simulated cycle by cycle here. Control codes of machine code are not covered.
+//! load/store unit moves one transaction at a time, caches and DRAM are searched line by line and
+//! bank by bank, and the reason for an idle slot is determined anew each time. The two
+//! implementations share only what is neither part of the SM nor of memory: paths and timing, the
+//! life of blocks, policies, and the reasons of idle slots.
 
 mod codes;
 mod collector;
@@ -24,8 +24,8 @@ use crate::SLOTS;
 use crate::blocks::{Blocks, Layout};
 use crate::policy::{AnyPolicy, Placed, Policy, View};
 use crate::result::BlockResult;
-pub(super) use collector::Collector;
 use codes::Moment;
+pub(super) use collector::Collector;
 use fetch::Fetch;
 use issue::SubCore;
 pub use launch::{Ran, run};

@@ -1,6 +1,6 @@
 //! The DRAM of one channel: banks with row buffers, and a shared command and data bus.
 //!
-//! One command issues per tick; a column command takes precedence over a row command. All times
+//! Up to one column command and one row command issue per tick, the row command first. All times
 //! here are ticks, the command clocks of the DRAM. A constraint of n ticks from a command in tick t
 //! allows the next command in tick t + n.
 

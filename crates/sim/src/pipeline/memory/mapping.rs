@@ -138,8 +138,14 @@ mod tests {
     fn short_lines_of_a_slice_are_numbered_without_gaps() {
         for line in [32_u32, 64] {
             let l2 = Some(CacheSettings { line, ..CacheSettings::default() });
-            let settings =
-                Partitions { channels: 2, slices: 2, channel_bit: 6, slice_bit: 6, l2, ..Partitions::default() };
+            let settings = Partitions {
+                channels: 2,
+                slices: 2,
+                channel_bit: 6,
+                slice_bit: 6,
+                l2,
+                ..Partitions::default()
+            };
             let m = Mapping::new(&settings);
             let of_slice_one = (0..512).map(|n| n * u64::from(line)).filter(|&a| m.slice(a) == 1);
             assert!(of_slice_one.map(|a| m.line(a)).eq(0..128), "{line}");

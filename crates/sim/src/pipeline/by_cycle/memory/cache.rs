@@ -8,9 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::fetches::Fetches;
 use super::index::place;
 use super::{Kind, Request, Waits, words_of};
-use warpbound_core::machine::memory::{
-    CacheSettings, Replacement, SECTOR_BYTES, WriteMiss, WritePolicy,
-};
+use warpbound_core::machine::memory::{CacheSettings, Replacement, SECTOR_BYTES, WriteMiss, WritePolicy};
 use warpbound_trace::trace::CacheStats;
 
 /// The outcome of a look-up.
@@ -102,15 +100,13 @@ impl Cache {
     /// Receives the answer to a fetch.
     pub fn fill(&mut self, number: u64) {
         let fetch = self.fetches.arrive(number);
-        let (line, sectors) = (fetch.line, fetch.sectors.clone());
+        let (line, set, sectors) = (fetch.line, fetch.set, fetch.sectors.clone());
         let atomic = fetch.waiting.iter().any(|request| request.kind == Kind::Atomic);
-        for way in self.sets.iter_mut().flatten() {
-            let Some(there) = way.line.as_mut().filter(|there| there.number == line) else { continue };
-            for sector in &sectors {
-                let sector = there.sectors.entry(*sector).or_default();
-                (sector.present, sector.fetched) = (true, true);
-                sector.dirty |= atomic;
-            }
+        let way = self.way_of(set, line).expect("a line that is fetched keeps its way");
+        for sector in sectors {
+            let sector = self.sector(set, way, sector);
+            (sector.present, sector.fetched) = (true, true);
+            sector.dirty |= atomic;
         }
     }
 
@@ -152,15 +148,15 @@ impl Cache {
         line.sectors.entry(sector).or_default()
     }
 
-    /// Returns those of these sectors of a line for which something does not hold.
+    /// Returns those of these sectors for which something does not hold; `way` has their line.
     fn lacking(
         &self,
         set: usize,
-        number: u64,
+        way: Option<usize>,
         sectors: &[u64],
         holds: impl Fn(&Sector) -> bool,
     ) -> Vec<u64> {
-        let line = self.way_of(set, number).and_then(|way| self.sets[set][way].line.as_ref());
+        let line = way.and_then(|way| self.sets[set][way].line.as_ref());
         let has = |sector: &u64| line.and_then(|line| line.sectors.get(sector)).is_some_and(&holds);
         sectors.iter().copied().filter(|sector| !has(sector)).collect()
     }
@@ -168,12 +164,12 @@ impl Cache {
     fn load(&mut self, request: &Request, set: usize) -> Found {
         let number = self.number(request.sectors[0]);
         let way = self.way_of(set, number);
-        if self.lacking(set, number, &request.sectors, Sector::is_readable).is_empty() {
-            self.touch(set, way.expect("its sectors are there"));
+        if let Some(way) = way
+            && self.lacking(set, Some(way), &request.sectors, Sector::is_readable).is_empty()
+        {
+            self.touch(set, way);
             if request.kind == Kind::Atomic {
-                for &sector in &request.sectors {
-                    self.sector(set, way.expect("its sectors are there"), sector).dirty = true;
-                }
+                request.sectors.iter().for_each(|&sector| self.sector(set, way, sector).dirty = true);
             }
             self.stats.hits += 1;
             return Found::Hit;
@@ -185,7 +181,7 @@ impl Cache {
         let all = u64::from(self.settings.line) / SECTOR_BYTES;
         let whole: Vec<u64> = (number * all..(number + 1) * all).collect();
         let wanted = if self.settings.sectored { &request.sectors } else { &whole };
-        let missing = self.lacking(set, number, wanted, Sector::is_readable);
+        let missing = self.lacking(set, way, wanted, Sector::is_readable);
         match self.fetches.join(number, &missing, request) {
             Some(true) => {
                 self.touch(set, way.expect("a line that is fetched has a way"));
@@ -199,7 +195,7 @@ impl Cache {
         if self.way_for(set, number, true).is_none() {
             return Found::Refused;
         }
-        let fetch = self.fetches.start(number, missing.clone(), request);
+        let fetch = self.fetches.start((set, number), missing.clone(), request);
         self.outgoing.push_back(Request { sectors: missing, waits: Waits::Fetch(fetch), ..request.clone() });
         self.stats.misses += 1;
         Found::Waits
@@ -207,7 +203,8 @@ impl Cache {
 
     fn store(&mut self, request: &Request, set: usize) -> Found {
         let number = self.number(request.sectors[0]);
-        let there = self.lacking(set, number, &request.sectors, |sector| sector.present).is_empty();
+        let way = self.way_of(set, number);
+        let there = self.lacking(set, way, &request.sectors, |sector| sector.present).is_empty();
         let back = self.settings.write == WritePolicy::Back;
         let updates = self.settings.write != WritePolicy::Evict
             && (there || self.settings.write_miss == WriteMiss::Allocate);
@@ -227,7 +224,7 @@ impl Cache {
                 sector.written.dedup();
             }
         } else if self.settings.write == WritePolicy::Evict
-            && let Some(way) = self.way_of(set, number)
+            && let Some(way) = way
         {
             for &sector in &request.sectors {
                 let sector = self.sector(set, way, sector);

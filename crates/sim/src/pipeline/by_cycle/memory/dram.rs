@@ -42,6 +42,8 @@ pub(super) struct Dram {
     settings: Settings,
     banks: Vec<Bank>,
     arrivals: VecDeque<Job>,
+    /// The number of all requests that have arrived and not left.
+    inside: usize,
     /// The bursts on their way, with the tick in which each is complete; the last one of a request
     /// carries the request.
     data: VecDeque<(u64, Option<Job>)>,
@@ -57,6 +59,7 @@ impl Dram {
             banks: vec![Bank::default(); 2_usize.pow(settings.bank_bits.len() as u32)],
             settings: settings.clone(),
             arrivals: VecDeque::new(),
+            inside: 0,
             data: VecDeque::new(),
             returns: VecDeque::new(),
             turn: 0,
@@ -78,14 +81,19 @@ impl Dram {
         let bank = bits.enumerate().map(|(n, bit)| bit * 2_usize.pow(n as u32)).sum();
         let row = address / 2_u64.pow(self.settings.row_bit);
         let bursts = request.bytes().div_ceil(u64::from(self.settings.burst_bytes));
+        self.inside += 1;
         self.arrivals.push_back(Job { request, slice, bank, row, bursts });
     }
 
     pub fn is_idle(&self) -> bool {
-        self.arrivals.is_empty()
-            && self.data.is_empty()
-            && self.returns.is_empty()
-            && self.banks.iter().all(|bank| bank.queue.is_empty() && bank.job.is_none())
+        self.inside == 0
+    }
+
+    /// Removes a request that is done, if there is one.
+    pub fn take_done(&mut self) -> Option<Job> {
+        let done = self.returns.pop_front();
+        self.inside -= usize::from(done.is_some());
+        done
     }
 
     /// Simulates a tick. Returns a write-back that has become complete.
@@ -118,6 +126,7 @@ impl Dram {
         }
         let (_, job) = self.data.pop_front()?;
         if job.as_ref()?.request.kind == Kind::WriteBack {
+            self.inside -= 1;
             return job;
         }
         self.returns.extend(job);

@@ -8,6 +8,7 @@ use super::Request;
 #[derive(Clone, Debug)]
 pub(super) struct Fetch {
     number: u64,
+    pub set: usize,
     pub line: u64,
     pub sectors: Vec<u64>,
     pub waiting: VecDeque<Request>,
@@ -46,7 +47,9 @@ impl Fetches {
     /// serves a limited number of requests.
     pub fn join(&mut self, line: u64, sectors: &[u64], request: &Request) -> Option<bool> {
         let brings = |fetch: &&mut Fetch| {
-            fetch.line == line && !fetch.arrived && sectors.iter().all(|sector| fetch.sectors.contains(sector))
+            fetch.line == line
+                && !fetch.arrived
+                && sectors.iter().all(|sector| fetch.sectors.contains(sector))
         };
         let fetch = self.all.iter_mut().find(brings)?;
         let joins = fetch.waiting.len() < self.merge;
@@ -61,11 +64,11 @@ impl Fetches {
     }
 
     /// Starts a fetch, and returns its number.
-    pub fn start(&mut self, line: u64, sectors: Vec<u64>, request: &Request) -> u64 {
+    pub fn start(&mut self, (set, line): (usize, u64), sectors: Vec<u64>, request: &Request) -> u64 {
         let number = self.started;
         self.started += 1;
         let waiting = VecDeque::from([request.clone()]);
-        self.all.push(Fetch { number, line, sectors, waiting, arrived: false });
+        self.all.push(Fetch { number, set, line, sectors, waiting, arrived: false });
         number
     }
 

@@ -24,7 +24,8 @@ impl Mapping {
             return number as usize;
         }
         let hashed = channels.next_power_of_two() * slices;
-        let above = address / 2_u64.pow(channel_bit) / if hashed == channels * slices { hashed } else { channels };
+        let above =
+            address / 2_u64.pow(channel_bit) / if hashed == channels * slices { hashed } else { channels };
         let above = if spread_bits < 64 { above % 2_u64.pow(spread_bits) } else { above };
         (place(above * hashed + number, hashed.ilog2(), spread) % (channels * slices)) as usize
     }

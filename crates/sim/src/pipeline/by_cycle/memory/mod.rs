@@ -130,7 +130,13 @@ impl Carried {
     }
 
     /// Stores the state that a launch of this many cycles leaves, if the next one starts from it.
-    pub(super) fn leave(&mut self, machine: &Machine, memory: Option<Memory>, last_served: usize, cycles: u64) {
+    pub(super) fn leave(
+        &mut self,
+        machine: &Machine,
+        memory: Option<Memory>,
+        last_served: usize,
+        cycles: u64,
+    ) {
         if machine.memory().start.is_left() {
             self.0 = Some((last_served, memory.map(|memory| memory.at_rest(cycles))));
         }

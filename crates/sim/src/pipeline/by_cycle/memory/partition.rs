@@ -74,7 +74,7 @@ impl Partition {
     fn tick_of_dram(&mut self, tick: u64) {
         if let Some(done) = self.dram.returns.front()
             && self.slices[done.slice].accepts_from_dram()
-            && let Some(done) = self.dram.returns.pop_front()
+            && let Some(done) = self.dram.take_done()
         {
             self.slices[done.slice].from_dram.push_back(done.request);
             self.free(done.slice);
@@ -85,8 +85,8 @@ impl Partition {
             self.free(written_back.slice);
         }
         self.take_from_slice(tick);
-        if self.dram.accepts()
-            && self.way.front().is_some_and(|(at, ..)| *at <= tick)
+        if self.way.front().is_some_and(|(at, ..)| *at <= tick)
+            && self.dram.accepts()
             && let Some((_, slice, request)) = self.way.pop_front()
         {
             let address = self.mapping.in_channel(request.address());
@@ -96,7 +96,7 @@ impl Partition {
 
     /// Takes a request from the next slice that has one and for which there is a place.
     fn take_from_slice(&mut self, tick: u64) {
-        if !self.dram.accepts() {
+        if self.slices.iter().all(|slice| slice.to_dram.is_empty()) || !self.dram.accepts() {
             return;
         }
         let count = self.slices.len();

@@ -110,9 +110,7 @@ impl Partitions {
     }
 
     pub fn is_idle(&self) -> bool {
-        self.requests.is_empty()
-            && self.replies.is_empty()
-            && self.partitions.iter().all(Partition::is_idle)
+        self.requests.is_empty() && self.replies.is_empty() && self.partitions.iter().all(Partition::is_idle)
     }
 
     /// Prepares for the next launch, after one of this many cycles. The clocks have the phase that

@@ -27,7 +27,7 @@ pub(super) fn place(number: u64, bits: u32, function: Index) -> u64 {
     let count = 2_u64.pow(bits);
     match function {
         Index::Linear => number % count,
-        Index::Xor => number % count ^ number / count % count,
+        Index::Xor => (number % count) ^ (number / count % count),
         Index::Polynomial if bits == 0 => 0,
         Index::Polynomial => remainder(number, EXPONENTS[bits as usize - 1]),
     }

@@ -101,7 +101,7 @@ pub(super) struct Memory {
 
 #[derive(Clone, Debug)]
 enum Behind {
-    Fixed(Fixed),
+    Fixed(Box<Fixed>),
     Partitions(Box<Partitions>),
 }
 
@@ -154,9 +154,9 @@ impl Memory {
             LowerLevel::Perfect if settings.l1.is_none() && settings.constant.is_none() => return None,
             LowerLevel::Perfect => {
                 let at_once = FixedSettings { latency: 1, per_cycle: u32::MAX, pipelined: true };
-                (Behind::Fixed(Fixed::new(at_once, draws(0))), 1)
+                (Behind::Fixed(Box::new(Fixed::new(at_once, draws(0)))), 1)
             }
-            LowerLevel::Fixed => (Behind::Fixed(Fixed::new(settings.fixed, draws(0))), 1),
+            LowerLevel::Fixed => (Behind::Fixed(Box::new(Fixed::new(settings.fixed, draws(0)))), 1),
             LowerLevel::Partitions => {
                 let partitions = Partitions::new(&settings.partitions, sms, settings.seed, draws);
                 (Behind::Partitions(Box::new(partitions)), settings.partitions.ejection_queue as usize)

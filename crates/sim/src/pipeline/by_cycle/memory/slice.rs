@@ -83,16 +83,18 @@ impl Slice {
     /// Takes what has come from DRAM: data for the cache, or an answer that passes it.
     fn take_from_dram(&mut self) {
         let Some(request) = self.from_dram.front() else { return };
-        match (&mut self.cache, request.waits) {
-            (Some(cache), Waits::Fetch(fetch)) if request.kind != Kind::Store => {
-                if self.fill_port == 0 {
-                    self.fill_port = request.bytes().div_ceil(self.port);
-                    cache.fill(fetch);
-                    self.from_dram.pop_front();
-                }
+        let fetch = match request.waits {
+            Waits::Fetch(fetch) if request.kind != Kind::Store => Some(fetch),
+            _ => None,
+        };
+        if let (Some(cache), Some(fetch)) = (&mut self.cache, fetch) {
+            if self.fill_port == 0 {
+                self.fill_port = request.bytes().div_ceil(self.port);
+                cache.fill(fetch);
+                self.from_dram.pop_front();
             }
-            _ if self.output.len() < self.limit => self.output.extend(self.from_dram.pop_front()),
-            _ => {}
+        } else if self.output.len() < self.limit {
+            self.output.extend(self.from_dram.pop_front());
         }
     }
 

@@ -192,7 +192,7 @@ fn reference_launches() {
     for (index, name) in ["accelsim-ecrts", "accelsim-ecrts-dram", "accelsim-sm1"].into_iter().enumerate() {
         let machine = shipped::machine(name);
         for (number, launch) in reference::launches().into_iter().enumerate() {
-            if !campaign::takes(number + index, 4) {
+            if !campaign::takes(number + index, 5) {
                 continue;
             }
             let workload = runs::workload(&launch.name, launch.program(), launch.launch.clone());

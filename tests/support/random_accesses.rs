@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use warpbound::program::Program;
+use warpbound::program::KernelCode;
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
 
 use crate::reference::program;
@@ -29,7 +29,7 @@ const ACCESSES: &[(&str, u32)] = &[
 ];
 
 /// Draws a kernel; `draw` returns a number below its argument.
-pub fn kernel(draw: &mut impl FnMut(usize) -> usize) -> (Program, Launch) {
+pub fn kernel(draw: &mut impl FnMut(usize) -> usize) -> (KernelCode, Launch) {
     let bytes = [512, 2048, 8192, 65536][draw(4)];
     let mut text = ".version 6.3\n.target sm_61\n.address_size 64\n.const .align 16 .b8 table[4096];\n\
         .visible .entry accesses(.param .u64 accesses_param_0)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<16>;\n\

@@ -37,8 +37,8 @@ pub fn run(
     let given = Given { table, machine, settings, kinds: kinds(machine, settings) };
     let layout = Layout::of(&blocks[0], resident);
     let (mut memory, last_served) = carried.found(machine, footprint);
-    let shared = footprint.shared_bytes * layout.places() as u64;
-    let slots = layout.places() * blocks[0].warps.len().max(1);
+    let shared = footprint.shared_bytes * layout.cta_slots() as u64;
+    let slots = layout.cta_slots() * blocks[0].warps.len().max(1);
     let slots = slots.max(machine.limits().warps as usize).min(SLOTS);
     let sm = |index| Sm::new(&given, index, layout, slots, shared, setup.policies(machine));
     let mut gpu = Placing {
@@ -114,10 +114,10 @@ impl Placing<'_> {
             let mut placed = false;
             for index in self.order.next_round(self.last_served) {
                 let sm = &mut self.sms[index];
-                if let Some(place) = sm.blocks.free_place()
+                if let Some(cta_slot) = sm.blocks.free_cta_slot()
                     && let Some(block) = self.waiting.next()
                 {
-                    sm.place(place, block, layout);
+                    sm.place(cta_slot, block, layout);
                     (self.last_served, placed) = (index, true);
                     self.given += 1;
                 }
@@ -155,7 +155,7 @@ impl Placing<'_> {
             stalls,
             sub_cores,
             blocks: self.given,
-            resident_blocks: layout.places() as u32,
+            resident_blocks: layout.cta_slots() as u32,
             memory,
         };
         Ran { summary, blocks: self.ended, events: self.sms.into_iter().map(|sm| sm.events).collect() }

@@ -132,7 +132,7 @@ impl Cache {
     pub fn fill(&mut self, token: Token) {
         let Token::Fetch(id) = token else { panic!("{token:?} is no fetch of a cache") };
         let done = self.mshrs.complete(id.into());
-        let masks = self.lines.masks_mut(done.place);
+        let masks = self.lines.masks_mut(done.frame);
         // two fetches in flight may bring the same sector
         masks.reserved = done.coming;
         masks.partial &= !done.sectors;
@@ -159,8 +159,8 @@ impl Cache {
     pub(super) fn preload_at(&mut self, line: u64, sectors: u8, number: u64) {
         let request = Request::new(line, sectors, RequestKind::WriteBack, Token::None);
         let target = self.target(&request, number);
-        if let Some(place) = self.place_of(&target) {
-            let masks = self.lines.masks_mut(place);
+        if let Some(frame) = self.frame_of(&target) {
+            let masks = self.lines.masks_mut(frame);
             masks.valid |= target.sectors;
             masks.partial &= !target.sectors;
         }
@@ -214,7 +214,7 @@ impl Cache {
         let (sectors, words) = (request.sectors >> first, request.words >> (8 * first));
         debug_assert!(sectors & !self.full == 0, "a request spans lines of the cache: {request:?}");
         let tag = request.line << self.part_bits | part;
-        Target { tag, sectors: sectors & self.full, words, set, place: self.lines.find(tag, set) }
+        Target { tag, sectors: sectors & self.full, words, set, frame: self.lines.find(tag, set) }
     }
 
     /// Returns the sector masks of the target's line.

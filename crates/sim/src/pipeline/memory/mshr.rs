@@ -191,8 +191,8 @@ impl Mshrs {
             self.link(frame, before, next);
         }
         self.complete.push_back(id);
-        let coming = self.of_place(place).fold(0, |all, id| all | self.fetches[id as usize].sectors);
-        Done { place, sectors, coming, atomic }
+        let coming = self.of_frame(frame).fold(0, |all, id| all | self.fetches[id as usize].sectors);
+        Done { frame, sectors, coming, atomic }
     }
 
     #[inline]

@@ -3,8 +3,9 @@
 use super::range::{Check, MAX_TIME};
 use super::value::Checked;
 use crate::machine::written::memory::{
-    CacheSettings, Dram, Fixed, Index, Jitter, L1, MemorySpec, Partitions, Split,
+    CacheSettings, Dram, Fixed, Index, Jitter, L1, LowerLevel, MemorySpec, Partitions, Split,
 };
+use crate::machine::written::pipeline::LoadStore;
 
 /// The validated memory system behind the load/store unit.
 pub type MemorySystem = Checked<MemorySpec>;
@@ -36,6 +37,37 @@ fn settings(memory: &MemorySpec, check: &mut Check) {
     check.range("fixed.per_cycle", *per_cycle, 1..=1 << 16);
     check_partitions(partitions, &mut check.part("partitions"));
     check_jitter(*jitter, check);
+}
+
+/// Checks that each request lies in one line of each cache that it reaches: a cache looks up one
+/// line for a request.
+pub(super) fn lines_hold_requests(memory: &MemorySpec, load_store: &LoadStore, check: &mut Check) {
+    let transaction = ("pipeline.load_store.transaction", load_store.transaction);
+    let l1 = memory.l1.as_ref().map(|l1| ("memory.l1.cache.line", l1.cache.line));
+    let constant = memory.constant.as_ref().map(|cache| ("memory.constant.line", cache.line));
+    let l2 = match memory.lower {
+        LowerLevel::Partitions => memory.partitions.l2.as_ref(),
+        LowerLevel::Perfect | LowerLevel::Fixed => None,
+    };
+    let l2 = l2.map(|cache| ("memory.partitions.l2.line", cache.line));
+    let mut check_line = |(name, line): (&str, u32), sent: Option<(&str, u32)>| {
+        if let Some((sender, bytes)) = sent.filter(|(_, bytes)| *bytes > line) {
+            let message =
+                format!("{name} is {line}, and {sender} sends requests of {bytes} bytes to this cache");
+            check.problem(
+                name,
+                message,
+                "a request has to lie in one line: make the line as long, or the requests shorter",
+            );
+        }
+    };
+    if let Some(l1) = l1 {
+        check_line(l1, Some(transaction));
+    }
+    if let Some(l2) = l2 {
+        let longest = [Some(transaction), l1, constant].into_iter().flatten().max_by_key(|(_, bytes)| *bytes);
+        check_line(l2, longest);
+    }
 }
 
 fn check_cache(cache: &CacheSettings, check: &mut Check) {

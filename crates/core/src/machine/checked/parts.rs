@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use super::hazards::Hazards;
 use super::limits::Limits;
-use super::memory::MemorySystem;
+use super::memory::{MemorySystem, lines_hold_requests};
 use super::pipeline::Pipeline;
 use super::range::Check;
 use super::shared_memory::SharedMemory;
@@ -89,6 +89,12 @@ impl Parts {
         check.range("sms", sms, 1..=MAX_SMS);
         let timed = (&units, &spec.ops);
         let pipeline = pipeline.as_ref().map(|written| Pipeline::of(written, timed, sub_cores, check));
+        let load_store = spec.pipeline.as_ref().and_then(|written| written.load_store.as_ref());
+        let lines_fit = check.finds_nothing(|check| {
+            if let (Some(memory), Some(load_store)) = (memory, load_store) {
+                lines_hold_requests(memory, load_store, check);
+            }
+        });
         let shared_memory = shared_memory.as_ref().map(|written| SharedMemory::of(written, check));
         let hazards = Hazards::of(hazards.as_deref(), check);
         Some(Self {
@@ -101,7 +107,7 @@ impl Parts {
             limits: limits?,
             exit_issues: exit_issues.unwrap_or(false),
             two_level_active: NonZeroU32::new(two_level_active)?,
-            memory: checked_memory.filter(|_| memory_is_reached)?,
+            memory: checked_memory.filter(|_| memory_is_reached && lines_fit)?,
             // a part that is written must have passed its checks
             pipeline: pipeline.map_or(Some(None), |checked| checked.map(Some))?,
             sms: NonZeroU32::new(sms)?,

@@ -227,13 +227,7 @@ fn written(import: &mut Import<'_>, name: &'static str, text: &CacheText, port: 
     };
     let write_miss = match text.write_allocate {
         'N' => "NoAllocate",
-        'L' => {
-            import.note(
-                name,
-                "here a sector that a store covers in part can be read at once; GPGPU-Sim fetches it first",
-            );
-            "Allocate"
-        }
+        'L' => "Allocate",
         _ => {
             import.note(name, "a store that misses fetches its sector only when it is read");
             "Allocate"

@@ -146,3 +146,31 @@ fn messages_about_wrong_settings_list_the_valid_ones() {
         assert!(error.contains(bad), "{bad}: {error}");
     }
 }
+
+#[test]
+fn a_line_that_is_shorter_than_a_request_is_refused() {
+    let with = |settings: &[&str]| machine(FIG2, settings).err().map(|error| error.to_string());
+    let transaction = "pipeline.load_store.transaction=128";
+    let (l1, l2) = ("memory.l1.cache.line=32", "memory.partitions.l2.line=64");
+    let error = with(&[transaction, l1]).expect("the L1 has short lines");
+    assert!(
+        error.contains("memory.l1.cache.line is 32") && error.contains("requests of 128 bytes"),
+        "{error}"
+    );
+    let error = with(&[transaction, l2, "memory.lower=Partitions"]).expect("the L2 has short lines");
+    assert!(error.contains("memory.partitions.l2.line is 64"), "{error}");
+    let error = with(&[
+        "pipeline.load_store.transaction=32",
+        "memory.l1.cache.line=128",
+        l2,
+        "memory.lower=Partitions",
+    ]);
+    assert!(
+        error
+            .expect("lines of the L1 are longer")
+            .contains("memory.l1.cache.line sends requests of 128 bytes")
+    );
+    // the L2 is not reached
+    assert_eq!(with(&[transaction, "memory.l1.cache.line=128", l2]), None);
+    assert_eq!(with(&[transaction, "memory.l1.cache.line=128"]), None);
+}

@@ -6,7 +6,7 @@
 
 use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
 use warpbound_core::path::BlockPaths;
-use warpbound_core::program::{Instr, Sem};
+use warpbound_core::program::Instr;
 
 /// The number of executions by the number of active lanes, 0 to 32.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Divergence {
         (active, taken): (LaneMask, LaneMask),
         ways: usize,
     ) {
-        if instr.guard.is_none() && !matches!(instr.sem, Sem::BranchTable { .. }) {
+        if instr.guard.is_none() && !instr.sem.selects_targets() {
             return;
         }
         let seen = self.branches[pc.index()].get_or_insert_with(|| {

@@ -73,7 +73,7 @@ impl Uniformity {
         let instr = cfg.last(program, block);
         let Successors { falls_through, targets, leaves, .. } = Successors::of(instr);
         let by_guard = instr.guard.is_some_and(|guard| self.varies(guard.reg));
-        let by_table = matches!(instr.sem, Sem::BranchTable { .. }) && self.reads_varying(instr);
+        let by_table = instr.sem.selects_targets() && self.reads_varying(instr);
         let ways = targets.len() + usize::from(falls_through) + usize::from(leaves);
         ways > 1 && (by_guard || by_table)
     }

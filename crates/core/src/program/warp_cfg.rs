@@ -103,7 +103,7 @@ impl WarpCfg {
         for (number, FunctionCfg { first, cfg, loops, .. }) in functions.iter().enumerate() {
             let is_uniform = |block: usize| {
                 let last = cfg.last(program, block);
-                let may_vary = last.guard.is_some() || matches!(last.sem, Sem::BranchTable { .. });
+                let may_vary = last.guard.is_some() || last.sem.selects_targets();
                 !may_vary || number == 0 && !uniformity.branch_varies(program, cfg, block)
             };
             let edges = match divergence {

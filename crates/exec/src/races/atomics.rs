@@ -40,29 +40,19 @@ impl Atomics {
         let handed_back: Vec<ArgLocation> = program.instrs.iter().flat_map(handed_back).collect();
         let by_pointer = program.instrs.iter().any(|instr| matches!(instr.sem, Sem::CallPointer(_)));
         let decides = Deciding::new(program, |instr, reg| {
-            let to_memory = matches!(instr.sem, Sem::Atomic(_) | Sem::Surface(_))
+            let to_memory = instr.sem.atomic().is_some()
+                || matches!(instr.sem, Sem::Surface(_))
                 || kind_of(&instr.sem) == AccessKind::Store;
             to_memory || by_pointer || path_depends(instr, Operand::Reg(reg))
         });
-        let atomic = |sem: &Sem| match sem {
-            Sem::Atomic(atomic) => Some((atomic.op, atomic.ty)),
-            _ => None,
-        };
-        let used = |sem: &Sem| match sem {
-            Sem::Atomic(atomic) => atomic
-                .dsts()
-                .any(|dst| by_pointer || decides.has(dst) || handed_back.contains(&ArgLocation::Reg(dst))),
-            _ => false,
-        };
-        let mut bounds = program.instrs.iter().filter_map(|instr| match &instr.sem {
-            Sem::Atomic(atomic) if wraps(atomic.op) => Some(atomic.b),
-            _ => None,
-        });
+        let atomics = || program.instrs.iter().map(|instr| instr.sem.atomic());
+        let is_used = |dst| by_pointer || decides.has(dst) || handed_back.contains(&ArgLocation::Reg(dst));
+        let mut bounds = atomics().flatten().filter(|atomic| wraps(atomic.op)).map(|atomic| atomic.b);
         let first = bounds.next();
         let vary = |first| !matches!(first, Operand::Imm(_)) || bounds.any(|bound| bound != first);
         Self {
-            ops: program.instrs.iter().map(|instr| atomic(&instr.sem)).collect(),
-            used: program.instrs.iter().map(|instr| used(&instr.sem)).collect(),
+            ops: atomics().map(|atomic| atomic.map(|atomic| (atomic.op, atomic.ty))).collect(),
+            used: atomics().map(|atomic| atomic.is_some_and(|atomic| atomic.dsts().any(is_used))).collect(),
             bounds: first.is_some_and(vary).then(HashMap::new),
             mixed: vec![false; program.instrs.len()],
         }

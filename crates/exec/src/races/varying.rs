@@ -362,7 +362,7 @@ impl Uses {
         Self {
             dsts: instr.dsts.as_slice().to_vec(),
             deciding: sources(instr).filter(|&reg| path_depends(instr, Operand::Reg(reg))).collect(),
-            stores: matches!(instr.sem, Sem::Atomic(_)) || kind_of(&instr.sem) == AccessKind::Store,
+            stores: instr.sem.atomic().is_some() || kind_of(&instr.sem) == AccessKind::Store,
             copies: matches!(instr.sem, Sem::AsyncCopy { .. }),
             sums: adds_floats(instr),
             loads_local: matches!(&instr.sem, Sem::Load { space, .. } if in_thread(*space)),

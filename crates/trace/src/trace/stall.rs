@@ -54,6 +54,15 @@ impl StallReason {
     }
 }
 
+// `index` is the position in `ALL`
+const _: () = {
+    let mut position = 0;
+    while position < StallReason::ALL.len() {
+        assert!(StallReason::ALL[position].index() == position);
+        position += 1;
+    }
+};
+
 impl fmt::Display for StallReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

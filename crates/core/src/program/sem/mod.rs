@@ -546,6 +546,48 @@ impl ArgLocation {
 }
 
 impl Sem {
+    /// Returns the atomic that this instruction executes. The detection of races depends on it.
+    pub fn atomic(&self) -> Option<&Atomic> {
+        match self {
+            Self::Atomic(atomic) => Some(atomic),
+            Self::Load { .. }
+            | Self::Store { .. }
+            | Self::Fetch(_)
+            | Self::Surface(_)
+            | Self::ImageQuery(_)
+            | Self::AsyncCopy { .. }
+            | Self::AsyncCommit
+            | Self::AsyncWait { .. }
+            | Self::Matrix(_)
+            | Self::Barrier(_)
+            | Self::Mbarrier(_)
+            | Self::Call(_)
+            | Self::CallPointer(_)
+            | lanewise!()
+            | exchange!()
+            | no_effect!()
+            | jump!() => None,
+        }
+    }
+
+    /// Returns whether the lanes that execute this jump may continue at different instructions of
+    /// the same function. The lanes of a call may run different functions, but all of them continue
+    /// at the instruction after the call.
+    pub fn selects_targets(&self) -> bool {
+        match self {
+            Self::BranchTable { .. } => true,
+            Self::Branch { .. }
+            | Self::OpenRegion { .. }
+            | Self::CloseRegion { .. }
+            | Self::Return
+            | Self::Exit
+            | Self::Trap { .. }
+            | Self::CallPointer(_)
+            | Self::Call(_)
+            | straight!() => false,
+        }
+    }
+
     /// Calls `visit` for each register in which a call returns a result.
     pub(crate) fn each_result_register(&self, visit: impl FnMut(RegId)) {
         match self {

@@ -83,8 +83,8 @@
 //! 3. The table `isa/ptx.ron`, read by [`isa::IsaTable`], maps the opcode root `bfind` to the op
 //!    class `alu.bits`. Semantics and op class together are the [`program::Instr`].
 //! 4. [`exec::Executor`] executes the instruction for the 32 lanes of a warp: `execute` in
-//!    `crates/exec/src/step.rs` calls `crates/exec/src/arith/int.rs`, and
-//!    `crates/exec/src/arith/bits.rs` computes the value. The executed instruction becomes a
+//!    `crates/exec/src/step.rs` passes it to `crates/exec/src/per_lane.rs`, which calls
+//!    `crates/exec/src/arith/int.rs`, and `crates/exec/src/arith/bits.rs` computes the value. The executed instruction becomes a
 //!    [`path::Step`] of the [`path::WarpPath`].
 //! 5. [`program::TimingTable::new`] looks `alu.bits` up in the machine. The machine in
 //!    `configs/ecrts25-orin.ron` maps its family `alu` to the unit `int`, `init` 1 and `lat` 0.
@@ -97,13 +97,13 @@
 //! ## How data flows
 //!
 //! ```text
-//!  ptx      ─┐                                    ┌─> sim ────┬─> events ──> trace, why
-//!  sass     ─┼─> Program ──> exec ──> BlockPaths ─┤           │
-//!  micro    ─┘                                    │           ├─> check ──> report ──> cli
-//!  accelsim ───> Program ───────────> BlockPaths ─┤           │
-//!                                                 ├─> bound ──┘
-//!  TimingTable = Program + Machine ───────────────┤
-//!                                                 └─> explore   (every schedule of a block)
+//!  ptx      ─┐                                       ┌─> sim ────┬─> events ──> trace, why
+//!  sass     ─┼─> KernelCode ──> exec ──> BlockPaths ─┤           │
+//!  micro    ─┘                                       │           ├─> check ──> report ──> cli
+//!  accelsim ───> KernelCode ───────────> BlockPaths ─┤           │
+//!                                                    ├─> bound ──┘
+//!  TimingTable = KernelCode + Machine ───────────────┤
+//!                                                    └─> explore   (every schedule of a block)
 //! ```
 //!
 //! * A front end decodes a kernel into a [`program::KernelCode`]: [`ptx`] for PTX, [`sass`] for

@@ -16,7 +16,7 @@ use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
 use warpbound_core::program::Sem;
 use warpbound_core::program::sem::{
     FloatMode, FloatOp, IntOp, IntTy, Operand, Shuffle, ShuffleMode, VoteMode, jump, lanewise, memory,
-    no_effect,
+    no_effect, ungrouped,
 };
 
 /// An iterator over the groups of lanes that take part together.
@@ -128,15 +128,9 @@ pub(super) fn execute(warp: &mut Warp, context: &Context, pc: Pc, enabled: LaneM
             groups(warp, context, pc, Some(*members), enabled)?;
         }
         Sem::ActiveMask { dst } => warp.set(*dst, &[u64::from(enabled.bits()); WARP_SIZE], enabled),
-        lanewise!()
-        | memory!()
-        | no_effect!()
-        | jump!()
-        | Sem::Matrix(_)
-        | Sem::Barrier(_)
-        | Sem::Mbarrier(_)
-        | Sem::Call(_)
-        | Sem::CallPointer(_) => unreachable!("the lanes of these exchange nothing"),
+        lanewise!() | memory!() | no_effect!() | jump!() | ungrouped!() => {
+            unreachable!("the lanes of these exchange nothing")
+        }
     }
     Ok(())
 }

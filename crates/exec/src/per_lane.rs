@@ -9,7 +9,7 @@ use warpbound_core::program::Sem;
 use warpbound_core::program::layout::resolve_generic;
 use warpbound_core::program::sem::{
     Carry, Compare, CompareInto, IntOp, IntTy, Lop3Pred, Operand, PredOp, SmallConvert, ValueTy, exchange,
-    jump, memory, no_effect,
+    jump, memory, no_effect, ungrouped,
 };
 
 /// Executes an operation.
@@ -73,15 +73,9 @@ pub(super) fn execute(warp: &mut Warp, context: &Context, pc: Pc, enabled: LaneM
             let is = map1(&warp.operand(*src, shape), |v| u64::from(resolve_generic(v).0 == *space));
             set_flags(warp, *dst, &is, enabled);
         }
-        exchange!()
-        | memory!()
-        | no_effect!()
-        | jump!()
-        | Sem::Matrix(_)
-        | Sem::Barrier(_)
-        | Sem::Mbarrier(_)
-        | Sem::Call(_)
-        | Sem::CallPointer(_) => unreachable!("these are not operations on single lanes"),
+        exchange!() | memory!() | no_effect!() | jump!() | ungrouped!() => {
+            unreachable!("these are not operations on single lanes")
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
 use warpbound_core::path::{BarrierUse, Step};
 use warpbound_core::program::Sem;
-use warpbound_core::program::sem::{MbarrierOp, exchange, jump, lanewise, memory, no_effect};
+use warpbound_core::program::sem::{MbarrierOp, exchange, jump, lanewise, memory, no_effect, ungrouped};
 
 /// The result of an executed instruction, for the block.
 pub(super) struct Executed {
@@ -170,15 +170,9 @@ fn memory(
             let pending = if *all { None } else { Some(*pending) };
             return Ok(Step::with(pc, access::async_wait(warp, context, pending, enabled)));
         }
-        lanewise!()
-        | exchange!()
-        | no_effect!()
-        | jump!()
-        | Sem::Matrix(_)
-        | Sem::Barrier(_)
-        | Sem::Mbarrier(_)
-        | Sem::Call(_)
-        | Sem::CallPointer(_) => unreachable!("these are not operations on memory"),
+        lanewise!() | exchange!() | no_effect!() | jump!() | ungrouped!() => {
+            unreachable!("these are not operations on memory")
+        }
     };
     Ok(Step::with(pc, used))
 }

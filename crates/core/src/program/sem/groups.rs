@@ -71,6 +71,18 @@ macro_rules! no_effect {
     };
 }
 
+/// The variants that are in none of the other groups.
+#[macro_export]
+macro_rules! ungrouped {
+    () => {
+        $crate::program::Sem::Matrix(_)
+            | $crate::program::Sem::Barrier(_)
+            | $crate::program::Sem::Mbarrier(_)
+            | $crate::program::Sem::Call(_)
+            | $crate::program::Sem::CallPointer(_)
+    };
+}
+
 /// The instructions after which all lanes continue at the next one.
 #[macro_export]
 macro_rules! straight {
@@ -99,4 +111,4 @@ macro_rules! jump {
     };
 }
 
-pub use {exchange, jump, lanewise, memory, no_effect, straight};
+pub use {exchange, jump, lanewise, memory, no_effect, straight, ungrouped};

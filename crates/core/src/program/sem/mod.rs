@@ -17,7 +17,7 @@ mod small;
 mod video;
 
 pub use atomic::{Atomic, AtomicPart};
-pub use groups::{exchange, jump, lanewise, memory, no_effect, straight};
+pub use groups::{exchange, jump, lanewise, memory, no_effect, straight, ungrouped};
 pub use image::*;
 pub use matrix::{
     Fragment, Matrix, MatrixBlock, MatrixRole, MatrixRows, MatrixTy, Product, RegisterFragment,

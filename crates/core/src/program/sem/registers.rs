@@ -2,7 +2,7 @@
 
 use super::{
     ArgLocation, Barrier, BarrierKind, Compare, CompareInto, Mbarrier, MbarrierOp, Operand, PredSrc, Sem,
-    Special, SurfaceData, exchange, jump, lanewise, memory, no_effect,
+    Special, SurfaceData, exchange, jump, lanewise, memory, no_effect, ungrouped,
 };
 use crate::base::RegId;
 use crate::program::RegList;
@@ -120,15 +120,9 @@ impl Sem {
                 used.read(*src);
                 dsts.iter().flatten().for_each(|reg| used.dsts.insert(*reg));
             }
-            exchange!()
-            | memory!()
-            | no_effect!()
-            | jump!()
-            | Self::Matrix(_)
-            | Self::Barrier(_)
-            | Self::Mbarrier(_)
-            | Self::Call(_)
-            | Self::CallPointer(_) => unreachable!("these are not operations on single lanes"),
+            exchange!() | memory!() | no_effect!() | jump!() | ungrouped!() => {
+                unreachable!("these are not operations on single lanes")
+            }
         }
     }
 
@@ -156,15 +150,9 @@ impl Sem {
             Self::WarpSync { members } => {
                 used.read(*members);
             }
-            lanewise!()
-            | memory!()
-            | no_effect!()
-            | jump!()
-            | Self::Matrix(_)
-            | Self::Barrier(_)
-            | Self::Mbarrier(_)
-            | Self::Call(_)
-            | Self::CallPointer(_) => unreachable!("the lanes of these exchange nothing"),
+            lanewise!() | memory!() | no_effect!() | jump!() | ungrouped!() => {
+                unreachable!("the lanes of these exchange nothing")
+            }
         }
     }
 
@@ -208,15 +196,9 @@ impl Sem {
                 used.reads(&[dst.base, src.base]).reads(src_bytes.as_slice());
             }
             Self::AsyncCommit | Self::AsyncWait { .. } => {}
-            lanewise!()
-            | exchange!()
-            | no_effect!()
-            | jump!()
-            | Self::Matrix(_)
-            | Self::Barrier(_)
-            | Self::Mbarrier(_)
-            | Self::Call(_)
-            | Self::CallPointer(_) => unreachable!("these are not operations on memory"),
+            lanewise!() | exchange!() | no_effect!() | jump!() | ungrouped!() => {
+                unreachable!("these are not operations on memory")
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use super::control_codes::ControlCodes;
 use super::judged_launch::{JudgedLaunch, Unsettled};
 use super::plan::Plan;
 use super::result_times::ResultTimes;
-use super::verdict::{BlockTable, BoundRow, WarpRow};
+use super::verdict::{BoundRow, WarpRow};
 use super::workload::Workload;
 use warpbound_bound::{
     Analyser, Applicable, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchShares, Order, Residency,
@@ -14,8 +14,7 @@ use warpbound_core::base::{Cycles, WarpId};
 use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_core::path::BlockPaths;
 use warpbound_core::program::TimingTable;
-use warpbound_sim::{BlockResult, PolicySetup, SubCoreResult};
-use warpbound_trace::trace::Stalls;
+use warpbound_sim::{BlockResult, PolicySetup};
 
 /// Creates the analyser of a plan. The bound of strict round robin needs the order of turns, which
 /// needs a separate pass, so it is computed only if a policy requires it.
@@ -111,25 +110,14 @@ impl<'a> Judge<'a> {
             of_blocks: bound.scope() == Scope::Block,
         });
         let total = JudgedLaunch {
-            scheduler: policy.kind().to_string(),
-            makespan: Cycles::ZERO,
-            warps: Vec::new(),
-            bounds: bounds.collect(),
-            blocks: BlockTable::new(plan.options.bounds.len()),
             launch_blocks: plan.workload.blocks(),
-            issues: 0,
-            stalls: Stalls::default(),
-            memory: None,
-            sub_cores: vec![SubCoreResult::default(); plan.machine.sub_cores().count()],
             sms: plan.machine.sms(),
             resident_blocks: resident,
-            warp_instructions: 0,
-            thread_instructions: 0,
-            self_checked_warps: 0,
-            notes: Vec::new(),
-            races: Vec::new(),
-            races_not_looked_for: None,
-            decided_by_order: None,
+            ..JudgedLaunch::empty(
+                policy.kind().to_string(),
+                bounds.collect(),
+                plan.machine.sub_cores().count(),
+            )
         };
         let shares = LaunchShares::new(residency(plan.workload, plan.machine, resident));
         let early = ResultTimes::new(plan.workload.program(), plan.checks_control_codes());

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::application::ApplicationPlan;
 use super::judged_launch::{Failed, JudgedLaunch};
-use super::verdict::{BlockTable, BoundRow};
+use super::verdict::BoundRow;
 use warpbound_bound::Guarantee;
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
@@ -212,24 +212,12 @@ impl Tally {
 /// Creates a zero sum with the same bounds and sub-cores as `like`.
 fn empty(like: &JudgedLaunch, plan: &ApplicationPlan) -> JudgedLaunch {
     let zero = |row: &BoundRow| BoundRow { value: Ok(Guarantee::OF_NOTHING), violated: false, ..row.clone() };
+    let bounds = like.bounds.iter().map(zero).collect();
     JudgedLaunch {
-        makespan: Cycles::ZERO,
-        warps: Vec::new(),
-        bounds: like.bounds.iter().map(zero).collect(),
-        blocks: BlockTable::new(plan.options.bounds.len()),
         launch_blocks: u32::try_from(plan.application.launches()).unwrap_or(u32::MAX),
-        issues: 0,
-        stalls: Default::default(),
-        memory: None,
-        sub_cores: vec![Default::default(); like.sub_cores.len()],
-        warp_instructions: 0,
-        thread_instructions: 0,
-        self_checked_warps: 0,
-        notes: Vec::new(),
-        races: Vec::new(),
-        races_not_looked_for: None,
-        decided_by_order: None,
-        ..like.clone()
+        sms: like.sms,
+        resident_blocks: like.resident_blocks,
+        ..JudgedLaunch::empty(like.scheduler.clone(), bounds, like.sub_cores.len())
     }
 }
 

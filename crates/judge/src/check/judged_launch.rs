@@ -62,6 +62,31 @@ pub struct JudgedLaunch {
 }
 
 impl JudgedLaunch {
+    /// Creates the result of a run of no blocks with these bounds.
+    pub(super) fn empty(scheduler: String, bounds: Vec<BoundRow>, sub_cores: usize) -> Self {
+        Self {
+            scheduler,
+            makespan: Cycles::ZERO,
+            warps: Vec::new(),
+            blocks: BlockTable::new(bounds.len()),
+            bounds,
+            launch_blocks: 0,
+            issues: 0,
+            stalls: Stalls::default(),
+            memory: None,
+            sub_cores: vec![SubCoreResult::default(); sub_cores],
+            sms: 0,
+            resident_blocks: 0,
+            warp_instructions: 0,
+            thread_instructions: 0,
+            self_checked_warps: 0,
+            notes: Vec::new(),
+            races: Vec::new(),
+            races_not_looked_for: None,
+            decided_by_order: None,
+        }
+    }
+
     /// Returns whether every block was simulated to its end.
     pub fn is_complete(&self) -> bool {
         self.blocks.len() == self.launch_blocks as usize

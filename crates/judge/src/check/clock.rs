@@ -25,12 +25,12 @@ impl Clock {
 
     /// Adds the time of a piece of execution for which the simulation waited.
     pub(super) fn measure<T>(clock: Option<&Self>, work: impl FnOnce() -> T) -> T {
+        let Some(clock) = clock else { return work() };
         let began = Instant::now();
         let result = work();
-        if let Some(clock) = clock {
-            add(&clock.executed, began.elapsed());
-            add(&clock.waited, began.elapsed());
-        }
+        let time = began.elapsed();
+        add(&clock.executed, time);
+        add(&clock.waited, time);
         result
     }
 

@@ -76,9 +76,9 @@ impl<'a> RunOptions<'a> {
         Self { ahead: self.ahead && threads == 1, ..self }
     }
 
-    /// Measures the real time of execution.
-    pub fn timed_by(self, clock: &'a Clock) -> Self {
-        Self { clock: Some(clock), ..self }
+    /// Sets the clock that measures the real time of execution; `None` measures nothing.
+    pub fn timed_by(self, clock: Option<&'a Clock>) -> Self {
+        Self { clock, ..self }
     }
 
     /// Sets whether the analyser is compared with the simulator on every warp alone.

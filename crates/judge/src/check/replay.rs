@@ -106,16 +106,19 @@ pub fn observe(plan: &Plan, observer: &mut dyn Observer) -> Result<JudgedLaunch,
 }
 
 /// Does the same as [`observe`], and returns the functional run as it ended: the contents of memory
-/// and, if `divergence` is set, the statistics of branches. There is none if it could not start.
+/// and, if `divergence` is set, the statistics of branches.
+///
+/// # Errors
+/// As [`check`](super::check()).
 pub fn observe_and_keep<'w>(
     plan: &Plan<'w>,
     divergence: bool,
     observer: &mut dyn Observer,
-) -> (Result<JudgedLaunch, Failed>, Option<WorkloadSource<'w>>) {
+) -> Result<(JudgedLaunch, WorkloadSource<'w>), Failed> {
     let mut kept = Kept { plan: *plan, divergence, source: None };
     let mut ran = check_executed(&[plan], &mut nothing_left(&[plan]), &mut kept, observer);
     let judged = ran.pop().and_then(|mut ran| ran.pop()).expect("a result of the policy");
-    (judged, kept.source)
+    Ok((judged?, kept.source.expect("a run with a result has begun")))
 }
 
 /// Does the same as [`check_all`], on machines that earlier launches have left in the states

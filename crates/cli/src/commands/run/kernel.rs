@@ -19,9 +19,7 @@ use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Machine;
 use warpbound_core::program::{TimingTable, launch};
 use warpbound_hybrid::Instrumented;
-use warpbound_judge::check::{
-    Clock, Failed, JudgedLaunch, Plan, WorkloadKind, WorkloadSource, observe_and_keep,
-};
+use warpbound_judge::check::{Clock, JudgedLaunch, Plan, WorkloadKind, WorkloadSource, observe_and_keep};
 use warpbound_judge::load::LoadedKernel;
 use warpbound_report::banks;
 use warpbound_report::check::CheckResult;
@@ -49,7 +47,12 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let bounds = bound::all();
     let policies = std::slice::from_ref(&policy);
     let clock = Clock::default();
-    let options = args.on.common.run_options(&session.monitor).judged_by(&bounds, &[]).timed_by(&clock);
+    let options = args
+        .on
+        .common
+        .run_options(&session.monitor)
+        .judged_by(&bounds, &[])
+        .timed_by(args.timings.then_some(&clock));
     let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
     session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(kernel, &machine)?;
@@ -65,13 +68,11 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     more.extend(explainer.as_mut().map(|explainer| explainer as &mut dyn Observer));
     let listing = trace_files::listing(&traces, kernel);
     let began = Instant::now();
-    let (checked, source, written) =
-        traced(&mut traces, (&listing, ipoints.as_ref()), &machine, more, |observer| {
-            observe_and_keep(&plan, !args.timings, observer)
-        });
+    let (ran, written) = traced(&mut traces, (&listing, ipoints.as_ref()), &machine, more, |observer| {
+        observe_and_keep(&plan, !args.timings, observer)
+    });
     let all = began.elapsed();
-    let checked = checked.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
-    let source = source.expect("a run that began");
+    let (checked, source) = ran.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
     let found = explainer.map(|explainer| match checked.is_complete() {
         true => explainer.finish(checked.makespan),
         false => Err(Unexplained::Unfinished),
@@ -280,16 +281,16 @@ fn names(kernel: &LoadedKernel) -> Names {
 
 /// Simulates with the requested traces and with the observers in `more`; returns whether each trace
 /// could be written.
-fn traced<'w>(
+fn traced<T>(
     files: &mut [TraceFile],
     (listing, ipoints): (&Listing, Option<&Instrumented>),
     machine: &Machine,
     more: Vec<&mut dyn Observer>,
-    simulate: impl FnOnce(&mut dyn Observer) -> (Result<JudgedLaunch, Failed>, Option<WorkloadSource<'w>>),
-) -> (Result<JudgedLaunch, Failed>, Option<WorkloadSource<'w>>, Vec<std::io::Result<()>>) {
+    simulate: impl FnOnce(&mut dyn Observer) -> T,
+) -> (T, Vec<std::io::Result<()>>) {
     let mut writers: Vec<Writer> =
         files.iter_mut().map(|file| file.writer(machine, listing, ipoints)).collect();
-    let (checked, source) = {
+    let ran = {
         let (mut own, mut all): (Vec<&mut dyn Observer>, Vec<&mut dyn Observer>) = Default::default();
         for listener in writers.iter_mut().filter_map(Writer::observer) {
             match listener {
@@ -299,5 +300,5 @@ fn traced<'w>(
         }
         simulate(&mut (FirstSm::new(own), (all, more)))
     };
-    (checked, source, writers.into_iter().map(Writer::finish).collect())
+    (ran, writers.into_iter().map(Writer::finish).collect())
 }

@@ -1,9 +1,6 @@
 //! Random settings of the memory of a machine: every setting may be drawn.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use warpbound::machine::Machine;
-use warpbound::machine::memory::CacheSettings;
-
 /// A setting and its values. Values that occur twice are more likely.
 type Values = (&'static str, &'static [&'static str]);
 
@@ -114,17 +111,4 @@ fn some(draw: &mut impl FnMut(usize) -> usize, part: &str, values: &[Values], al
             all.push(format!("{part}.{name}={}", values[draw(values.len())]));
         }
     }
-}
-
-/// Returns whether every transaction that reaches a cache of a machine lies in one of its lines,
-/// which machines have to see to.
-pub fn transactions_fit(machine: &Machine) -> bool {
-    let memory = machine.memory();
-    let transaction =
-        machine.pipeline().and_then(|pipeline| pipeline.load_store).map(|unit| unit.transaction);
-    let line = |cache: Option<&CacheSettings>| cache.map(|cache| cache.line);
-    let l1 = line(memory.l1.as_ref().map(|l1| &l1.cache));
-    let sent = [transaction, l1, line(memory.constant.as_ref())].into_iter().flatten().max();
-    l1.is_none_or(|l1| transaction.is_none_or(|bytes| bytes <= l1))
-        && line(memory.partitions.l2.as_ref()).is_none_or(|l2| sent.is_none_or(|bytes| bytes <= l2))
 }

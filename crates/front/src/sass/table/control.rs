@@ -21,16 +21,16 @@ pub struct ControlFormat {
 /// The location of the control codes of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum ControlPlace {
-    /// In a separate word before a group of instructions.
+    /// A separate word before a group of instructions has the control codes of all of them.
     Bundle {
         /// The number of instructions after the word.
         instructions: usize,
         /// The number of bits for each instruction; the first one has the lowest bits.
         bits: u32,
     },
-    /// In the instruction word.
+    /// The control codes are bits of the instruction itself.
     Inside {
-        /// The lowest bit.
+        /// The lowest of these bits.
         bit: u32,
     },
 }

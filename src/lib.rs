@@ -84,8 +84,8 @@
 //!    class `alu.bits`. Semantics and op class together are the [`program::Instr`].
 //! 4. [`exec::Executor`] executes the instruction for the 32 lanes of a warp: `execute` in
 //!    `crates/exec/src/step.rs` passes it to `crates/exec/src/per_lane.rs`, which calls
-//!    `crates/exec/src/arith/int.rs`, and `crates/exec/src/arith/bits.rs` computes the value. The executed instruction becomes a
-//!    [`path::Step`] of the [`path::WarpPath`].
+//!    `crates/exec/src/arith/int.rs`, and `crates/exec/src/arith/bits.rs` computes the value. The
+//!    executed instruction becomes a [`path::Step`] of the [`path::WarpPath`].
 //! 5. [`program::TimingTable::new`] looks `alu.bits` up in the machine. The machine in
 //!    `configs/ecrts25-orin.ron` maps its family `alu` to the unit `int`, `init` 1 and `lat` 0.
 //! 6. `Sm::issue` in `crates/sim/src/paper/mod.rs` runs when the policy has chosen the warp. The
@@ -187,10 +187,10 @@
 //! arguments, a library for plots or a solver of linear programs.
 //!
 //! Within a crate, the modules of a folder (its files, and its subfolders as a whole) use each
-//! other without a cycle; a use counts through any path or re-export. A `mod.rs` may use its
-//! children, and they may use what it defines itself. An item that it only re-exports counts as an
-//! item of the child. `tests/layers.rs` enforces this rule, and compares the rows above with each
-//! `Cargo.toml`.
+//! other without a cycle. It does not matter by which path or re-export a module uses another one.
+//! A `mod.rs` may use its children, and they may use what it defines itself. An item that it only
+//! re-exports counts as an item of the child. `tests/layers.rs` enforces this rule, and compares
+//! the rows above with each `Cargo.toml`.
 //!
 //! ## Where to look
 //!

@@ -9,9 +9,9 @@
 //! Sections 1 to 7 describe the *paper model*, named after Jeanmougin et al., ECRTS 2025, who
 //! describe the SM in this way. Sections 8 to 10 describe memory, divergence and idle cycles,
 //! sections 11 to 13 the analysis and the bounds, and section 14 the conditions under which results
-//! are not meaningful. Sections 15 and 16 describe the other two models of warpbound, section 17 the
-//! effect of machine code, and section 18 the memory system. [`glossary`] defines the terms, and [`bibliography`] lists the
-//! papers.
+//! are not meaningful. Sections 15 and 16 describe the other two models of warpbound, section 17
+//! the effect of machine code, and section 18 the memory system. [`glossary`] defines the terms,
+//! and [`bibliography`] lists the papers.
 //!
 //! All times are integers, in cycles. Intervals are half-open: `[a, b)` covers the cycles `a` to
 //! `b - 1`.

@@ -43,18 +43,18 @@ use warpbound_core::base::Cycles;
 /// `K = (N - s) / R + s - 1`; W is the sum of the R largest S_b; A is the largest A_b, where A_b is
 /// the sum over the stages of b of the largest C(w).
 ///
-/// X(k) is the work of other sub-cores that is added because the critical warp may be on another
-/// sub-core in each stage; it is 0 with one sub-core, and if all warps of a place are on the same
-/// one. A change of sub-core can add, for each other block, the part of a stage that delays only
-/// the new sub-core. The *repeats* of a stage are the inits of each sub-core's warps on private
-/// units, except the largest of these, which is part of L; they add up to the part of the stage's
-/// S_b that is not in L_b. Let `left` be the most work that a block's earlier stages may have
-/// queued on the private units of a sub-core when a stage begins. The first two lines add, for each
-/// other block, its k largest repeats and k times its largest `left`, at most S_b - L_b; if s_b is
-/// 1, `L + X` is the largest sum of loads of one sub-core. For the other lines, consider the sum of
-/// a block's largest repeat and its `left`. The lines add k times the total of the R - 1 largest of
-/// these sums, at most the sum of all `S_b - L_b`. Quotients are exact; the value is rounded down
-/// at the end.
+/// X(k) is the work of other sub-cores that is added because, in each stage, the warp that is done
+/// last may be on another sub-core; it is 0 with one sub-core, and if all warps of a place are on
+/// the same one. A change of sub-core can add, for each other block, the part of a stage that
+/// delays only the new sub-core. The *repeats* of a stage are the inits of each sub-core's warps on
+/// private units, except the largest of these, which is part of L; they add up to the part of the
+/// stage's S_b that is not in L_b. Let `left` be the most work that a block's earlier stages may
+/// have queued on the private units of a sub-core when a stage begins. The first two lines add, for
+/// each other block, its k largest repeats and k times its largest `left`, at most S_b - L_b; if
+/// s_b is 1, `L + X` is the largest sum of loads of one sub-core. For the other lines, consider the
+/// sum of a block's largest repeat and its `left`. The lines add k times the total of the R - 1
+/// largest of these sums, at most the sum of all `S_b - L_b`. Quotients are exact; the value is
+/// rounded down at the end.
 ///
 /// # Premises
 /// A work-conserving policy; barriers of all warps; the paper model, with any number of sub-cores

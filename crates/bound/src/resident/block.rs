@@ -8,7 +8,8 @@ use warpbound_core::base::{Cycles, UnitId};
 use warpbound_core::machine::SubCores;
 
 /// The share of one block in the bound of its launch, collected section by section. A *stage* is a
-/// section in which some warp has an instruction. All numbers are in cycles unless they are counts.
+/// section in which some warp has an instruction. [`proofs::rbb`](crate::proofs::rbb) defines the
+/// *chain* of a block. All numbers are in cycles unless they are counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockShare {
     /// S: the sum of the initiations of all instructions.

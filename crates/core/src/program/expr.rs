@@ -1,4 +1,4 @@
-//! Integers in launch and application files: a number, or an expression over the names that the
+//! Integers in launch and program files: a number, or an expression over the names that the
 //! file defines, such as `"(n + 15) / 16"`.
 //!
 //! The precedence is that of C: `- !`, `* / %`, `+ -`, `<< >>`, `< <= > >=`, `== !=`. Comparisons

@@ -5,8 +5,8 @@
 //! barrier; `ret` terminates a warp and is added if it is missing. An op whose name ends with
 //! `.global` loads its result from global memory, which is relevant for the two-level policy.
 //! `.blocks N` starts the next N blocks of a launch, each of which has the warps that follow;
-//! without it there is one block. `.machine` and `.scheduler` before all of these set the file's
-//! defaults.
+//! without it there is one block. The lines `.machine` and `.scheduler`, which come before all of
+//! these, set the file's defaults.
 
 pub mod family;
 mod parse;

@@ -57,7 +57,7 @@ pub(super) fn lines_hold_requests(memory: &MemorySpec, load_store: &LoadStore, c
             check.problem(
                 name,
                 message,
-                "a request has to lie in one line: make the line as long, or the requests shorter",
+                "a request has to lie in one line: make the line longer, or the requests shorter",
             );
         }
     };

@@ -10,7 +10,7 @@ use super::pipeline::Placement;
 /// A random aspect of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Random {
-    /// The choice of the victim in every cache that is indexed by address.
+    /// The choice of the victim in the L1, the constant cache and the L2.
     Replacement,
     /// Random additions to the latency of memory.
     Jitter,

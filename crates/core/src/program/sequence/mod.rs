@@ -1,6 +1,7 @@
-//! Applications: sequences of launches over shared buffers, as a host program performs them.
+//! Applications: sequences of launches over shared buffers, as a host program performs them. Here
+//! an application is always that of a program file, never a list of traces.
 //!
-//! A [`SequenceSpec`] is the content of an application file. All steps of a [`Sequence`] have been
+//! A [`SequenceSpec`] is the content of a program file. All steps of a [`Sequence`] have been
 //! checked once, so every launch in it matches its kernel and the number of launches is known.
 //! [`Sequence::actions`] iterates over it again in memory that does not grow with the number of
 //! launches. The steps of an application are determined before it runs: none depends on what a
@@ -91,7 +92,7 @@ pub struct Statement {
 pub type LoadKernel<'a> = &'a mut dyn FnMut(&str, &str) -> Result<(usize, KernelCode), Diagnostics>;
 
 impl Sequence {
-    /// Checks an application against its kernels. `texts` is the application file, for messages.
+    /// Checks an application against its kernels. `texts` is the program file, for messages.
     ///
     /// # Errors
     /// Returns a diagnostic for everything that does not match, or if there are more launches than

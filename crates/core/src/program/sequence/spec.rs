@@ -1,4 +1,4 @@
-//! The format of application files.
+//! The format of program files.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -8,7 +8,7 @@ use crate::program::launch::{
     ArgSpec, BufferSpec, Elem, Init, ShapeSpec, SurfaceSpec, TextureSpec, data_file,
 };
 
-/// An application file: launches over shared buffers.
+/// A program file: launches over shared buffers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename = "Program", deny_unknown_fields)]
 pub struct SequenceSpec {
@@ -105,7 +105,7 @@ pub enum StepSpec {
 }
 
 impl SequenceSpec {
-    /// Parses an application file.
+    /// Parses a program file.
     ///
     /// # Errors
     /// The text is not an application; the diagnostic has the location.

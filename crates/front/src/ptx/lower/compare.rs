@@ -62,7 +62,8 @@ fn compare<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Re
             CompareInto::Preds(p, q)
         }
         _ if !fits(to, ty) => {
-            let hint = "the result is .u32, .s32 or .f32; halves may also give .u16, .s16 or halves, packed halves packed halves";
+            let hint = "the result is .u32, .s32 or .f32; halves may also give .u16, .s16 or halves, and packed halves may \
+                        give packed halves";
             return Err(Refusal::new(format!("`{}`: there is no such result", op.text), hint));
         }
         _ => match float(to) {

@@ -200,9 +200,10 @@ impl File<'_> {
         let size = section.sh_size(ENDIAN);
         let align = section.sh_addralign(ENDIAN).clamp(1, 4096).next_power_of_two();
         if size > MAX_VARIABLES {
-            return Err(
-                self.problem(format!("section {} has {size} bytes, at most {MAX_VARIABLES} work", index.0))
-            );
+            return Err(self.problem(format!(
+                "section {} has {size} bytes, at most {MAX_VARIABLES} are supported",
+                index.0
+            )));
         }
         let start = segment.size.next_multiple_of(align.max(ALIGN));
         segment.size = start + size;

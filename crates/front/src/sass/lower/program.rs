@@ -156,7 +156,8 @@ impl Lowering<'_> {
     fn finish(mut self, file: &str, cubin: &Cubin, regs: Vec<Register>, codings: &[Coding]) -> Built {
         let most = Step::MAX_PC as usize;
         if self.instrs.len() > most {
-            let message = format!("the kernel has {} operations, at most {most} work", self.instrs.len());
+            let message =
+                format!("the kernel has {} operations, at most {most} are supported", self.instrs.len());
             self.problems.push(Problem::general("size", message));
             self.instrs.truncate(1);
         }

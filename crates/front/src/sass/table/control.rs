@@ -60,7 +60,7 @@ impl ControlSpec {
             let field = Field::parse(text, 1).map_err(|message| Mistake::new(name, message, hint))?;
             let width = field.width();
             if width > most {
-                let message = format!("`{text}` has {width} bits, at most {most} work");
+                let message = format!("`{text}` has {width} bits, at most {most} are supported");
                 return Err(Mistake::new(name, message, hint));
             }
             Ok(field)

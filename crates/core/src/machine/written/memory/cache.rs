@@ -66,7 +66,7 @@ pub enum Replacement {
     /// The least recently used line.
     #[default]
     Lru,
-    /// The line that was filled first.
+    /// The line that was allocated first.
     Fifo,
     /// A random line, drawn from ChaCha8 with the memory's seed.
     Random,
@@ -90,7 +90,7 @@ pub enum WritePolicy {
     Through,
     /// Write-back: it updates the line, which is written to the next level when it is evicted.
     Back,
-    /// It evicts the line and is sent to the next level.
+    /// It removes the sectors that it writes from the line, and is sent to the next level.
     Evict,
 }
 

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename = "Dram", deny_unknown_fields, default)]
 pub struct Dram {
-    /// The clock of the DRAM: `clock.0` ticks per `clock.1` clocks of the L2.
+    /// The clock of the DRAM: `clock.0` ticks per `clock.1` ticks of the L2's clock.
     pub clock: (u32, u32),
-    /// The number of L2 clocks from the L2 to DRAM.
+    /// The number of ticks of the L2's clock that a request takes from the L2 to DRAM.
     pub latency: u64,
     /// The policy that selects the next request.
     pub scheduler: DramScheduler,

@@ -93,8 +93,8 @@ pub struct Fixed {
     pub latency: u64,
     /// The number of transactions that are accepted per cycle.
     pub per_cycle: u32,
-    /// Whether transactions overlap. If not, a transaction is accepted when all earlier ones have
-    /// been answered.
+    /// Whether transactions overlap. If not, a transaction is accepted only when all transactions
+    /// of earlier cycles have been answered.
     pub pipelined: bool,
 }
 

@@ -39,7 +39,7 @@ const ENDED_SUSPENSIONS: u32 = 4096;
 #[derive(Default)]
 struct EndedSuspensions {
     times: u32,
-    /// The value of [`Context::objects_changed`] at that time.
+    /// The value of [`Context::objects_changed`] when the last suspension was ended.
     changed: u64,
 }
 
@@ -361,7 +361,7 @@ impl<'a> Runner<'a> {
 
     fn deadlock(&self, paths: &BlockPaths) -> Fault {
         let program = self.context.program;
-        // warps that wait at the same instruction, in the order of the first one
+        // the warps at the same barrier and instruction, ordered by the first warp of each group
         let mut groups: Vec<(Pc, usize, Vec<usize>)> = Vec::new();
         for warp in &self.warps {
             let State::Waiting(pc) = warp.state else { continue };

@@ -77,8 +77,8 @@ pub(super) fn call_pointer(
     let depth = warp.stack.depth();
     let mut opened = Vec::with_capacity(groups.len());
     forget(warp);
-    // the last one runs first; groups may use the same stack above the caller's frame, because no
-    // lane is in two of them
+    // the group opened last runs first; groups may use the same stack above the caller's frame,
+    // because no lane is in two of them
     for (index, &(_, number, lanes)) in groups.iter().rev().enumerate() {
         let function = &program.functions[number as usize];
         let values = read(warp, context, &call.args, lanes, caller);

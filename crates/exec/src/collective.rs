@@ -107,7 +107,8 @@ pub(super) fn execute(warp: &mut Warp, context: &Context, pc: Pc, enabled: LaneM
             let mode = FloatMode { nan: *nan, ..FloatMode::default() };
             let op = if *largest { FloatOp::Max } else { FloatOp::Min };
             let keep = if *magnitude { !F32.sign() } else { u64::MAX };
-            // the result for a single number is its canonical form, as for two equal ones
+            // each number is combined with itself, so that the result is in canonical form even if
+            // only one lane takes part
             let values = map1(&warp.operand(*src, &context.shape), |v| {
                 float::scalar(op, F32, mode, [v & keep, v & keep, 0])
             });

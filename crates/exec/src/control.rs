@@ -98,7 +98,8 @@ pub(super) fn arrive(
 ) -> Result<Meeting, Fault> {
     let fault = |message: String, hint: &str| Err(fault::at(context.program, pc, message, hint));
     let Some(lane) = enabled.lanes().next() else { return Ok(Meeting::Passed) };
-    // lanes that can only end wait there for the other lanes, and are not expected at the barrier
+    // lanes at an instruction from which they can only end wait there for the other lanes, and are
+    // not expected at the barrier
     let elsewhere = warp.stack.live() - enabled;
     let left = warp.stack.leaving(elsewhere - active, |pc| code.leaves.get(pc.index()) == Some(&true));
     if elsewhere != left {

@@ -204,7 +204,7 @@ impl Device {
     }
 
     /// Returns the whole contents, piece by piece: the regions, then the constant memory of each
-    /// module. The pieces of an application always have the same sizes.
+    /// module. The number of pieces and the size of each are the same throughout an application.
     pub fn contents(&self) -> impl Iterator<Item = &[u8]> {
         let regions = self.regions.iter().map(|region| region.bytes.as_slice());
         regions.chain(self.modules.iter().map(|module| module.constant_bytes.as_slice()))

@@ -79,7 +79,7 @@ impl Access {
             }
             Denied::Misaligned => (
                 "misaligned",
-                "an access has to start at a multiple of its size, for a vector that of the whole vector",
+                "an access has to start at a multiple of its size; a vector counts as one access",
             ),
             Denied::ReadOnly if self.space == Space::Global => (
                 "read-only",

@@ -44,7 +44,8 @@ struct Traffic {
     /// Whether constants and parameters have lines.
     constants: bool,
     lines: Lines,
-    /// The group of the instruction just executed; empty if it has none.
+    /// The lines of the instruction just executed, which form one group of the traffic in the path
+    /// of its warp; empty if it has none.
     group: Vec<LineUse>,
 }
 
@@ -119,7 +120,7 @@ impl Record {
         let first = match space {
             Space::Global => memory.packed_address(span.low) / LineUse::LINE_BYTES,
             Space::Shared => 0,
-            // in other spaces, lines do not move with addresses
+            // in other spaces, addresses further on need not have the same lines further on
             _ => return self.seen[place] = None,
         };
         let lines = group.iter().map(|line| line.moved(first.wrapping_neg())).collect();

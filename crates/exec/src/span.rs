@@ -58,7 +58,8 @@ impl Span {
         for lane in 0..WARP_SIZE {
             distances.0[lane] = (addresses.0[lane].wrapping_sub(start) & mask.0[lane]) as i32;
         }
-        // a distance that does not fit in 31 bits is outside of the 32-bit address range
+        // a distance that does not fit in an `i32` gets the wrong sign, and then leads out of the
+        // range of 32-bit addresses
         Self::from_distances(u64::from(start), first, &distances, enabled, size, u64::from(u32::MAX))
     }
 
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!(span(|l| (u64::MAX - 63).wrapping_add(4 * l), all, 4), None);
         assert_eq!(span(|l| u64::MAX - 3 - 4 * l, 1, 4), Some((u64::MAX - 3, 4, Pattern::Same)));
         assert_eq!(span(|l| l << 32, 3, 4), None);
-        // 32-bit addresses whose distance is taken for a negative one, and the other way round
+        // a positive distance of 32-bit addresses that gets a negative sign, and the opposite
         let narrow = |a: u32, b: u32| {
             Span::of_narrow(&Row(std::array::from_fn(|lane| if lane == 0 { a } else { b })), LaneMask::ALL, 4)
         };

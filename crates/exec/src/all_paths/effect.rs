@@ -176,8 +176,8 @@ impl Execution<'_, '_> {
         Ok(self.finish(step, self.guard.may))
     }
 
-    /// Executes an exchange of values between lanes. The results are known if all that it depends
-    /// on is.
+    /// Executes an exchange of values between lanes. The results are known if everything that they
+    /// depend on is known.
     fn exchange(&mut self) -> Result<Executions, Fault> {
         let Self { instr, active, sure, guard, .. } = *self;
         let known = self.values.unknown_of(instr.srcs.as_slice()).is_empty();

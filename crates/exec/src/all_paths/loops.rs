@@ -188,7 +188,8 @@ impl Walker<'_, '_> {
         match (inside(target), inside(next)) {
             (true, false) => Ok(Some((Leaving::Stays, whole.until))),
             (false, true) => Ok(Some((Leaving::Taken, whole.until))),
-            // neither side leaves; or both stay, and do not reconverge in the loop
+            // both sides stay, and do not reconverge in the loop; every branch in a loop has a side
+            // that stays
             (false, false) | (true, true) => Ok(None),
         }
     }

@@ -24,9 +24,9 @@
 //! An exit of a loop is *known* if it depends on known values only. A loop with a known exit is
 //! walked iteration by iteration. If it has other exits too, each iteration contains a branch whose
 //! sides are the exit and the remaining iterations. Any other loop needs a bound: the largest
-//! number of back edges that a warp takes per entry of the loop. Up to 64 iterations are walked one
-//! by one. After these, values that differ between iterations become unknown until no known value
-//! differs. The remaining iterations then form one part,
+//! number of back edges that a thread takes per entry of the loop. Up to 64 iterations are walked
+//! one by one. After these, values that differ between iterations become unknown until no known
+//! value differs. The remaining iterations then form one part,
 //! [`LoopIterations`](warpbound_core::path::LoopIterations): each iteration has the same steps, or
 //! fewer, and lanes may leave in it. We say that the loop is *taken as a whole*.
 //!
@@ -54,7 +54,7 @@
 //! Lanes that leave in an iteration execute their exit path before the other lanes continue, or
 //! after the other lanes have left. Every iteration may therefore add a waiting path for each exit.
 //! Lanes that reconverge only after the loop diverge permanently in it. They iterate one group
-//! after the other, each at most as often as the bound of a thread says, and there are no more
+//! after the other, each at most as often as the bound of the loop says, and there are no more
 //! groups than lanes. A group may resume at any point of an iteration where lanes can wait.
 //!
 //! # Limits

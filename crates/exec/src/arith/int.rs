@@ -25,7 +25,8 @@ pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4
         if ty.signed { i128::from(sign_extend(v, 2 * width)) } else { i128::from(v & wide_mask) }
     };
     let (x, y, z) = (number(a), number(b), number(c));
-    // products of 64-bit numbers need 128 bits, unsigned ones all of them: wrapping is exact
+    // a product of 64-bit numbers fits in 128 bits, but an unsigned one may not fit in an `i128`;
+    // wrapping gives the right 128 bits
     let product = || x.wrapping_mul(y);
     let high = |p: i128| (p as u128 >> width) as u64;
     let product24 = || low24(a, ty.signed) * low24(b, ty.signed);

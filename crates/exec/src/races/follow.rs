@@ -104,8 +104,8 @@ impl RaceDetector {
         }
     }
 
-    /// Tracks values that differ from run to run in the values that lanes load and store. Returns
-    /// the effect of the access: the one in this run, or the one that it may have in another run if
+    /// Tracks which of the values that lanes load and store differ from run to run. Returns the
+    /// effect of the access: the one in this run, or the one that it may have in another run if
     /// that is stronger.
     #[inline(never)]
     pub(super) fn vary_span(

@@ -110,8 +110,8 @@ pub(super) struct Varying {
     stores: Vec<Option<Origin>>,
     /// For each pc, whether it has loaded a varying value.
     loaded: Vec<bool>,
-    /// The registers in which callers receive results, each with the register of the function that
-    /// contains the result, if that is known.
+    /// The registers in which callers receive results, each with the register in which the function
+    /// leaves the result, if that is known.
     handed_back: Vec<(Option<RegId>, RegId)>,
     calls: bool,
     calls_by_pointer: bool,
@@ -371,8 +371,8 @@ impl Uses {
     }
 }
 
-/// Returns the destinations of the results of a call, each with the register of the function that
-/// contains it, if it is in a register.
+/// Returns the registers that receive the results of a call, each with the register in which the
+/// function leaves the result, if that is known.
 fn handed_back(instr: &Instr) -> Vec<(Option<RegId>, RegId)> {
     match &instr.sem {
         Sem::Call(call) => {

@@ -28,7 +28,7 @@ const STACK: usize = 1 << 29;
 /// ([`Self::under`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllPathsBound {
-    /// The bound over the paths of a run that it generalises to all paths.
+    /// The bound over the paths of one run, of which this bound is the generalisation to all paths.
     pub kind: StaticKind,
     /// The value: the sum over the blocks if they run one after the other.
     value: BoundValue,
@@ -85,7 +85,7 @@ pub enum AllPathsOutcome {
 
 /// Computes the bound over all paths of a launch on a machine, for runs under these policies.
 ///
-/// `bounds` maps the first instruction of a loop to the largest number of times that a warp goes
+/// `bounds` maps the first instruction of a loop to the largest number of times that a thread goes
 /// back to it each time it enters the loop. `steps` limits the number of steps that are stored for
 /// the paths of a block.
 ///

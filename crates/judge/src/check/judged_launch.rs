@@ -62,7 +62,7 @@ pub struct JudgedLaunch {
 }
 
 impl JudgedLaunch {
-    /// Creates the result of a run of no blocks with these bounds.
+    /// Creates a result that has these bounds and contains no block.
     pub(super) fn empty(scheduler: String, bounds: Vec<BoundRow>, sub_cores: usize) -> Self {
         Self {
             scheduler,

@@ -99,7 +99,7 @@ pub(super) fn check_all(plans: &[&Plan], observer: &mut dyn Observer) -> Vec<Ran
 /// Runs one policy with an observer and judges it.
 ///
 /// # Errors
-/// As [`check`](super::check()).
+/// Returns the errors of [`check`](super::check()).
 pub fn observe(plan: &Plan, observer: &mut dyn Observer) -> Result<JudgedLaunch, Failed> {
     let mut ran = check_all(&[plan], observer);
     ran.pop().and_then(|mut ran| ran.pop()).expect("a result of the policy")
@@ -109,7 +109,7 @@ pub fn observe(plan: &Plan, observer: &mut dyn Observer) -> Result<JudgedLaunch,
 /// and, if `divergence` is set, the statistics of branches.
 ///
 /// # Errors
-/// As [`check`](super::check()).
+/// Returns the errors of [`check`](super::check()).
 pub fn observe_and_keep<'w>(
     plan: &Plan<'w>,
     divergence: bool,
@@ -327,7 +327,8 @@ fn launch_by_launch<'e>(
     observer: &mut dyn Observer,
 ) -> Vec<Ran> {
     let replays: usize = plans.iter().map(|plan| plan.policies.len()).sum();
-    // an execution that fails is repeated, so that the error occurs in its proper place
+    // if this execution fails, each policy repeats it, so that the error occurs after the blocks
+    // before it have been simulated
     let RunOptions { clock, monitor, .. } = plans[0].options;
     let kept = Clock::measure(clock, || {
         let source = if replays > 1 { executes.begin(options, false).ok() } else { None };

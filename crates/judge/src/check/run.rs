@@ -19,7 +19,7 @@ use warpbound_trace::trace::{Event, Needs, Observer, StallReason};
 /// ended, the source knows which dependences on the order of accesses were found.
 ///
 /// # Errors
-/// As [`check`](super::check()).
+/// Returns the errors of [`check`](super::check()).
 pub(super) fn observe_source(
     left: &mut CarriedState,
     plan: &Plan,

@@ -36,8 +36,8 @@ const KEPT: usize = 4;
 const PART: u64 = 1 << 14;
 /// The number of blocks between two notifications of a `ProgressMonitor`.
 const BLOCKS_PER_NOTIFICATION: u64 = 256;
-/// The number of remaining instructions from which a stop request is tested, because there may be
-/// many thousand schedules.
+/// A stop request is tested where at least this number of instructions remain, because many
+/// thousand schedules may follow from there.
 const LONG: usize = 10;
 
 /// A grammar of blocks.

@@ -76,9 +76,10 @@ pub(super) struct Code {
     /// The sub-core on which it runs; warps of different sub-cores are never equal.
     sub_core: u8,
     pub ops: Vec<Op>,
-    /// The registers written before that a later instruction waits for, by index of the next
-    /// instruction. The registers that the next instruction itself waits for are excluded, because
-    /// a single number, its ready time, represents them.
+    /// For each index of a next instruction, the registers that an earlier instruction has written
+    /// and for whose value an instruction after the next one waits. The registers that the next
+    /// instruction itself waits for are excluded, because a single number, its ready time,
+    /// represents them.
     pub beyond: Vec<Vec<u16>>,
     /// The registers of `beyond` and those that the next instruction waits for: used for a warp at
     /// a barrier, whose ready time is not known yet.

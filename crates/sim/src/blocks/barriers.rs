@@ -2,7 +2,7 @@
 //!
 //! There are two kinds, distinguished by the first arrival: a barrier for all warps of the block
 //! that have not finished, or for a number of arrivals. Either is complete as soon as all expected
-//! arrivals have *issued*. Its release follows later: at the latest `done` of these instructions,
+//! arrivals have *issued*. Its release follows later: when the last of these instructions is done,
 //! but for the first kind at least one cycle after the last issue of every warp that has finished.
 //! (The model says "that finished in this section". Warps that finished before make no difference:
 //! the release that ended their section was later than their last issue.)

@@ -87,8 +87,8 @@ fn a_block_without_warps_ends_when_it_begins() {
     assert!(blocks.has_ended(5));
 }
 
-/// The second warp finishes at the barrier, so the release also completes the other barrier, for
-/// all warps, at once.
+/// The second warp finishes at the barrier, so its release at once completes the other barrier,
+/// which is one for all warps.
 #[test]
 fn releases_come_in_the_order_in_which_their_barriers_were_complete() {
     let mut blocks = Blocks::new(Layout::of(&paths(0, 3), 2));

@@ -44,7 +44,7 @@ impl Sm<'_> {
         }
         for (slot, path) in (placed.first_slot..).zip(&paths.warps) {
             // registers need no reset: every result written in this slot before was available when
-            // the previous block ended, which is now at the latest
+            // the previous block ended, and that was no later than now
             self.yielding -= WarpMask::slot(slot);
             self.slots[slot] =
                 Slot { next: 0, ready_at: now, last_issue: now, last_done: now, stalled_until: now };

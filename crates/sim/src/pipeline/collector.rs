@@ -1,16 +1,18 @@
 //! The operand collector: reads the operands of issued instructions from register banks.
 //!
-//! Each collector unit holds an instruction until its operands are read. A bank is read once in a
-//! step, in first-come first-served order; a bank that is written in a cycle is not read in its
-//! first step. An instruction without register operands passes in the step after it entered.
+//! Each collector unit holds an instruction until its operands are read. A cycle consists of one or
+//! more steps, as the settings say. A bank is read once in a step, in first-come first-served
+//! order; a bank that is written in a cycle is not read in the first step of that cycle. An
+//! instruction without register operands passes in the step after it entered.
 //!
 //! The step of each read is therefore known when an instruction enters, and no work is needed until
 //! then: only a write to a bank with pending reads delays these reads. Steps are counted from the
 //! first cycle on.
 //!
-//! The ports are latches. In the input latch, instructions wait to enter, by kind of unit and
+//! There are two latches. In the input latch, instructions wait to enter, by kind of unit and
 //! sub-core. In the output latch, instructions whose operands are read wait for their units, by
-//! unit and sub-core.
+//! unit and sub-core. In each step, every port admits instructions from the input latch and moves
+//! at most one instruction to the output latch.
 
 use super::code::Reads;
 use super::flight::FlightId;
@@ -273,8 +275,8 @@ impl Collector {
         }
     }
 
-    /// Moves instructions if there are fewer ports than collector units: each port moves one, and
-    /// searches from the sub-core after that of its last one on.
+    /// Moves instructions if there are fewer ports than collector units: each port moves one. Its
+    /// search begins at the sub-core after the one from which it moved an instruction last.
     #[cold]
     fn hand_over_by_port(&mut self) {
         for port in 0..self.search_from.len() {
@@ -353,8 +355,8 @@ impl Collector {
     }
 
     fn accept_in_turn(&mut self, step: u64, operands: &impl Operands) {
-        // nothing becomes free in the meantime, so an instruction that cannot enter now cannot
-        // enter at all
+        // no collector unit becomes free while instructions enter, so an instruction that cannot
+        // enter now cannot enter in this step
         let mut kinds = self.input.full();
         let mut ports = self.settings.ports;
         while !kinds.is_empty() && ports > 0 {

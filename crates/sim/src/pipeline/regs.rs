@@ -24,7 +24,8 @@ impl Regs {
     }
 }
 
-/// A set of registers: in most instructions those of one word, and few others.
+/// A set of registers: those of one word, and those of other words, of which most instructions need
+/// none or few.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RegSet {
     pub first: Regs,

@@ -167,8 +167,8 @@ struct Slot {
 #[derive(Clone, Copy, Debug)]
 struct Signal {
     by: u32,
-    /// Whether the signal is that it has read its sources; otherwise it is that its result is
-    /// available.
+    /// Whether the instruction signals that it has read its sources; otherwise it signals that its
+    /// result is available.
     read: bool,
 }
 
@@ -345,7 +345,7 @@ impl Sm {
             (None, NONE) => (self.blocks[slot.block as usize].at + rules.start_cost, Cause::Start),
             (None, last) => (self.after(last, rules), Cause::Before(last)),
         };
-        // the stall count of a barrier extends beyond its release
+        // the stall count of a barrier may extend beyond its release
         let (free, cause) = match slot.last {
             NONE => (free, cause),
             last => {
@@ -356,7 +356,7 @@ impl Sm {
                 }
             }
         };
-        // the second of two instructions issued in a cycle
+        // the second of two instructions issued in a cycle does not wait for the first one
         let free = free.min(at);
         let writers = rules.awaited(issue.step).filter_map(|reg| slot.writers.get(reg.index()).copied());
         let results = writers

@@ -31,8 +31,8 @@
 //! * An instruction that starts in the cycle of its issue waits for its issue, not for its unit.
 //! * An instruction is ready because of the first of these that is tight: the start of its block,
 //!   its warp's issue in the cycle before, a barrier, a result. A cause that is earlier in this
-//!   list is harder to remove. For example, no result is made responsible for a cycle that the
-//!   issue of one instruction after the other takes anyway.
+//!   list is harder to remove. For example, no result is made responsible for a cycle that passes
+//!   anyway because the warp issues one instruction after the other.
 //! * If there are several results, arrivals at a barrier, or last results of a block, the one of
 //!   the instruction issued last counts (among those issued in the same cycle, the one of the last
 //!   sub-core).

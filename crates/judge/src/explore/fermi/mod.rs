@@ -42,16 +42,16 @@
 //!    finished, and it is at a CUDA that follows two LOADs.
 //! 3. *No warp is in repetition 2 before all have executed the first CUDA.* Consider the first
 //!    memory access of repetition 2, in cycle a, and let m warps not have executed their first CUDA
-//!    before it. By fairness no warp requests memory in repetition 1, so the other W-m warps have
-//!    executed both LOADs of repetition 1: `a - 1 >= 1 + 2(W-m)`, since nothing is accessed in
-//!    cycle 1. If m > 0, then q >= 2 in every cycle before a (a lone CUDA would have been served),
-//!    so `2(a-1) >= 2 + 4(W-m)` CUDAs were executed, but no more than `2(W-m)` can have been
-//!    executed. So m = 0, and then a >= 2W + 2 > W, so (1) implies q <= 1 from a on.
-//! 4. *Warps keep step.* If a warp accesses memory for the first time in repetition k >= 2, in
-//!    cycle a, every other warp is in repetition k or later from cycle a+1 on. For k = 2: the
-//!    others in repetition 1 request their second CUDA, by fairness and (3), and execute it in a by
-//!    (1). For k > 2: by induction they are in k-1 or later by then; those in k-1 do not request
-//!    memory, by fairness, so they request the CUDA that ends k-1 and execute it in a.
+//!    before it. By fairness no warp requests memory for repetition 1 in cycle a, so the other W-m
+//!    warps have executed both LOADs of repetition 1: `a - 1 >= 1 + 2(W-m)`, since nothing is
+//!    accessed in cycle 1. If m > 0, then q >= 2 in every cycle before a (a lone CUDA would have
+//!    been served), so `2(a-1) >= 2 + 4(W-m)` CUDAs were executed, but no more than `2(W-m)` can
+//!    have been executed. So m = 0, and then a >= 2W + 2 > W, so (1) implies q <= 1 from a on.
+//! 4. *Warps keep step.* If a warp executes its first memory access of repetition k >= 2 in cycle
+//!    a, every other warp is in repetition k or later from cycle a+1 on. For k = 2: by fairness and
+//!    (3), the other warps that are still in repetition 1 request their second CUDA, and execute it
+//!    in a by (1). For k > 2: by induction they are in k-1 or later by then; those in k-1 do not
+//!    request memory, by fairness, so they request the CUDA that ends k-1 and execute it in a.
 //! 5. If the memory slot is idle in a cycle t+1 > 1, some warp has finished (W >= 2), so by (4) the
 //!    last one is in repetition r (for r = 1 there is no other repetition) and requests its last
 //!    CUDA. The STORE follows. So the slot is idle in cycle 1 and in at most one cycle after it.

@@ -204,7 +204,7 @@ impl Cache {
         self.lines.set_up();
         let set = index::of(number, self.set_bits, self.settings.index);
         if self.part_bits == 0 {
-            // nearly always: the lines of the cache are those of requests
+            // this is nearly always the case: lines of the cache are as long as those of requests
             let tag = request.line;
             let Request { sectors, words, .. } = request;
             return Target { tag, sectors: *sectors, words: *words, set, frame: self.lines.find(tag, set) };

@@ -160,8 +160,8 @@ impl Dram {
         DramSample { stats: self.stats, busy_banks: self.occupied.count_ones(), waiting }
     }
 
-    /// Simulates one tick. Returns the write-back that became complete, because no reply is sent
-    /// for it.
+    /// Simulates one tick. If a write-back became complete, returns it, because [`Self::done`] does
+    /// not.
     pub fn tick(&mut self, now: u64) -> Option<Transfer> {
         let mut written_back = None;
         if self.returns.len() < self.settings.returns as usize

@@ -124,7 +124,7 @@ impl Partition {
         }
         if self.channel_next <= tick {
             // both clocks start together, and DRAM comes first where their ticks coincide: the DRAM
-            // ticks up to n times the ratio lie before the n-th tick, counted from 0
+            // ticks up to n times the ratio come before tick n + 1, where the first tick is tick 1
             for now in self.clock.ticks(tick.saturating_sub(2)) + 1..=self.clock.ticks(tick - 1) {
                 channel.cycle(now, tick, slices, |address| mapping.inner(address));
             }

@@ -48,7 +48,7 @@ struct Line {
     sectors: BTreeMap<u64, Sector>,
 }
 
-/// A way of a set, and the time at which it came last in the order of replacement.
+/// A way of a set, and the time at which it last moved to the end of the order of replacement.
 #[derive(Clone, Debug, Default)]
 struct Way {
     line: Option<Line>,
@@ -85,8 +85,8 @@ impl Cache {
         self.settings.line
     }
 
-    /// Looks up a request. `address` selects the set: that of the request, or for a slice of the L2
-    /// that without the bits that have selected the slice.
+    /// Looks up a request. `address` selects the set. It is the address of the request; for a slice
+    /// of the L2, the bits that have selected the slice are left out of it.
     pub fn look_up(&mut self, request: &Request, address: u64) -> Found {
         let set = self.set_of(address);
         let found = if request.writes() { self.store(request, set) } else { self.load(request, set) };
@@ -148,7 +148,8 @@ impl Cache {
         line.sectors.entry(sector).or_default()
     }
 
-    /// Returns those of these sectors for which something does not hold; `way` has their line.
+    /// Returns those of these sectors that are not in the line in `way`, or for which `holds`
+    /// returns false.
     fn lacking(
         &self,
         set: usize,

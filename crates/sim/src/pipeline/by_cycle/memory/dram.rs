@@ -246,7 +246,7 @@ impl Dram {
         may
     }
 
-    /// Prepares for the next launch, which finds the rows and the turn.
+    /// Prepares for the next launch: keeps the rows and the turn, and nothing else.
     pub fn rest(&mut self) {
         self.banks.iter_mut().for_each(|bank| bank.last = Last::default());
         self.stats = DramStats::default();

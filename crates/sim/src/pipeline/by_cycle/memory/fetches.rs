@@ -43,8 +43,8 @@ impl Fetches {
     }
 
     /// Lets a request wait for the first fetch in flight that brings these sectors of a line.
-    /// Returns `None` if there is no such fetch, and whether the request waits otherwise: a fetch
-    /// serves a limited number of requests.
+    /// Returns `None` if there is no such fetch. If there is one, returns whether the request waits
+    /// for it; it does not if the fetch already serves as many requests as are allowed.
     pub fn join(&mut self, line: u64, sectors: &[u64], request: &Request) -> Option<bool> {
         let brings = |fetch: &&mut Fetch| {
             fetch.line == line

@@ -47,7 +47,7 @@ impl FirstLevel {
         true
     }
 
-    /// Looks up the request at the end of each bank. Returns those that hit: who waits for them.
+    /// Looks up the request at the end of each bank. Returns what waits for each request that hit.
     pub fn look_up(&mut self, now: u64) -> Vec<Waits> {
         let mut hits = Vec::new();
         for bank in &mut self.banks {

@@ -53,7 +53,7 @@ impl Fixed {
         self.waiting.is_empty()
     }
 
-    /// Prepares for the next launch, which needs the random numbers only.
+    /// Prepares for the next launch: keeps the position in the random numbers, and nothing else.
     pub fn rest(&mut self) {
         self.waiting.clear();
         (self.now, self.accepted, self.occupied) = (0, 0, false);

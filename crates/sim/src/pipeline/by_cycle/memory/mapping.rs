@@ -43,7 +43,7 @@ impl Mapping {
     }
 }
 
-/// Returns an address in one of `count` memories between which addresses change every `size` bytes.
+/// Returns an address within its memory, if `count` memories take turns in holding `size` bytes.
 fn without(address: u64, count: u64, size: u64) -> u64 {
     address / size / count * size + address % size
 }

@@ -24,8 +24,8 @@ pub(super) struct Partition {
     draws: Draws,
     /// The requests on their way to DRAM, with the tick of the L2 in which each arrives.
     way: VecDeque<(u64, usize, Request)>,
-    /// The places that requests between the slices and the return from DRAM occupy: whether each
-    /// slice uses its own place, and the number of common places in use.
+    /// The places in use: whether each slice uses its own place, and the number of common places in
+    /// use. A request occupies a place from when it leaves its slice until it returns from DRAM.
     own: Vec<bool>,
     common: usize,
     common_limit: usize,

@@ -386,7 +386,7 @@ impl<'a> Runner<'a> {
             "a barrier with a thread count needs as many threads to arrive, and threads that have ended do not: leave \
              out the count, or let all threads that it counts come to the barrier"
         } else {
-            "every warp a barrier counts has to come to it or end"
+            "every warp that a barrier counts has to come to it or end"
         };
         fault::at(program, pc, message, hint)
     }

@@ -96,7 +96,7 @@ fn machine_notes(plan: &Plan) -> Vec<String> {
     let load_store = plan.machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some());
     if load_store && matches!(plan.workload.kind, WorkloadKind::Micro(_)) {
         let note = "a .warp kernel has no addresses: its memory instructions run on the units of their \
-                    classes, past the load/store unit";
+                    classes, and not on the load/store unit";
         notes.push(note.to_owned());
     }
     notes

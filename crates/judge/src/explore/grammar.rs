@@ -95,7 +95,7 @@ impl std::fmt::Display for TooLarge {
         write!(
             f,
             "grammars have 1 to {MAX_WARPS} warps of 1 to {MAX_INSTRUCTIONS} instructions, \
-             inits from 1 and inits and latencies up to 1000"
+             inits from 1 to 1000, and latencies up to 1000"
         )
     }
 }

@@ -1,5 +1,5 @@
-//! Tests of the paths that are in every set, and of the bound over them: one file for each
-//! question.
+//! Tests of the sets of all paths, which must contain the paths of every run, and of the bound over
+//! these sets: one file for each question.
 
 #[path = "../support/shipped.rs"]
 mod shipped;

@@ -1,6 +1,7 @@
 //! The comparison of the bounds with every block of the small grammar, under every work-conserving
-//! schedule. The blocks have two warps of up to three instructions or three of up to two, two
-//! units, and all dependences.
+//! schedule. The blocks have two warps of up to three instructions each, or three warps of up to
+//! two instructions each. There are two units. An instruction reads the results of any subset of
+//! the instructions before it in its warp.
 //!
 //! The same comparison must detect bounds that are one cycle too low.
 

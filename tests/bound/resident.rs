@@ -103,8 +103,8 @@ fn formula_by_hand_for_more_blocks_than_cta_slots() {
 /// one sub-core and then on the other.
 #[test]
 fn formula_by_hand_on_sub_cores() {
-    // block 0: S of its stages 2 (a barrier each) and 1 (its second warp ends at the barrier); L
-    // 1 + 1, D 0
+    // block 0 has two stages, in which S is 2 (each warp has a barrier) and 1 (only the first warp
+    // has an f); L = 1 + 1, D = 0 + 2, because f is done two cycles after its initiation
     //
     // block 1: one stage, two warps of three f: S = 6, L = 3, D = 2 (C = 5)
     let text = ".blocks 1\n.warps 1\n bar\n f\n.warps 1\n bar\n.blocks 1\n.warps 2\n f\n f\n f\n";
@@ -117,8 +117,6 @@ fn formula_by_hand_on_sub_cores() {
     let (first, second) = (share(0), share(1));
     assert_eq!((first.work, first.load, first.surplus, first.stages), (3, 2, 2, 2));
     assert_eq!((second.work, second.load, second.surplus, second.stages), (6, 3, 2, 1));
-    // the last f of block 0 is done two cycles after its initiation
-    //
     // block 0: L = 5, and the 3 of block 1 a second time: 5 + 3 + 2; block 1: most loaded sub-core
     // 2 + 3, + 2
     assert_eq!(rbb(&table, &launch.blocks, 2, 1), 10);

@@ -42,7 +42,7 @@ fn lwb_is_below_iwb_nearly_everywhere() {
     let names = |those: &dyn Fn(&[u64; 4]) -> bool| -> Vec<&str> {
         suite.iter().filter(|(_, values)| those(values)).map(|(name, _)| name.as_str()).collect()
     };
-    // kernels in which no wait for the longest latency gives a credit; in xorhash, the wait is one
+    // kernels in which no wait for the longest latency gives a credit; in xorhash, the warps wait
     // for stores, at the very end
     assert_eq!(
         names(&|[_, iwb, _, lwb]| lwb == iwb),

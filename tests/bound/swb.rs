@@ -132,8 +132,9 @@ fn no_worst_case_exceeds_swb() {
     assert!(tight_over_barriers > 100);
 }
 
-/// A block for small modifications: times of three units, and for each warp instructions as (unit
-/// or own timing, destination, source); a unit of 3 is a barrier.
+/// A block that can be modified in small steps. `times` has the timing of the units f0, f1 and f2
+/// and of the op g. `warps` has the instructions of each warp as (op, destination, source), where
+/// ops 0 to 3 are f0, f1, f2 and g, and 4 is a barrier.
 #[derive(Clone)]
 struct MutableBlock {
     times: [(u64, u64); 4],

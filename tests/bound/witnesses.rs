@@ -110,9 +110,10 @@ fn witness_of_21_instructions() {
     assert_eq!(extremes(&code(&block.table, &block.paths)).1, 195);
 }
 
-/// Returns the ping-pong family: `stages` units a and as many b, all with init `period`. A stage is
-/// `length` instructions on one kind, each of which reads the gate of the stage before, which ran
-/// on the other kind. In the gated version each gate reads a short instruction first.
+/// Returns a member of the ping-pong family (`warpbound::model`, section 12): `stages` units a and
+/// as many b, all with init `period`. A stage is `length` instructions on one kind of unit. Each of
+/// them reads the result of the gate of the previous stage, which is one instruction on the other
+/// kind. In the gated version, each gate first reads the result of a short instruction.
 fn ping_pong(period: u64, stages: usize, length: usize, gated: bool) -> Kernel {
     let names: Vec<String> = (0..stages).flat_map(|s| [format!("a{s}"), format!("b{s}")]).collect();
     let mut units: Vec<(&str, u64, u64)> = names.iter().map(|name| (name.as_str(), period, 0)).collect();

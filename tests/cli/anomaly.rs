@@ -89,8 +89,8 @@ fn a_real_kernel_gets_slower_when_memory_gets_faster() {
 
 #[test]
 fn strict_round_robin_shows_no_anomalies() {
-    // its order is fixed by the paths (except for the releases of barriers), and then every time is
-    // a maximum of sums of latencies
+    // under strict round robin, the paths determine the order of issues (except for the releases of
+    // barriers), so that every time is a maximum of sums of latencies
     let report = json(&["anomaly", "saxpy", "blackscholes", "histogram", "--scheduler", "srr"], 0);
     for kernel in list(&report["results"]) {
         assert_eq!(list(&kernel["policies"][0]["rises"]).len(), 0, "{}", kernel["kernel"]);

@@ -504,7 +504,7 @@ fn damaged_checkpoints_end_in_a_message() {
     refused(&std::fs::read(dir.join("three.ptx")).unwrap());
     std::fs::write(dir.join("c"), &whole).unwrap();
     assert!(in_dir(&dir, &["check", "app.ron", "--checkpoint", "c", "--resume"]).status.success());
-    // a path where nothing can be written, or that is something else
+    // the path is in a folder that does not exist, or is that of an input or of a folder
     for (line, message) in [
         ("$W check app.ron --checkpoint none/c", "folder"),
         ("$W check app.ron --checkpoint three.ptx --force", "overwrite"),

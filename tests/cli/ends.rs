@@ -80,8 +80,8 @@ fn every_command_ends_at_its_limit() {
     assert!(!made && !left.iter().any(|name| name.ends_with(".part")), "{left:?}");
 }
 
-/// Results from before are printed, and the launches that precede a selected one are stopped as
-/// well.
+/// The results of earlier kernels are printed. The launches before a selected launch are stopped at
+/// the limit as well.
 #[test]
 fn preparations_end_at_the_limit_too() {
     let dir = scratch("read-before");
@@ -238,7 +238,6 @@ fn memory_is_requested_before_it_is_used() {
         message.contains("local memory of a block of `k`") && message.contains("--max-memory"),
         "{message}"
     );
-    // pages that are not touched need far less memory than the 4 GB that they represent
     let plan = "Sweep(kernels: [Suite], draws: Some(Draws(count: 9223372036854775808, of: [Placement])))";
     std::fs::write(dir.join("plan.ron"), plan).unwrap();
     let sweep = in_dir(&dir, &["sweep", "plan.ron", "--out", "swept"]);

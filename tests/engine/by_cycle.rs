@@ -184,7 +184,7 @@ const POLICIES: [PolicySetup; 8] = [
 ];
 
 /// Runs all launches of the reference, on the machines on which they were compared with another
-/// simulator. In the default run each launch goes on one of the machines.
+/// simulator. The default run has only a part of the pairs of a launch and a machine.
 #[test]
 fn reference_launches() {
     let mut compared = Compared::default();
@@ -268,7 +268,7 @@ impl Kernels {
         runs::workload(&launch.name, launch.program(), launch.launch.clone())
     }
 
-    /// Draws a kernel in machine code. Every second one has control codes that say anything.
+    /// Draws a kernel in machine code. Half of the kernels have random control codes.
     fn coded(&self, draw: &mut impl FnMut(usize) -> usize) -> Workload {
         let shipped = &self.coded[draw(self.coded.len())];
         let mut program = shipped.program.clone();

@@ -86,8 +86,8 @@ fn the_lrr_witness() {
     assert_eq!(order, [(1, 116), (0, 148)]);
 }
 
-/// Returns the ping-pong family (`warpbound::model`, section 12); if `gated`, each gate first reads
-/// a short instruction.
+/// Returns a member of the ping-pong family (`warpbound::model`, section 12). If `gated`, each gate
+/// first reads the result of a short instruction.
 fn ping_pong(p: u64, m: usize, n: usize, gated: bool) -> RandomKernel {
     let names: Vec<String> = ["a", "b"].iter().flat_map(|x| (0..m).map(move |i| format!("{x}{i}"))).collect();
     let mut units: Vec<(&str, u64, u64)> = names.iter().map(|name| (name.as_str(), p, 0)).collect();

@@ -1,7 +1,7 @@
 //! Each switch of the pipeline on a kernel made for it (`kernels/micro`); the cycles are derived by
-//! hand. The machine is `ecrts25-orin` with one switch on: a dependent addition waits 4 cycles (its
-//! unit is occupied for 2), fp32 4 (1), a move, shift or logic operation 1, a parameter 3, a
-//! store 200.
+//! hand. The machine is `ecrts25-orin` with one switch on. The result of an addition is available
+//! after 4 cycles, of which it occupies its unit for 2; for fp32 instructions these numbers are 4
+//! and 1. A move, shift or logic operation takes 1 cycle, a parameter 3, a store 200.
 
 use crate::micro;
 use crate::runs;

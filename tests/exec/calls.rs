@@ -5,7 +5,7 @@ use crate::exec_support;
 use exec_support::{Kernel, Outcome, STORE, kernel};
 use warpbound::machine::Reconvergence;
 
-/// Runs a kernel under both mechanisms, which must give the same result.
+/// Runs a kernel with both mechanisms of reconvergence, which must give the same result.
 fn both(make: impl Fn() -> Kernel) -> Outcome {
     let [one, other] = [Reconvergence::PostDominator, Reconvergence::PascalStack].map(|reconvergence| {
         let mut kernel = make();

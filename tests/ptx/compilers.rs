@@ -3,8 +3,9 @@
 //! instruction sequence in common: without optimisation everything is in local memory behind
 //! generic addresses and is passed through calls; with optimisation most of that is removed.
 //!
-//! To rebuild the files: clang as `scripts/compile-kernels.sh` does with `-O0`, `-O2`, `-O1 -g`;
-//! NVRTC 12.9 with `--gpu-architecture=compute_61 -device-int128` and none, `-lineinfo` or `-G`.
+//! To rebuild the files, run clang as `scripts/compile-kernels.sh` does, with `-O0`, `-O2` or
+//! `-O1 -g`. Run NVRTC 12.9 with `--gpu-architecture=compute_61 -device-int128`, and with no other
+//! option, `-lineinfo` or `-G`.
 //! `nvrtc_matrices.ptx` is `matrices.cu` by NVRTC 12.9 with
 //! `--gpu-architecture=compute_80 -default-device`.
 

@@ -216,7 +216,7 @@ fn by_name(program: &KernelCode, instr: &Instr) -> Option<MemoryOp> {
     let name = program.classes.name(instr.class);
     let area = match name.split('.').nth(1) {
         _ if instr.class_by_space.is_some() => Generic,
-        // of functions, where the address is in local memory
+        // a parameter of a function, which is in local memory
         Some("param") if instr.sem.access().is_some_and(|(space, _)| space.name() == "local") => {
             FunctionParam
         }

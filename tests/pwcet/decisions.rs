@@ -192,7 +192,7 @@ fn a_few_values_and_a_heavy_tail_are_reported_as_doubtful() {
         let upper = point.intervals.and_then(|intervals| intervals.profile.upper);
         let width = upper.map_or(0.0, |upper| (upper - point.time) / point.time);
         if width > SUPPORTED {
-            // an interval narrows with the root of their number
+            // an interval narrows with the square root of the number of measurements
             let expected = 500.0 * (width / SUPPORTED).powi(2);
             match point.measurements_needed {
                 Some(ours) => {

@@ -18,9 +18,9 @@ struct Documented {
     covered: f64,
     /// The median width of the intervals.
     width: f64,
-    /// The share of estimates that count as values that occur alone.
+    /// The share of estimates that are at least [`ALONE`].
     alone: f64,
-    /// The share of intervals that count as clusters.
+    /// The share of series whose estimate and interval are below [`ALONE`].
     clusters: f64,
 }
 

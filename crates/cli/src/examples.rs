@@ -77,7 +77,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "anomaly",
         &[(
             "warpbound anomaly saxpy --scheduler lrr --sweep mem-latency=5..=100:5",
-            "Search for memory latencies at which a shorter one gives a longer run.",
+            "Search for memory latencies whose reduction makes the run longer.",
         )],
     ),
     (

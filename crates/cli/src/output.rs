@@ -85,7 +85,7 @@ pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format
     }
 }
 
-/// Prints an error as JSON that occurred before a command started.
+/// Prints, as JSON, an error that occurred before a command started.
 pub fn failed_early(command: &'static str, problem: Diagnostic) {
     let problems = Diagnostics::from(problem);
     let all = Failed::of_batch(command, None, Vec::new(), Batch::failed(&problems));

@@ -62,7 +62,7 @@ pub struct SectionTiming {
 pub enum NoSections {
     /// The blocks and barriers of the traces are unknown.
     Unknown,
-    /// Warps of a block met at a barrier that came from these two ipoints, or they were at
+    /// Warps of a block that came from these two ipoints met at a barrier, or they were at
     /// different barriers after the same ipoint.
     Apart(String, String),
     /// In the traces, the warp with this number continued past a barrier before all warps of its
@@ -133,8 +133,8 @@ impl SectionTiming {
     }
 
     /// Returns the times of transitions without the time spent waiting for others, and the limits
-    /// of the counts of critical paths. The longest path with them is that of a block from the
-    /// start of its last warp.
+    /// of the counts of critical paths. The longest path with these times and limits is at least as
+    /// long as the time of any observed block, counted from the start of the block's last warp.
     ///
     /// `bounds` are the iteration bounds of the loops that the user gives; they must not be smaller
     /// than the iterations of any critical path.

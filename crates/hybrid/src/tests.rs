@@ -402,8 +402,8 @@ fn given_bounds_widen_the_counts_of_their_loop_alone() {
     assert!(read_traces(text.as_bytes(), "t", &ipg, &[Some(2)], None).unwrap().is_ok());
 }
 
-/// Returns the graph of two blocks of two warps, one after the other in the same CTA slot: up to a
-/// barrier, around a loop with a barrier, to the end. `b2` is the barrier.
+/// Returns a graph for blocks of two warps: a loop over `b1`, `b2` and `b3` between the entry `b0`
+/// and the end `b4`. There is a barrier at `b2`.
 fn with_barriers() -> (WrittenGraph, Ipg) {
     let text = "b0 -> b1\nb1 -> b2\nb2 -> b3\nb3 -> b1 b4\nblock 2\nbarrier b2\n";
     let written = WrittenGraph::parse(&warpbound_core::diag::SourceText::new("g", text)).unwrap();

@@ -4,8 +4,8 @@
 //! the number of points (V. Choulakian and M. A. Stephens, "Goodness-of-Fit Tests for the
 //! Generalized Pareto Distribution", Technometrics 43, 2001). The table was computed by this
 //! program: 100,000 samples of 500 points per row, each fitted by maximum likelihood; the test
-//! `anderson_darling_table` prints it again. Row 0 agrees with that of Choulakian and Stephens
-//! (0.796 at 10 %, 0.974 at 5 %, 1.409 at 1 %) to 0.01.
+//! `anderson_darling_table` prints it again. The row of xi = 0 agrees with that of Choulakian
+//! and Stephens (0.796 at 10 %, 0.974 at 5 %, 1.409 at 1 %) to 0.01.
 
 /// The p-values of the columns.
 const P: [f64; 13] = [0.99, 0.95, 0.9, 0.75, 0.5, 0.25, 0.1, 0.05, 0.025, 0.01, 0.005, 0.002, 0.001];

@@ -121,8 +121,8 @@ pub enum NoAnalysis {
     /// The given number of values is above the threshold, which is fewer than [`MIN_EXCEEDANCES`],
     /// or all of them.
     Threshold(usize),
-    /// So many measurements have the same value that no threshold has [`MIN_EXCEEDANCES`] of the
-    /// larger ones above it.
+    /// So many of the largest measurements have the same value that no threshold has
+    /// [`MIN_EXCEEDANCES`] measurements above it and most measurements below it.
     Tied,
     /// The given number of replicates exceeds [`MAX_BOOTSTRAPS`].
     Bootstraps(usize),
@@ -244,8 +244,8 @@ fn check(options: &Options) -> Result<(), NoAnalysis> {
     Ok(())
 }
 
-/// Returns the extremal index at thresholds that about 10, 5, 2 and 1 percent of the times exceed, or `None` if
-/// it was stopped.
+/// Returns the extremal index at thresholds that about 10, 5, 2 and 1 percent of the times exceed,
+/// or `None` if it was stopped.
 fn extremal_indices(sample: &Sample, settings: TailSettings) -> Option<Vec<ExtremalIndex>> {
     let thresholds = [10, 20, 50, 100].map(|share| sample.threshold_for(sample.len() / share));
     let some_above = thresholds.into_iter().filter(|&threshold| sample.above(threshold) > 1);

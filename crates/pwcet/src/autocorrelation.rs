@@ -13,8 +13,8 @@ pub struct Autocorrelation {
     /// The correlations from lag 1 on. The sums of all lags are divided by the variance of the
     /// whole sample, as is usual.
     pub correlations: Vec<f64>,
-    /// The distance from 0, 1.96 / sqrt(n), within which 95 percent of the correlations of
-    /// independent values are.
+    /// The largest distance from 0 of 95 percent of the correlations of independent values, which
+    /// is 1.96 / sqrt(n).
     pub band: f64,
     /// The tests, for several numbers of lags.
     pub ljung_box: Vec<LjungBox>,

@@ -5,7 +5,7 @@
 //! are close to each other as often as m independent points are: C_m = C_1^m, except for chance.
 //! The statistic is then standard normal. L. Kanzler, "Very Fast and Correctly Sized Estimation of
 //! the BDS Statistic", 1999, defines the points over which each C is computed, and the sample sizes
-//! for which that holds.
+//! for which the statistic is standard normal.
 
 use std::f64::consts::PI;
 

@@ -82,8 +82,8 @@ pub fn block_maxima(
         parallel::map(replicates, threads, monitor, replicate)?.into_iter().flatten().collect();
     let maximum_likelihood = Gev::fit(&maxima, Method::MaximumLikelihood)?;
     let time = |&probability: &Probability| {
-        // a heavy tail can exceed an `f64`, and the lower end of a fit can be below 0, which no
-        // time is
+        // a heavy tail can exceed an `f64`; the lower end of a fit can be below 0, but times are
+        // not negative
         let by = |gev: Gev| gev.run_exceeded_with(probability.get(), block).clamp(0.0, f64::MAX);
         BlockTime { probability, maximum_likelihood: by(maximum_likelihood), l_moments: by(l_moments) }
     };

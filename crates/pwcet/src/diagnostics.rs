@@ -116,8 +116,8 @@ fn mean_residual_life(sample: &Sample, z: f64) -> Vec<Banded> {
     let sorted = sample.sorted();
     let n = sorted.len();
     let mut points = Vec::new();
-    // sums over the values above, from the largest value on, of distances from it, so that no
-    // digits are lost
+    // the sums over the values above a threshold, beginning with the largest value; they are sums
+    // of distances from the largest value and not of the values, so that no digits are lost
     let (top, mut once, mut twice) = (sample.max(), 0.0, 0.0);
     let shown: Vec<usize> = ranks(n / 2, 10).collect();
     for (above, &value) in sorted.iter().rev().enumerate() {

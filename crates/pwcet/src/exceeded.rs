@@ -74,7 +74,7 @@ mod tests {
             assert!((at_least(k, n, p) - sum).abs() < 1e-12, "{k}");
         }
         assert_eq!(at_least(13, 12, 0.2), 0.0);
-        // one run in a million beyond a time of 1e-9
+        // one run in a million takes longer than the time with the exceedance probability 1e-9
         assert!((at_least(1, 1_000_000, 1e-9) - 0.000_999_5).abs() < 1e-7);
     }
 

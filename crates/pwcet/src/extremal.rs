@@ -1,7 +1,8 @@
 //! The extremal index, which measures how strongly large values cluster.
 //!
-//! Theta is 1 if they occur alone, as in independent data, and about 1/m if they occur in clusters
-//! of m. It is the paper's p_EI (section 3.1, "Extremal independence"), which names no estimator.
+//! The index, theta, is 1 if large values occur alone, as in independent data, and about 1/m if
+//! they occur in clusters of m. It is p_EI in section 3.1 of the paper ("Extremal independence").
+//! The paper names no estimator.
 //!
 //! # Accuracy of the interval
 //!

@@ -121,7 +121,7 @@ impl Gev {
         if !(l2 > 0.0 && skewness.abs() < 1.0 && sorted.len() >= 3) {
             return None;
         }
-        // 1 - x^(-k) over k
+        // (1 - base^(-k)) / k; its limit for k = 0 is the logarithm
         let part = |base: f64, k: f64| {
             let log = libm::log(base);
             if k.abs() < 1e-12 { log } else { -libm::expm1(-k * log) / k }

@@ -76,7 +76,7 @@ pub fn no_upper_bounds(sub_cores: usize, barriers: bool) -> Option<&'static str>
     match (sub_cores, barriers) {
         (1, false) => None,
         (1, true) => Some(
-            "warps meet at barriers, and PUB and WUB are defined without them; `check` has GUB section by section",
+            "warps meet at barriers, but PUB and WUB are defined without barriers; `check` has GUB section by section",
         ),
         _ => Some("the machine has several sub-cores, and PUB and WUB are defined for one"),
     }

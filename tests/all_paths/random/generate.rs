@@ -317,7 +317,8 @@ impl Writer {
         let depth = self.targets.len();
         if self.jumps {
             self.targets.push(out.clone());
-            // a second back edge, or a block before the only one
+            // a jump to `head` is a second back edge; `latch` is the block before the only back
+            // edge
             let again = form < 3 && self.chance(40);
             self.targets.push(if again { head.clone() } else { latch.clone() });
         }

@@ -73,7 +73,7 @@ impl Without {
                 vec![format!("measure at least {MIN_POINTS} runs, not {count}")]
             }
             Self::Sample(SampleError::Constant(_)) if simulated => vec![
-                "all runs take the same time, which is then the time of every run that differs in nothing else".to_owned(),
+                "all runs take the same time; further runs that vary in the same way take it, too".to_owned(),
                 vary.to_owned(),
             ],
             Self::Sample(SampleError::Constant(_)) => vec![Advice::against_few_times(exact).to_string()],

@@ -25,7 +25,7 @@ pub fn fig4(lrr: &PolicySearch, gto: &PolicySearch) -> FigureResult {
     commands.extend(
         anomalies.flat_map(|anomaly| [anomaly.command_before.clone(), anomaly.command_after.clone()]),
     );
-    let about = "two phases get shorter and the schedule longer, three warps of whole phases";
+    let about = "two phases of three warps get shorter, and the schedule gets longer";
     FigureResult {
         statements,
         notes: vec![

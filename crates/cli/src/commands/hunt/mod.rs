@@ -21,7 +21,8 @@ use warpbound_report::output::{self as report, Batch};
 use warpbound_sim::PolicySetup;
 use warpbound_sim::policy::Schedule;
 
-/// The published bound, which is known to fail and is searched in all its settings.
+/// The published bound, which is known to fail. Violations of it are searched for in several
+/// settings.
 const PUBLISHED: &str = "gub";
 
 /// The result of one setting.

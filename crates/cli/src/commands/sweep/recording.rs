@@ -180,7 +180,7 @@ fn launch_options(launch: &PtxLaunch) -> Result<Vec<(String, Vec<ValueSpec>)>, D
 
 impl Recording {
     /// Opens the folder, after finding and reading everything that the plan names. With `resume`,
-    /// existing results are written again.
+    /// existing results of the same plan are discarded; the command computes all of them again.
     fn open(
         command: &'static str,
         dir: &Path,

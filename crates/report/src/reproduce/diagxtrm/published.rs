@@ -24,8 +24,8 @@ pub const THREADS: u32 = 256 * 256;
 /// confidence of these two traces could not be 0.99.
 const ILLEGIBLE: Option<Fraction> = None;
 
-/// Returns a row. The numbers are p_KPSS and p_BDS; p_EI; u, p and xi; "ET", the GPD at 1e-9 and
-/// its a; the Gumbel at 1e-9 and its a.
+/// Returns a row. The numbers are p_KPSS and p_BDS; p_EI; u, p and xi; "ET" and the times at 1e-9
+/// of the GPD and of the Gumbel; the accuracies `a` of both.
 const fn row(
     launch: &'static str,
     (blocks, l1_percent): (u32, u32),
@@ -176,8 +176,9 @@ pub const TABLE_1: [Trace; 12] = [
 mod tests {
     use super::*;
 
-    /// Each a is computed from the times beside it, relative to the longest run and not, as in
-    /// equation 3, to the time at 1e-9. In one row the printed value is off by 0.003.
+    /// Each accuracy `a` is computed from the times beside it. It is relative to the longest run
+    /// and not, as in equation 3, to the time at 1e-9. In one row the printed value is off by
+    /// 0.003.
     #[test]
     fn accuracies_are_relative_to_the_longest_run() {
         let mut off = Vec::new();

@@ -23,7 +23,7 @@ pub const PAPER: &str = "Adalbert et al., ERTS 2022";
 /// The machine of figures 10 to 12. If it changes, `FITTED` must be updated, too.
 pub const MACHINE: &str = "jetson-tx2-pastis";
 
-/// The parameter of the machine that was fitted to the cycles of figures 10 to 12.
+/// A note on the parameter of the machine that was fitted to the cycles of figure 10.
 const FITTED: &str = "one number of the machine is fitted: the cost of a launch before its first and after its last \
     instruction. It makes the cycles of machine code equal to those of figure 10. Latencies and intervals are from the \
     sources that the machine's file names; for shared memory they are from the paper (section III.B). Control codes decide \
@@ -344,7 +344,7 @@ const NOTES: &[&str] = &[
 
 impl PastisResult {
     /// Returns the result of the runs. `scheduler` is the policy of the machine, and `launch` is
-    /// the number of cycles that a launch costs beside its instructions.
+    /// the number of cycles that a launch costs in addition to its instructions.
     pub fn new(
         origin: Origin,
         scheduler: String,

@@ -63,8 +63,8 @@ pub enum Order {
     /// The run did not search for races. The verdict is about the paths of one order, and the
     /// output must state this.
     NotLookedFor,
-    /// The paths depend on the order, or timing omits something that decides them; the string is
-    /// the reason.
+    /// The paths depend on the order or on another value that may differ from run to run, such as a
+    /// clock, or the program contains a wait that timing does not model; the string is the reason.
     Decides(String),
 }
 

@@ -11,7 +11,8 @@ use warpbound_core::program::TimingTable;
 /// result issue in that order from an empty machine.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
-    /// The warp whose turn is next, by sub-core, or a warp of another sub-core before it.
+    /// The warp id from which the next turn is searched, by sub-core: the turn belongs to the first
+    /// warp of the sub-core from this id on, in circular order of warp ids.
     turn: [usize; SubCores::MAX],
     /// The cycle since the section began in which each register becomes available, by warp, then
     /// register.

@@ -44,7 +44,7 @@ pub struct Beyond {
     pub longest: Cycles,
 }
 
-/// The bounds over the paths of a run that also exist over all paths.
+/// A bound that exists in two forms: for the paths of one run, and over all paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaticKind {
     /// [`Iwb`](super::Iwb), by [`static_bound`] of each block.

@@ -342,8 +342,8 @@ impl BlockSource for TraceSource<'_> {
     }
 }
 
-/// Returns the most recent copies, limited to more bytes than any cache holds; earlier data has
-/// been evicted.
+/// Returns the most recent copies, at most [`MAX_COPIED`] bytes of them. No cache holds as much, so
+/// earlier data has been evicted.
 fn latest(copies: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut room = MAX_COPIED;
     let mut kept = Vec::new();

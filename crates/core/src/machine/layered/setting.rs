@@ -235,7 +235,7 @@ fn readings(value: &str) -> Vec<String> {
     };
     let mut readings = vec![value.to_owned()];
     if value == "none" {
-        // this comes before the value itself, because only None can be meant if it is possible
+        // this is tried first, because `none` means `None` wherever `None` is a valid value
         readings.insert(0, "None".to_owned());
     }
     if is_word(value) {

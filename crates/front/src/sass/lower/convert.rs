@@ -110,8 +110,8 @@ fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
             if (operand.neg || operand.abs) && !ty.signed {
                 return refuse(format!("{} of an unsigned integer with a sign", d.op.name), "");
             }
-            // The negation of the smallest number of a width is that number: ptxas merges `abs.s16`
-            // or `neg.s16` and a conversion into one such instruction.
+            // The negation of the smallest number of a width is that number again, as for `abs.s16`
+            // and `neg.s16`, since ptxas merges one of these and a conversion into one instruction.
             let mut value = cx.raw(operand)?;
             let byte = match operand.part {
                 ".B1" => 8,

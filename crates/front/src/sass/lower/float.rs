@@ -89,7 +89,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             );
         }
         Name::Rro => {
-            // the function itself reduces its range
+            // `RRO` reduces the argument of a function of `MUFU`, which needs no reduction here
             let b = source(cx, d, "b")?;
             let dst = cx.dst(d, "d")?;
             cx.push(Sem::Mov { dst, src: b });

@@ -206,7 +206,7 @@ fn upper_half(cx: &mut Cx, d: &Decoded, a: Src, b: Src) -> Res<Src> {
 /// Adds `a + b + 1`, which the assembler calls PO.
 fn one_more(cx: &mut Cx, dst: RegId, a: Src, b: Src, sum: Sum) -> Res<()> {
     if sum.chained || sum.sets || sum.saturate {
-        return refuse("a sum and one more with carry, or that saturates", "");
+        return refuse("a sum plus one (PO) with carry, or that saturates", "");
     }
     let first = cx.value(IntOp::Add, U32, &[a, b]);
     cx.int(IntOp::Add, U32, dst, &[first, Src::Imm(1)]);

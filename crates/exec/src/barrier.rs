@@ -144,7 +144,7 @@ impl Barriers {
         })
     }
 
-    /// Returns the last barrier at which no warp has arrived.
+    /// Returns the barrier with the highest index among those at which no warp has arrived.
     pub(super) fn unused(&self) -> Option<usize> {
         (0..BARRIERS).rev().find(|&id| self.barriers[id].count == 0)
     }

@@ -155,7 +155,7 @@ pub(super) enum Single {
     Mul,
     Fma,
     Div,
-    /// Division by a reciprocal that is flushed to zero.
+    /// Division as a multiplication by a reciprocal that is flushed to zero if it is subnormal.
     DivApprox,
     Rcp,
     Sqrt,

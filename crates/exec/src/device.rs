@@ -95,7 +95,7 @@ impl Device {
         let sizes = [("module variables", layout.globals.size), ("constant memory", layout.constants.size)];
         for (kind, size) in sizes {
             if size > MAX_BYTES {
-                let message = format!("the modules need {size} bytes of {kind}, at most 4 GiB work");
+                let message = format!("the modules need {size} bytes of {kind}; the limit is 4 GiB");
                 return Err(Diagnostic::general("launch", message));
             }
         }

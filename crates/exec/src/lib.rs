@@ -346,7 +346,7 @@ fn check_program(program: &KernelCode, problems: &mut Diagnostics) {
     let most = Step::MAX_PC as usize;
     if program.instrs.is_empty() || program.instrs.len() > most {
         let message =
-            format!("`{}` has {} instructions, 1 to {most} work", program.name, program.instrs.len());
+            format!("`{}` has {} instructions; it must have 1 to {most}", program.name, program.instrs.len());
         problems.push(Diagnostic::general(&program.file, message));
     }
     for instr in &program.instrs {

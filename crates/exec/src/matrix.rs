@@ -110,7 +110,7 @@ fn offsets(fragment: &Fragment) -> [usize; WARP_SIZE] {
 }
 
 /// Returns the positions in a matrix by rows of the elements of one register in lane 0, each with
-/// its lowest bit in the register.
+/// the position of its lowest bit in the register.
 fn parts(fragment: &Fragment, register: usize) -> impl Iterator<Item = (usize, usize)> {
     let fragment = *fragment;
     let per = fragment.ty.per_register();

@@ -77,7 +77,7 @@ impl Memory {
         let sizes = [("shared memory", shared), ("local memory of a block", local.saturating_mul(threads))];
         for (kind, size) in sizes {
             if size > MAX_BYTES {
-                let message = format!("`{}` needs {size} bytes of {kind}, at most 4 GiB work", program.name);
+                let message = format!("`{}` needs {size} bytes of {kind}; the limit is 4 GiB", program.name);
                 problems.push(Diagnostic::general(&program.file, message));
             }
         }

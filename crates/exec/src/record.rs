@@ -24,7 +24,7 @@ pub(super) struct Record {
 }
 
 /// An access, and its data for the timing simulation. An access that begins a number of whole lines
-/// further on has the same timing; in shared memory, a number of whole words.
+/// further on has the same timing. In shared memory, the same holds for a number of whole words.
 struct RecordedAccess {
     space: Space,
     /// The start of the access within its line or word, in bytes.

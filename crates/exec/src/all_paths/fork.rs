@@ -1,4 +1,5 @@
-//! Branches: the two sides, which lanes may execute one after the other or as alternatives.
+//! Branches, whose two sides are walked: a warp may execute one of them, or both, one after the
+//! other.
 
 use super::super::fault::Fault;
 use super::state::State;

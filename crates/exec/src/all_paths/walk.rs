@@ -12,7 +12,8 @@ use warpbound_core::path::{BarrierUse, PathPart, Step};
 use warpbound_core::program::sem::{Barrier, BarrierKind, exchange, lanewise, memory};
 use warpbound_core::program::{Instr, Sem};
 
-/// The largest depth of nested walks. Each is a branch whose sides may both be taken.
+/// The largest depth of nested walks. Most of them are walks of a side of a branch whose sides may
+/// both be taken.
 const DEEPEST: usize = 6000;
 
 impl<'a> Walker<'_, 'a> {

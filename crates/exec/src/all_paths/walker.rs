@@ -47,7 +47,7 @@ impl Walked {
 /// A loop that is taken as a whole, in a walk over one of its iterations.
 pub(super) struct Whole {
     pub(super) index: usize,
-    /// The point at which lanes that have not reconverged earlier wait.
+    /// The point at which lanes that have left the loop wait, if they do not reconverge earlier.
     pub(super) until: Option<Pc>,
     /// The point where the lanes that left wait for the others.
     pub(super) join: Option<Option<Pc>>,

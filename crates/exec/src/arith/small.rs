@@ -1,8 +1,8 @@
 //! Floating-point numbers of 8 bits and fewer: e4m3, e5m2 and the types of 6 and 4 bits.
 //!
 //! Every number that is converted to or from these types can be represented exactly as a double,
-//! and scaling a double by a power of two is exact in their range. One rounding to an integer is
-//! therefore the rounding to nearest.
+//! and scaling a double by a power of two is exact in their range. Rounding the scaled number
+//! once to an integer therefore gives the nearest number of the type.
 
 use super::super::lanes::{Lanes, map1, map2};
 use super::exact::{F32, F64, Format};

@@ -16,7 +16,8 @@
 //! Wrap and mirror act as clamp where coordinates are not normalised (according to the CUDA
 //! runtime's description of `cudaTextureDesc`). NaN reads as 0; infinities are far outside, and
 //! read as 0 with wrap and mirror, where no coordinate is outside. Products of coordinates and
-//! extents are exact: 24 bits times 32 in double precision.
+//! extents are exact in double precision: a coordinate has 24 significant bits, and an extent is at
+//! most 2^28.
 
 use warpbound_core::program::image::{AddressMode, Sampler};
 

@@ -15,8 +15,8 @@ pub(super) struct Atomics {
     ops: Vec<Option<(AtomOp, ValueTy)>>,
     /// Whether the old value reaches a branch, a guard, an address or memory.
     used: Vec<bool>,
-    /// The values at which the cells of `inc` and `dec` wrapped; `None` if all of a program wrap at
-    /// one constant.
+    /// The values at which the cells of `inc` and `dec` wrapped; `None` if all `inc` and `dec` of
+    /// the program wrap at one constant.
     bounds: Option<HashMap<(bool, u64), Bound>>,
     /// Whether an `inc` or `dec` accessed a cell that wrapped at another value before.
     mixed: Vec<bool>,

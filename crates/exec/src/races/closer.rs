@@ -114,8 +114,8 @@ fn racing(
 }
 
 /// Returns the reader to remember after a read, or after a write of the value that is already there
-/// (`special`). `read` is the reader before; `open` and `foreign` say whether its section is open,
-/// and whether it is foreign.
+/// (`special`). `read` is the reader before; `open` and `foreign` say whether its access is
+/// unordered with the present one ([`Cell::is_open`]), and whether it is foreign.
 fn last_reader(read: Cell, (open, foreign): (bool, bool), own: Cell, special: bool) -> Cell {
     match (open, foreign) {
         (false, _) if special => own.special(),

@@ -436,8 +436,9 @@ impl Op {
             regs[usize::from(reg)] = done;
         }
         for (when, of_barrier) in &self.signals {
-            // all signals have completed when the last one has; all but the last when all before it
-            // have
+            // signals leave the count of a barrier in the order of issue: all have left it at the
+            // later of this one's time and the previous time for all; all but this one have left it
+            // at that previous time, and so on
             let mut through = if *when == When::Read { initiated } else { done };
             through = through.max(of_barrier.first().map_or(0, |&all| regs[usize::from(all)]));
             for &reg in of_barrier {
@@ -538,7 +539,8 @@ fn live(ops: &[Op], registers: usize) -> (Vec<Vec<u16>>, Vec<Vec<u16>>) {
         let anew = op.writes.iter().chain(op.stall.iter().map(|(reg, _)| reg));
         anew.for_each(|&reg| waited[usize::from(reg)] = false);
         for (_, regs) in &op.signals {
-            // each register takes the value of the one before it; the first one keeps its value
+            // each register takes the value of the one before it; the new value of the first one
+            // depends on its old value
             for place in 1..regs.len() {
                 let later = std::mem::take(&mut waited[usize::from(regs[place])]);
                 waited[usize::from(regs[place - 1])] |= later;

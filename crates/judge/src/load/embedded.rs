@@ -18,7 +18,8 @@ const PTX_ISA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../i
 /// The encoding of Maxwell and Pascal instructions.
 const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../isa/pascal.ron"));
 
-/// An embedded folder whose files have names.
+/// An embedded folder. Some of its files have a *name* by which users refer to them: the file name
+/// without its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmbeddedFolder {
     /// Kernels, launches and programs.

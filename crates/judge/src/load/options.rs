@@ -43,7 +43,7 @@ pub struct LaunchOptions {
 pub struct OptionNames {
     /// The text before the name of an option, such as `--` on a command line.
     pub prefix: &'static str,
-    /// The name of the options together.
+    /// The name that messages give to the arguments of the options as a text, as if it were a file.
     pub together: &'static str,
 }
 

@@ -25,7 +25,7 @@ const CREW: usize = 8;
 impl Gpu<'_> {
     /// Returns the number of cycles that SMs can now simulate independently.
     pub fn window(&self) -> u64 {
-        // a sample covers all SMs at a time
+        // a sample is taken when all SMs are in the same cycle
         if self.may_place || self.told.is_some() {
             return 1;
         }

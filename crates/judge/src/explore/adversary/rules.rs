@@ -32,7 +32,7 @@ pub enum Order {
     /// The warp whose instruction is on the unit that the victim uses next, and occupies it
     /// longest.
     InFront,
-    /// The warp whose unit remains occupied longest already.
+    /// The warp whose unit is occupied for the longest time from now on, by issued instructions.
     Queued,
 }
 

@@ -25,8 +25,9 @@ pub struct Port {
     sent: Packets,
     /// The number of requests that it may still send.
     room: usize,
-    /// The mapping of requests to slices, if there are slices. Slices stay active until an SM that
-    /// waits for room has room again, so the SM need not check for room in every cycle.
+    /// The mapping of requests to slices, if there are slices. As long as an SM waits for room,
+    /// slices have work, so that memory is simulated until there is room and the SM is woken. The
+    /// SM need not check for room in every cycle.
     mapping: Option<Mapping>,
 }
 

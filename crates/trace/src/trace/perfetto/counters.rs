@@ -4,8 +4,9 @@ use super::json::Events;
 use super::{MEMORY, SM};
 use crate::trace::{CacheSample, CacheStats, Counted, DramSample, DramStats, FetchSample, Sample};
 
-/// The counters of a part are written at most once in this number of cycles. The memory of a busy
-/// launch changes in every cycle, and is shared by SMs that the trace does not show.
+/// The counters of a part are written at most once in this number of cycles. This keeps traces
+/// small: the memory of a busy launch changes in every cycle, also because of SMs that the trace
+/// does not show.
 pub(super) const STEP: u64 = 16;
 
 /// Writes counters when they change: the last values of every [`STEP`] cycles.

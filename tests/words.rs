@@ -1,8 +1,8 @@
 //! Tests of the words that the glossary (`docs/glossary.md`) defines and bans.
 //!
-//! The comments in the code, the messages in `src` and the pages of the book do not contain the
-//! words that the glossary lists under "Words to avoid", and no documentation comment in `src`
-//! begins with one of the fragments that are listed there.
+//! The comments in the code, the messages in `src` and `crates`, and the pages of the book do not
+//! contain the words that the glossary lists under "Words to avoid". No documentation comment in
+//! `src` and `crates` begins with one of the fragments that are listed there.
 
 #[path = "support/files.rs"]
 mod files;
@@ -130,8 +130,8 @@ fn paragraphs(text: &str) -> Vec<(usize, String)> {
 
 /// Returns everything that people read: comments, messages and pages.
 ///
-/// Two pages are left out: the help texts, which are generated from comments of `src`, and the
-/// bibliography, whose titles are those of other authors.
+/// Two pages are left out: the help texts, which are generated from comments of the command line,
+/// and the bibliography, whose titles are those of other authors.
 fn prose() -> Vec<Prose> {
     let mut all = Vec::new();
     for folder in ["src", "crates", "tests", "benches", "examples"] {

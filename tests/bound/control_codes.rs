@@ -1,6 +1,6 @@
-//! Machines with control codes: the analyser is compared with the simulator, and the bounds that
-//! account for control codes with every policy and, for small blocks, with every schedule. The
-//! codes are random and deliberately cover no dependences.
+//! Machines with control codes. The analyser is compared with the simulator. The bounds that
+//! account for control codes are compared with runs under every policy and, for small blocks, with
+//! every schedule. The codes are random and deliberately cover no dependences.
 
 use crate::premises;
 use crate::random_kernels;

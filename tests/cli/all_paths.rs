@@ -248,7 +248,7 @@ fn contents_of_constant_buffers_are_known() {
     };
     let [seven, eight, nine] = ["Fill(7)", "Fill(8)", "Fill(9)"].map(value);
     assert!(seven < eight && eight - seven == nine - eight, "{seven}, {eight}, {nine}");
-    // random contents are the same for every seed
+    // random contents of a constant buffer are the same for every seed
     let makespan = |constant: bool, seed: &str| {
         let ran = run(&args("run", constant, "Uniform(1, 90)"), &["--seed", seed, "--format", "json"]);
         let ran: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
@@ -257,7 +257,7 @@ fn contents_of_constant_buffers_are_known() {
     assert_eq!(makespan(true, "3"), makespan(true, "4"));
     assert_eq!(makespan(true, "3"), makespan(false, "0"));
     assert_ne!(makespan(false, "3"), makespan(false, "4"));
-    // and no kernel writes them
+    // a kernel cannot write a constant buffer
     std::fs::write(dir.join("k.ptx"), kernel("%d0")).unwrap();
     assert!(run(&args("run", false, "Fill(7)"), &[]).status.success());
     let wrong = run(&args("run", true, "Fill(7)"), &[]);

@@ -216,7 +216,8 @@ fn both_engines_emit_the_same_events_of_blocks_and_barriers() {
     });
 }
 
-/// Stall counts, barriers of both kinds, waits for all but a few, and warps that yield.
+/// Stall counts, barriers of both kinds, waits for all signals of a barrier except the last few,
+/// and warps that yield.
 #[test]
 fn control_codes() {
     let codes = Shape { codes: true, ..Shape::EVERYTHING };

@@ -78,7 +78,7 @@ fn lanes_that_returned_are_not_expected_at_a_barrier() {
     }
 }
 
-/// Lanes that still have instructions to execute are expected.
+/// A barrier expects the lanes that still have instructions to execute.
 #[test]
 fn lanes_on_another_path_are_expected_at_a_barrier() {
     let test = "setp.gt.u32 %p1, %r0, 20; @%p1 bra JOIN;";

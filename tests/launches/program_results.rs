@@ -134,7 +134,8 @@ fn sorts_sort() {
 fn filters_follow_as_in_the_reference() {
     let names = ["now", "next", "mean", "noise", "measured"];
     let [now, next, mean, noise, measured] = left("particle_filter", &[], &names).try_into().unwrap();
-    // a single iteration leaves its particles in the set that is then the other one
+    // an iteration ends with a swap of the sets, so after a single one `next` holds the particles
+    // with which it began
     let [first] = left("particle_filter", &["--let", "rounds=1"], &["next"]).try_into().unwrap();
     let (filters, count) = (3, 200);
     let mut buffers = vec![first, vec![0; 4 * filters * count], Vec::new(), Vec::new(), Vec::new()];

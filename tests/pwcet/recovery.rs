@@ -271,8 +271,8 @@ fn an_autoregressive_series_has_its_correlations_and_the_tail_of_a_normal_variab
     }
     let (mean, error) = mean_and_error(&first);
     assert!((mean - correlation).abs() < 3.3 * error / 10.0 + 4.0 * correlation / 3000.0, "{mean}");
-    // large values coincide at this height, more often than those of independent times and less
-    // than in clusters of two
+    // the values above this threshold cluster more than those of independent times, and less than
+    // in clusters of two
     let (theta, _) = mean_and_error(&index);
     assert!((0.6..0.95).contains(&theta), "{theta}");
     // 150 dependent excesses contain at least as much information as theta * 150 independent ones,

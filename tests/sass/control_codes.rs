@@ -53,8 +53,8 @@ fn codes_of_the_kernels_cover_every_dependence() {
     }
 }
 
-/// Codes that wait for nothing, or release nothing, leave dependences uncovered, and the first is
-/// named.
+/// Codes that wait for nothing, or release nothing, leave dependences uncovered, and the notes name
+/// such a dependence.
 #[test]
 fn codes_without_waits_or_releases_are_detected() {
     let file = launch_files().into_iter().find(|file| file.ends_with("vecadd.ron")).unwrap();

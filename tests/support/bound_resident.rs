@@ -50,8 +50,9 @@ fn inits(code: &[Ins]) -> i128 {
     code.iter().map(|ins| i128::from(ins.init)).sum()
 }
 
-/// Returns the sum of the inits of the instructions on a unit before `end`. Only those count that
-/// come after the last one whose result another instruction of its section waits for before `end`.
+/// Returns the sum of the inits of the instructions on a unit before `end`. If an instruction
+/// before `end` waits for a result of this unit from its own section, the sum begins after the
+/// instruction with the last such result.
 fn carried(code: &[Ins], end: usize, unit: usize) -> i128 {
     let mut from = 0;
     for (k, ins) in code[..end].iter().enumerate() {

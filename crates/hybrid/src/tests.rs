@@ -411,9 +411,9 @@ fn with_barriers() -> (WrittenGraph, Ipg) {
     (written, ipg)
 }
 
-/// A trace in which warp 0 needs 10 cycles, waits, then 2, and arrives last in the second
-/// iteration; warp 1 behaves the other way round. Starts are in cycles 0 and 1, the ends in 26
-/// and 25.
+/// A trace of two iterations. In the first one, warp 0 arrives last at the barrier, in cycle 10. In
+/// the second one, warp 1 arrives last, in cycle 20. Warp 0 starts in cycle 0 and ends in cycle 26;
+/// warp 1 starts in cycle 1 and ends in cycle 25.
 const MEETING: &str =
     "b0 0 0 0\nb0 0 1 1\nb1 0 1 3\nb1 0 0 4\nb2 0 1 5\nb2 0 0 10\nb3 0 0 11\nb3 0 1 13\nb1 0 0 12
 b1 0 1 14\nb2 0 0 13\nb2 0 1 20\nb3 0 0 22\nb3 0 1 21\nb4 0 1 25\nb4 0 0 26\n";

@@ -11,7 +11,7 @@ use super::special::mean;
 pub const SMALLEST_XI: f64 = -1.0;
 
 /// The smallest number of exceedances for a fit: with fewer, maximum likelihood is far from its
-/// limit (Hosking and Wallis 1987, section 5) and the tests detect nothing.
+/// behaviour for long samples (Hosking and Wallis 1987, section 5) and the tests detect nothing.
 pub const MIN_EXCEEDANCES: usize = 30;
 
 /// The number of factors that are multiplied before a logarithm is taken.

@@ -36,7 +36,7 @@ fn a_shuffle_reads_what_the_other_side_wrote() {
     holds(&case(32, body, vec![vec![0; 64]]));
 }
 
-/// Lanes leave a loop by two exits that wait, in each iteration.
+/// In each iteration, lanes can leave a loop by either of two exits; they then wait.
 #[test]
 fn two_exits_that_wait_in_each_iteration() {
     let body = format!(

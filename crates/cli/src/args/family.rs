@@ -18,7 +18,7 @@ pub struct Family {
     /// Instructions per stage
     #[arg(long, default_value_t = 16, value_name = "N")]
     pub n: u64,
-    /// Let the instruction between two stages read a short one, so that GUB also fails under gto
+    /// Let the instruction between stages wait for a short one, so that GUB also fails under gto
     #[arg(long)]
     pub gated: bool,
     /// Write kernel.warp and machine.ron into DIR instead of to stdout

@@ -23,7 +23,7 @@ use warpbound_judge::load::{Loaded, LoadedApplication, LoadedKernel, opcodes};
 
 /// The name of the list of kernels in the folder.
 const LIST: &str = "kernelslist.g";
-/// The architecture that traces of PTX code state.
+/// The architecture that is stated in traces of PTX code.
 const TARGET: u32 = 86;
 
 /// Runs the command.

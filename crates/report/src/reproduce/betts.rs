@@ -163,8 +163,8 @@ pub const TABLE_II: [Row; 25] = [
 pub const MEANS: [u64; 2] = [102, 796];
 
 /// The printed percentages that are not the nearest to those computed from the times beside them:
-/// the kernel, the printed value and the computed one. The first is truncated; in the second two
-/// digits are swapped, because only 4046 yields the mean that the text states.
+/// the kernel, the printed value and the computed one. The first is truncated. In the second, two
+/// digits must have been swapped: only 4046 yields the mean that the text states.
 pub const MISPRINTED: [(&str, u64, u64); 2] = [("ScalarProduct", 591, 592), ("Scan-1", 4064, 4046)];
 
 /// Table II with our numbers.

@@ -40,7 +40,7 @@ pub(super) struct Data<'a> {
     gaps: Vec<Packed>,
     /// The cycle and the barrier of each release, by row.
     releases: Vec<Packed>,
-    /// The lengths of the phases alone, exec and idle in turn, by row.
+    /// The lengths of the phases of each row's warp when it runs alone, exec and idle in turn.
     alone: Vec<Packed>,
     kinds: Vec<&'static str>,
     /// The critical path from cycle 0, without gaps: length, kind, row + 1 (0 for none) and line of

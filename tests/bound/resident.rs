@@ -9,7 +9,7 @@ use warpbound::base::BlockId;
 use warpbound::bound::{Analyser, BlockShare, Bound, Context, LaunchShares, Rbb, Residency, analyse_block};
 use warpbound::diag::SourceText;
 use warpbound::explore::resident::{self, replay_text};
-use warpbound::machine::{Feature, Features, SchedulerKind};
+use warpbound::machine::{Feature, Features, SchedulerKind, pipeline};
 use warpbound::micro::MicroKernel;
 use warpbound::path::{BlockPaths, Listed};
 use warpbound::program::TimingTable;
@@ -25,6 +25,7 @@ pub fn rbb(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize
         blocks: blocks.len() as u32,
         warps: blocks[0].warps.len(),
         sub_cores: table.sub_cores().count(),
+        costs: pipeline::Launch::default(),
     });
     let mut analyser = Analyser::new(table);
     for paths in blocks.iter().rev() {

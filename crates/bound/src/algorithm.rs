@@ -37,7 +37,7 @@
 //! between two runs: time advances until every countdown has reached zero, which *is* the empty
 //! machine.
 
-use super::operands::{ready, stall, written};
+use super::operands::{ready, stall, timing, written};
 use super::phase::{Event, Phase, PhaseKind};
 use warpbound_core::base::{Cycle, Cycles, RegId};
 use warpbound_core::machine::OpTiming;
@@ -193,7 +193,7 @@ impl Countdowns {
                 exec_from = opens;
             }
             self.elapsed += wait;
-            let op = table.op(step);
+            let op = timing(table, step);
             let (start, done) = self.issue(table, step, op);
             let issue = since(self.elapsed);
             event(Event { index, issue, start: since(start), done: since(done) }, op);

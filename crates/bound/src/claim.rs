@@ -26,19 +26,16 @@ impl Claim {
     /// Returns whether the claim also holds on machines with this feature.
     pub(super) fn accounts_for(self, feature: Feature) -> bool {
         let by: &[Self] = match feature {
-            Feature::BoundedQueues => &[Self::Iwb],
-            Feature::SeveralSms => &[Self::Rbb],
+            Feature::BoundedQueues | Feature::DualIssue => &[Self::Iwb, Self::Rbb],
+            Feature::RotatingSubCores | Feature::UnscoredResults => &[Self::Iwb, Self::Rbb],
+            Feature::WriteBack => &[Self::Iwb, Self::Swb, Self::Lwb, Self::Rbb],
+            Feature::LaunchCosts | Feature::SeveralSms => &[Self::Rbb],
             Feature::ControlCodes => &[Self::Gub, Self::Iwb, Self::Swb, Self::Rbb],
-            Feature::RotatingSubCores
-            | Feature::DualIssue
-            | Feature::FrontEnd
+            Feature::FrontEnd
             | Feature::Collector
             | Feature::ResultBuses
-            | Feature::WriteBack
             | Feature::LoadStore
-            | Feature::LaunchCosts
-            | Feature::RandomPlacement
-            | Feature::UnscoredResults => &[],
+            | Feature::RandomPlacement => &[],
         };
         by.contains(&self)
     }

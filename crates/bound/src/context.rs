@@ -180,7 +180,7 @@ impl Context {
         if !self.beyond.is_empty() {
             return Err(NotApplicable(Reason::Beyond(self.beyond)));
         }
-        if self.resident_together() {
+        if self.judged_as_a_whole() {
             return Err(NotApplicable::new("blocks are resident together"));
         }
         self.barriers_of_all()?;
@@ -208,7 +208,7 @@ impl Context {
     pub(super) fn resident_premises(&self, claim: Claim) -> Result<Applicable, NotApplicable> {
         self.keeps_the_slot_busy()?;
         self.accounted_for_by(claim)?;
-        if !self.resident_together() {
+        if !self.judged_as_a_whole() {
             return Err(NotApplicable::new("blocks run one after the other, and each is judged by itself"));
         }
         self.barriers_of_all()?;
@@ -216,9 +216,12 @@ impl Context {
         Ok(Applicable(()))
     }
 
-    /// Returns whether several blocks may be running at the same time.
-    pub(super) fn resident_together(&self) -> bool {
-        self.resident_blocks > 1 || self.beyond.contains(Feature::SeveralSms)
+    /// Returns whether the launch is judged as a whole: several blocks may be running at the same
+    /// time, or launching takes time that belongs to no block.
+    pub fn judged_as_a_whole(&self) -> bool {
+        self.resident_blocks > 1
+            || self.beyond.contains(Feature::SeveralSms)
+            || self.beyond.contains(Feature::LaunchCosts)
     }
 
     /// Checks that sections exist: blocks run one after the other, and barriers involve all warps.

@@ -63,7 +63,7 @@ impl Bound for Iwb {
             let of_core = &of_all[section.sub_core(id) * units..][..units];
             let pairs = of_core.iter().zip(section.uses(id));
             let interference: Cycles = pairs.map(|(sum, own)| charge_of_others(sum, own)).sum();
-            let alone = warp.unqueued.unwrap_or(warp.isolated);
+            let alone = warp.lone().isolated;
             values.push(BoundValue::new(alone + interference + from_others.on(id)));
         }
     }

@@ -102,7 +102,7 @@ pub use rbb::Rbb;
 pub use resident::{BlockShare, LaunchShares, Residency};
 pub use runs::{RunShape, SureRuns};
 pub use section::{
-    Analyser, BlockAnalysis, SectionAnalysis, UnitUse, WarpSection, WarpTotals, analyse_block,
+    Analyser, BlockAnalysis, LoneTimes, SectionAnalysis, UnitUse, WarpSection, WarpTotals, analyse_block,
 };
 pub use swb::Swb;
 pub use turn::{Gsrr, Srr};

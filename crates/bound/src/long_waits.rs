@@ -139,7 +139,7 @@ impl LongWaitFinder {
         }
         let longest = |queued: bool| {
             let ops_of_kind = ops().filter(|op| queues[op.unit.index()] == queued);
-            ops_of_kind.map(|op| (op.init + op.lat).get()).max().unwrap_or(0)
+            ops_of_kind.map(|op| (op.init + op.lat + table.write_back()).get()).max().unwrap_or(0)
         };
         Self {
             longest: longest(false),

@@ -1,11 +1,19 @@
-//! The registers that an instruction waits for and those that it writes. No other code of this
-//! crate determines them; callers differ only in what they record about the availability of the
-//! values.
+//! What the analyses read of an instruction: its timing, the registers that it waits for and those
+//! that it writes. No other code of this crate determines them; callers differ only in what they
+//! record about the availability of the values.
 
 use warpbound_core::base::{Cycles, RegId};
-use warpbound_core::machine::Hazards;
+use warpbound_core::machine::{Hazards, OpTiming};
 use warpbound_core::path::Step;
 use warpbound_core::program::{Barriers, Codes, Flow, TimingTable};
+
+/// Returns the unit, initiation interval and latency of one execution. Results that are written
+/// back later count as a longer latency.
+#[inline(always)]
+pub(super) fn timing(table: &TimingTable, step: Step) -> OpTiming {
+    let op = table.op(step);
+    OpTiming { lat: op.lat + table.write_back(), ..op }
+}
 
 /// Returns the registers that must be available before the step can issue: its sources, its
 /// destinations if the machine checks write-after-write hazards, and the pseudo-register of an
@@ -26,12 +34,15 @@ pub(super) fn ready<T: Ord>(table: &TimingTable, step: Step, from: T, available:
     waits(table, step).map(available).fold(from, T::max)
 }
 
-/// Returns the registers that become available when the step is done.
+/// Returns the registers that become available when the step is done: none if no instruction waits
+/// for its result.
 #[inline]
 pub(super) fn writes(table: &TimingTable, step: Step) -> impl Iterator<Item = RegId> + '_ {
     let instr = table.instr(step.pc());
     let ring = if instr.flow == Flow::AsyncCopy { table.async_reg(step) } else { None };
-    instr.dsts.as_slice().iter().copied().chain(ring)
+    let dsts = if instr.unscored { &[] } else { instr.dsts.as_slice() };
+    let ring = ring.filter(|_| !instr.unscored);
+    dsts.iter().copied().chain(ring)
 }
 
 /// Returns how long after the issue of this step the warp may issue its next instruction.

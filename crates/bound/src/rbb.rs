@@ -105,7 +105,7 @@ impl Bound for Rbb {
         values.clear();
         values.extend(section.ids().zip(section.warps()).map(|(id, warp)| {
             let own: Cycles = section.uses(id).iter().map(|used| used.init).sum();
-            BoundValue::new(warp.isolated + loads.of(section.sub_core(id)) - own)
+            BoundValue::new(warp.lone().isolated + loads.of(section.sub_core(id)) - own)
         }));
     }
 }

@@ -46,16 +46,31 @@ pub struct WarpSection {
     pub serial: Cycles,
     /// The latest `done` in the same run.
     pub serial_end: Cycles,
-    /// The latest `done` if each instruction issues only when the warp's earlier initiations on its
-    /// unit have ended. `None` unless the machine has bounded queues, see [`super::proofs::iwb`].
-    pub unqueued: Option<Cycles>,
+    /// The times if each instruction issues only when the warp's earlier initiations on its unit
+    /// have ended. `None` unless the machine has bounded queues, see [`super::proofs::iwb`].
+    pub unqueued: Option<LoneTimes>,
     /// The largest number of cycles by which an issue comes after the sum of the initiations of all
     /// instructions before it; at least 0, which is the value of the first issue. See
     /// [`super::Rbb`].
     pub ahead: Cycles,
 }
 
+/// Two times of a warp that runs a section alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoneTimes {
+    /// The latest `done`.
+    pub isolated: Cycles,
+    /// See [`WarpSection::ahead`].
+    pub ahead: Cycles,
+}
+
 impl WarpSection {
+    /// Returns the times of the lone warp that bounds may rely on: those without queues if the
+    /// machine's queues are bounded.
+    pub fn lone(&self) -> LoneTimes {
+        self.unqueued.unwrap_or(LoneTimes { isolated: self.isolated, ahead: self.ahead })
+    }
+
     /// Returns the sum of its idle phases.
     pub fn idle(&self) -> Cycles {
         self.isolated - self.exec
@@ -366,7 +381,7 @@ impl<'t> Analyser<'t> {
             instructions: profile.instructions,
             serial,
             serial_end,
-            unqueued: self.unqueued.as_ref().map(|unqueued| unqueued.end().1),
+            unqueued: self.unqueued.as_ref().map(Serial::lone),
             ahead,
         };
         Remembered {

@@ -4,6 +4,7 @@
 //! that machines with bounded queues need: see [`super::proofs::iwb`], section "Bounded queues".
 
 use super::operands::{ready, stall, written};
+use super::section::LoneTimes;
 use warpbound_core::base::Cycles;
 use warpbound_core::machine::OpTiming;
 use warpbound_core::path::Step;
@@ -21,6 +22,11 @@ pub(super) struct Serial {
     free: Vec<u64>,
     /// The end of the latest initiation on any unit.
     last_end: u64,
+    /// The sum of the initiations of the section so far.
+    inits: u64,
+    /// The largest number of cycles by which an issue of the section comes after the initiations of
+    /// all instructions before it.
+    ahead: u64,
     latest_done: u64,
     available: Vec<u64>,
 }
@@ -45,6 +51,8 @@ impl Serial {
             next: 0,
             free: vec![0; units],
             last_end: 0,
+            inits: 0,
+            ahead: 0,
             latest_done: 0,
             available: vec![0; table.regs()],
         }
@@ -59,6 +67,7 @@ impl Serial {
             self.begin = 0;
         }
         self.next = self.begin;
+        (self.inits, self.ahead) = (0, 0);
         self.last_end = self.begin;
         self.latest_done = self.begin;
     }
@@ -70,6 +79,8 @@ impl Serial {
         let start = ready(table, step, from, |reg| self.available[reg.index()]);
         let end = start + op.init.get();
         let done = end + op.lat.get();
+        self.ahead = self.ahead.max((start - self.begin).saturating_sub(self.inits));
+        self.inits += op.init.get();
         self.next = start + stall(table, step).get();
         self.free[unit] = end;
         self.last_end = self.last_end.max(end);
@@ -79,6 +90,12 @@ impl Serial {
             self.latest_done = self.latest_done.max(self.next);
         }
         written(table, step, (end, done), &mut self.available);
+    }
+
+    /// Returns when everything of the section is done, and how far an issue comes after the
+    /// initiations before it.
+    pub(super) fn lone(&self) -> LoneTimes {
+        LoneTimes { isolated: self.end().1, ahead: Cycles::new(self.ahead) }
     }
 
     /// Returns when the last initiation of the section ends and when everything is done, in cycles

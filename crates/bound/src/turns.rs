@@ -1,7 +1,7 @@
 //! The execution of a section whose instructions issue in strict turns, sub-core by sub-core.
 //! [`super::Srr`] explains its use.
 
-use super::operands::{ready, written};
+use super::operands::{ready, timing, written};
 use warpbound_core::base::Cycles;
 use warpbound_core::machine::SubCores;
 use warpbound_core::path::Step;
@@ -67,7 +67,7 @@ impl Turns {
                 let Some(&step) = steps[warp].get(index).filter(|&&step| table.issues(step)) else {
                     continue;
                 };
-                let op = table.op(step);
+                let op = timing(table, step);
                 let available = &mut self.available[warp * regs..][..regs];
                 let issue = ready(table, step, now, |reg| available[reg.index()]);
                 let start = issue.max(self.free[op.unit.index()]);

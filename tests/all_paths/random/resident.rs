@@ -6,6 +6,7 @@ use warpbound::bound::{Analyser, BlockShare, LaunchShares, Residency, StaticShar
 use warpbound::explore::explore;
 use warpbound::explore::search::Limits;
 use warpbound::machine::Machine;
+use warpbound::machine::pipeline::Launch;
 use warpbound::path::{BlockPaths, PathSet};
 use warpbound::program::TimingTable;
 
@@ -51,7 +52,8 @@ pub fn attack(table: &TimingTable, sets: &[&[PathSet]], runs: &[Vec<BlockPaths>]
             let cores = table.sub_cores();
             let warps = sets.first().map_or(0, |sets| sets.len());
             let blocks = ours.len() as u32;
-            let residency = Residency { places, sms, blocks, warps, sub_cores: cores.count() };
+            let residency =
+                Residency { places, sms, blocks, warps, sub_cores: cores.count(), costs: Launch::default() };
             let (all_paths, rbb) = (value(residency, &ours), value(residency, &theirs));
             if rbb > all_paths || one_path && cores.count() == 1 && rbb != all_paths {
                 return Err(format!("{residency:?}: RBB {rbb}, static {all_paths}, one path: {one_path}"));

@@ -1,7 +1,7 @@
 //! The measures of a lone warp over all paths: times, sums of weights, barriers.
 
 use super::measure::{Growth, Measure, grown};
-use crate::operands::{ready, writes};
+use crate::operands::{ready, timing, writes};
 use warpbound_core::base::Cycles;
 use warpbound_core::path::Step;
 use warpbound_core::program::{Flow, TimingTable};
@@ -67,7 +67,7 @@ impl Measure for Time<'_> {
         if !self.table.issues(step) {
             return;
         }
-        let op = self.table.op(step);
+        let op = timing(self.table, step);
         let free = &mut state.free[op.unit.index()];
         let ready = ready(self.table, step, state.next, |reg| state.available[reg.index()]);
         let start = ready.max(*free);

@@ -59,7 +59,7 @@ pub enum StaticKind {
 /// # Errors
 /// Returns the first premise that does not hold.
 pub fn static_premises(context: &Context) -> Result<(StaticKind, Applicable), NotApplicable> {
-    if context.resident_together() {
+    if context.judged_as_a_whole() {
         context.resident_premises(Claim::Rbb).map(|applicable| (StaticKind::Rbb, applicable))
     } else {
         context.paper_premises(Claim::Iwb).map(|applicable| (StaticKind::Iwb, applicable))

@@ -2,7 +2,7 @@
 //! which [`Rbb`](crate::Rbb) needs.
 
 use super::measure::{Growth, Measure};
-use crate::operands::{ready, writes};
+use crate::operands::{ready, timing, writes};
 use warpbound_core::path::Step;
 use warpbound_core::program::{Flow, TimingTable};
 
@@ -78,11 +78,14 @@ impl Measure for Surplus<'_> {
         if !table.issues(step) {
             return;
         }
-        let op = table.op(step);
+        let op = timing(table, step);
         let (init, lat) = (signed(op.init.get()), signed(op.lat.get()));
         let free = &mut state.free[op.unit.index()];
-        let issue = ready(table, step, state.next, |reg| state.available[reg.index()]);
-        *free = issue.max(*free).saturating_add(init);
+        let ready = ready(table, step, state.next, |reg| state.available[reg.index()]);
+        let start = ready.max(*free);
+        // if queues are bounded, a unit takes an instruction only when it is free
+        let issue = if table.bounded_queues() { start } else { ready };
+        *free = start.saturating_add(init);
         let done = free.saturating_add(lat);
         for reg in writes(table, step) {
             state.available[reg.index()] = done;

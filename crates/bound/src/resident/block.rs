@@ -45,10 +45,11 @@ impl BlockShare {
         let (mut surplus, mut peak, mut alone) = (i128::MIN, i128::MIN, 0);
         for (id, warp) in section.ids().zip(section.warps()).filter(|(_, warp)| warp.instructions > 0) {
             let inits: u64 = section.uses(id).iter().map(|used| used.init.get()).sum();
-            let isolated = warp.isolated.get();
+            let lone = warp.lone();
+            let isolated = lone.isolated.get();
             let over = i128::from(isolated) - i128::from(inits);
             surplus = surplus.max(over);
-            peak = peak.max(over).max(i128::from(warp.ahead.get()));
+            peak = peak.max(over).max(i128::from(lone.ahead.get()));
             alone = alone.max(isolated);
             self.classes |= 1 << section.sub_core(id);
         }

@@ -4,6 +4,7 @@ use super::block::BlockShare;
 use crate::value::BoundValue;
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::machine::SubCores;
+use warpbound_core::machine::pipeline::Launch;
 
 /// The number of blocks of a launch that are on the SMs at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,12 +19,22 @@ pub struct Residency {
     pub warps: usize,
     /// The number of sub-cores of an SM.
     pub sub_cores: usize,
+    /// What launching costs.
+    pub costs: Launch,
 }
 
 impl Residency {
     /// Returns the number of blocks that all SMs hold at the same time.
     fn room(&self) -> usize {
         self.places as usize * self.sms
+    }
+
+    /// Returns for how many cycles a free CTA slot of an SM may wait while other blocks of the launch
+    /// are placed, if the SM receives this many blocks: in each such cycle it receives as many as it
+    /// can.
+    fn placing(&self, blocks: usize) -> u64 {
+        blocks as u64 / u64::from(self.costs.blocks_per_cycle.max(1))
+            * u64::from(self.costs.blocks_per_cycle > 0)
     }
 
     /// Returns whether every block is resident from the first cycle on.
@@ -80,6 +91,13 @@ impl LaunchShares {
     /// Adds a block; the order of blocks does not matter.
     pub fn add(&mut self, block: BlockId, share: &BlockShare) {
         self.classes |= share.classes;
+        let start = self.residency.costs.start;
+        let share = &BlockShare {
+            surplus: share.surplus + i128::from(start),
+            peak: share.peak + i128::from(start),
+            alone: share.alone + start,
+            ..share.clone()
+        };
         if let Some(kept) = self.blocks.get_mut(block.index()) {
             kept.clone_from(share);
             return;
@@ -105,7 +123,9 @@ impl LaunchShares {
         } else {
             self.in_turn_on_several()
         };
-        BoundValue::new(Cycles::new(u64::try_from(cycles).unwrap_or(if cycles < 0 { 0 } else { u64::MAX })))
+        let Launch { first, end, .. } = self.residency.costs;
+        let all = cycles + i128::from(first) + i128::from(end);
+        BoundValue::new(Cycles::new(u64::try_from(all).unwrap_or(if all < 0 { 0 } else { u64::MAX })))
     }
 
     /// Returns whether a chain stays on one sub-core as long as it stays in one CTA slot.
@@ -136,6 +156,7 @@ impl LaunchShares {
             i128::from(counted) + block.surplus
         };
         blocks.iter().enumerate().map(of_block).max().unwrap_or(0)
+            + i128::from(residency.placing(blocks.len()))
     }
 
     /// Returns R times the work that changes of sub-core add, if a chain has this many of them
@@ -148,10 +169,12 @@ impl LaunchShares {
     /// Returns the bound for one SM and more blocks than CTA slots.
     fn in_turn(&self) -> i128 {
         let places = i128::from(self.residency.places);
+        let placing = i128::from(self.residency.placing(self.residency.blocks as usize));
         let Some(last) = self.last else { return 0 };
         let (stages, most) = (i128::from(self.stages), i128::from(self.most_stages));
         let changes = if self.keeps_sub_core() { places } else { stages - most + places * (most - 1) };
         (places * i128::from(self.load) + self.repeated(changes) + self.peaks + last).div_euclid(places)
+            + placing
     }
 
     /// Returns the bound for several SMs and more blocks than CTA slots.
@@ -159,7 +182,8 @@ impl LaunchShares {
         let places = i128::from(self.residency.places);
         let changes = if self.keeps_sub_core() { 0 } else { i128::from(self.stages) };
         let sum = places * i128::from(self.load) + self.repeated(changes) + self.peaks;
-        sum.div_euclid(self.residency.room() as i128) + i128::from(self.works.sum() + self.alone)
+        let placing = self.residency.placing(self.residency.blocks as usize);
+        sum.div_euclid(self.residency.room() as i128) + i128::from(self.works.sum() + self.alone + placing)
     }
 }
 

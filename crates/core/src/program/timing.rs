@@ -69,6 +69,7 @@ pub struct TimingTable {
     /// The end of the code that can be fetched; `None` if other code follows.
     fetch_end: Option<u32>,
     bounded_queues: bool,
+    write_back: Cycles,
     /// The number in the name of each register of the program.
     numbers: Vec<usize>,
     sub_cores: SubCores,
@@ -114,6 +115,7 @@ impl TimingTable {
             exit_issues: machine.exit_issues(),
             fetch_end: (program.ends_file && stops_at_end(machine)).then_some(program.instrs.len() as u32),
             bounded_queues: machine.pipeline().is_some_and(|pipeline| pipeline.queue.is_some()),
+            write_back: Cycles::new(machine.pipeline().map_or(0, |pipeline| pipeline.write_back)),
             numbers,
             sub_cores: machine.sub_cores(),
             constants: machine.caches_constants(),
@@ -134,6 +136,7 @@ impl TimingTable {
             exit_issues: false,
             fetch_end: None,
             bounded_queues: false,
+            write_back: Cycles::ZERO,
             numbers: Vec::new(),
             sub_cores,
             constants: false,
@@ -269,6 +272,13 @@ impl TimingTable {
     #[inline]
     pub fn bounded_queues(&self) -> bool {
         self.bounded_queues
+    }
+
+    /// Returns the number of cycles between the end of an operation in its unit and the availability
+    /// of its result, in addition to the unit's latency.
+    #[inline]
+    pub fn write_back(&self) -> Cycles {
+        self.write_back
     }
 
     /// Returns the division of the SM into sub-cores.

@@ -11,6 +11,7 @@ use warpbound_bound::{
     Schedules, Scope, WarpTotals,
 };
 use warpbound_core::base::{Cycles, WarpId};
+use warpbound_core::machine::pipeline::Launch;
 use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_core::path::BlockPaths;
 use warpbound_core::program::TimingTable;
@@ -72,6 +73,25 @@ pub(super) fn residency(workload: &Workload, machine: &Machine, resident: u32) -
         blocks: workload.blocks(),
         warps: workload.needs().warps() as usize,
         sub_cores: machine.sub_cores().count(),
+        costs: machine.pipeline().map_or_else(Launch::default, |pipeline| pipeline.launch),
+    }
+}
+
+/// Returns the facts that bounds may rely on. `passed_over` states whether a ready warp was passed
+/// over.
+fn context(
+    plan: &Plan,
+    policy: &PolicySetup,
+    resident: u32,
+    partial_barriers: bool,
+    passed_over: bool,
+) -> Context {
+    Context {
+        schedules: Schedules::Run { policy: policy.kind(), passed_over: Some(passed_over) },
+        resident_blocks: resident,
+        partial_barriers,
+        beyond: plan.workload.program().beyond_the_paper_model_on(plan.machine),
+        order: Order::AtTheEnd,
     }
 }
 
@@ -97,6 +117,7 @@ impl<'a> Judge<'a> {
         // a conjecture does not affect the verdict unless the user names it
         let gates =
             |bound: &dyn Bound| named(bound) || plan.options.gating.is_empty() && bound.standing().gates();
+        let as_a_whole = context(plan, policy, resident, false, false).judged_as_a_whole();
         let bounds = plan.options.bounds.iter().map(|bound| BoundRow {
             name: bound.name(),
             value: Ok(Guarantee::OF_NOTHING),
@@ -105,7 +126,7 @@ impl<'a> Judge<'a> {
             standing: bound.standing(),
             left_out: match bound.scope() {
                 Scope::Block => bound.policy().is_some_and(|only| only != policy.kind()),
-                Scope::Launch => resident <= 1 && plan.machine.sms() == 1 && !named(bound.as_ref()),
+                Scope::Launch => !as_a_whole && !named(bound.as_ref()),
             },
             of_blocks: bound.scope() == Scope::Block,
         });
@@ -125,21 +146,9 @@ impl<'a> Judge<'a> {
         Self { plan, policy, resident, shares, applicable, total, codes: ControlCodes::default(), early }
     }
 
-    /// Returns the facts that bounds may rely on. `passed_over` states whether a ready warp was
-    /// passed over.
-    fn context(&self, partial_barriers: bool, passed_over: bool) -> Context {
-        Context {
-            schedules: Schedules::Run { policy: self.policy.kind(), passed_over: Some(passed_over) },
-            resident_blocks: self.resident,
-            partial_barriers,
-            beyond: self.plan.workload.program().beyond_the_paper_model_on(self.plan.machine),
-            order: Order::AtTheEnd,
-        }
-    }
-
     /// Returns for each bound whether it may apply to some block.
     pub fn may_apply(&self) -> Vec<bool> {
-        let context = self.context(false, false);
+        let context = context(self.plan, self.policy, self.resident, false, false);
         self.plan.options.bounds.iter().map(|bound| bound.applicable(&context).is_ok()).collect()
     }
 
@@ -173,7 +182,7 @@ impl<'a> Judge<'a> {
         if self.plan.checks_control_codes() {
             self.codes.see(self.plan.workload.program(), paths);
         }
-        let context = self.context(paths.partial_barriers, passed_over);
+        let context = context(self.plan, self.policy, self.resident, paths.partial_barriers, passed_over);
         let total = &mut self.total;
         total.issues += result.issues;
         total.warp_instructions += paths.warp_instructions();

@@ -12,6 +12,7 @@ use warpbound_bound::{
 };
 use warpbound_core::base::{BlockId, Cycle};
 use warpbound_core::diag::SourceText;
+use warpbound_core::machine::pipeline::Launch as LaunchCosts;
 use warpbound_core::machine::{Features, Machine, MachineSpec, SchedulerKind, SubCores};
 use warpbound_core::path::Listed;
 use warpbound_sim::{Engine, PaperMachine, PolicySetup, simulate};
@@ -158,6 +159,7 @@ impl Judge {
             blocks: together.blocks as u32,
             warps: instance.block_warps(),
             sub_cores: together.sub_cores,
+            costs: LaunchCosts::default(),
         });
         let mut analyser = Analyser::new(&self.subject.table);
         for paths in &self.subject.blocks {

@@ -9,7 +9,7 @@ use warpbound::bound::{self, Context};
 use warpbound::machine::{Feature, Features, Machine, SchedulerKind};
 use warpbound::program::{KernelCode, MachineCode};
 
-const FEATURES: [Feature; 13] = [
+const FEATURES: [Feature; 17] = [
     Feature::RotatingSubCores,
     Feature::DualIssue,
     Feature::FrontEnd,
@@ -18,6 +18,10 @@ const FEATURES: [Feature; 13] = [
     Feature::ResultBuses,
     Feature::WriteBack,
     Feature::LoadStore,
+    Feature::Caches,
+    Feature::Partitions,
+    Feature::NarrowMemory,
+    Feature::UnlimitedJitter,
     Feature::LaunchCosts,
     Feature::RandomPlacement,
     Feature::UnscoredResults,
@@ -42,6 +46,20 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
         Feature::ResultBuses => ("pipeline: Pipeline(collector: Collector(), result_buses: 1)", NONE),
         Feature::WriteBack => ("pipeline: Pipeline(write_back: 1)", NONE),
         Feature::LoadStore => ("pipeline: Pipeline(load_store: LoadStore())", NONE),
+        Feature::Caches => {
+            ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(constant: Cache())", NONE)
+        }
+        Feature::Partitions => {
+            ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Partitions)", NONE)
+        }
+        Feature::NarrowMemory => (
+            "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Fixed, fixed: Fixed(pipelined: false))",
+            NONE,
+        ),
+        Feature::UnlimitedJitter => (
+            "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Fixed, jitter: Geometric(3))",
+            NONE,
+        ),
         Feature::LaunchCosts => ("pipeline: Pipeline(launch: Launch(end: 1))", NONE),
         Feature::RandomPlacement => {
             ("sms: 2, pipeline: Pipeline(launch: Launch(placement: Random(1)))", NONE)

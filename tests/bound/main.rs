@@ -16,10 +16,16 @@ mod bound_swb;
 mod campaign;
 #[path = "../support/launch_schedules.rs"]
 mod launch_schedules;
+#[path = "../support/random_accesses.rs"]
+mod random_accesses;
 #[path = "../support/random_kernels.rs"]
 mod random_kernels;
+#[path = "../support/reference.rs"]
+mod reference;
 #[path = "../support/runs.rs"]
 mod runs;
+#[path = "../support/settings.rs"]
+mod settings;
 #[path = "../support/shipped.rs"]
 mod shipped;
 
@@ -31,6 +37,7 @@ mod formulas;
 mod lwb;
 mod machine_features;
 mod monotone;
+mod pipelined;
 mod premises;
 mod queues;
 mod resident;

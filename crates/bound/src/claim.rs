@@ -16,6 +16,8 @@ pub(super) enum Claim {
     Lwb,
     /// [`Rbb`](super::Rbb)
     Rbb,
+    /// [`Plb`](super::Plb)
+    Plb,
     /// [`Srr`](super::Srr)
     Srr,
     /// [`Gsrr`](super::Gsrr)
@@ -26,16 +28,19 @@ impl Claim {
     /// Returns whether the claim also holds on machines with this feature.
     pub(super) fn accounts_for(self, feature: Feature) -> bool {
         let by: &[Self] = match feature {
-            Feature::BoundedQueues | Feature::DualIssue => &[Self::Iwb, Self::Rbb],
-            Feature::RotatingSubCores | Feature::UnscoredResults => &[Self::Iwb, Self::Rbb],
-            Feature::WriteBack => &[Self::Iwb, Self::Swb, Self::Lwb, Self::Rbb],
-            Feature::LaunchCosts | Feature::SeveralSms => &[Self::Rbb],
-            Feature::ControlCodes => &[Self::Gub, Self::Iwb, Self::Swb, Self::Rbb],
-            Feature::FrontEnd
-            | Feature::Collector
-            | Feature::ResultBuses
-            | Feature::LoadStore
-            | Feature::RandomPlacement => &[],
+            Feature::BoundedQueues | Feature::DualIssue => &[Self::Iwb, Self::Rbb, Self::Plb],
+            Feature::RotatingSubCores | Feature::UnscoredResults => &[Self::Iwb, Self::Rbb, Self::Plb],
+            Feature::WriteBack => &[Self::Iwb, Self::Swb, Self::Lwb, Self::Rbb, Self::Plb],
+            Feature::LaunchCosts | Feature::SeveralSms => &[Self::Rbb, Self::Plb],
+            Feature::ControlCodes => &[Self::Gub, Self::Iwb, Self::Swb, Self::Rbb, Self::Plb],
+            Feature::FrontEnd | Feature::Collector | Feature::ResultBuses | Feature::LoadStore => {
+                &[Self::Plb]
+            }
+            Feature::RandomPlacement
+            | Feature::Caches
+            | Feature::Partitions
+            | Feature::NarrowMemory
+            | Feature::UnlimitedJitter => &[],
         };
         by.contains(&self)
     }

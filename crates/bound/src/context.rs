@@ -216,6 +216,19 @@ impl Context {
         Ok(Applicable(()))
     }
 
+    /// Checks the premises of a bound of a launch that does not depend on how many of its blocks run
+    /// at the same time.
+    ///
+    /// # Errors
+    /// Returns the first premise that does not hold.
+    pub(super) fn launch_premises(&self, claim: Claim) -> Result<Applicable, NotApplicable> {
+        self.keeps_the_slot_busy()?;
+        self.accounted_for_by(claim)?;
+        self.barriers_of_all()?;
+        self.paths_are_those_of_every_order()?;
+        Ok(Applicable(()))
+    }
+
     /// Returns whether the launch is judged as a whole: several blocks may be running at the same
     /// time, or launching takes time that belongs to no block.
     pub fn judged_as_a_whole(&self) -> bool {

@@ -37,6 +37,15 @@ pub struct BoundReport {
     pub warps: Vec<BoundValue>,
 }
 
+/// The combined shares of the blocks of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchFigures<'a> {
+    /// The shares for [`Rbb`](crate::Rbb).
+    pub resident: &'a LaunchShares,
+    /// The shares for [`Plb`](crate::Plb).
+    pub pipelined: &'a LaunchShares,
+}
+
 /// The justification that a bound has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Standing {
@@ -150,10 +159,16 @@ pub trait Bound: Sync {
         report.sections.push(bound);
     }
 
+    /// Returns whether the bound is meant for such runs. Reports omit it for others, for which other
+    /// bounds are at most as large.
+    fn concerns(&self, context: &Context) -> bool {
+        self.scope() == Scope::Block || context.judged_as_a_whole()
+    }
+
     /// Returns the bound of a launch from the combined shares of its blocks, for bounds of that
     /// scope.
-    fn of_launch(&self, shares: &LaunchShares) -> BoundValue {
-        shares.value()
+    fn of_launch(&self, launch: &LaunchFigures) -> BoundValue {
+        launch.resident.value()
     }
 
     /// Returns the bound of a block.

@@ -63,6 +63,8 @@ mod long_waits;
 mod lwb;
 mod operands;
 mod phase;
+mod pipelined;
+mod plb;
 pub mod proofs {
     #![doc = include_str!("proofs/common.md")]
 
@@ -70,6 +72,8 @@ pub mod proofs {
     pub mod iwb {}
     #[doc = include_str!("proofs/lwb.md")]
     pub mod lwb {}
+    #[doc = include_str!("proofs/plb.md")]
+    pub mod plb {}
     #[doc = include_str!("proofs/rbb.md")]
     pub mod rbb {}
     #[doc = include_str!("proofs/swb.md")]
@@ -92,12 +96,14 @@ mod value;
 pub use all_paths::{StaticBound, StaticKind, StaticShare, static_bound, static_premises, static_share};
 pub use alone::analyse_alone;
 pub use context::{Applicable, Context, Guarantee, NotApplicable, Order, Schedules};
-pub use contract::{Bound, BoundReport, Scope, SectionBound, Standing};
+pub use contract::{Bound, BoundReport, LaunchFigures, Scope, SectionBound, Standing};
 pub use gub::Gub;
 pub use iwb::Iwb;
 pub use long_waits::{LongWait, LongWaits};
 pub use lwb::Lwb;
 pub use phase::{Event, Phase, PhaseKind, WarpPhases};
+pub use pipelined::PipelineAnalyser;
+pub use plb::Plb;
 pub use rbb::Rbb;
 pub use resident::{BlockShare, LaunchShares, Residency};
 pub use runs::{RunShape, SureRuns};
@@ -137,6 +143,7 @@ pub fn all() -> Vec<Box<dyn Bound>> {
         Box::new(Swb),
         Box::new(Lwb),
         Box::new(Rbb),
+        Box::new(Plb),
         Box::new(Srr),
         Box::new(Gsrr),
     ]

@@ -57,9 +57,18 @@ impl BlockShare {
             return;
         }
         let Loads { private, shared } = Loads::new(section);
-        let mut private = private.map(Cycles::get);
-        let shared = shared.get();
-        for (sum, private) in self.of_class.iter_mut().zip(private).take(section.sub_cores().count()) {
+        self.add_loads(private.map(Cycles::get), shared.get(), section.sub_cores());
+        self.left = self.left.max(left(section));
+        self.peak = self.peak.max(self.surplus + peak).max(0);
+        self.surplus += surplus;
+        self.alone += alone;
+        self.stages += 1;
+    }
+
+    /// Adds the loads of a stage: those that only one sub-core can wait for, by sub-core, and those
+    /// that all can wait for.
+    pub(crate) fn add_loads(&mut self, mut private: [u64; SubCores::MAX], shared: u64, sub_cores: SubCores) {
+        for (sum, private) in self.of_class.iter_mut().zip(private).take(sub_cores.count()) {
             *sum += private + shared;
         }
         private.sort_unstable();
@@ -68,13 +77,8 @@ impl BlockShare {
             *self.repeats.entry(other).or_default() += 1;
         }
         let load = largest + shared;
-        self.left = self.left.max(left(section));
         self.work += load + others.into_iter().sum::<u64>();
         self.load += load;
-        self.peak = self.peak.max(self.surplus + peak).max(0);
-        self.surplus += surplus;
-        self.alone += alone;
-        self.stages += 1;
     }
 
     /// Returns the most that the block's instructions add to `load` in a chain of another block

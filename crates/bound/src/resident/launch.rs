@@ -48,6 +48,10 @@ impl Residency {
 #[derive(Clone, Debug)]
 pub struct LaunchShares {
     residency: Residency,
+    /// The number of units per cycle in which the shares are given.
+    scale: u64,
+    /// A number of cycles that each SM adds once.
+    once: u64,
     /// The share of each block, if all blocks are resident at once.
     blocks: Vec<BlockShare>,
     /// Sums over all blocks.
@@ -74,6 +78,8 @@ impl LaunchShares {
         let kept = if residency.all_at_once() { residency.blocks as usize } else { 0 };
         Self {
             residency,
+            scale: 1,
+            once: 0,
             blocks: vec![BlockShare::default(); kept],
             work: 0,
             load: 0,
@@ -88,10 +94,20 @@ impl LaunchShares {
         }
     }
 
+    /// Returns the same collection for shares in units of which there are `scale` per cycle, on SMs
+    /// each of which adds `once` cycles.
+    #[must_use]
+    pub fn scaled(self, scale: u64, once: u64) -> Self {
+        Self { scale: scale.max(1), once, ..self }
+    }
+
     /// Adds a block; the order of blocks does not matter.
     pub fn add(&mut self, block: BlockId, share: &BlockShare) {
         self.classes |= share.classes;
+        // a block without instructions, whose warps begin later than it is placed, ends a cycle after
+        // they begin
         let start = self.residency.costs.start;
+        let start = (start + u64::from(start > 0 && share.stages == 0)) * self.scale;
         let share = &BlockShare {
             surplus: share.surplus + i128::from(start),
             peak: share.peak + i128::from(start),
@@ -116,7 +132,7 @@ impl LaunchShares {
 
     /// Returns the bound of the launch, from the start of its first block to the end of its last.
     pub fn value(&self) -> BoundValue {
-        let cycles = if self.residency.all_at_once() {
+        let scaled = if self.residency.all_at_once() {
             (0..self.residency.sms).map(|sm| self.of_sm(sm)).max().unwrap_or(0)
         } else if self.residency.sms == 1 {
             self.in_turn()
@@ -124,7 +140,10 @@ impl LaunchShares {
             self.in_turn_on_several()
         };
         let Launch { first, end, .. } = self.residency.costs;
-        let all = cycles + i128::from(first) + i128::from(end);
+        // blocks that are placed later may meet an SM on which this has been added already
+        let times = if self.residency.sms > 1 && !self.residency.all_at_once() { 2 } else { 1 };
+        let once = self.once * times;
+        let all = scaled.div_euclid(i128::from(self.scale)) + i128::from(first + end + once);
         BoundValue::new(Cycles::new(u64::try_from(all).unwrap_or(if all < 0 { 0 } else { u64::MAX })))
     }
 
@@ -156,7 +175,7 @@ impl LaunchShares {
             i128::from(counted) + block.surplus
         };
         blocks.iter().enumerate().map(of_block).max().unwrap_or(0)
-            + i128::from(residency.placing(blocks.len()))
+            + i128::from(residency.placing(blocks.len()) * self.scale)
     }
 
     /// Returns R times the work that changes of sub-core add, if a chain has this many of them
@@ -169,7 +188,7 @@ impl LaunchShares {
     /// Returns the bound for one SM and more blocks than CTA slots.
     fn in_turn(&self) -> i128 {
         let places = i128::from(self.residency.places);
-        let placing = i128::from(self.residency.placing(self.residency.blocks as usize));
+        let placing = i128::from(self.residency.placing(self.residency.blocks as usize) * self.scale);
         let Some(last) = self.last else { return 0 };
         let (stages, most) = (i128::from(self.stages), i128::from(self.most_stages));
         let changes = if self.keeps_sub_core() { places } else { stages - most + places * (most - 1) };
@@ -182,7 +201,7 @@ impl LaunchShares {
         let places = i128::from(self.residency.places);
         let changes = if self.keeps_sub_core() { 0 } else { i128::from(self.stages) };
         let sum = places * i128::from(self.load) + self.repeated(changes) + self.peaks;
-        let placing = self.residency.placing(self.residency.blocks as usize);
+        let placing = self.residency.placing(self.residency.blocks as usize) * self.scale;
         sum.div_euclid(self.residency.room() as i128) + i128::from(self.works.sum() + self.alone + placing)
     }
 }

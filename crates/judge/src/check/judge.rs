@@ -7,8 +7,8 @@ use super::result_times::ResultTimes;
 use super::verdict::{BoundRow, WarpRow};
 use super::workload::Workload;
 use warpbound_bound::{
-    Analyser, Applicable, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchShares, Order, Residency,
-    Schedules, Scope, WarpTotals,
+    Analyser, Applicable, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchFigures, LaunchShares,
+    Order, PipelineAnalyser, Plb, Residency, Schedules, Scope, WarpTotals,
 };
 use warpbound_core::base::{Cycles, WarpId};
 use warpbound_core::machine::pipeline::Launch;
@@ -17,11 +17,34 @@ use warpbound_core::path::BlockPaths;
 use warpbound_core::program::TimingTable;
 use warpbound_sim::{BlockResult, PolicySetup};
 
-/// Creates the analyser of a plan. The bound of strict round robin needs the order of turns, which
-/// needs a separate pass, so it is computed only if a policy requires it.
-pub(super) fn analyser<'t>(plan: &Plan, table: &'t TimingTable) -> Analyser<'t> {
-    let srr = plan.policies.iter().any(|policy| policy.kind() == SchedulerKind::Srr);
-    if srr { Analyser::new(table).in_turns() } else { Analyser::new(table) }
+/// The analysers of the blocks of a launch.
+pub(super) struct Analysers<'t> {
+    sections: Analyser<'t>,
+    pipelined: Option<PipelineAnalyser<'t>>,
+}
+
+impl<'t> Analysers<'t> {
+    /// Creates the analysers of a plan, for a launch of which an SM holds this many blocks at a time.
+    /// The bound of strict round robin needs the order of turns, which needs a separate pass, so it
+    /// is computed only if a policy requires it.
+    pub fn new(plan: &Plan, table: &'t TimingTable, resident: u32) -> Self {
+        let srr = plan.policies.iter().any(|policy| policy.kind() == SchedulerKind::Srr);
+        let sections = if srr { Analyser::new(table).in_turns() } else { Analyser::new(table) };
+        let is_asked_for = |policy: &PolicySetup| {
+            let context = context(plan, policy, resident, false, false);
+            let plb = plan.options.bounds.iter().filter(|bound| bound.name() == Plb.name());
+            plb.into_iter().any(|bound| bound.concerns(&context) || is_named(plan, bound.as_ref()))
+        };
+        let pipelined = plan.policies.iter().any(is_asked_for);
+        let program = plan.workload.program();
+        let pipelined = pipelined.then(|| PipelineAnalyser::new(program, table, plan.machine));
+        Self { sections, pipelined }
+    }
+}
+
+/// Returns whether the user named the bound.
+fn is_named(plan: &Plan, bound: &dyn Bound) -> bool {
+    plan.options.gating.iter().any(|gating| gating == bound.name())
 }
 
 /// The analysis of a block, which is the same under every policy.
@@ -30,18 +53,22 @@ pub(super) struct Analysed {
     reports: Vec<BoundReport>,
     /// The share of the block in a bound of the launch.
     share: BlockShare,
+    /// The same for a bound of machines with a pipeline.
+    pipelined: BlockShare,
     warps: Vec<WarpTotals>,
 }
 
 impl Analysed {
     /// Analyses a block for the requested bounds; `requested` has one entry per bound of the plan.
-    pub fn new(plan: &Plan, requested: &[bool], analyser: &mut Analyser, paths: &BlockPaths) -> Self {
+    pub fn new(plan: &Plan, requested: &[bool], analysers: &mut Analysers, paths: &BlockPaths) -> Self {
+        let Analysers { sections: analyser, pipelined } = analysers;
+        let pipelined = pipelined.as_mut().map_or_else(BlockShare::default, |analyser| analyser.share(paths));
         let mut reports = vec![BoundReport::default(); plan.options.bounds.len()];
         let mut share = BlockShare::default();
         if !requested.contains(&true) {
             // without bounds, only the rows of the warps of a single block are reported
             let warps = if plan.workload.blocks() == 1 { analyser.alone(paths) } else { Vec::new() };
-            return Self { reports, share, warps };
+            return Self { reports, share, pipelined, warps };
         }
         let about = |scope: Scope| {
             let requested =
@@ -61,7 +88,7 @@ impl Analysed {
                 total.add(warp);
             }
         });
-        Self { reports, share, warps }
+        Self { reports, share, pipelined, warps }
     }
 }
 
@@ -102,6 +129,8 @@ pub(super) struct Judge<'a> {
     resident: u32,
     /// The blocks so far, for bounds of the launch.
     shares: LaunchShares,
+    /// The same for a bound of machines with a pipeline.
+    pipelined: LaunchShares,
     /// For each bound of the launch, the proof that it applies to a block.
     applicable: Vec<Option<Applicable>>,
     pub total: JudgedLaunch,
@@ -112,12 +141,12 @@ pub(super) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    pub fn new(plan: &'a Plan, policy: &'a PolicySetup, resident: u32) -> Self {
-        let named = |bound: &dyn Bound| plan.options.gating.iter().any(|gating| gating == bound.name());
+    pub fn new(plan: &'a Plan, policy: &'a PolicySetup, resident: u32, analysers: &Analysers) -> Self {
+        let named = |bound: &dyn Bound| is_named(plan, bound);
         // a conjecture does not affect the verdict unless the user names it
         let gates =
             |bound: &dyn Bound| named(bound) || plan.options.gating.is_empty() && bound.standing().gates();
-        let as_a_whole = context(plan, policy, resident, false, false).judged_as_a_whole();
+        let context = context(plan, policy, resident, false, false);
         let bounds = plan.options.bounds.iter().map(|bound| BoundRow {
             name: bound.name(),
             value: Ok(Guarantee::OF_NOTHING),
@@ -126,7 +155,7 @@ impl<'a> Judge<'a> {
             standing: bound.standing(),
             left_out: match bound.scope() {
                 Scope::Block => bound.policy().is_some_and(|only| only != policy.kind()),
-                Scope::Launch => !as_a_whole && !named(bound.as_ref()),
+                Scope::Launch => !bound.concerns(&context) && !named(bound.as_ref()),
             },
             of_blocks: bound.scope() == Scope::Block,
         });
@@ -141,9 +170,24 @@ impl<'a> Judge<'a> {
             )
         };
         let shares = LaunchShares::new(residency(plan.workload, plan.machine, resident));
+        let pipelined = shares.clone();
+        let pipelined = match &analysers.pipelined {
+            Some(analyser) => pipelined.scaled(analyser.scale(), analyser.once()),
+            None => pipelined,
+        };
         let early = ResultTimes::new(plan.workload.program(), plan.checks_control_codes());
         let applicable = vec![None; plan.options.bounds.len()];
-        Self { plan, policy, resident, shares, applicable, total, codes: ControlCodes::default(), early }
+        Self {
+            plan,
+            policy,
+            resident,
+            shares,
+            pipelined,
+            applicable,
+            total,
+            codes: ControlCodes::default(),
+            early,
+        }
     }
 
     /// Returns for each bound whether it may apply to some block.
@@ -215,6 +259,7 @@ impl<'a> Judge<'a> {
         }
         total.blocks.enter(result.block, result.makespan, values);
         self.shares.add(result.block, &analysed.share);
+        self.pipelined.add(result.block, &analysed.pipelined);
         if self.plan.workload.blocks() == 1 {
             total.warps = result
                 .warps
@@ -241,7 +286,8 @@ impl<'a> Judge<'a> {
         let rows = self.plan.options.bounds.iter().zip(&mut self.total.bounds).zip(&self.applicable);
         for ((bound, row), applicable) in rows.filter(|((_, row), _)| !row.of_blocks && row.value.is_ok()) {
             let Some(applicable) = applicable else { continue };
-            let value = applicable.guarantees(bound.of_launch(&self.shares));
+            let figures = LaunchFigures { resident: &self.shares, pipelined: &self.pipelined };
+            let value = applicable.guarantees(bound.of_launch(&figures));
             row.value = Ok(value);
             row.violated = makespan > value.cycles();
         }

@@ -9,14 +9,14 @@
 use super::ahead::ahead;
 use super::clock::Clock;
 use super::executed_launch::ExecutedLaunch;
-use super::judge::{Analysed, Judge, analyser};
+use super::judge::{Analysed, Analysers, Judge};
 use super::judged_launch::{Failed, JudgedLaunch, Unsettled};
 use super::options::RunOptions;
 use super::order::{OrderDependences, settled};
 use super::plan::{Plan, resident_blocks};
 use super::run::{observe_source, sim_problem};
 use super::workload::{Workload, WorkloadSource};
-use warpbound_bound::{Analyser, Scope};
+use warpbound_bound::Scope;
 use warpbound_core::base::{Cycles, ProgressMonitor};
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::path::{BlockPaths, BlockSource};
@@ -245,7 +245,7 @@ struct Replays<'p> {
     plan: &'p Plan<'p>,
     table: &'p TimingTable,
     engine: Engine<'p>,
-    analyser: Analyser<'p>,
+    analysers: Analysers<'p>,
     asked: Vec<bool>,
     /// The judge of each policy, and the error that ended its run, if there was one.
     judges: Vec<(Judge<'p>, Option<Diagnostics>)>,
@@ -253,13 +253,16 @@ struct Replays<'p> {
 
 impl<'p> Replays<'p> {
     fn new(plan: &'p Plan<'p>, table: &'p TimingTable) -> Result<Self, Diagnostics> {
+        let analysers = Analysers::new(plan, table, 1);
+        let judge = |policy| (Judge::new(plan, policy, 1, &analysers), None);
+        let judges = plan.policies.iter().map(judge).collect();
         Ok(Self {
             plan,
             table,
             engine: Engine::new(table, PaperMachine::of(plan.machine)?),
-            analyser: analyser(plan, table),
             asked: plan.options.bounds.iter().map(|bound| bound.scope() == Scope::Block).collect(),
-            judges: plan.policies.iter().map(|policy| (Judge::new(plan, policy, 1), None)).collect(),
+            judges,
+            analysers,
         })
     }
 
@@ -273,8 +276,8 @@ impl<'p> Replays<'p> {
         if !self.go_on() {
             return;
         }
-        let Self { plan, table, engine, analyser, asked, judges } = self;
-        let analysed = Analysed::new(plan, asked, analyser, paths);
+        let Self { plan, table, engine, analysers, asked, judges } = self;
+        let analysed = Analysed::new(plan, asked, analysers, paths);
         let checked =
             if plan.options.self_check { super::self_check(table, plan.machine, paths) } else { Ok(0) };
         for (judge, failed) in judges.iter_mut().filter(|(_, failed)| failed.is_none()) {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::judge::{Analysed, Judge, analyser};
+use super::judge::{Analysed, Analysers, Judge};
 use super::judged_launch::{Failed, Unsettled};
 use super::plan::{Plan, resident_blocks};
 use super::result_times::ResultTimes;
@@ -29,9 +29,9 @@ pub(super) fn observe_source(
 ) -> Result<Unsettled, Failed<Unsettled>> {
     let table = TimingTable::new(plan.workload.program(), plan.machine)?;
     let resident = resident_blocks(plan)?;
-    let mut judge = Judge::new(plan, policy, resident);
+    let mut analysers = Analysers::new(plan, &table, resident);
+    let mut judge = Judge::new(plan, policy, resident, &analysers);
     let mut failed = None;
-    let mut analyser = analyser(plan, &table);
     let passed_over = Cell::new(false);
     // the run is observed only if it is unknown whether the policy is work conserving
     let watched = policy.kind().work_conserving().is_none();
@@ -56,7 +56,7 @@ pub(super) fn observe_source(
                     Err(problem) => failed = Some(problem),
                 }
             }
-            let analysed = Analysed::new(plan, &asked, &mut analyser, paths);
+            let analysed = Analysed::new(plan, &asked, &mut analysers, paths);
             judge.block(result, paths, &analysed, passed_over.take());
             latest = latest.max((result.start + result.makespan).since_start());
             plan.options.monitor.advance(1);

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use crate::machine::checked::{Parts, SubCores};
+use crate::machine::memory::{Jitter, LowerLevel};
 use crate::machine::written::MemorySpec;
 use crate::machine::written::pipeline::{Issue, Launch, PipelineSpec, Placement};
 
@@ -29,6 +30,14 @@ pub enum Feature {
     WriteBack,
     /// Memory accesses use one load/store unit and the memory system behind it.
     LoadStore,
+    /// Accesses go through caches of the SM.
+    Caches,
+    /// Accesses go through a crossbar to slices and DRAM.
+    Partitions,
+    /// The memory of fixed latency does not accept every request at once.
+    NarrowMemory,
+    /// The latency of memory has no largest value.
+    UnlimitedJitter,
     /// Launching takes time.
     LaunchCosts,
     /// Blocks are placed in random order.
@@ -42,7 +51,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 17] = [
         Self::RotatingSubCores,
         Self::DualIssue,
         Self::FrontEnd,
@@ -51,6 +60,10 @@ impl Feature {
         Self::ResultBuses,
         Self::WriteBack,
         Self::LoadStore,
+        Self::Caches,
+        Self::Partitions,
+        Self::NarrowMemory,
+        Self::UnlimitedJitter,
         Self::LaunchCosts,
         Self::RandomPlacement,
         Self::UnscoredResults,
@@ -85,6 +98,10 @@ impl fmt::Display for Feature {
             Self::ResultBuses => "results wait for a bus (pipeline.result_buses)",
             Self::WriteBack => "results are written back later (pipeline.write_back)",
             Self::LoadStore => "memory accesses go through one load/store unit (pipeline.load_store)",
+            Self::Caches => "accesses go through caches (memory.l1, memory.constant)",
+            Self::Partitions => "memory consists of partitions (memory.lower)",
+            Self::NarrowMemory => "memory does not accept every request at once (memory.fixed)",
+            Self::UnlimitedJitter => "the latency of memory has no largest value (memory.jitter)",
             Self::LaunchCosts => "launching takes time (pipeline.launch)",
             Self::RandomPlacement => "blocks are placed at random (pipeline.launch.placement)",
             Self::UnscoredResults => "some results are not waited for (pipeline.unscored)",
@@ -145,20 +162,23 @@ impl Features {
             pipeline,
         } = parts;
         // only accesses through the load/store unit reach the memory
-        let MemorySpec {
-            l1: _,
-            constant: _,
-            lower: _,
-            fixed: _,
-            partitions: _,
-            jitter: _,
-            start: _,
-            seed: _,
-        } = &**memory;
+        let MemorySpec { l1, constant, lower, fixed, partitions: _, jitter, start: _, seed: _ } = &**memory;
+        let load_store = pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
+        let caches = l1.is_some() || constant.is_some();
+        let is_fixed = *lower == LowerLevel::Fixed;
+        let narrow = is_fixed && (!fixed.pipelined || fixed.per_cycle < sms.get());
+        let unlimited = *lower != LowerLevel::Perfect && matches!(jitter, Jitter::Geometric(_));
+        let of_memory = [
+            (caches, Feature::Caches),
+            (*lower == LowerLevel::Partitions, Feature::Partitions),
+            (narrow, Feature::NarrowMemory),
+            (unlimited, Feature::UnlimitedJitter),
+        ];
+        let of_memory = of_memory.into_iter().filter(|&(on, _)| on && load_store).map(|(_, feature)| feature);
         let several_sms = (sms.get() > 1).then_some(Feature::SeveralSms);
         let features =
             pipeline.iter().flat_map(|pipeline| pipeline_features(pipeline, *sub_cores, sms.get()));
-        features.chain(several_sms).collect()
+        features.chain(of_memory).chain(several_sms).collect()
     }
 }
 

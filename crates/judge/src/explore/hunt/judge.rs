@@ -7,8 +7,8 @@ use super::instance::{Instance, Subject, Together};
 use crate::explore::resident::{Decision, Launch};
 use crate::explore::worst_makespan::WorstMakespan;
 use warpbound_bound::{
-    self, Analyser, Applicable, BlockShare, Bound, BoundReport, Context, LaunchShares, NotApplicable,
-    Residency, Schedules, Scope,
+    self, Analyser, Applicable, BlockShare, Bound, BoundReport, Context, LaunchFigures, LaunchShares,
+    NotApplicable, Residency, Schedules, Scope,
 };
 use warpbound_core::base::{BlockId, Cycle};
 use warpbound_core::diag::SourceText;
@@ -167,7 +167,7 @@ impl Judge {
             analyser.for_each_section(paths, |section| share.add_section(section));
             shares.add(paths.block, &share);
         }
-        self.bound.of_launch(&shares).cycles().get()
+        self.bound.of_launch(&LaunchFigures { resident: &shares, pipelined: &shares }).cycles().get()
     }
 
     fn launch(&self, together: Together) -> Launch {

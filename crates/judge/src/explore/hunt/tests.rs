@@ -9,7 +9,7 @@ use crate::explore::model::Model;
 use crate::explore::schedules::search;
 use crate::explore::search::Limits;
 use warpbound_bound::{
-    Applicable, BoundValue, Context, Gub, Iwb, LaunchShares, NotApplicable, Rbb, Scope, SectionAnalysis,
+    Applicable, BoundValue, Context, Gub, Iwb, LaunchFigures, NotApplicable, Rbb, Scope, SectionAnalysis,
 };
 use warpbound_core::base::Cycles;
 use warpbound_sim::PolicySetup;
@@ -217,7 +217,7 @@ impl Bound for SabotagedRbb {
         Rbb.warp_values(section, values);
     }
 
-    fn of_launch(&self, shares: &LaunchShares) -> BoundValue {
+    fn of_launch(&self, launch: &LaunchFigures) -> BoundValue {
         BoundValue::new(shares.value().cycles().saturating_sub(Cycles::ONE))
     }
 }

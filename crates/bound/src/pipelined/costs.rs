@@ -1,0 +1,330 @@
+//! What an instruction costs others, and what its own warp waits for.
+//!
+//! The *service* of an instruction is the number of cycles for which it may keep busy what other
+//! instructions wait for: a unit, the load/store unit, or the stage that writes results back. Its
+//! *latency* is the number of cycles from its issue to its result in which nothing else is served.
+//! The proof ([`crate::proofs::plb`]) derives both from the rules of the stages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::operands::timing;
+use warpbound_core::base::UnitId;
+use warpbound_core::isa::Space;
+use warpbound_core::machine::memory::{Jitter, LowerLevel};
+use warpbound_core::machine::pipeline::{Collector, LoadStore};
+use warpbound_core::machine::{Machine, MemorySystem, OpTiming};
+use warpbound_core::path::{LineUse, Step};
+use warpbound_core::program::{Access, Area, KernelCode, MemoryOp, TimedInstr, TimingTable};
+
+/// The number of answers that wait in the load/store unit if memory is perfect.
+const INBOX: u64 = 32;
+
+/// The number of results of an instruction whose banks are written one by one.
+const WRITES: u64 = 8;
+
+/// The cost of one execution of an instruction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cost {
+    /// The service, in the scaled unit.
+    pub service: u64,
+    /// Whether every sub-core can wait for this service.
+    pub shared: bool,
+    /// The cycles from the issue to the availability of the result, without service.
+    pub latency: u64,
+    /// The cycles from the issue to the moment at which the sources have been read, without
+    /// service.
+    pub read: u64,
+    /// The cycles from the issue to the acknowledgement of a store, without service.
+    pub acknowledged: u64,
+    /// The cycles before the issue in which the warp may wait for room although nothing is served.
+    pub room: u64,
+    /// Whether the warp issues nothing before the instruction has completed.
+    pub holds: bool,
+    /// Whether the warp issues nothing before all its results are available.
+    pub fences: bool,
+}
+
+/// The costs that depend only on the instruction.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfInstr {
+    /// The cycles in which the collector may do nothing but read its operands, while units are
+    /// idle.
+    reading: u64,
+    /// The number of its results.
+    results: u64,
+    /// Whether the memory that it accesses is the load/store unit's business.
+    access: Option<Access>,
+}
+
+/// The costs of the instructions of a program on a machine.
+#[derive(Clone, Debug)]
+pub(super) struct Costs {
+    scale: u64,
+    instrs: Vec<OfInstr>,
+    has_collector: bool,
+    /// The cycles from an issue to the start in the unit, if nothing else is there.
+    front: u64,
+    /// The same for the load/store unit.
+    front_of_memory: u64,
+    room: u64,
+    /// The longest time from the end of an access in the load/store unit to the moment at which its
+    /// result can be written back.
+    answer: u64,
+    /// The factors by which the service of transactions to memory, and of loads from shared memory,
+    /// also pays for times in which the load/store unit is full.
+    global_factor: u64,
+    shared_factor: u64,
+    /// Whether a write of a result can keep the collector from reading for a cycle.
+    writes_block: bool,
+    transaction_bytes: u64,
+    atomics_block: bool,
+    /// The durations of the operations that leave each unit, in ascending order; and those of all
+    /// units.
+    of_unit: BTreeMap<UnitId, Vec<u64>>,
+    of_all: Vec<u64>,
+    /// The number of result buses, if results can wait for them.
+    buses: Option<u64>,
+    ends_warps: bool,
+    left: u64,
+}
+
+impl Costs {
+    pub fn new(program: &KernelCode, table: &TimingTable, machine: &Machine) -> Self {
+        let pipeline = machine.pipeline();
+        let load_store = pipeline.and_then(|pipeline| pipeline.load_store);
+        let collector = pipeline.and_then(|pipeline| pipeline.collector);
+        let sub_cores = table.sub_cores();
+        let on_units =
+            || table.instrs().iter().filter(|instr| instr.access.is_none() || load_store.is_none());
+        let mut of_unit: BTreeMap<UnitId, BTreeSet<u64>> = BTreeMap::new();
+        for op in on_units().flat_map(all_timings) {
+            of_unit.entry(op.unit).or_default().insert((op.init + op.lat).get());
+        }
+        let of_all: BTreeSet<u64> = of_unit.values().flatten().copied().collect();
+        let instances = |unit: &UnitId| if sub_cores.is_shared(*unit) { 1 } else { sub_cores.count() as u64 };
+        let results: u64 = of_unit.keys().map(instances).sum();
+        let buses = pipeline.and_then(|pipeline| pipeline.result_buses).map(u64::from);
+        let buses = buses.filter(|&buses| results > buses && collector.is_some());
+        let fetches =
+            pipeline.and_then(|pipeline| pipeline.front_end).map_or(1, |front| front.fetches.into());
+        let reads = |instr: &TimedInstr| most_in_one_bank(table, instr, collector, sub_cores.count());
+        let most_reads = table.instrs().iter().map(reads).max().unwrap_or(0);
+        let front = collector.map_or(0, |collector| front(collector, most_reads));
+        let share = collector.map_or(0, |collector| u64::from(collector.units) / sub_cores.count() as u64);
+        let instrs = table.instrs().iter().map(|instr| OfInstr {
+            reading: collector
+                .map_or(0, |collector| reading(collector, share, reads(instr), sub_cores.count())),
+            results: (instr.results.as_slice().len() as u64).min(WRITES),
+            access: instr.access.filter(|_| load_store.is_some()),
+        });
+        let queue = pipeline.and_then(|pipeline| pipeline.queue).filter(|_| collector.is_none());
+        let private = of_unit.keys().filter(|unit| !sub_cores.is_shared(**unit));
+        let most_left = private.map(|&unit| longest_init(table, unit));
+        let left = queue.map(|queue| most_left.map(|init| init.saturating_mul(u64::from(queue) + 1)).sum());
+        let scale = least_common_multiple(fetches, buses.unwrap_or(1));
+        let answer = load_store.map_or(0, |unit| answer(program, unit, machine.memory()));
+        Self {
+            scale,
+            instrs: instrs.collect(),
+            has_collector: collector.is_some(),
+            front,
+            front_of_memory: if collector.is_some() { front } else { 1 },
+            room: if collector.is_some() { front.saturating_sub(share + 1) } else { 0 },
+            answer,
+            global_factor: match machine.memory().lower {
+                LowerLevel::Perfect => answer.saturating_sub(1).div_ceil(INBOX).max(1),
+                LowerLevel::Fixed | LowerLevel::Partitions => 1,
+            },
+            shared_factor: load_store
+                .map_or(1, |unit| (answer - 1).div_ceil(unit.shared_latency.max(1).into()).max(1)),
+            writes_block: collector.is_some_and(|collector| collector.steps == 1),
+            transaction_bytes: load_store.map_or(0, |unit| unit.transaction.into()),
+            atomics_block: load_store.is_some_and(|unit| unit.atomics_block),
+            of_unit: of_unit.into_iter().map(|(unit, totals)| (unit, totals.into_iter().collect())).collect(),
+            of_all: of_all.into_iter().collect(),
+            buses,
+            ends_warps: pipeline
+                .and_then(|pipeline| pipeline.front_end)
+                .is_some_and(|front_end| front_end.ends_warps),
+            left: left.map_or(u64::MAX, |left: u64| left.saturating_mul(scale)),
+        }
+    }
+
+    /// Returns the number of units of service per cycle.
+    pub fn scale(&self) -> u64 {
+        self.scale
+    }
+
+    /// Returns the cycles that a block takes after its last instruction has completed.
+    pub fn block(&self) -> u64 {
+        u64::from(self.ends_warps)
+    }
+
+    /// Returns the most service that a block's earlier sections may have left on the private units
+    /// of a sub-core when a section begins.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Returns the cost of an execution that touches these lines.
+    pub fn of(&self, table: &TimingTable, step: Step, lines: &[LineUse]) -> Cost {
+        let instr = self.instrs[step.pc().index()];
+        let mut cost = match instr.access {
+            Some(access) => self.of_access(instr, access, table.space(step), extra(step), lines),
+            None => self.of_unit(table, step),
+        };
+        let mut more = instr.reading;
+        if self.writes_block && instr.results > 0 {
+            more += match instr.access {
+                Some(_) => self.transactions(lines).max(1) * instr.results,
+                None => 1,
+            };
+        }
+        cost.service += more * self.scale;
+        cost.room = self.room;
+        cost
+    }
+
+    fn of_unit(&self, table: &TimingTable, step: Step) -> Cost {
+        let op = timing(table, step);
+        let total = (table.op(step).init + table.op(step).lat).get();
+        let shorter = |totals: &[u64]| totals.partition_point(|&other| other < total) as u64;
+        let mut service = op.init.get() * self.scale;
+        if self.has_collector {
+            service += self.of_unit.get(&op.unit).map_or(0, |totals| shorter(totals)) * self.scale;
+        }
+        if let Some(buses) = self.buses {
+            service += shorter(&self.of_all) * (self.scale / buses);
+        }
+        Cost {
+            service,
+            shared: self.has_collector || table.sub_cores().is_shared(op.unit),
+            latency: self.front + op.lat.get(),
+            read: self.front,
+            ..Cost::default()
+        }
+    }
+
+    fn of_access(&self, instr: OfInstr, access: Access, space: Space, extra: u64, lines: &[LineUse]) -> Cost {
+        let front = self.front_of_memory;
+        let writes = if self.has_collector { instr.results.max(1) } else { 1 };
+        let is_store = access == Access::Store;
+        let (service, answered) = match space {
+            _ if access == Access::Fence => (1, false),
+            Space::Shared if is_store => (extra + 1, false),
+            Space::Shared => ((extra + 1).max(writes) * self.shared_factor, true),
+            Space::Global | Space::Local => {
+                let transactions = self.transactions(lines).max(1);
+                let writes = if is_store { 1 } else { writes };
+                (transactions * writes * self.global_factor, true)
+            }
+            Space::Const | Space::Param | Space::Generic => (1, false),
+        };
+        let answer = if answered { self.answer } else { 0 };
+        Cost {
+            service: service * self.scale,
+            shared: true,
+            latency: front + if is_store { 0 } else { answer },
+            read: front,
+            acknowledged: if is_store { front + answer } else { 0 },
+            room: 0,
+            holds: self.atomics_block && access == Access::Atomic,
+            fences: access == Access::Fence,
+        }
+    }
+
+    /// Returns the number of transactions of an access.
+    fn transactions(&self, lines: &[LineUse]) -> u64 {
+        let by_sector = self.transaction_bytes <= LineUse::SECTOR_BYTES;
+        let of_line = |line: &LineUse| {
+            let sectors = u64::from(line.sectors().count_ones());
+            if by_sector { sectors } else { sectors.min(1) }
+        };
+        lines.iter().map(of_line).sum()
+    }
+}
+
+/// Returns the number of transactions to the banks of shared memory beyond the first.
+fn extra(step: Step) -> u64 {
+    step.memory().extra_transactions.into()
+}
+
+/// Returns every timing that an execution can have.
+fn all_timings(instr: &TimedInstr) -> impl Iterator<Item = OpTiming> + '_ {
+    let banks = instr.banks.iter().flat_map(|banks| (0..=u8::MAX).map(|extra| banks.with_extra(extra)));
+    instr.timings().chain(banks)
+}
+
+fn longest_init(table: &TimingTable, unit: UnitId) -> u64 {
+    let ops = table.instrs().iter().flat_map(TimedInstr::timings).filter(|op| op.unit == unit);
+    ops.map(|op| op.init.get()).max().unwrap_or(0)
+}
+
+/// Returns the largest number of an instruction's operands that are in one bank, for any warp.
+fn most_in_one_bank(
+    table: &TimingTable,
+    instr: &TimedInstr,
+    collector: Option<Collector>,
+    sub_cores: usize,
+) -> u64 {
+    let Some(collector) = collector else { return 0 };
+    let banks = (collector.banks as usize / sub_cores).max(1);
+    let mut of_bank: BTreeMap<usize, u64> = BTreeMap::new();
+    for &reg in instr.operands.as_slice() {
+        *of_bank.entry(table.reg_number(reg) % banks).or_default() += 1;
+    }
+    of_bank.into_values().max().unwrap_or(0)
+}
+
+/// Returns the cycles from the issue of a lone instruction with this many operands in one bank to
+/// its start. If there are several steps per cycle, the first one may be lost to a write.
+fn front(collector: Collector, reads: u64) -> u64 {
+    let steps = u64::from(collector.steps);
+    if steps == 1 { reads + 3 } else { 2 + (reads + 2).saturating_sub(steps).div_ceil(steps - 1) }
+}
+
+/// Returns the cycles in which all units may be idle because the oldest instruction of a collector
+/// reads its operands.
+fn reading(collector: Collector, share: u64, reads: u64, sub_cores: usize) -> u64 {
+    let late = if sub_cores > 1 {
+        1 + (sub_cores as u64).div_ceil(collector.ports.max(1).into())
+    } else {
+        u64::from(share < 2)
+    };
+    (reads + late).saturating_sub(1) / u64::from(collector.steps.max(2) - 1)
+}
+
+/// Returns the longest time from the end of an access in the load/store unit to the moment at which
+/// its result can be written back.
+fn answer(program: &KernelCode, unit: LoadStore, memory: &MemorySystem) -> u64 {
+    let from_shared = |memory: MemoryOp| match memory {
+        MemoryOp::Load(area) | MemoryOp::Atomic(area) => matches!(area, Area::Shared | Area::Generic),
+        MemoryOp::Store(_) | MemoryOp::AsyncCopy | MemoryOp::Fence | MemoryOp::Unaddressed(_) => false,
+    };
+    let shared = program.instrs.iter().filter_map(|instr| instr.memory).any(from_shared);
+    let of_shared = if shared { u64::from(unit.shared_latency) } else { 0 };
+    let of_memory = match memory.lower {
+        LowerLevel::Perfect | LowerLevel::Partitions => 1,
+        LowerLevel::Fixed => memory.fixed.latency.max(1) + longest_jitter(memory.jitter),
+    };
+    // a result that can be written back in the cycle in which the stage becomes busy counts as one
+    // that comes later
+    of_shared.max(of_memory + 1) + 1
+}
+
+/// Returns the largest addition to a latency. The geometric distribution has none; machines with it
+/// have no bound.
+fn longest_jitter(jitter: Jitter) -> u64 {
+    match jitter {
+        Jitter::Off | Jitter::Geometric(_) => 0,
+        Jitter::Uniform(_, most) | Jitter::HeavyTail { most, .. } => most,
+    }
+}
+
+fn least_common_multiple(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
+}

@@ -1,0 +1,117 @@
+//! The fetches of a warp's instructions.
+//!
+//! Which instructions a warp's buffer holds depends on the warp's path alone, and not on time. So
+//! the number of its fetches is known, including those of instructions after a jump that the warp
+//! does not execute.
+
+use warpbound_core::machine::Machine;
+use warpbound_core::machine::pipeline::FrontEnd;
+use warpbound_core::path::Step;
+use warpbound_core::program::{Flow, TimingTable};
+
+/// The front end, and the buffer of the warp that is being followed.
+#[derive(Clone, Debug)]
+pub(super) struct Fetches {
+    settings: Option<FrontEnd>,
+    /// The service of one fetch or of one line that arrives from memory.
+    service: u64,
+    /// The address at which the code that can be fetched ends.
+    end: u32,
+    /// Whether every line of the code misses the instruction cache at most once.
+    fits: bool,
+    /// The number of lines of the code.
+    lines: u64,
+    /// The address of the first instruction in the buffer, and the number of instructions.
+    first: u32,
+    count: u32,
+}
+
+/// The cost of fetching an instruction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FetchCost {
+    /// The service of the front end.
+    pub service: u64,
+    /// The number of cycles that the warp waits although the front end serves no other warp.
+    pub latency: u64,
+}
+
+impl Fetches {
+    pub fn new(table: &TimingTable, machine: &Machine, scale: u64) -> Self {
+        let settings = machine.pipeline().and_then(|pipeline| pipeline.front_end);
+        let cache = settings.and_then(|settings| settings.icache);
+        let lines = cache.map_or(0, |cache| {
+            // the instruction after the last one may be fetched, too
+            let bytes = (table.instrs().len() as u64 + 1) * u64::from(cache.instruction);
+            bytes.div_ceil(u64::from(cache.line))
+        });
+        let fits = cache.is_none_or(|cache| lines.div_ceil(u64::from(cache.sets)) <= u64::from(cache.ways));
+        Self {
+            settings,
+            service: settings.map_or(0, |settings| scale / u64::from(settings.fetches.max(1))),
+            end: table.fetch_end(),
+            fits,
+            lines,
+            first: 0,
+            count: 0,
+        }
+    }
+
+    fn miss_latency(&self) -> u64 {
+        self.settings.and_then(|settings| settings.icache).map_or(0, |cache| cache.miss_latency)
+    }
+
+    /// Returns the latencies of the cold misses of an SM's cache, and the service of the arrivals
+    /// in whole cycles, if all code fits into it.
+    pub fn cold_misses(&self) -> u64 {
+        if self.fits { self.lines * (self.miss_latency() + 1) } else { 0 }
+    }
+
+    /// Begins a warp.
+    pub fn begin(&mut self) {
+        (self.first, self.count) = (0, 0);
+    }
+
+    /// Returns the cost of the fetches before this step can issue. `is_first` states whether no
+    /// instruction of the section has issued before it.
+    pub fn before(&mut self, step: Step, is_first: bool) -> FetchCost {
+        let mut cost = FetchCost::default();
+        let Some(settings) = self.settings else { return cost };
+        let pc = step.pc().get();
+        let (service, miss) = if self.fits {
+            (self.service, 0)
+        } else {
+            // the line arrives as well
+            (2 * self.service, self.miss_latency())
+        };
+        let mut waits = !is_first;
+        while self.count == 0 || self.first != pc {
+            if self.count > 0 {
+                // the wrong instructions are discarded in a cycle of their own
+                self.first = pc;
+                cost.latency += 1;
+                waits = true;
+            }
+            self.count = (1..=settings.buffer)
+                .take_while(|&n| n == 1 || self.first.saturating_add(n) <= self.end)
+                .count() as u32;
+            cost.service += service;
+            // the cycle of the fetch, unless the warp issued in it or discarded instructions in it,
+            // and the cycle of the decoding
+            cost.latency += 1 + u64::from(!waits) + miss;
+            waits = true;
+        }
+        cost
+    }
+
+    /// Removes an issued step from the buffer.
+    pub fn issued(&mut self, step: Step, table: &TimingTable) {
+        if self.settings.is_none() {
+            return;
+        }
+        self.first += 1;
+        self.count -= 1;
+        if table.instr(step.pc()).flow == Flow::Exit && !step.ends_warp() {
+            (self.first, self.count) = (step.pc().get() + 1, 0);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The longest chain of latencies of a warp in a section.
+//!
+//! A chain leads from an instruction to the next one of the warp, or to one that waits for its
+//! result. It counts the cycles in which the warp waits although nothing is served: the latencies,
+//! and the stages that an instruction passes. Cycles in which something issues or is served do not
+//! count here; they are part of the load.
+
+use super::costs::Cost;
+use crate::operands::{ready, stall, written};
+use warpbound_core::path::Step;
+use warpbound_core::program::TimingTable;
+
+/// The chains of a warp, in cycles since its section began.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    /// The longest chain up to the issue of the previous instruction.
+    issue: u64,
+    /// By how much the next issue comes after it at least: the rest of its stall count.
+    stall: u64,
+    /// The longest chain up to the cycle in which the value is available, by register.
+    available: Vec<u64>,
+    /// The longest chain up to the availability of any value.
+    all_available: u64,
+    /// The longest chain up to the event that the warp's next instruction waits for regardless of
+    /// registers: the end of an atomic operation, or that of everything before a fence.
+    held: u64,
+    longest: u64,
+    is_first: bool,
+}
+
+impl Span {
+    pub fn new(table: &TimingTable) -> Self {
+        Self {
+            issue: 0,
+            stall: 0,
+            available: vec![0; table.regs()],
+            all_available: 0,
+            held: 0,
+            longest: 0,
+            is_first: true,
+        }
+    }
+
+    /// Begins a section. What earlier sections have in flight is part of their chains.
+    pub fn begin(&mut self) {
+        (self.issue, self.all_available, self.held, self.longest) = (0, 0, 0, 0);
+        // the stall count of a barrier may end after the release
+        self.stall = if self.is_first { 0 } else { self.stall };
+        self.available.fill(0);
+        self.is_first = true;
+    }
+
+    /// Returns whether no instruction of the section has issued.
+    pub fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// Returns the longest chain of the section so far.
+    pub fn longest(&self) -> u64 {
+        self.longest
+    }
+
+    /// Adds the next instruction; `fetch` is the latency of its fetch.
+    pub fn issue(&mut self, table: &TimingTable, step: Step, cost: &Cost, fetch: u64) {
+        let next = self.issue + fetch.max(self.stall) + cost.room;
+        let issue = ready(table, step, next.max(self.held), |reg| self.available[reg.index()]);
+        let (read, done) = (issue + cost.read, issue + cost.latency);
+        written(table, step, (read, done), &mut self.available);
+        self.all_available = self.all_available.max(done);
+        self.longest = self.longest.max(done).max(issue + cost.acknowledged);
+        if cost.holds {
+            self.held = self.held.max(done);
+        }
+        if cost.fences {
+            self.held = self.all_available;
+        }
+        self.issue = issue;
+        self.stall = stall(table, step).get() - 1;
+        self.is_first = false;
+    }
+}

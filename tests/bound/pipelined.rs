@@ -1,0 +1,284 @@
+//! PLB compared with random launches on random machines with a pipeline.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use warpbound::base::ProgressMonitor;
+use warpbound::bound::{
+    Bound, Context, LaunchFigures, LaunchShares, Order, PipelineAnalyser, Plb, Residency, Schedules,
+};
+use warpbound::exec::Options;
+use warpbound::machine::pipeline::Launch as Costs;
+use warpbound::machine::{Machine, SchedulerKind};
+use warpbound::path::{BlockPaths, BlockSource, Listed};
+use warpbound::program::{KernelCode, TimingTable};
+use warpbound::sim::{CarriedState, PolicySetup, simulate, simulate_after};
+
+use crate::random_kernels::{self, Shape, random_launch};
+use crate::{random_accesses, reference, runs, settings, shipped};
+
+const POLICIES: [PolicySetup; 4] =
+    [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest, PolicySetup::Random(7)];
+
+/// Returns PLB of a launch, or the reason why it does not apply.
+fn plb(
+    program: &KernelCode,
+    table: &TimingTable,
+    machine: &Machine,
+    blocks: &[BlockPaths],
+    resident: u32,
+) -> Result<u64, String> {
+    let context = Context {
+        schedules: Schedules::Run { policy: SchedulerKind::Gto, passed_over: None },
+        resident_blocks: resident,
+        partial_barriers: blocks.iter().any(|block| block.partial_barriers),
+        beyond: program.beyond_the_paper_model_on(machine),
+        order: Order::Irrelevant,
+    };
+    Plb.applicable(&context).map_err(|why| why.to_string())?;
+    let mut analyser = PipelineAnalyser::new(program, table, machine);
+    let shares = LaunchShares::new(Residency {
+        places: resident,
+        sms: machine.sms(),
+        blocks: blocks.len() as u32,
+        warps: blocks[0].warps.len(),
+        sub_cores: table.sub_cores().count(),
+        costs: machine.pipeline().map_or_else(Costs::default, |pipeline| pipeline.launch),
+    });
+    let mut shares = shares.scaled(analyser.scale(), analyser.once());
+    for block in blocks {
+        shares.add(block.block, &analyser.share(block));
+    }
+    let figures = LaunchFigures { resident: &shares, pipelined: &shares };
+    Ok(Plb.of_launch(&figures).cycles().get())
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    runs: u64,
+    refused: u64,
+    not_applicable: u64,
+    exceeded: u64,
+    /// The runs that a bound of nine tenths would not hold for.
+    close: u64,
+    /// The sum of the makespans and of the bounds.
+    sums: [u64; 2],
+}
+
+impl Tally {
+    fn add(&mut self, makespan: u64, bound: u64, what: impl Fn() -> String) {
+        self.runs += 1;
+        if makespan > bound {
+            self.exceeded += 1;
+            println!("EXCEEDED {makespan} > {bound}: {}", what());
+        }
+        self.close += u64::from(makespan * 10 > bound * 9);
+        self.sums[0] += makespan;
+        self.sums[1] += bound;
+    }
+}
+
+fn number(name: &str, or: u64) -> u64 {
+    std::env::var(name).map_or(or, |text| text.parse().unwrap())
+}
+
+/// Draws the pipeline of a machine of a micro kernel.
+fn pipeline(draw: &mut impl FnMut(usize) -> usize, sub_cores: bool) -> String {
+    let mut parts = Vec::new();
+    let mut part = |text: String| parts.push(text);
+    if draw(3) > 0 {
+        let (steps, ports) = (1 + draw(3), 1 + draw(8));
+        let units = [4, 8, 12, 16][draw(4)];
+        let (units, banks) =
+            if sub_cores { (units, [4, 8][draw(2)]) } else { ([1, 2, 3, 8][draw(4)], [1, 2, 4, 8][draw(4)]) };
+        part(format!("collector: Collector(units: {units}, banks: {banks}, steps: {steps}, ports: {ports})"));
+        if draw(2) == 0 {
+            part(format!("result_buses: {}", 1 + draw(3)));
+        }
+        part("queue: 1".to_owned());
+    } else if draw(2) == 0 {
+        part(format!("queue: {}", draw(3)));
+    }
+    if draw(2) == 0 {
+        let icache = match draw(3) {
+            0 => format!(
+                ", icache: InstructionCache(line: 16, sets: {}, ways: {}, miss_latency: {}, instruction: 8)",
+                1 + draw(3),
+                1 + draw(40),
+                draw(60)
+            ),
+            _ => String::new(),
+        };
+        part(format!(
+            "front_end: FrontEnd(buffer: {}, fetches: {}, ends_warps: {}{icache})",
+            1 + draw(3),
+            1 + draw(4),
+            draw(2) == 0
+        ));
+    }
+    if draw(2) == 0 {
+        part(format!("write_back: {}", draw(5)));
+    }
+    if draw(2) == 0 {
+        part(format!(
+            "issue: Issue(per_warp: {}, distinct_units: {}, rotate: {})",
+            1 + draw(2),
+            draw(2) == 0,
+            draw(2) == 0
+        ));
+    }
+    if draw(3) == 0 {
+        part(format!(
+            "launch: Launch(first: {}, start: {}, end: {}, blocks_per_cycle: {})",
+            draw(4),
+            draw(6),
+            draw(4),
+            draw(3)
+        ));
+    }
+    format!("Pipeline({})", parts.join(", "))
+}
+
+/// Random micro kernels, with units, registers and barriers, but without memory.
+#[test]
+fn random_micro_kernels() {
+    let (rounds, seed) = (number("ROUNDS", 3000), number("SEED", 1));
+    let only = std::env::var("ONLY").ok().map(|text| text.parse::<u64>().unwrap());
+    let mut tally = Tally::default();
+    for round in 0..rounds {
+        let case = only.unwrap_or(seed * 1_000_000_000 + round);
+        let mut rng = ChaCha8Rng::seed_from_u64(case);
+        let mut draw = move |below: usize| ((u64::from(rng.next_u32()) * below as u64) >> 32) as usize;
+        let sub_cores = draw(3) == 0;
+        let shape = Shape {
+            max_warps: [2, 4, 8, 12][draw(4)],
+            max_instructions: [4, 8, 20][draw(3)],
+            waw: draw(2) == 0,
+            exit_issues: draw(2) == 0,
+            sub_cores: if sub_cores { 4 } else { 1 },
+            codes: draw(6) == 0,
+            memory: draw(2) == 0,
+            ..Shape::PAPER
+        };
+        let blocks = 1 + draw(6);
+        let launch = random_launch(case, &shape, blocks);
+        let text = random_kernels::machine_text(case, &shape);
+        let places = 1 + draw(3);
+        let sms = [1, 1, 2, 3][draw(4)];
+        let end = text.rfind(')').unwrap();
+        let pipeline = pipeline(&mut draw, sub_cores);
+        let ron = format!("{}, pipeline: {pipeline}, sms: {sms})", &text[..end]);
+        let what = || format!("ONLY={case}, {places} places, {ron}");
+        let source = warpbound::diag::SourceText::new("m.ron", &ron);
+        let machine = warpbound::machine::MachineSpec::parse(&source)
+            .ok()
+            .and_then(|spec| Machine::new(&spec, &source).ok());
+        let Some(machine) = machine else {
+            if only.is_some() {
+                println!("{ron}");
+            }
+            tally.refused += 1;
+            continue;
+        };
+        let Ok(table) = TimingTable::new(&launch.program, &machine) else {
+            tally.refused += 1;
+            continue;
+        };
+        let resident =
+            (places as u32).min(blocks as u32).min(64 / launch.blocks[0].warps.len().max(1) as u32);
+        match plb(&launch.program, &table, &machine, &launch.blocks, resident) {
+            Err(_) => tally.not_applicable += 1,
+            Ok(bound) => {
+                let policy = &POLICIES[draw(4)];
+                let mut source = Listed::new(&launch.blocks);
+                let ran = simulate(&mut source, &table, &machine, policy, resident, &mut (), |_, _| ());
+                let makespan = ran.unwrap_or_else(|error| panic!("{}: {error}", what())).makespan.get();
+                tally.add(makespan, bound, || format!("{policy}, {}", what()));
+            }
+        }
+        if only.is_some() {
+            break;
+        }
+    }
+    println!("{tally:?}");
+    assert_eq!(tally.exceeded, 0);
+    assert!(tally.runs > rounds / 8, "{tally:?}");
+}
+
+/// Kernels in PTX on machines with a load/store unit and memory of perfect or fixed latency.
+#[test]
+fn random_ptx() {
+    let (rounds, seed) = (number("ROUNDS", 200), number("SEED", 1));
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut draw = move |below: usize| ((u64::from(rng.next_u32()) * below as u64) >> 32) as usize;
+    let shipped =
+        ["conv2d", "fft_radix2", "scan_padded", "kmeans_assign", "btree_group"].map(shipped::launch);
+    let mut references = reference::launches();
+    references.retain(|launch| launch.warp_instructions < 12_000);
+    let mut tally = Tally::default();
+    while tally.runs < rounds {
+        let (base, mut settings) = settings::pipeline(&mut draw);
+        if base != "accelsim-ecrts" {
+            settings.extend(["memory.l1=none", "memory.lower=Perfect"]);
+        }
+        let fixed: &[&str] = match draw(3) {
+            0 => &["memory.lower=Fixed", "memory.fixed.latency=40", "memory.fixed.per_cycle=4"],
+            1 => &[
+                "memory.lower=Fixed",
+                "memory.fixed.latency=9",
+                "memory.fixed.per_cycle=4",
+                "memory.jitter=Uniform(0, 9)",
+            ],
+            _ => &["memory.lower=Perfect"],
+        };
+        settings.extend(fixed);
+        let workload = if draw(2) == 0 {
+            let (program, launch) = random_accesses::kernel(&mut draw);
+            runs::workload("random accesses", program, launch)
+        } else if draw(4) == 0 {
+            let shipped = &shipped[draw(shipped.len())];
+            runs::workload(&shipped.name, shipped.program.clone(), shipped.launch.clone())
+        } else {
+            let launch = &references[draw(references.len())];
+            runs::workload(&launch.name, launch.program(), launch.launch.clone())
+        };
+        let what = format!("{} on {base} with {settings:?}", workload.name);
+        let machine = shipped::try_machine_with(base, &settings).ok();
+        let Some(machine) = machine.filter(|machine| machine.limits().occupancy(&workload.needs()).is_ok())
+        else {
+            tally.refused += 1;
+            continue;
+        };
+        let table = TimingTable::new(workload.program(), &machine).unwrap_or_else(|error| panic!("{error}"));
+        let monitor = ProgressMonitor::new();
+        let source = || workload.source(Options::of(&machine, 1 << 26), &monitor).unwrap();
+        let resident = machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks());
+        let (mut executed, mut blocks, mut room) = (source(), Vec::new(), BlockPaths::default());
+        while executed.next_block(&mut room).unwrap_or_else(|error| panic!("{error}")) {
+            blocks.push(room.clone());
+        }
+        let bound = match plb(workload.program(), &table, &machine, &blocks, resident) {
+            Ok(bound) => bound,
+            Err(_) => {
+                tally.not_applicable += 1;
+                continue;
+            }
+        };
+        let policy = &POLICIES[draw(4)];
+        let mut left = CarriedState::default();
+        let ran = simulate_after(
+            &mut left,
+            1,
+            &mut source(),
+            &table,
+            &machine,
+            policy,
+            resident,
+            &mut (),
+            |_, _| (),
+        );
+        let makespan = ran.unwrap_or_else(|error| panic!("{what}: {error:?}")).makespan.get();
+        tally.add(makespan, bound, || format!("{what} under {policy}, {resident} resident"));
+    }
+    println!("{tally:?}");
+    assert_eq!(tally.exceeded, 0);
+}

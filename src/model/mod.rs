@@ -10,7 +10,8 @@
 //! describe the SM in this way. Sections 8 to 10 describe memory, divergence and idle cycles,
 //! sections 11 to 13 the analysis and the bounds, and section 14 the conditions under which results
 //! are not meaningful. Sections 15 and 16 describe the other two models of warpbound, section 17
-//! the effect of machine code, and section 18 the memory system. [`glossary`] defines the terms,
+//! the effect of machine code, section 18 the memory system, and section 19 the stages of the
+//! pipeline. [`glossary`] defines the terms,
 //! and [`bibliography`] lists the papers.
 //!
 //! All times are integers, in cycles. Intervals are half-open: `[a, b)` covers the cycles `a` to
@@ -22,6 +23,7 @@
 #![doc = include_str!("bounds.md")]
 #![doc = include_str!("beyond.md")]
 #![doc = include_str!("memory_system.md")]
+#![doc = include_str!("stages.md")]
 
 #[doc = include_str!("bibliography.md")]
 pub mod bibliography {}

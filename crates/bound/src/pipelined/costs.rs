@@ -14,13 +14,13 @@ use warpbound_core::machine::memory::{Jitter, LowerLevel};
 use warpbound_core::machine::pipeline::{Collector, LoadStore};
 use warpbound_core::machine::{Machine, MemorySystem, OpTiming};
 use warpbound_core::path::{LineUse, Step};
-use warpbound_core::program::{Access, Area, KernelCode, MemoryOp, TimedInstr, TimingTable};
+use warpbound_core::program::{Access, Area, KernelCode, MemoryOp, RegList, TimedInstr, TimingTable};
+
+/// The unit in which rates are compared, so that they are whole numbers.
+const FINE: u64 = 1 << 20;
 
 /// The number of answers that wait in the load/store unit if memory is perfect.
 const INBOX: u64 = 32;
-
-/// The number of results of an instruction whose banks are written one by one.
-const WRITES: u64 = 8;
 
 /// The cost of one execution of an instruction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +50,7 @@ struct OfInstr {
     /// The cycles in which the collector may do nothing but read its operands, while units are
     /// idle.
     reading: u64,
-    /// The number of its results.
+    /// The largest number of its results that are in one bank.
     results: u64,
     /// Whether the memory that it accesses is the load/store unit's business.
     access: Option<Access>,
@@ -78,12 +78,10 @@ pub(super) struct Costs {
     writes_block: bool,
     transaction_bytes: u64,
     atomics_block: bool,
-    /// The durations of the operations that leave each unit, in ascending order; and those of all
-    /// units.
-    of_unit: BTreeMap<UnitId, Vec<u64>>,
-    of_all: Vec<u64>,
-    /// The number of result buses, if results can wait for them.
-    buses: Option<u64>,
+    /// What operations cost those that cannot start because a result leaves the same unit at the
+    /// same time, by unit; and the same for result buses, if results can wait for them.
+    leaving: BTreeMap<UnitId, Leaving>,
+    on_buses: Option<Leaving>,
     ends_warps: bool,
     left: u64,
 }
@@ -96,25 +94,31 @@ impl Costs {
         let sub_cores = table.sub_cores();
         let on_units =
             || table.instrs().iter().filter(|instr| instr.access.is_none() || load_store.is_none());
-        let mut of_unit: BTreeMap<UnitId, BTreeSet<u64>> = BTreeMap::new();
+        let mut of_unit: BTreeMap<UnitId, Vec<OpTiming>> = BTreeMap::new();
         for op in on_units().flat_map(all_timings) {
-            of_unit.entry(op.unit).or_default().insert((op.init + op.lat).get());
+            of_unit.entry(op.unit).or_default().push(op);
         }
-        let of_all: BTreeSet<u64> = of_unit.values().flatten().copied().collect();
         let instances = |unit: &UnitId| if sub_cores.is_shared(*unit) { 1 } else { sub_cores.count() as u64 };
         let results: u64 = of_unit.keys().map(instances).sum();
         let buses = pipeline.and_then(|pipeline| pipeline.result_buses).map(u64::from);
         let buses = buses.filter(|&buses| results > buses && collector.is_some());
+        let in_units: Vec<(u64, &[OpTiming])> =
+            of_unit.iter().map(|(unit, ops)| (instances(unit), ops.as_slice())).collect();
+        let leaving = of_unit.iter().filter(|_| collector.is_some());
+        let leaving: BTreeMap<UnitId, Leaving> =
+            leaving.map(|(&unit, ops)| (unit, Leaving::new(&[(1, ops)], 1))).collect();
+        let on_buses = buses.map(|buses| Leaving::new(&in_units, buses));
         let fetches =
             pipeline.and_then(|pipeline| pipeline.front_end).map_or(1, |front| front.fetches.into());
-        let reads = |instr: &TimedInstr| most_in_one_bank(table, instr, collector, sub_cores.count());
+        let reads =
+            |instr: &TimedInstr| most_in_one_bank(table, &instr.operands, collector, sub_cores.count());
         let most_reads = table.instrs().iter().map(reads).max().unwrap_or(0);
         let front = collector.map_or(0, |collector| front(collector, most_reads));
         let share = collector.map_or(0, |collector| u64::from(collector.units) / sub_cores.count() as u64);
         let instrs = table.instrs().iter().map(|instr| OfInstr {
             reading: collector
                 .map_or(0, |collector| reading(collector, share, reads(instr), sub_cores.count())),
-            results: (instr.results.as_slice().len() as u64).min(WRITES),
+            results: most_in_one_bank(table, &instr.results, collector, sub_cores.count()),
             access: instr.access.filter(|_| load_store.is_some()),
         });
         let queue = pipeline.and_then(|pipeline| pipeline.queue).filter(|_| collector.is_none());
@@ -140,9 +144,8 @@ impl Costs {
             writes_block: collector.is_some_and(|collector| collector.steps == 1),
             transaction_bytes: load_store.map_or(0, |unit| unit.transaction.into()),
             atomics_block: load_store.is_some_and(|unit| unit.atomics_block),
-            of_unit: of_unit.into_iter().map(|(unit, totals)| (unit, totals.into_iter().collect())).collect(),
-            of_all: of_all.into_iter().collect(),
-            buses,
+            leaving,
+            on_buses,
             ends_warps: pipeline
                 .and_then(|pipeline| pipeline.front_end)
                 .is_some_and(|front_end| front_end.ends_warps),
@@ -188,14 +191,9 @@ impl Costs {
     fn of_unit(&self, table: &TimingTable, step: Step) -> Cost {
         let op = timing(table, step);
         let total = (table.op(step).init + table.op(step).lat).get();
-        let shorter = |totals: &[u64]| totals.partition_point(|&other| other < total) as u64;
-        let mut service = op.init.get() * self.scale;
-        if self.has_collector {
-            service += self.of_unit.get(&op.unit).map_or(0, |totals| shorter(totals)) * self.scale;
-        }
-        if let Some(buses) = self.buses {
-            service += shorter(&self.of_all) * (self.scale / buses);
-        }
+        let of_unit = self.leaving.get(&op.unit).map_or(0, |leaving| leaving.cost(total, self.scale));
+        let on_buses = self.on_buses.as_ref().map_or(0, |leaving| leaving.cost(total, self.scale));
+        let service = op.init.get() * self.scale + of_unit + on_buses;
         Cost {
             service,
             shared: self.has_collector || table.sub_cores().is_shared(op.unit),
@@ -244,6 +242,65 @@ impl Costs {
     }
 }
 
+/// The cycles in which all units may be idle because an operation that is about to start would leave
+/// its unit together with longer ones that started before.
+///
+/// For each duration, either the operations of that duration pay for the cycles in which they wait,
+/// or the longer ones pay for each cycle in which they make others wait. Both are sound; the choice
+/// compares how many instructions of the program are of either kind.
+#[derive(Clone, Debug)]
+struct Leaving {
+    /// For each duration in ascending order: the most cycles that one operation waits, if it pays.
+    durations: Vec<(u64, Option<u64>)>,
+    /// How many longer operations leave together when an operation waits.
+    together: u64,
+}
+
+impl Leaving {
+    /// Takes the operations by unit, each with the number of instances of the unit.
+    fn new(units: &[(u64, &[OpTiming])], together: u64) -> Self {
+        let total = |op: &OpTiming| (op.init + op.lat).get();
+        let all = || units.iter().flat_map(|(_, ops)| ops.iter());
+        let distinct: BTreeSet<u64> = all().map(total).collect();
+        let durations = distinct.iter().map(|&duration| {
+            let longer = |op: &&OpTiming| total(op) > duration;
+            // for each unit with longer operations: its instances, the time for which a result that
+            // makes an operation wait may be in flight, and the distance of two starts
+            let blocking: Vec<(u64, u64, u64)> = units
+                .iter()
+                .filter_map(|(instances, ops)| {
+                    let longest = ops.iter().filter(longer).map(total).max()?;
+                    let apart = ops.iter().filter(longer).map(|op| op.init.get()).min()?;
+                    Some((*instances, longest - duration, apart))
+                })
+                .collect();
+            let in_flight: u64 =
+                blocking.iter().map(|(count, time, apart)| count * time.div_ceil(*apart)).sum();
+            // units in which an operation may start every other cycle or less often may start one
+            // more while the operation waits
+            let more: u64 = blocking.iter().filter(|(.., apart)| *apart > 1).map(|(count, ..)| count).sum();
+            // starts come no faster than results leave, so that the wait ends
+            let rate = |(count, _, apart): &(u64, u64, u64)| (count * FINE).div_ceil(*apart);
+            let ends = blocking.iter().map(rate).sum::<u64>() <= together * FINE;
+            let waits = (in_flight + more) / together;
+            let same = all().filter(|op| total(op) == duration).count() as u64;
+            let longer = all().filter(longer).count() as u64;
+            let pays = ends && same * waits * together <= longer;
+            (duration, pays.then_some(waits))
+        });
+        Self { durations: durations.collect(), together }
+    }
+
+    /// Returns what an operation of this duration pays, in the scaled unit.
+    fn cost(&self, total: u64, scale: u64) -> u64 {
+        let longer_pay =
+            self.durations.iter().filter(|(duration, waits)| *duration < total && waits.is_none());
+        let same = self.durations.iter().find(|(duration, _)| *duration == total);
+        longer_pay.count() as u64 * (scale / self.together)
+            + same.and_then(|(_, waits)| *waits).unwrap_or(0) * scale
+    }
+}
+
 /// Returns the number of transactions to the banks of shared memory beyond the first.
 fn extra(step: Step) -> u64 {
     step.memory().extra_transactions.into()
@@ -260,17 +317,17 @@ fn longest_init(table: &TimingTable, unit: UnitId) -> u64 {
     ops.map(|op| op.init.get()).max().unwrap_or(0)
 }
 
-/// Returns the largest number of an instruction's operands that are in one bank, for any warp.
+/// Returns the largest number of these registers that are in one bank, for any warp.
 fn most_in_one_bank(
     table: &TimingTable,
-    instr: &TimedInstr,
+    regs: &RegList,
     collector: Option<Collector>,
     sub_cores: usize,
 ) -> u64 {
     let Some(collector) = collector else { return 0 };
     let banks = (collector.banks as usize / sub_cores).max(1);
     let mut of_bank: BTreeMap<usize, u64> = BTreeMap::new();
-    for &reg in instr.operands.as_slice() {
+    for &reg in regs.as_slice() {
         *of_bank.entry(table.reg_number(reg) % banks).or_default() += 1;
     }
     of_bank.into_values().max().unwrap_or(0)

@@ -8,7 +8,7 @@ use super::verdict::{BoundRow, WarpRow};
 use super::workload::Workload;
 use warpbound_bound::{
     Analyser, Applicable, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchFigures, LaunchShares,
-    Order, PipelineAnalyser, Plb, Residency, Schedules, Scope, WarpTotals,
+    NotApplicable, Order, PipelineAnalyser, Plb, Residency, Schedules, Scope, WarpTotals,
 };
 use warpbound_core::base::{Cycles, WarpId};
 use warpbound_core::machine::pipeline::Launch;
@@ -235,7 +235,12 @@ impl<'a> Judge<'a> {
         let reports = self.plan.options.bounds.iter().zip(&analysed.reports);
         let rows = total.bounds.iter_mut().zip(&mut self.applicable);
         for ((bound, report), (row, applies)) in reports.zip(rows) {
-            match bound.applicable(&context) {
+            let applicable = if row.left_out {
+                Err(NotApplicable::new("other bounds are meant for such runs"))
+            } else {
+                bound.applicable(&context)
+            };
+            match applicable {
                 // the launch is judged at its end
                 Ok(of_launch) if !row.of_blocks => {
                     *applies = Some(of_launch);

@@ -167,6 +167,7 @@ impl TimingTable {
     }
 
     /// Returns the unit, initiation interval and latency of one execution.
+    #[inline]
     pub fn op(&self, step: Step) -> OpTiming {
         let instr = self.instr(step.pc());
         if let Some(banks) = &instr.banks {
@@ -180,6 +181,7 @@ impl TimingTable {
 
     /// Returns the number of transactions of an access to shared memory, and the number without
     /// bank conflicts; `None` for other instructions, and for machines without bank conflicts.
+    #[inline]
     pub fn bank_transactions(&self, step: Step) -> Option<(u32, u32)> {
         let banks = self.instr(step.pc()).banks?;
         let used = step.memory();
@@ -198,6 +200,7 @@ impl TimingTable {
     /// Returns the pseudo-register that an asynchronous copy writes or a wait reads; `None` for
     /// other instructions, and if control codes apply. [`TimedInstr::srcs`] and
     /// [`TimedInstr::dsts`] do not include it.
+    #[inline]
     pub fn async_reg(&self, step: Step) -> Option<RegId> {
         match self.instr(step.pc()).flow {
             Flow::AsyncCopy | Flow::AsyncWait if self.barriers.is_none() => {
@@ -209,6 +212,7 @@ impl TimingTable {
 
     /// Returns whether this execution loads from global memory, so that a warp that waits for its
     /// result counts as waiting for a global load (two-level scheduling).
+    #[inline]
     pub fn loads_global(&self, step: Step) -> bool {
         let instr = self.instr(step.pc());
         instr.loads_global

@@ -171,6 +171,7 @@ impl Blocks {
     }
 
     /// Returns the block and the warp that occupy a warp slot.
+    #[inline]
     pub fn warp(&self, slot: usize) -> (BlockId, WarpId) {
         let (cta_slot, warp) = self.position(slot);
         (self.residents[cta_slot].block, warp)

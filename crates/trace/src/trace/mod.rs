@@ -257,9 +257,11 @@ impl<'o> Listening<'o> {
 }
 
 impl Observer for Listening<'_> {
+    #[inline]
     fn needs(&self) -> Needs {
         Needs::EVENTS
     }
+    #[inline]
     fn on(&mut self, event: &Event) {
         self.0.on(event);
     }

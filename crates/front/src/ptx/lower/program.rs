@@ -72,7 +72,8 @@ pub(in crate::ptx) fn build(module: &Module, entry: u32, isa: &IsaTable) -> Buil
             builder.function(index, scopes);
         }
     }
-    builder.program.unset_reads = unset_reads(&builder.program);
+    let functions = builder.functions.iter().map(|function| &function.cfg);
+    builder.program.unset_reads = unset_reads(&builder.program, functions);
     let note = builder.program.order_note();
     builder.program.notes.extend(note.map(str::to_owned));
     builder.program.classes = builder.classes;

@@ -315,10 +315,17 @@ impl<'a> Sm<'a> {
             at = at.max(avail[ring.index()]);
         }
         if self.tracks_global {
-            let ring = self.ops.table.async_reg(next).filter(|_| op.waits_ring).map(RegId::index);
-            let regs = op.waits().iter().map(|&reg| reg as usize).chain(ring);
-            let until = regs.map(|reg| self.from_global[base + reg]).max();
-            self.view.global_until[slot] = Cycle::new(until.unwrap_or(0));
+            let from_global = &self.from_global[base..base + self.regs];
+            let mut until = 0;
+            for &reg in op.waits() {
+                until = until.max(from_global[reg as usize]);
+            }
+            if op.waits_ring
+                && let Some(ring) = self.ops.table.async_reg(next)
+            {
+                until = until.max(from_global[ring.index()]);
+            }
+            self.view.global_until[slot] = Cycle::new(until);
         }
         self.slots[slot].ready_at = at;
         if at == earliest {

@@ -194,3 +194,39 @@ fn blocks_that_are_resident_together_are_bounded_as_rbb_does() {
     println!("{launches} launches, equal on {equal}");
     assert!(launches > 100 && equal > 60, "{equal} of {launches}");
 }
+
+/// The suite's launches on the machines for the Jetson TX2, which have dual issue, units without
+/// queues, two SMs and, in one case, launch costs. The bound is at least RBB of a run.
+#[test]
+fn launches_on_the_jetson_are_bounded_as_rbb_does() {
+    let machines = ["jetson-tx2", "jetson-tx2-microgpusim", "jetson-tx2-pastis"].map(machine);
+    let (mut launches, mut without) = (0, Vec::new());
+    for file in launch_files() {
+        let shipped = load_by(&file, 0, "ptx");
+        if !shipped.spec.suite {
+            continue;
+        }
+        let workload = workload(&shipped);
+        let bounds =
+            if BOUNDED.contains(&shipped.name.as_str()) { observed_bounds(&shipped) } else { HashMap::new() };
+        for machine in &machines {
+            let found = all_paths(&workload, machine, &[], &bounds, STEPS, &ProgressMonitor::default());
+            let found = found.unwrap_or_else(|error| panic!("{}: {error}", shipped.name));
+            let AllPathsOutcome::Bound(found) = found else { panic!("{}: {found:?}", shipped.name) };
+            assert_eq!(found.kind, StaticKind::Rbb);
+            for run in runs::judged(&workload, machine, None) {
+                let rbb = run.judged().find(|row| row.name == "rbb").expect("two SMs share the blocks");
+                let Ok(rbb) = &rbb.value else {
+                    without.push(shipped.name.clone());
+                    continue;
+                };
+                let rbb = rbb.cycles();
+                assert!(run.makespan <= rbb && rbb <= value(&found), "{}: {rbb} {found:?}", shipped.name);
+                launches += 1;
+            }
+        }
+    }
+    without.dedup();
+    println!("{launches} runs, without a bound: {without:?}");
+    assert!(launches > 500, "{launches}");
+}

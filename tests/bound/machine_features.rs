@@ -1,6 +1,5 @@
 //! The features that each switch of a machine adds to the paper model, and the bounds that still
-//! apply. The expected values were taken from an earlier version, which identified features by the
-//! text of messages.
+//! apply.
 
 use crate::premises;
 use crate::shipped;
@@ -33,18 +32,24 @@ const FEATURES: [Feature; 17] = [
 /// two are resident.
 const PAPER: [&[&str]; 2] = [&["gub", "iwb", "swb", "lwb", "srr", "gsrr"], &["rbb"]];
 const NONE: [&[&str]; 2] = [&[], &[]];
+/// The bounds that follow neither the order of a warp's issues nor the time of a block.
+const WITHOUT_RUNS: [&[&str]; 2] = [&["iwb"], &["rbb"]];
+/// The bound of launches, which are judged as a whole even if one block at a time is resident.
+const LAUNCH: [&[&str]; 2] = [&["rbb"], &["rbb"]];
 
 /// Returns settings that switch a feature on, and the bounds that still apply, as in [`PAPER`]. A
 /// new feature has to be added to [`FEATURES`] too.
 fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
     match feature {
-        Feature::RotatingSubCores => ("sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true))", NONE),
-        Feature::DualIssue => ("pipeline: Pipeline(issue: Issue(per_warp: 2))", NONE),
+        Feature::RotatingSubCores => {
+            ("sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true))", WITHOUT_RUNS)
+        }
+        Feature::DualIssue => ("pipeline: Pipeline(issue: Issue(per_warp: 2))", WITHOUT_RUNS),
         Feature::FrontEnd => ("pipeline: Pipeline(front_end: FrontEnd())", NONE),
-        Feature::BoundedQueues => ("pipeline: Pipeline(queue: 3)", [&["iwb"], &[]]),
+        Feature::BoundedQueues => ("pipeline: Pipeline(queue: 3)", WITHOUT_RUNS),
         Feature::Collector => ("pipeline: Pipeline(collector: Collector())", NONE),
         Feature::ResultBuses => ("pipeline: Pipeline(collector: Collector(), result_buses: 1)", NONE),
-        Feature::WriteBack => ("pipeline: Pipeline(write_back: 1)", NONE),
+        Feature::WriteBack => ("pipeline: Pipeline(write_back: 1)", [&["iwb", "swb", "lwb"], &["rbb"]]),
         Feature::LoadStore => ("pipeline: Pipeline(load_store: LoadStore())", NONE),
         Feature::Caches => {
             ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(constant: Cache())", NONE)
@@ -60,12 +65,12 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
             "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Fixed, jitter: Geometric(3))",
             NONE,
         ),
-        Feature::LaunchCosts => ("pipeline: Pipeline(launch: Launch(end: 1))", NONE),
+        Feature::LaunchCosts => ("pipeline: Pipeline(launch: Launch(end: 1))", LAUNCH),
         Feature::RandomPlacement => {
             ("sms: 2, pipeline: Pipeline(launch: Launch(placement: Random(1)))", NONE)
         }
-        Feature::UnscoredResults => ("pipeline: Pipeline(unscored: [\"f\"])", NONE),
-        Feature::SeveralSms => ("sms: 2, pipeline: Pipeline()", [&["rbb"], &["rbb"]]),
+        Feature::UnscoredResults => ("pipeline: Pipeline(unscored: [\"f\"])", WITHOUT_RUNS),
+        Feature::SeveralSms => ("sms: 2, pipeline: Pipeline()", LAUNCH),
         Feature::ControlCodes => ("dependences: ControlCodes", [&["gub", "iwb", "swb"], &["rbb"]]),
     }
 }
@@ -137,18 +142,20 @@ fn settings_without_an_effect_are_no_feature() {
 
 #[test]
 fn parts_of_a_feature_are_that_feature() {
-    for (settings, feature) in [
-        ("pipeline: Pipeline(launch: Launch(start: 1))", Feature::LaunchCosts),
-        ("pipeline: Pipeline(launch: Launch(blocks_per_cycle: 1))", Feature::LaunchCosts),
+    for (settings, feature, bounds) in [
+        ("pipeline: Pipeline(launch: Launch(first: 1))", Feature::LaunchCosts, LAUNCH),
+        ("pipeline: Pipeline(launch: Launch(start: 1))", Feature::LaunchCosts, LAUNCH),
+        ("pipeline: Pipeline(launch: Launch(blocks_per_cycle: 1))", Feature::LaunchCosts, LAUNCH),
         (
             "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(l1: L1(), constant: Cache(), \
              lower: Fixed, jitter: Uniform(1, 2), start: Warm, seed: 3)",
             Feature::LoadStore,
+            NONE,
         ),
     ] {
         let machine = machine(settings);
         assert_eq!(features(&machine), [feature].into_iter().collect(), "{settings}");
-        assert_eq!(applicable(&machine), NONE, "{settings}");
+        assert_eq!(applicable(&machine), bounds, "{settings}");
     }
 }
 
@@ -166,9 +173,8 @@ fn features_that_are_not_accounted_for_are_named() {
     let (queue, sms) =
         ("issue waits for room in a unit's queue (pipeline.queue)", "several SMs share the blocks (sms)");
     assert_eq!(reason(&two, "iwb"), sms);
-    assert_eq!(reason(&two, "rbb"), queue);
     assert_eq!(reason(&two, "gub"), format!("{queue}; {sms}"));
-    assert_eq!(applicable(&two), NONE);
+    assert_eq!(applicable(&two), LAUNCH);
 
     let all = machine(
         "sms: 2, sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true, per_warp: 2), front_end: FrontEnd(), \
@@ -191,6 +197,15 @@ fn features_that_are_not_accounted_for_are_named() {
          some results are not waited for (pipeline.unscored); \
          several SMs share the blocks (sms)"
     );
+    assert_eq!(
+        reason(&all, "rbb"),
+        "instructions must be fetched (pipeline.front_end); \
+         operands must be collected (pipeline.collector); \
+         results wait for a bus (pipeline.result_buses); \
+         memory accesses go through one load/store unit (pipeline.load_store); \
+         blocks are placed at random (pipeline.launch.placement)"
+    );
+    assert_eq!(applicable(&all), NONE);
     assert!(
         reason(&all, "lwb").ends_with("control codes hold instructions back, not registers (dependences)")
     );

@@ -29,6 +29,7 @@ mod settings;
 #[path = "../support/shipped.rs"]
 mod shipped;
 
+mod beyond;
 mod check_random;
 mod control_codes;
 mod evidence;

@@ -6,7 +6,7 @@ use crate::random_kernels;
 
 use random_kernels::{KernelBuilder, RandomKernel, Shape, machine, random_kernel};
 use warpbound::base::Cycles;
-use warpbound::bound::{Analyser, Bound, Context, Gub, Iwb, Lwb, Swb};
+use warpbound::bound::{Analyser, Bound, Context, Gub, Iwb, Lwb, Rbb, Swb};
 use warpbound::machine::SchedulerKind;
 use warpbound::path::{BlockPaths, Listed};
 use warpbound::program::TimingTable;
@@ -97,7 +97,7 @@ fn isolated_times_are_too_small_for_full_queues() {
 }
 
 #[test]
-fn only_iwb_accounts_for_queues() {
+fn iwb_and_rbb_account_for_queues() {
     let beyond = machine(FULL).beyond_the_paper_model();
     let context = Context { beyond, ..premises::paper(&SchedulerKind::Gto, 1, false) };
     assert!(Iwb.applicable(&context).is_ok());
@@ -105,8 +105,9 @@ fn only_iwb_accounts_for_queues() {
         let reason = bound.applicable(&context).expect_err(bound.name()).to_string();
         assert!(reason.contains("pipeline.queue"), "{reason}");
     }
-    let more = FULL.replace("queue: 1", "queue: 1, write_back: 2");
+    assert!(Rbb.applicable(&Context { resident_blocks: 2, ..context.clone() }).is_ok());
+    let more = FULL.replace("queue: 1", "queue: 1, front_end: FrontEnd()");
     let beyond = machine(&more).beyond_the_paper_model();
-    let reason = Iwb.applicable(&Context { beyond, ..context }).expect_err("write-back").to_string();
-    assert!(reason.contains("write_back") && !reason.contains("queue"), "{reason}");
+    let reason = Iwb.applicable(&Context { beyond, ..context }).expect_err("fetch").to_string();
+    assert!(reason.contains("front_end") && !reason.contains("queue"), "{reason}");
 }

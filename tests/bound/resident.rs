@@ -389,12 +389,15 @@ fn premises_are_named() {
     let several = beyond(&[Feature::SeveralSms]);
     let several = Context { beyond: several, ..premises::paper(&SchedulerKind::Lrr, 1, false) };
     assert!(Rbb.applicable(&several).is_ok());
+    // what launching costs belongs to no block
+    let launching = Context { beyond: beyond(&[Feature::LaunchCosts]), ..several };
+    assert!(Rbb.applicable(&launching).is_ok());
     for (context, named) in [
         (Context { resident_blocks: 1, ..fine.clone() }, "each is judged by itself"),
         (Context { partial_barriers: true, ..fine.clone() }, "does not involve all warps"),
         (
-            Context { beyond: beyond(&[Feature::SeveralSms, Feature::WriteBack]), ..fine.clone() },
-            "results are written back later",
+            Context { beyond: beyond(&[Feature::SeveralSms, Feature::FrontEnd]), ..fine.clone() },
+            "instructions must be fetched",
         ),
         (premises::paper(&SchedulerKind::TwoLevel, 4, false), "is not work conserving"),
     ] {

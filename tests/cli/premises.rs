@@ -34,12 +34,12 @@ impl Random {
 const FEATURES: [(&str, &[&str]); 9] = [
     ("", &["*"]),
     ("pipeline: Pipeline(),", &["*"]),
-    ("pipeline: Pipeline(queue: 3),", &["iwb"]),
-    ("pipeline: Pipeline(issue: Issue(per_warp: 2)),", &[]),
+    ("pipeline: Pipeline(queue: 3),", &["iwb", "rbb"]),
+    ("pipeline: Pipeline(issue: Issue(per_warp: 2)),", &["iwb", "rbb"]),
     ("pipeline: Pipeline(front_end: FrontEnd()),", &[]),
     ("pipeline: Pipeline(collector: Collector()),", &[]),
-    ("pipeline: Pipeline(write_back: 1),", &[]),
-    ("pipeline: Pipeline(launch: Launch(end: 1)),", &[]),
+    ("pipeline: Pipeline(write_back: 1),", &["iwb", "swb", "lwb", "rbb"]),
+    ("pipeline: Pipeline(launch: Launch(end: 1)),", &["rbb"]),
     ("sms: 2, pipeline: Pipeline(),", &["rbb"]),
 ];
 
@@ -103,7 +103,7 @@ impl Case {
         // these commands use work-conserving policies of their own unless --scheduler names one
         let own = matches!(self.command, "compare" | "wcet") && self.written != 1;
         let (policy, work_conserving) = if explores || own { ("any", true) } else { self.policy };
-        let several_sms = FEATURES[self.feature].0.contains("sms: 2");
+        let as_a_whole = ["sms: 2", "launch:"].iter().any(|of| FEATURES[self.feature].0.contains(of));
         let resident = !explores && self.blocks.min(self.places) > 1;
         let accounted = |name: &str| FEATURES[self.feature].1.iter().any(|of| *of == "*" || *of == name);
         let aligned = self.kernel != Kernel::Partial;
@@ -112,11 +112,11 @@ impl Case {
             "gub" | "iwb" | "swb" | "lwb" => {
                 work_conserving && accounted(bound) && !resident && aligned && one_path
             }
-            "rbb" => work_conserving && accounted(bound) && (resident || several_sms) && aligned && one_path,
+            "rbb" => work_conserving && accounted(bound) && (resident || as_a_whole) && aligned && one_path,
             "srr" | "gsrr" => policy == bound && accounted(bound) && !resident && aligned && one_path,
             "explored" => work_conserving && accounted("*") && !resident && aligned && one_path,
             // loaded data are unknown to this command, so races have no effect
-            "static" if resident || several_sms => work_conserving && accounted("rbb") && aligned,
+            "static" if resident || as_a_whole => work_conserving && accounted("rbb") && aligned,
             "static" => work_conserving && accounted("iwb") && aligned,
             // runs and estimates are not bounds
             _ => true,

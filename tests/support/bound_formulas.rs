@@ -52,11 +52,14 @@ pub fn instructions(table: &TimingTable, path: &WarpPath) -> Vec<Ins> {
         if table.hazards().contains(Hazards::WAW) {
             waits.extend(&writes);
         }
+        if instr.unscored {
+            writes.clear();
+        }
         list.push(Ins {
             index,
             unit: op.unit.index(),
             init: op.init.get(),
-            lat: op.lat.get(),
+            lat: (op.lat + table.write_back()).get(),
             waits,
             writes,
             barrier: instr.flow == Flow::Barrier,

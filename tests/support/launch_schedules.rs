@@ -1,12 +1,13 @@
 //! A simulator of launches with several resident blocks that goes cycle by cycle and accepts any
 //! work-conserving choice. It is a deliberately simple reference for the claims of `bound`, on one
-//! SM or several, with sub-cores. It shares no code with the engine or with `explore`.
+//! SM or several, with sub-cores, dual issue and bounded queues. It shares no code with the engine
+//! or with `explore`.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 use std::collections::HashMap;
 
-use warpbound::machine::SubCores;
+use warpbound::machine::{Machine, SubCores};
 use warpbound::path::BlockPaths;
 use warpbound::program::TimingTable;
 
@@ -24,6 +25,11 @@ pub struct Launch {
     /// longer than a cycle.
     pub queues: Vec<bool>,
     registers: usize,
+    /// Whether the warp that issues also issues its next instruction, and whether that must be on
+    /// another unit.
+    pairs: Option<bool>,
+    /// The capacity of the queues.
+    queue: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,6 +64,8 @@ pub struct State {
     /// The number of cycles until a unit is free, by SM, sub-core and unit; shared units use the
     /// entry of sub-core 0.
     free: Vec<u64>,
+    /// The numbers of cycles until the waiting instructions start, by the same index.
+    starts: Vec<Vec<u64>>,
     placed: usize,
     last_served: usize,
     /// The sub-core that decides next, counted over all SMs.
@@ -85,7 +93,27 @@ impl Launch {
         for op in table.instrs().iter().flat_map(|instr| instr.timings()) {
             queues[op.unit.index()] |= op.init.get() > 1;
         }
-        Self { code, places, sms, sub_cores: table.sub_cores(), units: table.units(), queues, registers }
+        Self {
+            code,
+            places,
+            sms,
+            sub_cores: table.sub_cores(),
+            units: table.units(),
+            queues,
+            registers,
+            pairs: None,
+            queue: None,
+        }
+    }
+
+    /// Adds the dual issue and the queues of a machine.
+    pub fn on(self, machine: &Machine) -> Self {
+        let Some(pipeline) = machine.pipeline() else { return self };
+        Self {
+            pairs: (pipeline.issue.per_warp > 1).then_some(pipeline.issue.distinct_units),
+            queue: pipeline.queue.map(|queue| queue as usize),
+            ..self
+        }
     }
 
     fn stride(&self) -> usize {
@@ -100,6 +128,7 @@ impl Launch {
         let mut state = State {
             places: vec![vec![None; self.places]; self.sms],
             free: vec![0; self.sms * self.sub_cores.count() * self.units],
+            starts: vec![Vec::new(); self.sms * self.sub_cores.count() * self.units],
             placed: 0,
             last_served: self.sms - 1,
             turn: 0,
@@ -179,7 +208,12 @@ impl Launch {
         for (place, resident) in state.places[sm].iter().enumerate() {
             for (index, warp) in resident.iter().flat_map(|resident| resident.warps.iter().enumerate()) {
                 let ready = !warp.finished && !warp.waiting && warp.ready == 0;
-                if ready && self.core_of(place, index) == core {
+                let room = |unit: usize| self.has_room(state, self.instance(state, unit));
+                let block = resident.as_ref().map_or(0, |resident| resident.block);
+                if ready
+                    && self.core_of(place, index) == core
+                    && room(self.code[block][index][warp.next].unit)
+                {
                     choices.push((place, index));
                 }
             }
@@ -187,16 +221,58 @@ impl Launch {
         choices
     }
 
-    fn issue(&self, state: &mut State, (place, index): Choice) {
+    /// Returns the index of a unit of the deciding sub-core in `free` and `starts`.
+    fn instance(&self, state: &State, unit: usize) -> usize {
         let cores = self.sub_cores.count();
         let (sm, core) = (state.turn / cores, state.turn % cores);
+        let shared = self.sub_cores.is_shared(warpbound::base::UnitId::from_index(unit));
+        (sm * cores + if shared { 0 } else { core }) * self.units + unit
+    }
+
+    fn has_room(&self, state: &State, instance: usize) -> bool {
+        match self.queue {
+            None => true,
+            Some(0) => state.free[instance] == 0,
+            Some(most) => state.starts[instance].len() < most,
+        }
+    }
+
+    /// Issues the next instruction of a warp, and the one after it in the same cycle if the machine
+    /// does so.
+    fn issue(&self, state: &mut State, choice: Choice) {
+        let first = self.issue_one(state, choice);
+        if let Some(distinct) = self.pairs
+            && let Some(second) = self.next_in_the_cycle(state, choice)
+            && !(distinct && first == second)
+        {
+            self.issue_one(state, choice);
+        }
+        state.turn += 1;
+    }
+
+    /// Returns the unit of the warp's next instruction if that could issue in this cycle too.
+    fn next_in_the_cycle(&self, state: &State, (place, index): Choice) -> Option<usize> {
+        let resident = state.places[state.turn / self.sub_cores.count()][place].as_ref()?;
+        let warp = &resident.warps[index];
+        let ins = self.code[resident.block][index].get(warp.next).filter(|_| !warp.waiting)?;
+        let there = ins.waits.iter().all(|reg| warp.available[reg.index()] == 0);
+        (there && self.has_room(state, self.instance(state, ins.unit))).then_some(ins.unit)
+    }
+
+    /// Issues the next instruction of a warp and returns its unit.
+    fn issue_one(&self, state: &mut State, (place, index): Choice) -> usize {
+        let sm = state.turn / self.sub_cores.count();
+        let block = state.places[sm][place].as_ref().expect("somebody is there").block;
+        let code = &self.code[block][index];
+        let next = state.places[sm][place].as_ref().expect("somebody is there").warps[index].next;
+        let instance = self.instance(state, code[next].unit);
         let resident = state.places[sm][place].as_mut().expect("somebody is there");
-        let code = &self.code[resident.block][index];
         let warp = &mut resident.warps[index];
         let ins = &code[warp.next];
-        let shared = self.sub_cores.is_shared(warpbound::base::UnitId::from_index(ins.unit));
-        let of_core = if shared { 0 } else { core };
-        let free = &mut state.free[(sm * cores + of_core) * self.units + ins.unit];
+        let free = &mut state.free[instance];
+        if self.queue.is_some_and(|most| most > 0) && *free > 0 {
+            state.starts[instance].push(*free);
+        }
         *free += ins.init;
         let done = *free + ins.lat;
         for reg in &ins.writes {
@@ -215,7 +291,7 @@ impl Launch {
             }
         }
         resident.meet();
-        state.turn += 1;
+        ins.unit
     }
 
     /// Advances to the next state in which some sub-core can issue, or to the end. Returns the
@@ -245,6 +321,10 @@ impl Launch {
     fn pass(&self, state: &mut State, cycles: u64) {
         let less = |time: &mut u64| *time = time.saturating_sub(cycles);
         state.free.iter_mut().for_each(less);
+        for starts in &mut state.starts {
+            starts.iter_mut().for_each(less);
+            starts.retain(|&start| start > 0);
+        }
         less(&mut state.done);
         for resident in state.places.iter_mut().flatten().flatten() {
             less(&mut resident.done);

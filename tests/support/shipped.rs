@@ -90,6 +90,15 @@ pub fn encoding() -> sass::Encoding {
     warpbound::load::encoding().unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns whether machine code of the kernel of a launch file is shipped and can be executed.
+pub fn has_machine_code(file: &Path) -> bool {
+    let text = source(file);
+    let module = text.text().split("module: \"").nth(1).and_then(|rest| rest.split(".ptx").next());
+    module.is_some_and(|module| {
+        file.with_file_name(format!("{module}.sm_61.cubin")).exists() && module != "texture"
+    })
+}
+
 /// Returns a launch below `kernels/` by name.
 pub fn launch(name: &str) -> Shipped {
     let mut files = launch_files().into_iter().chain(launches_in_waves());

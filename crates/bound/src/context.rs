@@ -15,9 +15,9 @@ use warpbound_core::machine::{Feature, Features, SchedulerKind};
 /// Every field has to be given explicitly. No default stands for a run whose policy, machine or
 /// order of accesses was not examined.
 ///
-/// The bounds assume more: each sub-core issues one instruction per cycle, units serve first-in
-/// first-out, and timing does not depend on the schedule. All of this is true of every
-/// [`Machine`](warpbound_core::machine::Machine) so far. Each section records the number of
+/// The bounds assume more: in each cycle a sub-core issues instructions of one warp only, units serve
+/// first-in first-out, and without the features in `beyond` timing does not depend on the schedule.
+/// All of this is true of every [`Machine`](warpbound_core::machine::Machine) so far. Each section records the number of
 /// sub-cores and what they share ([`SectionAnalysis`](super::SectionAnalysis)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {

@@ -135,7 +135,7 @@ impl LongWaitFinder {
         let ops = || table.instrs().iter().flat_map(TimedInstr::timings);
         let mut queues = vec![false; table.units()];
         for op in ops() {
-            queues[op.unit.index()] |= op.init > Cycles::ONE;
+            queues[op.unit.index()] |= op.init > Cycles::ONE || table.pairs_share_units();
         }
         let longest = |queued: bool| {
             let ops_of_kind = ops().filter(|op| queues[op.unit.index()] == queued);

@@ -9,7 +9,7 @@ use super::value::BoundValue;
 use warpbound_core::base::Cycles;
 
 /// The resident-blocks bound, for launches of which several blocks are on an SM at a time, or whose
-/// blocks are spread over several SMs. It bounds the launch, from the start of its first block to
+/// blocks are spread over several SMs, or whose blocks are placed at a cost. It bounds the launch, from the start of its first block to
 /// the end of its last. The barriers of different blocks do not line up, so the bound makes no
 /// statement about a single block.
 ///
@@ -56,14 +56,25 @@ use warpbound_core::base::Cycles;
 /// largest of these sums, at most the sum of all `S_b - L_b`. Quotients are exact; the value is
 /// rounded down at the end.
 ///
+/// With bounded queues, C(w) and a(w) are the times of a lone warp without queues
+/// ([`WarpSection::unqueued`](super::WarpSection::unqueued)). With dual issue they are those of a
+/// warp that issues one instruction per cycle. What launching costs
+/// ([`Launch`](warpbound_core::machine::pipeline::Launch)) is added: `start` to D_b, H_b and A_b of
+/// each block, and one cycle more if the block has no instructions; `first` and `end` to RBB; and
+/// `(m - 1) / blocks_per_cycle`, rounded down, where m is the number of blocks that are on the SM in
+/// the first two lines, and n in the others. If the blocks of an SM are not all placed in the same
+/// cycle, their sub-cores are not known in advance, and a block with s_b = 1 has the bound
+/// `L + D_b`.
+///
 /// # Premises
 /// A work-conserving policy; barriers of all warps; the paper model, with any number of sub-cores
-/// and shared units, bank conflicts, write-after-write hazards and exits that issue. Several SMs
-/// are simulated only by the detailed engine, which must have no feature switched on. Every block
-/// must fit the same number of places. Machines with bounded queues, dual issue, fetch, a
-/// load/store unit, caches or launch latencies are not covered, and neither are partial barriers.
+/// and shared units, bank conflicts, write-after-write hazards and exits that issue; and of the
+/// detailed engine several SMs, dual issue, rotation, bounded queues, write-back, results that
+/// nothing waits for, and launch costs. Every block must fit the same number of places. Machines
+/// with fetch, an operand collector, result buses, a load/store unit, caches or random placement are
+/// not covered, and neither are partial barriers.
 ///
-/// If one block at a time runs on one SM, each block is judged by itself ([`Iwb`](super::Iwb) and
+/// If one block at a time runs on one SM and launching costs nothing, each block is judged by itself ([`Iwb`](super::Iwb) and
 /// the bounds that are never above it), and this bound is omitted. For a single block, RBB is IWB
 /// with `c(y) = init(y)` throughout.
 ///

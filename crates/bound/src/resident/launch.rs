@@ -29,12 +29,25 @@ impl Residency {
         self.places as usize * self.sms
     }
 
-    /// Returns for how many cycles a free CTA slot of an SM may wait while other blocks of the launch
-    /// are placed, if the SM receives this many blocks: in each such cycle it receives as many as it
-    /// can.
+    /// Returns for how many cycles a free CTA slot of an SM may wait until it receives the last of
+    /// this many blocks. In each such cycle the SM receives as many other blocks as it can.
     fn placing(&self, blocks: usize) -> u64 {
-        blocks as u64 / u64::from(self.costs.blocks_per_cycle.max(1))
-            * u64::from(self.costs.blocks_per_cycle > 0)
+        (blocks as u64).saturating_sub(1).checked_div(self.costs.blocks_per_cycle.into()).unwrap_or(0)
+    }
+
+    /// Returns how long a block takes in addition to its instructions. Its warps begin some cycles
+    /// after it is placed; if they have no instruction, it then ends in the following cycle.
+    fn delay(&self, share: &BlockShare) -> u64 {
+        let start = self.costs.start;
+        if start > 0 && share.stages == 0 { start.saturating_add(1) } else { start }
+    }
+
+    /// Returns whether all of this many blocks that an SM receives are placed in the same cycle, so
+    /// that each goes to the next CTA slot. Otherwise a block may end before another is placed, which
+    /// then goes to the same CTA slot.
+    fn placed_in_order(&self, blocks: usize) -> bool {
+        let most = self.costs.blocks_per_cycle as usize;
+        most == 0 || blocks <= most
     }
 
     /// Returns whether every block is resident from the first cycle on.
@@ -104,14 +117,11 @@ impl LaunchShares {
     /// Adds a block; the order of blocks does not matter.
     pub fn add(&mut self, block: BlockId, share: &BlockShare) {
         self.classes |= share.classes;
-        // a block without instructions, whose warps begin later than it is placed, ends a cycle after
-        // they begin
-        let start = self.residency.costs.start;
-        let start = (start + u64::from(start > 0 && share.stages == 0)) * self.scale;
+        let delay = self.residency.delay(share).saturating_mul(self.scale);
         let share = &BlockShare {
-            surplus: share.surplus + i128::from(start),
-            peak: share.peak + i128::from(start),
-            alone: share.alone + start,
+            surplus: share.surplus + i128::from(delay),
+            peak: share.peak + i128::from(delay),
+            alone: share.alone.saturating_add(delay),
             ..share.clone()
         };
         if let Some(kept) = self.blocks.get_mut(block.index()) {
@@ -152,8 +162,8 @@ impl LaunchShares {
         self.classes.count_ones() <= 1
     }
 
-    /// Returns the bound of one SM if all its blocks are resident from the first cycle on. Block i
-    /// goes to SM i mod M, CTA slot i div M.
+    /// Returns the bound of one SM if there is a CTA slot for each block. Block i goes to SM i mod M,
+    /// and if all blocks are placed in the same cycle, to CTA slot i div M.
     fn of_sm(&self, sm: usize) -> i128 {
         let residency = &self.residency;
         let blocks: Vec<&BlockShare> = self.blocks.iter().skip(sm).step_by(residency.sms).collect();
@@ -166,11 +176,13 @@ impl LaunchShares {
         }
         let on_one = on_core.into_iter().max().unwrap_or(0);
         let of_block = |(index, block): (usize, &&BlockShare)| {
-            let counted = if block.stages <= 1 || self.keeps_sub_core() {
+            let stays = block.stages <= 1 || self.keeps_sub_core();
+            let counted = if stays && residency.placed_in_order(blocks.len()) {
                 on_one
             } else {
+                let changes = if stays { 0 } else { block.stages - 1 };
                 let others = blocks.iter().enumerate().filter(|(other, _)| *other != index);
-                load + others.map(|(_, other)| other.repeated(block.stages - 1)).sum::<u64>()
+                load + others.map(|(_, other)| other.repeated(changes)).sum::<u64>()
             };
             i128::from(counted) + block.surplus
         };

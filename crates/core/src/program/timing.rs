@@ -10,7 +10,7 @@ use super::{Access, Flow, Instr, KernelCode, MemoryOp, RegList, Sem};
 use crate::base::{Cycles, Pc, RegId, UnitId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
-use crate::machine::{BankTiming, Hazards, Machine, OpTiming, SubCores};
+use crate::machine::{BankTiming, Hazards, Machine, OpTiming, Pipeline, SubCores};
 use crate::path::{AsyncRing, Step};
 
 /// The properties of an instruction that timing depends on.
@@ -69,6 +69,7 @@ pub struct TimingTable {
     /// The end of the code that can be fetched; `None` if other code follows.
     fetch_end: Option<u32>,
     bounded_queues: bool,
+    pairs_share_units: bool,
     write_back: Cycles,
     /// The number in the name of each register of the program.
     numbers: Vec<usize>,
@@ -115,6 +116,7 @@ impl TimingTable {
             exit_issues: machine.exit_issues(),
             fetch_end: (program.ends_file && stops_at_end(machine)).then_some(program.instrs.len() as u32),
             bounded_queues: machine.pipeline().is_some_and(|pipeline| pipeline.queue.is_some()),
+            pairs_share_units: machine.pipeline().is_some_and(pairs_share_units),
             write_back: Cycles::new(machine.pipeline().map_or(0, |pipeline| pipeline.write_back)),
             numbers,
             sub_cores: machine.sub_cores(),
@@ -136,6 +138,7 @@ impl TimingTable {
             exit_issues: false,
             fetch_end: None,
             bounded_queues: false,
+            pairs_share_units: false,
             write_back: Cycles::ZERO,
             numbers: Vec::new(),
             sub_cores,
@@ -278,6 +281,13 @@ impl TimingTable {
         self.bounded_queues
     }
 
+    /// Returns whether a warp may issue two instructions to the same unit in the same cycle, of which
+    /// the second waits for the unit even if every initiation takes one cycle.
+    #[inline]
+    pub fn pairs_share_units(&self) -> bool {
+        self.pairs_share_units
+    }
+
     /// Returns the number of cycles between the end of an operation in its unit and the availability
     /// of its result, in addition to the unit's latency.
     #[inline]
@@ -375,6 +385,12 @@ fn once_each(regs: impl Iterator<Item = RegId>, numbers: &[usize]) -> RegList {
         is_new
     })
     .collect()
+}
+
+/// Returns whether two instructions that a warp issues in one cycle may use the same unit. Without a
+/// queue the second of them cannot issue.
+fn pairs_share_units(pipeline: &Pipeline) -> bool {
+    pipeline.issue.per_warp > 1 && !pipeline.issue.distinct_units && pipeline.queue != Some(0)
 }
 
 fn stops_at_end(machine: &Machine) -> bool {

@@ -14,8 +14,8 @@ use random_kernels::{KernelBuilder, RandomLaunch, Shape, machine, machine_text, 
 use warpbound::bound::{
     self, Analyser, BlockShare, Bound, Context, Iwb, LaunchShares, Rbb, Residency, Scope,
 };
-use warpbound::machine::pipeline::Launch;
 use warpbound::machine::SchedulerKind;
+use warpbound::machine::pipeline::Launch;
 use warpbound::path::Listed;
 use warpbound::program::TimingTable;
 use warpbound::sim::{PolicySetup, simulate};
@@ -89,8 +89,9 @@ impl Settings {
             _ => others += "issue: Issue(per_warp: 2, distinct_units: false, rotate: true), ",
         }
         if between(0, 3) == 0 {
-            others += ["unscored: [\"f0\"], ", "unscored: [\"g0\", \"far\"], ", "unscored: [\"f0\", \"g0\"], "]
-                [between(0, 2)];
+            others +=
+                ["unscored: [\"f0\"], ", "unscored: [\"g0\", \"far\"], ", "unscored: [\"f0\", \"g0\"], "]
+                    [between(0, 2)];
         }
         let mut costs = Launch::default();
         if between(0, 1) == 0 {
@@ -113,8 +114,9 @@ impl Settings {
         let Self { sms, others, queue, write_back, costs } = self;
         let queue = queue.map_or(String::new(), |queue| format!("queue: {queue}, "));
         let Launch { first, start, end, blocks_per_cycle, .. } = costs;
-        let launch =
-            format!("Launch(first: {first}, start: {start}, end: {end}, blocks_per_cycle: {blocks_per_cycle})");
+        let launch = format!(
+            "Launch(first: {first}, start: {start}, end: {end}, blocks_per_cycle: {blocks_per_cycle})"
+        );
         let pipeline = format!("Pipeline({others}{queue}write_back: {write_back}, launch: {launch})");
         machine.replacen("Pipeline()", &pipeline, 1).replacen("Machine(", &format!("Machine(sms: {sms}, "), 1)
     }
@@ -298,7 +300,8 @@ fn exhaust(seeds: std::ops::Range<u64>, shape: &Shape, blocks: usize, sms: usize
         let launch = RandomLaunch { machine: machine(&settings.on(&text)), ..launch };
         let table = table(&launch);
         let places = 1 + seed as usize / 3 % 3;
-        let reference = launch_schedules::Launch::new(&table, &launch.blocks, places, sms).on(&launch.machine);
+        let reference =
+            launch_schedules::Launch::new(&table, &launch.blocks, places, sms).on(&launch.machine);
         let Some(worst) = reference.worst(3000) else { continue };
         let bound = rbb(&table, &launch, places, Launch::default());
         assert!(worst <= bound, "seed {seed}: {worst} > {bound}, {places} places, {}", settings.on(&text));
@@ -378,4 +381,28 @@ fn cta_slots_are_used_again_while_blocks_are_placed() {
     // L = 100 + 1 + 1 + 100, D = 8 of the third block, and it waits up to 3 cycles for its slot;
     // with the sub-cores of slots 0 to 3, the bound would be 101 + 8 + 3
     assert_eq!(rbb(&table, &launch, 4, costs), 202 + 8 + 3);
+}
+
+/// Two instructions of a warp that issue in the same cycle may wait for each other on a unit on which
+/// every initiation takes one cycle. So such a unit may have work left when a stage begins.
+#[test]
+fn pairs_on_one_unit_leave_work() {
+    let left = |settings: &str| {
+        let mut builder = KernelBuilder::new();
+        (0..8).fold(builder.warp(), |builder, _| builder.op("f", None, &[])).bar().op("f", None, &[]);
+        let launch = builder.build_launch(&format!(
+            "Machine(name: \"m\", sub_cores: 2, pipeline: Pipeline({settings}), ops: {{ \"f\": \"f\" }}, \
+             units: {{ \"f\": Unit(init: 1, lat: 0) }})"
+        ));
+        let mut share = BlockShare::default();
+        Analyser::new(&table(&launch))
+            .for_each_section(&launch.blocks[0], |section| share.add_section(section));
+        share.left
+    };
+    // the barrier has a unit of its own
+    assert_eq!(left("issue: Issue(per_warp: 2, distinct_units: false)"), 8 + 1);
+    assert_eq!(left("issue: Issue(per_warp: 2, distinct_units: false), queue: 1"), 8 + 1);
+    assert_eq!(left("issue: Issue(per_warp: 2, distinct_units: false), queue: 0"), 0);
+    assert_eq!(left("issue: Issue(per_warp: 2, distinct_units: true)"), 0);
+    assert_eq!(left(""), 0);
 }

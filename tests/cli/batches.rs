@@ -126,7 +126,7 @@ fn the_exit_code_does_not_depend_on_the_reader_of_the_output() {
 
 #[test]
 fn a_run_without_a_verdict_is_reported_as_such() {
-    let args = ["check", "chain", "--set", "pipeline.launch.start=100"];
+    let args = ["check", "chain", "--set", "pipeline.front_end.fetches=1"];
     let output = warpbound(&args);
     assert_eq!(output.status.code(), Some(0));
     assert!(stdout(&output).contains("nothing was judged: no gating bound applies"), "{}", stdout(&output));

@@ -108,8 +108,9 @@ pub use rbb::Rbb;
 pub use resident::{BlockShare, LaunchShares, Residency};
 pub use runs::{RunShape, SureRuns};
 pub use section::{
-    Analyser, BlockAnalysis, LoneTimes, SectionAnalysis, UnitUse, WarpSection, WarpTotals, analyse_block,
+    Analyser, BlockAnalysis, SectionAnalysis, UnitUse, WarpSection, WarpTotals, analyse_block,
 };
+pub use serial::LoneTimes;
 pub use swb::Swb;
 pub use turn::{Gsrr, Srr};
 pub use value::BoundValue;

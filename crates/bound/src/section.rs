@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::algorithm::{Countdowns, Extent, Profile};
 use super::long_waits::{Carried, LongWaitFinder, LongWaits};
 use super::runs::{RunFinder, SureRuns};
-use super::serial::Serial;
+use super::serial::{LoneTimes, Serial};
 use super::settled::settled;
 use super::turns::Turns;
 use warpbound_core::base::{Cycle, Cycles, RegId, UnitId, WarpId};
@@ -52,15 +52,6 @@ pub struct WarpSection {
     /// The largest number of cycles by which an issue comes after the sum of the initiations of all
     /// instructions before it; at least 0, which is the value of the first issue. See
     /// [`super::Rbb`].
-    pub ahead: Cycles,
-}
-
-/// Two times of a warp that runs a section alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LoneTimes {
-    /// The latest `done`.
-    pub isolated: Cycles,
-    /// See [`WarpSection::ahead`].
     pub ahead: Cycles,
 }
 

@@ -4,11 +4,19 @@
 //! that machines with bounded queues need: see [`super::proofs::iwb`], section "Bounded queues".
 
 use super::operands::{ready, stall, written};
-use super::section::LoneTimes;
 use warpbound_core::base::Cycles;
 use warpbound_core::machine::OpTiming;
 use warpbound_core::path::Step;
 use warpbound_core::program::{Flow, TimingTable};
+
+/// Two times of a warp that runs a section alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoneTimes {
+    /// The latest `done`.
+    pub isolated: Cycles,
+    /// See [`WarpSection::ahead`](super::WarpSection::ahead).
+    pub ahead: Cycles,
+}
 
 /// The state of such a warp, in cycles since its first section began. Sections follow each other
 /// without a gap, so that nothing has to be cleared: every value that an earlier section wrote is

@@ -34,6 +34,8 @@ const PAPER: [&[&str]; 2] = [&["gub", "iwb", "swb", "lwb", "srr", "gsrr"], &["rb
 const NONE: [&[&str]; 2] = [&[], &[]];
 /// The bounds that follow neither the order of a warp's issues nor the time of a block.
 const WITHOUT_RUNS: [&[&str]; 2] = [&["iwb"], &["rbb"]];
+/// The bound of machines with stages in front of the units.
+const STAGES: [&[&str]; 2] = [&["plb"], &["plb"]];
 /// The bound of launches, which are judged as a whole even if one block at a time is resident.
 const LAUNCH: [&[&str]; 2] = [&["rbb"], &["rbb"]];
 
@@ -45,12 +47,12 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
             ("sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true))", WITHOUT_RUNS)
         }
         Feature::DualIssue => ("pipeline: Pipeline(issue: Issue(per_warp: 2))", WITHOUT_RUNS),
-        Feature::FrontEnd => ("pipeline: Pipeline(front_end: FrontEnd())", NONE),
+        Feature::FrontEnd => ("pipeline: Pipeline(front_end: FrontEnd())", STAGES),
         Feature::BoundedQueues => ("pipeline: Pipeline(queue: 3)", WITHOUT_RUNS),
-        Feature::Collector => ("pipeline: Pipeline(collector: Collector())", NONE),
-        Feature::ResultBuses => ("pipeline: Pipeline(collector: Collector(), result_buses: 1)", NONE),
+        Feature::Collector => ("pipeline: Pipeline(collector: Collector())", STAGES),
+        Feature::ResultBuses => ("pipeline: Pipeline(collector: Collector(), result_buses: 1)", STAGES),
         Feature::WriteBack => ("pipeline: Pipeline(write_back: 1)", [&["iwb", "swb", "lwb"], &["rbb"]]),
-        Feature::LoadStore => ("pipeline: Pipeline(load_store: LoadStore())", NONE),
+        Feature::LoadStore => ("pipeline: Pipeline(load_store: LoadStore())", STAGES),
         Feature::Caches => {
             ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(constant: Cache())", NONE)
         }
@@ -97,7 +99,8 @@ fn applicable(machine: &Machine) -> [Vec<&'static str>; 2] {
         let applies = |bound: &dyn bound::Bound| {
             let policy = bound.policy().unwrap_or(SchedulerKind::Gto);
             let beyond = features(machine);
-            bound.applicable(&Context { beyond, ..premises::paper(&policy, resident, false) }).is_ok()
+            let context = Context { beyond, ..premises::paper(&policy, resident, false) };
+            bound.concerns(&context) && bound.applicable(&context).is_ok()
         };
         bound::all().iter().filter(|bound| applies(bound.as_ref())).map(|bound| bound.name()).collect()
     })
@@ -111,6 +114,10 @@ fn every_switch_is_one_feature_with_its_bounds() {
         let expected: Features = match feature {
             // result buses require a collector
             Feature::ResultBuses => [Feature::Collector, feature].into_iter().collect(),
+            // only accesses through the load/store unit reach the memory
+            Feature::Caches | Feature::Partitions | Feature::NarrowMemory | Feature::UnlimitedJitter => {
+                [Feature::LoadStore, feature].into_iter().collect()
+            }
             // with one SM there is no choice of placement
             Feature::RandomPlacement => [feature, Feature::SeveralSms].into_iter().collect(),
             _ => [feature].into_iter().collect(),
@@ -147,10 +154,10 @@ fn parts_of_a_feature_are_that_feature() {
         ("pipeline: Pipeline(launch: Launch(start: 1))", Feature::LaunchCosts, LAUNCH),
         ("pipeline: Pipeline(launch: Launch(blocks_per_cycle: 1))", Feature::LaunchCosts, LAUNCH),
         (
-            "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(l1: L1(), constant: Cache(), \
-             lower: Fixed, jitter: Uniform(1, 2), start: Warm, seed: 3)",
+            "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Fixed, jitter: Uniform(1, 2), \
+             start: Warm, seed: 3)",
             Feature::LoadStore,
-            NONE,
+            STAGES,
         ),
     ] {
         let machine = machine(settings);
@@ -179,9 +186,11 @@ fn features_that_are_not_accounted_for_are_named() {
     let all = machine(
         "sms: 2, sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true, per_warp: 2), front_end: FrontEnd(), \
          queue: 1, collector: Collector(), result_buses: 1, write_back: 1, load_store: LoadStore(), \
-         launch: Launch(start: 1, placement: Random(1)), unscored: [\"f\"]), dependences: ControlCodes",
+         launch: Launch(start: 1, placement: Random(1)), unscored: [\"f\"]), dependences: ControlCodes, \
+         memory: Memory(l1: L1(), lower: Fixed, fixed: Fixed(pipelined: false), jitter: Geometric(3))",
     );
-    assert_eq!(features(&all), FEATURES.into_iter().collect());
+    let others = FEATURES.into_iter().filter(|&feature| feature != Feature::Partitions);
+    assert_eq!(features(&all), others.collect());
     assert_eq!(
         reason(&all, "gub"),
         "sub-cores take turns at being first (pipeline.issue.rotate); \
@@ -192,6 +201,9 @@ fn features_that_are_not_accounted_for_are_named() {
          results wait for a bus (pipeline.result_buses); \
          results are written back later (pipeline.write_back); \
          memory accesses go through one load/store unit (pipeline.load_store); \
+         accesses go through caches (memory.l1, memory.constant); \
+         memory does not accept every request at once (memory.fixed); \
+         the latency of memory has no largest value (memory.jitter); \
          launching takes time (pipeline.launch); \
          blocks are placed at random (pipeline.launch.placement); \
          some results are not waited for (pipeline.unscored); \
@@ -203,6 +215,9 @@ fn features_that_are_not_accounted_for_are_named() {
          operands must be collected (pipeline.collector); \
          results wait for a bus (pipeline.result_buses); \
          memory accesses go through one load/store unit (pipeline.load_store); \
+         accesses go through caches (memory.l1, memory.constant); \
+         memory does not accept every request at once (memory.fixed); \
+         the latency of memory has no largest value (memory.jitter); \
          blocks are placed at random (pipeline.launch.placement)"
     );
     assert_eq!(applicable(&all), NONE);

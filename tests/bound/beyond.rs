@@ -125,10 +125,10 @@ impl Settings {
 /// Returns the shape of the launch: with and without control codes, small and large.
 fn shape(seed: u64) -> Shape {
     let all = Shape { partial_barriers: false, sub_cores: 4, pipeline: true, ..Shape::EVERYTHING };
-    let codes = Shape { codes: seed % 3 == 0, ..all };
+    let codes = Shape { codes: seed.is_multiple_of(3), ..all };
     match seed % 4 {
         // many blocks without instructions
-        0 if seed % 8 == 0 => Shape { max_warps: 2, max_instructions: 1, barriers: false, ..codes },
+        0 if seed.is_multiple_of(8) => Shape { max_warps: 2, max_instructions: 1, barriers: false, ..codes },
         // few instructions that wait for nothing, so that queues matter
         0 => Shape { max_warps: 2, max_instructions: 6, memory: false, ..codes },
         1 => Shape { max_warps: 4, max_instructions: 8, ..codes },
@@ -141,7 +141,7 @@ impl Case {
         let shape = shape(seed);
         let mut settings = Settings::draw(seed);
         let mut places = 1 + (seed / 7) as usize % 4;
-        if seed % 8 == 0 {
+        if seed.is_multiple_of(8) {
             // blocks that take little more time than their placement
             (settings.costs.start, settings.costs.blocks_per_cycle) = (1, 1);
             places += 4;
@@ -229,9 +229,11 @@ impl Tally {
         // the bounds of blocks that run one after the other
         let mut of_blocks: Vec<(&'static str, Vec<u64>)> = Vec::new();
         let all = bound::all();
-        let proved = |bound: &&Box<dyn Bound>| bound.scope() == Scope::Block && bound.name() != "gub";
+        let proved = |bound: &dyn Bound| bound.scope() == Scope::Block && bound.name() != "gub";
         let mut analyser = Analyser::new(&table);
-        for bound in all.iter().filter(proved).filter(|bound| bound.applicable(&context).is_ok()) {
+        for bound in
+            all.iter().map(AsRef::as_ref).filter(|&bound| proved(bound) && bound.applicable(&context).is_ok())
+        {
             let value = |paths| bound.evaluate(&analyser.block(paths)).value.cycles().get();
             of_blocks.push((bound.name(), launch.blocks.iter().map(value).collect()));
         }

@@ -177,7 +177,7 @@ fn opcode_of(spec: &OpcodeSpec, word_bits: u32) -> Result<Field, Mistake> {
     let wrong = |message: String| Mistake::new("at", message, hint).within("opcode").of("opcode");
     let field = Field::parse(&spec.at, 0).map_err(wrong)?;
     if !(8..=32).contains(&field.width()) {
-        return Err(wrong(format!("`{}` has {} bits, and 8 to 32 work", spec.at, field.width())));
+        return Err(wrong(format!("`{}` has {} bits, but 8 to 32 are supported", spec.at, field.width())));
     }
     if Word::BITS - field.mask().leading_zeros() > word_bits {
         return Err(wrong(format!("`{}` lies beyond the word", spec.at)));

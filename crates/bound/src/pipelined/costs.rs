@@ -16,8 +16,8 @@ use warpbound_core::machine::{Machine, MemorySystem, OpTiming};
 use warpbound_core::path::{LineUse, Step};
 use warpbound_core::program::{Access, Area, KernelCode, MemoryOp, RegList, TimedInstr, TimingTable};
 
-/// The unit in which rates are compared, so that they are whole numbers.
-const FINE: u64 = 1 << 20;
+/// A wait that is longer counts as unlimited.
+const LONG_WAIT: u64 = 64;
 
 /// The number of answers that wait in the load/store unit if memory is perfect.
 const INBOX: u64 = 32;
@@ -264,29 +264,22 @@ impl Leaving {
         let distinct: BTreeSet<u64> = all().map(total).collect();
         let durations = distinct.iter().map(|&duration| {
             let longer = |op: &&OpTiming| total(op) > duration;
-            // for each unit with longer operations: its instances, the time for which a result that
-            // makes an operation wait may be in flight, and the distance of two starts
-            let blocking: Vec<(u64, u64, u64)> = units
+            // for each unit: its instances, and for each longer duration the distance of two starts
+            let blocking: Vec<(u64, BTreeMap<u64, u64>)> = units
                 .iter()
-                .filter_map(|(instances, ops)| {
-                    let longest = ops.iter().filter(longer).map(total).max()?;
-                    let apart = ops.iter().filter(longer).map(|op| op.init.get()).min()?;
-                    Some((*instances, longest - duration, apart))
+                .map(|&(instances, ops)| {
+                    let mut apart = BTreeMap::new();
+                    for op in ops.iter().filter(longer) {
+                        let least: &mut u64 = apart.entry(total(op)).or_insert(op.init.get());
+                        *least = op.init.get().min(*least);
+                    }
+                    (instances, apart)
                 })
                 .collect();
-            let in_flight: u64 =
-                blocking.iter().map(|(count, time, apart)| count * time.div_ceil(*apart)).sum();
-            // units in which an operation may start every other cycle or less often may start one
-            // more while the operation waits
-            let more: u64 = blocking.iter().filter(|(.., apart)| *apart > 1).map(|(count, ..)| count).sum();
-            // starts come no faster than results leave, so that the wait ends
-            let rate = |(count, _, apart): &(u64, u64, u64)| (count * FINE).div_ceil(*apart);
-            let ends = blocking.iter().map(rate).sum::<u64>() <= together * FINE;
-            let waits = (in_flight + more) / together;
+            let waits = longest_wait(&blocking, together);
             let same = all().filter(|op| total(op) == duration).count() as u64;
             let longer = all().filter(longer).count() as u64;
-            let pays = ends && same * waits * together <= longer;
-            (duration, pays.then_some(waits))
+            (duration, waits.filter(|waits| same * waits * together <= longer))
         });
         Self { durations: durations.collect(), together }
     }
@@ -299,6 +292,20 @@ impl Leaving {
         longer_pay.count() as u64 * (scale / self.together)
             + same.and_then(|(_, waits)| *waits).unwrap_or(0) * scale
     }
+}
+
+/// Returns the largest number of consecutive cycles in each of which this many results may leave
+/// together, or `None` if it is long. For each unit, it takes the number of instances and, for each
+/// duration, the distance of two starts. An instance lets one result leave per cycle.
+fn longest_wait(units: &[(u64, BTreeMap<u64, u64>)], together: u64) -> Option<u64> {
+    let leave = |cycles: u64| {
+        let of_unit = |(instances, apart): &(u64, BTreeMap<u64, u64>)| {
+            let results: u64 = apart.values().map(|&apart| cycles.div_ceil(apart.max(1))).sum();
+            instances * results.min(cycles)
+        };
+        units.iter().map(of_unit).sum::<u64>()
+    };
+    (0..LONG_WAIT).find(|&cycles| leave(cycles + 1) < together * (cycles + 1))
 }
 
 /// Returns the number of transactions to the banks of shared memory beyond the first.

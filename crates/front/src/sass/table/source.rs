@@ -59,7 +59,7 @@ impl SourceSpec {
             match field.width() {
                 width if (least..=most).contains(&width) => Ok(field),
                 width => {
-                    let message = format!("`{text}` has {width} bits, and {least} to {most} work");
+                    let message = format!("`{text}` has {width} bits, but {least} to {most} are supported");
                     Err(Mistake::here(message, hint))
                 }
             }

@@ -218,7 +218,7 @@ impl Bound for SabotagedRbb {
     }
 
     fn of_launch(&self, launch: &LaunchFigures) -> BoundValue {
-        BoundValue::new(shares.value().cycles().saturating_sub(Cycles::ONE))
+        BoundValue::new(launch.resident.value().cycles().saturating_sub(Cycles::ONE))
     }
 }
 

@@ -112,8 +112,7 @@ impl Costs {
             pipeline.and_then(|pipeline| pipeline.front_end).map_or(1, |front| front.fetches.into());
         let reads =
             |instr: &TimedInstr| most_in_one_bank(table, &instr.operands, collector, sub_cores.count());
-        let most_reads = table.instrs().iter().map(reads).max().unwrap_or(0);
-        let front = collector.map_or(0, |collector| front(collector, most_reads));
+        let front = collector.map_or(0, |collector| front(collector, 1));
         let share = collector.map_or(0, |collector| u64::from(collector.units) / sub_cores.count() as u64);
         let instrs = table.instrs().iter().map(|instr| OfInstr {
             reading: collector
@@ -355,7 +354,9 @@ fn reading(collector: Collector, share: u64, reads: u64, sub_cores: usize) -> u6
     } else {
         u64::from(share < 2)
     };
-    (reads + late).saturating_sub(1) / u64::from(collector.steps.max(2) - 1)
+    let behind = (reads + late).saturating_sub(1) / u64::from(collector.steps.max(2) - 1);
+    // an instruction that enters an empty collector at once may take longer than `front` says
+    behind.max(front(collector, reads).saturating_sub(front(collector, 1)))
 }
 
 /// Returns the longest time from the end of an access in the load/store unit to the moment at which

@@ -126,7 +126,7 @@ fn the_exit_code_does_not_depend_on_the_reader_of_the_output() {
 
 #[test]
 fn a_run_without_a_verdict_is_reported_as_such() {
-    let args = ["check", "chain", "--set", "pipeline.front_end.fetches=1"];
+    let args = ["check", "chain", "--scheduler", "two-level"];
     let output = warpbound(&args);
     assert_eq!(output.status.code(), Some(0));
     assert!(stdout(&output).contains("nothing was judged: no gating bound applies"), "{}", stdout(&output));
@@ -134,7 +134,7 @@ fn a_run_without_a_verdict_is_reported_as_such() {
     let required = [&args[..], &["--require-verdict"]].concat();
     let output = warpbound(&required);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("no verdict on chain under gto"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no verdict on chain under two-level"), "{}", stderr(&output));
     assert_eq!(json(&required, 1)["judged"], 0);
     assert_eq!(json(&["check", "fig3", "--require-verdict"], 0)["judged"], 1);
     assert_eq!(json(&["check", "lrr-witness", "--require-verdict"], 3)["judged"], 1);

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::context::{Applicable, Context, NotApplicable};
+use super::pipelined::BoundPart;
 use super::resident::LaunchShares;
 use super::section::{BlockAnalysis, SectionAnalysis, WarpSection};
 use super::value::BoundValue;
@@ -169,6 +170,11 @@ pub trait Bound: Sync {
     /// scope.
     fn of_launch(&self, launch: &LaunchFigures) -> BoundValue {
         launch.resident.value()
+    }
+
+    /// Returns the parts that the bound of a launch consists of, or nothing if they are not known.
+    fn parts_of_launch(&self, _launch: &LaunchFigures) -> Vec<BoundPart> {
+        Vec::new()
     }
 
     /// Returns the bound of a block.

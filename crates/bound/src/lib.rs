@@ -104,7 +104,7 @@ pub use iwb::Iwb;
 pub use long_waits::{LongWait, LongWaits};
 pub use lwb::Lwb;
 pub use phase::{Event, Phase, PhaseKind, WarpPhases};
-pub use pipelined::PipelineAnalyser;
+pub use pipelined::{BoundPart, Part, PipelineAnalyser, Services};
 pub use plb::Plb;
 pub use rbb::Rbb;
 pub use resident::{BlockShare, LaunchShares, Residency};

@@ -3,6 +3,7 @@
 use super::claim::Claim;
 use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, LaunchFigures, Scope, Standing};
+use super::pipelined::BoundPart;
 use super::section::SectionAnalysis;
 use super::value::BoundValue;
 use warpbound_core::machine::Feature;
@@ -81,5 +82,9 @@ impl Bound for Plb {
 
     fn of_launch(&self, launch: &LaunchFigures) -> BoundValue {
         launch.pipelined.value()
+    }
+
+    fn parts_of_launch(&self, launch: &LaunchFigures) -> Vec<BoundPart> {
+        launch.pipelined.parts()
     }
 }

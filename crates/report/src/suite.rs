@@ -126,7 +126,7 @@ impl Report for CheckReport {
 impl Row {
     fn of(result: &CheckResult) -> Self {
         // a table has no room for reasons
-        let bound = |bound: &Bound| Bound { reason: None, ..bound.clone() };
+        let bound = |bound: &Bound| Bound { reason: None, parts: Vec::new(), ..bound.clone() };
         Self {
             kernel: result.kernel.as_str().into(),
             machine: result.origin.machine.as_str().into(),

@@ -63,9 +63,31 @@ pub struct Bound {
     /// (bound - makespan) / makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overestimation: Option<Fraction>,
+    /// The parts that the value consists of; absent if they are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<BoundPart>,
     /// Whether the bound decides the exit code; absent if it does.
     #[serde(skip_serializing_if = "is_true")]
     pub gates: bool,
+}
+
+/// A part of a bound.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BoundPart {
+    /// What the cycles are counted for: `units` (initiations), `load-store` (transactions),
+    /// `operands` (reads of the operand collector), `results` (results that leave together),
+    /// `fetch`, `instruction-cache` (cold misses), `launch` (costs of launching), or `latency` (the
+    /// longest path of latencies).
+    pub part: &'static str,
+    /// The number of cycles.
+    pub cycles: u64,
+}
+
+impl BoundPart {
+    fn new(part: &warpbound_bound::BoundPart) -> Self {
+        Self { part: part.part.name(), cycles: part.cycles.get() }
+    }
 }
 
 impl Bound {
@@ -76,6 +98,7 @@ impl Bound {
             status: Status::of(&row.verdict()),
             reason: row.value.as_ref().err().cloned(),
             gates: row.gates,
+            parts: row.parts.iter().map(BoundPart::new).collect(),
             ..part
         }
     }
@@ -92,6 +115,7 @@ impl Bound {
             },
             reason: None,
             overestimation: value.and_then(|value| overestimation(value, makespan)).map(Fraction),
+            parts: Vec::new(),
             gates: true,
         }
     }
@@ -112,6 +136,7 @@ impl Bound {
             status: Status::of(verdict),
             reason: verdict.why().map(str::to_owned),
             overestimation: over.map(Fraction),
+            parts: Vec::new(),
             gates: true,
         }
     }
@@ -150,7 +175,7 @@ pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
             [bound.name.to_owned(), bound.value_text(), bound.over_text(), bound.status.text(style), more];
         table.row(row);
     }
-    table.render(2, style.width) + &premises(bounds, style)
+    table.render(2, style.width) + &premises(bounds, style) + &parts(bounds, style)
 }
 
 /// Reasons longer than this are not shown in the line of a bound if they consist of several parts.
@@ -180,6 +205,25 @@ fn premises(bounds: &[Bound], style: Style) -> String {
         table.row([part.to_owned(), names.join(" ")]);
     }
     format!("\n{}", table.render(2, style.width))
+}
+
+/// Returns a table of the parts of each bound whose parts are known.
+fn parts(bounds: &[Bound], style: Style) -> String {
+    let mut text = String::new();
+    for bound in bounds.iter().filter(|bound| !bound.parts.is_empty()) {
+        let mut table = Table::new(["part of bound", "cycles", "share"], &[0]);
+        let whole = bound.value.unwrap_or(0).max(1);
+        for part in &bound.parts {
+            let share = part.cycles as f64 / whole as f64 * 100.0;
+            table.row([
+                format!("{} {}", bound.name, part.part),
+                part.cycles.to_string(),
+                format!("{share:.1} %"),
+            ]);
+        }
+        text += &format!("\n{}", table.render(2, style.width));
+    }
+    text
 }
 
 /// Returns the values of these bounds, for the columns of a table.

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::parts::Services;
 use crate::operands::timing;
 use warpbound_core::base::UnitId;
 use warpbound_core::isa::Space;
@@ -25,8 +26,8 @@ const INBOX: u64 = 32;
 /// The cost of one execution of an instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
-    /// The service, in the scaled unit.
-    pub service: u64,
+    /// The services, in the scaled unit.
+    pub service: Services,
     /// Whether every sub-core can wait for this service.
     pub shared: bool,
     /// The cycles from the issue to the availability of the result, without service.
@@ -182,7 +183,7 @@ impl Costs {
                 None => 1,
             };
         }
-        cost.service += more * self.scale;
+        cost.service.operands += more * self.scale;
         cost.room = self.room;
         cost
     }
@@ -192,7 +193,11 @@ impl Costs {
         let total = (table.op(step).init + table.op(step).lat).get();
         let of_unit = self.leaving.get(&op.unit).map_or(0, |leaving| leaving.cost(total, self.scale));
         let on_buses = self.on_buses.as_ref().map_or(0, |leaving| leaving.cost(total, self.scale));
-        let service = op.init.get() * self.scale + of_unit + on_buses;
+        let service = Services {
+            units: op.init.get() * self.scale,
+            results: of_unit + on_buses,
+            ..Services::default()
+        };
         Cost {
             service,
             shared: self.has_collector || table.sub_cores().is_shared(op.unit),
@@ -219,7 +224,7 @@ impl Costs {
         };
         let answer = if answered { self.answer } else { 0 };
         Cost {
-            service: service * self.scale,
+            service: Services { load_store: service * self.scale, ..Services::default() },
             shared: true,
             latency: front + if is_store { 0 } else { answer },
             read: front,

@@ -6,10 +6,12 @@
 
 mod costs;
 mod fetch;
+mod parts;
 mod span;
 
 use costs::Costs;
 use fetch::Fetches;
+pub use parts::{BoundPart, Part, Services};
 use span::Span;
 
 use crate::resident::BlockShare;
@@ -25,6 +27,8 @@ pub struct PipelineAnalyser<'t> {
     fetches: Fetches,
     span: Span,
     sections: Vec<Section>,
+    /// The services of the block.
+    services: Services,
 }
 
 /// What all warps of a block add in one section. Loads are in the scaled unit of [`Costs`].
@@ -45,7 +49,14 @@ impl<'t> PipelineAnalyser<'t> {
     pub fn new(program: &KernelCode, table: &'t TimingTable, machine: &Machine) -> Self {
         let costs = Costs::new(program, table, machine);
         let fetches = Fetches::new(table, machine, costs.scale());
-        Self { table, costs, fetches, span: Span::new(table), sections: Vec::new() }
+        Self {
+            table,
+            costs,
+            fetches,
+            span: Span::new(table),
+            sections: Vec::new(),
+            services: Services::default(),
+        }
     }
 
     /// Returns the number of units of service per cycle.
@@ -62,11 +73,12 @@ impl<'t> PipelineAnalyser<'t> {
     /// Returns the share of a block. Loads are in units of service, and so are latencies.
     pub fn share(&mut self, paths: &BlockPaths) -> BlockShare {
         self.sections.clear();
+        self.services = Services::default();
         for (warp, path) in paths.warps.iter().enumerate() {
             self.warp(path, self.table.sub_cores().of_slot(warp));
         }
         let scale = self.scale();
-        let mut share = BlockShare::default();
+        let mut share = BlockShare { services: self.services, ..BlockShare::default() };
         let latency: u64 = self.sections.iter().map(|section| section.span).sum::<u64>() + self.costs.block();
         share.surplus = i128::from(latency * scale);
         (share.peak, share.alone) = (share.surplus, latency * scale);
@@ -81,7 +93,7 @@ impl<'t> PipelineAnalyser<'t> {
 
     /// Adds a warp to the sections.
     fn warp(&mut self, path: &WarpPath, sub_core: usize) {
-        let Self { table, costs, fetches, span, sections } = self;
+        let Self { table, costs, fetches, span, sections, services } = self;
         let mut traffic = path.traffic();
         let mut index = 0;
         fetches.begin();
@@ -105,12 +117,10 @@ impl<'t> PipelineAnalyser<'t> {
             };
             let cost = costs.of(table, step, lines);
             let fetch = fetches.before(step, span.is_first());
-            if cost.shared {
-                section.shared += cost.service + fetch.service;
-            } else {
-                section.private[sub_core] += cost.service;
-                section.shared += fetch.service;
-            }
+            let service = cost.service.total();
+            section.shared += fetch.service;
+            *(if cost.shared { &mut section.shared } else { &mut section.private[sub_core] }) += service;
+            *services += Services { fetch: fetch.service, ..cost.service };
             section.classes |= 1 << sub_core;
             span.issue(table, step, &cost, fetch.latency);
             section.span = section.span.max(span.longest());

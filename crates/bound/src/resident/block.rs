@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::pipelined::Services;
 use crate::section::SectionAnalysis;
 use crate::sharing::{Loads, by_sub_core};
 use warpbound_core::base::{Cycles, UnitId};
@@ -30,6 +31,8 @@ pub struct BlockShare {
     /// The most work that earlier stages may have queued on the private units of one sub-core when
     /// a stage begins.
     pub left: u64,
+    /// The services by resource, if the share is one of [`Plb`](crate::Plb).
+    pub services: Services,
     /// The sum over the stages of the largest C(w).
     pub alone: u64,
     /// The load of each sub-core over all stages, by the warp ids of the sub-core modulo the number

@@ -1,6 +1,7 @@
 //! The combination of the blocks of a launch into [`Rbb`](crate::Rbb).
 
 use super::block::BlockShare;
+use crate::pipelined::{BoundPart, Part, Services};
 use crate::value::BoundValue;
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::machine::SubCores;
@@ -68,6 +69,7 @@ pub struct LaunchShares {
     /// The share of each block, if all blocks are resident at once.
     blocks: Vec<BlockShare>,
     /// Sums over all blocks.
+    services: Services,
     work: u64,
     load: u64,
     peaks: i128,
@@ -94,6 +96,7 @@ impl LaunchShares {
             scale: 1,
             once: 0,
             blocks: vec![BlockShare::default(); kept],
+            services: Services::default(),
             work: 0,
             load: 0,
             peaks: 0,
@@ -117,6 +120,7 @@ impl LaunchShares {
     /// Adds a block; the order of blocks does not matter.
     pub fn add(&mut self, block: BlockId, share: &BlockShare) {
         self.classes |= share.classes;
+        self.services += share.services;
         let delay = self.residency.delay(share).saturating_mul(self.scale);
         let share = &BlockShare {
             surplus: share.surplus + i128::from(delay),
@@ -155,6 +159,25 @@ impl LaunchShares {
         let once = self.once * times;
         let all = scaled.div_euclid(i128::from(self.scale)) + i128::from(first + end + once);
         BoundValue::new(Cycles::new(u64::try_from(all).unwrap_or(if all < 0 { 0 } else { u64::MAX })))
+    }
+
+    /// Returns the parts of the bound, which add up to it, if the blocks have services. With several
+    /// SMs, or if some services count on one sub-core only, the parts are not known.
+    pub fn parts(&self) -> Vec<BoundPart> {
+        let Launch { first, end, .. } = self.residency.costs;
+        let placing = self.residency.placing(self.residency.blocks as usize);
+        let mut parts: Vec<(Part, u64)> =
+            self.services.parts().map(|(part, service)| (part, service / self.scale)).to_vec();
+        parts.push((Part::InstructionCache, self.once));
+        parts.push((Part::Launch, first + end + placing));
+        let sum = parts.iter().map(|(_, cycles)| cycles).sum();
+        let Some(rest) = self.value().cycles().get().checked_sub(sum) else { return Vec::new() };
+        if self.residency.sms > 1 || self.services == Services::default() || self.work != self.load {
+            return Vec::new();
+        }
+        parts.push((Part::Latency, rest));
+        let all = parts.into_iter().filter(|&(_, cycles)| cycles > 0);
+        all.map(|(part, cycles)| BoundPart { part, cycles: Cycles::new(cycles) }).collect()
     }
 
     /// Returns whether a chain stays on one sub-core as long as it stays in one CTA slot.

@@ -158,6 +158,7 @@ impl<'a> Judge<'a> {
                 Scope::Launch => !bound.concerns(&context) && !named(bound.as_ref()),
             },
             of_blocks: bound.scope() == Scope::Block,
+            parts: Vec::new(),
         });
         let total = JudgedLaunch {
             launch_blocks: plan.workload.blocks(),
@@ -294,6 +295,7 @@ impl<'a> Judge<'a> {
             let figures = LaunchFigures { resident: &self.shares, pipelined: &self.pipelined };
             let value = applicable.guarantees(bound.of_launch(&figures));
             row.value = Ok(value);
+            row.parts = bound.parts_of_launch(&figures);
             row.violated = makespan > value.cycles();
         }
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::application::ApplicationPlan;
 use super::judged_launch::{Failed, JudgedLaunch};
 use super::verdict::BoundRow;
-use warpbound_bound::Guarantee;
+use warpbound_bound::{BoundPart, Guarantee};
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_sim::CarriedState;
@@ -211,7 +211,12 @@ impl Tally {
 
 /// Creates a zero sum with the same bounds and sub-cores as `like`.
 fn empty(like: &JudgedLaunch, plan: &ApplicationPlan) -> JudgedLaunch {
-    let zero = |row: &BoundRow| BoundRow { value: Ok(Guarantee::OF_NOTHING), violated: false, ..row.clone() };
+    let zero = |row: &BoundRow| BoundRow {
+        value: Ok(Guarantee::OF_NOTHING),
+        violated: false,
+        parts: Vec::new(),
+        ..row.clone()
+    };
     let bounds = like.bounds.iter().map(zero).collect();
     JudgedLaunch {
         launch_blocks: u32::try_from(plan.application.launches()).unwrap_or(u32::MAX),
@@ -249,9 +254,25 @@ fn add(total: &mut JudgedLaunch, one: JudgedLaunch) {
         }
         sum.violated |= bound.violated;
         sum.left_out &= bound.left_out;
+        add_parts(&mut sum.parts, bound.parts);
+        let known: Cycles = sum.parts.iter().map(|part| part.cycles).sum();
+        if sum.value.as_ref().map(|value| value.cycles()) != Ok(known) {
+            sum.parts.clear();
+        }
     }
     let new_notes = one.notes.into_iter().filter(|note| !total.notes.contains(note)).collect::<Vec<_>>();
     total.notes.extend(new_notes);
     let new_races = one.races.into_iter().filter(|race| !total.races.contains(race)).collect::<Vec<_>>();
     total.races.extend(new_races);
+}
+
+/// Adds the parts of a bound to those of the launches before.
+fn add_parts(sum: &mut Vec<BoundPart>, parts: Vec<BoundPart>) {
+    for one in parts {
+        match sum.iter_mut().find(|other| other.part == one.part) {
+            Some(same) => same.cycles += one.cycles,
+            None => sum.push(one),
+        }
+    }
+    sum.sort_by_key(|one| one.part);
 }

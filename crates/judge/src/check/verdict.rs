@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::saved;
-use warpbound_bound::{Guarantee, Standing};
+use warpbound_bound::{BoundPart, Guarantee, Standing};
 use warpbound_core::base::{BlockId, Cycles, WarpId};
 
 /// The reason why there is no verdict: a clause without capital and full stop.
@@ -118,6 +118,8 @@ pub struct BoundRow {
     pub of_blocks: bool,
     /// Whether the bound affects the exit code.
     pub gates: bool,
+    /// The parts that the value consists of, or nothing if they are not known.
+    pub parts: Vec<BoundPart>,
 }
 
 impl BoundRow {

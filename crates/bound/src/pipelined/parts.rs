@@ -1,0 +1,115 @@
+//! The parts that a bound consists of.
+
+use std::fmt;
+use std::ops::{Add, AddAssign};
+
+use serde::{Deserialize, Serialize};
+use warpbound_core::base::Cycles;
+
+/// What the cycles of a bound are counted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Initiations in functional units.
+    Units,
+    /// Transactions of the load/store unit.
+    LoadStore,
+    /// Operands that are read while units are idle.
+    Operands,
+    /// Results that would leave units together.
+    Results,
+    /// Fetches.
+    Fetch,
+    /// Cold misses of the instruction cache.
+    InstructionCache,
+    /// The costs of launching.
+    Launch,
+    /// Latencies along the longest path of each block.
+    Latency,
+}
+
+impl Part {
+    /// Returns the name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Units => "units",
+            Self::LoadStore => "load-store",
+            Self::Operands => "operands",
+            Self::Results => "results",
+            Self::Fetch => "fetch",
+            Self::InstructionCache => "instruction-cache",
+            Self::Launch => "launch",
+            Self::Latency => "latency",
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The cycles of a bound that are counted for one part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoundPart {
+    /// The part.
+    pub part: Part,
+    /// The number of cycles.
+    pub cycles: Cycles,
+}
+
+/// Services by the resource that is kept busy, in a scaled unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Services {
+    /// Of functional units.
+    pub units: u64,
+    /// Of the load/store unit.
+    pub load_store: u64,
+    /// Of the operand collector.
+    pub operands: u64,
+    /// Of the exits of units and of the result buses.
+    pub results: u64,
+    /// Of the front end.
+    pub fetch: u64,
+}
+
+impl Services {
+    /// Returns the sum.
+    pub fn total(self) -> u64 {
+        let Self { units, load_store, operands, results, fetch } = self;
+        units + load_store + operands + results + fetch
+    }
+
+    /// Returns the services with their parts.
+    pub(crate) fn parts(self) -> [(Part, u64); 5] {
+        let Self { units, load_store, operands, results, fetch } = self;
+        [
+            (Part::Units, units),
+            (Part::LoadStore, load_store),
+            (Part::Operands, operands),
+            (Part::Results, results),
+            (Part::Fetch, fetch),
+        ]
+    }
+}
+
+impl Add for Services {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            units: self.units + other.units,
+            load_store: self.load_store + other.load_store,
+            operands: self.operands + other.operands,
+            results: self.results + other.results,
+            fetch: self.fetch + other.fetch,
+        }
+    }
+}
+
+impl AddAssign for Services {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}

@@ -89,8 +89,9 @@ pub struct Options {
     /// The bytes that the race detector may use for each of shared memory, module variables and
     /// buffers. Where blocks run one by one, it needs a quarter of the memory of each kind that one
     /// block accesses. For ranges that need closer analysis, and wherever blocks run concurrently,
-    /// it needs four times the accessed memory, and sixteen times where accesses are narrower than
-    /// a word.
+    /// it needs twice the accessed memory, and ten times where accesses are narrower than a word.
+    /// In programs in which barriers may involve a part of the block, it also needs about 500 bytes
+    /// for each location that is read, and for each one that is written.
     pub race_memory: usize,
     /// The seed of a random order in which the warps of a block take turns; `None` for the order of
     /// their ids. Clock values and the hardware positions of warps differ with the seed, too. Such

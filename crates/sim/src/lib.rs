@@ -49,7 +49,7 @@
 //! * Issues and idle cycles by reason add up to the makespan, on every sub-core.
 //! * The same paths, table and policy give the same events, whichever observer is attached.
 
-// the tests share a generator of kernels with those of the package on top
+// the tests share a generator of kernels with those of the package `warpbound`
 #[cfg(test)]
 extern crate warpbound_core as warpbound;
 

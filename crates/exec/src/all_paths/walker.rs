@@ -47,9 +47,12 @@ impl Walked {
 /// A loop that is taken as a whole, in a walk over one of its iterations.
 pub(super) struct Whole {
     pub(super) index: usize,
-    /// The point at which lanes that have left the loop wait, if they do not reconverge earlier.
+    /// The end of the walk that reached the loop. Lanes that have left the loop wait there, if they
+    /// do not reconverge earlier.
     pub(super) until: Option<Pc>,
-    /// The point where the lanes that left wait for the others.
+    /// The point where the lanes that left wait for the others: their reconvergence point, or else
+    /// `until`. The outer `None` means that no lane has left yet, the inner one that there is no
+    /// such point.
     pub(super) join: Option<Option<Pc>>,
     /// The state of the lanes that left.
     pub(super) left: Option<State>,

@@ -2,12 +2,12 @@
 //!
 //! The machine has no scoreboard for registers. An instruction that reads the result of an
 //! instruction of variable latency has to wait at the barrier that the latter releases. If the
-//! latter releases none, it has to wait at a barrier that a later instruction of the same op class
-//! releases, which is sufficient because instructions of one class complete in order. An
-//! instruction that overwrites a source of such an instruction has to wait at the barrier that
-//! signals that the sources have been read. This module checks these waits along the paths that
-//! warps take. Results of fixed latency are covered by stall counts, which depend on the machine;
-//! for those the module only determines the smallest number of cycles that pass.
+//! latter releases none, the reader has to wait at a barrier that a later instruction of the same
+//! op class as the latter releases, which is sufficient because instructions of one class complete
+//! in order. An instruction that overwrites a source of such an instruction has to wait at the
+//! barrier that signals that the sources have been read. This module checks these waits along the
+//! paths that warps take. Results of fixed latency are covered by stall counts, which depend on the
+//! machine; for those the module only determines the smallest number of cycles that pass.
 //! Instructions under guards are not judged, because a path does not record the lanes in which a
 //! guard holds.
 

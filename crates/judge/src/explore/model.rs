@@ -436,9 +436,10 @@ impl Op {
             regs[usize::from(reg)] = done;
         }
         for (when, of_barrier) in &self.signals {
-            // signals leave the count of a barrier in the order of issue: all have left it at the
-            // later of this one's time and the previous time for all; all but this one have left it
-            // at that previous time, and so on
+            // register n of a barrier, from 0, holds the time from which at most n signals are in
+            // its count. Signals leave the count in the order of issue. Register 0 therefore gets
+            // the later of this signal's time and its own old value, and every other register the
+            // old value of the register before it
             let mut through = if *when == When::Read { initiated } else { done };
             through = through.max(of_barrier.first().map_or(0, |&all| regs[usize::from(all)]));
             for &reg in of_barrier {

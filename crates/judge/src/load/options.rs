@@ -43,7 +43,7 @@ pub struct LaunchOptions {
 pub struct OptionNames {
     /// The text before the name of an option, such as `--` on a command line.
     pub prefix: &'static str,
-    /// The name that messages give to the arguments of the options as a text, as if it were a file.
+    /// The place that messages about the text of arguments give, as others give the name of a file.
     pub together: &'static str,
 }
 

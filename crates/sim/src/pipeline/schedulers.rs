@@ -175,10 +175,10 @@ impl Schedulers {
         self.awake |= sub_cores & self.without_room;
     }
 
-    /// Wakes the sub-cores of these slots, whose instructions were fetched; the warps in `go_on`
-    /// can issue them. If no fetched warp can issue, a sub-core need not be woken as long as its
-    /// reason precedes [`StallReason::Barrier`] in priority, because the fetch then does not change
-    /// the reason.
+    /// Wakes the sub-cores of these slots, whose instructions were fetched. The warps in `go_on`
+    /// have no hazard, or have the wrong instructions in their buffers. If no fetched warp of a
+    /// sub-core is among them, the sub-core need not be woken as long as its reason precedes
+    /// [`StallReason::Barrier`] in priority, because the fetch then does not change the reason.
     #[inline]
     pub fn wake_fetched(&mut self, slots: WarpMask, go_on: WarpMask) {
         for slot in slots.slots() {

@@ -52,8 +52,8 @@
 //!   the release waits only for the barrier instructions: a store of 200 cycles before each of k
 //!   barriers costs these bounds about 200 k cycles more than any schedule takes.
 //!   [`Lwb`](warpbound_bound::Lwb), which counts a section from when those before have settled,
-//!   does not charge them. Even if a result is waited for only at the end of the next section, that
-//!   section is counted from when the result is available.
+//!   does not charge them. A slack of that bound remains: if a result is waited for only at the end
+//!   of the next section, it counts that section, too, from when the result is available.
 //! * *Short waits.* A chain of dependent instructions leaves issue slots between them, which other
 //!   warps use; a work-conserving policy cannot leave these slots empty while a warp is ready.
 //!   Credits ([`Lwb`](warpbound_bound::Lwb)) are given only for the longest latency of the program.

@@ -103,8 +103,8 @@ pub struct Judge {
     bound: Box<dyn Bound>,
     /// The largest number of states of a layer that are followed.
     beam: usize,
-    /// One machine per number of sub-cores, at index count - 1. They supply settings that the
-    /// engine reads, but that the paper's policies do not need.
+    /// One machine per number of sub-cores, at index count - 1. The engine takes from it only the
+    /// number of sub-cores and settings with default values; the timing is that of `subject`.
     machines: Vec<Machine>,
     subject: Subject,
     evaluator: Evaluator,

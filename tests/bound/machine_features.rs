@@ -32,7 +32,8 @@ const FEATURES: [Feature; 17] = [
 /// two are resident.
 const PAPER: [&[&str]; 2] = [&["gub", "iwb", "swb", "lwb", "srr", "gsrr"], &["rbb"]];
 const NONE: [&[&str]; 2] = [&[], &[]];
-/// The bounds that follow neither the order of a warp's issues nor the time of a block.
+/// The bounds of machines with dual issue, bounded queues, results that nothing waits for, or
+/// sub-cores that take turns at being first.
 const WITHOUT_RUNS: [&[&str]; 2] = [&["iwb"], &["rbb"]];
 /// The bound of machines with stages in front of the units.
 const STAGES: [&[&str]; 2] = [&["plb"], &["plb"]];

@@ -22,7 +22,8 @@ fn the_taken_side_runs_first_and_both_join() {
     let (all, taken) = (u32::MAX, 0xff);
     let expected = [(1, all), (2, all), (5, taken), (3, !taken), (4, !taken), (6, all), (7, all)];
     assert_eq!(outcome.body_trace(0, 0), expected);
-    // the mov of %tid before them; the guarded branch counts the lanes that take it
+    // 8 instructions: the seven of the body, and the mov of %tid before them. For the guarded
+    // branch, the lanes that take it count
     assert_eq!(counts(&outcome), (8, 32 + 32 + 8 + 8 + 24 + 24 + 32 + 32));
 }
 

@@ -86,13 +86,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     ("ablate", &[("warpbound ablate saxpy", "Measure what each simplification of the paper model costs.")]),
     ("evidence", &[("warpbound evidence", "Check four bounds on every block of a small grammar.")]),
-    (
-        "sweep",
-        &[(
-            "warpbound sweep table4 --out results",
-            "Run all points of an embedded plan, or continue with them.",
-        )],
-    ),
+    ("sweep", &[("warpbound sweep table4 --out results", "Run all points of an embedded plan.")]),
     (
         "merge",
         &[("warpbound merge results --out merged", "Combine the folders of several shards of a sweep.")],

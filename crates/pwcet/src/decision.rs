@@ -16,7 +16,7 @@ use super::threshold::Choice;
 /// below [`ALONE`](super::extremal::ALONE).
 pub const ENOUGH: usize = 400;
 
-/// The decision of the paper's figure 1, and its confidence.
+/// The decision of the paper's figure 1, and the confidence in the pWCET estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Decision {
@@ -24,7 +24,7 @@ pub struct Decision {
     pub steps: Vec<Step>,
     /// Whether the pWCET estimates are reliable.
     pub reliable: bool,
-    /// The confidence that the tests give to it.
+    /// The confidence in the pWCET estimates, computed from the tests.
     pub confidence: Confidence,
     /// Advice on how to improve the measurements. It is empty if the answer to all questions is
     /// yes.

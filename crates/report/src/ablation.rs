@@ -125,7 +125,7 @@ impl Ablation {
     fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let heading = format!(
-            "ablation of {} under {}, {} kernels: 100 * cycles(A) / cycles(B) in %; below 100 B is slower\n\n",
+            "ablation of {} under {}, {} kernels: 100 * cycles(A) / cycles(B) in %; if it is below 100, B is slower\n\n",
             self.origin.machine,
             self.scheduler,
             self.kernels.len()
@@ -151,8 +151,9 @@ impl Ablation {
         text.push('\n');
         text.push_str(&kernels.render(2, style.width));
         text.push_str(&style.fill(&format!(
-            "\nEach column's A is the B before it. In the paper model a global access takes {} cycles, as a lone coalesced\n\
-             load does without caches; it also has no operand collector, write-back stages or bank conflicts.\n",
+            "\nThe variant A of a column is the variant B of the column before it. In the paper model a global access\n\
+             takes {} cycles, as a lone coalesced load does without caches; it also has no operand collector,\n\
+             write-back stages or bank conflicts.\n",
             self.load_latency
         )));
         text.push_str(&style.fill(

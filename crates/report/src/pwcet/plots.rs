@@ -54,8 +54,8 @@ pub(super) fn trace(parts: &[TracePart], unit: &str, threshold: Option<f64>) -> 
     Plot {
         name: "trace",
         title: "Times in the order of the runs",
-        note: "The longest and the shortest of runs that follow each other. A dashed line is the threshold. A trend, a step or a \
-               beginning that differs speaks against one distribution.",
+        note: "The runs are divided into equal parts; the lines are the longest and the shortest time of each part. A dashed \
+               line is the threshold. A trend, a step or a beginning that differs speaks against one distribution.",
         svg: plot.svg(),
     }
 }

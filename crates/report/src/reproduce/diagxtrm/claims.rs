@@ -147,8 +147,8 @@ pub(super) fn notes(rows: &[TraceRow], runs: u64, same: &[u32]) -> Vec<String> {
     let fixed = [
         "our p_KPSS and p_BDS are p-values. In p, p_KPSS counts as 0.99 if the test accepts stationarity, because \
          otherwise the paper's p could not be 0.99 with the p_KPSS of its table",
-        "a is relative to the longest run, as it is in the paper's table (0.368 in row 512, 50 %, which has 0.365); its equation 3 \
-         divides by the time at 1e-9, and so does `warpbound pwcet`",
+        "a is relative to the longest run, as it is in the paper's table (for row 512, 50 % this gives 0.368, and the table \
+         prints 0.365); the paper's equation 3 divides by the time at 1e-9, and so does `warpbound pwcet`",
         "p_EI of rows 512, 25 % and 64, 25 % is not legible in our copy of the paper",
     ];
     notes.extend(fixed.map(str::to_owned));

@@ -40,7 +40,8 @@ impl DiagxtrmResult {
             text.push_str(&style.fill(&format!("note: {note}\n")));
         }
         if let Some(row) = self.rows.first() {
-            let _ = writeln!(text, "\neach of them, for example the first, with tests and plots:");
+            let _ =
+                writeln!(text, "\nto show one configuration with tests and plots, for example the first:");
             let _ = writeln!(text, "  {}", self.command(row));
         }
         text

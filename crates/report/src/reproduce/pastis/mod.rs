@@ -333,8 +333,8 @@ const NOTES: &[&str] = &[
      not state where its cycles begin and end; ours begin with the first block and end with the last",
     "tables I and II of the paper, which list transactions by width and mask of lanes, agree with the machine's rule in \
      all 108 cases (tests/exec/bank_conflicts.rs)",
-    "the paper's images are from MNIST and its weights trained on the board: 98.4375 % of the images are classified \
-     correctly there and by PasTiS. We use 64 images that are not in the training set, from the 8x8 digits of \
+    "the paper's images are from MNIST, and the paper's weights were trained on the board: 98.4375 % of the images are \
+     classified correctly there and by PasTiS. We use 64 images that are not in the training set, from the 8x8 digits of \
      scikit-learn scaled to 28x28, and weights rounded to a byte each (scripts/train-digits.py). It is chance that a \
      similar share is correct",
     "the paper does not print the cycles of the network; those of PasTiS were more than twice as many as the board's",

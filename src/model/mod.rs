@@ -11,8 +11,7 @@
 //! sections 11 to 13 the analysis and the bounds, and section 14 the conditions under which results
 //! are not meaningful. Sections 15 and 16 describe the other two models of warpbound, section 17
 //! the effect of machine code, section 18 the memory system, and section 19 the stages of the
-//! pipeline. [`glossary`] defines the terms,
-//! and [`bibliography`] lists the papers.
+//! pipeline. [`glossary`] defines the terms, and [`bibliography`] lists the papers.
 //!
 //! All times are integers, in cycles. Intervals are half-open: `[a, b)` covers the cycles `a` to
 //! `b - 1`.

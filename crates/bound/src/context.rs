@@ -15,10 +15,11 @@ use warpbound_core::machine::{Feature, Features, SchedulerKind};
 /// Every field has to be given explicitly. No default stands for a run whose policy, machine or
 /// order of accesses was not examined.
 ///
-/// The bounds assume more: in each cycle a sub-core issues instructions of one warp only, units serve
-/// first-in first-out, and without the features in `beyond` timing does not depend on the schedule.
-/// All of this is true of every [`Machine`](warpbound_core::machine::Machine) so far. Each section records the number of
-/// sub-cores and what they share ([`SectionAnalysis`](super::SectionAnalysis)).
+/// The bounds assume more: in each cycle a sub-core issues instructions of one warp only, units
+/// serve first-in first-out, and without the features in `beyond` timing does not depend on the
+/// schedule. All of this is true of every [`Machine`](warpbound_core::machine::Machine) so far.
+/// Each section records the number of sub-cores and what they share
+/// ([`SectionAnalysis`](super::SectionAnalysis)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
     /// The schedules that the bound is judged for.
@@ -200,8 +201,8 @@ impl Context {
         self.one_aligned_block(claim)
     }
 
-    /// Checks that blocks run at the same time, under a work-conserving policy, and that barriers
-    /// involve all warps.
+    /// Checks that the launch is judged as a whole, under a work-conserving policy, and that
+    /// barriers involve all warps.
     ///
     /// # Errors
     /// Returns the first premise that does not hold.
@@ -216,8 +217,8 @@ impl Context {
         Ok(Applicable(()))
     }
 
-    /// Checks the premises of a bound of a launch that does not depend on how many of its blocks run
-    /// at the same time.
+    /// Checks the premises of a bound of a launch that applies whether or not several of its blocks
+    /// run at the same time.
     ///
     /// # Errors
     /// Returns the first premise that does not hold.

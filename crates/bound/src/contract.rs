@@ -86,7 +86,7 @@ impl fmt::Display for Standing {
 pub enum Scope {
     /// A block that runs by itself. The bounds of blocks that run one after the other are added up.
     Block,
-    /// A whole launch of which several blocks run at the same time ([`LaunchShares`]).
+    /// A whole launch, whose blocks may run at the same time ([`LaunchShares`]).
     Launch,
 }
 
@@ -160,8 +160,8 @@ pub trait Bound: Sync {
         report.sections.push(bound);
     }
 
-    /// Returns whether the bound is meant for such runs. Reports omit it for others, for which other
-    /// bounds are at most as large.
+    /// Returns whether the bound is meant for runs with these facts. Reports omit it for the other
+    /// runs, for which other bounds are at most as large.
     fn concerns(&self, context: &Context) -> bool {
         self.scope() == Scope::Block || context.judged_as_a_whole()
     }

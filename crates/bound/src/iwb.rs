@@ -23,8 +23,9 @@ use warpbound_core::base::Cycles;
 ///
 /// Premises: a work-conserving policy, units that serve first-in first-out, barriers of all warps,
 /// one block at a time. Dual issue, rotation, bounded queues, write-back and results that nothing
-/// waits for are covered; launch costs are not, because they belong to no block. The bound also holds if instructions take less time than stated. With sums
-/// per unit the evaluation takes time in proportion to warps times units.
+/// waits for are covered; launch costs are not, because they belong to no block. The bound also
+/// holds if instructions take less time than stated. With sums per unit the evaluation takes time
+/// in proportion to warps times units.
 ///
 /// The proof, an example and the slack are in [`proofs::iwb`](super::proofs::iwb).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

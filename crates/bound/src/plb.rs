@@ -8,22 +8,25 @@ use super::section::SectionAnalysis;
 use super::value::BoundValue;
 use warpbound_core::machine::Feature;
 
-/// The pipeline bound, for launches on machines with stages in front of the units: fetch, an operand
-/// collector, result buses, or a load/store unit with memory of perfect or fixed latency. It bounds
-/// the launch, from its start to its end, with any number of blocks and SMs.
+/// The pipeline bound, for launches on machines with stages in front of the units: fetch, an
+/// operand collector, result buses, or a load/store unit with memory of perfect or fixed latency.
+/// It bounds the launch, from its start to its end, with any number of blocks and SMs.
 ///
 /// The *service* of an instruction is the number of cycles for which it may keep busy what others
 /// wait for: its init on a unit, or its transactions in the load/store unit. An instruction that
 /// passes several stages counts once, with the longest service. The *latency* of an instruction is
-/// the number of cycles from its issue to its result in which nothing needs to be served. The *span*
-/// of a warp in a section is the largest sum of latencies along a path of instructions that follow or
-/// wait for each other. [`proofs::plb`](super::proofs::plb) defines all three. Let
+/// the number of cycles from its issue to its result in which nothing needs to be served. The
+/// *span* of a warp in a section is the largest sum of latencies along a path of instructions that
+/// follow or wait for each other. [`proofs::plb`](super::proofs::plb) defines all three. Let
 ///
 /// ```text
 /// S    = the sum of all services on an SM
-/// G    = the number of fetches there, each of which takes one of `fetches` turns of a cycle
-/// Λ_b  = the sum over the sections of block b of the largest span of a warp, plus launch.start
-/// F    = launch.first + launch.end + (n - 1) / blocks_per_cycle
+/// G    = the number of fetches and of arriving lines there; each takes one of `fetches` turns of
+///        a cycle
+/// Λ_b  = the sum over the sections of block b of the largest span of a warp, plus launch.start,
+///        plus 1 with front_end.ends_warps
+/// F    = launch.first + launch.end + (n - 1) / blocks_per_cycle, plus the cold misses of the
+///        instruction cache if all code has a place in it
 /// ```
 ///
 /// For a launch of n blocks, of which an SM holds R at a time,
@@ -33,17 +36,18 @@ use warpbound_core::machine::Feature;
 /// n > R:    PLB = F + S + G / fetches + (sum of all Λ_b) / R + max_b (Λ_b - Λ_b / R)
 /// ```
 ///
-/// Several SMs share the blocks as in [`Rbb`](super::Rbb). So do several sub-cores without a
-/// collector; with a collector, the services of all sub-cores count.
+/// Several SMs share the blocks as in [`Rbb`](super::Rbb). Several sub-cores without a collector
+/// count as in [`Rbb`](super::Rbb), too; with a collector, S contains the services of all
+/// sub-cores.
 ///
 /// # Premises
-/// A work-conserving policy and barriers of all warps. Machines with caches, partitions, memory that
-/// does not accept every request at once, jitter without a largest value, or random placement are
-/// not covered.
+/// A work-conserving policy and barriers of all warps. Machines with caches, partitions, memory
+/// that does not accept every request at once, jitter without a largest value, or random placement
+/// are not covered.
 ///
 /// # The slack
-/// All services count as if no two stages ever worked at the same time, as in [`Rbb`](super::Rbb). A
-/// path counts the longest way through the collector for each instruction that another one waits
+/// All services count as if no two stages ever worked at the same time, as in [`Rbb`](super::Rbb).
+/// A path counts the longest way through the collector for each instruction that another one waits
 /// for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Plb;

@@ -9,9 +9,9 @@ use super::value::BoundValue;
 use warpbound_core::base::Cycles;
 
 /// The resident-blocks bound, for launches of which several blocks are on an SM at a time, or whose
-/// blocks are spread over several SMs, or whose blocks are placed at a cost. It bounds the launch, from the start of its first block to
-/// the end of its last. The barriers of different blocks do not line up, so the bound makes no
-/// statement about a single block.
+/// blocks are spread over several SMs, or whose blocks are placed at a cost. It bounds the launch,
+/// from its start to its end. The barriers of different blocks do not line up, so the bound makes
+/// no statement about a single block.
 ///
 /// Let the launch have n blocks, and let each of M SMs have R places (CTA slots); a block goes to
 /// the first place that is free and leaves it when the whole block is done. A *stage* is a section
@@ -61,9 +61,9 @@ use warpbound_core::base::Cycles;
 /// warp that issues one instruction per cycle. What launching costs
 /// ([`Launch`](warpbound_core::machine::pipeline::Launch)) is added: `start` to D_b, H_b and A_b of
 /// each block, and one cycle more if the block has no instructions; `first` and `end` to RBB; and
-/// `(m - 1) / blocks_per_cycle`, rounded down, where m is the number of blocks that are on the SM in
-/// the first two lines, and n in the others. If the blocks of an SM are not all placed in the same
-/// cycle, their sub-cores are not known in advance, and a block with s_b = 1 has the bound
+/// `(m - 1) / blocks_per_cycle`, rounded down, where m is the number of blocks that are on the SM
+/// in the first two lines, and n in the others. If the blocks of an SM are not all placed in the
+/// same cycle, their sub-cores are not known in advance, and a block with s_b = 1 has the bound
 /// `L + D_b`.
 ///
 /// # Premises
@@ -71,12 +71,12 @@ use warpbound_core::base::Cycles;
 /// and shared units, bank conflicts, write-after-write hazards and exits that issue; and of the
 /// detailed engine several SMs, dual issue, rotation, bounded queues, write-back, results that
 /// nothing waits for, and launch costs. Every block must fit the same number of places. Machines
-/// with fetch, an operand collector, result buses, a load/store unit, caches or random placement are
-/// not covered, and neither are partial barriers.
+/// with fetch, an operand collector, result buses, a load/store unit, caches or random placement
+/// are not covered, and neither are partial barriers.
 ///
-/// If one block at a time runs on one SM and launching costs nothing, each block is judged by itself ([`Iwb`](super::Iwb) and
-/// the bounds that are never above it), and this bound is omitted. For a single block, RBB is IWB
-/// with `c(y) = init(y)` throughout.
+/// If one block at a time runs on one SM and launching costs nothing, each block is judged by
+/// itself ([`Iwb`](super::Iwb) and the bounds that are never above it), and this bound is omitted.
+/// For a single block, RBB is IWB with `c(y) = init(y)` throughout.
 ///
 /// # Proof
 /// See [`super::proofs::rbb`]. A variant with D_b in place of H_b does not hold, nor does one

@@ -18,9 +18,9 @@ pub struct LoneTimes {
     pub ahead: Cycles,
 }
 
-/// The state of such a warp, in cycles since its first section began. Sections follow each other
-/// without a gap, so that nothing has to be cleared: every value that an earlier section wrote is
-/// available.
+/// The state of a lone warp on units without queues, in cycles since its first section began.
+/// Sections follow each other without a gap, so that nothing has to be cleared: every value that an
+/// earlier section wrote is available.
 #[derive(Clone, Debug)]
 pub(super) struct Serial {
     begin: u64,

@@ -1,4 +1,4 @@
-//! The share of one block in [`Rbb`](crate::Rbb).
+//! The share of one block in [`Rbb`](crate::Rbb) or [`Plb`](crate::Plb).
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use warpbound_core::machine::SubCores;
 
 /// The share of one block in the bound of its launch, collected section by section. A *stage* is a
 /// section in which some warp has an instruction. [`proofs::rbb`](crate::proofs::rbb) defines the
-/// *chain* of a block. All numbers are in cycles unless they are counts.
+/// *chain* of a block. All numbers are in cycles unless they are counts; in a share for
+/// [`Plb`](crate::Plb) they are in units of service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockShare {
     /// S: the sum of the initiations of all instructions.

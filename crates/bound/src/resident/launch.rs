@@ -1,4 +1,4 @@
-//! The combination of the blocks of a launch into [`Rbb`](crate::Rbb).
+//! The combination of the blocks of a launch into [`Rbb`](crate::Rbb) or [`Plb`](crate::Plb).
 
 use super::block::BlockShare;
 use crate::pipelined::{BoundPart, Part, Services};
@@ -44,8 +44,8 @@ impl Residency {
     }
 
     /// Returns whether all of this many blocks that an SM receives are placed in the same cycle, so
-    /// that each goes to the next CTA slot. Otherwise a block may end before another is placed, which
-    /// then goes to the same CTA slot.
+    /// that each goes to the next CTA slot. Otherwise a block may end before another is placed,
+    /// which then goes to the same CTA slot.
     fn placed_in_order(&self, blocks: usize) -> bool {
         let most = self.costs.blocks_per_cycle as usize;
         most == 0 || blocks <= most
@@ -144,7 +144,7 @@ impl LaunchShares {
         self.repeats.offer(share.largest_repeat());
     }
 
-    /// Returns the bound of the launch, from the start of its first block to the end of its last.
+    /// Returns the bound of the launch, from its start to its end.
     pub fn value(&self) -> BoundValue {
         let scaled = if self.residency.all_at_once() {
             (0..self.residency.sms).map(|sm| self.of_sm(sm)).max().unwrap_or(0)
@@ -154,7 +154,8 @@ impl LaunchShares {
             self.in_turn_on_several()
         };
         let Launch { first, end, .. } = self.residency.costs;
-        // blocks that are placed later may meet an SM on which this has been added already
+        // the time until the last block is placed is a mean over the SMs, and the time from then
+        // on is that of one SM; both may contain these cycles
         let times = if self.residency.sms > 1 && !self.residency.all_at_once() { 2 } else { 1 };
         let once = self.once * times;
         let all = scaled.div_euclid(i128::from(self.scale)) + i128::from(first + end + once);
@@ -185,8 +186,8 @@ impl LaunchShares {
         self.classes.count_ones() <= 1
     }
 
-    /// Returns the bound of one SM if there is a CTA slot for each block. Block i goes to SM i mod M,
-    /// and if all blocks are placed in the same cycle, to CTA slot i div M.
+    /// Returns the bound of one SM if there is a CTA slot for each block. Block i goes to SM i mod
+    /// M, and if all blocks are placed in the same cycle, to CTA slot i div M.
     fn of_sm(&self, sm: usize) -> i128 {
         let residency = &self.residency;
         let blocks: Vec<&BlockShare> = self.blocks.iter().skip(sm).step_by(residency.sms).collect();

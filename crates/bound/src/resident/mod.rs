@@ -1,5 +1,5 @@
-//! The interaction of the resident blocks of a launch, in the numbers that
-//! [`Rbb`](crate::Rbb) combines.
+//! The interaction of the resident blocks of a launch, in the numbers that [`Rbb`](crate::Rbb) and
+//! [`Plb`](crate::Plb) combine.
 
 mod block;
 mod launch;

@@ -281,15 +281,15 @@ impl TimingTable {
         self.bounded_queues
     }
 
-    /// Returns whether a warp may issue two instructions to the same unit in the same cycle, of which
-    /// the second waits for the unit even if every initiation takes one cycle.
+    /// Returns whether a warp may issue two instructions to the same unit in the same cycle, of
+    /// which the second waits for the unit even if every initiation takes one cycle.
     #[inline]
     pub fn pairs_share_units(&self) -> bool {
         self.pairs_share_units
     }
 
-    /// Returns the number of cycles between the end of an operation in its unit and the availability
-    /// of its result, in addition to the unit's latency.
+    /// Returns the number of cycles between the end of an operation in its unit and the
+    /// availability of its result, in addition to the unit's latency.
     #[inline]
     pub fn write_back(&self) -> Cycles {
         self.write_back
@@ -308,8 +308,8 @@ impl TimingTable {
     }
 }
 
-/// Returns the timing of each op class of a program, and reports the classes in use that the machine
-/// does not map, with the first line that uses them.
+/// Returns the timing of each op class of a program, and reports the classes in use that the
+/// machine does not map, with the first line that uses them.
 fn op_timings(program: &KernelCode, machine: &Machine, problems: &mut Diagnostics) -> Vec<OpTiming> {
     let fallback = OpTiming { unit: UnitId::new(0), init: Cycles::ONE, lat: Cycles::ZERO };
     let names = program.classes.names();
@@ -387,8 +387,8 @@ fn once_each(regs: impl Iterator<Item = RegId>, numbers: &[usize]) -> RegList {
     .collect()
 }
 
-/// Returns whether two instructions that a warp issues in one cycle may use the same unit. Without a
-/// queue the second of them cannot issue.
+/// Returns whether two instructions that a warp issues in one cycle may use the same unit. Without
+/// a queue the second of them cannot issue.
 fn pairs_share_units(pipeline: &Pipeline) -> bool {
     pipeline.issue.per_warp > 1 && !pipeline.issue.distinct_units && pipeline.queue != Some(0)
 }

@@ -3,13 +3,14 @@
 //! The functional run takes such a register to be 0. Neither PTX nor the hardware defines its
 //! value, so no claim can be made about paths that depend on it.
 //!
-//! A register that instructions without guards have written on every path to a read needs no further
-//! analysis; a fixed point over the basic blocks finds these. Each other register is followed
-//! backwards from the instructions that read it, along all control flow edges, until every path ends
-//! at an instruction that writes the register. An instruction with a guard ends a path only where its
-//! guard holds. The search tracks only one condition at a time, that of a guard or of a branch, and
-//! therefore errs on the side of reporting too many registers. Machine code is not analysed: its
-//! compiler merges control flow, so that registers are read on paths that no warp takes.
+//! A register that instructions without guards have written on every path to a read needs no
+//! further analysis; a fixed point over the basic blocks finds these. Each other register is
+//! followed backwards from the instructions that read it, along all control flow edges, until every
+//! path ends at an instruction that writes the register. An instruction with a guard ends a path
+//! only where its guard holds. The search tracks only one condition at a time, that of a guard or
+//! of a branch, and therefore errs on the side of reporting too many registers. Machine code is not
+//! analysed: its compiler merges control flow, so that registers are read on paths that no warp
+//! takes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -105,8 +106,8 @@ fn unsettled_reads(program: &KernelCode, cfg: &Cfg, given: &[RegId]) -> Vec<Read
     reads
 }
 
-/// Returns the registers that have been written on every path to the start of each block, from those
-/// that have a value on entry and those that each block writes.
+/// Returns the registers that have been written on every path to the start of each block, from
+/// those that have a value on entry and those that each block writes.
 fn settled_at_start(cfg: &Cfg, at_entry: RegSet, written: &[RegSet]) -> Vec<RegSet> {
     let mut at_start = vec![at_entry.complete(); cfg.blocks.len()];
     at_start[0] = at_entry;
@@ -193,8 +194,8 @@ fn each_read(instr: &Instr, mut visit: impl FnMut(RegId, Open)) {
 }
 
 impl Function<'_> {
-    /// Returns the registers that may be read before they are written, each with the first of these
-    /// reads that may do so.
+    /// Returns the registers that may be read before they are written, each with the first of the
+    /// given reads before which it may not have been written.
     fn unset(&self, reads: &[Read]) -> Vec<(Pc, RegId)> {
         let mut found: BTreeMap<RegId, Pc> = BTreeMap::new();
         let mut known: HashMap<RegId, HashSet<(usize, Open)>> = HashMap::new();

@@ -1,4 +1,5 @@
-//! The machine code front end, which translates cubins to a [`warpbound_core::program::KernelCode`].
+//! The machine code front end, which translates cubins to a
+//! [`warpbound_core::program::KernelCode`].
 //!
 //! `table` reads the encoding of a GPU generation (`isa/pascal.ron`) and decodes instruction words;
 //! `control` reads code; `text` prints instructions; `cubin` reads files; `lower` translates

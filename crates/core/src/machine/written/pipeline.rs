@@ -19,10 +19,10 @@ pub struct PipelineSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front_end: Option<FrontEnd>,
     /// The maximum number of instructions that have been issued to a unit and have not started. A
-    /// shared unit has one limit for all sub-cores. With a collector, the limit applies to each
-    /// kind of unit in each sub-core, and counts the instructions that have not entered the
-    /// collector. By default there is no limit. With 0, an instruction issues only when its unit
-    /// can start it.
+    /// shared unit has one limit for all sub-cores. By default there is no limit. With 0, an
+    /// instruction issues only when its unit can start it. With a collector the limit does not count
+    /// in the simulation: each kind of unit in each sub-core then has room for one instruction that
+    /// has not entered the collector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
     /// The operand collector. By default operands are available when an instruction issues.

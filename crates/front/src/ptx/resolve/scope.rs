@@ -114,7 +114,8 @@ impl<'a> Scopes<'a> {
     /// Reads the declarations of a function. Parameters of kernels are added with
     /// [`Scopes::define`], since their layout is part of the program's interface.
     pub fn new(function: &'a Function, frame: &mut Frame<'a, '_>) -> Self {
-        // most instructions of compiled code write a register of their own, whose name is added here
+        // most instructions of compiled code write a register of their own, whose name is added
+        // here
         let names = HashMap::with_capacity(function.body.as_ref().map_or(0, |body| body.instructions));
         let mut scopes = Self { list: vec![Scope { names, ..Scope::default() }], vectors: false };
         let mut pool: HashMap<(&'a str, u64, u64), Vec<u64>> = HashMap::new();

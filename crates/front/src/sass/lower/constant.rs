@@ -39,8 +39,8 @@ impl Cx<'_> {
         format!("{} parameters, {} and {} constants", banks.launch, banks.compiler, banks.user)
     }
 
-    /// Returns a word of the bank of the launch, which contains properties of the launch, followed by
-    /// the parameters.
+    /// Returns a word of the bank of the launch, which contains properties of the launch, followed
+    /// by the parameters.
     fn launch_constant(&self, bank: u8, at: u32) -> Res<Src> {
         let base = self.kernel.param_base;
         if at >= base {

@@ -90,7 +90,7 @@ fn mistakes_in_the_format_of_words_have_their_place() {
             ("instructions: 3", "instructions: 4", "do not fit a word"),
             ("stay: \"4\"", "stay: \"3\"", "the bits of `stay` belong to another control code"),
             ("stay: \"4\"", "stay: \"4+2\"", "at most 1"),
-            ("wait: \"11+6\"", "wait: \"11+7\"", "at most 6 work"),
+            ("wait: \"11+6\"", "wait: \"11+7\"", "at most 6"),
             ("write_barrier: \"5+3\"", "write_barrier: \"5+2\"", "6 barriers have no numbers"),
             ("at: \"48+16\"", "at: \"60+16\"", "lies beyond the word"),
             ("at: \"48+16\"", "at: \"48+4\"", "8 to 32 are supported"),

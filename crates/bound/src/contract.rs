@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::context::{Applicable, Context, NotApplicable};
-use super::pipelined::BoundPart;
+use super::parts::BoundPart;
 use super::resident::LaunchShares;
 use super::section::{BlockAnalysis, SectionAnalysis, WarpSection};
 use super::value::BoundValue;

@@ -3,7 +3,7 @@
 use super::claim::Claim;
 use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, LaunchFigures, Scope, Standing};
-use super::pipelined::BoundPart;
+use super::parts::BoundPart;
 use super::section::SectionAnalysis;
 use super::value::BoundValue;
 use warpbound_core::machine::Feature;

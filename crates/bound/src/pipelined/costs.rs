@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parts::Services;
 use crate::operands::timing;
+use crate::parts::Services;
 use warpbound_core::base::UnitId;
 use warpbound_core::isa::Space;
 use warpbound_core::machine::memory::{Jitter, LowerLevel};

@@ -6,14 +6,13 @@
 
 mod costs;
 mod fetch;
-mod parts;
 mod span;
 
 use costs::Costs;
 use fetch::Fetches;
-pub use parts::{BoundPart, Part, Services};
 use span::Span;
 
+use crate::parts::Services;
 use crate::resident::BlockShare;
 use warpbound_core::machine::{Machine, SubCores};
 use warpbound_core::path::{BlockPaths, WarpPath};

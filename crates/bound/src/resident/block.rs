@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::pipelined::Services;
+use crate::parts::Services;
 use crate::section::SectionAnalysis;
 use crate::sharing::{Loads, by_sub_core};
 use warpbound_core::base::{Cycles, UnitId};

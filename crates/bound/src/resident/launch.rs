@@ -1,7 +1,7 @@
 //! The combination of the blocks of a launch into [`Rbb`](crate::Rbb) or [`Plb`](crate::Plb).
 
 use super::block::BlockShare;
-use crate::pipelined::{BoundPart, Part, Services};
+use crate::parts::{BoundPart, Part, Services};
 use crate::value::BoundValue;
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::machine::SubCores;

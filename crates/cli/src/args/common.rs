@@ -69,7 +69,8 @@ pub struct Common {
     pub races: Races,
     /// Memory for the detection of races, in MiB
     ///
-    /// It needs about four times the memory that the kernel accesses.
+    /// It needs about twice the memory that the kernel accesses, or ten times where accesses are
+    /// narrower than a word.
     #[arg(long, default_value_t = 1024, value_name = "MIB")]
     pub race_memory: u32,
 }

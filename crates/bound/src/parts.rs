@@ -62,15 +62,15 @@ pub struct BoundPart {
 /// Services by the resource that is kept busy, in a scaled unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Services {
-    /// Of functional units.
+    /// The service of functional units.
     pub units: u64,
-    /// Of the load/store unit.
+    /// The service of the load/store unit.
     pub load_store: u64,
-    /// Of the operand collector.
+    /// The service of the operand collector.
     pub operands: u64,
-    /// Of the exits of units and of the result buses.
+    /// The service of the exits of units and of result buses.
     pub results: u64,
-    /// Of the front end.
+    /// The service of the front end.
     pub fetch: u64,
 }
 

@@ -15,7 +15,8 @@ use warpbound_core::program::TimingTable;
 pub(super) struct Span {
     /// The longest chain up to the issue of the previous instruction.
     issue: u64,
-    /// By how much the next issue comes after it at least: the rest of its stall count.
+    /// The least number of cycles between it and the next issue, less one: the rest of its stall
+    /// count.
     stall: u64,
     /// The longest chain up to the cycle in which the value is available, by register.
     available: Vec<u64>,

@@ -39,6 +39,8 @@ mod lwb;
 mod machine_features;
 mod monotone;
 mod pipelined;
+mod pipelined_directed;
+mod pipelined_streams;
 mod premises;
 mod queues;
 mod resident;

@@ -6,6 +6,7 @@ use warpbound::base::ProgressMonitor;
 use warpbound::bound::{
     Bound, Context, LaunchFigures, LaunchShares, Order, PipelineAnalyser, Plb, Residency, Schedules,
 };
+use warpbound::check::Workload;
 use warpbound::exec::Options;
 use warpbound::machine::pipeline::Launch as Costs;
 use warpbound::machine::{Machine, SchedulerKind};
@@ -13,14 +14,14 @@ use warpbound::path::{BlockPaths, BlockSource, Listed};
 use warpbound::program::{KernelCode, TimingTable};
 use warpbound::sim::{CarriedState, PolicySetup, simulate, simulate_after};
 
-use crate::random_kernels::{self, Shape, random_launch};
+use crate::random_kernels::{self, RandomLaunch, Shape, random_launch};
 use crate::{random_accesses, reference, runs, settings, shipped};
 
-const POLICIES: [PolicySetup; 4] =
+pub const POLICIES: [PolicySetup; 4] =
     [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest, PolicySetup::Random(7)];
 
 /// Returns PLB of a launch, or the reason why it does not apply.
-fn plb(
+pub fn plb(
     program: &KernelCode,
     table: &TimingTable,
     machine: &Machine,
@@ -52,12 +53,40 @@ fn plb(
     Ok(Plb.of_launch(&figures).cycles().get())
 }
 
+/// Returns the makespan of a micro kernel under a policy, and the bound.
+pub fn of_micro(launch: &RandomLaunch, places: u32, policy: &PolicySetup) -> (u64, u64) {
+    let RandomLaunch { program, machine, blocks } = launch;
+    let table = TimingTable::new(program, machine).unwrap_or_else(|error| panic!("{error}"));
+    let bound = plb(program, &table, machine, blocks, places).unwrap_or_else(|why| panic!("{why}"));
+    let mut source = Listed::new(blocks);
+    let ran = simulate(&mut source, &table, machine, policy, places, &mut (), |_, _| ());
+    (ran.unwrap_or_else(|error| panic!("{error}")).makespan.get(), bound)
+}
+
+/// Returns the makespan of a workload, and the bound if it applies.
+pub fn of_workload(workload: &Workload, machine: &Machine, policy: &PolicySetup) -> Option<(u64, u64)> {
+    let table = TimingTable::new(workload.program(), machine).unwrap_or_else(|error| panic!("{error}"));
+    let monitor = ProgressMonitor::new();
+    let source = || workload.source(Options::of(machine, 1 << 26), &monitor).unwrap();
+    let resident = machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks());
+    let (mut executed, mut blocks, mut room) = (source(), Vec::new(), BlockPaths::default());
+    while executed.next_block(&mut room).unwrap_or_else(|error| panic!("{error}")) {
+        blocks.push(room.clone());
+    }
+    let bound = plb(workload.program(), &table, machine, &blocks, resident).ok()?;
+    let (mut left, mut source) = (CarriedState::default(), source());
+    let ran =
+        simulate_after(&mut left, 1, &mut source, &table, machine, policy, resident, &mut (), |_, _| ());
+    let makespan = ran.unwrap_or_else(|error| panic!("{}: {error:?}", workload.name)).makespan.get();
+    Some((makespan, bound))
+}
+
 #[derive(Debug, Default)]
-struct Tally {
-    runs: u64,
-    refused: u64,
-    not_applicable: u64,
-    exceeded: u64,
+pub struct Tally {
+    pub runs: u64,
+    pub refused: u64,
+    pub not_applicable: u64,
+    pub exceeded: u64,
     /// The runs that a bound of nine tenths would not hold for.
     close: u64,
     /// The sum of the makespans and of the bounds.
@@ -65,7 +94,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, makespan: u64, bound: u64, what: impl Fn() -> String) {
+    pub fn add(&mut self, makespan: u64, bound: u64, what: impl Fn() -> String) {
         self.runs += 1;
         if makespan > bound {
             self.exceeded += 1;
@@ -77,12 +106,12 @@ impl Tally {
     }
 }
 
-fn number(name: &str, or: u64) -> u64 {
+pub fn number(name: &str, or: u64) -> u64 {
     std::env::var(name).map_or(or, |text| text.parse().unwrap())
 }
 
 /// Draws the pipeline of a machine of a micro kernel.
-fn pipeline(draw: &mut impl FnMut(usize) -> usize, sub_cores: bool) -> String {
+pub fn pipeline(draw: &mut impl FnMut(usize) -> usize, sub_cores: bool) -> String {
     let mut parts = Vec::new();
     let mut part = |text: String| parts.push(text);
     if draw(3) > 0 {
@@ -248,36 +277,12 @@ fn random_ptx() {
             tally.refused += 1;
             continue;
         };
-        let table = TimingTable::new(workload.program(), &machine).unwrap_or_else(|error| panic!("{error}"));
-        let monitor = ProgressMonitor::new();
-        let source = || workload.source(Options::of(&machine, 1 << 26), &monitor).unwrap();
-        let resident = machine.limits().occupancy(&workload.needs()).unwrap().blocks.min(workload.blocks());
-        let (mut executed, mut blocks, mut room) = (source(), Vec::new(), BlockPaths::default());
-        while executed.next_block(&mut room).unwrap_or_else(|error| panic!("{error}")) {
-            blocks.push(room.clone());
-        }
-        let bound = match plb(workload.program(), &table, &machine, &blocks, resident) {
-            Ok(bound) => bound,
-            Err(_) => {
-                tally.not_applicable += 1;
-                continue;
-            }
-        };
         let policy = &POLICIES[draw(4)];
-        let mut left = CarriedState::default();
-        let ran = simulate_after(
-            &mut left,
-            1,
-            &mut source(),
-            &table,
-            &machine,
-            policy,
-            resident,
-            &mut (),
-            |_, _| (),
-        );
-        let makespan = ran.unwrap_or_else(|error| panic!("{what}: {error:?}")).makespan.get();
-        tally.add(makespan, bound, || format!("{what} under {policy}, {resident} resident"));
+        let Some((makespan, bound)) = of_workload(&workload, &machine, policy) else {
+            tally.not_applicable += 1;
+            continue;
+        };
+        tally.add(makespan, bound, || format!("{what} under {policy}"));
     }
     println!("{tally:?}");
     assert_eq!(tally.exceeded, 0);

@@ -51,7 +51,8 @@ use warpbound_core::base::Cycles;
 /// stage's S_b that is not in L_b. Let `left` be the most work that a block's earlier stages may
 /// have queued on the private units of a sub-core when a stage begins. The first two lines add, for
 /// each other block, its k largest repeats and k times its largest `left`, at most S_b - L_b; if
-/// s_b is 1, `L + X` is the largest sum of loads of one sub-core. For the other lines, consider the
+/// s_b is 1, `L + X` is the largest sum of loads of one sub-core, or, on an SM with more blocks than
+/// `blocks_per_cycle`, the sum of each block's largest load. For the other lines, consider the
 /// sum of a block's largest repeat and its `left`. The lines add k times the total of the R - 1
 /// largest of these sums, at most the sum of all `S_b - L_b`. Quotients are exact; the value is
 /// rounded down at the end.

@@ -51,8 +51,8 @@ struct OfInstr {
     /// The cycles in which the collector may do nothing but read its operands, while units are
     /// idle.
     reading: u64,
-    /// The largest number of its results that are in one bank.
-    results: u64,
+    /// The cycles in which its results are written, if no bank is written by another instruction.
+    writes: u64,
     /// Whether the memory that it accesses is the load/store unit's business.
     access: Option<Access>,
 }
@@ -77,6 +77,10 @@ pub(super) struct Costs {
     shared_factor: u64,
     /// Whether a write of a result can keep the collector from reading for a cycle.
     writes_block: bool,
+    /// The shortest time from the start of an operation to the write of its result that can keep a
+    /// result of the load/store unit from being written, in addition to its service; without a
+    /// collector or such results there is none.
+    late_write: Option<u64>,
     transaction_bytes: u64,
     atomics_block: bool,
     /// What operations cost those that cannot start because a result leaves the same unit at the
@@ -118,7 +122,7 @@ impl Costs {
         let instrs = table.instrs().iter().map(|instr| OfInstr {
             reading: collector
                 .map_or(0, |collector| reading(collector, share, reads(instr), sub_cores.count())),
-            results: most_in_one_bank(table, &instr.results, collector, sub_cores.count()),
+            writes: writes(table, &instr.results, collector, sub_cores.count()),
             access: instr.access.filter(|_| load_store.is_some()),
         });
         let queue = pipeline.and_then(|pipeline| pipeline.queue).filter(|_| collector.is_none());
@@ -127,6 +131,8 @@ impl Costs {
         let left = queue.map(|queue| most_left.map(|init| init.saturating_mul(u64::from(queue) + 1)).sum());
         let scale = least_common_multiple(fetches, buses.unwrap_or(1));
         let answer = load_store.map_or(0, |unit| answer(program, unit, machine.memory()));
+        let writes_back =
+            table.instrs().iter().any(|instr| instr.access.is_some() && !instr.results.as_slice().is_empty());
         Self {
             scale,
             instrs: instrs.collect(),
@@ -142,6 +148,7 @@ impl Costs {
             shared_factor: load_store
                 .map_or(1, |unit| (answer - 1).div_ceil(unit.shared_latency.max(1).into()).max(1)),
             writes_block: collector.is_some_and(|collector| collector.steps == 1),
+            late_write: collector.and(load_store).and(writes_back.then_some(answer)),
             transaction_bytes: load_store.map_or(0, |unit| unit.transaction.into()),
             atomics_block: load_store.is_some_and(|unit| unit.atomics_block),
             leaving,
@@ -177,10 +184,15 @@ impl Costs {
             None => self.of_unit(table, step),
         };
         let mut more = instr.reading;
-        if self.writes_block && instr.results > 0 {
+        if instr.writes > 0 {
             more += match instr.access {
-                Some(_) => self.transactions(lines).max(1) * instr.results,
-                None => 1,
+                Some(_) if self.writes_block => self.transactions(lines).max(1) * instr.writes,
+                Some(_) => 0,
+                None => {
+                    let op = timing(table, step);
+                    let is_late = self.late_write.is_some_and(|least| (op.init + op.lat).get() >= least);
+                    u64::from(self.writes_block || is_late)
+                }
             };
         }
         cost.service.operands += more * self.scale;
@@ -209,7 +221,7 @@ impl Costs {
 
     fn of_access(&self, instr: OfInstr, access: Access, space: Space, extra: u64, lines: &[LineUse]) -> Cost {
         let front = self.front_of_memory;
-        let writes = if self.has_collector { instr.results.max(1) } else { 1 };
+        let writes = if self.has_collector { instr.writes.max(1) } else { 1 };
         let is_store = access == Access::Store;
         let (service, answered) = match space {
             _ if access == Access::Fence => (1, false),
@@ -328,20 +340,46 @@ fn longest_init(table: &TimingTable, unit: UnitId) -> u64 {
     ops.map(|op| op.init.get()).max().unwrap_or(0)
 }
 
-/// Returns the largest number of these registers that are in one bank, for any warp.
+/// Returns the register banks of these registers; without a collector there are none. Other warps have other
+/// banks, but two registers are in the same bank either for all warps or for none.
+fn banks<'r>(
+    table: &'r TimingTable,
+    regs: &'r RegList,
+    collector: Option<Collector>,
+    sub_cores: usize,
+) -> impl Iterator<Item = usize> + 'r {
+    let count = collector.map(|collector| (collector.banks as usize / sub_cores).max(1));
+    count
+        .into_iter()
+        .flat_map(move |count| regs.as_slice().iter().map(move |&reg| table.reg_number(reg) % count))
+}
+
+/// Returns the largest number of these registers that are in one bank.
 fn most_in_one_bank(
     table: &TimingTable,
     regs: &RegList,
     collector: Option<Collector>,
     sub_cores: usize,
 ) -> u64 {
-    let Some(collector) = collector else { return 0 };
-    let banks = (collector.banks as usize / sub_cores).max(1);
     let mut of_bank: BTreeMap<usize, u64> = BTreeMap::new();
-    for &reg in regs.as_slice() {
-        *of_bank.entry(table.reg_number(reg) % banks).or_default() += 1;
+    for bank in banks(table, regs, collector, sub_cores) {
+        *of_bank.entry(bank).or_default() += 1;
     }
     of_bank.into_values().max().unwrap_or(0)
+}
+
+/// Returns the number of cycles in which results are written, in their order: a result waits for the
+/// next cycle if its bank has been written in this one, and those behind it wait, too.
+fn writes(table: &TimingTable, regs: &RegList, collector: Option<Collector>, sub_cores: usize) -> u64 {
+    let (mut cycles, mut written) = (0, BTreeSet::new());
+    for bank in banks(table, regs, collector, sub_cores) {
+        if cycles == 0 || written.contains(&bank) {
+            cycles += 1;
+            written.clear();
+        }
+        written.insert(bank);
+    }
+    cycles
 }
 
 /// Returns the cycles from the issue of a lone instruction with this many operands in one bank to

@@ -33,6 +33,9 @@ pub(super) struct FetchCost {
     pub service: u64,
     /// The number of cycles that the warp waits although the front end serves no other warp.
     pub latency: u64,
+    /// Whether the buffer holds other instructions at first. A warp that a fence or an atomic holds
+    /// keeps them.
+    pub discards: bool,
 }
 
 impl Fetches {
@@ -77,13 +80,9 @@ impl Fetches {
         let mut cost = FetchCost::default();
         let Some(settings) = self.settings else { return cost };
         let pc = step.pc().get();
-        let (service, miss) = if self.fits {
-            (self.service, 0)
-        } else {
-            // the line arrives as well
-            (2 * self.service, self.miss_latency())
-        };
+        let (service, miss) = (self.service(), if self.fits { 0 } else { self.miss_latency() });
         let mut waits = !is_first;
+        cost.discards = self.count > 0 && self.first != pc;
         while self.count == 0 || self.first != pc {
             if self.count > 0 {
                 // the wrong instructions are discarded in a cycle of their own
@@ -101,6 +100,18 @@ impl Fetches {
             waits = true;
         }
         cost
+    }
+
+    /// Returns the service of one fetch.
+    fn service(&self) -> u64 {
+        // if lines may be missing, they arrive as well
+        if self.fits { self.service } else { 2 * self.service }
+    }
+
+    /// Returns the service of the fetch for a warp that waits at a barrier and has no instruction
+    /// left: such a warp is fetched for like any other.
+    pub fn at_last_barrier(&self) -> u64 {
+        if self.settings.is_some() && self.count == 0 { self.service() } else { 0 }
     }
 
     /// Removes an issued step from the buffer.

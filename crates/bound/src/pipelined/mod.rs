@@ -94,7 +94,7 @@ impl<'t> PipelineAnalyser<'t> {
     fn warp(&mut self, path: &WarpPath, sub_core: usize) {
         let Self { table, costs, fetches, span, sections, services } = self;
         let mut traffic = path.traffic();
-        let mut index = 0;
+        let (mut index, mut waits_at) = (0, None);
         fetches.begin();
         span.begin();
         for &step in path.steps() {
@@ -121,13 +121,20 @@ impl<'t> PipelineAnalyser<'t> {
             *(if cost.shared { &mut section.shared } else { &mut section.private[sub_core] }) += service;
             *services += Services { fetch: fetch.service, ..cost.service };
             section.classes |= 1 << sub_core;
-            span.issue(table, step, &cost, fetch.latency);
+            span.issue(table, step, &cost, fetch);
             section.span = section.span.max(span.longest());
             fetches.issued(step, table);
             if table.instr(step.pc()).flow == Flow::Barrier {
+                // which section has it does not matter for sums over all of them
+                waits_at = Some(index);
                 index += 1;
                 span.begin();
+            } else {
+                waits_at = None;
             }
+        }
+        if let Some(section) = waits_at {
+            sections[section].shared += fetches.at_last_barrier();
         }
     }
 }

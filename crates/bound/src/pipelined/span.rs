@@ -6,6 +6,7 @@
 //! count here; they are part of the load.
 
 use super::costs::Cost;
+use super::fetch::FetchCost;
 use crate::operands::{ready, stall, written};
 use warpbound_core::path::Step;
 use warpbound_core::program::TimingTable;
@@ -61,9 +62,10 @@ impl Span {
         self.longest
     }
 
-    /// Adds the next instruction; `fetch` is the latency of its fetch.
-    pub fn issue(&mut self, table: &TimingTable, step: Step, cost: &Cost, fetch: u64) {
-        let next = self.issue + fetch.max(self.stall) + cost.room;
+    /// Adds the next instruction.
+    pub fn issue(&mut self, table: &TimingTable, step: Step, cost: &Cost, fetch: FetchCost) {
+        let from = if fetch.discards { self.issue.max(self.held) } else { self.issue };
+        let next = from + fetch.latency.max(self.stall) + cost.room;
         let issue = ready(table, step, next.max(self.held), |reg| self.available[reg.index()]);
         let (read, done) = (issue + cost.read, issue + cost.latency);
         written(table, step, (read, done), &mut self.available);

@@ -15,7 +15,7 @@ use warpbound::program::{KernelCode, TimingTable};
 use warpbound::sim::{CarriedState, PolicySetup, simulate, simulate_after};
 
 use crate::random_kernels::{self, RandomLaunch, Shape, random_launch};
-use crate::{random_accesses, reference, runs, settings, shipped};
+use crate::{bound_pipelined, campaign, random_accesses, reference, runs, settings, shipped};
 
 pub const POLICIES: [PolicySetup; 4] =
     [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest, PolicySetup::Random(7)];
@@ -50,7 +50,11 @@ pub fn plb(
         shares.add(block.block, &analyser.share(block));
     }
     let figures = LaunchFigures { resident: &shares, pipelined: &shares };
-    Ok(Plb.of_launch(&figures).cycles().get())
+    let bound = Plb.of_launch(&figures).cycles().get();
+    if let Some(naive) = bound_pipelined::value(program, table, machine, blocks, resident.into()) {
+        assert_eq!(bound, naive, "the naive formula differs: {} {:?}", program.name, machine.pipeline());
+    }
+    Ok(bound)
 }
 
 /// Returns the makespan of a micro kernel under a policy, and the bound.
@@ -106,8 +110,14 @@ impl Tally {
     }
 }
 
+/// Returns the number in an environment variable, or another one.
 pub fn number(name: &str, or: u64) -> u64 {
     std::env::var(name).map_or(or, |text| text.parse().unwrap())
+}
+
+/// Returns the number of rounds of a campaign, given that of the default run.
+pub fn rounds(few: u64) -> u64 {
+    number("ROUNDS", if campaign::in_full() { 50 * few } else { few })
 }
 
 /// Draws the pipeline of a machine of a micro kernel.
@@ -170,7 +180,7 @@ pub fn pipeline(draw: &mut impl FnMut(usize) -> usize, sub_cores: bool) -> Strin
 /// Random micro kernels, with units, registers and barriers, but without memory.
 #[test]
 fn random_micro_kernels() {
-    let (rounds, seed) = (number("ROUNDS", 3000), number("SEED", 1));
+    let (rounds, seed) = (rounds(6000), number("SEED", 1));
     let only = std::env::var("ONLY").ok().map(|text| text.parse::<u64>().unwrap());
     let mut tally = Tally::default();
     for round in 0..rounds {
@@ -236,7 +246,7 @@ fn random_micro_kernels() {
 /// Kernels in PTX on machines with a load/store unit and memory of perfect or fixed latency.
 #[test]
 fn random_ptx() {
-    let (rounds, seed) = (number("ROUNDS", 200), number("SEED", 1));
+    let (rounds, seed) = (rounds(400), number("SEED", 1));
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut draw = move |below: usize| ((u64::from(rng.next_u32()) * below as u64) >> 32) as usize;
     let shipped =

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use warpbound::machine::{Machine, MachineSpec};
 use warpbound::program::TimingTable;
 
-use crate::pipelined::{POLICIES, Tally, number, of_micro, of_workload, pipeline};
+use crate::pipelined::{POLICIES, Tally, number, of_micro, of_workload, pipeline, rounds};
 use crate::pipelined_directed::InPtx;
 use crate::random_kernels::KernelBuilder;
 use crate::shipped;
@@ -77,7 +77,7 @@ fn warp(draw: &mut impl FnMut(usize) -> usize, builder: &mut KernelBuilder, unit
 /// Streams of instructions that do not access memory.
 #[test]
 fn micro_kernels() {
-    let (rounds, seed) = (number("ROUNDS", 3000), number("SEED", 1));
+    let (rounds, seed) = (rounds(2500), number("SEED", 1));
     let mut tally = Tally::default();
     for case in 0..rounds {
         let case = number("ONLY", seed * 1_000_000_000 + case);
@@ -191,7 +191,7 @@ fn body(draw: &mut impl FnMut(usize) -> usize) -> String {
 /// Streams of instructions in PTX.
 #[test]
 fn ptx() {
-    let (rounds, seed) = (number("ROUNDS", 400), number("SEED", 1));
+    let (rounds, seed) = (rounds(600), number("SEED", 1));
     let mut tally = Tally::default();
     for case in 0..rounds {
         let case = number("ONLY", seed * 1_000_000_000 + case);

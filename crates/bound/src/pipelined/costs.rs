@@ -336,7 +336,7 @@ fn all_timings(instr: &TimedInstr) -> impl Iterator<Item = OpTiming> + '_ {
 }
 
 fn longest_init(table: &TimingTable, unit: UnitId) -> u64 {
-    let ops = table.instrs().iter().flat_map(TimedInstr::timings).filter(|op| op.unit == unit);
+    let ops = table.instrs().iter().flat_map(all_timings).filter(|op| op.unit == unit);
     ops.map(|op| op.init.get()).max().unwrap_or(0)
 }
 

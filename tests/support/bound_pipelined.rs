@@ -1,0 +1,365 @@
+//! A second, naive implementation of PLB, written from the page of its proof: for one SM with one
+//! sub-core, without control codes and without units that have bank conflicts. Services are in units
+//! of a cycle divided by the number of fetches and that of result buses.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use warpbound::isa::Space;
+use warpbound::machine::memory::{Jitter, LowerLevel};
+use warpbound::machine::{Hazards, Machine, OpTiming};
+use warpbound::path::{BlockPaths, LineUse, Step, WarpPath};
+use warpbound::program::{Access, Area, Flow, KernelCode, MemoryOp, RegList, TimedInstr, TimingTable};
+
+struct Formula<'a> {
+    table: &'a TimingTable,
+    machine: &'a Machine,
+    /// k of units and of accesses, and g.
+    unit_start: u64,
+    access_start: u64,
+    answer: u64,
+    some_access_has_a_result: bool,
+    fetches: u64,
+    buses: u64,
+    /// What `leave` has returned, by unit and duration.
+    leaves: RefCell<BTreeMap<(usize, u64), u64>>,
+}
+
+/// S in cycles, G as a number of fetches and arrivals, and the sum of the largest spans.
+#[derive(Default)]
+struct Sums {
+    services: u64,
+    fetches: u64,
+    spans: Vec<u64>,
+}
+
+/// Returns PLB, or nothing where this implementation has no formula.
+pub fn value(
+    program: &KernelCode,
+    table: &TimingTable,
+    machine: &Machine,
+    blocks: &[BlockPaths],
+    places: u64,
+) -> Option<u64> {
+    let pipeline = machine.pipeline()?;
+    let on_a_unit = |instr: &&TimedInstr| instr.access.is_none() || pipeline.load_store.is_none();
+    let has_conflicts = table.instrs().iter().filter(on_a_unit).any(|instr| instr.banks.is_some());
+    let simple = machine.sms() == 1 && table.sub_cores().count() == 1 && table.barriers().is_none();
+    if !simple || has_conflicts {
+        return None;
+    }
+    let formula = Formula::new(program, table, machine);
+    let parts = formula.fetches * formula.buses;
+    let (mut load, mut spans) = (0, Vec::new());
+    let launch = pipeline.launch;
+    for block in blocks {
+        let mut sums = Sums::default();
+        block.warps.iter().for_each(|warp| formula.warp(warp, &mut sums));
+        load += sums.services + sums.fetches * formula.buses;
+        let empty = sums.spans.is_empty() && launch.start > 0;
+        let ends = pipeline.front_end.is_some_and(|front_end| front_end.ends_warps);
+        spans.push(launch.start + u64::from(empty) + u64::from(ends) + sums.spans.iter().sum::<u64>());
+    }
+    let (count, most) = (blocks.len() as u64, spans.iter().copied().max().unwrap_or(0));
+    // everything times R and the number of parts of a cycle
+    let of_spans =
+        if count <= places { places * most } else { spans.iter().sum::<u64>() + (places - 1) * most };
+    let once = formula.cold() + launch.first + launch.end;
+    let placing = if launch.blocks_per_cycle > 0 { count / u64::from(launch.blocks_per_cycle) } else { 0 };
+    Some(once + placing + (places * load + of_spans * parts) / (places * parts))
+}
+
+impl<'a> Formula<'a> {
+    fn new(program: &KernelCode, table: &'a TimingTable, machine: &'a Machine) -> Self {
+        let mut formula = Self {
+            table,
+            machine,
+            unit_start: 0,
+            access_start: 1,
+            answer: 0,
+            some_access_has_a_result: table
+                .instrs()
+                .iter()
+                .any(|instr| instr.access.is_some() && !instr.results.as_slice().is_empty()),
+            fetches: 1,
+            buses: 1,
+            leaves: RefCell::default(),
+        };
+        let pipeline = machine.pipeline().unwrap();
+        formula.fetches = pipeline.front_end.map_or(1, |front_end| front_end.fetches.into());
+        formula.buses = pipeline.result_buses.map_or(1, u64::from);
+        if let Some(collector) = pipeline.collector {
+            let starts = table
+                .instrs()
+                .iter()
+                .map(|instr| lone_start(formula.most_in_a_bank(&instr.operands), u64::from(collector.steps)));
+            formula.unit_start = starts.max().unwrap_or(0);
+            formula.access_start = formula.unit_start;
+        }
+        if let Some(unit) = pipeline.load_store {
+            let loads_shared = program.instrs.iter().any(|instr| {
+                let area = match instr.memory {
+                    Some(MemoryOp::Load(area) | MemoryOp::Atomic(area)) => Some(area),
+                    _ => None,
+                };
+                matches!(area, Some(Area::Shared | Area::Generic))
+            });
+            let memory = machine.memory();
+            let jitter = match memory.jitter {
+                Jitter::Uniform(_, most) | Jitter::HeavyTail { most, .. } => most,
+                _ => 0,
+            };
+            let of_memory = match memory.lower {
+                LowerLevel::Fixed => memory.fixed.latency.max(1) + 2 + jitter,
+                _ => 3,
+            };
+            let of_shared = if loads_shared { u64::from(unit.shared_latency) + 1 } else { 0 };
+            formula.answer = of_memory.max(of_shared);
+        }
+        formula
+    }
+
+    fn banks(&self, regs: &RegList) -> Vec<usize> {
+        let Some(collector) = self.machine.pipeline().unwrap().collector else { return Vec::new() };
+        regs.as_slice().iter().map(|&reg| self.table.reg_number(reg) % collector.banks as usize).collect()
+    }
+
+    fn most_in_a_bank(&self, regs: &RegList) -> u64 {
+        let banks = self.banks(regs);
+        banks.iter().map(|bank| banks.iter().filter(|other| *other == bank).count() as u64).max().unwrap_or(0)
+    }
+
+    /// b
+    fn cycles_of_writes(&self, regs: &RegList) -> u64 {
+        let (mut cycles, mut left) = (0, self.banks(regs));
+        while !left.is_empty() {
+            let mut written = Vec::new();
+            while !left.is_empty() && !written.contains(&left[0]) {
+                written.push(left.remove(0));
+            }
+            cycles += 1;
+        }
+        cycles.max(1)
+    }
+
+    /// The service of an instruction, and its latency, and that of the acknowledgement of a store.
+    fn costs(&self, step: Step, group: &[LineUse]) -> (u64, u64, u64) {
+        let (pipeline, instr, op) =
+            (self.machine.pipeline().unwrap(), self.table.instr(step.pc()), self.table.op(step));
+        let access = instr.access.filter(|_| pipeline.load_store.is_some());
+        let writes = self.cycles_of_writes(&instr.results);
+        let has_result = !instr.results.as_slice().is_empty();
+        let one_step = pipeline.collector.is_some_and(|collector| collector.steps == 1);
+        let read = pipeline.collector.map_or(0, |collector| {
+            let most = self.most_in_a_bank(&instr.operands) + u64::from(collector.units == 1);
+            most.saturating_sub(1) / (u64::from(collector.steps) - 1).max(1)
+        });
+        let Some(access) = access else {
+            let total = (op.init + op.lat).get() + pipeline.write_back;
+            let is_late =
+                pipeline.load_store.is_some() && self.some_access_has_a_result && total >= self.answer;
+            let writes = pipeline.collector.is_some() && has_result && (one_step || is_late);
+            let latency = self.unit_start + op.lat.get() + pipeline.write_back;
+            let whole = op.init.get() + read + u64::from(writes);
+            return (whole * self.fetches * self.buses + self.leave(op), latency, 0);
+        };
+        let unit = pipeline.load_store.unwrap();
+        let transactions: u64 = group
+            .iter()
+            .map(|line| u64::from(line.sectors().count_ones()).min(if unit.transaction > 32 { 1 } else { 4 }))
+            .sum::<u64>()
+            .max(1);
+        let space = self.table.space(step);
+        let extra = u64::from(step.memory().extra_transactions);
+        let full = |room: u64| (self.answer - 1).div_ceil(room).max(1);
+        let of_memory = if self.machine.memory().lower == LowerLevel::Perfect { full(32) } else { 1 };
+        let of_shared = full(u64::from(unit.shared_latency).max(1));
+        let (service, answered) = match (space, access) {
+            (_, Access::Fence) => (1, false),
+            (Space::Shared, Access::Store) => (extra + 1, false),
+            (Space::Shared, _) => ((extra + 1).max(writes) * of_shared, true),
+            (Space::Global | Space::Local, Access::Store) => (transactions * of_memory, true),
+            (Space::Global | Space::Local, _) => (transactions * writes * of_memory, true),
+            _ => (1, false),
+        };
+        let blocked = if one_step && has_result { transactions * writes } else { 0 };
+        let answered = if answered { self.access_start + self.answer } else { self.access_start };
+        let service = (service + read + blocked) * self.fetches * self.buses;
+        match access {
+            Access::Store => (service, self.access_start, answered),
+            _ => (service, answered, 0),
+        }
+    }
+
+    /// The service for results that leave together, in parts of a cycle.
+    fn leave(&self, op: OpTiming) -> u64 {
+        let pipeline = self.machine.pipeline().unwrap();
+        if pipeline.collector.is_none() {
+            return 0;
+        }
+        let key = (op.unit.index(), (op.init + op.lat).get());
+        if let Some(&known) = self.leaves.borrow().get(&key) {
+            return known;
+        }
+        let is_unit = |instr: &&TimedInstr| instr.access.is_none() || pipeline.load_store.is_none();
+        let ops: Vec<OpTiming> =
+            self.table.instrs().iter().filter(is_unit).flat_map(TimedInstr::timings).collect();
+        let of_unit: Vec<OpTiming> = ops.iter().copied().filter(|other| other.unit == op.unit).collect();
+        let mut parts = self.leaves_with(op, &of_unit, 1) * self.fetches * self.buses;
+        let units: BTreeSet<usize> = ops.iter().map(|op| op.unit.index()).collect();
+        if pipeline.result_buses.is_some_and(|buses| units.len() > buses as usize) {
+            parts += self.leaves_with(op, &ops, self.buses) * self.fetches;
+        }
+        self.leaves.borrow_mut().insert(key, parts);
+        parts
+    }
+
+    /// The same for the results of these operations, of which `most` can leave together, in units of
+    /// a cycle divided by `most`.
+    fn leaves_with(&self, op: OpTiming, ops: &[OpTiming], most: u64) -> u64 {
+        let duration = |op: &OpTiming| (op.init + op.lat).get();
+        let durations: BTreeSet<u64> = ops.iter().map(duration).collect();
+        // the wait of the operations of each duration, if they pay and not those that are longer
+        let wait = |of: u64| {
+            let longer: Vec<&OpTiming> = ops.iter().filter(|op| duration(op) > of).collect();
+            let mut by_unit: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
+            for op in &longer {
+                let unit = by_unit.entry(op.unit.index()).or_insert((0, u64::MAX));
+                *unit = (unit.0.max(duration(op)), unit.1.min(op.init.get()));
+            }
+            let in_flight: u64 = by_unit.values().map(|(longest, init)| (longest - of).div_ceil(*init)).sum();
+            let slow = by_unit.values().filter(|(_, init)| *init > 1).count() as u64;
+            // in parts of a start per cycle, rounded up
+            let rate: u64 = by_unit.values().map(|(_, init)| (1_u64 << 20).div_ceil(*init)).sum();
+            let waits = (in_flight + slow) / most;
+            let same = ops.iter().filter(|op| duration(op) == of).count() as u64;
+            (rate <= most << 20 && same * waits * most <= longer.len() as u64).then_some(waits)
+        };
+        let shorter = durations.iter().filter(|&&of| of < duration(&op) && wait(of).is_none()).count() as u64;
+        shorter + wait(duration(&op)).unwrap_or(0) * most
+    }
+
+    fn lines(&self) -> u64 {
+        let cache = self.machine.pipeline().unwrap().front_end.and_then(|front_end| front_end.icache);
+        cache.map_or(0, |cache| {
+            ((self.table.instrs().len() as u64 + 1) * u64::from(cache.instruction))
+                .div_ceil(u64::from(cache.line))
+        })
+    }
+
+    /// The latency of a miss if lines may miss more than once.
+    fn misses(&self) -> Option<u64> {
+        let cache = self.machine.pipeline().unwrap().front_end?.icache?;
+        (self.lines().div_ceil(cache.sets.into()) > u64::from(cache.ways)).then_some(cache.miss_latency)
+    }
+
+    fn cold(&self) -> u64 {
+        let cache = self.machine.pipeline().unwrap().front_end.and_then(|front_end| front_end.icache);
+        match (cache, self.misses()) {
+            (Some(cache), None) => self.lines() * (cache.miss_latency + 1),
+            _ => 0,
+        }
+    }
+
+    fn warp(&self, warp: &WarpPath, sums: &mut Sums) {
+        let (table, pipeline) = (self.table, self.machine.pipeline().unwrap());
+        let steps: Vec<Step> = warp.steps().iter().copied().take_while(|&step| table.issues(step)).collect();
+        let mut traffic = warp.traffic();
+        // the addresses in the buffer, and where it goes on
+        let (mut buffer, mut goes_on): (Vec<u32>, u32) = (Vec::new(), 0);
+        let (mut section, mut begins) = (0, true);
+        let mut ready: BTreeMap<usize, u64> = BTreeMap::new();
+        let (mut issue, mut all, mut held) = (0_u64, 0_u64, 0_u64);
+        for (index, &step) in steps.iter().enumerate() {
+            let (pc, instr) = (step.pc().get(), table.instr(step.pc()));
+            let mut weight = 0;
+            let holds_others = buffer.first().is_some_and(|&first| first != pc);
+            if let Some(front_end) = pipeline.front_end {
+                let mut served = Vec::new();
+                while buffer.first() != Some(&pc) {
+                    if !buffer.is_empty() {
+                        goes_on = pc;
+                    }
+                    served.push(goes_on);
+                    let end = goes_on + front_end.buffer;
+                    buffer = (goes_on..end).filter(|&at| at == goes_on || at < table.fetch_end()).collect();
+                    sums.fetches += if self.misses().is_some() { 2 } else { 1 };
+                }
+                // the table of Lemma 6
+                weight = match (served.len(), holds_others, begins) {
+                    (0, ..) => 0,
+                    (1, false, false) => 1,
+                    (1, false, true) | (1, true, _) => 2,
+                    (_, _, false) => 3,
+                    _ => 4,
+                } + served.len() as u64 * self.misses().unwrap_or(0);
+                buffer.remove(0);
+                goes_on = pc + 1;
+                if instr.flow == Flow::Exit && !step.ends_warp() {
+                    buffer.clear();
+                }
+            }
+            let count = if table.moves_lines(step) {
+                traffic.iter().position(|line| line.is_last()).map_or(traffic.len(), |last| last + 1)
+            } else {
+                0
+            };
+            let (group, rest) = traffic.split_at(count);
+            traffic = rest;
+            let (service, latency, acknowledged) = self.costs(step, group);
+            sums.services += service;
+            if let Some(collector) = pipeline.collector {
+                weight += self.unit_start.saturating_sub(u64::from(collector.units) + 1);
+            }
+            let from = if holds_others { issue.max(held) } else { issue };
+            let waw = table.hazards().contains(Hazards::WAW);
+            let ring = table
+                .async_reg(step)
+                .filter(|_| instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy);
+            let written = instr.dsts.as_slice().iter().copied();
+            let awaited =
+                instr.srcs.as_slice().iter().copied().chain(written.clone().filter(|_| waw)).chain(ring);
+            let last = awaited.filter_map(|reg| ready.get(&reg.index()).copied()).max().unwrap_or(0);
+            issue = (from + weight).max(held).max(last);
+            if !instr.unscored {
+                let copied = table.async_reg(step).filter(|_| instr.flow == Flow::AsyncCopy);
+                for reg in written.chain(copied) {
+                    ready.insert(reg.index(), issue + latency);
+                }
+            }
+            all = all.max(issue + latency);
+            let unit = pipeline.load_store;
+            if unit.is_some_and(|unit| unit.atomics_block) && instr.access == Some(Access::Atomic) {
+                held = held.max(issue + latency);
+            }
+            if unit.is_some() && instr.access == Some(Access::Fence) {
+                held = all;
+            }
+            sums.spans.resize(sums.spans.len().max(section + 1), 0);
+            sums.spans[section] = sums.spans[section].max(issue + latency.max(acknowledged));
+            begins = instr.flow == Flow::Barrier;
+            if begins {
+                section += 1;
+                (issue, all, held) = (0, 0, 0);
+                ready.clear();
+                if index + 1 == steps.len() && buffer.is_empty() && pipeline.front_end.is_some() {
+                    sums.fetches += if self.misses().is_some() { 2 } else { 1 };
+                }
+            }
+        }
+    }
+}
+
+/// Returns k of an instruction with this many operands in a bank, step by step. It enters the
+/// collector in the first step of the cycle after its issue, after the banks have read.
+fn lone_start(operands: u64, steps: u64) -> u64 {
+    let (mut read, mut step) = (0, steps + 1);
+    loop {
+        if read == operands {
+            return step / steps + 1;
+        }
+        // writes may take the first step of a cycle, and count themselves if there is no other
+        read += u64::from(step % steps > 0 || steps == 1);
+        step += 1;
+    }
+}

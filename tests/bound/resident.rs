@@ -19,13 +19,24 @@ use warpbound::sim::{PolicySetup, simulate};
 /// Returns RBB of a launch with `places` CTA slots on each of `sms` SMs; the order in which its
 /// blocks are added does not matter.
 pub fn rbb(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize) -> u64 {
+    rbb_with(table, blocks, places, sms, pipeline::Launch::default())
+}
+
+/// Returns RBB as [`rbb`] does, on a machine on which launching costs something.
+fn rbb_with(
+    table: &TimingTable,
+    blocks: &[BlockPaths],
+    places: usize,
+    sms: usize,
+    costs: pipeline::Launch,
+) -> u64 {
     let mut shares = LaunchShares::new(Residency {
         places: places as u32,
         sms,
         blocks: blocks.len() as u32,
         warps: blocks[0].warps.len(),
         sub_cores: table.sub_cores().count(),
-        costs: pipeline::Launch::default(),
+        costs,
     });
     let mut analyser = Analyser::new(table);
     for paths in blocks.iter().rev() {
@@ -34,6 +45,32 @@ pub fn rbb(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize
         shares.add(paths.block, &share);
     }
     shares.value().cycles().get()
+}
+
+/// A block that ends before others are placed leaves its place, and so its sub-core, to them: here
+/// the two long blocks are on the same sub-core, although their numbers say otherwise.
+#[test]
+fn places_of_blocks_that_are_placed_late() {
+    let mut builder = KernelBuilder::new();
+    for (block, count) in [40, 0, 1, 1, 1, 40].into_iter().enumerate() {
+        if block > 0 {
+            builder.block();
+        }
+        builder.warp();
+        (0..count).for_each(|_| {
+            builder.op("f", None, &[]);
+        });
+        builder.ret("f");
+    }
+    let launch = builder.build_launch(
+        "Machine(name: \"m\", units: { \"u\": Unit(init: 5, lat: 0) }, ops: { \"f\": \"u\" }, \
+         sub_cores: 4, pipeline: Pipeline(launch: Launch(blocks_per_cycle: 1)), limits: Limits(blocks: 8))",
+    );
+    let table = TimingTable::new(&launch.program, &launch.machine).unwrap_or_else(|error| panic!("{error}"));
+    let costs = launch.machine.pipeline().expect("launching costs something").launch;
+    let time = makespan(&launch, &table, &PolicySetup::Gto, 6);
+    let bound = rbb_with(&table, &launch.blocks, 6, 1, costs);
+    assert!((2 * 40 * 5..=bound).contains(&time), "{time} of {bound}");
 }
 
 fn makespan(launch: &RandomLaunch, table: &TimingTable, policy: &PolicySetup, places: usize) -> u64 {

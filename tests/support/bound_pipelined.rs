@@ -65,7 +65,8 @@ pub fn value(
     let of_spans =
         if count <= places { places * most } else { spans.iter().sum::<u64>() + (places - 1) * most };
     let once = formula.cold() + launch.first + launch.end;
-    let placing = if launch.blocks_per_cycle > 0 { count / u64::from(launch.blocks_per_cycle) } else { 0 };
+    let placing =
+        if launch.blocks_per_cycle > 0 { (count - 1) / u64::from(launch.blocks_per_cycle) } else { 0 };
     Some(once + placing + (places * load + of_spans * parts) / (places * parts))
 }
 
@@ -89,11 +90,7 @@ impl<'a> Formula<'a> {
         formula.fetches = pipeline.front_end.map_or(1, |front_end| front_end.fetches.into());
         formula.buses = pipeline.result_buses.map_or(1, u64::from);
         if let Some(collector) = pipeline.collector {
-            let starts = table
-                .instrs()
-                .iter()
-                .map(|instr| lone_start(formula.most_in_a_bank(&instr.operands), u64::from(collector.steps)));
-            formula.unit_start = starts.max().unwrap_or(0);
+            formula.unit_start = lone_start(1, u64::from(collector.steps));
             formula.access_start = formula.unit_start;
         }
         if let Some(unit) = pipeline.load_store {
@@ -115,8 +112,36 @@ impl<'a> Formula<'a> {
             };
             let of_shared = if loads_shared { u64::from(unit.shared_latency) + 1 } else { 0 };
             formula.answer = of_memory.max(of_shared);
+            if pipeline.collector.is_some() && formula.some_access_has_a_result {
+                formula.answer = formula.longer_answer(unit.shared_latency.into(), memory.lower);
+            }
         }
         formula
+    }
+
+    /// The g between the least one and the largest without other factors that costs the program the
+    /// fewest cycles, if each instruction counts once.
+    fn longer_answer(&self, shared_latency: u64, lower: LowerLevel) -> u64 {
+        let least = self.answer;
+        let factors = |g: u64| {
+            let inbox = if lower == LowerLevel::Perfect { (g - 1).div_ceil(32).max(1) } else { 1 };
+            (inbox, (g - 1).div_ceil(shared_latency.max(1)).max(1))
+        };
+        let instrs = || self.table.instrs().iter().filter(|instr| !instr.results.as_slice().is_empty());
+        let loads = instrs().filter(|instr| instr.access.is_some()).count() as u64;
+        let write_back = self.table.write_back();
+        let ends = || {
+            let units = instrs().filter(|instr| instr.access.is_none());
+            units.map(|instr| (instr.op.init + instr.op.lat + write_back).get())
+        };
+        let cost = |g: u64| (g - least) * loads + ends().filter(|&end| end >= g).count() as u64;
+        let mut best = least;
+        for g in least..=ends().max().unwrap_or(0) + 1 {
+            if factors(g) == factors(least) && cost(g) < cost(best) {
+                best = g;
+            }
+        }
+        best
     }
 
     fn banks(&self, regs: &RegList) -> Vec<usize> {
@@ -151,8 +176,9 @@ impl<'a> Formula<'a> {
         let has_result = !instr.results.as_slice().is_empty();
         let one_step = pipeline.collector.is_some_and(|collector| collector.steps == 1);
         let read = pipeline.collector.map_or(0, |collector| {
-            let most = self.most_in_a_bank(&instr.operands) + u64::from(collector.units == 1);
-            most.saturating_sub(1) / (u64::from(collector.steps) - 1).max(1)
+            let (most, steps) = (self.most_in_a_bank(&instr.operands), u64::from(collector.steps));
+            let behind = (most + u64::from(collector.units == 1)).saturating_sub(1) / (steps - 1).max(1);
+            behind.max(lone_start(most, steps).saturating_sub(self.unit_start))
         });
         let Some(access) = access else {
             let total = (op.init + op.lat).get() + pipeline.write_back;
@@ -222,18 +248,23 @@ impl<'a> Formula<'a> {
         // the wait of the operations of each duration, if they pay and not those that are longer
         let wait = |of: u64| {
             let longer: Vec<&OpTiming> = ops.iter().filter(|op| duration(op) > of).collect();
-            let mut by_unit: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
+            // the shortest init by unit and duration
+            let mut classes: BTreeMap<(usize, u64), u64> = BTreeMap::new();
             for op in &longer {
-                let unit = by_unit.entry(op.unit.index()).or_insert((0, u64::MAX));
-                *unit = (unit.0.max(duration(op)), unit.1.min(op.init.get()));
+                let init = classes.entry((op.unit.index(), duration(op))).or_insert(u64::MAX);
+                *init = op.init.get().min(*init);
             }
-            let in_flight: u64 = by_unit.values().map(|(longest, init)| (longest - of).div_ceil(*init)).sum();
-            let slow = by_unit.values().filter(|(_, init)| *init > 1).count() as u64;
-            // in parts of a start per cycle, rounded up
-            let rate: u64 = by_unit.values().map(|(_, init)| (1_u64 << 20).div_ceil(*init)).sum();
-            let waits = (in_flight + slow) / most;
+            let leave = |cycles: u64| -> u64 {
+                let units: BTreeSet<usize> = classes.keys().map(|(unit, _)| *unit).collect();
+                let of_unit = |unit: &usize| {
+                    let own = classes.iter().filter(|((other, _), _)| other == unit);
+                    own.map(|(_, init)| cycles.div_ceil(*init)).sum::<u64>().min(cycles)
+                };
+                units.iter().map(of_unit).sum()
+            };
+            let waits = (1..=64).find(|&cycles| leave(cycles) < most * cycles).map(|cycles| cycles - 1)?;
             let same = ops.iter().filter(|op| duration(op) == of).count() as u64;
-            (rate <= most << 20 && same * waits * most <= longer.len() as u64).then_some(waits)
+            (same * waits * most <= longer.len() as u64).then_some(waits)
         };
         let shorter = durations.iter().filter(|&&of| of < duration(&op) && wait(of).is_none()).count() as u64;
         shorter + wait(duration(&op)).unwrap_or(0) * most

@@ -130,9 +130,15 @@ impl Costs {
         let most_left = private.map(|&unit| longest_init(table, unit));
         let left = queue.map(|queue| most_left.map(|init| init.saturating_mul(u64::from(queue) + 1)).sum());
         let scale = least_common_multiple(fetches, buses.unwrap_or(1));
-        let answer = load_store.map_or(0, |unit| answer(program, unit, machine.memory()));
         let writes_back =
             table.instrs().iter().any(|instr| instr.access.is_some() && !instr.results.as_slice().is_empty());
+        let answer = load_store.map_or(0, |unit| {
+            let least = answer(program, unit, machine.memory());
+            if collector.is_none() || !writes_back {
+                return least;
+            }
+            longer_answer(least, most_answer(least, unit, machine.memory()), table)
+        });
         Self {
             scale,
             instrs: instrs.collect(),
@@ -418,6 +424,29 @@ fn answer(program: &KernelCode, unit: LoadStore, memory: &MemorySystem) -> u64 {
     // a result that can be written back in the cycle in which the stage becomes busy counts as one
     // that comes later
     of_shared.max(of_memory + 1) + 1
+}
+
+/// Returns the largest value of the same time for which the services need no larger factors.
+fn most_answer(least: u64, unit: LoadStore, memory: &MemorySystem) -> u64 {
+    let room = |room: u64| (least - 1).div_ceil(room).max(1) * room + 1;
+    let of_shared = room(unit.shared_latency.max(1).into());
+    if memory.lower == LowerLevel::Perfect { of_shared.min(room(INBOX)) } else { of_shared }
+}
+
+/// Returns a value between the two that suits the program. With a larger one accesses have a longer
+/// latency, and fewer operations count a late write.
+fn longer_answer(least: u64, most: u64, table: &TimingTable) -> u64 {
+    let with_results = || table.instrs().iter().filter(|instr| !instr.results.as_slice().is_empty());
+    let accesses = with_results().filter(|instr| instr.access.is_some()).count() as u64;
+    let duration = |instr: &TimedInstr| (instr.op.init + instr.op.lat + table.write_back()).get();
+    let durations: Vec<u64> = with_results().filter(|instr| instr.access.is_none()).map(duration).collect();
+    let cost = |answer: u64| {
+        let late = durations.iter().filter(|&&duration| duration >= answer).count() as u64;
+        (answer - least) * accesses + late
+    };
+    let longer =
+        durations.iter().map(|duration| duration + 1).filter(|longer| (least..=most).contains(longer));
+    longer.chain([least]).min_by_key(|&answer| (cost(answer), answer)).unwrap_or(least)
 }
 
 /// Returns the largest addition to a latency. The geometric distribution has none; machines with it

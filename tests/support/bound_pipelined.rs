@@ -203,7 +203,7 @@ impl<'a> Formula<'a> {
         let (service, answered) = match (space, access) {
             (_, Access::Fence) => (1, false),
             (Space::Shared, Access::Store) => (extra + 1, false),
-            (Space::Shared, _) => ((extra + 1).max(writes) * of_shared, true),
+            (Space::Shared, _) => ((extra + writes) * of_shared, true),
             (Space::Global | Space::Local, Access::Store) => (transactions * of_memory, true),
             (Space::Global | Space::Local, _) => (transactions * writes * of_memory, true),
             _ => (1, false),

@@ -232,7 +232,7 @@ impl Costs {
         let (service, answered) = match space {
             _ if access == Access::Fence => (1, false),
             Space::Shared if is_store => (extra + 1, false),
-            Space::Shared => ((extra + 1).max(writes) * self.shared_factor, true),
+            Space::Shared => ((extra + writes) * self.shared_factor, true),
             Space::Global | Space::Local => {
                 let transactions = self.transactions(lines).max(1);
                 let writes = if is_store { 1 } else { writes };

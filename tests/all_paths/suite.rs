@@ -173,13 +173,9 @@ fn blocks_that_are_resident_together_are_bounded_as_rbb_does() {
             continue;
         }
         let workload = workload(&shipped);
-        let bounds =
-            if BOUNDED.contains(&shipped.name.as_str()) { observed_bounds(&shipped) } else { HashMap::new() };
+        let bounds = loop_bounds(&shipped);
         for machine in &machines {
-            let found = all_paths(&workload, machine, &[], &bounds, STEPS, &ProgressMonitor::default());
-            let found = found.unwrap_or_else(|error| panic!("{}: {error}", shipped.name));
-            let AllPathsOutcome::Bound(found) = found else { panic!("{}: {found:?}", shipped.name) };
-            assert_eq!(found.kind, StaticKind::Rbb);
+            let found = static_rbb(&workload, machine, &bounds);
             let run = &runs::judged(&workload, machine, None)[0];
             let rbb = run.judged().find(|row| row.name == "rbb").expect("blocks are resident together");
             let rbb = rbb.value.as_ref().expect("it applies").cycles();
@@ -195,6 +191,20 @@ fn blocks_that_are_resident_together_are_bounded_as_rbb_does() {
     assert!(launches > 100 && equal > 60, "{equal} of {launches}");
 }
 
+/// Returns the loop bounds that a launch needs.
+fn loop_bounds(shipped: &Shipped) -> HashMap<Pc, u64> {
+    if BOUNDED.contains(&shipped.name.as_str()) { observed_bounds(shipped) } else { HashMap::new() }
+}
+
+/// Returns the bound over all paths of a launch whose blocks are resident together or on several SMs.
+fn static_rbb(workload: &Workload, machine: &Machine, bounds: &HashMap<Pc, u64>) -> AllPathsBound {
+    let found = all_paths(workload, machine, &[], bounds, STEPS, &ProgressMonitor::default());
+    let found = found.unwrap_or_else(|error| panic!("{}: {error}", workload.name));
+    let AllPathsOutcome::Bound(found) = found else { panic!("{}: {found:?}", workload.name) };
+    assert_eq!(found.kind, StaticKind::Rbb);
+    found
+}
+
 /// The suite's launches on the machines for the Jetson TX2, which have dual issue, units without
 /// queues, two SMs and, in one case, launch costs. The bound is at least RBB of a run.
 #[test]
@@ -207,13 +217,9 @@ fn launches_on_the_jetson_are_bounded_as_rbb_does() {
             continue;
         }
         let workload = workload(&shipped);
-        let bounds =
-            if BOUNDED.contains(&shipped.name.as_str()) { observed_bounds(&shipped) } else { HashMap::new() };
+        let bounds = loop_bounds(&shipped);
         for machine in &machines {
-            let found = all_paths(&workload, machine, &[], &bounds, STEPS, &ProgressMonitor::default());
-            let found = found.unwrap_or_else(|error| panic!("{}: {error}", shipped.name));
-            let AllPathsOutcome::Bound(found) = found else { panic!("{}: {found:?}", shipped.name) };
-            assert_eq!(found.kind, StaticKind::Rbb);
+            let found = static_rbb(&workload, machine, &bounds);
             for run in runs::judged(&workload, machine, None) {
                 let rbb = run.judged().find(|row| row.name == "rbb").expect("two SMs share the blocks");
                 let Ok(rbb) = &rbb.value else {

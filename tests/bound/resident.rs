@@ -51,18 +51,7 @@ fn rbb_with(
 /// the two long blocks are on the same sub-core, although their numbers say otherwise.
 #[test]
 fn places_of_blocks_that_are_placed_late() {
-    let mut builder = KernelBuilder::new();
-    for (block, count) in [40, 0, 1, 1, 1, 40].into_iter().enumerate() {
-        if block > 0 {
-            builder.block();
-        }
-        builder.warp();
-        (0..count).for_each(|_| {
-            builder.op("f", None, &[]);
-        });
-        builder.ret("f");
-    }
-    let launch = builder.build_launch(
+    let launch = KernelBuilder::blocks_of("f", &[40, 0, 1, 1, 1, 40]).build_launch(
         "Machine(name: \"m\", units: { \"u\": Unit(init: 5, lat: 0) }, ops: { \"f\": \"u\" }, \
          sub_cores: 4, pipeline: Pipeline(launch: Launch(blocks_per_cycle: 1)), limits: Limits(blocks: 8))",
     );

@@ -185,6 +185,22 @@ impl KernelBuilder {
         self
     }
 
+    /// Creates blocks of one warp each, which executes this many instructions of one class.
+    pub fn blocks_of(class: &str, counts: &[usize]) -> Self {
+        let mut builder = Self::new();
+        for (block, &count) in counts.iter().enumerate() {
+            if block > 0 {
+                builder.block();
+            }
+            builder.warp();
+            for _ in 0..count {
+                builder.op(class, None, &[]);
+            }
+            builder.ret(class);
+        }
+        builder
+    }
+
     /// Adds a barrier of all warps.
     pub fn bar(&mut self) -> &mut Self {
         let used = BarrierUse { id: 0, warps: 0 };

@@ -166,6 +166,12 @@ pub trait Bound: Sync {
         self.scope() == Scope::Block || context.judged_as_a_whole()
     }
 
+    /// Returns whether the bound is computed from the sections of blocks. Otherwise it is computed
+    /// from the shares of a [`PipelineAnalyser`](crate::PipelineAnalyser).
+    fn needs_sections(&self) -> bool {
+        true
+    }
+
     /// Returns the bound of a launch from the combined shares of its blocks, for bounds of that
     /// scope.
     fn of_launch(&self, launch: &LaunchFigures) -> BoundValue {

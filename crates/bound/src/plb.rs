@@ -74,6 +74,10 @@ impl Bound for Plb {
         stages.into_iter().any(|stage| context.beyond.contains(stage))
     }
 
+    fn needs_sections(&self) -> bool {
+        false
+    }
+
     fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
         context.launch_premises(Claim::Plb)
     }

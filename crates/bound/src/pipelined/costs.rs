@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::operands::timing;
 use crate::parts::Services;
 use warpbound_core::base::UnitId;
 use warpbound_core::isa::Space;
@@ -53,8 +52,10 @@ struct OfInstr {
     reading: u64,
     /// The cycles in which its results are written, if no bank is written by another instruction.
     writes: u64,
-    /// Whether the memory that it accesses is the load/store unit's business.
+    /// The access, if the instruction uses the load/store unit.
     access: Option<Access>,
+    /// The cost on its unit, if all executions take the same time.
+    on_unit: Option<Cost>,
 }
 
 /// The costs of the instructions of a program on a machine.
@@ -124,6 +125,7 @@ impl Costs {
                 .map_or(0, |collector| reading(collector, share, reads(instr), sub_cores.count())),
             writes: writes(table, &instr.results, collector, sub_cores.count()),
             access: instr.access.filter(|_| load_store.is_some()),
+            on_unit: None,
         });
         let queue = pipeline.and_then(|pipeline| pipeline.queue).filter(|_| collector.is_none());
         let private = of_unit.keys().filter(|unit| !sub_cores.is_shared(**unit));
@@ -139,7 +141,7 @@ impl Costs {
             }
             longer_answer(least, most_answer(least, unit, machine.memory()), table)
         });
-        Self {
+        let mut costs = Self {
             scale,
             instrs: instrs.collect(),
             has_collector: collector.is_some(),
@@ -163,7 +165,13 @@ impl Costs {
                 .and_then(|pipeline| pipeline.front_end)
                 .is_some_and(|front_end| front_end.ends_warps),
             left: left.map_or(u64::MAX, |left: u64| left.saturating_mul(scale)),
+        };
+        for (index, instr) in table.instrs().iter().enumerate() {
+            if costs.instrs[index].access.is_none() && instr.by_space.is_none() && instr.banks.is_none() {
+                costs.instrs[index].on_unit = Some(costs.of_unit(costs.instrs[index], table, instr.op));
+            }
         }
+        costs
     }
 
     /// Returns the number of units of service per cycle.
@@ -184,43 +192,33 @@ impl Costs {
 
     /// Returns the cost of an execution that touches these lines.
     pub fn of(&self, table: &TimingTable, step: Step, lines: &[LineUse]) -> Cost {
-        let instr = self.instrs[step.pc().index()];
-        let mut cost = match instr.access {
-            Some(access) => self.of_access(instr, access, table.space(step), extra(step), lines),
-            None => self.of_unit(table, step),
-        };
-        let mut more = instr.reading;
-        if instr.writes > 0 {
-            more += match instr.access {
-                Some(_) if self.writes_block => self.transactions(lines).max(1) * instr.writes,
-                Some(_) => 0,
-                None => {
-                    let op = timing(table, step);
-                    let is_late = self.late_write.is_some_and(|least| (op.init + op.lat).get() >= least);
-                    u64::from(self.writes_block || is_late)
-                }
-            };
+        let instr = &self.instrs[step.pc().index()];
+        match (instr.on_unit, instr.access) {
+            (Some(cost), _) => cost,
+            (None, Some(access)) => self.of_access(*instr, access, table.space(step), extra(step), lines),
+            (None, None) => self.of_unit(*instr, table, table.op(step)),
         }
-        cost.service.operands += more * self.scale;
-        cost.room = self.room;
-        cost
     }
 
-    fn of_unit(&self, table: &TimingTable, step: Step) -> Cost {
-        let op = timing(table, step);
-        let total = (table.op(step).init + table.op(step).lat).get();
+    fn of_unit(&self, instr: OfInstr, table: &TimingTable, op: OpTiming) -> Cost {
+        let total = (op.init + op.lat).get();
+        let lat = (op.lat + table.write_back()).get();
+        let is_late = self.late_write.is_some_and(|least| op.init.get() + lat >= least);
+        let counts_write = instr.writes > 0 && (self.writes_block || is_late);
         let of_unit = self.leaving.get(&op.unit).map_or(0, |leaving| leaving.cost(total, self.scale));
         let on_buses = self.on_buses.as_ref().map_or(0, |leaving| leaving.cost(total, self.scale));
         let service = Services {
             units: op.init.get() * self.scale,
             results: of_unit + on_buses,
+            operands: (instr.reading + u64::from(counts_write)) * self.scale,
             ..Services::default()
         };
         Cost {
             service,
             shared: self.has_collector || table.sub_cores().is_shared(op.unit),
-            latency: self.front + op.lat.get(),
+            latency: self.front + lat,
             read: self.front,
+            room: self.room,
             ..Cost::default()
         }
     }
@@ -241,13 +239,18 @@ impl Costs {
             Space::Const | Space::Param | Space::Generic => (1, false),
         };
         let answer = if answered { self.answer } else { 0 };
+        let blocked = if self.writes_block { self.transactions(lines).max(1) * instr.writes } else { 0 };
         Cost {
-            service: Services { load_store: service * self.scale, ..Services::default() },
+            service: Services {
+                load_store: service * self.scale,
+                operands: (instr.reading + blocked) * self.scale,
+                ..Services::default()
+            },
             shared: true,
             latency: front + if is_store { 0 } else { answer },
             read: front,
             acknowledged: if is_store { front + answer } else { 0 },
-            room: 0,
+            room: self.room,
             holds: self.atomics_block && access == Access::Atomic,
             fences: access == Access::Fence,
         }
@@ -346,8 +349,8 @@ fn longest_init(table: &TimingTable, unit: UnitId) -> u64 {
     ops.map(|op| op.init.get()).max().unwrap_or(0)
 }
 
-/// Returns the register banks of these registers; without a collector there are none. Other warps have other
-/// banks, but two registers are in the same bank either for all warps or for none.
+/// Returns the register banks of these registers; without a collector there are none. Other warps
+/// have other banks, but two registers are in the same bank either for all warps or for none.
 fn banks<'r>(
     table: &'r TimingTable,
     regs: &'r RegList,

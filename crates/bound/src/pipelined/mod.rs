@@ -134,7 +134,9 @@ impl<'t> PipelineAnalyser<'t> {
             }
         }
         if let Some(section) = waits_at {
-            sections[section].shared += fetches.at_last_barrier();
+            let fetch = fetches.at_last_barrier();
+            sections[section].shared += fetch;
+            services.fetch += fetch;
         }
     }
 }

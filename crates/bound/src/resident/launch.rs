@@ -122,24 +122,20 @@ impl LaunchShares {
         self.classes |= share.classes;
         self.services += share.services;
         let delay = self.residency.delay(share).saturating_mul(self.scale);
-        let share = &BlockShare {
-            surplus: share.surplus + i128::from(delay),
-            peak: share.peak + i128::from(delay),
-            alone: share.alone.saturating_add(delay),
-            ..share.clone()
-        };
+        let (surplus, peak) = (share.surplus + i128::from(delay), share.peak + i128::from(delay));
+        let alone = share.alone.saturating_add(delay);
         if let Some(kept) = self.blocks.get_mut(block.index()) {
-            kept.clone_from(share);
+            *kept = BlockShare { surplus, peak, alone, ..share.clone() };
             return;
         }
         let places = i128::from(self.residency.places);
         self.work += share.work;
         self.load += share.load;
-        self.peaks += share.peak;
+        self.peaks += peak;
         self.stages += share.stages;
         self.most_stages = self.most_stages.max(share.stages);
-        self.alone = self.alone.max(share.alone);
-        self.last = self.last.max(Some(places * share.surplus - share.peak));
+        self.alone = self.alone.max(alone);
+        self.last = self.last.max(Some(places * surplus - peak));
         self.works.offer(share.work);
         self.repeats.offer(share.largest_repeat());
     }

@@ -8,7 +8,7 @@ use super::verdict::{BoundRow, WarpRow};
 use super::workload::Workload;
 use warpbound_bound::{
     Analyser, Applicable, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchFigures, LaunchShares,
-    NotApplicable, Order, PipelineAnalyser, Plb, Residency, Schedules, Scope, WarpTotals,
+    NotApplicable, Order, PipelineAnalyser, Residency, Schedules, Scope, WarpTotals,
 };
 use warpbound_core::base::{Cycles, WarpId};
 use warpbound_core::machine::pipeline::Launch;
@@ -24,18 +24,22 @@ pub(super) struct Analysers<'t> {
 }
 
 impl<'t> Analysers<'t> {
-    /// Creates the analysers of a plan, for a launch of which an SM holds this many blocks at a time.
-    /// The bound of strict round robin needs the order of turns, which needs a separate pass, so it
-    /// is computed only if a policy requires it.
-    pub fn new(plan: &Plan, table: &'t TimingTable, resident: u32) -> Self {
-        let srr = plan.policies.iter().any(|policy| policy.kind() == SchedulerKind::Srr);
+    /// Creates the analysers of a plan, for a launch of which an SM holds this many blocks at a
+    /// time and that runs under these policies. The bound of strict round robin needs the order of
+    /// turns, which needs a separate pass, so it is computed only if a policy requires it. Likewise,
+    /// pipelines are analysed only if a bound that needs it is judged.
+    pub fn new(plan: &Plan, table: &'t TimingTable, resident: u32, policies: &[PolicySetup]) -> Self {
+        let srr = policies.iter().any(|policy| policy.kind() == SchedulerKind::Srr);
         let sections = if srr { Analyser::new(table).in_turns() } else { Analyser::new(table) };
-        let is_asked_for = |policy: &PolicySetup| {
+        let needs_pipelines = |policy: &PolicySetup| {
             let context = context(plan, policy, resident, false, false);
-            let plb = plan.options.bounds.iter().filter(|bound| bound.name() == Plb.name());
-            plb.into_iter().any(|bound| bound.concerns(&context) || is_named(plan, bound.as_ref()))
+            let others = plan.options.bounds.iter().filter(|bound| !bound.needs_sections());
+            others.into_iter().any(|bound| {
+                (bound.concerns(&context) || is_named(plan, bound.as_ref()))
+                    && bound.applicable(&context).is_ok()
+            })
         };
-        let pipelined = plan.policies.iter().any(is_asked_for);
+        let pipelined = policies.iter().any(needs_pipelines);
         let program = plan.workload.program();
         let pipelined = pipelined.then(|| PipelineAnalyser::new(program, table, plan.machine));
         Self { sections, pipelined }
@@ -63,25 +67,24 @@ impl Analysed {
     pub fn new(plan: &Plan, requested: &[bool], analysers: &mut Analysers, paths: &BlockPaths) -> Self {
         let Analysers { sections: analyser, pipelined } = analysers;
         let pipelined = pipelined.as_mut().map_or_else(BlockShare::default, |analyser| analyser.share(paths));
-        let mut reports = vec![BoundReport::default(); plan.options.bounds.len()];
+        let bounds = plan.options.bounds;
+        let mut reports = vec![BoundReport::default(); bounds.len()];
         let mut share = BlockShare::default();
-        if !requested.contains(&true) {
-            // without bounds, only the rows of the warps of a single block are reported
+        let from_sections = |index: &usize| requested[*index] && bounds[*index].needs_sections();
+        let of_sections: Vec<usize> = (0..bounds.len()).filter(from_sections).collect();
+        if of_sections.is_empty() {
+            // without bounds of sections, only the rows of the warps of a single block are reported
             let warps = if plan.workload.blocks() == 1 { analyser.alone(paths) } else { Vec::new() };
             return Self { reports, share, pipelined, warps };
         }
-        let about = |scope: Scope| {
-            let requested =
-                requested.iter().enumerate().filter(|(_, requested)| **requested).map(|(index, _)| index);
-            requested.filter(|&index| plan.options.bounds[index].scope() == scope).collect::<Vec<usize>>()
-        };
-        let (of_block, of_launch) = (about(Scope::Block), !about(Scope::Launch).is_empty());
+        let is_of_block = |index: &usize| bounds[*index].scope() == Scope::Block;
+        let (of_block, of_launch): (Vec<usize>, Vec<usize>) = of_sections.into_iter().partition(is_of_block);
         let mut warps = vec![WarpTotals::default(); paths.warps.len()];
         analyser.for_each_section(paths, |section| {
             for &index in &of_block {
-                plan.options.bounds[index].add_section(&mut reports[index], section);
+                bounds[index].add_section(&mut reports[index], section);
             }
-            if of_launch {
+            if !of_launch.is_empty() {
                 share.add_section(section);
             }
             for (total, warp) in warps.iter_mut().zip(section.warps()) {

@@ -253,7 +253,7 @@ struct Replays<'p> {
 
 impl<'p> Replays<'p> {
     fn new(plan: &'p Plan<'p>, table: &'p TimingTable) -> Result<Self, Diagnostics> {
-        let analysers = Analysers::new(plan, table, 1);
+        let analysers = Analysers::new(plan, table, 1, plan.policies);
         let judge = |policy| (Judge::new(plan, policy, 1, &analysers), None);
         let judges = plan.policies.iter().map(judge).collect();
         Ok(Self {

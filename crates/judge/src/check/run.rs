@@ -29,7 +29,7 @@ pub(super) fn observe_source(
 ) -> Result<Unsettled, Failed<Unsettled>> {
     let table = TimingTable::new(plan.workload.program(), plan.machine)?;
     let resident = resident_blocks(plan)?;
-    let mut analysers = Analysers::new(plan, &table, resident);
+    let mut analysers = Analysers::new(plan, &table, resident, std::slice::from_ref(policy));
     let mut judge = Judge::new(plan, policy, resident, &analysers);
     let mut failed = None;
     let passed_over = Cell::new(false);

@@ -124,6 +124,18 @@ fn the_exit_code_does_not_depend_on_the_reader_of_the_output() {
     assert!(!BINARY.is_empty());
 }
 
+/// A bound of a launch has no value where each block is judged by itself.
+#[test]
+fn a_bound_of_the_launch_that_is_named_for_single_blocks_has_no_value() {
+    for bound in ["plb", "rbb"] {
+        let result = json(&["check", "fig3", "--bound", bound], 0);
+        let rows = result["results"][0]["bounds"].as_array().expect("bounds");
+        let row = rows.iter().find(|row| row["name"] == bound).expect("it is named");
+        assert_eq!((&row["status"], row.get("value")), (&"not-applicable".into(), None), "{row}");
+        assert_eq!(result["judged"], 0);
+    }
+}
+
 #[test]
 fn a_run_without_a_verdict_is_reported_as_such() {
     let args = ["check", "chain", "--scheduler", "two-level"];

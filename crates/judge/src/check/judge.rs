@@ -136,6 +136,8 @@ pub(super) struct Judge<'a> {
     pipelined: LaunchShares,
     /// For each bound of the launch, the proof that it applies to a block.
     applicable: Vec<Option<Applicable>>,
+    /// Whether bounds of the launch have been compared with its makespan.
+    launch_is_judged: bool,
     pub total: JudgedLaunch,
     /// The dependences that control codes of machine code cover, if their check is requested.
     codes: ControlCodes,
@@ -188,6 +190,7 @@ impl<'a> Judge<'a> {
             shares,
             pipelined,
             applicable,
+            launch_is_judged: false,
             total,
             codes: ControlCodes::default(),
             early,
@@ -215,6 +218,10 @@ impl<'a> Judge<'a> {
         } else if !total.is_complete() {
             for row in total.bounds.iter_mut().filter(|row| !row.of_blocks) {
                 row.withdraw("the launch was not simulated to its end");
+            }
+        } else if !self.launch_is_judged {
+            for row in total.bounds.iter_mut().filter(|row| !row.of_blocks) {
+                row.withdraw("blocks run one after the other, and each is judged by itself");
             }
         }
         Unsettled(total)
@@ -292,6 +299,7 @@ impl<'a> Judge<'a> {
         if !self.total.is_complete() {
             return;
         }
+        self.launch_is_judged = true;
         let rows = self.plan.options.bounds.iter().zip(&mut self.total.bounds).zip(&self.applicable);
         for ((bound, row), applicable) in rows.filter(|((_, row), _)| !row.of_blocks && row.value.is_ok()) {
             let Some(applicable) = applicable else { continue };

@@ -8,7 +8,7 @@ use warpbound::bound::{self, Context};
 use warpbound::machine::{Feature, Features, Machine, SchedulerKind};
 use warpbound::program::{KernelCode, MachineCode};
 
-const FEATURES: [Feature; 17] = [
+const FEATURES: [Feature; 18] = [
     Feature::RotatingSubCores,
     Feature::DualIssue,
     Feature::FrontEnd,
@@ -17,7 +17,8 @@ const FEATURES: [Feature; 17] = [
     Feature::ResultBuses,
     Feature::WriteBack,
     Feature::LoadStore,
-    Feature::Caches,
+    Feature::FirstLevel,
+    Feature::ConstantCache,
     Feature::Partitions,
     Feature::NarrowMemory,
     Feature::UnlimitedJitter,
@@ -54,11 +55,14 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
         Feature::ResultBuses => ("pipeline: Pipeline(collector: Collector(), result_buses: 1)", STAGES),
         Feature::WriteBack => ("pipeline: Pipeline(write_back: 1)", [&["iwb", "swb", "lwb"], &["rbb"]]),
         Feature::LoadStore => ("pipeline: Pipeline(load_store: LoadStore())", STAGES),
-        Feature::Caches => {
+        Feature::FirstLevel => {
+            ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(l1: L1())", STAGES)
+        }
+        Feature::ConstantCache => {
             ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(constant: Cache())", NONE)
         }
         Feature::Partitions => {
-            ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Partitions)", NONE)
+            ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Partitions)", STAGES)
         }
         Feature::NarrowMemory => (
             "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Fixed, fixed: Fixed(pipelined: false))",
@@ -116,9 +120,11 @@ fn every_switch_is_one_feature_with_its_bounds() {
             // result buses require a collector
             Feature::ResultBuses => [Feature::Collector, feature].into_iter().collect(),
             // only accesses through the load/store unit reach the memory
-            Feature::Caches | Feature::Partitions | Feature::NarrowMemory | Feature::UnlimitedJitter => {
-                [Feature::LoadStore, feature].into_iter().collect()
-            }
+            Feature::FirstLevel
+            | Feature::ConstantCache
+            | Feature::Partitions
+            | Feature::NarrowMemory
+            | Feature::UnlimitedJitter => [Feature::LoadStore, feature].into_iter().collect(),
             // with one SM there is no choice of placement
             Feature::RandomPlacement => [feature, Feature::SeveralSms].into_iter().collect(),
             _ => [feature].into_iter().collect(),

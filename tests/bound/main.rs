@@ -22,6 +22,8 @@ mod launch_schedules;
 mod random_accesses;
 #[path = "../support/random_kernels.rs"]
 mod random_kernels;
+#[path = "../support/random_memory.rs"]
+mod random_memory;
 #[path = "../support/reference.rs"]
 mod reference;
 #[path = "../support/runs.rs"]
@@ -42,6 +44,7 @@ mod machine_features;
 mod monotone;
 mod pipelined;
 mod pipelined_directed;
+mod pipelined_memory;
 mod pipelined_streams;
 mod premises;
 mod queues;

@@ -4,13 +4,14 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound::base::ProgressMonitor;
 use warpbound::bound::{
-    Bound, Context, LaunchFigures, LaunchShares, Order, PipelineAnalyser, Plb, Residency, Schedules,
+    AtStart, Bound, Context, LaunchFigures, LaunchShares, Order, PipelineAnalyser, PipelineShares, Plb,
+    Residency, Schedules,
 };
 use warpbound::check::Workload;
 use warpbound::exec::Options;
 use warpbound::machine::pipeline::Launch as Costs;
 use warpbound::machine::{Machine, SchedulerKind};
-use warpbound::path::{BlockPaths, BlockSource, Listed};
+use warpbound::path::{BlockPaths, BlockSource, Footprint, Listed};
 use warpbound::program::{KernelCode, TimingTable};
 use warpbound::sim::{CarriedState, PolicySetup, simulate, simulate_after};
 
@@ -27,6 +28,7 @@ pub fn plb(
     machine: &Machine,
     blocks: &[BlockPaths],
     resident: u32,
+    footprint: &Footprint,
 ) -> Result<u64, String> {
     let context = Context {
         schedules: Schedules::Run { policy: SchedulerKind::Gto, passed_over: None },
@@ -36,20 +38,24 @@ pub fn plb(
         order: Order::Irrelevant,
     };
     Plb.applicable(&context).map_err(|why| why.to_string())?;
-    let mut analyser = PipelineAnalyser::new(program, table, machine);
-    let shares = LaunchShares::new(Residency {
+    let shared_bytes = footprint.shared_bytes * u64::from(resident);
+    let at_start =
+        if machine.memory().start.copies() { AtStart::Copied(&footprint.buffers) } else { AtStart::Empty };
+    let mut analyser = PipelineAnalyser::new(program, table, machine, shared_bytes, at_start);
+    let residency = Residency {
         places: resident,
         sms: machine.sms(),
         blocks: blocks.len() as u32,
         warps: blocks[0].warps.len(),
         sub_cores: table.sub_cores().count(),
         costs: machine.pipeline().map_or_else(Costs::default, |pipeline| pipeline.launch),
-    });
-    let mut shares = shares.scaled(analyser.scale(), analyser.once());
+    };
+    let mut shares = PipelineShares::new(residency, Some(&analyser));
     for block in blocks {
         shares.add(block.block, &analyser.share(block));
     }
-    let figures = LaunchFigures { resident: &shares, pipelined: &shares };
+    shares.end(&analyser);
+    let figures = LaunchFigures { resident: &LaunchShares::new(residency), pipelined: &shares };
     let bound = Plb.of_launch(&figures).cycles().get();
     if let Some(naive) = bound_pipelined::value(program, table, machine, blocks, resident.into()) {
         assert_eq!(bound, naive, "the naive formula differs: {} {:?}", program.name, machine.pipeline());
@@ -61,7 +67,8 @@ pub fn plb(
 pub fn of_micro(launch: &RandomLaunch, places: u32, policy: &PolicySetup) -> (u64, u64) {
     let RandomLaunch { program, machine, blocks } = launch;
     let table = TimingTable::new(program, machine).unwrap_or_else(|error| panic!("{error}"));
-    let bound = plb(program, &table, machine, blocks, places).unwrap_or_else(|why| panic!("{why}"));
+    let bound = plb(program, &table, machine, blocks, places, &Footprint::default())
+        .unwrap_or_else(|why| panic!("{why}"));
     let mut source = Listed::new(blocks);
     let ran = simulate(&mut source, &table, machine, policy, places, &mut (), |_, _| ());
     (ran.unwrap_or_else(|error| panic!("{error}")).makespan.get(), bound)
@@ -77,8 +84,8 @@ pub fn of_workload(workload: &Workload, machine: &Machine, policy: &PolicySetup)
     while executed.next_block(&mut room).unwrap_or_else(|error| panic!("{error}")) {
         blocks.push(room.clone());
     }
-    let bound = plb(workload.program(), &table, machine, &blocks, resident).ok()?;
     let (mut left, mut source) = (CarriedState::default(), source());
+    let bound = plb(workload.program(), &table, machine, &blocks, resident, &source.footprint()).ok()?;
     let ran =
         simulate_after(&mut left, 1, &mut source, &table, machine, policy, resident, &mut (), |_, _| ());
     let makespan = ran.unwrap_or_else(|error| panic!("{}: {error:?}", workload.name)).makespan.get();
@@ -224,7 +231,7 @@ fn random_micro_kernels() {
         };
         let resident =
             (places as u32).min(blocks as u32).min(64 / launch.blocks[0].warps.len().max(1) as u32);
-        match plb(&launch.program, &table, &machine, &launch.blocks, resident) {
+        match plb(&launch.program, &table, &machine, &launch.blocks, resident, &Footprint::default()) {
             Err(_) => tally.not_applicable += 1,
             Ok(bound) => {
                 let policy = &POLICIES[draw(4)];

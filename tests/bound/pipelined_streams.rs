@@ -127,7 +127,7 @@ fn micro_kernels() {
     assert_eq!(tally.exceeded, 0);
 }
 
-const SETTINGS: &[&[&str]] = &[
+pub const SETTINGS: &[&[&str]] = &[
     &["sub_cores=1", "sub_cores=2", "sub_cores=4"],
     &["sms=1", "sms=2"],
     &["hazards=[Raw]", "hazards=[Raw, Waw]"],
@@ -148,7 +148,7 @@ const SETTINGS: &[&[&str]] = &[
 ];
 
 /// Draws the body of a kernel in PTX: a few instructions, again and again.
-fn body(draw: &mut impl FnMut(usize) -> usize) -> String {
+pub fn body(draw: &mut impl FnMut(usize) -> usize) -> String {
     let apart = [1, 1, 4, 8][draw(4)];
     let stride = [0, 4, 8, 32, 128][draw(5)];
     let mut text = format!(

@@ -44,7 +44,12 @@ pub fn value(
     let pipeline = machine.pipeline()?;
     let on_a_unit = |instr: &&TimedInstr| instr.access.is_none() || pipeline.load_store.is_none();
     let has_conflicts = table.instrs().iter().filter(on_a_unit).any(|instr| instr.banks.is_some());
-    let simple = machine.sms() == 1 && table.sub_cores().count() == 1 && table.barriers().is_none();
+    let memory = machine.memory();
+    let has_memory_system = memory.l1.is_some() || memory.lower == LowerLevel::Partitions;
+    let simple = !has_memory_system
+        && machine.sms() == 1
+        && table.sub_cores().count() == 1
+        && table.barriers().is_none();
     if !simple || has_conflicts {
         return None;
     }

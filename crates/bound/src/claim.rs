@@ -36,9 +36,9 @@ impl Claim {
             Feature::FrontEnd | Feature::Collector | Feature::ResultBuses | Feature::LoadStore => {
                 &[Self::Plb]
             }
-            Feature::RandomPlacement
-            | Feature::Caches
-            | Feature::Partitions
+            Feature::FirstLevel | Feature::Partitions => &[Self::Plb],
+            Feature::ConstantCache
+            | Feature::RandomPlacement
             | Feature::NarrowMemory
             | Feature::UnlimitedJitter => &[],
         };

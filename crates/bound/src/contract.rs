@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::context::{Applicable, Context, NotApplicable};
 use super::parts::BoundPart;
+use super::pipelined::PipelineShares;
 use super::resident::LaunchShares;
 use super::section::{BlockAnalysis, SectionAnalysis, WarpSection};
 use super::value::BoundValue;
@@ -44,7 +45,7 @@ pub struct LaunchFigures<'a> {
     /// The shares for [`Rbb`](crate::Rbb).
     pub resident: &'a LaunchShares,
     /// The shares for [`Plb`](crate::Plb).
-    pub pipelined: &'a LaunchShares,
+    pub pipelined: &'a PipelineShares,
 }
 
 /// The justification that a bound has.

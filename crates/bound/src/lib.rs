@@ -75,6 +75,8 @@ pub mod proofs {
     pub mod iwb {}
     #[doc = include_str!("proofs/lwb.md")]
     pub mod lwb {}
+    #[doc = include_str!("proofs/memory.md")]
+    pub mod memory {}
     #[doc = include_str!("proofs/plb.md")]
     pub mod plb {}
     #[doc = include_str!("proofs/rbb.md")]
@@ -104,9 +106,9 @@ pub use gub::Gub;
 pub use iwb::Iwb;
 pub use long_waits::{LongWait, LongWaits};
 pub use lwb::Lwb;
-pub use parts::{BoundPart, Part, Services};
+pub use parts::{Beside, BoundPart, Part, Services};
 pub use phase::{Event, Phase, PhaseKind, WarpPhases};
-pub use pipelined::PipelineAnalyser;
+pub use pipelined::{AtStart, PipelineAnalyser, PipelineShare, PipelineShares};
 pub use plb::Plb;
 pub use rbb::Rbb;
 pub use resident::{BlockShare, LaunchShares, Residency};

@@ -14,6 +14,12 @@ pub enum Part {
     Units,
     /// Transactions of the load/store unit.
     LoadStore,
+    /// Requests in the crossbar and in slices of the L2.
+    Memory,
+    /// Requests in DRAM.
+    Dram,
+    /// Waits until a cache or a channel has room for another fetch.
+    Misses,
     /// Operands that are read while units are idle.
     Operands,
     /// Results that would leave units together.
@@ -34,6 +40,9 @@ impl Part {
         match self {
             Self::Units => "units",
             Self::LoadStore => "load-store",
+            Self::Memory => "memory",
+            Self::Dram => "dram",
+            Self::Misses => "misses",
             Self::Operands => "operands",
             Self::Results => "results",
             Self::Fetch => "fetch",
@@ -111,5 +120,29 @@ impl Add for Services {
 impl AddAssign for Services {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
+    }
+}
+
+/// The services that a launch adds to those of its blocks: requests in stages that they do not pass
+/// together with the load/store unit, and waits until a cache can track another fetch.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// In units of service; the parts have no order.
+    parts: Vec<(Part, u64)>,
+}
+
+impl Beside {
+    pub(crate) fn new(parts: Vec<(Part, u64)>) -> Self {
+        Self { parts }
+    }
+
+    /// Returns the sum.
+    pub fn total(&self) -> u64 {
+        self.parts.iter().fold(0, |sum, (_, service)| sum.saturating_add(*service))
+    }
+
+    /// Returns the services by part.
+    pub fn parts(&self) -> &[(Part, u64)] {
+        &self.parts
     }
 }

@@ -7,10 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::memory::{LaunchMemory, Path, longest_jitter};
 use crate::parts::Services;
 use warpbound_core::base::UnitId;
 use warpbound_core::isa::Space;
-use warpbound_core::machine::memory::{Jitter, LowerLevel};
+use warpbound_core::machine::memory::LowerLevel;
 use warpbound_core::machine::pipeline::{Collector, LoadStore};
 use warpbound_core::machine::{Machine, MemorySystem, OpTiming};
 use warpbound_core::path::{LineUse, Step};
@@ -27,10 +28,16 @@ const INBOX: u64 = 32;
 pub(super) struct Cost {
     /// The services, in the scaled unit.
     pub service: Services,
+    /// The service of the writes of its results, in the scaled unit.
+    pub writes: u64,
+    /// The loads and atomics that it sends to the memory system.
+    pub requests: u64,
     /// Whether every sub-core can wait for this service.
     pub shared: bool,
     /// The cycles from the issue to the availability of the result, without service.
     pub latency: u64,
+    /// The cycles by which an answer comes earlier if lines of the L2 stay.
+    pub earlier: u64,
     /// The cycles from the issue to the moment at which the sources have been read, without
     /// service.
     pub read: u64,
@@ -42,6 +49,14 @@ pub(super) struct Cost {
     pub holds: bool,
     /// Whether the warp issues nothing before all its results are available.
     pub fences: bool,
+}
+
+impl Cost {
+    /// Returns the cost if lines of the L2 stay.
+    pub fn from_l2(self) -> Self {
+        let less = |latency: u64| latency.saturating_sub(self.earlier);
+        Self { latency: less(self.latency), acknowledged: less(self.acknowledged), earlier: 0, ..self }
+    }
 }
 
 /// The costs that depend only on the instruction.
@@ -70,8 +85,18 @@ pub(super) struct Costs {
     front_of_memory: u64,
     room: u64,
     /// The longest time from the end of an access in the load/store unit to the moment at which its
-    /// result can be written back.
+    /// result can be written back: of an access to shared memory, and of one to global or local
+    /// memory.
+    shared_answer: u64,
     answer: u64,
+    /// By how many cycles less that is if the request need not go to DRAM.
+    earlier: u64,
+    /// Whether the writes of results from global or local memory count in addition to its service,
+    /// because results from shared memory take a shorter way to the write-back.
+    writes_apart: bool,
+    /// The service of a load from shared memory in the load/store unit, if it counts in addition to
+    /// the write-back.
+    shared_apart: u64,
     /// The factors by which the service of transactions to memory, and of loads from shared memory,
     /// also pays for times in which the load/store unit is full.
     global_factor: u64,
@@ -82,6 +107,8 @@ pub(super) struct Costs {
     /// result of the load/store unit from being written, in addition to its service; without a
     /// collector or such results there is none.
     late_write: Option<u64>,
+    /// Whether the services at slices count by themselves, because several SMs share them.
+    apart_from_slices: bool,
     transaction_bytes: u64,
     atomics_block: bool,
     /// What operations cost those that cannot start because a result leaves the same unit at the
@@ -93,7 +120,8 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    pub fn new(program: &KernelCode, table: &TimingTable, machine: &Machine) -> Self {
+    /// Creates the costs on a machine. `path` is the way through the memory system, if there is one.
+    pub fn new(program: &KernelCode, table: &TimingTable, machine: &Machine, path: Option<&Path>) -> Self {
         let pipeline = machine.pipeline();
         let load_store = pipeline.and_then(|pipeline| pipeline.load_store);
         let collector = pipeline.and_then(|pipeline| pipeline.collector);
@@ -114,8 +142,6 @@ impl Costs {
         let leaving: BTreeMap<UnitId, Leaving> =
             leaving.map(|(&unit, ops)| (unit, Leaving::new(&[(1, ops)], 1))).collect();
         let on_buses = buses.map(|buses| Leaving::new(&in_units, buses));
-        let fetches =
-            pipeline.and_then(|pipeline| pipeline.front_end).map_or(1, |front| front.fetches.into());
         let reads =
             |instr: &TimedInstr| most_in_one_bank(table, &instr.operands, collector, sub_cores.count());
         let front = collector.map_or(0, |collector| front(collector, 1));
@@ -131,15 +157,19 @@ impl Costs {
         let private = of_unit.keys().filter(|unit| !sub_cores.is_shared(**unit));
         let most_left = private.map(|&unit| longest_init(table, unit));
         let left = queue.map(|queue| most_left.map(|init| init.saturating_mul(u64::from(queue) + 1)).sum());
-        let scale = least_common_multiple(fetches, buses.unwrap_or(1));
+        let scale = scale(machine);
         let writes_back =
             table.instrs().iter().any(|instr| instr.access.is_some() && !instr.results.as_slice().is_empty());
-        let answer = load_store.map_or(0, |unit| {
-            let least = answer(program, unit, machine.memory());
-            if collector.is_none() || !writes_back {
-                return least;
+        let answers = load_store.map_or_else(Answers::default, |unit| {
+            let of_shared = if reads_shared(program) { u64::from(unit.shared_latency) } else { 0 };
+            if let Some(path) = path {
+                return Answers::of_path(path, of_shared);
             }
-            longer_answer(least, most_answer(least, unit, machine.memory()), table)
+            let least = answer(of_shared, machine.memory());
+            if collector.is_none() || !writes_back {
+                return Answers::equal(least);
+            }
+            Answers::equal(longer_answer(least, most_answer(least, unit, machine.memory()), table))
         });
         let mut costs = Self {
             scale,
@@ -148,15 +178,23 @@ impl Costs {
             front,
             front_of_memory: if collector.is_some() { front } else { 1 },
             room: if collector.is_some() { front.saturating_sub(share + 1) } else { 0 },
-            answer,
+            shared_answer: answers.shared,
+            answer: answers.memory,
+            earlier: answers.earlier,
+            writes_apart: answers.differ,
+            shared_apart: u64::from(answers.overtakes),
             global_factor: match machine.memory().lower {
-                LowerLevel::Perfect => answer.saturating_sub(1).div_ceil(INBOX).max(1),
-                LowerLevel::Fixed | LowerLevel::Partitions => 1,
+                LowerLevel::Perfect if path.is_none() => {
+                    answers.memory.saturating_sub(1).div_ceil(INBOX).max(1)
+                }
+                LowerLevel::Perfect | LowerLevel::Fixed | LowerLevel::Partitions => 1,
             },
-            shared_factor: load_store
-                .map_or(1, |unit| (answer - 1).div_ceil(unit.shared_latency.max(1).into()).max(1)),
+            shared_factor: load_store.map_or(1, |unit| {
+                answers.shared.saturating_sub(1).div_ceil(unit.shared_latency.max(1).into()).max(1)
+            }),
             writes_block: collector.is_some_and(|collector| collector.steps == 1),
-            late_write: collector.and(load_store).and(writes_back.then_some(answer)),
+            late_write: collector.and(load_store).and(writes_back.then_some(answers.first)),
+            apart_from_slices: machine.sms() > 1,
             transaction_bytes: load_store.map_or(0, |unit| unit.transaction.into()),
             atomics_block: load_store.is_some_and(|unit| unit.atomics_block),
             leaving,
@@ -190,12 +228,27 @@ impl Costs {
         self.left
     }
 
-    /// Returns the cost of an execution that touches these lines.
-    pub fn of(&self, table: &TimingTable, step: Step, lines: &[LineUse]) -> Cost {
+    /// Returns the cost of an execution that touches these lines. If there is a memory system, it
+    /// records the requests.
+    pub fn of(
+        &self,
+        table: &TimingTable,
+        step: Step,
+        lines: &[LineUse],
+        memory: Option<&mut LaunchMemory>,
+    ) -> Cost {
         let instr = &self.instrs[step.pc().index()];
         match (instr.on_unit, instr.access) {
             (Some(cost), _) => cost,
-            (None, Some(access)) => self.of_access(*instr, access, table.space(step), extra(step), lines),
+            (None, Some(access)) => {
+                let cost = self.of_access(*instr, access, table.space(step), extra(step), lines);
+                let to_memory =
+                    access != Access::Fence && matches!(table.space(step), Space::Global | Space::Local);
+                match memory.filter(|_| to_memory) {
+                    Some(memory) => self.in_memory(cost, *instr, access, lines, memory),
+                    None => cost,
+                }
+            }
             (None, None) => self.of_unit(*instr, table, table.op(step)),
         }
     }
@@ -215,6 +268,7 @@ impl Costs {
         };
         Cost {
             service,
+            writes: instr.writes * self.scale,
             shared: self.has_collector || table.sub_cores().is_shared(op.unit),
             latency: self.front + lat,
             read: self.front,
@@ -230,7 +284,7 @@ impl Costs {
         let (service, answered) = match space {
             _ if access == Access::Fence => (1, false),
             Space::Shared if is_store => (extra + 1, false),
-            Space::Shared => ((extra + writes) * self.shared_factor, true),
+            Space::Shared => ((self.shared_apart + extra + writes) * self.shared_factor, true),
             Space::Global | Space::Local => {
                 let transactions = self.transactions(lines).max(1);
                 let writes = if is_store { 1 } else { writes };
@@ -238,9 +292,15 @@ impl Costs {
             }
             Space::Const | Space::Param | Space::Generic => (1, false),
         };
-        let answer = if answered { self.answer } else { 0 };
+        let answer = match space {
+            _ if !answered => 0,
+            Space::Shared => self.shared_answer,
+            _ => self.answer,
+        };
         let blocked = if self.writes_block { self.transactions(lines).max(1) * instr.writes } else { 0 };
+        let transactions = if space == Space::Shared { 1 } else { self.transactions(lines).max(1) };
         Cost {
+            writes: transactions * writes * self.scale,
             service: Services {
                 load_store: service * self.scale,
                 operands: (instr.reading + blocked) * self.scale,
@@ -248,12 +308,47 @@ impl Costs {
             },
             shared: true,
             latency: front + if is_store { 0 } else { answer },
+            earlier: 0,
+            requests: 0,
             read: front,
             acknowledged: if is_store { front + answer } else { 0 },
             room: self.room,
             holds: self.atomics_block && access == Access::Atomic,
             fences: access == Access::Fence,
         }
+    }
+
+    /// Returns the cost of an access to global or local memory, given what it costs in memory of fixed
+    /// latency, and records its requests.
+    fn in_memory(
+        &self,
+        mut cost: Cost,
+        instr: OfInstr,
+        access: Access,
+        lines: &[LineUse],
+        memory: &mut LaunchMemory,
+    ) -> Cost {
+        let is_store = access == Access::Store;
+        let writes = if self.has_collector && !is_store { instr.writes.max(1) } else { 1 };
+        let end = if self.writes_apart { 1 } else { writes } * self.scale;
+        let apart = if self.writes_apart && !is_store { writes * self.scale } else { 0 };
+        let (mut service, mut fetches, mut requests) = (0, false, 0);
+        for line in lines {
+            let (mut sectors, mut is_first) = (line.sectors(), true);
+            while sectors != 0 {
+                let part = if memory.path().by_sector { sectors & sectors.wrapping_neg() } else { sectors };
+                let sent = memory.send(access, (line.line(), part), is_first, (end, self.apart_from_slices));
+                is_first = false;
+                requests += u64::from(!is_store);
+                service += sent.service + apart;
+                fetches |= sent.fetches;
+                sectors &= !part;
+            }
+        }
+        cost.service.load_store = service.max(self.scale);
+        cost.requests = requests;
+        cost.earlier = if fetches { 0 } else { self.earlier };
+        cost
     }
 
     /// Returns the number of transactions of an access.
@@ -401,25 +496,63 @@ fn front(collector: Collector, reads: u64) -> u64 {
 /// Returns the cycles in which all units may be idle because the oldest instruction of a collector
 /// reads its operands.
 fn reading(collector: Collector, share: u64, reads: u64, sub_cores: usize) -> u64 {
-    let late = if sub_cores > 1 {
-        1 + (sub_cores as u64).div_ceil(collector.ports.max(1).into())
-    } else {
-        u64::from(share < 2)
-    };
+    let ports = u64::from(collector.ports.max(1));
+    let late =
+        if sub_cores as u64 > ports { 1 + (sub_cores as u64).div_ceil(ports) } else { u64::from(share < 2) };
     let behind = (reads + late).saturating_sub(1) / u64::from(collector.steps.max(2) - 1);
     // an instruction that enters an empty collector at once may take longer than `front` says
     behind.max(front(collector, reads).saturating_sub(front(collector, 1)))
 }
 
-/// Returns the longest time from the end of an access in the load/store unit to the moment at which
-/// its result can be written back.
-fn answer(program: &KernelCode, unit: LoadStore, memory: &MemorySystem) -> u64 {
+/// The longest times from the end of an access in the load/store unit to the moment at which its
+/// result can be written back.
+#[derive(Clone, Copy, Debug, Default)]
+struct Answers {
+    shared: u64,
+    memory: u64,
+    earlier: u64,
+    /// The shorter one of those that the program has.
+    first: u64,
+    /// Whether both ways to the write-back are used, and one is shorter.
+    differ: bool,
+    /// Whether a reply of memory may reach the SM sooner than a result of shared memory.
+    overtakes: bool,
+}
+
+impl Answers {
+    /// Returns the times if both are equal.
+    fn equal(answer: u64) -> Self {
+        Self { shared: answer, memory: answer, first: answer, ..Self::default() }
+    }
+
+    /// Returns the times with a memory system. `of_shared` is the latency of shared memory, if the
+    /// program loads from it.
+    fn of_path(path: &Path, of_shared: u64) -> Self {
+        let shared = if of_shared > 0 { (of_shared + 1).max(2) } else { 0 };
+        let (memory, answered) = (path.latency(true) + 1, path.latency(false) + 1);
+        Self {
+            shared,
+            memory: memory.max(shared),
+            earlier: memory.max(shared) - answered.max(shared),
+            first: if shared > 0 { shared.min(answered) } else { answered },
+            differ: shared > 0,
+            overtakes: path.to_replies() < shared,
+        }
+    }
+}
+
+/// Returns whether a program may read from shared memory.
+fn reads_shared(program: &KernelCode) -> bool {
     let from_shared = |memory: MemoryOp| match memory {
         MemoryOp::Load(area) | MemoryOp::Atomic(area) => matches!(area, Area::Shared | Area::Generic),
         MemoryOp::Store(_) | MemoryOp::AsyncCopy | MemoryOp::Fence | MemoryOp::Unaddressed(_) => false,
     };
-    let shared = program.instrs.iter().filter_map(|instr| instr.memory).any(from_shared);
-    let of_shared = if shared { u64::from(unit.shared_latency) } else { 0 };
+    program.instrs.iter().filter_map(|instr| instr.memory).any(from_shared)
+}
+
+/// Returns the longest time from the end of an access in the load/store unit to the moment at which
+/// its result can be written back, without a memory system.
+fn answer(of_shared: u64, memory: &MemorySystem) -> u64 {
     let of_memory = match memory.lower {
         LowerLevel::Perfect | LowerLevel::Partitions => 1,
         LowerLevel::Fixed => memory.fixed.latency.max(1) + longest_jitter(memory.jitter),
@@ -452,13 +585,13 @@ fn longer_answer(least: u64, most: u64, table: &TimingTable) -> u64 {
     longer.chain([least]).min_by_key(|&answer| (cost(answer), answer)).unwrap_or(least)
 }
 
-/// Returns the largest addition to a latency. The geometric distribution has none; machines with it
-/// have no bound.
-fn longest_jitter(jitter: Jitter) -> u64 {
-    match jitter {
-        Jitter::Off | Jitter::Geometric(_) => 0,
-        Jitter::Uniform(_, most) | Jitter::HeavyTail { most, .. } => most,
-    }
+/// Returns the number of units of service per cycle on a machine, so that a fetch, the use of a result
+/// bus and a tick of another clock are nearly exact.
+pub(super) fn scale(machine: &Machine) -> u64 {
+    let Some(pipeline) = machine.pipeline() else { return 1 };
+    let fetches = pipeline.front_end.map_or(1, |front| front.fetches.into());
+    let buses = pipeline.result_buses.map_or(1, u64::from);
+    least_common_multiple(fetches, buses).max(1) * Path::factor(machine.memory())
 }
 
 fn least_common_multiple(a: u64, b: u64) -> u64 {

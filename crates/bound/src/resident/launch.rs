@@ -1,7 +1,7 @@
 //! The combination of the blocks of a launch into [`Rbb`](crate::Rbb) or [`Plb`](crate::Plb).
 
 use super::block::BlockShare;
-use crate::parts::{BoundPart, Part, Services};
+use crate::parts::{Beside, BoundPart, Part, Services};
 use crate::value::BoundValue;
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::machine::SubCores;
@@ -66,6 +66,8 @@ pub struct LaunchShares {
     scale: u64,
     /// A number of cycles that each SM adds once.
     once: u64,
+    /// What the launch costs beside its blocks.
+    beside: Beside,
     /// The share of each block, if all blocks are resident at once.
     blocks: Vec<BlockShare>,
     /// Sums over all blocks.
@@ -95,6 +97,7 @@ impl LaunchShares {
             residency,
             scale: 1,
             once: 0,
+            beside: Beside::default(),
             blocks: vec![BlockShare::default(); kept],
             services: Services::default(),
             work: 0,
@@ -115,6 +118,11 @@ impl LaunchShares {
     #[must_use]
     pub fn scaled(self, scale: u64, once: u64) -> Self {
         Self { scale: scale.max(1), once, ..self }
+    }
+
+    /// Adds what the launch costs beside its blocks.
+    pub(crate) fn add_beside(&mut self, beside: Beside) {
+        self.beside = beside;
     }
 
     /// Adds a block; the order of blocks does not matter.
@@ -149,6 +157,7 @@ impl LaunchShares {
         } else {
             self.in_turn_on_several()
         };
+        let scaled = scaled + i128::from(self.beside.total());
         let Launch { first, end, .. } = self.residency.costs;
         // the time until the last block is placed is a mean over the SMs, and the time from then
         // on is that of one SM; both may contain these cycles
@@ -165,6 +174,7 @@ impl LaunchShares {
         let placing = self.residency.placing(self.residency.blocks as usize);
         let mut parts: Vec<(Part, u64)> =
             self.services.parts().map(|(part, service)| (part, service / self.scale)).to_vec();
+        parts.extend(self.beside.parts().iter().map(|&(part, service)| (part, service / self.scale)));
         parts.push((Part::InstructionCache, self.once));
         parts.push((Part::Launch, first + end + placing));
         let sum = parts.iter().map(|(_, cycles)| cycles).sum();

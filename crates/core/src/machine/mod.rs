@@ -29,7 +29,7 @@ pub use checked::{
     Pipeline, SharedMemory, SubCores, Unit,
 };
 pub use layered::Setting;
-pub use used::{BlockNeeds, Feature, Features, Machine, Occupancy};
+pub use used::{BlockNeeds, Feature, Features, Machine, Mapping, Occupancy, place_of};
 pub use written::{
     BankRule, Dependences, MachineSpec, MemorySpec, OpSpec, ParseSchedulerError, PipelineSpec, Random,
     Reconvergence, SchedulerKind, SharedMemorySpec, memory, pipeline,

@@ -7,13 +7,14 @@ use super::result_times::ResultTimes;
 use super::verdict::{BoundRow, WarpRow};
 use super::workload::Workload;
 use warpbound_bound::{
-    Analyser, Applicable, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchFigures, LaunchShares,
-    NotApplicable, Order, PipelineAnalyser, Residency, Schedules, Scope, WarpTotals,
+    Analyser, Applicable, AtStart, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchFigures,
+    LaunchShares, NotApplicable, Order, PipelineAnalyser, PipelineShare, PipelineShares, Residency,
+    Schedules, Scope, WarpTotals,
 };
 use warpbound_core::base::{Cycles, WarpId};
 use warpbound_core::machine::pipeline::Launch;
 use warpbound_core::machine::{Machine, SchedulerKind};
-use warpbound_core::path::BlockPaths;
+use warpbound_core::path::{BlockPaths, Footprint};
 use warpbound_core::program::TimingTable;
 use warpbound_sim::{BlockResult, PolicySetup};
 
@@ -28,7 +29,14 @@ impl<'t> Analysers<'t> {
     /// time and that runs under these policies. The bound of strict round robin needs the order of
     /// turns, which needs a separate pass, so it is computed only if a policy requires it. Likewise,
     /// pipelines are analysed only if a bound that needs it is judged.
-    pub fn new(plan: &Plan, table: &'t TimingTable, resident: u32, policies: &[PolicySetup]) -> Self {
+    /// `memory` is what the launch finds in memory, if that is known.
+    pub fn new(
+        plan: &Plan,
+        table: &'t TimingTable,
+        resident: u32,
+        policies: &[PolicySetup],
+        memory: &Found,
+    ) -> Self {
         let srr = policies.iter().any(|policy| policy.kind() == SchedulerKind::Srr);
         let sections = if srr { Analyser::new(table).in_turns() } else { Analyser::new(table) };
         let needs_pipelines = |policy: &PolicySetup| {
@@ -41,8 +49,39 @@ impl<'t> Analysers<'t> {
         };
         let pipelined = policies.iter().any(needs_pipelines);
         let program = plan.workload.program();
-        let pipelined = pipelined.then(|| PipelineAnalyser::new(program, table, plan.machine));
+        let pipelined = pipelined.then(|| {
+            let shared_bytes = memory.shared_bytes * u64::from(resident);
+            PipelineAnalyser::new(program, table, plan.machine, shared_bytes, memory.at_start())
+        });
         Self { sections, pipelined }
+    }
+}
+
+/// What a launch finds in memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    /// The shared memory of a block in bytes.
+    shared_bytes: u64,
+    /// The regions whose lines are in the L2, and nothing else is; `None` if that is not known.
+    copied: Option<Vec<(u64, u64)>>,
+}
+
+impl Found {
+    /// Returns what a launch with this footprint finds. `is_first` states whether no launch before
+    /// it has left anything.
+    pub fn new(footprint: Footprint, machine: &Machine, is_first: bool) -> Self {
+        let start = machine.memory().start;
+        let Footprint { buffers, copied: _, shared_bytes } = footprint;
+        let copied =
+            (is_first || !start.is_left()).then(|| if start.copies() { buffers } else { Vec::new() });
+        Self { shared_bytes, copied }
+    }
+
+    fn at_start(&self) -> AtStart<'_> {
+        match &self.copied {
+            Some(regions) => AtStart::Copied(regions),
+            None => AtStart::Unknown,
+        }
     }
 }
 
@@ -58,7 +97,7 @@ pub(super) struct Analysed {
     /// The share of the block in a bound of the launch.
     share: BlockShare,
     /// The same for a bound of machines with a pipeline.
-    pipelined: BlockShare,
+    pipelined: PipelineShare,
     warps: Vec<WarpTotals>,
 }
 
@@ -66,7 +105,8 @@ impl Analysed {
     /// Analyses a block for the requested bounds; `requested` has one entry per bound of the plan.
     pub fn new(plan: &Plan, requested: &[bool], analysers: &mut Analysers, paths: &BlockPaths) -> Self {
         let Analysers { sections: analyser, pipelined } = analysers;
-        let pipelined = pipelined.as_mut().map_or_else(BlockShare::default, |analyser| analyser.share(paths));
+        let pipelined =
+            pipelined.as_mut().map_or_else(PipelineShare::default, |analyser| analyser.share(paths));
         let bounds = plan.options.bounds;
         let mut reports = vec![BoundReport::default(); bounds.len()];
         let mut share = BlockShare::default();
@@ -133,7 +173,7 @@ pub(super) struct Judge<'a> {
     /// The blocks so far, for bounds of the launch.
     shares: LaunchShares,
     /// The same for a bound of machines with a pipeline.
-    pipelined: LaunchShares,
+    pipelined: PipelineShares,
     /// For each bound of the launch, the proof that it applies to a block.
     applicable: Vec<Option<Applicable>>,
     /// Whether bounds of the launch have been compared with its makespan.
@@ -175,12 +215,9 @@ impl<'a> Judge<'a> {
                 plan.machine.sub_cores().count(),
             )
         };
-        let shares = LaunchShares::new(residency(plan.workload, plan.machine, resident));
-        let pipelined = shares.clone();
-        let pipelined = match &analysers.pipelined {
-            Some(analyser) => pipelined.scaled(analyser.scale(), analyser.once()),
-            None => pipelined,
-        };
+        let residency = residency(plan.workload, plan.machine, resident);
+        let shares = LaunchShares::new(residency);
+        let pipelined = PipelineShares::new(residency, analysers.pipelined.as_ref());
         let early = ResultTimes::new(plan.workload.program(), plan.checks_control_codes());
         let applicable = vec![None; plan.options.bounds.len()];
         Self {
@@ -294,10 +331,13 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges the launch, if all of its blocks have ended.
-    pub fn launch(&mut self, makespan: Cycles) {
+    pub fn launch(&mut self, makespan: Cycles, analysers: &Analysers) {
         self.total.makespan = makespan;
         if !self.total.is_complete() {
             return;
+        }
+        if let Some(analyser) = &analysers.pipelined {
+            self.pipelined.end(analyser);
         }
         self.launch_is_judged = true;
         let rows = self.plan.options.bounds.iter().zip(&mut self.total.bounds).zip(&self.applicable);

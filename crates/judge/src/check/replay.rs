@@ -9,7 +9,7 @@
 use super::ahead::ahead;
 use super::clock::Clock;
 use super::executed_launch::ExecutedLaunch;
-use super::judge::{Analysed, Analysers, Judge};
+use super::judge::{Analysed, Analysers, Found, Judge};
 use super::judged_launch::{Failed, JudgedLaunch, Unsettled};
 use super::options::RunOptions;
 use super::order::{OrderDependences, settled};
@@ -253,7 +253,7 @@ struct Replays<'p> {
 
 impl<'p> Replays<'p> {
     fn new(plan: &'p Plan<'p>, table: &'p TimingTable) -> Result<Self, Diagnostics> {
-        let analysers = Analysers::new(plan, table, 1, plan.policies);
+        let analysers = Analysers::new(plan, table, 1, plan.policies, &Found::default());
         let judge = |policy| (Judge::new(plan, policy, 1, &analysers), None);
         let judges = plan.policies.iter().map(judge).collect();
         Ok(Self {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::judge::{Analysed, Analysers, Judge};
+use super::judge::{Analysed, Analysers, Found, Judge};
 use super::judged_launch::{Failed, Unsettled};
 use super::plan::{Plan, resident_blocks};
 use super::result_times::ResultTimes;
@@ -29,7 +29,8 @@ pub(super) fn observe_source(
 ) -> Result<Unsettled, Failed<Unsettled>> {
     let table = TimingTable::new(plan.workload.program(), plan.machine)?;
     let resident = resident_blocks(plan)?;
-    let mut analysers = Analysers::new(plan, &table, resident, std::slice::from_ref(policy));
+    let found = Found::new(source.footprint(), plan.machine, *left == CarriedState::default());
+    let mut analysers = Analysers::new(plan, &table, resident, std::slice::from_ref(policy), &found);
     let mut judge = Judge::new(plan, policy, resident, &analysers);
     let mut failed = None;
     let passed_over = Cell::new(false);
@@ -71,7 +72,7 @@ pub(super) fn observe_source(
     if let Some(problem) = failed {
         return Err(problem.into());
     }
-    judge.launch(summary.makespan);
+    judge.launch(summary.makespan, &analysers);
     // blocks that did not end have issued instructions, too
     judge.total.issues = summary.issues;
     judge.total.stalls = summary.stalls;

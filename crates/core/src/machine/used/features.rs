@@ -30,8 +30,10 @@ pub enum Feature {
     WriteBack,
     /// Memory accesses use one load/store unit and the memory system behind it.
     LoadStore,
-    /// Accesses go through caches of the SM.
-    Caches,
+    /// Accesses to global and local memory go through a cache of the SM.
+    FirstLevel,
+    /// Constants go through a cache of the SM.
+    ConstantCache,
     /// Accesses go through a crossbar to slices and DRAM.
     Partitions,
     /// The memory of fixed latency does not accept every request at once.
@@ -51,7 +53,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::RotatingSubCores,
         Self::DualIssue,
         Self::FrontEnd,
@@ -60,7 +62,8 @@ impl Feature {
         Self::ResultBuses,
         Self::WriteBack,
         Self::LoadStore,
-        Self::Caches,
+        Self::FirstLevel,
+        Self::ConstantCache,
         Self::Partitions,
         Self::NarrowMemory,
         Self::UnlimitedJitter,
@@ -98,7 +101,8 @@ impl fmt::Display for Feature {
             Self::ResultBuses => "results wait for a bus (pipeline.result_buses)",
             Self::WriteBack => "results are written back later (pipeline.write_back)",
             Self::LoadStore => "memory accesses go through one load/store unit (pipeline.load_store)",
-            Self::Caches => "accesses go through caches (memory.l1, memory.constant)",
+            Self::FirstLevel => "accesses go through a cache of the SM (memory.l1)",
+            Self::ConstantCache => "constants go through a cache (memory.constant)",
             Self::Partitions => "memory consists of partitions (memory.lower)",
             Self::NarrowMemory => "memory does not accept every request at once (memory.fixed)",
             Self::UnlimitedJitter => "the latency of memory has no largest value (memory.jitter)",
@@ -164,12 +168,14 @@ impl Features {
         // only accesses through the load/store unit reach the memory
         let MemorySpec { l1, constant, lower, fixed, partitions: _, jitter, start: _, seed: _ } = &**memory;
         let load_store = pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
-        let caches = l1.is_some() || constant.is_some();
         let is_fixed = *lower == LowerLevel::Fixed;
-        let narrow = is_fixed && (!fixed.pipelined || fixed.per_cycle < sms.get());
+        // an L1 sends misses, and the load/store unit sends atomics past it in the same cycle
+        let requests = if l1.is_some() { 2 } else { 1 };
+        let narrow = is_fixed && (!fixed.pipelined || fixed.per_cycle < sms.get().saturating_mul(requests));
         let unlimited = *lower != LowerLevel::Perfect && matches!(jitter, Jitter::Geometric(_));
         let of_memory = [
-            (caches, Feature::Caches),
+            (l1.is_some(), Feature::FirstLevel),
+            (constant.is_some(), Feature::ConstantCache),
             (*lower == LowerLevel::Partitions, Feature::Partitions),
             (narrow, Feature::NarrowMemory),
             (unlimited, Feature::UnlimitedJitter),

@@ -8,7 +8,7 @@ use crate::explore::resident::{Decision, Launch};
 use crate::explore::worst_makespan::WorstMakespan;
 use warpbound_bound::{
     self, Analyser, Applicable, BlockShare, Bound, BoundReport, Context, LaunchFigures, LaunchShares,
-    NotApplicable, Residency, Schedules, Scope,
+    NotApplicable, PipelineShares, Residency, Schedules, Scope,
 };
 use warpbound_core::base::{BlockId, Cycle};
 use warpbound_core::diag::SourceText;
@@ -153,21 +153,23 @@ impl Judge {
     }
 
     fn bound_of_launch(&self, instance: &Instance, together: Together) -> u64 {
-        let mut shares = LaunchShares::new(Residency {
+        let residency = Residency {
             places: together.places as u32,
             sms: 1,
             blocks: together.blocks as u32,
             warps: instance.block_warps(),
             sub_cores: together.sub_cores,
             costs: LaunchCosts::default(),
-        });
+        };
+        let mut shares = LaunchShares::new(residency);
+        let pipelined = PipelineShares::new(residency, None);
         let mut analyser = Analyser::new(&self.subject.table);
         for paths in &self.subject.blocks {
             let mut share = BlockShare::default();
             analyser.for_each_section(paths, |section| share.add_section(section));
             shares.add(paths.block, &share);
         }
-        self.bound.of_launch(&LaunchFigures { resident: &shares, pipelined: &shares }).cycles().get()
+        self.bound.of_launch(&LaunchFigures { resident: &shares, pipelined: &pipelined }).cycles().get()
     }
 
     fn launch(&self, together: Together) -> Launch {

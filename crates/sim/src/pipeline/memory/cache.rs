@@ -13,8 +13,9 @@ use rand_chacha::ChaCha8Rng;
 use super::carried::{CarriedCache, Drawn};
 use super::lines::{Lines, Masks};
 use super::mshr::Mshrs;
-use super::{Request, RequestKind, Token, index};
+use super::{Request, RequestKind, Token};
 use warpbound_core::machine::memory::{CacheSettings, Replacement, WriteMiss, WritePolicy};
+use warpbound_core::machine::place_of;
 use warpbound_trace::trace::{CacheSample, CacheStats};
 
 /// The outcome of a request at the tags.
@@ -202,7 +203,7 @@ impl Cache {
     #[inline(always)]
     fn target(&mut self, request: &Request, number: u64) -> Target {
         self.lines.set_up();
-        let set = index::of(number, self.set_bits, self.settings.index);
+        let set = place_of(number, self.set_bits, self.settings.index);
         if self.part_bits == 0 {
             // this is nearly always the case: lines of the cache are as long as those of requests
             let tag = request.line;

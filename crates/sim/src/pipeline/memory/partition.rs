@@ -12,9 +12,9 @@ use super::carried::CarriedPartition;
 use super::channel::Channel;
 use super::clock::Clock;
 use super::jitter::Draws;
-use super::mapping::Mapping;
 use super::slice::Slice;
 use crate::result::LowerStats;
+use warpbound_core::machine::Mapping;
 use warpbound_core::machine::memory::Partitions;
 use warpbound_trace::trace::{CacheStats, DramStats};
 

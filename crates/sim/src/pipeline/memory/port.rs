@@ -2,11 +2,11 @@
 //! requests.
 
 use std::collections::VecDeque;
+use warpbound_core::machine::Mapping;
 
 use super::Request;
 use super::cache::Cache;
 use super::crossbar::Packets;
-use super::mapping::Mapping;
 
 /// The SM's end of the path to memory and back. Requests stay here until [`super::Lower`] takes
 /// them, so that an SM needs no other access to memory within a cycle, or a

@@ -8,11 +8,11 @@ use super::carried::CarriedPartitions;
 use super::clock::Clock;
 use super::crossbar::{Crossbar, Outputs};
 use super::jitter::Draws;
-use super::mapping::Mapping;
 use super::partition::Partition;
 use super::share::Share;
 use super::{Port, Request, sectors};
 use crate::result::LowerStats;
+use warpbound_core::machine::Mapping;
 use warpbound_core::machine::memory::{LINE_BYTES, Partitions};
 use warpbound_trace::trace::{Counted, DramSample};
 

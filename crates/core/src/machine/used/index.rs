@@ -1,6 +1,6 @@
 //! The index functions of sets and slices.
 
-use warpbound_core::machine::memory::Index;
+use crate::machine::memory::Index;
 
 /// Primitive polynomials over GF(2) by degree, where bit n is the coefficient of x^n; from
 /// Peterson's table. Degree 0 stands for a single index.
@@ -12,7 +12,7 @@ const PRIMITIVE: [u64; 17] = [
 /// Returns the index of a number among `2^bits`. The functions are linear in GF(2), so two numbers
 /// that differ in the low bits only never collide.
 #[inline(always)]
-pub(super) fn of(number: u64, bits: u32, function: Index) -> usize {
+pub fn place_of(number: u64, bits: u32, function: Index) -> usize {
     let mask = (1u64 << bits) - 1;
     let index = match function {
         Index::Linear => number & mask,
@@ -73,12 +73,12 @@ mod tests {
 
     #[test]
     fn functions_do_what_they_say() {
-        assert_eq!(of(0b1101_1010, 4, Index::Linear), 0b1010);
-        assert_eq!(of(0b1101_1010, 4, Index::Xor), 0b0111);
+        assert_eq!(place_of(0b1101_1010, 4, Index::Linear), 0b1010);
+        assert_eq!(place_of(0b1101_1010, 4, Index::Xor), 0b0111);
         // x^5 = x^2 + 1 modulo x^5 + x^2 + 1, and x^10 = x^4 + 1
-        assert_eq!(of(1 << 5, 5, Index::Polynomial), 0b00101);
-        assert_eq!(of(1 << 10, 5, Index::Polynomial), 0b10001);
-        assert_eq!(of(77, 0, Index::Polynomial), 0);
+        assert_eq!(place_of(1 << 5, 5, Index::Polynomial), 0b00101);
+        assert_eq!(place_of(1 << 10, 5, Index::Polynomial), 0b10001);
+        assert_eq!(place_of(77, 0, Index::Polynomial), 0);
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
         for stride in [1, 32, 64, 1024] {
             let mut seen = [0; 32];
             for n in 0..32 {
-                seen[of(n * stride, 5, Index::Polynomial)] += 1;
+                seen[place_of(n * stride, 5, Index::Polynomial)] += 1;
             }
             assert_eq!(seen, [1; 32], "stride {stride}");
         }

@@ -1,7 +1,7 @@
 //! The mapping of addresses to channels and slices.
 
-use super::index;
-use warpbound_core::machine::memory::{Index, LINE_BYTES, Partitions};
+use super::index::place_of;
+use crate::machine::memory::{Index, LINE_BYTES, Partitions};
 
 /// A divisor, nearly always a power of two.
 #[derive(Clone, Copy, Debug)]
@@ -26,9 +26,10 @@ impl Divisor {
     }
 }
 
-/// The mapping of addresses to slices.
+/// The mapping of addresses to channels, slices and lines of the L2. It is part of the description of
+/// a machine: it contains no times.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mapping {
+pub struct Mapping {
     channels: Divisor,
     slices: Divisor,
     channel_bit: u32,
@@ -45,6 +46,7 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
+    /// Creates the mapping of these partitions.
     pub fn new(settings: &Partitions) -> Self {
         let hashed = settings.channels.next_power_of_two() * settings.slices;
         let all =
@@ -89,7 +91,7 @@ impl Mapping {
     /// Hashes a slice's number with the bits above it.
     #[inline]
     fn spread(&self, number: u64, above: u64) -> usize {
-        index::of((above & self.spread_by) << self.bits | number, self.bits, self.spread)
+        place_of((above & self.spread_by) << self.bits | number, self.bits, self.spread)
     }
 
     /// Returns the address within its channel.
@@ -110,7 +112,7 @@ impl Mapping {
 
 #[cfg(test)]
 mod tests {
-    use warpbound_core::machine::memory::CacheSettings;
+    use crate::machine::memory::CacheSettings;
 
     use super::*;
 

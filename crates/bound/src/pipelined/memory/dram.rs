@@ -1,0 +1,75 @@
+//! What a request costs other requests of its DRAM channel.
+
+use warpbound_core::machine::memory::Dram;
+
+/// The costs of requests in a channel. Services are in units of which there are `scale` per core
+/// cycle.
+#[derive(Clone, Debug)]
+pub(in crate::pipelined) struct DramCosts {
+    settings: Dram,
+    /// The service of one DRAM tick, as a fraction.
+    tick: (u64, u64),
+}
+
+impl DramCosts {
+    /// Creates the costs. A DRAM tick takes `core * l2 / ticks` core cycles.
+    pub fn new(settings: &Dram, core: u64, l2: u64, ticks: u64, scale: u64) -> Self {
+        Self { settings: settings.clone(), tick: (scale * core * l2, ticks) }
+    }
+
+    fn ticks(&self, ticks: u64) -> u64 {
+        let (of, by) = self.tick;
+        u64::try_from((u128::from(ticks) * u128::from(of)).div_ceil(by.into())).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the ticks from a column command to the moment at which its data is complete.
+    pub fn latency(&self) -> u64 {
+        self.settings.cl.max(self.settings.wl)
+    }
+
+    /// Returns the ticks for which a column command may keep every other one from being issued, if
+    /// both are reads or both are writes.
+    fn column(&self) -> u64 {
+        let Dram { ccd, ccdl, rtpl, .. } = self.settings;
+        ccd.max(ccdl).max(rtpl).max(1)
+    }
+
+    /// Returns the ticks that a write adds because the direction changes before and after it.
+    fn turns(&self) -> u64 {
+        let Dram { cl, wl, burst, cdlr, .. } = self.settings;
+        let after_a_read = (cl + burst + 2).saturating_sub(wl);
+        let after_a_write = wl + burst + cdlr;
+        let less = self.column();
+        after_a_read.saturating_sub(less) + after_a_write.saturating_sub(less)
+    }
+
+    /// Returns the service of opening the row of a request: the time from the moment at which
+    /// nothing else delays its commands to its first column command, and the delay of other
+    /// activations.
+    pub fn row(&self) -> u64 {
+        let Dram { ras, rp, rc, rcd, rrd, wl, burst, wr, .. } = self.settings;
+        let closes = ras.max(wl + burst + wr);
+        let opens = rc.max(closes + rp);
+        self.ticks(opens + rcd + 2 + 1 + rrd.max(1))
+    }
+
+    /// Returns the service of a request of this many bytes beyond `behind`, the service of the
+    /// stages before and behind DRAM.
+    pub fn service(&self, bytes: u64, is_store: bool, behind: u64) -> u64 {
+        let bursts = bytes.div_ceil(self.settings.burst_bytes.into()).max(1);
+        let more = 1 + (bursts - 1) * self.column() + if is_store { self.turns() } else { 0 };
+        self.ticks(more) + self.ticks(self.column()).saturating_sub(behind)
+    }
+
+    /// Returns the bank and the row of an address within the channel.
+    pub fn place(&self, address: u64) -> (u64, u64) {
+        let bit = |(n, &bit): (usize, &u32)| (address >> bit & 1) << n;
+        (self.settings.bank_bits.iter().enumerate().map(bit).sum(), address >> self.settings.row_bit)
+    }
+
+    /// Returns the number of requests that a channel with this many slices holds at the same time
+    /// if it takes no more from one of them.
+    pub fn places(&self, slices: u64) -> u64 {
+        u64::from(self.settings.queue + self.settings.returns).saturating_sub(slices - 1) + 1
+    }
+}

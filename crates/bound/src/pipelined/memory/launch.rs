@@ -1,0 +1,466 @@
+//! What the requests of a launch cost together.
+
+use std::collections::HashMap;
+
+use super::lines::{LineState, Lines, Sets};
+use super::path::Path;
+use crate::parts::{Beside, Part};
+use crate::resident::Residency;
+use warpbound_core::machine::memory::{CacheSettings, WriteMiss, WritePolicy};
+use warpbound_core::machine::{Mapping, place_of};
+use warpbound_core::path::LineUse;
+use warpbound_core::program::Access;
+
+/// What the L2 contains when a launch starts.
+#[derive(Clone, Copy, Debug)]
+pub enum AtStart<'a> {
+    /// Nothing.
+    Empty,
+    /// Exactly the lines of these regions, given by address and number of bytes.
+    Copied(&'a [(u64, u64)]),
+    /// Something that is not known.
+    Unknown,
+}
+
+/// Whether lines of the L2 stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pipelined) enum Stays {
+    /// Any line may be replaced at any time.
+    No,
+    /// No line is replaced during the launch.
+    Yes,
+}
+
+/// The requests of a launch.
+#[derive(Clone, Debug)]
+pub(in crate::pipelined) struct LaunchMemory {
+    path: Path,
+    mapping: Option<Mapping>,
+    l1: Option<Sets>,
+    l2: Option<Sets>,
+    lines: Lines,
+    is_unknown: bool,
+    /// The requests by slice, and those that an L1 or a register for misses may have to wait for.
+    of_slice: Vec<u64>,
+    l1_loads: u64,
+    /// The loads and atomics that reach the L2, by slice, if any of them may miss.
+    l2_loads: Vec<u64>,
+    /// The requests that may go to DRAM although lines of the L2 stay, by channel.
+    of_channel: Vec<u64>,
+    banks: HashMap<(u64, u64), Rows>,
+    /// Services of requests at slices, for several SMs; of the write-back; of DRAM if lines of the L2
+    /// stay, and if not.
+    at_slices: u64,
+    write_backs: u64,
+    dram_stays: u64,
+    dram: u64,
+    /// The requests of the present block, and the most of any block.
+    requests: u64,
+    most_requests: u64,
+    /// The same for loads and atomics that may wait at the same time.
+    outstanding: u64,
+    most_outstanding: u64,
+}
+
+/// The rows of a bank that requests need.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rows {
+    first: Option<u64>,
+    are_several: bool,
+    requests: u64,
+}
+
+/// What one transaction costs.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::pipelined) struct Sent {
+    /// The service on the SM and behind the entrance of the slice.
+    pub service: u64,
+    /// Whether it may go to DRAM although lines of the L2 stay.
+    pub fetches: bool,
+}
+
+impl LaunchMemory {
+    pub fn new(path: Path, at_start: AtStart) -> Self {
+        let (slices, channels) = path
+            .partitions
+            .as_ref()
+            .map_or((0, 0), |partitions| (partitions.channels * partitions.slices, partitions.channels));
+        let mapping = path.partitions.as_ref().map(Mapping::new);
+        let l2 = path.l2().map(|l2| Sets::new(l2.ways));
+        let mut memory = Self {
+            l1: path.l1.as_ref().map(|l1| Sets::new(l1.ways)),
+            path,
+            mapping,
+            l2,
+            lines: Lines::default(),
+            is_unknown: matches!(at_start, AtStart::Unknown),
+            of_slice: vec![0; slices as usize],
+            l1_loads: 0,
+            l2_loads: vec![0; slices as usize],
+            of_channel: vec![0; channels as usize],
+            banks: HashMap::new(),
+            at_slices: 0,
+            write_backs: 0,
+            dram_stays: 0,
+            dram: 0,
+            requests: 0,
+            most_requests: 0,
+            outstanding: 0,
+            most_outstanding: 0,
+        };
+        if let AtStart::Copied(regions) = at_start {
+            memory.copied(regions);
+        }
+        memory
+    }
+
+    /// Records the lines that are in the L2 when the launch starts.
+    fn copied(&mut self, regions: &[(u64, u64)]) {
+        let lines = |&(address, bytes): &(u64, u64)| {
+            address / LineUse::LINE_BYTES..(address + bytes).div_ceil(LineUse::LINE_BYTES)
+        };
+        for line in regions.iter().flat_map(lines) {
+            if !self.l2_stays() {
+                return;
+            }
+            self.touch_l2(line, 0b1111, false);
+            if let Some(state) = self.lines.at(line) {
+                state.readable = 0b1111;
+            }
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns whether no line of the L2 has been replaced so far.
+    pub fn l2_stays(&self) -> bool {
+        let stays = |l2: &CacheSettings| l2.write != WritePolicy::Evict;
+        !self.is_unknown
+            && self.path.l2().is_some_and(stays)
+            && self.l2.as_ref().is_some_and(Sets::keeps_all)
+            && self.lines.all().is_some()
+    }
+
+    /// Records that sectors of a line are looked up in the L2.
+    fn touch_l2(&mut self, line: u64, sectors: u8, fetches: bool) {
+        let (Some(l2), Some(mapping), Some(sets)) = (self.path.l2(), &self.mapping, &mut self.l2) else {
+            return;
+        };
+        let bits = l2.sets.trailing_zeros();
+        for sector in (0..4).filter(|sector| sectors >> sector & 1 == 1) {
+            let address = line * LineUse::LINE_BYTES + sector * LineUse::SECTOR_BYTES;
+            let set = place_of(mapping.line(address), bits, l2.index) as u64;
+            let key = (mapping.slice(address) as u64) << bits | set;
+            sets.touch(key, address / u64::from(l2.line), fetches);
+        }
+    }
+
+    /// Begins a block.
+    pub fn begin_block(&mut self) {
+        (self.requests, self.outstanding) = (0, 0);
+    }
+
+    /// Ends the block.
+    pub fn end_block(&mut self) {
+        self.most_requests = self.most_requests.max(self.requests);
+        self.most_outstanding = self.most_outstanding.max(self.outstanding);
+    }
+
+    /// Records the largest number of loads and atomics of a warp that wait at the same time.
+    pub fn may_wait(&mut self, outstanding: u64) {
+        self.outstanding += outstanding;
+    }
+
+    /// Records results of any kind that are written on the SM.
+    pub fn writes(&mut self, service: u64) {
+        self.write_backs += service;
+    }
+
+    /// Records a transaction of an access to global or local memory; `is_first` states whether it is
+    /// the first one of the access in the line. `end` is the service that its reply needs on the SM;
+    /// `alone` states whether the service at slices counts by itself, because several SMs share
+    /// them.
+    pub fn send(
+        &mut self,
+        access: Access,
+        (line, sectors): (u64, u8),
+        is_first: bool,
+        (end, alone): (u64, bool),
+    ) -> Sent {
+        let is_store = access == Access::Store;
+        let bypasses = access == Access::Atomic;
+        let scale = self.path.scale;
+        let bytes = u64::from(sectors.count_ones()) * LineUse::SECTOR_BYTES;
+        let sent = if is_store { bytes } else { self.path.sent(bytes, bypasses) };
+        let of_l1 = self.path.l1.as_ref().filter(|_| sent > bytes);
+        let sectors_sent = of_l1.map_or(sectors, |l1| around(sectors, l1.line));
+        self.requests += 1;
+        let behind = self.path.behind(sent, end);
+        let mut service = behind;
+        if alone {
+            self.at_slices += self.path.behind(sent, 0);
+            service = end.max(scale);
+        }
+        // the line that a write-back L1 writes later, because of this store
+        let copies = match &self.path.l1 {
+            Some(l1) if is_store && l1.write == WritePolicy::Back => 2,
+            _ => 1,
+        };
+        if copies == 2 {
+            let later = self.path.behind(bytes, 0) + self.path.ticks(1);
+            if alone {
+                self.at_slices += later;
+                service += scale;
+            } else {
+                service += later.max(scale);
+            }
+        }
+        if !is_store && !bypasses {
+            // a bank looks up the transactions of an access in a line one after the other, so that
+            // they need a way only once
+            let together = self.path.banks == 1 && self.path.l1.as_ref().is_some_and(|l1| l1.line == 128);
+            self.touch_l1(line, sectors, is_first || !together);
+            self.l1_loads += u64::from(self.path.l1.is_some());
+        } else if is_store && self.path.l1.as_ref().is_some_and(|l1| l1.write_miss == WriteMiss::Allocate) {
+            self.touch_l1(line, sectors, false);
+        }
+        let fetches = self.partitions(line, sectors_sent, (access, sent), copies);
+        Sent { service, fetches }
+    }
+
+    /// Records a request in the partitions, and returns whether it may go to DRAM although lines of
+    /// the L2 stay.
+    fn partitions(&mut self, line: u64, sectors: u8, (access, bytes): (Access, u64), copies: u64) -> bool {
+        let is_store = access == Access::Store;
+        let first = u64::from(sectors.trailing_zeros().min(3));
+        let address = line * LineUse::LINE_BYTES + first * LineUse::SECTOR_BYTES;
+        let Some((slice, inner)) =
+            self.mapping.as_ref().map(|mapping| (mapping.slice(address), mapping.inner(address)))
+        else {
+            self.note_line(line, sectors, access);
+            return false;
+        };
+        self.of_slice[slice] += copies;
+        if !is_store {
+            self.l2_loads[slice] += 1;
+        }
+        self.touch_l2(line, sectors, !is_store);
+        let new = self.note_line(line, sectors, access);
+        let Some(dram) = &self.path.dram else { return false };
+        let channel =
+            slice / self.path.partitions.as_ref().map_or(1, |partitions| partitions.slices as usize);
+        // lines do not stay
+        let fetched = self.path.fetched_bytes(bytes);
+        let fill = if self.l2.is_some() { self.path.ticks(self.path.port(fetched)) } else { 0 };
+        let forwards = is_store && self.path.forwards_stores();
+        let writes_back = self.path.l2().is_some_and(|l2| l2.write == WritePolicy::Back);
+        let read = dram.service(fetched, false, 0) + fill;
+        let write = dram.service(bytes, true, 0);
+        let has_l2 = self.l2.is_some();
+        let row = if has_l2 { dram.row() } else { 0 };
+        self.dram += if is_store { u64::from(forwards) * copies * (write + row) } else { read + row };
+        if writes_back && (is_store || access == Access::Atomic) {
+            self.dram += copies * (write + row);
+        }
+        // lines stay
+        let of_line = self.path.l2().is_some_and(|l2| !l2.sectored);
+        let fetches = if of_line { u64::from(new != 0) } else { new.count_ones().into() };
+        let bytes = if of_line { fetched } else { LineUse::SECTOR_BYTES };
+        self.dram_stays +=
+            if forwards { copies * write } else { fetches * (dram.service(bytes, false, 0) + fill) };
+        self.of_channel[channel] += if !has_l2 || forwards { copies } else { fetches };
+        let mut open = |inner: u64, requests: u64| {
+            let (bank, row) = dram.place(inner);
+            let rows = self.banks.entry((channel as u64, bank)).or_default();
+            rows.requests += requests;
+            rows.are_several |= rows.first.is_some_and(|first| first != row);
+            rows.first = Some(row);
+        };
+        if !has_l2 || forwards {
+            open(inner, copies);
+        } else {
+            // a fetch begins with any of these sectors
+            for sector in (0..4).filter(|sector| new >> sector & 1 == 1) {
+                let address = line * LineUse::LINE_BYTES + sector * LineUse::SECTOR_BYTES;
+                open(self.mapping.as_ref().map_or(0, |mapping| mapping.inner(address)), 1);
+            }
+        }
+        forwards || !is_store && self.may_fetch(line, sectors)
+    }
+
+    /// Returns whether a load of these sectors may miss although lines of the L2 stay.
+    fn may_fetch(&mut self, line: u64, sectors: u8) -> bool {
+        self.l2.is_none() || self.lines.at(line).is_none_or(|state| sectors & !state.readable != 0)
+    }
+
+    /// Records the use of a line, and returns the sectors that the L2 has to fetch for the first
+    /// time in this launch, if its lines stay.
+    fn note_line(&mut self, line: u64, sectors: u8, access: Access) -> u8 {
+        let whole_lines = self.path.l2().filter(|l2| !l2.sectored);
+        let sectors = whole_lines.map_or(sectors, |l2| around(sectors, l2.line));
+        let Some(state) = self.lines.at(line) else { return 0 };
+        if access == Access::Store {
+            state.stored |= sectors;
+            return 0;
+        }
+        let first = sectors.trailing_zeros().min(3) as usize;
+        state.loads[first] = state.loads[first].saturating_add(1);
+        let new = sectors & !state.loaded & !state.readable;
+        state.loaded |= sectors;
+        new
+    }
+
+    /// Records that a transaction reaches the tags of the L1.
+    fn touch_l1(&mut self, line: u64, sectors: u8, fetches: bool) {
+        let (Some(l1), Some(sets)) = (&self.path.l1, &mut self.l1) else { return };
+        let parts = LineUse::LINE_BYTES / u64::from(l1.line);
+        let part = u64::from(sectors.trailing_zeros().min(3)) * parts / 4;
+        let number = line * parts + part;
+        let set = place_of(number, l1.sets.trailing_zeros(), l1.index) as u64;
+        sets.touch(set, number, fetches);
+    }
+
+    /// Returns the services that the launch adds to those of its blocks.
+    pub fn beside(&self, residency: &Residency, stays: Stays) -> Beside {
+        let shared = residency.sms > 1;
+        let places = u64::from(residency.places);
+        let resident = self.most_requests.saturating_mul(places);
+        let mut memory = self.at_slices + self.entrances();
+        if let Some(partitions) = &self.path.partitions
+            && shared
+            && resident >= u64::from(partitions.crossbar_queue)
+        {
+            // replies of another SM may be in front, and wait until it has written its results
+            memory += self.write_backs;
+        }
+        let dram = match stays {
+            Stays::Yes => self.dram_stays + self.rows(),
+            Stays::No if self.l2.is_none() => self.dram + self.rows(),
+            Stays::No => self.dram + self.dirty_at_start(),
+        };
+        let waits = self.waits(stays, self.most_outstanding.saturating_mul(places), residency.sms as u64);
+        Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits)])
+    }
+
+    /// Returns the service of requests that are delivered to slices, if a slice may be full.
+    fn entrances(&self) -> u64 {
+        let Some(partitions) = &self.path.partitions else { return 0 };
+        let may_wait = self.of_slice.iter().filter(|&&requests| requests > u64::from(partitions.queue));
+        self.path.ticks(may_wait.sum())
+    }
+
+    /// Returns the service of opening rows, if all requests are known.
+    fn rows(&self) -> u64 {
+        let Some(dram) = &self.path.dram else { return 0 };
+        let opened = self.banks.values().map(|rows| if rows.are_several { rows.requests } else { 1 });
+        opened.sum::<u64>() * dram.row()
+    }
+
+    /// Returns the service of writing back what is in the L2 when the launch starts.
+    fn dirty_at_start(&self) -> u64 {
+        let (Some(l2), Some(dram)) = (self.path.l2(), &self.path.dram) else { return 0 };
+        if !self.is_unknown {
+            return 0;
+        }
+        let line = dram.service(l2.line.into(), true, 0) + dram.row();
+        let lines = u64::from(l2.sets) * u64::from(l2.ways) * self.of_slice.len() as u64;
+        line.saturating_mul(lines)
+    }
+
+    /// Returns the longest waits until a cache can track another fetch, one after the other.
+    /// `outstanding` is the largest number of loads and atomics of the blocks on an SM that wait at the
+    /// same time.
+    fn waits(&self, stays: Stays, outstanding: u64, sms: u64) -> u64 {
+        let fetches = stays == Stays::No || self.dram_stays > 0;
+        let scale = self.path.scale;
+        let mut sum = 0;
+        if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
+            let times = self.times(l1, sets, (self.l1_loads, outstanding), true, self.keeps_l1());
+            // with several SMs, both parts of the bound may contain them
+            let parts = if sms > 1 { 2 } else { 1 };
+            sum += parts * times * self.path.fetch_of_l1(fetches) * scale;
+        }
+        let (Some(partitions), true) = (&self.path.partitions, fetches) else { return sum };
+        if let (Some(l2), Some(sets)) = (self.path.l2(), &self.l2) {
+            let stays = stays == Stays::Yes;
+            let new: u64 = self.of_channel.iter().sum();
+            let loads = if stays { new } else { self.l2_loads.iter().sum() };
+            let times = self.times(l2, sets, (loads, outstanding.saturating_mul(sms)), false, stays);
+            sum += times * self.path.fetch_of_slice() * scale;
+        }
+        if let Some(dram) = &self.path.dram {
+            let places = dram.places(partitions.slices.into());
+            let of_channel = |requests: &u64| requests / places;
+            let only_loads = stays == Stays::Yes && !self.path.forwards_stores();
+            let held: u64 = if only_loads && outstanding.saturating_mul(sms) <= places {
+                0
+            } else if stays == Stays::Yes || self.l2.is_none() {
+                self.of_channel.iter().map(of_channel).sum()
+            } else {
+                // a write-back for each request
+                let all: u64 = self.of_slice.iter().sum();
+                2 * all / places
+            };
+            sum += held * self.path.fetch_of_slice() * scale;
+        }
+        sum
+    }
+
+    /// Returns whether no line of the L1 is replaced and no sector of it has to be fetched twice.
+    fn keeps_l1(&self) -> bool {
+        let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) else { return false };
+        let loses = |state: &LineState| state.stored & state.loaded != 0;
+        let evicts = l1.write == WritePolicy::Evict && self.lines.all().is_none_or(|mut all| all.any(loses));
+        sets.keeps_all() && !evicts
+    }
+
+    /// Returns how many times, one after the other, a cache may be unable to track another fetch.
+    /// `outstanding` is the largest number of requests that wait at the same time.
+    fn times(
+        &self,
+        cache: &CacheSettings,
+        sets: &Sets,
+        (loads, outstanding): (u64, u64),
+        is_l1: bool,
+        keeps: bool,
+    ) -> u64 {
+        let by_sector = self.path.by_sector
+            && cache.sectored
+            && (is_l1 || self.path.l1.as_ref().is_none_or(|l1| l1.sectored));
+        let needed = |state: &LineState| {
+            u64::from(if is_l1 { state.loaded } else { state.loaded & !state.readable }.count_ones())
+        };
+        let (mshrs, merge) = (u64::from(cache.mshrs), u64::from(cache.merge));
+        let (mut fetches, mut merged) = (loads, loads / merge);
+        if let Some(all) = self.lines.all() {
+            let mut in_all = 0;
+            let times = all.map(|state| {
+                let fetches = needed(state);
+                in_all += fetches;
+                let times = state.times_merged(merge, by_sector);
+                if keeps { times.min(fetches) } else { times }
+            });
+            merged = times.sum();
+            if keeps {
+                fetches = fetches.min(in_all);
+            }
+        }
+        // other loads occupy what the next load needs; a store may need a way, too
+        let if_reached = |times: u64, most: u64| if outstanding >= most { times } else { 0 };
+        if_reached(fetches / mshrs, mshrs + 1)
+            + if_reached(merged, merge + 1)
+            + if_reached(sets.times_full(), cache.ways.into())
+    }
+}
+
+/// Returns the sectors of the lines of this many bytes in which these sectors lie.
+fn around(sectors: u8, line: u32) -> u8 {
+    let part = |mask: u8| if sectors & mask == 0 { 0 } else { mask };
+    match line {
+        128 => part(0b1111),
+        64 => part(0b0011) | part(0b1100),
+        _ => sectors,
+    }
+}

@@ -1,0 +1,94 @@
+//! The lines of a cache that a launch touches.
+
+use std::collections::HashMap;
+
+/// The sets of a cache, or of the slices of a cache.
+#[derive(Clone, Debug)]
+pub(super) struct Sets {
+    ways: usize,
+    sets: HashMap<u64, SetUse>,
+    /// Whether no set has more lines than ways, so that no line is ever replaced.
+    keeps_all: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct SetUse {
+    /// The lines, as long as there are no more than ways.
+    lines: Vec<u64>,
+    /// The requests that may have fetched a line.
+    fetches: u64,
+}
+
+impl Sets {
+    pub fn new(ways: u32) -> Self {
+        Self { ways: ways as usize, sets: HashMap::new(), keeps_all: true }
+    }
+
+    /// Records that a line is touched, and whether it may be fetched.
+    pub fn touch(&mut self, set: u64, line: u64, fetches: bool) {
+        let used = self.sets.entry(set).or_default();
+        used.fetches += u64::from(fetches);
+        if used.lines.len() <= self.ways && !used.lines.contains(&line) {
+            used.lines.push(line);
+            self.keeps_all &= used.lines.len() <= self.ways;
+        }
+    }
+
+    /// Returns whether no line is ever replaced.
+    pub fn keeps_all(&self) -> bool {
+        self.keeps_all
+    }
+
+    /// Returns how many times, one after the other, all ways of some set can wait for data.
+    pub fn times_full(&self) -> u64 {
+        let full =
+            |set: &SetUse| if set.lines.len() > self.ways { set.fetches / self.ways as u64 } else { 0 };
+        self.sets.values().map(full).sum()
+    }
+}
+
+/// What a launch does with the sectors of a line of 128 bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LineState {
+    /// The sectors that can be read from the L2 when the launch starts, as a mask.
+    pub readable: u8,
+    /// The sectors that loads and atomics of the launch need.
+    pub loaded: u8,
+    /// The sectors that stores of the launch write.
+    pub stored: u8,
+    /// The loads and atomics by their first sector.
+    pub loads: [u32; 4],
+}
+
+impl LineState {
+    /// Returns how many times, one after the other, a fetch of the line can serve as many requests
+    /// as a cache allows. `by_sector` states whether each sector is fetched by itself.
+    pub fn times_merged(&self, merge: u64, by_sector: bool) -> u64 {
+        let loads = || self.loads.iter().map(|&loads| u64::from(loads));
+        if by_sector { loads().map(|loads| loads / merge).sum() } else { loads().sum::<u64>() / merge }
+    }
+}
+
+/// The lines of a launch. So that its size does not grow with the grid, it stops at a limit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines {
+    lines: HashMap<u64, LineState>,
+    overflows: bool,
+}
+
+impl Lines {
+    const MOST: usize = 1 << 18;
+
+    /// Returns the state of a line, unless there are too many lines.
+    pub fn at(&mut self, line: u64) -> Option<&mut LineState> {
+        if self.lines.len() >= Self::MOST && !self.lines.contains_key(&line) {
+            self.overflows = true;
+        }
+        if self.overflows { None } else { Some(self.lines.entry(line).or_default()) }
+    }
+
+    /// Returns all lines, unless there are too many.
+    pub fn all(&self) -> Option<impl Iterator<Item = &LineState>> {
+        (!self.overflows).then(|| self.lines.values())
+    }
+}

@@ -1,0 +1,196 @@
+//! The way of a request through the memory system, and the stages that it passes.
+
+use warpbound_core::machine::memory::{
+    CacheSettings, Jitter, LowerLevel, Partitions, WriteMiss, WritePolicy,
+};
+use warpbound_core::machine::{Machine, MemorySystem};
+
+use super::dram::DramCosts;
+use warpbound_core::path::LineUse;
+
+/// A clock: `ticks` ticks per `cycles` cycles of another clock.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    ticks: u64,
+    cycles: u64,
+}
+
+impl Clock {
+    fn new((ticks, cycles): (u32, u32)) -> Self {
+        Self { ticks: ticks.into(), cycles: cycles.into() }
+    }
+
+    /// Returns the number of cycles of the other clock after which this many further ticks have
+    /// passed at the latest.
+    fn cycles(self, ticks: u64) -> u64 {
+        (ticks * self.cycles).div_ceil(self.ticks)
+    }
+}
+
+/// The stages between the load/store unit and the write-back on a machine with an L1, a crossbar or
+/// both, and the cycles that a request takes if no stage serves another one.
+#[derive(Clone, Debug)]
+pub(in crate::pipelined) struct Path {
+    /// The L1.
+    pub l1: Option<CacheSettings>,
+    /// The number of banks of the L1.
+    pub banks: u32,
+    /// The settings of the partitions, if memory consists of partitions.
+    pub partitions: Option<Partitions>,
+    pub dram: Option<DramCosts>,
+    /// Whether each transaction is a single sector.
+    pub by_sector: bool,
+    /// The number of units of service per cycle, and per tick of the crossbar and the L2.
+    pub scale: u64,
+    tick: u64,
+    /// The cycles from the end of an access in the load/store unit to the moment at which its last
+    /// request has left the SM.
+    leaves: u64,
+    /// The cycles from there to the write-back, with an answer of the L2, and with one of DRAM.
+    answered: u64,
+    fetched: u64,
+    /// The same from the entrance of the crossbar of replies.
+    returned: u64,
+}
+
+impl Path {
+    /// The service units per cycle that are needed to express ticks of other clocks.
+    const FINE: u64 = 64;
+
+    /// Returns the factor by which the number of service units per cycle grows on this machine.
+    pub fn factor(memory: &MemorySystem) -> u64 {
+        if memory.lower == LowerLevel::Partitions { Self::FINE } else { 1 }
+    }
+
+    /// Returns the path on a machine with a load/store unit, or `None` if the load/store unit uses
+    /// memory of perfect or fixed latency without a cache. `shared_bytes` is the number of bytes of
+    /// shared memory that the resident blocks use.
+    pub fn new(machine: &Machine, shared_bytes: u64, scale: u64) -> Option<Self> {
+        let memory = machine.memory();
+        let load_store = machine.pipeline()?.load_store?;
+        let has_partitions = memory.lower == LowerLevel::Partitions;
+        if memory.l1.is_none() && !has_partitions {
+            return None;
+        }
+        let shared_bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
+        let leaves = memory.l1.as_ref().map_or(0, |l1| l1.latency.max(1) + 1);
+        let mut path = Self {
+            l1: memory.l1.as_ref().map(|l1| l1.with_shared(shared_bytes)),
+            banks: memory.l1.as_ref().map_or(1, |l1| l1.banks),
+            partitions: None,
+            dram: None,
+            by_sector: u64::from(load_store.transaction) <= LineUse::SECTOR_BYTES,
+            scale,
+            tick: scale,
+            leaves,
+            answered: 0,
+            fetched: 0,
+            returned: 1,
+        };
+        if !has_partitions {
+            let latency = if memory.lower == LowerLevel::Fixed { memory.fixed.latency.max(1) } else { 1 };
+            let jitter = if memory.lower == LowerLevel::Fixed { longest_jitter(memory.jitter) } else { 0 };
+            path.answered = latency + jitter + 1;
+            path.fetched = path.answered;
+            return Some(path);
+        }
+        let partitions = &memory.partitions;
+        let (clock, of_dram) = (Clock::new(partitions.clock), Clock::new(partitions.dram.clock));
+        let dram = DramCosts::new(
+            &partitions.dram,
+            clock.cycles,
+            of_dram.cycles,
+            clock.ticks * of_dram.ticks,
+            scale,
+        );
+        // the crossbar, the entrance of the slice and its latency, the look-up, and the way back
+        let answered = partitions.latency + 4;
+        // the queue to DRAM, the way there, what passes in DRAM itself, the fill and the return; each
+        // change of the clock costs one tick more
+        let in_dram = of_dram.cycles(dram.latency() + 5) + 1;
+        let fetched =
+            answered + 1 + 1 + partitions.dram.latency + longest_jitter(memory.jitter) + in_dram + 2;
+        path.tick = (scale * clock.cycles).div_ceil(clock.ticks);
+        path.answered = clock.cycles(answered) + 3;
+        path.fetched = clock.cycles(fetched) + 3;
+        path.returned = clock.cycles(1) + 3;
+        path.dram = Some(dram);
+        path.partitions = Some(partitions.clone());
+        Some(path)
+    }
+
+    /// Returns the cycles from the end of an access in the load/store unit to the write-back of its
+    /// result, if no stage serves another request. `fetches` states whether the request may have to
+    /// go to DRAM.
+    pub fn latency(&self, fetches: bool) -> u64 {
+        self.leaves + if fetches { self.fetched } else { self.answered }
+    }
+
+    /// Returns the cycles from the look-up of a fetch in the L1 until its register is free.
+    pub fn fetch_of_l1(&self, fetches: bool) -> u64 {
+        2 + if fetches { self.fetched } else { self.answered }
+    }
+
+    /// Returns the cycles from the end of an access in the load/store unit to the crossbar of
+    /// replies. No request is there earlier.
+    pub fn to_replies(&self) -> u64 {
+        (self.leaves + self.answered).saturating_sub(self.returned)
+    }
+
+    /// Returns the longest time from the look-up of a fetch in a slice until its register is free.
+    pub fn fetch_of_slice(&self) -> u64 {
+        self.fetched
+    }
+
+    /// Returns whether some request may go to DRAM.
+    pub fn l2(&self) -> Option<&CacheSettings> {
+        self.partitions.as_ref()?.l2.as_ref()
+    }
+
+    /// Returns the service of this many ticks of the crossbar and the L2.
+    pub fn ticks(&self, ticks: u64) -> u64 {
+        ticks * self.tick
+    }
+
+    /// Returns the number of ticks for which a request of this many bytes occupies a port of the L2.
+    pub fn port(&self, bytes: u64) -> u64 {
+        self.l2().map_or(1, |l2| bytes.div_ceil(u64::from(l2.port)).max(1))
+    }
+
+    /// Returns the number of bytes that leave the SM for a load of these bytes.
+    pub fn sent(&self, bytes: u64, bypasses: bool) -> u64 {
+        match &self.l1 {
+            Some(l1) if !l1.sectored && !bypasses => bytes.max(l1.line.into()),
+            _ => bytes,
+        }
+    }
+
+    /// Returns the number of bytes that the L2 fetches for a request of these bytes.
+    pub fn fetched_bytes(&self, bytes: u64) -> u64 {
+        match self.l2() {
+            Some(l2) if !l2.sectored => bytes.max(l2.line.into()),
+            _ => bytes,
+        }
+    }
+
+    /// Returns whether stores go on to DRAM: there is no L2, or it forwards them.
+    pub fn forwards_stores(&self) -> bool {
+        self.l2().is_none_or(|l2| !(l2.write == WritePolicy::Back && l2.write_miss == WriteMiss::Allocate))
+    }
+
+    /// Returns the service of a request in the stages behind the entrance of a slice, without DRAM.
+    /// `end` is the service that its reply needs on the SM.
+    pub fn behind(&self, bytes: u64, end: u64) -> u64 {
+        let at_slice = if self.partitions.is_some() { self.ticks(self.port(bytes)) } else { 0 };
+        at_slice.max(end).max(self.scale)
+    }
+}
+
+/// Returns the largest addition to a latency. The geometric distribution has none; machines with it
+/// have no bound.
+pub(in crate::pipelined) fn longest_jitter(jitter: Jitter) -> u64 {
+    match jitter {
+        Jitter::Off | Jitter::Geometric(_) => 0,
+        Jitter::Uniform(_, most) | Jitter::HeavyTail { most, .. } => most,
+    }
+}

@@ -38,10 +38,8 @@ pub fn plb(
         order: Order::Irrelevant,
     };
     Plb.applicable(&context).map_err(|why| why.to_string())?;
-    let shared_bytes = footprint.shared_bytes * u64::from(resident);
     let at_start =
         if machine.memory().start.copies() { AtStart::Copied(&footprint.buffers) } else { AtStart::Empty };
-    let mut analyser = PipelineAnalyser::new(program, table, machine, shared_bytes, at_start);
     let residency = Residency {
         places: resident,
         sms: machine.sms(),
@@ -50,7 +48,9 @@ pub fn plb(
         sub_cores: table.sub_cores().count(),
         costs: machine.pipeline().map_or_else(Costs::default, |pipeline| pipeline.launch),
     };
-    let mut shares = PipelineShares::new(residency, Some(&analyser));
+    let found = (footprint.shared_bytes, at_start);
+    let mut analyser = PipelineAnalyser::new(program, table, machine, residency, found);
+    let mut shares = PipelineShares::new(&analyser);
     for block in blocks {
         shares.add(block.block, &analyser.share(block));
     }

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::memory::{LaunchMemory, Path, longest_jitter};
+use super::memory::{LaunchMemory, Level, Path, Stays, longest_jitter};
 use crate::parts::Services;
 use warpbound_core::base::UnitId;
 use warpbound_core::isa::Space;
@@ -30,14 +30,12 @@ pub(super) struct Cost {
     pub service: Services,
     /// The service of the writes of its results, in the scaled unit.
     pub writes: u64,
-    /// The loads and atomics that it sends to the memory system.
-    pub requests: u64,
     /// Whether every sub-core can wait for this service.
     pub shared: bool,
     /// The cycles from the issue to the availability of the result, without service.
     pub latency: u64,
-    /// The cycles by which an answer comes earlier if lines of the L2 stay.
-    pub earlier: u64,
+    /// The cycles by which an answer comes earlier in each case of [`Stays`].
+    pub earlier: [u64; Stays::ALL.len()],
     /// The cycles from the issue to the moment at which the sources have been read, without
     /// service.
     pub read: u64,
@@ -52,10 +50,10 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Returns the cost if lines of the L2 stay.
-    pub fn from_l2(self) -> Self {
-        let less = |latency: u64| latency.saturating_sub(self.earlier);
-        Self { latency: less(self.latency), acknowledged: less(self.acknowledged), earlier: 0, ..self }
+    /// Returns the cost in a case of [`Stays`].
+    pub fn in_case(self, case: usize) -> Self {
+        let less = |latency: u64| latency.saturating_sub(self.earlier[case]);
+        Self { latency: less(self.latency), acknowledged: less(self.acknowledged), ..self }
     }
 }
 
@@ -89,8 +87,8 @@ pub(super) struct Costs {
     /// memory.
     shared_answer: u64,
     answer: u64,
-    /// By how many cycles less that is if the request need not go to DRAM.
-    earlier: u64,
+    /// By how many cycles less that is if the request need not go to DRAM, and if it hits in the L1.
+    earlier: (u64, u64),
     /// Whether the writes of results from global or local memory count in addition to its service,
     /// because results from shared memory take a shorter way to the write-back.
     writes_apart: bool,
@@ -120,8 +118,14 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Creates the costs on a machine. `path` is the way through the memory system, if there is one.
-    pub fn new(program: &KernelCode, table: &TimingTable, machine: &Machine, path: Option<&Path>) -> Self {
+    /// Creates the costs on a machine. `path` is the way through the memory system, if there is one,
+    /// which this many SMs share.
+    pub fn new(
+        program: &KernelCode,
+        table: &TimingTable,
+        machine: &Machine,
+        (path, sms): (Option<&Path>, usize),
+    ) -> Self {
         let pipeline = machine.pipeline();
         let load_store = pipeline.and_then(|pipeline| pipeline.load_store);
         let collector = pipeline.and_then(|pipeline| pipeline.collector);
@@ -194,7 +198,7 @@ impl Costs {
             }),
             writes_block: collector.is_some_and(|collector| collector.steps == 1),
             late_write: collector.and(load_store).and(writes_back.then_some(answers.first)),
-            apart_from_slices: machine.sms() > 1,
+            apart_from_slices: sms > 1,
             transaction_bytes: load_store.map_or(0, |unit| unit.transaction.into()),
             atomics_block: load_store.is_some_and(|unit| unit.atomics_block),
             leaving,
@@ -308,8 +312,7 @@ impl Costs {
             },
             shared: true,
             latency: front + if is_store { 0 } else { answer },
-            earlier: 0,
-            requests: 0,
+            earlier: Default::default(),
             read: front,
             acknowledged: if is_store { front + answer } else { 0 },
             room: self.room,
@@ -332,22 +335,25 @@ impl Costs {
         let writes = if self.has_collector && !is_store { instr.writes.max(1) } else { 1 };
         let end = if self.writes_apart { 1 } else { writes } * self.scale;
         let apart = if self.writes_apart && !is_store { writes * self.scale } else { 0 };
-        let (mut service, mut fetches, mut requests) = (0, false, 0);
+        let (mut service, mut level) = (0, Level::L1);
         for line in lines {
             let (mut sectors, mut is_first) = (line.sectors(), true);
             while sectors != 0 {
                 let part = if memory.path().by_sector { sectors & sectors.wrapping_neg() } else { sectors };
                 let sent = memory.send(access, (line.line(), part), is_first, (end, self.apart_from_slices));
                 is_first = false;
-                requests += u64::from(!is_store);
                 service += sent.service + apart;
-                fetches |= sent.fetches;
+                level = level.max(sent.level);
                 sectors &= !part;
             }
         }
         cost.service.load_store = service.max(self.scale);
-        cost.requests = requests;
-        cost.earlier = if fetches { 0 } else { self.earlier };
+        let (from_l2, from_l1) = self.earlier;
+        cost.earlier = match level {
+            Level::Dram => [0, 0, 0],
+            Level::L2 => [0, from_l2, from_l2],
+            Level::L1 => [0, from_l2, from_l1],
+        };
         cost
     }
 
@@ -510,7 +516,7 @@ fn reading(collector: Collector, share: u64, reads: u64, sub_cores: usize) -> u6
 struct Answers {
     shared: u64,
     memory: u64,
-    earlier: u64,
+    earlier: (u64, u64),
     /// The shorter one of those that the program has.
     first: u64,
     /// Whether both ways to the write-back are used, and one is shorter.
@@ -530,10 +536,12 @@ impl Answers {
     fn of_path(path: &Path, of_shared: u64) -> Self {
         let shared = if of_shared > 0 { (of_shared + 1).max(2) } else { 0 };
         let (memory, answered) = (path.latency(true) + 1, path.latency(false) + 1);
+        let memory = memory.max(shared);
         Self {
             shared,
-            memory: memory.max(shared),
-            earlier: memory.max(shared) - answered.max(shared),
+            memory,
+            // a hit is not written back
+            earlier: (memory - answered.max(shared), memory - (path.hit_l1() + 1).min(memory)),
             first: if shared > 0 { shared.min(answered) } else { answered },
             differ: shared > 0,
             overtakes: path.to_replies() < shared,

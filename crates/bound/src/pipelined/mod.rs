@@ -16,7 +16,7 @@ pub use shares::{PipelineShare, PipelineShares};
 
 use costs::Costs;
 use fetch::Fetches;
-use memory::{LaunchMemory, Outstanding, Path, Stays};
+use memory::{LaunchMemory, Path, Stays};
 use span::Span;
 
 use crate::parts::{Beside, Services};
@@ -31,11 +31,11 @@ pub struct PipelineAnalyser<'t> {
     table: &'t TimingTable,
     costs: Costs,
     fetches: Fetches,
-    /// The paths of a warp if lines of the L2 may be replaced, and if they stay.
-    spans: [Span; 2],
+    residency: Residency,
+    /// The paths of a warp in each case of [`Stays`].
+    spans: [Span; Stays::ALL.len()],
     /// The requests of the launch, if the machine has a memory system behind the load/store units.
     memory: Option<LaunchMemory>,
-    outstanding: Outstanding,
     sections: Vec<Section>,
     /// The services of the block.
     services: Services,
@@ -48,36 +48,41 @@ struct Section {
     private: [u64; SubCores::MAX],
     /// The service that every sub-core can wait for.
     shared: u64,
-    /// The longest chain of latencies of a warp, in cycles, if lines of the L2 may be replaced, and
-    /// if they stay.
-    spans: [u64; 2],
+    /// The longest chain of latencies of a warp, in cycles, in each case of [`Stays`].
+    spans: [u64; Stays::ALL.len()],
     /// The sub-cores that have instructions.
     classes: u8,
 }
 
 impl<'t> PipelineAnalyser<'t> {
-    /// Creates the analyser of a launch of a program on a machine. `shared_bytes` is the number of
-    /// bytes of shared memory that the blocks on an SM use.
+    /// Creates the analyser of a launch of a program on a machine. `shared_bytes` is the shared
+    /// memory of a block.
     pub fn new(
         program: &KernelCode,
         table: &'t TimingTable,
         machine: &Machine,
-        shared_bytes: u64,
-        at_start: AtStart,
+        residency: Residency,
+        (shared_bytes, at_start): (u64, AtStart),
     ) -> Self {
-        let path = Path::new(machine, shared_bytes, costs::scale(machine));
-        let costs = Costs::new(program, table, machine, path.as_ref());
+        let shared_bytes = shared_bytes.saturating_mul(residency.places.into());
+        let path = Path::new(program, machine, shared_bytes, costs::scale(machine));
+        let costs = Costs::new(program, table, machine, (path.as_ref(), residency.used_sms()));
         let fetches = Fetches::new(table, machine, costs.scale());
         Self {
             table,
             costs,
             fetches,
-            spans: [Span::new(table), Span::new(table)],
-            outstanding: Outstanding::new(table),
+            residency,
+            spans: std::array::from_fn(|_| Span::new(table)),
             memory: path.map(|path| LaunchMemory::new(path, at_start)),
             sections: Vec::new(),
             services: Services::default(),
         }
+    }
+
+    /// Returns how the blocks of the launch share the SMs.
+    pub fn residency(&self) -> Residency {
+        self.residency
     }
 
     /// Returns the number of units of service per cycle.
@@ -91,12 +96,11 @@ impl<'t> PipelineAnalyser<'t> {
         self.fetches.cold_misses()
     }
 
-    /// Returns the services that the launch adds to those of its blocks, if lines of the L2 may be
-    /// replaced, and if they stay, provided that all blocks are known and that they do stay.
-    pub fn beside(&self, residency: &Residency) -> (Beside, Option<Beside>) {
-        let Some(memory) = &self.memory else { return (Beside::default(), None) };
-        let stays = memory.l2_stays().then(|| memory.beside(residency, Stays::Yes));
-        (memory.beside(residency, Stays::No), stays)
+    /// Returns the services that the launch adds to those of its blocks in a case, if all blocks are
+    /// known and the lines of that case do stay.
+    fn beside(&self, case: Stays) -> Option<Beside> {
+        let Some(memory) = &self.memory else { return (case == Stays::No).then(Beside::default) };
+        memory.stays(case).then(|| memory.beside(&self.residency, case))
     }
 
     /// Returns the share of a block. Loads are in units of service, and so are latencies.
@@ -109,11 +113,13 @@ impl<'t> PipelineAnalyser<'t> {
         for (warp, path) in paths.warps.iter().enumerate() {
             self.warp(path, self.table.sub_cores().of_slot(warp));
         }
-        let stays = self.memory.as_mut().is_some_and(|memory| {
+        if let Some(memory) = &mut self.memory {
             memory.end_block();
-            memory.l2_stays()
-        });
-        PipelineShare { replaced: self.block(0), stays: stays.then(|| self.block(1)) }
+        }
+        let memory = self.memory.as_ref();
+        let holds = |case: Stays| memory.map_or(case == Stays::No, |memory| memory.stays(case));
+        let case = |case: usize| holds(Stays::ALL[case]).then(|| self.block(case));
+        PipelineShare { cases: std::array::from_fn(case) }
     }
 
     /// Returns the share of the block with the spans of this index.
@@ -135,12 +141,14 @@ impl<'t> PipelineAnalyser<'t> {
 
     /// Adds a warp to the sections.
     fn warp(&mut self, path: &WarpPath, sub_core: usize) {
-        let Self { table, costs, fetches, spans, memory, outstanding, sections, services } = self;
+        let Self { table, costs, fetches, spans, memory, sections, services, residency: _ } = self;
         let mut traffic = path.traffic();
         let (mut index, mut waits_at) = (0, None);
         fetches.begin();
         spans.iter_mut().for_each(Span::begin);
-        outstanding.begin();
+        if let Some(memory) = memory {
+            memory.begin_warp(table);
+        }
         for &step in path.steps() {
             if !table.issues(step) {
                 break;
@@ -158,10 +166,13 @@ impl<'t> PipelineAnalyser<'t> {
             } else {
                 &[]
             };
-            let mut cost = costs.of(table, step, lines, memory.as_mut());
+            if let Some(memory) = memory {
+                memory.before(table, step);
+            }
+            let cost = costs.of(table, step, lines, memory.as_mut());
             if let Some(memory) = memory {
                 memory.writes(cost.writes);
-                outstanding.issue(table, step, cost.requests);
+                memory.after(table, step);
             }
             let fetch = fetches.before(step, spans[0].is_first());
             let service = cost.service.total();
@@ -169,11 +180,10 @@ impl<'t> PipelineAnalyser<'t> {
             *(if cost.shared { &mut section.shared } else { &mut section.private[sub_core] }) += service;
             *services += Services { fetch: fetch.service, ..cost.service };
             section.classes |= 1 << sub_core;
-            let used = if memory.is_some() { 2 } else { 1 };
-            for (span, longest) in spans.iter_mut().zip(&mut section.spans).take(used) {
-                span.issue(table, step, &cost, fetch);
+            let cases = if memory.is_some() { Stays::ALL.len() } else { 1 };
+            for (case, (span, longest)) in spans.iter_mut().zip(&mut section.spans).take(cases).enumerate() {
+                span.issue(table, step, &cost.in_case(case), fetch);
                 *longest = (*longest).max(span.longest());
-                cost = cost.from_l2();
             }
             fetches.issued(step, table);
             if table.instr(step.pc()).flow == Flow::Barrier {
@@ -186,7 +196,7 @@ impl<'t> PipelineAnalyser<'t> {
             }
         }
         if let Some(memory) = memory {
-            memory.may_wait(outstanding.most());
+            memory.end_warp();
         }
         if let Some(section) = waits_at {
             let fetch = fetches.at_last_barrier();

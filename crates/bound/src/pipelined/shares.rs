@@ -1,74 +1,73 @@
 //! The combination of the blocks of a launch into [`Plb`](crate::Plb).
 
 use super::PipelineAnalyser;
-use crate::parts::{Beside, BoundPart};
+use super::memory::Stays;
+use crate::parts::BoundPart;
 use crate::resident::{BlockShare, LaunchShares, Residency};
 use crate::value::BoundValue;
 use warpbound_core::base::BlockId;
 
-/// The share of a block in [`Plb`](crate::Plb): if lines of the L2 may be replaced, and if they stay.
+const CASES: usize = Stays::ALL.len();
+
+/// The share of a block in [`Plb`](crate::Plb), for each assumption about the lines of caches that
+/// its launch has not refuted yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PipelineShare {
-    /// The share if any line may be replaced, and if there is no L2.
-    pub(super) replaced: BlockShare,
-    /// The share if lines stay, as long as they do.
-    pub(super) stays: Option<BlockShare>,
+    pub(super) cases: [Option<BlockShare>; CASES],
 }
 
 /// Collects the blocks of a launch.
 #[derive(Clone, Debug)]
 pub struct PipelineShares {
-    residency: Residency,
-    replaced: LaunchShares,
-    stays: Option<LaunchShares>,
+    cases: [Option<LaunchShares>; CASES],
 }
 
 impl PipelineShares {
-    /// Creates the collection for a launch of which no block is known yet. Without an analyser it has
-    /// no value.
-    pub fn new(residency: Residency, analyser: Option<&PipelineAnalyser>) -> Self {
-        let none = LaunchShares::new(residency);
-        let replaced = match analyser {
-            Some(analyser) => none.scaled(analyser.scale(), analyser.once()),
-            None => none,
-        };
-        Self { residency, stays: Some(replaced.clone()), replaced }
+    /// Creates the collection for a launch of which no block is known yet.
+    pub fn new(analyser: &PipelineAnalyser) -> Self {
+        let shares = LaunchShares::new(analyser.residency()).scaled(analyser.scale(), analyser.once());
+        Self { cases: std::array::from_fn(|_| Some(shares.clone())) }
+    }
+
+    /// Creates a collection that is not used, because no bound needs it.
+    pub fn unused(residency: Residency) -> Self {
+        let mut cases = [const { None }; CASES];
+        cases[0] = Some(LaunchShares::new(residency));
+        Self { cases }
     }
 
     /// Adds a block; the order of blocks does not matter.
     pub fn add(&mut self, block: BlockId, share: &PipelineShare) {
-        self.replaced.add(block, &share.replaced);
-        match (&mut self.stays, &share.stays) {
-            (Some(all), Some(share)) => all.add(block, share),
-            (all, _) => *all = None,
+        for (all, share) in self.cases.iter_mut().zip(&share.cases) {
+            match (&mut *all, share) {
+                (Some(all), Some(share)) => all.add(block, share),
+                _ => *all = None,
+            }
         }
     }
 
     /// Adds what the launch costs beside its blocks. All blocks must have been analysed and added.
     pub fn end(&mut self, analyser: &PipelineAnalyser) {
-        let (replaced, stays) = analyser.beside(&self.residency);
-        self.replaced.add_beside(replaced);
-        self.stays = self.stays.take().zip(stays).map(|(mut shares, beside): (LaunchShares, Beside)| {
-            shares.add_beside(beside);
-            shares
-        });
+        for (shares, case) in self.cases.iter_mut().zip(Stays::ALL) {
+            *shares = shares.take().zip(analyser.beside(case)).map(|(mut shares, beside)| {
+                shares.add_beside(beside);
+                shares
+            });
+        }
     }
 
-    /// Returns the shares that give the smaller bound.
-    fn smaller(&self) -> &LaunchShares {
-        match &self.stays {
-            Some(stays) if stays.value() < self.replaced.value() => stays,
-            _ => &self.replaced,
-        }
+    /// Returns the shares that give the smallest bound.
+    fn smallest(&self) -> Option<&LaunchShares> {
+        self.cases.iter().flatten().min_by_key(|shares| shares.value())
     }
 
     /// Returns the bound of the launch, from its start to its end.
     pub fn value(&self) -> BoundValue {
-        self.smaller().value()
+        self.smallest().map(LaunchShares::value).unwrap_or_default()
     }
 
     /// Returns the parts of the bound; see [`LaunchShares::parts`].
     pub fn parts(&self) -> Vec<BoundPart> {
-        self.smaller().parts()
+        self.smallest().map(LaunchShares::parts).unwrap_or_default()
     }
 }

@@ -51,8 +51,13 @@ impl Residency {
         most == 0 || blocks <= most
     }
 
+    /// Returns the number of SMs that receive a block.
+    pub(crate) fn used_sms(&self) -> usize {
+        self.sms.min(self.blocks as usize)
+    }
+
     /// Returns whether every block is resident from the first cycle on.
-    fn all_at_once(&self) -> bool {
+    pub(crate) fn all_at_once(&self) -> bool {
         self.blocks as usize <= self.room()
     }
 }

@@ -50,8 +50,9 @@ impl<'t> Analysers<'t> {
         let pipelined = policies.iter().any(needs_pipelines);
         let program = plan.workload.program();
         let pipelined = pipelined.then(|| {
-            let shared_bytes = memory.shared_bytes * u64::from(resident);
-            PipelineAnalyser::new(program, table, plan.machine, shared_bytes, memory.at_start())
+            let residency = residency(plan.workload, plan.machine, resident);
+            let found = (memory.shared_bytes, memory.at_start());
+            PipelineAnalyser::new(program, table, plan.machine, residency, found)
         });
         Self { sections, pipelined }
     }
@@ -217,7 +218,10 @@ impl<'a> Judge<'a> {
         };
         let residency = residency(plan.workload, plan.machine, resident);
         let shares = LaunchShares::new(residency);
-        let pipelined = PipelineShares::new(residency, analysers.pipelined.as_ref());
+        let pipelined = match &analysers.pipelined {
+            Some(analyser) => PipelineShares::new(analyser),
+            None => PipelineShares::unused(residency),
+        };
         let early = ResultTimes::new(plan.workload.program(), plan.checks_control_codes());
         let applicable = vec![None; plan.options.bounds.len()];
         Self {

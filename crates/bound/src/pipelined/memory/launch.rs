@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use super::lines::{LineState, Lines, Sets};
+use super::outstanding::Outstanding;
 use super::path::Path;
 use crate::parts::{Beside, Part};
 use crate::resident::Residency;
 use warpbound_core::machine::memory::{CacheSettings, WriteMiss, WritePolicy};
 use warpbound_core::machine::{Mapping, place_of};
-use warpbound_core::path::LineUse;
-use warpbound_core::program::Access;
+use warpbound_core::path::{LineUse, Step};
+use warpbound_core::program::{Access, TimingTable};
 
 /// What the L2 contains when a launch starts.
 #[derive(Clone, Copy, Debug)]
@@ -22,14 +23,24 @@ pub enum AtStart<'a> {
     Unknown,
 }
 
-/// Whether lines of the L2 stay.
+/// Whether lines of the caches stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pipelined) enum Stays {
     /// Any line may be replaced at any time.
     No,
-    /// No line is replaced during the launch.
+    /// No line of the L2 is replaced during the launch.
     Yes,
+    /// Nor is a line of an L1, and no sector of it has to be fetched twice.
+    InL1,
 }
+
+impl Stays {
+    /// The cases, each with more premises than the one before.
+    pub const ALL: [Self; 3] = [Self::No, Self::Yes, Self::InL1];
+}
+
+/// The number of sets of an L1 above which what waits for them is not counted set by set.
+const MOST_SETS: usize = 1024;
 
 /// The requests of a launch.
 #[derive(Clone, Debug)]
@@ -40,26 +51,37 @@ pub(in crate::pipelined) struct LaunchMemory {
     l2: Option<Sets>,
     lines: Lines,
     is_unknown: bool,
+    /// Whether some sector is loaded and stored.
+    stores_what_is_loaded: bool,
     /// The requests by slice, and those that an L1 or a register for misses may have to wait for.
     of_slice: Vec<u64>,
     l1_loads: u64,
+    /// The number of sets of the L1, if what waits for them is counted set by set.
+    l1_sets: usize,
     /// The loads and atomics that reach the L2, by slice, if any of them may miss.
     l2_loads: Vec<u64>,
+    /// The fetches by slice if lines of the L2 stay.
+    new_of_slice: Vec<u64>,
     /// The requests that may go to DRAM although lines of the L2 stay, by channel.
     of_channel: Vec<u64>,
     banks: HashMap<(u64, u64), Rows>,
     /// Services of requests at slices, for several SMs; of the write-back; of DRAM if lines of the L2
     /// stay, and if not.
     at_slices: u64,
+    /// The services of replies that may come from DRAM, on machines where others do not: if lines of
+    /// the L2 stay, and if not.
+    late_replies_stays: u64,
+    late_replies: u64,
     write_backs: u64,
     dram_stays: u64,
     dram: u64,
     /// The requests of the present block, and the most of any block.
     requests: u64,
     most_requests: u64,
-    /// The same for loads and atomics that may wait at the same time.
-    outstanding: u64,
-    most_outstanding: u64,
+    outstanding: Outstanding,
+    /// The places of the requests of the present access, and the number of these requests.
+    places: Vec<u32>,
+    waiting: u32,
 }
 
 /// The rows of a bank that requests need.
@@ -75,8 +97,20 @@ struct Rows {
 pub(in crate::pipelined) struct Sent {
     /// The service on the SM and behind the entrance of the slice.
     pub service: u64,
-    /// Whether it may go to DRAM although lines of the L2 stay.
-    pub fetches: bool,
+    /// Where its answer comes from at the latest, if lines of both caches stay.
+    pub level: Level,
+}
+
+/// A level of the memory system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::pipelined) enum Level {
+    /// The L1.
+    #[default]
+    L1,
+    /// The L2, or the memory of fixed latency.
+    L2,
+    /// DRAM.
+    Dram,
 }
 
 impl LaunchMemory {
@@ -85,6 +119,8 @@ impl LaunchMemory {
             .partitions
             .as_ref()
             .map_or((0, 0), |partitions| (partitions.channels * partitions.slices, partitions.channels));
+        let l1_sets = path.l1.as_ref().map_or(0, |l1| l1.sets as usize);
+        let l1_sets = if l1_sets <= MOST_SETS { l1_sets } else { 0 };
         let mapping = path.partitions.as_ref().map(Mapping::new);
         let l2 = path.l2().map(|l2| Sets::new(l2.ways));
         let mut memory = Self {
@@ -93,6 +129,7 @@ impl LaunchMemory {
             mapping,
             l2,
             lines: Lines::default(),
+            stores_what_is_loaded: false,
             is_unknown: matches!(at_start, AtStart::Unknown),
             of_slice: vec![0; slices as usize],
             l1_loads: 0,
@@ -100,13 +137,18 @@ impl LaunchMemory {
             of_channel: vec![0; channels as usize],
             banks: HashMap::new(),
             at_slices: 0,
+            late_replies_stays: 0,
+            late_replies: 0,
             write_backs: 0,
             dram_stays: 0,
             dram: 0,
             requests: 0,
             most_requests: 0,
-            outstanding: 0,
-            most_outstanding: 0,
+            outstanding: Outstanding::new(l1_sets + slices as usize),
+            l1_sets,
+            places: Vec::new(),
+            waiting: 0,
+            new_of_slice: vec![0; slices as usize],
         };
         if let AtStart::Copied(regions) = at_start {
             memory.copied(regions);
@@ -123,7 +165,7 @@ impl LaunchMemory {
             if !self.l2_stays() {
                 return;
             }
-            self.touch_l2(line, 0b1111, false);
+            (0..4).for_each(|sector| self.touch_l2(line, 1 << sector, false));
             if let Some(state) = self.lines.at(line) {
                 state.readable = 0b1111;
             }
@@ -134,10 +176,22 @@ impl LaunchMemory {
         &self.path
     }
 
-    /// Returns whether no line of the L2 has been replaced so far.
-    pub fn l2_stays(&self) -> bool {
+    /// Returns whether the lines of this case have stayed so far.
+    pub fn stays(&self, stays: Stays) -> bool {
+        match stays {
+            Stays::No => true,
+            Stays::Yes => self.l2_stays(),
+            Stays::InL1 => self.l2_stays() && self.keeps_l1(),
+        }
+    }
+
+    fn l2_stays(&self) -> bool {
         let stays = |l2: &CacheSettings| l2.write != WritePolicy::Evict;
+        if self.path.partitions.is_none() {
+            return true;
+        }
         !self.is_unknown
+            && self.path.one_slice_per_line
             && self.path.l2().is_some_and(stays)
             && self.l2.as_ref().is_some_and(Sets::keeps_all)
             && self.lines.all().is_some()
@@ -149,28 +203,45 @@ impl LaunchMemory {
             return;
         };
         let bits = l2.sets.trailing_zeros();
-        for sector in (0..4).filter(|sector| sectors >> sector & 1 == 1) {
-            let address = line * LineUse::LINE_BYTES + sector * LineUse::SECTOR_BYTES;
-            let set = place_of(mapping.line(address), bits, l2.index) as u64;
-            let key = (mapping.slice(address) as u64) << bits | set;
-            sets.touch(key, address / u64::from(l2.line), fetches);
-        }
+        let address = address(line, sectors);
+        let set = place_of(mapping.line(address), bits, l2.index) as u64;
+        let key = (mapping.slice(address) as u64) << bits | set;
+        sets.touch(key, address / u64::from(l2.line), fetches);
     }
 
     /// Begins a block.
     pub fn begin_block(&mut self) {
-        (self.requests, self.outstanding) = (0, 0);
+        self.requests = 0;
     }
 
     /// Ends the block.
     pub fn end_block(&mut self) {
         self.most_requests = self.most_requests.max(self.requests);
-        self.most_outstanding = self.most_outstanding.max(self.outstanding);
+        self.outstanding.end_block();
     }
 
-    /// Records the largest number of loads and atomics of a warp that wait at the same time.
-    pub fn may_wait(&mut self, outstanding: u64) {
-        self.outstanding += outstanding;
+    /// Begins a warp.
+    pub fn begin_warp(&mut self, table: &TimingTable) {
+        self.outstanding.begin_warp(table.regs());
+    }
+
+    /// Ends the warp.
+    pub fn end_warp(&mut self) {
+        self.outstanding.end_warp();
+    }
+
+    /// Begins the warp's next instruction.
+    pub fn before(&mut self, table: &TimingTable, step: Step) {
+        self.outstanding.wait(table, step);
+        self.places.clear();
+        self.waiting = 0;
+    }
+
+    /// Ends the instruction, whose requests have been recorded.
+    pub fn after(&mut self, table: &TimingTable, step: Step) {
+        if self.waiting > 0 {
+            self.outstanding.issue(table, step, self.waiting, &self.places);
+        }
     }
 
     /// Records results of any kind that are written on the SM.
@@ -197,6 +268,7 @@ impl LaunchMemory {
         let of_l1 = self.path.l1.as_ref().filter(|_| sent > bytes);
         let sectors_sent = of_l1.map_or(sectors, |l1| around(sectors, l1.line));
         self.requests += 1;
+        self.waiting += u32::from(!is_store);
         let behind = self.path.behind(sent, end);
         let mut service = behind;
         if alone {
@@ -217,6 +289,10 @@ impl LaunchMemory {
                 service += later.max(scale);
             }
         }
+        if self.path.l1.is_some() && self.path.has_atomics && !bypasses {
+            // atomics take a shorter way to the port
+            service += scale;
+        }
         if !is_store && !bypasses {
             // a bank looks up the transactions of an access in a line one after the other, so that
             // they need a way only once
@@ -226,16 +302,27 @@ impl LaunchMemory {
         } else if is_store && self.path.l1.as_ref().is_some_and(|l1| l1.write_miss == WriteMiss::Allocate) {
             self.touch_l1(line, sectors, false);
         }
+        let hits_l1 = !is_store && !bypasses && self.path.l1.is_some() && self.was_loaded(line, sectors);
         let fetches = self.partitions(line, sectors_sent, (access, sent), copies);
-        Sent { service, fetches }
+        if self.l2.is_some() {
+            // a request that hits takes a shorter way, so that this one may count on both sides of it
+            let reply = end.max(scale).max(self.path.ticks(1));
+            self.late_replies_stays += if fetches { reply } else { 0 };
+            self.late_replies += if !is_store || self.path.forwards_stores() { reply } else { 0 };
+        }
+        let level = match () {
+            () if fetches => Level::Dram,
+            () if hits_l1 => Level::L1,
+            () => Level::L2,
+        };
+        Sent { service, level }
     }
 
     /// Records a request in the partitions, and returns whether it may go to DRAM although lines of
     /// the L2 stay.
     fn partitions(&mut self, line: u64, sectors: u8, (access, bytes): (Access, u64), copies: u64) -> bool {
         let is_store = access == Access::Store;
-        let first = u64::from(sectors.trailing_zeros().min(3));
-        let address = line * LineUse::LINE_BYTES + first * LineUse::SECTOR_BYTES;
+        let address = address(line, sectors);
         let Some((slice, inner)) =
             self.mapping.as_ref().map(|mapping| (mapping.slice(address), mapping.inner(address)))
         else {
@@ -245,8 +332,10 @@ impl LaunchMemory {
         self.of_slice[slice] += copies;
         if !is_store {
             self.l2_loads[slice] += 1;
+            self.places.push((self.l1_sets + slice) as u32);
         }
         self.touch_l2(line, sectors, !is_store);
+        let may_fetch = !is_store && self.may_fetch(line, sectors);
         let new = self.note_line(line, sectors, access);
         let Some(dram) = &self.path.dram else { return false };
         let channel =
@@ -270,6 +359,7 @@ impl LaunchMemory {
         let bytes = if of_line { fetched } else { LineUse::SECTOR_BYTES };
         self.dram_stays +=
             if forwards { copies * write } else { fetches * (dram.service(bytes, false, 0) + fill) };
+        self.new_of_slice[slice] += if is_store { 0 } else { fetches };
         self.of_channel[channel] += if !has_l2 || forwards { copies } else { fetches };
         let mut open = |inner: u64, requests: u64| {
             let (bank, row) = dram.place(inner);
@@ -283,16 +373,32 @@ impl LaunchMemory {
         } else {
             // a fetch begins with any of these sectors
             for sector in (0..4).filter(|sector| new >> sector & 1 == 1) {
-                let address = line * LineUse::LINE_BYTES + sector * LineUse::SECTOR_BYTES;
-                open(self.mapping.as_ref().map_or(0, |mapping| mapping.inner(address)), 1);
+                let inner = |mapping: &Mapping| mapping.inner(self::address(line, 1 << sector));
+                open(self.mapping.as_ref().map_or(0, inner), 1);
             }
         }
-        forwards || !is_store && self.may_fetch(line, sectors)
+        forwards || may_fetch
     }
 
     /// Returns whether a load of these sectors may miss although lines of the L2 stay.
     fn may_fetch(&mut self, line: u64, sectors: u8) -> bool {
-        self.l2.is_none() || self.lines.at(line).is_none_or(|state| sectors & !state.readable != 0)
+        if self.l2.is_none() {
+            return true;
+        }
+        let outstanding = &self.outstanding;
+        self.lines.at(line).is_none_or(|state| {
+            let missing = |sector: &usize| sectors & !state.readable & 1 << sector != 0;
+            (0..4).filter(missing).any(|sector| !outstanding.is_answered(state.latest[sector]))
+        })
+    }
+
+    /// Returns whether the same warp has loaded these sectors before, and the loads are complete.
+    fn was_loaded(&mut self, line: u64, sectors: u8) -> bool {
+        let outstanding = &self.outstanding;
+        self.lines.at(line).is_some_and(|state| {
+            let wanted = |sector: &usize| sectors & 1 << sector != 0;
+            (0..4).filter(wanted).all(|sector| outstanding.is_answered(state.latest[sector]))
+        })
     }
 
     /// Records the use of a line, and returns the sectors that the L2 has to fetch for the first
@@ -300,15 +406,24 @@ impl LaunchMemory {
     fn note_line(&mut self, line: u64, sectors: u8, access: Access) -> u8 {
         let whole_lines = self.path.l2().filter(|l2| !l2.sectored);
         let sectors = whole_lines.map_or(sectors, |l2| around(sectors, l2.line));
+        let load = self.outstanding.next();
         let Some(state) = self.lines.at(line) else { return 0 };
         if access == Access::Store {
             state.stored |= sectors;
+            self.stores_what_is_loaded |= state.stored & state.loaded != 0;
             return 0;
         }
         let first = sectors.trailing_zeros().min(3) as usize;
         state.loads[first] = state.loads[first].saturating_add(1);
+        state.has_atomics |= access == Access::Atomic;
+        if access != Access::Atomic {
+            // what an atomic brings does not reach the L1
+            let loaded = (0..4).filter(|sector| sectors & 1 << sector != 0);
+            loaded.for_each(|sector| state.latest[sector] = load);
+        }
         let new = sectors & !state.loaded & !state.readable;
         state.loaded |= sectors;
+        self.stores_what_is_loaded |= state.stored & state.loaded != 0;
         new
     }
 
@@ -320,27 +435,33 @@ impl LaunchMemory {
         let number = line * parts + part;
         let set = place_of(number, l1.sets.trailing_zeros(), l1.index) as u64;
         sets.touch(set, number, fetches);
+        if fetches && self.l1_sets > 0 {
+            self.places.push(set as u32);
+        }
     }
 
     /// Returns the services that the launch adds to those of its blocks.
     pub fn beside(&self, residency: &Residency, stays: Stays) -> Beside {
-        let shared = residency.sms > 1;
+        let sms = residency.used_sms();
         let places = u64::from(residency.places);
         let resident = self.most_requests.saturating_mul(places);
-        let mut memory = self.at_slices + self.entrances();
+        let late = if stays == Stays::No { self.late_replies } else { self.late_replies_stays };
+        let mut memory = self.at_slices + self.entrances() + late;
         if let Some(partitions) = &self.path.partitions
-            && shared
+            && sms > 1
             && resident >= u64::from(partitions.crossbar_queue)
         {
             // replies of another SM may be in front, and wait until it has written its results
             memory += self.write_backs;
         }
         let dram = match stays {
-            Stays::Yes => self.dram_stays + self.rows(),
+            Stays::Yes | Stays::InL1 => self.dram_stays + self.rows(),
             Stays::No if self.l2.is_none() => self.dram + self.rows(),
             Stays::No => self.dram + self.dirty_at_start(),
         };
-        let waits = self.waits(stays, self.most_outstanding.saturating_mul(places), residency.sms as u64);
+        // if blocks are placed later, two parts of the bound contain what an L1 cannot track
+        let parts = if sms > 1 && !residency.all_at_once() { 2 } else { 1 };
+        let waits = self.waits(stays, places, (sms as u64, parts));
         Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits)])
     }
 
@@ -370,38 +491,55 @@ impl LaunchMemory {
     }
 
     /// Returns the longest waits until a cache can track another fetch, one after the other.
-    /// `outstanding` is the largest number of loads and atomics of the blocks on an SM that wait at the
-    /// same time.
-    fn waits(&self, stays: Stays, outstanding: u64, sms: u64) -> u64 {
+    /// An SM has this many places for blocks, and `parts` parts of the bound contain what an L1 cannot
+    /// track.
+    fn waits(&self, stays: Stays, places: u64, (sms, parts): (u64, u64)) -> u64 {
         let fetches = stays == Stays::No || self.dram_stays > 0;
         let scale = self.path.scale;
         let mut sum = 0;
+        let (loads, outstanding) = self.outstanding.most();
+        let keeps_l1 = self.keeps_l1();
         if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
-            let times = self.times(l1, sets, (self.l1_loads, outstanding), true, self.keeps_l1());
-            // with several SMs, both parts of the bound may contain them
-            let parts = if sms > 1 { 2 } else { 1 };
+            let keeps = keeps_l1;
+            let mut times = self.merged(l1, loads * places, true, (keeps, u64::MAX));
+            times += sets.times_full(|set| {
+                let set = if self.l1_sets > 0 { set as usize } else { usize::MAX };
+                self.outstanding.most_at(set) * places
+            });
+            if outstanding * places > u64::from(l1.mshrs) {
+                let fetches = if keeps { self.l1_loads.min(self.fetched_sectors()) } else { self.l1_loads };
+                times += fetches / u64::from(l1.mshrs);
+            }
             sum += parts * times * self.path.fetch_of_l1(fetches) * scale;
         }
         let (Some(partitions), true) = (&self.path.partitions, fetches) else { return sum };
         if let (Some(l2), Some(sets)) = (self.path.l2(), &self.l2) {
-            let stays = stays == Stays::Yes;
-            let new: u64 = self.of_channel.iter().sum();
-            let loads = if stays { new } else { self.l2_loads.iter().sum() };
-            let times = self.times(l2, sets, (loads, outstanding.saturating_mul(sms)), false, stays);
+            let stays = stays != Stays::No;
+            // an L1 that keeps its lines fetches each of them once
+            let most = if keeps_l1 { sms } else { u64::MAX };
+            let mut times = self.merged(l2, loads * places * sms, false, (stays, most));
+            times += sets.times_full(|_| outstanding * places * sms);
+            let fetches = if stays { &self.new_of_slice } else { &self.l2_loads };
+            for (slice, fetches) in fetches.iter().enumerate() {
+                let waiting = self.outstanding.most_at(self.l1_sets + slice) * places * sms;
+                if waiting > u64::from(l2.mshrs) {
+                    times += fetches / u64::from(l2.mshrs);
+                }
+            }
             sum += times * self.path.fetch_of_slice() * scale;
         }
         if let Some(dram) = &self.path.dram {
-            let places = dram.places(partitions.slices.into());
-            let of_channel = |requests: &u64| requests / places;
-            let only_loads = stays == Stays::Yes && !self.path.forwards_stores();
-            let held: u64 = if only_loads && outstanding.saturating_mul(sms) <= places {
+            let room = dram.places(partitions.slices.into());
+            let of_channel = |requests: &u64| requests / room;
+            let only_loads = stays != Stays::No && !self.path.forwards_stores();
+            let held: u64 = if only_loads && outstanding * places * sms <= room {
                 0
-            } else if stays == Stays::Yes || self.l2.is_none() {
+            } else if stays != Stays::No || self.l2.is_none() {
                 self.of_channel.iter().map(of_channel).sum()
             } else {
                 // a write-back for each request
                 let all: u64 = self.of_slice.iter().sum();
-                2 * all / places
+                2 * all / room
             };
             sum += held * self.path.fetch_of_slice() * scale;
         }
@@ -411,48 +549,46 @@ impl LaunchMemory {
     /// Returns whether no line of the L1 is replaced and no sector of it has to be fetched twice.
     fn keeps_l1(&self) -> bool {
         let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) else { return false };
-        let loses = |state: &LineState| state.stored & state.loaded != 0;
-        let evicts = l1.write == WritePolicy::Evict && self.lines.all().is_none_or(|mut all| all.any(loses));
-        sets.keeps_all() && !evicts
+        let evicts = l1.write == WritePolicy::Evict && self.stores_what_is_loaded;
+        sets.keeps_all() && !evicts && self.lines.all().is_some()
     }
 
-    /// Returns how many times, one after the other, a cache may be unable to track another fetch.
-    /// `outstanding` is the largest number of requests that wait at the same time.
-    fn times(
-        &self,
-        cache: &CacheSettings,
-        sets: &Sets,
-        (loads, outstanding): (u64, u64),
-        is_l1: bool,
-        keeps: bool,
-    ) -> u64 {
+    /// Returns the number of sectors that loads and atomics need.
+    fn fetched_sectors(&self) -> u64 {
+        let sectors = |state: &LineState| u64::from(state.loaded.count_ones());
+        self.lines.all().map_or(u64::MAX, |all| all.map(sectors).sum())
+    }
+
+    /// Returns how many times, one after the other, a fetch may serve as many requests as a cache
+    /// allows. `loads` is the largest number of loads that wait at the same time; if the cache
+    /// `keeps` its lines, each sector is fetched once; no more than `most` loads of each sector
+    /// reach the cache.
+    fn merged(&self, cache: &CacheSettings, loads: u64, is_l1: bool, (keeps, most): (bool, u64)) -> u64 {
         let by_sector = self.path.by_sector
             && cache.sectored
             && (is_l1 || self.path.l1.as_ref().is_none_or(|l1| l1.sectored));
-        let needed = |state: &LineState| {
-            u64::from(if is_l1 { state.loaded } else { state.loaded & !state.readable }.count_ones())
+        let merge = u64::from(cache.merge);
+        let of_one = loads * if by_sector { 1 } else { 4 };
+        let Some(all) = self.lines.all() else {
+            return if is_l1 { self.l1_loads / merge } else { self.l2_loads.iter().sum::<u64>() / merge };
         };
-        let (mshrs, merge) = (u64::from(cache.mshrs), u64::from(cache.merge));
-        let (mut fetches, mut merged) = (loads, loads / merge);
-        if let Some(all) = self.lines.all() {
-            let mut in_all = 0;
-            let times = all.map(|state| {
-                let fetches = needed(state);
-                in_all += fetches;
-                let times = state.times_merged(merge, by_sector);
-                if keeps { times.min(fetches) } else { times }
-            });
-            merged = times.sum();
-            if keeps {
-                fetches = fetches.min(in_all);
+        let times = |state: &LineState| {
+            // an atomic may access a sector several times
+            if of_one <= merge && !state.has_atomics {
+                return 0;
             }
-        }
-        // other loads occupy what the next load needs; a store may need a way, too
-        let if_reached = |times: u64, most: u64| if outstanding >= most { times } else { 0 };
-        if_reached(fetches / mshrs, mshrs + 1)
-            + if_reached(merged, merge + 1)
-            + if_reached(sets.times_full(), cache.ways.into())
+            let most = if state.has_atomics { u64::MAX } else { most };
+            let times = state.times_merged(merge, by_sector, most);
+            let fetched = if is_l1 { state.loaded } else { state.loaded & !state.readable };
+            if keeps { times.min(fetched.count_ones().into()) } else { times }
+        };
+        all.map(times).sum()
     }
+}
+
+/// Returns the address of a request.
+fn address(line: u64, sectors: u8) -> u64 {
+    line * LineUse::LINE_BYTES + u64::from(sectors.trailing_zeros().min(3)) * LineUse::SECTOR_BYTES
 }
 
 /// Returns the sectors of the lines of this many bytes in which these sectors lie.

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::outstanding::LoadId;
+
 /// The sets of a cache, or of the slices of a cache.
 #[derive(Clone, Debug)]
 pub(super) struct Sets {
@@ -39,11 +41,15 @@ impl Sets {
         self.keeps_all
     }
 
-    /// Returns how many times, one after the other, all ways of some set can wait for data.
-    pub fn times_full(&self) -> u64 {
-        let full =
-            |set: &SetUse| if set.lines.len() > self.ways { set.fetches / self.ways as u64 } else { 0 };
-        self.sets.values().map(full).sum()
+    /// Returns how many times, one after the other, all ways of some set can wait for data, if at most
+    /// this many requests wait for a set at the same time.
+    pub fn times_full(&self, outstanding: impl Fn(u64) -> u64) -> u64 {
+        let ways = self.ways as u64;
+        let full = |(&number, set): (&u64, &SetUse)| {
+            let may_be = set.lines.len() > self.ways && outstanding(number) >= ways;
+            if may_be { set.fetches / ways } else { 0 }
+        };
+        self.sets.iter().map(full).sum()
     }
 }
 
@@ -58,13 +64,18 @@ pub(super) struct LineState {
     pub stored: u8,
     /// The loads and atomics by their first sector.
     pub loads: [u32; 4],
+    /// Whether atomics, which bypass the L1, are among them.
+    pub has_atomics: bool,
+    /// For each sector, the latest load of it.
+    pub latest: [LoadId; 4],
 }
 
 impl LineState {
     /// Returns how many times, one after the other, a fetch of the line can serve as many requests
-    /// as a cache allows. `by_sector` states whether each sector is fetched by itself.
-    pub fn times_merged(&self, merge: u64, by_sector: bool) -> u64 {
-        let loads = || self.loads.iter().map(|&loads| u64::from(loads));
+    /// as a cache allows. `by_sector` states whether each sector is fetched by itself; no more than
+    /// `most` loads of each sector reach the cache.
+    pub fn times_merged(&self, merge: u64, by_sector: bool, most: u64) -> u64 {
+        let loads = || self.loads.iter().map(|&loads| u64::from(loads).min(most));
         if by_sector { loads().map(|loads| loads / merge).sum() } else { loads().sum::<u64>() / merge }
     }
 }

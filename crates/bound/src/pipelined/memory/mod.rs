@@ -12,6 +12,5 @@ mod outstanding;
 mod path;
 
 pub use launch::AtStart;
-pub(super) use launch::{LaunchMemory, Stays};
-pub(super) use outstanding::Outstanding;
+pub(super) use launch::{LaunchMemory, Level, Stays};
 pub(super) use path::{Path, longest_jitter};

@@ -1,4 +1,4 @@
-//! How many requests of a warp can wait for memory at the same time.
+//! How many requests of the warps can wait for memory at the same time.
 
 use crate::operands::{waits, writes};
 use warpbound_core::path::Step;
@@ -7,51 +7,162 @@ use warpbound_core::program::TimingTable;
 /// The loads and atomics of a warp that may not have been answered. It follows the path alone: an
 /// instruction that waits for a register issues after the load of that register is complete.
 #[derive(Clone, Debug)]
-pub(in crate::pipelined) struct Outstanding {
+pub(super) struct Outstanding {
     /// For each register, one more than the index of its latest load in `loads`, or 0.
-    of_reg: Vec<usize>,
-    /// The requests of the loads that may not have been answered.
-    loads: Vec<u64>,
-    now: u64,
-    most: u64,
+    of_reg: Vec<u32>,
+    loads: Vec<Load>,
+    /// The places of the requests of all loads.
+    places: Vec<u32>,
+    /// What waits now in the warp, and what waits at most in the warp, in the block, and in any block.
+    now: Counts,
+    of_warp: Counts,
+    of_block: Counts,
+    most: Counts,
+    /// The number of warps so far.
+    warps: u32,
+}
+
+/// A load that has issued.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    /// Its first entry in `places`, and the number of entries.
+    first: u32,
+    places: u32,
+    requests: u32,
+    is_answered: bool,
+}
+
+/// Numbers of loads, of their requests, and of those requests at each place: a set of the L1, or a
+/// slice.
+#[derive(Clone, Debug)]
+struct Counts {
+    loads: u64,
+    requests: u64,
+    at: Vec<u32>,
+}
+
+impl Counts {
+    fn new(places: usize) -> Self {
+        Self { loads: 0, requests: 0, at: vec![0; places] }
+    }
+
+    fn clear(&mut self) {
+        (self.loads, self.requests) = (0, 0);
+        self.at.fill(0);
+    }
+
+    fn combine(&mut self, other: &Self, with: impl Fn(u64, u64) -> u64) {
+        self.loads = with(self.loads, other.loads);
+        self.requests = with(self.requests, other.requests);
+        for (at, other) in self.at.iter_mut().zip(&other.at) {
+            *at = u32::try_from(with((*at).into(), (*other).into())).unwrap_or(u32::MAX);
+        }
+    }
+}
+
+/// A load of a warp.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LoadId {
+    warp: u32,
+    load: u32,
 }
 
 impl Outstanding {
-    pub fn new(table: &TimingTable) -> Self {
-        Self { of_reg: vec![0; table.regs()], loads: Vec::new(), now: 0, most: 0 }
+    /// Creates the counts for this many places.
+    pub fn new(places: usize) -> Self {
+        Self {
+            of_reg: Vec::new(),
+            loads: Vec::new(),
+            places: Vec::new(),
+            now: Counts::new(places),
+            of_warp: Counts::new(places),
+            of_block: Counts::new(places),
+            most: Counts::new(places),
+            warps: 0,
+        }
     }
 
     /// Begins a warp.
-    pub fn begin(&mut self) {
-        self.of_reg.fill(0);
+    pub fn begin_warp(&mut self, registers: usize) {
+        self.of_reg.clear();
+        self.of_reg.resize(registers, 0);
         self.loads.clear();
-        (self.now, self.most) = (0, 0);
+        self.places.clear();
+        self.now.clear();
+        self.of_warp.clear();
+        self.warps = self.warps.wrapping_add(1).max(1);
     }
 
-    /// Returns the largest number of requests that can wait at the same time.
-    pub fn most(&self) -> u64 {
-        self.most
+    /// Ends the warp, and adds it to those of the block.
+    pub fn end_warp(&mut self) {
+        self.of_block.combine(&self.of_warp, u64::saturating_add);
     }
 
-    /// Adds the warp's next instruction, which sends this many loads or atomics.
-    pub fn issue(&mut self, table: &TimingTable, step: Step, requests: u64) {
+    /// Ends the block.
+    pub fn end_block(&mut self) {
+        self.most.combine(&self.of_block, u64::max);
+        self.of_block.clear();
+    }
+
+    /// Notes what the warp's next instruction waits for.
+    pub fn wait(&mut self, table: &TimingTable, step: Step) {
         // with control codes, no instruction waits for a register
-        if table.barriers().is_none() {
-            for reg in waits(table, step) {
-                let load = std::mem::take(&mut self.of_reg[reg.index()]);
-                if let Some(answered) = load.checked_sub(1).and_then(|index| self.loads.get_mut(index)) {
-                    self.now -= std::mem::take(answered);
-                }
-            }
-        }
-        if requests == 0 {
+        if table.barriers().is_some() || self.now.requests == 0 {
             return;
         }
-        self.loads.push(requests);
-        for reg in writes(table, step) {
-            self.of_reg[reg.index()] = self.loads.len();
+        for reg in waits(table, step) {
+            let load = std::mem::take(&mut self.of_reg[reg.index()]);
+            let Some(load) = (load as usize).checked_sub(1).and_then(|load| self.loads.get_mut(load)) else {
+                continue;
+            };
+            if std::mem::replace(&mut load.is_answered, true) {
+                continue;
+            }
+            self.now.loads -= 1;
+            self.now.requests -= u64::from(load.requests);
+            for &place in &self.places[load.first as usize..][..load.places as usize] {
+                self.now.at[place as usize] -= 1;
+            }
         }
-        self.now += requests;
-        self.most = self.most.max(self.now);
+    }
+
+    /// Returns the load that the warp issues next.
+    pub fn next(&self) -> LoadId {
+        LoadId { warp: self.warps, load: self.loads.len() as u32 }
+    }
+
+    /// Returns whether a load of the same warp is known to be complete.
+    pub fn is_answered(&self, load: LoadId) -> bool {
+        load.warp == self.warps && self.loads.get(load.load as usize).is_some_and(|load| load.is_answered)
+    }
+
+    /// Adds a load or an atomic with this many requests, which go to these places.
+    pub fn issue(&mut self, table: &TimingTable, step: Step, requests: u32, places: &[u32]) {
+        let (first, count) = (self.places.len() as u32, places.len() as u32);
+        self.loads.push(Load { first, places: count, requests, is_answered: false });
+        self.places.extend(places);
+        for reg in writes(table, step) {
+            self.of_reg[reg.index()] = self.loads.len() as u32;
+        }
+        self.now.loads += 1;
+        self.now.requests += u64::from(requests);
+        for &place in places {
+            self.now.at[place as usize] += 1;
+            let most = &mut self.of_warp.at[place as usize];
+            *most = (*most).max(self.now.at[place as usize]);
+        }
+        self.of_warp.loads = self.of_warp.loads.max(self.now.loads);
+        self.of_warp.requests = self.of_warp.requests.max(self.now.requests);
+    }
+
+    /// Returns the largest number of loads of a block that wait at the same time, and of their
+    /// requests.
+    pub fn most(&self) -> (u64, u64) {
+        (self.most.loads, self.most.requests)
+    }
+
+    /// Returns the largest number of requests of a block that wait at a place at the same time.
+    pub fn most_at(&self, place: usize) -> u64 {
+        self.most.at.get(place).map_or(self.most.requests, |&most| most.into())
     }
 }

@@ -7,6 +7,7 @@ use warpbound_core::machine::{Machine, MemorySystem};
 
 use super::dram::DramCosts;
 use warpbound_core::path::LineUse;
+use warpbound_core::program::{Area, KernelCode, MemoryOp};
 
 /// A clock: `ticks` ticks per `cycles` cycles of another clock.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +41,10 @@ pub(in crate::pipelined) struct Path {
     pub dram: Option<DramCosts>,
     /// Whether each transaction is a single sector.
     pub by_sector: bool,
+    /// Whether each line of 128 bytes lies in one slice.
+    pub one_slice_per_line: bool,
+    /// Whether the program has atomics of global memory.
+    pub has_atomics: bool,
     /// The number of units of service per cycle, and per tick of the crossbar and the L2.
     pub scale: u64,
     tick: u64,
@@ -65,7 +70,7 @@ impl Path {
     /// Returns the path on a machine with a load/store unit, or `None` if the load/store unit uses
     /// memory of perfect or fixed latency without a cache. `shared_bytes` is the number of bytes of
     /// shared memory that the resident blocks use.
-    pub fn new(machine: &Machine, shared_bytes: u64, scale: u64) -> Option<Self> {
+    pub fn new(program: &KernelCode, machine: &Machine, shared_bytes: u64, scale: u64) -> Option<Self> {
         let memory = machine.memory();
         let load_store = machine.pipeline()?.load_store?;
         let has_partitions = memory.lower == LowerLevel::Partitions;
@@ -80,6 +85,11 @@ impl Path {
             partitions: None,
             dram: None,
             by_sector: u64::from(load_store.transaction) <= LineUse::SECTOR_BYTES,
+            one_slice_per_line: {
+                let Partitions { channel_bit, slice_bit, .. } = memory.partitions;
+                channel_bit.min(slice_bit) >= LineUse::LINE_BYTES.trailing_zeros()
+            },
+            has_atomics: program.instrs.iter().filter_map(|instr| instr.memory).any(has_atomics),
             scale,
             tick: scale,
             leaves,
@@ -124,6 +134,12 @@ impl Path {
     /// go to DRAM.
     pub fn latency(&self, fetches: bool) -> u64 {
         self.leaves + if fetches { self.fetched } else { self.answered }
+    }
+
+    /// Returns the cycles from the end of an access in the load/store unit until its requests have hit
+    /// in the L1, less one.
+    pub fn hit_l1(&self) -> u64 {
+        self.leaves.saturating_sub(1)
     }
 
     /// Returns the cycles from the look-up of a fetch in the L1 until its register is free.
@@ -183,6 +199,17 @@ impl Path {
     pub fn behind(&self, bytes: u64, end: u64) -> u64 {
         let at_slice = if self.partitions.is_some() { self.ticks(self.port(bytes)) } else { 0 };
         at_slice.max(end).max(self.scale)
+    }
+}
+
+fn has_atomics(memory: MemoryOp) -> bool {
+    match memory {
+        MemoryOp::Atomic(area) => area != Area::Shared,
+        MemoryOp::Load(_)
+        | MemoryOp::Store(_)
+        | MemoryOp::AsyncCopy
+        | MemoryOp::Fence
+        | MemoryOp::Unaddressed(_) => false,
     }
 }
 

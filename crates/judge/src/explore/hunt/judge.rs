@@ -162,7 +162,7 @@ impl Judge {
             costs: LaunchCosts::default(),
         };
         let mut shares = LaunchShares::new(residency);
-        let pipelined = PipelineShares::new(residency, None);
+        let pipelined = PipelineShares::unused(residency);
         let mut analyser = Analyser::new(&self.subject.table);
         for paths in &self.subject.blocks {
             let mut share = BlockShare::default();

@@ -1,6 +1,7 @@
 //! What a request costs other requests of its DRAM channel.
 
 use warpbound_core::machine::memory::Dram;
+use warpbound_core::path::LineUse;
 
 /// The costs of requests in a channel. Services are in units of which there are `scale` per core
 /// cycle.
@@ -53,18 +54,25 @@ impl DramCosts {
         self.ticks(opens + rcd + 2 + 1 + rrd.max(1))
     }
 
-    /// Returns the service of a request of this many bytes beyond `behind`, the service of the
-    /// stages before and behind DRAM.
-    pub fn service(&self, bytes: u64, is_store: bool, behind: u64) -> u64 {
+    /// Returns the service of a request of this many bytes, whose data is filled into the L2 for
+    /// `fill` units of service. `reply` is what counts for its reply in any case.
+    pub fn service(&self, bytes: u64, is_store: bool, (fill, reply): (u64, u64)) -> u64 {
         let bursts = bytes.div_ceil(self.settings.burst_bytes.into()).max(1);
         let more = 1 + (bursts - 1) * self.column() + if is_store { self.turns() } else { 0 };
-        self.ticks(more) + self.ticks(self.column()).saturating_sub(behind)
+        self.ticks(more) + self.ticks(self.column()).max(fill).saturating_sub(reply)
     }
 
     /// Returns the bank and the row of an address within the channel.
     pub fn place(&self, address: u64) -> (u64, u64) {
         let bit = |(n, &bit): (usize, &u32)| (address >> bit & 1) << n;
         (self.settings.bank_bits.iter().enumerate().map(bit).sum(), address >> self.settings.row_bit)
+    }
+
+    /// Returns whether each line of 128 bytes lies in one row of one bank.
+    pub fn one_bank_per_line(&self) -> bool {
+        let least = LineUse::LINE_BYTES.trailing_zeros();
+        let Dram { bank_bits, row_bit, .. } = &self.settings;
+        bank_bits.iter().chain([row_bit]).all(|&bit| bit >= least)
     }
 
     /// Returns the number of requests that a channel with this many slices holds at the same time

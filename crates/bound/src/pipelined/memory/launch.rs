@@ -1,5 +1,6 @@
 //! What the requests of a launch cost together.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::lines::{LineState, Lines, Sets};
@@ -304,11 +305,12 @@ impl LaunchMemory {
         }
         let hits_l1 = !is_store && !bypasses && self.path.l1.is_some() && self.was_loaded(line, sectors);
         let fetches = self.partitions(line, sectors_sent, (access, sent), copies);
-        if self.l2.is_some() {
-            // a request that hits takes a shorter way, so that this one may count on both sides of it
-            let reply = end.max(scale).max(self.path.ticks(1));
-            self.late_replies_stays += if fetches { reply } else { 0 };
-            self.late_replies += if !is_store || self.path.forwards_stores() { reply } else { 0 };
+        if self.path.dram.is_some() {
+            // others may hit, or be kept from DRAM by replies, so that a request that waits for DRAM
+            // counts on its way there and on its way back
+            let may_wait = !is_store || self.path.forwards_stores();
+            self.late_replies_stays += if fetches { behind } else { 0 };
+            self.late_replies += if may_wait { behind } else { 0 };
         }
         let level = match () {
             () if fetches => Level::Dram,
@@ -343,22 +345,26 @@ impl LaunchMemory {
         // lines do not stay
         let fetched = self.path.fetched_bytes(bytes);
         let fill = if self.l2.is_some() { self.path.ticks(self.path.port(fetched)) } else { 0 };
+        // the rest of this is part of the reply
+        let reply = self.path.behind(0, 0);
         let forwards = is_store && self.path.forwards_stores();
         let writes_back = self.path.l2().is_some_and(|l2| l2.write == WritePolicy::Back);
-        let read = dram.service(fetched, false, 0) + fill;
-        let write = dram.service(bytes, true, 0);
+        let read = dram.service(fetched, false, (fill, reply));
+        let write = dram.service(bytes, true, (0, reply));
+        // an atomic makes all sectors dirty that come with its own
+        let together = !self.path.by_sector || self.path.l2().is_some_and(|l2| !l2.sectored);
+        let whole = access == Access::Atomic && together;
+        let dirty = if whole { bytes.max(self.path.l2().map_or(0, |l2| l2.line.into())) } else { bytes };
+        let write_back = dram.service(dirty, true, (0, 0));
         let has_l2 = self.l2.is_some();
         let row = if has_l2 { dram.row() } else { 0 };
         self.dram += if is_store { u64::from(forwards) * copies * (write + row) } else { read + row };
         if writes_back && (is_store || access == Access::Atomic) {
-            self.dram += copies * (write + row);
+            self.dram += copies * (write_back + row);
         }
         // lines stay
-        let of_line = self.path.l2().is_some_and(|l2| !l2.sectored);
-        let fetches = if of_line { u64::from(new != 0) } else { new.count_ones().into() };
-        let bytes = if of_line { fetched } else { LineUse::SECTOR_BYTES };
-        self.dram_stays +=
-            if forwards { copies * write } else { fetches * (dram.service(bytes, false, 0) + fill) };
+        let fetches = u64::from(new != 0);
+        self.dram_stays += if forwards { copies * write } else { fetches * read };
         self.new_of_slice[slice] += if is_store { 0 } else { fetches };
         self.of_channel[channel] += if !has_l2 || forwards { copies } else { fetches };
         let mut open = |inner: u64, requests: u64| {
@@ -401,8 +407,9 @@ impl LaunchMemory {
         })
     }
 
-    /// Records the use of a line, and returns the sectors that the L2 has to fetch for the first
-    /// time in this launch, if its lines stay.
+    /// Records the use of a line, and returns the sectors that the L2 may have to fetch, if its lines
+    /// stay. A request joins a fetch only if that brings all that it needs, so that each set of
+    /// sectors may be fetched once.
     fn note_line(&mut self, line: u64, sectors: u8, access: Access) -> u8 {
         let whole_lines = self.path.l2().filter(|l2| !l2.sectored);
         let sectors = whole_lines.map_or(sectors, |l2| around(sectors, l2.line));
@@ -421,7 +428,11 @@ impl LaunchMemory {
             let loaded = (0..4).filter(|sector| sectors & 1 << sector != 0);
             loaded.for_each(|sector| state.latest[sector] = load);
         }
-        let new = sectors & !state.loaded & !state.readable;
+        let is_new = state.sets >> sectors & 1 == 0 || !self.path.exact_requests;
+        state.sets |= 1 << sectors;
+        let missing = sectors & !state.readable;
+        let new = if is_new { missing } else { 0 };
+        state.fetches = state.fetches.saturating_add(u32::from(new != 0));
         state.loaded |= sectors;
         self.stores_what_is_loaded |= state.stored & state.loaded != 0;
         new
@@ -468,14 +479,29 @@ impl LaunchMemory {
     /// Returns the service of requests that are delivered to slices, if a slice may be full.
     fn entrances(&self) -> u64 {
         let Some(partitions) = &self.path.partitions else { return 0 };
-        let may_wait = self.of_slice.iter().filter(|&&requests| requests > u64::from(partitions.queue));
-        self.path.ticks(may_wait.sum())
+        let of_slices = self.by_slice(&self.of_slice);
+        let may_wait = of_slices.iter().filter(|&&requests| requests > u64::from(partitions.queue));
+        // a request may count in front of the entrance although it is served behind it later
+        self.path.ticks(1).max(self.path.scale) * may_wait.sum::<u64>()
+    }
+
+    /// Returns numbers of requests by slice, or only their sum if the slice of a request depends on the
+    /// sectors that are missing when it is sent.
+    fn by_slice<'n>(&self, numbers: &'n [u64]) -> Cow<'n, [u64]> {
+        if self.path.one_slice_per_line {
+            Cow::Borrowed(numbers)
+        } else {
+            Cow::Owned(vec![numbers.iter().sum()])
+        }
     }
 
     /// Returns the service of opening rows, if all requests are known.
     fn rows(&self) -> u64 {
         let Some(dram) = &self.path.dram else { return 0 };
-        let opened = self.banks.values().map(|rows| if rows.are_several { rows.requests } else { 1 });
+        // otherwise the bank of a request depends on the sectors that are missing when it is sent
+        let is_known = self.path.one_slice_per_line && dram.one_bank_per_line();
+        let of_bank = |rows: &Rows| if rows.are_several || !is_known { rows.requests } else { 1 };
+        let opened = self.banks.values().map(of_bank);
         opened.sum::<u64>() * dram.row()
     }
 
@@ -485,7 +511,7 @@ impl LaunchMemory {
         if !self.is_unknown {
             return 0;
         }
-        let line = dram.service(l2.line.into(), true, 0) + dram.row();
+        let line = dram.service(l2.line.into(), true, (0, 0)) + dram.row();
         let lines = u64::from(l2.sets) * u64::from(l2.ways) * self.of_slice.len() as u64;
         line.saturating_mul(lines)
     }
@@ -507,7 +533,7 @@ impl LaunchMemory {
                 self.outstanding.most_at(set) * places
             });
             if outstanding * places > u64::from(l1.mshrs) {
-                let fetches = if keeps { self.l1_loads.min(self.fetched_sectors()) } else { self.l1_loads };
+                let fetches = if keeps { self.l1_loads.min(self.fetches_of_l1()) } else { self.l1_loads };
                 times += fetches / u64::from(l1.mshrs);
             }
             sum += parts * times * self.path.fetch_of_l1(fetches) * scale;
@@ -518,10 +544,18 @@ impl LaunchMemory {
             // an L1 that keeps its lines fetches each of them once
             let most = if keeps_l1 { sms } else { u64::MAX };
             let mut times = self.merged(l2, loads * places * sms, false, (stays, most));
-            times += sets.times_full(|_| outstanding * places * sms);
-            let fetches = if stays { &self.new_of_slice } else { &self.l2_loads };
+            let is_known = self.path.one_slice_per_line;
+            let fetches = self.by_slice(if stays { &self.new_of_slice } else { &self.l2_loads });
+            times += if is_known {
+                sets.times_full(|_| outstanding * places * sms)
+            } else if stays {
+                0
+            } else {
+                fetches.iter().sum::<u64>() / u64::from(l2.ways)
+            };
             for (slice, fetches) in fetches.iter().enumerate() {
-                let waiting = self.outstanding.most_at(self.l1_sets + slice) * places * sms;
+                let place = if is_known { self.l1_sets + slice } else { usize::MAX };
+                let waiting = self.outstanding.most_at(place) * places * sms;
                 if waiting > u64::from(l2.mshrs) {
                     times += fetches / u64::from(l2.mshrs);
                 }
@@ -535,7 +569,7 @@ impl LaunchMemory {
             let held: u64 = if only_loads && outstanding * places * sms <= room {
                 0
             } else if stays != Stays::No || self.l2.is_none() {
-                self.of_channel.iter().map(of_channel).sum()
+                self.by_slice(&self.of_channel).iter().map(of_channel).sum()
             } else {
                 // a write-back for each request
                 let all: u64 = self.of_slice.iter().sum();
@@ -553,10 +587,10 @@ impl LaunchMemory {
         sets.keeps_all() && !evicts && self.lines.all().is_some()
     }
 
-    /// Returns the number of sectors that loads and atomics need.
-    fn fetched_sectors(&self) -> u64 {
-        let sectors = |state: &LineState| u64::from(state.loaded.count_ones());
-        self.lines.all().map_or(u64::MAX, |all| all.map(sectors).sum())
+    /// Returns the largest number of fetches of an L1 that keeps its lines.
+    fn fetches_of_l1(&self) -> u64 {
+        let sets = |state: &LineState| u64::from(state.sets.count_ones());
+        self.lines.all().map_or(u64::MAX, |all| all.map(sets).sum())
     }
 
     /// Returns how many times, one after the other, a fetch may serve as many requests as a cache
@@ -579,8 +613,8 @@ impl LaunchMemory {
             }
             let most = if state.has_atomics { u64::MAX } else { most };
             let times = state.times_merged(merge, by_sector, most);
-            let fetched = if is_l1 { state.loaded } else { state.loaded & !state.readable };
-            if keeps { times.min(fetched.count_ones().into()) } else { times }
+            let fetches = if is_l1 { state.sets.count_ones() } else { state.fetches };
+            if keeps { times.min(fetches.into()) } else { times }
         };
         all.map(times).sum()
     }

@@ -60,6 +60,10 @@ pub(super) struct LineState {
     pub readable: u8,
     /// The sectors that loads and atomics of the launch need.
     pub loaded: u8,
+    /// The sets of sectors that they need together, one bit each, and the fetches of the L2 if its
+    /// lines stay.
+    pub sets: u16,
+    pub fetches: u32,
     /// The sectors that stores of the launch write.
     pub stored: u8,
     /// The loads and atomics by their first sector.

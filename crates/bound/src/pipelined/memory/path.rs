@@ -43,6 +43,8 @@ pub(in crate::pipelined) struct Path {
     pub by_sector: bool,
     /// Whether each line of 128 bytes lies in one slice.
     pub one_slice_per_line: bool,
+    /// Whether the L2 receives requests for the same sectors as the L1.
+    pub exact_requests: bool,
     /// Whether the program has atomics of global memory.
     pub has_atomics: bool,
     /// The number of units of service per cycle, and per tick of the crossbar and the L2.
@@ -89,6 +91,14 @@ impl Path {
                 let Partitions { channel_bit, slice_bit, .. } = memory.partitions;
                 channel_bit.min(slice_bit) >= LineUse::LINE_BYTES.trailing_zeros()
             },
+            exact_requests: memory.l1.as_ref().is_none_or(|l1| {
+                let cache = l1.cache;
+                if cache.sectored {
+                    return u64::from(load_store.transaction) <= LineUse::SECTOR_BYTES;
+                }
+                // otherwise a load may need the rest of a line of which stores have written a part
+                cache.write == WritePolicy::Evict || cache.write_miss == WriteMiss::NoAllocate
+            }),
             has_atomics: program.instrs.iter().filter_map(|instr| instr.memory).any(has_atomics),
             scale,
             tick: scale,

@@ -4,8 +4,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound::base::ProgressMonitor;
 use warpbound::bound::{
-    AtStart, Bound, Context, LaunchFigures, LaunchShares, Order, PipelineAnalyser, PipelineShares, Plb,
-    Residency, Schedules,
+    AtStart, Bound, Context, LaunchFigures, LaunchShares, MemoryLeft, Order, PipelineAnalyser,
+    PipelineShares, Plb, Residency, Schedules,
 };
 use warpbound::check::Workload;
 use warpbound::exec::Options;
@@ -38,8 +38,9 @@ pub fn plb(
         order: Order::Irrelevant,
     };
     Plb.applicable(&context).map_err(|why| why.to_string())?;
-    let at_start =
-        if machine.memory().start.copies() { AtStart::Copied(&footprint.buffers) } else { AtStart::Empty };
+    let copied = if machine.memory().start.copies() { &footprint.buffers[..] } else { &[] };
+    let left = MemoryLeft::default();
+    let found = AtStart { left: &left, copied, shared_bytes: footprint.shared_bytes };
     let residency = Residency {
         places: resident,
         sms: machine.sms(),
@@ -48,7 +49,6 @@ pub fn plb(
         sub_cores: table.sub_cores().count(),
         costs: machine.pipeline().map_or_else(Costs::default, |pipeline| pipeline.launch),
     };
-    let found = (footprint.shared_bytes, at_start);
     let mut analyser = PipelineAnalyser::new(program, table, machine, residency, found);
     let mut shares = PipelineShares::new(&analyser);
     for block in blocks {

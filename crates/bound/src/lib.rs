@@ -108,7 +108,7 @@ pub use long_waits::{LongWait, LongWaits};
 pub use lwb::Lwb;
 pub use parts::{Beside, BoundPart, Part, Services};
 pub use phase::{Event, Phase, PhaseKind, WarpPhases};
-pub use pipelined::{AtStart, PipelineAnalyser, PipelineShare, PipelineShares};
+pub use pipelined::{AtStart, MemoryLeft, PipelineAnalyser, PipelineShare, PipelineShares};
 pub use plb::Plb;
 pub use rbb::Rbb;
 pub use resident::{BlockShare, LaunchShares, Residency};

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::memory::{LaunchMemory, Level, Path, Stays, longest_jitter};
+use super::memory::{LaunchMemory, Path, Stays, longest_jitter};
 use crate::parts::Services;
 use warpbound_core::base::UnitId;
 use warpbound_core::isa::Space;
@@ -335,7 +335,7 @@ impl Costs {
         let writes = if self.has_collector && !is_store { instr.writes.max(1) } else { 1 };
         let end = if self.writes_apart { 1 } else { writes } * self.scale;
         let apart = if self.writes_apart && !is_store { writes * self.scale } else { 0 };
-        let (mut service, mut level) = (0, Level::L1);
+        let (mut service, mut fetches, mut hits_l1) = (0, false, true);
         for line in lines {
             let (mut sectors, mut is_first) = (line.sectors(), true);
             while sectors != 0 {
@@ -343,17 +343,15 @@ impl Costs {
                 let sent = memory.send(access, (line.line(), part), is_first, (end, self.apart_from_slices));
                 is_first = false;
                 service += sent.service + apart;
-                level = level.max(sent.level);
+                fetches |= sent.fetches;
+                hits_l1 &= sent.hits_l1;
                 sectors &= !part;
             }
         }
         cost.service.load_store = service.max(self.scale);
         let (from_l2, from_l1) = self.earlier;
-        cost.earlier = match level {
-            Level::Dram => [0, 0, 0],
-            Level::L2 => [0, from_l2, from_l2],
-            Level::L1 => [0, from_l2, from_l1],
-        };
+        let if_l2_stays = if fetches { 0 } else { from_l2 };
+        cost.earlier = [0, if_l2_stays, if hits_l1 { from_l1 } else { if_l2_stays }];
         cost
     }
 

@@ -11,7 +11,7 @@ mod memory;
 mod shares;
 mod span;
 
-pub use memory::AtStart;
+pub use memory::{AtStart, MemoryLeft};
 pub use shares::{PipelineShare, PipelineShares};
 
 use costs::Costs;
@@ -55,16 +55,15 @@ struct Section {
 }
 
 impl<'t> PipelineAnalyser<'t> {
-    /// Creates the analyser of a launch of a program on a machine. `shared_bytes` is the shared
-    /// memory of a block.
+    /// Creates the analyser of a launch of a program on a machine.
     pub fn new(
         program: &KernelCode,
         table: &'t TimingTable,
         machine: &Machine,
         residency: Residency,
-        (shared_bytes, at_start): (u64, AtStart),
+        at_start: AtStart,
     ) -> Self {
-        let shared_bytes = shared_bytes.saturating_mul(residency.places.into());
+        let shared_bytes = at_start.shared_bytes.saturating_mul(residency.places.into());
         let path = Path::new(program, machine, shared_bytes, costs::scale(machine));
         let costs = Costs::new(program, table, machine, (path.as_ref(), residency.used_sms()));
         let fetches = Fetches::new(table, machine, costs.scale());
@@ -94,6 +93,11 @@ impl<'t> PipelineAnalyser<'t> {
     /// instruction cache.
     pub fn once(&self) -> u64 {
         self.fetches.cold_misses()
+    }
+
+    /// Returns what the launch leaves in memory, if all of its blocks have been analysed.
+    pub fn leaves(&self) -> MemoryLeft {
+        self.memory.as_ref().map(LaunchMemory::leaves).unwrap_or_default()
     }
 
     /// Returns the services that the launch adds to those of its blocks in a case, if all blocks are

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::application::{Application, ApplicationPlan, Traced};
 use super::judged_application::{JudgedApplication, Run, Tally};
+use super::left::Left;
 use super::plan::Plan;
 use super::progress::{ApplicationProgress, SavedProgress, groups, launches_on};
 use super::replay::{self, Executes, check_all, check_all_after, check_executed};
@@ -19,7 +20,7 @@ use warpbound_core::base::{ProgressMonitor, in_order};
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::program::sequence::{Action, Kernel, LaunchAction, Sequence};
 use warpbound_exec::{Device, Executor, Options};
-use warpbound_sim::{CarriedState, PolicySetup};
+use warpbound_sim::PolicySetup;
 use warpbound_trace::trace::Observer;
 
 /// Runs one application according to each of these plans, under the policies given with it. The
@@ -89,7 +90,7 @@ struct Runs<'p> {
 impl<'p> Runs<'p> {
     fn new(
         (plan, policies): &'p (ApplicationPlan<'p>, &[PolicySetup]),
-        (checked, left): (Vec<Option<JudgedApplication>>, Vec<CarriedState>),
+        (checked, left): (Vec<Option<JudgedApplication>>, Vec<Left>),
     ) -> Self {
         let mut so_far = checked.into_iter().zip(left);
         let mut tally = || {
@@ -111,13 +112,13 @@ impl<'p> Runs<'p> {
 
     /// Takes the state that each run in progress has left on its machine. [`Self::put_left`] puts
     /// it back.
-    fn take_left(&mut self) -> Vec<CarriedState> {
+    fn take_left(&mut self) -> Vec<Left> {
         let Self { tallies, under_way, .. } = self;
         under_way.iter().map(|(policy, _)| std::mem::take(&mut tallies[*policy].left)).collect()
     }
 
     /// Puts back the states that [`Self::take_left`] took, after another launch has changed them.
-    fn put_left(&mut self, left: Vec<CarriedState>) {
+    fn put_left(&mut self, left: Vec<Left>) {
         let Self { tallies, under_way, .. } = self;
         under_way.iter().zip(left).for_each(|((policy, _), left)| tallies[*policy].left = left);
     }
@@ -241,7 +242,7 @@ fn side_by_side(
 
 /// Runs the plans of one kernel, each with the machine state that earlier kernels have left, by
 /// policy.
-type RunKernel<'r> = dyn FnMut(&[&Plan], &mut [Vec<CarriedState>]) -> Vec<replay::Ran> + 'r;
+type RunKernel<'r> = dyn FnMut(&[&Plan], &mut [Vec<Left>]) -> Vec<replay::Ran> + 'r;
 
 /// Runs one kernel, launched by this statement, for all runs in progress. `told` adds to an error
 /// the launch in which it occurred.
@@ -260,7 +261,7 @@ fn one(
         .zip(&policies)
         .map(|(&index, policies)| all[index].plan.of_launch(workload, policies))
         .collect();
-    let mut left: Vec<Vec<CarriedState>> = going.iter().map(|&index| all[index].take_left()).collect();
+    let mut left: Vec<Vec<Left>> = going.iter().map(|&index| all[index].take_left()).collect();
     let ran = check(&plans.iter().collect::<Vec<_>>(), &mut left);
     for ((index, ran), left) in going.into_iter().zip(ran).zip(left) {
         all[index].put_left(left);

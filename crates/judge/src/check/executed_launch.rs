@@ -6,6 +6,7 @@
 //! policy therefore take exactly the same number of cycles.
 
 use super::ahead::ahead;
+use super::left::Left;
 use super::order::{OrderDependences, settled};
 use super::plan::Plan;
 use super::run::observe_source;
@@ -14,7 +15,7 @@ use super::{Failed, JudgedLaunch};
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, Listed, WarpPath};
-use warpbound_sim::{CarriedState, PolicySetup};
+use warpbound_sim::PolicySetup;
 use warpbound_trace::trace::Observer;
 
 /// The largest number of bytes of paths that are kept of a run.
@@ -125,7 +126,7 @@ impl<'a> ExecutedLaunch<'a> {
         observer: &mut dyn Observer,
     ) -> Result<JudgedLaunch, Failed> {
         let ended = ahead(self, plan.runs_ahead(), plan.options.clock, |blocks| {
-            observe_source(&mut CarriedState::default(), plan, policy, blocks, observer)
+            observe_source(&mut Left::default(), plan, policy, blocks, observer)
         });
         settled(ended, &self.source.seen(), plan.workload.program())
     }

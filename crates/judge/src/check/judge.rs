@@ -2,14 +2,15 @@
 
 use super::control_codes::ControlCodes;
 use super::judged_launch::{JudgedLaunch, Unsettled};
+use super::left::Left;
 use super::plan::Plan;
 use super::result_times::ResultTimes;
 use super::verdict::{BoundRow, WarpRow};
 use super::workload::Workload;
 use warpbound_bound::{
     Analyser, Applicable, AtStart, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchFigures,
-    LaunchShares, NotApplicable, Order, PipelineAnalyser, PipelineShare, PipelineShares, Residency,
-    Schedules, Scope, WarpTotals,
+    LaunchShares, MemoryLeft, NotApplicable, Order, PipelineAnalyser, PipelineShare, PipelineShares,
+    Residency, Schedules, Scope, WarpTotals,
 };
 use warpbound_core::base::{Cycles, WarpId};
 use warpbound_core::machine::pipeline::Launch;
@@ -51,38 +52,42 @@ impl<'t> Analysers<'t> {
         let program = plan.workload.program();
         let pipelined = pipelined.then(|| {
             let residency = residency(plan.workload, plan.machine, resident);
-            let found = (memory.shared_bytes, memory.at_start());
-            PipelineAnalyser::new(program, table, plan.machine, residency, found)
+            PipelineAnalyser::new(program, table, plan.machine, residency, memory.at_start())
         });
         Self { sections, pipelined }
+    }
+
+    /// Returns what the launch leaves in memory, if all of its blocks have been analysed.
+    pub fn leaves(&self) -> MemoryLeft {
+        self.pipelined.as_ref().map_or_else(MemoryLeft::unknown, PipelineAnalyser::leaves)
     }
 }
 
 /// What a launch finds in memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
-    /// The shared memory of a block in bytes.
+    left: MemoryLeft,
+    copied: Vec<(u64, u64)>,
     shared_bytes: u64,
-    /// The regions whose lines are in the L2, and nothing else is; `None` if that is not known.
-    copied: Option<Vec<(u64, u64)>>,
 }
 
 impl Found {
-    /// Returns what a launch with this footprint finds. `is_first` states whether no launch before
-    /// it has left anything.
-    pub fn new(footprint: Footprint, machine: &Machine, is_first: bool) -> Self {
+    /// Returns what a launch with this footprint finds after launches that have left this.
+    pub fn new(footprint: Footprint, machine: &Machine, left: &Left) -> Self {
         let start = machine.memory().start;
-        let Footprint { buffers, copied: _, shared_bytes } = footprint;
-        let copied =
-            (is_first || !start.is_left()).then(|| if start.copies() { buffers } else { Vec::new() });
-        Self { shared_bytes, copied }
+        let Footprint { buffers, copied, shared_bytes } = footprint;
+        let is_first = !start.is_left() || left.is_first();
+        let copied = match (start.copies(), is_first) {
+            (false, _) => Vec::new(),
+            (true, true) => buffers,
+            (true, false) => copied,
+        };
+        let left = if is_first { MemoryLeft::default() } else { left.lines.clone() };
+        Self { left, copied, shared_bytes }
     }
 
     fn at_start(&self) -> AtStart<'_> {
-        match &self.copied {
-            Some(regions) => AtStart::Copied(regions),
-            None => AtStart::Unknown,
-        }
+        AtStart { left: &self.left, copied: &self.copied, shared_bytes: self.shared_bytes }
     }
 }
 
@@ -368,7 +373,6 @@ mod tests {
     use warpbound_core::machine::{Machine, MachineSpec};
     use warpbound_core::path::BlockSource;
     use warpbound_front::micro::{MicroKernel, MicroSource};
-    use warpbound_sim::CarriedState;
 
     /// A bound which claims that all warps together take two cycles, if barriers involve all warps.
     struct TwoCycles;
@@ -426,7 +430,7 @@ mod tests {
         let plan = Plan { workload: &workload, machine: &machine, policies: &[PolicySetup::Gto], options };
         let mut source = Partial(kernel.source(), partial);
         let checked = super::super::run::observe_source(
-            &mut CarriedState::default(),
+            &mut Left::default(),
             &plan,
             &PolicySetup::Gto,
             &mut source,

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::application::ApplicationPlan;
 use super::judged_launch::{Failed, JudgedLaunch};
+use super::left::Left;
 use super::verdict::BoundRow;
 use warpbound_bound::{BoundPart, Guarantee};
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_sim::CarriedState;
 
 /// The judged run of a launch or an application under one policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -149,7 +149,7 @@ impl JudgedApplication {
 pub struct Tally {
     checked: Option<JudgedApplication>,
     /// The state of caches and DRAM that the launches so far have left on the machine.
-    pub left: CarriedState,
+    pub left: Left,
 }
 
 impl Tally {
@@ -164,7 +164,7 @@ impl Tally {
     }
 
     /// Resumes a run after these results.
-    pub fn from(checked: Option<JudgedApplication>, left: CarriedState) -> Self {
+    pub fn from(checked: Option<JudgedApplication>, left: Left) -> Self {
         Self { checked, left }
     }
 

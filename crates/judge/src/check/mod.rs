@@ -17,6 +17,7 @@ mod executed_launch;
 mod judge;
 mod judged_application;
 mod judged_launch;
+mod left;
 mod options;
 pub mod order;
 mod plan;

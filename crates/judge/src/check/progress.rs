@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::application::Application;
 use super::judged_application::JudgedApplication;
+use super::left::Left;
 use super::steps::start;
 use warpbound_bound::Bound;
 use warpbound_core::machine::Machine;
 use warpbound_exec::{Device, Options};
-use warpbound_sim::{CarriedState, PolicySetup};
+use warpbound_sim::PolicySetup;
 use warpbound_trace::trace::Stalls;
 
 /// The number of digits of the largest number that is read, chosen so that later additions to it do
@@ -34,7 +35,7 @@ pub struct ApplicationProgress<'r> {
     /// The results so far, by machine and policy; `None` if there are none.
     pub runs: Vec<Vec<Option<&'r JudgedApplication>>>,
     /// The state of caches and DRAM that the launches have left, by machine and policy.
-    pub left: Vec<Vec<&'r CarriedState>>,
+    pub left: Vec<Vec<&'r Left>>,
     /// The memory after the last of these launches; `None` for a list of traces.
     #[serde(skip)]
     pub device: Option<&'r Device>,
@@ -47,7 +48,7 @@ pub struct SavedProgress {
     pub(super) group: usize,
     pub(super) launches: u64,
     pub(super) runs: Vec<Vec<Option<JudgedApplication>>>,
-    pub(super) left: Vec<Vec<CarriedState>>,
+    pub(super) left: Vec<Vec<Left>>,
     #[serde(skip)]
     pub(super) device: Option<Device>,
 }
@@ -179,7 +180,7 @@ impl SavedProgress {
             let through = launches_on(index, &groups, (self.group, self.launches), launches);
             for ((run, setup), left) in policies.iter().zip(*setups).zip(&self.left[index]) {
                 let leaves = machine.memory().start.is_left() && machine.pipeline().is_some() && through > 0;
-                if leaves != (*left != CarriedState::default()) || !left.fits(machine) {
+                if leaves != (!left.is_first()) || !left.fits(machine) {
                     return Err("the state that the launches left does not fit this machine".to_owned());
                 }
                 if run.as_ref().map_or(0, |run| run.launches().len() as u64) != through {

@@ -11,6 +11,7 @@ use super::clock::Clock;
 use super::executed_launch::ExecutedLaunch;
 use super::judge::{Analysed, Analysers, Found, Judge};
 use super::judged_launch::{Failed, JudgedLaunch, Unsettled};
+use super::left::Left;
 use super::options::RunOptions;
 use super::order::{OrderDependences, settled};
 use super::plan::{Plan, resident_blocks};
@@ -22,7 +23,7 @@ use warpbound_core::diag::Diagnostics;
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
 use warpbound_exec::Options;
-use warpbound_sim::{CarriedState, Engine, PaperMachine, PolicySetup, SimError};
+use warpbound_sim::{Engine, PaperMachine, PolicySetup, SimError};
 use warpbound_trace::trace::{Observer, StallReason};
 
 /// The results of a plan, by policy. If a policy failed, its entry contains only those earlier
@@ -125,21 +126,21 @@ pub fn observe_and_keep<'w>(
 /// `left`, by plan and policy.
 pub(super) fn check_all_after(
     plans: &[&Plan],
-    left: &mut [Vec<CarriedState>],
+    left: &mut [Vec<Left>],
     observer: &mut dyn Observer,
 ) -> Vec<Ran> {
     let Some(first) = plans.first() else { return Vec::new() };
     check_executed(plans, left, &mut Anew(first.workload, first.options.monitor), observer)
 }
 
-fn nothing_left(plans: &[&Plan]) -> Vec<Vec<CarriedState>> {
-    plans.iter().map(|plan| vec![CarriedState::default(); plan.policies.len()]).collect()
+fn nothing_left(plans: &[&Plan]) -> Vec<Vec<Left>> {
+    plans.iter().map(|plan| vec![Left::default(); plan.policies.len()]).collect()
 }
 
 /// Does the same as [`check_all_after`], with functional runs of the caller.
 pub(super) fn check_executed<'e>(
     plans: &[&Plan],
-    left: &mut [Vec<CarriedState>],
+    left: &mut [Vec<Left>],
     executes: &mut dyn Executes<'e>,
     observer: &mut dyn Observer,
 ) -> Vec<Ran> {
@@ -165,7 +166,7 @@ pub(super) fn check_executed<'e>(
             // the engine of the paper model leaves no machine state
             block_by_block(&members, (group.options, only), executes)
         } else {
-            let mut of_members: Vec<Vec<CarriedState>> =
+            let mut of_members: Vec<Vec<Left>> =
                 group.members.iter().map(|&index| std::mem::take(&mut left[index])).collect();
             let ran = launch_by_launch(&members, &mut of_members, (group.options, only), executes, observer);
             group.members.iter().zip(of_members).for_each(|(&index, of_member)| left[index] = of_member);
@@ -324,7 +325,7 @@ impl<'p> Replays<'p> {
 /// Runs each plan and policy over all blocks separately.
 fn launch_by_launch<'e>(
     plans: &[&Plan],
-    left: &mut [Vec<CarriedState>],
+    left: &mut [Vec<Left>],
     (options, only): (Options, bool),
     executes: &mut dyn Executes<'e>,
     observer: &mut dyn Observer,
@@ -342,7 +343,7 @@ fn launch_by_launch<'e>(
         executes.end(source, true);
         (paths, seen)
     });
-    let mut run = |plan: &Plan, policy: &PolicySetup, left: &mut CarriedState| {
+    let mut run = |plan: &Plan, policy: &PolicySetup, left: &mut Left| {
         let program = plan.workload.program();
         let (ran, seen) = match &kept {
             Some((paths, seen)) => {
@@ -361,7 +362,7 @@ fn launch_by_launch<'e>(
         };
         settled(ran, &seen, program)
     };
-    let mut of_plan = |(plan, left): (&&Plan, &mut Vec<CarriedState>)| {
+    let mut of_plan = |(plan, left): (&&Plan, &mut Vec<Left>)| {
         plan.policies.iter().zip(left).map(|(policy, left)| run(plan, policy, left)).collect()
     };
     plans.iter().zip(left).map(&mut of_plan).collect()

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::judge::{Analysed, Analysers, Found, Judge};
 use super::judged_launch::{Failed, Unsettled};
+use super::left::Left;
 use super::plan::{Plan, resident_blocks};
 use super::result_times::ResultTimes;
 use super::workload::WorkloadKind;
@@ -11,7 +12,7 @@ use warpbound_core::base::{Cycles, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
 use warpbound_core::program::TimingTable;
-use warpbound_sim::{CarriedState, PolicySetup, SimError, simulate_after};
+use warpbound_sim::{PolicySetup, SimError, simulate_after};
 use warpbound_trace::trace::{Event, Needs, Observer, StallReason};
 
 /// Does the same as [`super::observe`], with the blocks of a source, on a machine whose caches and
@@ -21,7 +22,7 @@ use warpbound_trace::trace::{Event, Needs, Observer, StallReason};
 /// # Errors
 /// Returns the errors of [`check`](super::check()).
 pub(super) fn observe_source(
-    left: &mut CarriedState,
+    left: &mut Left,
     plan: &Plan,
     policy: &PolicySetup,
     source: &mut dyn BlockSource<Error = Diagnostics>,
@@ -29,7 +30,7 @@ pub(super) fn observe_source(
 ) -> Result<Unsettled, Failed<Unsettled>> {
     let table = TimingTable::new(plan.workload.program(), plan.machine)?;
     let resident = resident_blocks(plan)?;
-    let found = Found::new(source.footprint(), plan.machine, *left == CarriedState::default());
+    let found = Found::new(source.footprint(), plan.machine, left);
     let mut analysers = Analysers::new(plan, &table, resident, std::slice::from_ref(policy), &found);
     let mut judge = Judge::new(plan, policy, resident, &analysers);
     let mut failed = None;
@@ -41,7 +42,7 @@ pub(super) fn observe_source(
     let asked = judge.may_apply();
     let mut latest = Cycles::ZERO;
     let summary = match simulate_after(
-        left,
+        &mut left.simulated,
         plan.options.threads,
         &mut Watched { source, monitor: plan.options.monitor },
         &table,
@@ -73,6 +74,9 @@ pub(super) fn observe_source(
         return Err(problem.into());
     }
     judge.launch(summary.makespan, &analysers);
+    if plan.machine.memory().start.is_left() {
+        left.lines = analysers.leaves();
+    }
     // blocks that did not end have issued instructions, too
     judge.total.issues = summary.issues;
     judge.total.stalls = summary.stalls;

@@ -1,7 +1,9 @@
 //! What the requests of a launch cost together.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
 
 use super::lines::{LineState, Lines, Sets};
 use super::outstanding::Outstanding;
@@ -13,15 +15,32 @@ use warpbound_core::machine::{Mapping, place_of};
 use warpbound_core::path::{LineUse, Step};
 use warpbound_core::program::{Access, TimingTable};
 
-/// What the L2 contains when a launch starts.
+/// What is known of the L2 after the launches so far: nothing is in it, or only these lines are, or
+/// its content is unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryLeft {
+    is_unknown: bool,
+    /// For each line of 128 bytes, the sectors that can be read, as a mask.
+    lines: BTreeMap<u64, u8>,
+}
+
+impl MemoryLeft {
+    /// Returns the state after launches that were not analysed.
+    pub fn unknown() -> Self {
+        Self { is_unknown: true, ..Self::default() }
+    }
+}
+
+/// What a launch finds in memory.
 #[derive(Clone, Copy, Debug)]
-pub enum AtStart<'a> {
-    /// Nothing.
-    Empty,
-    /// Exactly the lines of these regions, given by address and number of bytes.
-    Copied(&'a [(u64, u64)]),
-    /// Something that is not known.
-    Unknown,
+pub struct AtStart<'a> {
+    /// What earlier launches have left.
+    pub left: &'a MemoryLeft,
+    /// The regions that have been copied to the L2 since, by address and number of bytes.
+    pub copied: &'a [(u64, u64)],
+    /// The shared memory of a block in bytes.
+    pub shared_bytes: u64,
 }
 
 /// Whether lines of the caches stay.
@@ -98,20 +117,10 @@ struct Rows {
 pub(in crate::pipelined) struct Sent {
     /// The service on the SM and behind the entrance of the slice.
     pub service: u64,
-    /// Where its answer comes from at the latest, if lines of both caches stay.
-    pub level: Level,
-}
-
-/// A level of the memory system.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::pipelined) enum Level {
-    /// The L1.
-    #[default]
-    L1,
-    /// The L2, or the memory of fixed latency.
-    L2,
-    /// DRAM.
-    Dram,
+    /// Whether it may go to DRAM although lines of the L2 stay.
+    pub fetches: bool,
+    /// Whether it hits in the L1 if lines stay there, too.
+    pub hits_l1: bool,
 }
 
 impl LaunchMemory {
@@ -131,7 +140,7 @@ impl LaunchMemory {
             l2,
             lines: Lines::default(),
             stores_what_is_loaded: false,
-            is_unknown: matches!(at_start, AtStart::Unknown),
+            is_unknown: at_start.left.is_unknown,
             of_slice: vec![0; slices as usize],
             l1_loads: 0,
             l2_loads: vec![0; slices as usize],
@@ -151,25 +160,43 @@ impl LaunchMemory {
             waiting: 0,
             new_of_slice: vec![0; slices as usize],
         };
-        if let AtStart::Copied(regions) = at_start {
-            memory.copied(regions);
-        }
+        memory.find(at_start);
         memory
     }
 
     /// Records the lines that are in the L2 when the launch starts.
-    fn copied(&mut self, regions: &[(u64, u64)]) {
+    fn find(&mut self, at_start: AtStart) {
         let lines = |&(address, bytes): &(u64, u64)| {
             address / LineUse::LINE_BYTES..(address + bytes).div_ceil(LineUse::LINE_BYTES)
         };
-        for line in regions.iter().flat_map(lines) {
+        let copied = at_start.copied.iter().flat_map(lines).map(|line| (line, 0b1111));
+        for (line, readable) in
+            at_start.left.lines.iter().map(|(&line, &sectors)| (line, sectors)).chain(copied)
+        {
             if !self.l2_stays() {
                 return;
             }
             (0..4).for_each(|sector| self.touch_l2(line, 1 << sector, false));
             if let Some(state) = self.lines.at(line) {
-                state.readable = 0b1111;
+                state.readable |= readable;
             }
+        }
+    }
+
+    /// Returns what the launch leaves in the L2.
+    pub fn leaves(&self) -> MemoryLeft {
+        match (&self.l2, self.lines.all()) {
+            (None, _) => MemoryLeft::default(),
+            (Some(_), Some(all)) if self.l2_stays() => {
+                // a load may have hit in the L1 because of stores that the L2 has not kept
+                let readable = |state: &LineState| {
+                    let lost = if self.path.l1_reads_l2 { 0 } else { state.stored };
+                    state.readable | state.loaded & !lost
+                };
+                let lines = all.map(|(&line, state)| (line, readable(state))).collect();
+                MemoryLeft { is_unknown: false, lines }
+            }
+            (Some(_), _) => MemoryLeft::unknown(),
         }
     }
 
@@ -312,12 +339,7 @@ impl LaunchMemory {
             self.late_replies_stays += if fetches { behind } else { 0 };
             self.late_replies += if may_wait { behind } else { 0 };
         }
-        let level = match () {
-            () if fetches => Level::Dram,
-            () if hits_l1 => Level::L1,
-            () => Level::L2,
-        };
-        Sent { service, level }
+        Sent { service, fetches, hits_l1 }
     }
 
     /// Records a request in the partitions, and returns whether it may go to DRAM although lines of
@@ -349,13 +371,16 @@ impl LaunchMemory {
         let reply = self.path.behind(0, 0);
         let forwards = is_store && self.path.forwards_stores();
         let writes_back = self.path.l2().is_some_and(|l2| l2.write == WritePolicy::Back);
-        let read = dram.service(fetched, false, (fill, reply));
-        let write = dram.service(bytes, true, (0, reply));
+        // with a single place, a slice that passes a request on to DRAM looks nothing up
+        let single = self.path.partitions.as_ref().is_some_and(|partitions| partitions.queue == 1);
+        let passed_on = if single && self.l2.is_some() { self.path.ticks(1) } else { 0 };
+        let read = passed_on + dram.service(fetched, false, (fill, reply));
+        let write = passed_on + dram.service(bytes, true, (0, reply));
         // an atomic makes all sectors dirty that come with its own
         let together = !self.path.by_sector || self.path.l2().is_some_and(|l2| !l2.sectored);
         let whole = access == Access::Atomic && together;
         let dirty = if whole { bytes.max(self.path.l2().map_or(0, |l2| l2.line.into())) } else { bytes };
-        let write_back = dram.service(dirty, true, (0, 0));
+        let write_back = passed_on + dram.service(dirty, true, (0, 0));
         let has_l2 = self.l2.is_some();
         let row = if has_l2 { dram.row() } else { 0 };
         self.dram += if is_store { u64::from(forwards) * copies * (write + row) } else { read + row };
@@ -391,10 +416,11 @@ impl LaunchMemory {
         if self.l2.is_none() {
             return true;
         }
-        let outstanding = &self.outstanding;
+        let (outstanding, reads_l2) = (&self.outstanding, self.path.l1_reads_l2);
         self.lines.at(line).is_none_or(|state| {
             let missing = |sector: &usize| sectors & !state.readable & 1 << sector != 0;
-            (0..4).filter(missing).any(|sector| !outstanding.is_answered(state.latest[sector]))
+            let was_loaded = |sector: usize| reads_l2 && outstanding.is_answered(state.latest[sector]);
+            (0..4).filter(missing).any(|sector| !was_loaded(sector))
         })
     }
 
@@ -590,7 +616,7 @@ impl LaunchMemory {
     /// Returns the largest number of fetches of an L1 that keeps its lines.
     fn fetches_of_l1(&self) -> u64 {
         let sets = |state: &LineState| u64::from(state.sets.count_ones());
-        self.lines.all().map_or(u64::MAX, |all| all.map(sets).sum())
+        self.lines.all().map_or(u64::MAX, |all| all.map(|(_, state)| sets(state)).sum())
     }
 
     /// Returns how many times, one after the other, a fetch may serve as many requests as a cache
@@ -616,7 +642,7 @@ impl LaunchMemory {
             let fetches = if is_l1 { state.sets.count_ones() } else { state.fetches };
             if keeps { times.min(fetches.into()) } else { times }
         };
-        all.map(times).sum()
+        all.map(|(_, state)| times(state)).sum()
     }
 }
 

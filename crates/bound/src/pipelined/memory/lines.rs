@@ -103,7 +103,7 @@ impl Lines {
     }
 
     /// Returns all lines, unless there are too many.
-    pub fn all(&self) -> Option<impl Iterator<Item = &LineState>> {
-        (!self.overflows).then(|| self.lines.values())
+    pub fn all(&self) -> Option<impl Iterator<Item = (&u64, &LineState)>> {
+        (!self.overflows).then(|| self.lines.iter())
     }
 }

@@ -11,6 +11,6 @@ mod lines;
 mod outstanding;
 mod path;
 
-pub use launch::AtStart;
-pub(super) use launch::{LaunchMemory, Level, Stays};
+pub use launch::{AtStart, MemoryLeft};
+pub(super) use launch::{LaunchMemory, Stays};
 pub(super) use path::{Path, longest_jitter};

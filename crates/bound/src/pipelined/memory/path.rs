@@ -45,6 +45,8 @@ pub(in crate::pipelined) struct Path {
     pub one_slice_per_line: bool,
     /// Whether the L2 receives requests for the same sectors as the L1.
     pub exact_requests: bool,
+    /// Whether a load that hits in the L1 would hit in the L2, too: stores put nothing into the L1.
+    pub l1_reads_l2: bool,
     /// Whether the program has atomics of global memory.
     pub has_atomics: bool,
     /// The number of units of service per cycle, and per tick of the crossbar and the L2.
@@ -97,8 +99,9 @@ impl Path {
                     return u64::from(load_store.transaction) <= LineUse::SECTOR_BYTES;
                 }
                 // otherwise a load may need the rest of a line of which stores have written a part
-                cache.write == WritePolicy::Evict || cache.write_miss == WriteMiss::NoAllocate
+                reads_l2(&cache)
             }),
+            l1_reads_l2: memory.l1.as_ref().is_none_or(|l1| reads_l2(&l1.cache)),
             has_atomics: program.instrs.iter().filter_map(|instr| instr.memory).any(has_atomics),
             scale,
             tick: scale,
@@ -109,8 +112,7 @@ impl Path {
         };
         if !has_partitions {
             let latency = if memory.lower == LowerLevel::Fixed { memory.fixed.latency.max(1) } else { 1 };
-            let jitter = if memory.lower == LowerLevel::Fixed { longest_jitter(memory.jitter) } else { 0 };
-            path.answered = latency + jitter + 1;
+            path.answered = latency + longest_jitter(memory.jitter) + 1;
             path.fetched = path.answered;
             return Some(path);
         }
@@ -210,6 +212,10 @@ impl Path {
         let at_slice = if self.partitions.is_some() { self.ticks(self.port(bytes)) } else { 0 };
         at_slice.max(end).max(self.scale)
     }
+}
+
+fn reads_l2(l1: &CacheSettings) -> bool {
+    l1.write == WritePolicy::Evict || l1.write_miss == WriteMiss::NoAllocate
 }
 
 fn has_atomics(memory: MemoryOp) -> bool {

@@ -172,7 +172,9 @@ impl Features {
         // an L1 sends misses, and the load/store unit sends atomics past it in the same cycle
         let requests = if l1.is_some() { 2 } else { 1 };
         let narrow = is_fixed && (!fixed.pipelined || fixed.per_cycle < sms.get().saturating_mul(requests));
-        let unlimited = *lower != LowerLevel::Perfect && matches!(jitter, Jitter::Geometric(_));
+        // perfect memory behind a cache has a latency, which jitter is added to
+        let has_latency = *lower != LowerLevel::Perfect || l1.is_some() || constant.is_some();
+        let unlimited = has_latency && matches!(jitter, Jitter::Geometric(_));
         let of_memory = [
             (l1.is_some(), Feature::FirstLevel),
             (constant.is_some(), Feature::ConstantCache),

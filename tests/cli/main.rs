@@ -5,6 +5,7 @@ mod ablate;
 mod accelsim;
 mod all_paths;
 mod anomaly;
+mod answers;
 mod applications;
 mod batches;
 mod cfg;

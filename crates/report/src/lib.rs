@@ -8,6 +8,7 @@
 pub mod ablation;
 pub mod all_paths;
 pub mod anomaly;
+pub mod answer;
 pub mod banks;
 pub mod cfg;
 pub mod check;

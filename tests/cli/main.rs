@@ -12,6 +12,7 @@ mod cfg;
 mod commands_page;
 mod compilers;
 mod ends;
+mod evidence_pack;
 mod explain;
 mod fermi;
 #[path = "../support/files.rs"]

@@ -304,7 +304,7 @@ fn exceeded(runs: &[&JudgedLaunch]) -> Vec<String> {
 fn blockers(runs: &[&JudgedLaunch]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for run in runs {
-        let of_run = if run.is_complete() { nearest(run) } else { vec!["a run did not come to its end"] };
+        let of_run = if run.is_complete() { nearest(run).1 } else { vec!["a run did not come to its end"] };
         for reason in of_run {
             if !all.iter().any(|known| known == reason) {
                 all.push(reason.to_owned());
@@ -314,16 +314,21 @@ fn blockers(runs: &[&JudgedLaunch]) -> Vec<String> {
     all
 }
 
-/// Returns the reasons why the bound with the fewest reasons does not apply to a run. If there are
-/// bounds for the policy of the run alone, only these count.
-fn nearest(run: &JudgedLaunch) -> Vec<&str> {
+/// Returns the name of the proved bound that is closest to being applicable to a run.
+pub(super) fn nearest_bound(run: &JudgedLaunch) -> Option<&'static str> {
+    nearest(run).0
+}
+
+/// Returns the bound that has the fewest reasons not to apply to a run, with these reasons. If
+/// there are bounds for the policy of the run alone, only these count.
+fn nearest(run: &JudgedLaunch) -> (Option<&'static str>, Vec<&str>) {
     let one_policy = proved(run).any(|row| policy_of(row.name).is_some());
     let rows = proved(run).filter(|row| policy_of(row.name).is_some() == one_policy);
-    let reasons = rows.filter_map(|row| row.value.as_ref().err());
-    let reasons = reasons.map(|reason| reason.split("; ").collect::<Vec<_>>());
+    let reasons = rows.filter_map(|row| Some((row.name, row.value.as_ref().err()?)));
+    let reasons = reasons.map(|(name, reason)| (Some(name), reason.split("; ").collect::<Vec<_>>()));
     // the last of several has the widest premises
-    let fewest = reasons.reduce(|best, next| if next.len() <= best.len() { next } else { best });
-    fewest.unwrap_or_else(|| vec!["no proved bound was judged"])
+    let fewest = reasons.reduce(|best, next| if next.1.len() <= best.1.len() { next } else { best });
+    fewest.unwrap_or_else(|| (None, vec!["no proved bound was judged"]))
 }
 
 /// Formats a number with a comma between groups of three digits.

@@ -16,6 +16,7 @@ pub mod compare;
 pub mod diff;
 pub mod divergence;
 pub mod evidence;
+pub mod evidence_pack;
 pub mod explain;
 pub mod explore;
 pub mod fermi;

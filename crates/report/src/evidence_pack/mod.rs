@@ -256,14 +256,6 @@ impl EvidencePack {
         let bounds = self.claims.iter().flat_map(|claim| &claim.runs);
         bounds.into_iter().any(|run| run.verdict == Status::Violated)
     }
-
-    /// Returns the statement of every claim; with several claims each names its kernel and machine.
-    pub fn statements(&self) -> Vec<String> {
-        match self.claims.as_slice() {
-            [only] => vec![only.statement.clone()],
-            claims => claims.iter().map(|claim| claim.answer.with_names()).collect(),
-        }
-    }
 }
 
 impl Claim {
@@ -305,8 +297,8 @@ impl Claim {
         Self {
             id,
             statement: match guaranteed {
-                Some(_) => answer.sentence.clone(),
-                None => format!("nothing is guaranteed: {}", answer.sentence),
+                Some(_) => answer.with_names(),
+                None => format!("nothing is guaranteed for {}", answer.with_names()),
             },
             is_guaranteed: guaranteed.is_some(),
             origin: Origin::new(machine),
@@ -375,8 +367,8 @@ impl Report for Output<EvidencePack> {
     fn text(&self, style: Style) -> String {
         let mut text = String::new();
         for pack in &self.results {
-            for statement in pack.statements() {
-                text.push_str(&style.fill(&format!("{statement}\n")));
+            for claim in &pack.claims {
+                text.push_str(&style.fill(&format!("{}\n", claim.statement)));
             }
             let broken: Vec<&str> = pack
                 .claims

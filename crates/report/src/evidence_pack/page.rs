@@ -136,6 +136,7 @@ fn facts(claim: &Claim) -> String {
     };
     fact("kernel", claim.answer.kernel.clone());
     fact("machine", claim.origin.machine.clone());
+    fact("digest of the machine", claim.origin.machine_digest.clone());
     fact("policies", claim.answer.schedulers.join(", "));
     fact("launches", grouped(launch.launches));
     let mut number = |name: &str, value: Option<u32>| {

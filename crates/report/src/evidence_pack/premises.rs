@@ -302,7 +302,7 @@ fn to_be_argued() -> impl Iterator<Item = Premise> {
             "device",
             Subject::Device,
             "The machine description describes the device: every rule, latency and limit of it is that of the device, or one that cannot make the bound too small.",
-            "no device was measured; docs/limits.md says what each embedded machine was compared with",
+            "no measurement is part of this pack; docs/limits.md says what each embedded machine was compared with",
         ),
         (
             "code",

@@ -128,7 +128,7 @@ const RULES: &[Rule] = &[
         rule: "The section of a warp counts with the time that it takes alone from an empty machine.",
         code: "crates/bound/src/algorithm.rs",
         proof: IWB,
-        part: "Lemma 1",
+        part: "Lemma 2",
         tests: LONE_WARP,
     },
     Rule {
@@ -137,7 +137,7 @@ const RULES: &[Rule] = &[
         rule: "An instruction of another warp on a unit that the warp uses counts with its initiation interval, and every other instruction of its sub-core with one issue slot.",
         code: "crates/bound/src/iwb.rs",
         proof: IWB,
-        part: "Lemma 3",
+        part: "Proof of the theorem",
         tests: &[
             "tests/bound/formulas.rs: sections_and_bounds_agree",
             "tests/bound/schedules.rs: iwb_holds_exhaustively",
@@ -150,7 +150,7 @@ const RULES: &[Rule] = &[
         rule: "An instruction of another sub-core counts with its initiation interval if the unit is shared and the warp uses it.",
         code: "crates/bound/src/sharing.rs",
         proof: IWB,
-        part: "Lemma 4",
+        part: "Lemma 3",
         tests: &[
             "tests/bound/sub_cores.rs: no_proved_bound_is_exceeded_on_random_kernels",
             "tests/bound/sub_cores.rs: proved_bounds_hold_for_every_schedule_of_tiny_blocks",
@@ -171,7 +171,7 @@ const RULES: &[Rule] = &[
         rule: "The section of a warp counts with the time that it takes alone, plus one issue slot for each instruction of the other warps.",
         code: "crates/bound/src/swb.rs",
         proof: SWB,
-        part: "Lemma 3",
+        part: "Proof of the theorem",
         tests: &[
             "tests/bound/swb.rs: agrees_with_its_definition",
             "tests/bound/swb.rs: no_worst_case_exceeds_swb",
@@ -183,7 +183,7 @@ const RULES: &[Rule] = &[
         rule: "Other warps delay the warp further by the work that they leave queued where they issue back to back.",
         code: "crates/bound/src/runs.rs",
         proof: SWB,
-        part: "Lemma 5",
+        part: "Lemma 6",
         tests: &[
             "tests/bound/swb.rs: runs_are_cut_where_something_may_be_in_flight",
             "tests/bound/swb.rs: climbing_finds_no_violation",
@@ -313,7 +313,7 @@ const RULES: &[Rule] = &[
         rule: "A block adds, for each of its sections, the longest path of latencies of a warp.",
         code: "crates/bound/src/pipelined/span.rs",
         proof: PLB,
-        part: "Lemma 2",
+        part: "Lemma 1",
         tests: &["tests/bound/pipelined.rs: random_micro_kernels", "tests/bound/pipelined.rs: random_ptx"],
     },
     Rule {

@@ -122,6 +122,47 @@ fn several_kernels_are_summed_up_for_each_machine() {
 }
 
 #[test]
+fn the_parts_of_bounds_are_averaged_for_each_machine() {
+    let args = ["check", "vecadd", "saxpy", "--machine", "accelsim-ecrts,ecrts25-orin,fermi-c2050"];
+    let object = json(&args, 0);
+    let answers: Vec<&Value> = object["answers"].as_array().unwrap().iter().collect();
+    let of = &object["by_machine"][0];
+    assert_eq!((&of["machine"], &of["with_parts"]), (&Value::from("accelsim-ecrts"), &Value::from(2)));
+    let share = |answer: &Value, name: &str| {
+        let bound = &answer["guaranteed"];
+        let parts = bound["parts"].as_array().unwrap().iter();
+        let cycles: u64 =
+            parts.filter(|part| part["part"] == name).map(|part| part["cycles"].as_u64().unwrap()).sum();
+        cycles as f64 / bound["cycles"].as_f64().unwrap()
+    };
+    let parts = of["parts"].as_array().unwrap();
+    let mut sum = 0.0;
+    for part in parts {
+        let with: Vec<f64> = answers
+            .iter()
+            .filter(|answer| answer["machine"] == "accelsim-ecrts")
+            .map(|answer| share(answer, part["part"].as_str().unwrap()))
+            .collect();
+        let mean = part["share"].as_f64().unwrap();
+        assert!((mean - (with[0] + with[1]) / 2.0).abs() < 1e-3, "{part} {with:?}");
+        sum += mean;
+    }
+    // the parts of a bound add up to it
+    assert!((sum - 1.0).abs() < 1e-3, "{parts:?}");
+    assert_eq!(object["by_machine"][2]["guaranteed"], 0);
+    let output = stdout(&warpbound(&args));
+    let heading = output.lines().position(|line| line.starts_with("machine ")).expect("a table of machines");
+    let rows: Vec<Vec<&str>> =
+        output.lines().skip(heading).take(4).map(|line| line.split_whitespace().collect()).collect();
+    assert!(rows[0].contains(&"load-store") && rows[0].contains(&"latency"), "{output}");
+    assert_eq!((rows[1][0], rows[1][1], rows[1][2]), ("accelsim-ecrts", "2", "2"), "{output}");
+    assert_eq!((rows[2][0], rows[2][5]), ("ecrts25-orin", "0"), "{output}");
+    assert_eq!((rows[3][0], rows[3][2], rows[3][3]), ("fermi-c2050", "0", "-"), "{output}");
+    // a machine alone has the table only if it says more than the sentence
+    assert!(!stdout(&warpbound(&["check", "vecadd", "saxpy"])).contains("with parts"));
+}
+
+#[test]
 fn a_run_that_is_stopped_guarantees_nothing() {
     let dir = super::scratch("answers-stopped");
     super::support::write_loop(&dir, 50_000_000);

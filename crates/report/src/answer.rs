@@ -7,9 +7,11 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use super::output::Origin;
 use super::verdict::BoundPart;
 use super::{Fraction, count};
 use warpbound_bound::{Standing, policy_of};
+use warpbound_core::machine::Machine;
 use warpbound_judge::check::{BoundRow, JudgedLaunch};
 
 /// The answer for one kernel or application on one machine.
@@ -18,8 +20,9 @@ use warpbound_judge::check::{BoundRow, JudgedLaunch};
 pub struct Answer {
     /// The name of the kernel or application.
     pub kernel: String,
-    /// The name of the machine.
-    pub machine: String,
+    /// The machine.
+    #[serde(flatten)]
+    pub origin: Origin,
     /// The policies of the runs that the answer is about.
     pub schedulers: Vec<String>,
     /// The whole answer as a sentence.
@@ -110,7 +113,7 @@ pub(super) struct Facts {
 
 impl Answer {
     /// Returns the answer for these facts.
-    pub(super) fn new(kernel: &str, machine: &str, schedulers: Vec<String>, facts: Facts) -> Self {
+    pub(super) fn new(kernel: &str, origin: Origin, schedulers: Vec<String>, facts: Facts) -> Self {
         let Facts { guaranteed, longest, exceeded, more } = facts;
         let guaranteed = match exceeded.is_empty() {
             true => guaranteed,
@@ -124,7 +127,7 @@ impl Answer {
         let ratio = ratio.map(|(bound, longest)| Fraction(bound.cycles as f64 / longest.cycles as f64));
         let mut answer = Self {
             kernel: kernel.to_owned(),
-            machine: machine.to_owned(),
+            origin,
             schedulers,
             sentence: String::new(),
             guaranteed,
@@ -142,7 +145,7 @@ impl Answer {
     /// Returns the answers for the runs of a kernel or application on a machine: one for all runs
     /// that the bounds for work-conserving schedules cover, one for each policy with a bound of its
     /// own, and one for the runs without a proved bound.
-    pub fn of_runs(kernel: &str, machine: &str, runs: &[&JudgedLaunch]) -> Vec<Self> {
+    pub fn of_runs(kernel: &str, machine: &Machine, runs: &[&JudgedLaunch]) -> Vec<Self> {
         let mut groups: Vec<(Coverage, Vec<&JudgedLaunch>)> = Vec::new();
         for run in runs {
             let coverage = Coverage::of(run);
@@ -162,7 +165,7 @@ impl Answer {
                 more: (several && coverage == Coverage::None)
                     .then(|| format!("this is about the runs under {}", schedulers.join(", "))),
             };
-            Self::new(kernel, machine, schedulers, facts)
+            Self::new(kernel, Origin::new(machine), schedulers, facts)
         };
         groups.into_iter().map(answer).collect()
     }
@@ -207,7 +210,7 @@ impl Answer {
 
     /// Returns the sentence with the names of the kernel and the machine, for a list of answers.
     pub fn with_names(&self) -> String {
-        format!("{}: {}", self.kernel, self.sentence.replace("this machine", &self.machine))
+        format!("{}: {}", self.kernel, self.sentence.replace("this machine", &self.origin.machine))
     }
 }
 
@@ -348,8 +351,9 @@ pub(super) fn grouped(number: u64) -> String {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OfMachine {
-    /// The name of the machine.
-    pub machine: String,
+    /// The machine.
+    #[serde(flatten)]
+    pub origin: Origin,
     /// The number of kernels and applications, counted once for each group of policies that has an
     /// answer of its own.
     pub kernels: usize,
@@ -400,19 +404,19 @@ pub struct Blocker {
 impl OfMachine {
     /// Returns the combined answers of each machine, in the order in which machines occur first.
     pub fn all(answers: &[Answer]) -> Vec<Self> {
-        let mut machines: Vec<(&str, Vec<&Answer>)> = Vec::new();
+        let mut machines: Vec<(&Origin, Vec<&Answer>)> = Vec::new();
         for answer in answers {
-            match machines.iter_mut().find(|(machine, _)| *machine == answer.machine) {
+            match machines.iter_mut().find(|(origin, _)| **origin == answer.origin) {
                 Some((_, of)) => of.push(answer),
-                None => machines.push((&answer.machine, vec![answer])),
+                None => machines.push((&answer.origin, vec![answer])),
             }
         }
-        machines.into_iter().map(|(machine, of)| Self::new(machine, &of)).collect()
+        machines.into_iter().map(|(origin, of)| Self::new(origin, &of)).collect()
     }
 
-    fn new(machine: &str, answers: &[&Answer]) -> Self {
+    fn new(origin: &Origin, answers: &[&Answer]) -> Self {
         let mut all = Self {
-            machine: machine.to_owned(),
+            origin: origin.clone(),
             kernels: answers.len(),
             guaranteed: 0,
             mean_ratio: None,
@@ -483,13 +487,13 @@ impl OfMachine {
         if self.guaranteed == 0 {
             return format!(
                 "no bound is proved on {} for any of {kernels}: {}",
-                self.machine,
+                self.origin.machine,
                 reasons.join("; ")
             );
         }
         let mut text = format!(
             "guaranteed on {}: {} of {kernels} {} a proved bound for {} input under {}",
-            self.machine,
+            self.origin.machine,
             self.guaranteed,
             if self.guaranteed == 1 { "has" } else { "have" },
             if self.guaranteed == 1 { "its" } else { "their" },

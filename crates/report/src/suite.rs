@@ -152,6 +152,7 @@ impl Report for CheckReport {
         text.push_str(&self.text);
         if let (Form::Table { several_machines }, [_, ..]) = (self.form, self.rows.as_slice()) {
             text.push_str(&table(&self.rows, several_machines, style));
+            text.push_str(&by_machine(&self.by_machine, style));
             text.push_str(&summary(&self.rows, style));
         }
         text.push_str(&self.output.batch.text());
@@ -232,6 +233,47 @@ fn table(runs: &[Row], machines: bool, style: Style) -> String {
         table.row(start.into_iter().chain(bounds).chain([run.verdict.text(style) + so_far]));
     }
     table.render(0, style.width)
+}
+
+/// Returns the table of the proved bounds on each machine: how many kernels have one, how much
+/// larger they are than the longest runs, and the mean share of each part, over the bounds whose
+/// parts are known. It is empty if there is one machine and the parts of no bound are known.
+fn by_machine(machines: &[OfMachine], style: Style) -> String {
+    if machines.len() < 2 && machines.iter().all(|of| of.with_parts == 0) {
+        return String::new();
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for part in machines.iter().flat_map(|of| &of.parts) {
+        if !names.contains(&&*part.part) {
+            names.push(&part.part);
+        }
+    }
+    let heading = ["machine", "kernels", "guaranteed", "mean ratio", "largest", "with parts"];
+    let first = heading.len();
+    let expendable: Vec<usize> = (first..first + names.len()).rev().chain([5, 4]).collect();
+    let columns = heading.into_iter().chain(names.iter().copied());
+    let mut table = Table::new(columns, &[0]).expendable(expendable);
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    for of in machines {
+        let ratio = |ratio: Option<super::Fraction>| match ratio {
+            Some(ratio) => format!("{:.2}", ratio.0),
+            None => "-".to_owned(),
+        };
+        let start = [
+            of.origin.machine.clone(),
+            of.kernels.to_string(),
+            of.guaranteed.to_string(),
+            ratio(of.mean_ratio),
+            ratio(of.largest_ratio),
+            of.with_parts.to_string(),
+        ];
+        let share = |name: &&str| {
+            let part = of.parts.iter().find(|part| part.part == **name);
+            part.map_or_else(|| "-".to_owned(), |part| percent(part.share.0))
+        };
+        table.row(start.into_iter().chain(names.iter().map(share)));
+    }
+    format!("\n{}", table.render(0, style.width))
 }
 
 /// Returns the number of blocks, with the total if some are missing; for a program, the number of

@@ -426,7 +426,7 @@ impl WcetResult {
             exceeded: rows().filter(|row| row.undershoots).map(|row| row.name.to_string()).collect(),
             more,
         };
-        Answer::new(&self.kernel, &self.origin.machine, self.schedulers.clone(), facts)
+        Answer::new(&self.kernel, self.origin.clone(), self.schedulers.clone(), facts)
     }
 
     /// Returns whether a run or schedule took longer than a proved bound on it.

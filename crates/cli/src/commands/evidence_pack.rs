@@ -205,7 +205,7 @@ impl Making<'_> {
     ) -> Result<(), Diagnostics> {
         let Some(Setup { machine, .. }) = setups.first() else { return Ok(()) };
         let totals: Vec<&JudgedLaunch> = judged.iter().map(|run| &run.total).collect();
-        for answer in Answer::of_runs(what.name(), machine.name(), &totals) {
+        for answer in Answer::of_runs(what.name(), machine, &totals) {
             let runs: Vec<(&Setup, &JudgedLaunch)> = setups
                 .iter()
                 .zip(&totals)

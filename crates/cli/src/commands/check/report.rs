@@ -185,10 +185,10 @@ impl<'c> Kept<'c> {
 
 /// Returns the answers for a kernel, machine by machine.
 fn answers(judged: &Judged) -> Vec<Answer> {
-    let by_machine = judged.runs.chunk_by(|a, b| a.setup.machine.name() == b.setup.machine.name());
+    let by_machine = judged.runs.chunk_by(|a, b| a.setup.common.machine == b.setup.common.machine);
     let of_machine = |runs: &[Run]| {
         let all: Vec<_> = runs.iter().map(Run::checked).collect();
-        Answer::of_runs(judged.what.name(), runs[0].setup.machine.name(), &all)
+        Answer::of_runs(judged.what.name(), &runs[0].setup.machine, &all)
     };
     by_machine.flat_map(of_machine).collect()
 }

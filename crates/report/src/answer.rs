@@ -115,9 +115,10 @@ impl Answer {
     /// Returns the answer for these facts.
     pub(super) fn new(kernel: &str, origin: Origin, schedulers: Vec<String>, facts: Facts) -> Self {
         let Facts { guaranteed, longest, exceeded, more } = facts;
-        let guaranteed = match exceeded.is_empty() {
-            true => guaranteed,
-            false => Err(vec![format!("a run exceeds {}, which is proved", exceeded.join(" and "))]),
+        let is_exceeded = !exceeded.is_empty();
+        let guaranteed = match is_exceeded {
+            false => guaranteed,
+            true => Err(vec![format!("a run exceeds a bound that is proved: {}", exceeded.join(" and "))]),
         };
         let (guaranteed, blockers) = match guaranteed {
             Ok(guaranteed) => (Some(guaranteed), Vec::new()),
@@ -135,7 +136,7 @@ impl Answer {
             ratio,
             blockers,
         };
-        answer.sentence = answer.sentence_on("this machine");
+        answer.sentence = answer.sentence_on("this machine", is_exceeded);
         if let Some(more) = more {
             let _ = write!(answer.sentence, "; {more}");
         }
@@ -170,14 +171,16 @@ impl Answer {
         groups.into_iter().map(answer).collect()
     }
 
-    /// Returns the sentence, with this name for the machine.
-    fn sentence_on(&self, machine: &str) -> String {
+    /// Returns the sentence, with this name for the machine. `is_exceeded` states whether a run
+    /// exceeds a proved bound.
+    fn sentence_on(&self, machine: &str, is_exceeded: bool) -> String {
         let longest = self.longest.as_ref().map(|longest| {
             let seed = longest.seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
             (format!("{} cycles", grouped(longest.cycles)), format!("{}{seed}", longest.scheduler))
         });
         let Some(bound) = &self.guaranteed else {
-            let mut text = format!("no bound is proved on {machine}: {}", self.blockers.join("; "));
+            let nothing = if is_exceeded { "nothing is guaranteed" } else { "no bound is proved" };
+            let mut text = format!("{nothing} on {machine}: {}", self.blockers.join("; "));
             if let Some((cycles, run)) = longest {
                 let _ = write!(text, "; the longest run seen took {cycles} ({run})");
             }
@@ -511,5 +514,59 @@ impl OfMachine {
             let _ = write!(text, "; none is proved for the others: {}", reasons.join("; "));
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(cycles: u64, longest: u64, exceeded: &[&str]) -> Answer {
+        let guaranteed = Guaranteed {
+            cycles,
+            bound: "iwb".into(),
+            inputs: Inputs::ThisInput,
+            policy: None,
+            assumes: Vec::new(),
+            parts: Vec::new(),
+        };
+        let facts = Facts {
+            guaranteed: Ok(guaranteed),
+            longest: Some(Longest { cycles: longest, scheduler: "gto".to_owned(), seed: None }),
+            exceeded: exceeded.iter().map(|&name| name.to_owned()).collect(),
+            more: None,
+        };
+        let origin = Origin { machine: "m".to_owned(), machine_digest: "0".to_owned() };
+        Answer::new("k", origin, vec!["gto".to_owned()], facts)
+    }
+
+    #[test]
+    fn a_run_that_exceeds_a_proved_bound_leaves_no_guarantee() {
+        let fine = answer(1500, 1000, &[]);
+        assert_eq!(fine.ratio, Some(Fraction(1.5)));
+        assert!(fine.sentence.starts_with("guaranteed on this machine: 1,500 cycles (iwb)"), "{fine:?}");
+        let broken = answer(1500, 1600, &["iwb", "swb"]);
+        assert!(broken.guaranteed.is_none() && broken.ratio.is_none());
+        assert_eq!(
+            broken.sentence,
+            "nothing is guaranteed on this machine: a run exceeds a bound that is proved: iwb and swb; the longest run seen \
+             took 1,600 cycles (gto)"
+        );
+    }
+
+    #[test]
+    fn nothing_is_divided_by_zero() {
+        let empty = answer(0, 0, &[]);
+        assert_eq!(empty.ratio, None);
+        assert!(empty.sentence.ends_with("; the longest run seen took 0 cycles (gto)"), "{empty:?}");
+        let all = OfMachine::all(&[empty.clone(), answer(1500, 1000, &[]), answer(1, 2, &["iwb"])]);
+        assert_eq!((all.len(), all[0].kernels, all[0].guaranteed), (1, 3, 2));
+        assert_eq!((all[0].mean_ratio, all[0].largest_ratio), (Some(Fraction(1.5)), Some(Fraction(1.5))));
+        let none = OfMachine::all(&[answer(1, 2, &["iwb"])]);
+        assert!(
+            none[0]
+                .sentence()
+                .starts_with("no bound is proved on m for any of 1 kernel: a run exceeds a bound")
+        );
     }
 }

@@ -2,7 +2,8 @@
 //! claim, its premises, the derivation of the number, the runs that it was compared with, digests
 //! of everything that it is about, commands that repeat it, and the tests that cover the rules.
 //!
-//! The pack is data ([`EvidencePack`]), from which a page ([`page`]) and a text ([`text`]) are made.
+//! The pack is data ([`EvidencePack`]), from which a page ([`page()`]) and a text ([`readme`]) are
+//! made.
 //! All bytes depend only on the program and its inputs.
 
 mod page;

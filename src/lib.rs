@@ -242,6 +242,8 @@
 //! | the plan, the run and the judgement of a check | `crates/judge/src/check/plan.rs`, `run.rs`, `judge.rs` and `judged_launch.rs` beside it |
 //! | functional execution ahead of the simulation, on a thread of its own | `crates/judge/src/check/ahead.rs` |
 //! | one functional run for several machines and policies | `crates/judge/src/check/replay.rs`, `crates/judge/src/check/applications.rs`, `crates/judge/src/check/each.rs` |
+//! | the evidence for a bound: claims and premises; rules with their tests; the folder | `crates/report/src/evidence_pack/`; `crates/report/src/evidence_pack/rules.rs`; `crates/cli/src/commands/evidence_pack.rs` |
+//! | the sentence that answers `check` and `wcet` | `crates/report/src/answer.rs` |
 //! | applications, their totals, their runs | `crates/judge/src/check/application.rs`, `judged_application.rs`, `applications.rs` beside it |
 //! | checkpoints: content; file; identity | `crates/judge/src/check/progress.rs`; `crates/cli/src/checkpoint.rs`; `crates/cli/src/checkpoint/identity.rs` |
 //! | the cost of each simplification of the paper model | [`check::ablation`] |

@@ -138,6 +138,36 @@ fn a_report_sorts_filters_and_is_self_contained() {
 
 #[test]
 #[ignore = "needs Chromium and ChromeDriver"]
+fn an_evidence_pack_can_be_read_on_screens_of_any_width() {
+    let dir = scratch("browser-evidence");
+    let machines = "ecrts25-orin,jetson-tx2,accelsim-ecrts,fermi-c2050";
+    warpbound(&dir, &["evidence-pack", "saxpy", "jacobi", "--machine", machines, "--out", "pack"], 0);
+    let browser = Browser::start(&dir.join("profile"));
+    browser.open(&dir.join("pack/index.html"));
+    for width in [1440, 390] {
+        browser.resize(width, 900);
+        let wide = browser.number("return document.documentElement.scrollWidth");
+        assert!(wide <= browser.number("return window.innerWidth"), "{wide} at {width}");
+        // nor does text stick out of its box
+        let outside = "return [...document.querySelectorAll('td div, pre, p')]\
+                       .filter(e => e.scrollWidth > e.clientWidth + 1).length";
+        assert_eq!(browser.number(outside), 0.0, "at {width}");
+        browser.screenshot(&picture(&format!("evidence-{width}.png")));
+    }
+    // two of the eight claims have no bound, and say so before anything else
+    assert_eq!(browser.number("return document.querySelectorAll('p.alarm').length"), 2.0);
+    assert_eq!(browser.number("return document.querySelectorAll('p.calm').length"), 6.0);
+    let alarm = browser.text("return document.querySelector('p.alarm').textContent");
+    assert!(
+        alarm.starts_with("nothing is guaranteed for saxpy: no bound is proved on fermi-c2050"),
+        "{alarm}"
+    );
+    look(&browser, "evidence");
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs Chromium and ChromeDriver"]
 fn a_report_of_many_points_opens_at_once() {
     let dir = scratch("browser-many");
     let mut lines = String::new();

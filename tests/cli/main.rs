@@ -5,12 +5,14 @@ mod ablate;
 mod accelsim;
 mod all_paths;
 mod anomaly;
+mod answers;
 mod applications;
 mod batches;
 mod cfg;
 mod commands_page;
 mod compilers;
 mod ends;
+mod evidence_pack;
 mod explain;
 mod fermi;
 #[path = "../support/files.rs"]

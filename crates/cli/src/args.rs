@@ -11,6 +11,7 @@ mod compare;
 mod completions;
 mod diff;
 mod evidence;
+mod evidence_pack;
 mod explore;
 mod export;
 mod family;
@@ -49,6 +50,7 @@ pub use compare::Compare;
 pub use completions::Completions;
 pub use diff::{Diff, QuotedRun};
 pub use evidence::Evidence;
+pub use evidence_pack::EvidencePack;
 pub use explore::Explore;
 pub use export::{Export, Synthetic};
 pub use family::{Family, FamilyName};
@@ -159,8 +161,16 @@ pub enum Command {
     Ablate(Ablate),
     /// Check GUB, IWB, SWB and LWB on every block of a small grammar
     ///
-    /// Each bound is compared with the exact worst case of the block.
+    /// Each bound is compared with the exact worst case of the block. `evidence-pack` writes the
+    /// evidence for the bound of a kernel.
     Evidence(Evidence),
+    /// Write the evidence for the guaranteed bound of a kernel into a folder
+    ///
+    /// The folder has a page, a README and JSON: the claim, its premises and where they are
+    /// checked, the derivation of the number, the runs that it was compared with, digests,
+    /// commands that repeat it, and the tests that cover each rule. If nothing is guaranteed, it
+    /// states that and why. Without --scheduler the policies are gto, lrr, oldest and random.
+    EvidencePack(EvidencePack),
     /// Simulate every point of a plan and write a folder of results
     ///
     /// A plan lists kernels, launches, seeds, machines, settings and policies; every combination is

@@ -86,6 +86,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     ("ablate", &[("warpbound ablate saxpy", "Measure what each simplification of the paper model costs.")]),
     ("evidence", &[("warpbound evidence", "Check four bounds on every block of a small grammar.")]),
+    (
+        "evidence-pack",
+        &[("warpbound evidence-pack saxpy --out pack", "Write the evidence for the bound of a kernel.")],
+    ),
     ("sweep", &[("warpbound sweep table4 --out results", "Run all points of an embedded plan.")]),
     (
         "merge",

@@ -26,6 +26,7 @@ mod policies;
 mod progress;
 mod resources;
 mod session;
+mod sha256;
 mod stop;
 mod suite;
 mod terminal;
@@ -69,6 +70,7 @@ pub fn main() -> ExitCode {
     match &mut args.command {
         Command::Check(check) => check.kernels = load::expanded(&check.kernels, &check.ptx),
         Command::Compare(compare) => compare.kernels = load::expanded(&compare.kernels, &compare.ptx),
+        Command::EvidencePack(pack) => pack.kernels = load::expanded(&pack.kernels, &pack.ptx),
         _ => {}
     }
     start_logging(&args.general, &session);
@@ -85,6 +87,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Phases(phases) => commands::phases::run(phases, session),
         Command::Compare(compare) => commands::compare::run(compare, session),
         Command::Evidence(evidence) => commands::evidence::run(evidence, session),
+        Command::EvidencePack(pack) => commands::evidence_pack::run(pack, session),
         Command::Explore(explore) => commands::explore::run(explore, session),
         Command::Worst(worst) => commands::worst::run(worst, session),
         Command::Hunt(hunt) => commands::hunt::run(hunt, session),
@@ -153,6 +156,7 @@ impl Args {
             Command::Phases(phases) => phases.on.common.format,
             Command::Compare(compare) => compare.common.format,
             Command::Evidence(evidence) => evidence.format,
+            Command::EvidencePack(pack) => pack.common.format,
             Command::Explore(explore) => explore.on.common.format,
             Command::Worst(worst) => worst.common.format,
             Command::Hunt(hunt) => hunt.format,

@@ -8,6 +8,7 @@
 pub mod ablation;
 pub mod all_paths;
 pub mod anomaly;
+pub mod answer;
 pub mod banks;
 pub mod cfg;
 pub mod check;
@@ -15,6 +16,7 @@ pub mod compare;
 pub mod diff;
 pub mod divergence;
 pub mod evidence;
+pub mod evidence_pack;
 pub mod explain;
 pub mod explore;
 pub mod fermi;

@@ -13,8 +13,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::output::Output;
 use super::{
-    ablation, all_paths, anomaly, cfg, compare, diff, evidence, explore, fermi, hunt, hybrid, import_config,
-    inspect, list, output, phases, pwcet, reproduce, run, suite, sweep, wcet, worst,
+    ablation, all_paths, anomaly, cfg, compare, diff, evidence, evidence_pack, explore, fermi, hunt, hybrid,
+    import_config, inspect, list, output, phases, pwcet, reproduce, run, suite, sweep, wcet, worst,
 };
 
 /// Stands for [`warpbound_trace::why::Kind`] in a schema, because that crate has no schemas.
@@ -56,6 +56,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<pwcet::PwcetReport>>("pwcet"),
         schema::<Output<compare::CompareResult>>("compare"),
         schema::<Output<evidence::EvidenceResult>>("evidence"),
+        schema::<Output<evidence_pack::EvidencePack>>("evidence-pack"),
         schema::<Output<explore::ExploreResult>>("explore"),
         schema::<worst::WorstReport>("worst"),
         schema::<Output<hunt::HuntResult>>("hunt"),

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::answer::{Answer, OfMachine};
 use super::check::{CheckResult, self_check};
 use super::count;
 use super::output::{Batch, Output, Report};
@@ -37,6 +38,13 @@ pub struct CheckReport {
     #[serde(flatten)]
     #[cfg_attr(test, schemars(with = "Output<CheckResult<'static>>"))]
     output: Output<Box<RawValue>>,
+    /// The answer for each kernel on each machine: the smallest proved bound beside the longest
+    /// run. Runs that different bounds cover have an answer each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    answers: Vec<Answer>,
+    /// The answers on each machine, combined.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    by_machine: Vec<OfMachine>,
     #[serde(skip)]
     form: Form,
     /// The verdict over the results so far.
@@ -51,6 +59,9 @@ pub struct CheckReport {
     /// The number of results.
     #[serde(skip)]
     results: usize,
+    /// The number of kernels with results.
+    #[serde(skip)]
+    kernels: usize,
 }
 
 /// The part of a result that the table and its summary show.
@@ -73,11 +84,14 @@ impl CheckReport {
     pub fn new(seed: u64, form: Form) -> Self {
         Self {
             output: Output::new("check", Some(seed), Vec::new()).judged(std::iter::empty()),
+            answers: Vec::new(),
+            by_machine: Vec::new(),
             form,
             verdict: None,
             text: String::new(),
             rows: Vec::new(),
             results: 0,
+            kernels: 0,
         }
     }
 
@@ -95,6 +109,12 @@ impl CheckReport {
         self.verdict = Some(verdict);
     }
 
+    /// Adds the answers for a kernel.
+    pub fn answer(&mut self, answers: Vec<Answer>) {
+        self.kernels += 1;
+        self.answers.extend(answers);
+    }
+
     /// Returns the number of results.
     pub fn results(&self) -> usize {
         self.results
@@ -103,14 +123,36 @@ impl CheckReport {
     /// Sets whether and how the command ended early.
     pub fn end(&mut self, batch: Batch) {
         self.output.batch = batch;
+        self.by_machine = OfMachine::all(&self.answers);
+    }
+
+    /// Returns the sentences that the output begins with: those of one kernel, or one for each
+    /// machine.
+    fn opening(&self, style: Style) -> String {
+        let alone = self.kernels == 1 && self.by_machine.len() == 1;
+        let sentences: Vec<String> = match self.kernels {
+            1 if alone => self.answers.iter().map(|answer| answer.sentence.clone()).collect(),
+            1 => self.answers.iter().map(Answer::with_names).collect(),
+            _ => self.by_machine.iter().map(OfMachine::sentence).collect(),
+        };
+        let mut text = String::new();
+        for sentence in sentences {
+            text.push_str(&style.fill(&format!("{sentence}\n")));
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text
     }
 }
 
 impl Report for CheckReport {
     fn text(&self, style: Style) -> String {
-        let mut text = self.text.clone();
+        let mut text = self.opening(style);
+        text.push_str(&self.text);
         if let (Form::Table { several_machines }, [_, ..]) = (self.form, self.rows.as_slice()) {
             text.push_str(&table(&self.rows, several_machines, style));
+            text.push_str(&by_machine(&self.by_machine, style));
             text.push_str(&summary(&self.rows, style));
         }
         text.push_str(&self.output.batch.text());
@@ -191,6 +233,47 @@ fn table(runs: &[Row], machines: bool, style: Style) -> String {
         table.row(start.into_iter().chain(bounds).chain([run.verdict.text(style) + so_far]));
     }
     table.render(0, style.width)
+}
+
+/// Returns the table of the proved bounds on each machine: how many kernels have one, how much
+/// larger they are than the longest runs, and the mean share of each part, over the bounds whose
+/// parts are known. It is empty if there is one machine and the parts of no bound are known.
+fn by_machine(machines: &[OfMachine], style: Style) -> String {
+    if machines.len() < 2 && machines.iter().all(|of| of.with_parts == 0) {
+        return String::new();
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for part in machines.iter().flat_map(|of| &of.parts) {
+        if !names.contains(&&*part.part) {
+            names.push(&part.part);
+        }
+    }
+    let heading = ["machine", "kernels", "guaranteed", "mean ratio", "largest", "with parts"];
+    let first = heading.len();
+    let expendable: Vec<usize> = (first..first + names.len()).rev().chain([5, 4]).collect();
+    let columns = heading.into_iter().chain(names.iter().copied());
+    let mut table = Table::new(columns, &[0]).expendable(expendable);
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    for of in machines {
+        let ratio = |ratio: Option<super::Fraction>| match ratio {
+            Some(ratio) => format!("{:.2}", ratio.0),
+            None => "-".to_owned(),
+        };
+        let start = [
+            of.origin.machine.clone(),
+            of.kernels.to_string(),
+            of.guaranteed.to_string(),
+            ratio(of.mean_ratio),
+            ratio(of.largest_ratio),
+            of.with_parts.to_string(),
+        ];
+        let share = |name: &&str| {
+            let part = of.parts.iter().find(|part| part.part == **name);
+            part.map_or_else(|| "-".to_owned(), |part| percent(part.share.0))
+        };
+        table.row(start.into_iter().chain(names.iter().map(share)));
+    }
+    format!("\n{}", table.render(0, style.width))
 }
 
 /// Returns the number of blocks, with the total if some are missing; for a program, the number of

@@ -1,6 +1,8 @@
 //! The verdict on a bound, for scripts and for people.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use super::Fraction;
 use super::style::Style;
@@ -72,21 +74,22 @@ pub struct Bound {
 }
 
 /// A part of a bound.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BoundPart {
     /// What the cycles are counted for: `units` (initiations), `load-store` (transactions),
     /// `operands` (reads of the operand collector), `results` (results that leave together),
     /// `fetch`, `instruction-cache` (cold misses), `launch` (costs of launching), or `latency` (the
     /// longest path of latencies).
-    pub part: &'static str,
+    pub part: Cow<'static, str>,
     /// The number of cycles.
     pub cycles: u64,
 }
 
 impl BoundPart {
-    fn new(part: &warpbound_bound::BoundPart) -> Self {
-        Self { part: part.part.name(), cycles: part.cycles.get() }
+    /// Returns the part of a bound.
+    pub fn new(part: &warpbound_bound::BoundPart) -> Self {
+        Self { part: part.part.name().into(), cycles: part.cycles.get() }
     }
 }
 

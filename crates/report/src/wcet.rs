@@ -6,6 +6,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::all_paths::Given;
+use super::answer::{Answer, Facts, Guaranteed, Inputs, Longest, one_order};
 use super::output::{Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
@@ -39,6 +40,9 @@ pub struct WcetResult {
     pub loop_bounds: Vec<Given>,
     /// The shortest of all simulated times.
     pub shortest: u64,
+    /// The smallest proved bound beside the longest run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
     /// The value of each method; the first is the longest simulated time.
     pub methods: Vec<MethodRow>,
     /// Why the run did not look for races; absent if it did. If it did not, the report holds only
@@ -355,7 +359,8 @@ impl WcetResult {
         given: &[LoopBound],
         all: &Largest,
     ) -> Self {
-        Self {
+        let mut result = Self {
+            answer: None,
             kernel: workload.name.clone(),
             origin: Origin::new(machine),
             blocks: workload.blocks(),
@@ -365,7 +370,63 @@ impl WcetResult {
             shortest: all.simulated.shortest.unwrap_or(Cycles::ZERO).get(),
             methods: all.rows(),
             races_not_looked_for: all.simulated.races_not_looked_for.clone(),
-        }
+        };
+        result.answer = Some(result.answer(all.simulated.longest.as_ref()));
+        result
+    }
+
+    /// Returns the answer. A bound for every input is preferred to a bound on the paths of the
+    /// runs, even though it is larger.
+    fn answer(&self, longest: Option<&(Cycles, u64, String)>) -> Answer {
+        let proved = |row: &&MethodRow| row.name != "explored" && row.about.is_proved();
+        let rows = || self.methods.iter().filter(proved);
+        let smallest = |for_all: bool| {
+            let rows = rows().filter(|row| (row.about == About::All) == for_all && row.value.is_some());
+            rows.min_by_key(|row| row.value)
+        };
+        let why_none = || rows().filter_map(|row| row.note.as_deref());
+        let of_all = rows().find(|row| row.about == About::All).and_then(|row| row.note.clone());
+        let paths = match self.runs {
+            1 => Inputs::ThisInput,
+            _ => Inputs::TheseInputs,
+        };
+        let order = self.races_not_looked_for.as_deref().map(one_order);
+        let guaranteed = |row: &MethodRow, inputs: Inputs, assumes: Vec<String>| Guaranteed {
+            cycles: row.value.unwrap_or_default(),
+            bound: row.name.clone(),
+            inputs,
+            policy: row.policy.clone(),
+            assumes,
+            parts: Vec::new(),
+        };
+        let (guaranteed, more) = match (smallest(true), smallest(false)) {
+            (Some(row), _) => {
+                let given = self.loop_bounds.iter().map(|given| {
+                    format!("the loop of line {} goes back at most {} times", given.line, given.most)
+                });
+                (Ok(guaranteed(row, Inputs::EveryInput, given.collect())), None)
+            }
+            (None, Some(row)) => {
+                let more = of_all.map(|why| format!("no bound for other inputs is proved: {why}"));
+                (Ok(guaranteed(row, paths, order.into_iter().collect())), more)
+            }
+            (None, None) => {
+                let reasons = why_none().map(|why| why.split("; ").map(str::to_owned).collect::<Vec<_>>());
+                let fewest = reasons.reduce(|best, next| if next.len() < best.len() { next } else { best });
+                (Err(fewest.unwrap_or_else(|| vec!["no proved bound was judged".to_owned()])), None)
+            }
+        };
+        let facts = Facts {
+            guaranteed,
+            longest: longest.map(|(cycles, seed, scheduler)| Longest {
+                cycles: cycles.get(),
+                scheduler: scheduler.clone(),
+                seed: Some(*seed),
+            }),
+            exceeded: rows().filter(|row| row.undershoots).map(|row| row.name.to_string()).collect(),
+            more,
+        };
+        Answer::new(&self.kernel, self.origin.clone(), self.schedulers.clone(), facts)
     }
 
     /// Returns whether a run or schedule took longer than a proved bound on it.
@@ -375,8 +436,13 @@ impl WcetResult {
     }
 
     fn text(&self, style: Style) -> String {
-        let mut text = format!(
-            "{} on {}: {} under {}\n",
+        let mut text = String::new();
+        if let Some(answer) = &self.answer {
+            text.push_str(&style.fill(&format!("{}\n\n", answer.sentence)));
+        }
+        let _ = writeln!(
+            text,
+            "{} on {}: {} under {}",
             self.kernel,
             self.origin.machine,
             count(usize::try_from(self.runs).unwrap_or(usize::MAX), "input"),

@@ -35,7 +35,7 @@ fn with_options(name: &str) -> Option<Command> {
     Some(options(Command::new(*name)))
 }
 
-const COMMANDS: [(&str, Options); 29] = [
+const COMMANDS: [(&str, Options); 30] = [
     ("check", Check::augment_args),
     ("run", Run::augment_args),
     ("diff", Diff::augment_args),
@@ -51,6 +51,7 @@ const COMMANDS: [(&str, Options); 29] = [
     ("fermi", Fermi::augment_args),
     ("ablate", Ablate::augment_args),
     ("evidence", Evidence::augment_args),
+    ("evidence-pack", EvidencePack::augment_args),
     ("sweep", Sweep::augment_args),
     ("merge", Merge::augment_args),
     ("report", Report::augment_args),

@@ -11,6 +11,7 @@ pub mod completions;
 pub mod diff;
 pub mod draw;
 pub mod evidence;
+pub mod evidence_pack;
 pub mod explore;
 pub mod export;
 pub mod family;

@@ -86,6 +86,17 @@ const SCHEDULE: &str = "schedule.replay";
 /// # Errors
 /// Returns an error if the run cannot be repeated or the machine cannot be written.
 pub fn counterexample(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
+    let mut files = replay(inputs)?;
+    files.push(("README".to_owned(), readme(inputs, &command(inputs)).into_bytes()));
+    Ok(files)
+}
+
+/// Returns the names and the contents of the files from which a run can be replayed: those of a
+/// counterexample without its README.
+///
+/// # Errors
+/// Returns an error if the run cannot be repeated or the machine cannot be written.
+pub fn replay(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
     let schedule = record(inputs)?;
     let mut files = vec![(MACHINE.to_owned(), machine_file(inputs.machine_spec)?.into_bytes())];
     match &inputs.workload.kind {
@@ -103,11 +114,14 @@ pub fn counterexample(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnos
         WorkloadKind::Launch { .. } | WorkloadKind::Step { .. } => files.extend(inputs.files.iter().cloned()),
     }
     files.extend(schedule.map(|text| (SCHEDULE.to_owned(), text.into_bytes())));
-    files.push(("README".to_owned(), readme(inputs, &command(inputs)).into_bytes()));
     Ok(files)
 }
 
-fn machine_file(spec: &MachineSpec) -> Result<String, Diagnostics> {
+/// Returns the text of a machine file with this content.
+///
+/// # Errors
+/// Returns an error if the machine cannot be written.
+pub fn machine_file(spec: &MachineSpec) -> Result<String, Diagnostics> {
     Ok(to_ron("machine.ron", spec, ron::extensions::Extensions::IMPLICIT_SOME)? + "\n")
 }
 
@@ -121,13 +135,12 @@ fn headline(inputs: &Inputs) -> String {
             Err(_) => format!("{} in a block", bound.name),
         })
         .collect();
-    format!(
-        "{} under {}: makespan {} exceeds {}",
-        inputs.workload.name,
-        inputs.run.scheduler,
-        inputs.run.makespan,
-        broken.join(", ")
-    )
+    let run =
+        format!("{} under {}: makespan {}", inputs.workload.name, inputs.run.scheduler, inputs.run.makespan);
+    match broken.is_empty() {
+        true => run,
+        false => format!("{run} exceeds {}", broken.join(", ")),
+    }
 }
 
 fn readme(inputs: &Inputs, command: &str) -> String {

@@ -286,6 +286,7 @@ impl<'a> Judge<'a> {
         let context = context(self.plan, self.policy, self.resident, paths.partial_barriers, passed_over);
         let total = &mut self.total;
         total.issues += result.issues;
+        total.partial_barriers |= paths.partial_barriers;
         total.warp_instructions += paths.warp_instructions();
         total.thread_instructions += paths.thread_instructions;
         let mut values = Vec::with_capacity(self.plan.options.bounds.len());

@@ -237,6 +237,7 @@ fn add(total: &mut JudgedLaunch, one: JudgedLaunch) {
     total.resident_blocks = total.resident_blocks.max(one.resident_blocks);
     total.races_not_looked_for = total.races_not_looked_for.take().or(one.races_not_looked_for);
     total.decided_by_order = total.decided_by_order.take().or(one.decided_by_order);
+    total.partial_barriers |= one.partial_barriers;
     total.issues += one.issues;
     total.stalls += one.stalls;
     total.warp_instructions += one.warp_instructions;

@@ -56,6 +56,9 @@ pub struct JudgedLaunch {
     /// The reason why such accesses were not looked for, if they were not. The verdicts are then
     /// about the paths of this run's order only.
     pub races_not_looked_for: Option<Why>,
+    /// Whether some barrier involves only some warps of its block.
+    #[serde(default)]
+    pub partial_barriers: bool,
     /// The reason why the paths are not valid for every order of accesses, if they are not. No
     /// bound is judged then.
     pub decided_by_order: Option<Why>,
@@ -83,6 +86,7 @@ impl JudgedLaunch {
             notes: Vec::new(),
             races: Vec::new(),
             races_not_looked_for: None,
+            partial_barriers: false,
             decided_by_order: None,
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::location::Location;
-use super::modules::Module;
+use super::modules::{self, Module};
 use super::options::{LaunchOptions, OptionNames};
 use super::read;
 use super::{launches, traces};
@@ -29,6 +29,8 @@ pub struct LoadedApplication {
     spec: Option<SequenceSpec>,
     /// The code of each module or trace.
     pub codes: Vec<SourceText>,
+    /// The file of each module; empty for a list of traces.
+    places: Vec<Location>,
     /// The file it was loaded from.
     pub location: Location,
     /// Every file of the caller that was read for it.
@@ -68,7 +70,7 @@ pub fn load_program(
     set_constants(&mut spec, options, &mut texts)?;
     let inputs = RefCell::new(location.path().map(PathBuf::from).into_iter().collect::<Vec<_>>());
     let mut modules: Vec<(String, Module)> = Vec::new();
-    let mut codes = Vec::new();
+    let (mut codes, mut places) = (Vec::new(), Vec::new());
     let mut kernel = |file: &str, entry: &str| {
         let index = match modules.iter().position(|(known, _)| known == file) {
             Some(index) => index,
@@ -77,8 +79,10 @@ pub fn load_program(
                 launches::module_is_there(&module, &source, file)?;
                 inputs.borrow_mut().extend(module.path().map(PathBuf::from));
                 let behind = modules.last().map_or(0, |(_, module)| module.globals_end());
-                let module = Module::read(&module, options, behind)?;
+                let place = module;
+                let module = Module::read(&place, options, behind)?;
                 codes.push(module.code.clone());
+                places.push(place);
                 modules.push((file.to_owned(), module));
                 modules.len() - 1
             }
@@ -93,6 +97,7 @@ pub fn load_program(
         application: Application::Program(Arc::new(sequence)),
         spec: Some(spec),
         codes,
+        places,
         location,
         inputs: inputs.into_inner(),
         names: options.names,
@@ -124,6 +129,7 @@ pub(super) fn load_list(
         application: Application::Traces(all.into()),
         spec: None,
         codes,
+        places: Vec::new(),
         location,
         inputs,
         names: options.names,
@@ -237,9 +243,10 @@ impl LoadedApplication {
             let Some(index) = sequence.modules.iter().position(|known| known.name == *module) else {
                 continue;
             };
-            *module = format!("kernel{index}.ptx");
+            let (ending, bytes) = modules::contents(&self.places[index], &self.codes[index])?;
+            *module = format!("kernel{index}.{ending}");
             if !files.iter().any(|(name, _)| name == module) {
-                files.push((module.clone(), self.codes[index].text().as_bytes().to_vec()));
+                files.push((module.clone(), bytes));
             }
         }
         for (index, path) in spec.data_files().into_iter().enumerate() {

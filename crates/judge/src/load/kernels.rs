@@ -64,7 +64,7 @@ impl LoadedKernel {
     }
 
     /// Returns the files for a folder from which the kernel can be launched again: `launch.ron` or
-    /// `program.ron`, PTX and data. A micro kernel or trace has no such files.
+    /// `program.ron`, PTX or machine code, and data. A micro kernel or trace has no such files.
     ///
     /// # Errors
     /// Returns an error if a file with data can no longer be read.
@@ -74,8 +74,11 @@ impl LoadedKernel {
             Origin::Application(of) => return of.files(),
             Origin::Launch(launch) => launch,
         };
-        let module = "kernel.ptx".to_owned();
-        let mut files = vec![(module.clone(), self.code.text().as_bytes().to_vec())];
+        let named_alone = modules::is_machine_code(&self.location);
+        let place = if named_alone { self.location.clone() } else { self.location.beside(&launch.module) };
+        let (ending, bytes) = modules::contents(&place, &self.code)?;
+        let module = format!("kernel.{ending}");
+        let mut files = vec![(module.clone(), bytes)];
         let mut spec = LaunchSpec { module, ..(**launch).clone() };
         for path in spec.data_files() {
             let name = format!("data{}.bin", files.len());

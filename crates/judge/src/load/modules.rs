@@ -110,6 +110,18 @@ pub fn is_machine_code(location: &Location) -> bool {
     matches!(location.extension().as_str(), "cubin" | "fatbin")
 }
 
+/// Returns the extension and the contents of the file of a module. Those of PTX are its text, as it
+/// was read; the text of machine code is only a listing, so its bytes are read again.
+///
+/// # Errors
+/// Returns an error if machine code can no longer be read.
+pub fn contents(location: &Location, code: &SourceText) -> Result<(String, Vec<u8>), Diagnostic> {
+    match is_machine_code(location) {
+        true => Ok((location.extension(), location.bytes(read::PTX_BYTES)?)),
+        false => Ok(("ptx".to_owned(), code.text().as_bytes().to_vec())),
+    }
+}
+
 /// Returns the launches in the folder of a machine code file whose module it can replace, as
 /// `LAUNCH@ARCHITECTURE`. A launch is included if the file has its kernel.
 ///

@@ -12,6 +12,7 @@ use crate::output::Ending;
 use crate::session::Session;
 use warpbound_core::diag::Diagnostic;
 use warpbound_judge::load::Loaded;
+use warpbound_report::answer::Answer;
 use warpbound_report::check::CheckResult;
 use warpbound_report::suite::{CheckReport, Form};
 
@@ -66,6 +67,7 @@ impl<'c> Kept<'c> {
     /// Adds a kernel with the results of its runs.
     pub fn add(&mut self, judged: Judged, ending: &mut Ending) {
         let judged = Rc::new(judged);
+        self.report.answer(answers(&judged));
         for (index, run) in judged.runs.iter().enumerate() {
             let mut result = result(&judged, run);
             if run.is_violated() {
@@ -179,6 +181,16 @@ impl<'c> Kept<'c> {
             problem.hint("the reasons are beside the bounds; `--bound NAME` chooses the gating bounds"),
         );
     }
+}
+
+/// Returns the answers for a kernel, machine by machine.
+fn answers(judged: &Judged) -> Vec<Answer> {
+    let by_machine = judged.runs.chunk_by(|a, b| a.setup.common.machine == b.setup.common.machine);
+    let of_machine = |runs: &[Run]| {
+        let all: Vec<_> = runs.iter().map(Run::checked).collect();
+        Answer::of_runs(judged.what.name(), &runs[0].setup.machine, &all)
+    };
+    by_machine.flat_map(of_machine).collect()
 }
 
 /// Returns the result of a run in the form of the output.

@@ -30,6 +30,9 @@ pub enum Part {
     InstructionCache,
     /// The costs of launching.
     Launch,
+    /// Everything that the blocks serve which an SM receives last, if each SM receives several blocks
+    /// one after the other; the other services are a mean over the SMs then.
+    LastBlocks,
     /// Latencies along the longest path of each block.
     Latency,
 }
@@ -48,6 +51,7 @@ impl Part {
             Self::Fetch => "fetch",
             Self::InstructionCache => "instruction-cache",
             Self::Launch => "launch",
+            Self::LastBlocks => "last-blocks",
             Self::Latency => "latency",
         }
     }

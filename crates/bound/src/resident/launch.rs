@@ -172,19 +172,38 @@ impl LaunchShares {
         BoundValue::new(Cycles::new(u64::try_from(all).unwrap_or(if all < 0 { 0 } else { u64::MAX })))
     }
 
-    /// Returns the parts of the bound, which add up to it, if the blocks have services. With several
-    /// SMs, or if some services count on one sub-core only, the parts are not known.
+    /// Returns the parts of the bound, which add up to it, if the blocks have services. If some services
+    /// count on one sub-core only, the parts are not known.
     pub fn parts(&self) -> Vec<BoundPart> {
         let Launch { first, end, .. } = self.residency.costs;
-        let placing = self.residency.placing(self.residency.blocks as usize);
+        let Residency { sms, blocks, .. } = self.residency;
+        let all_at_once = self.residency.all_at_once();
+        let (services, shared_by, placed) = if all_at_once {
+            // those of the SM that ends last
+            let sm = (0..sms).max_by_key(|&sm| self.of_sm(sm)).unwrap_or(0);
+            let blocks = || self.blocks.iter().skip(sm).step_by(sms);
+            let services = blocks().fold(Services::default(), |sum, block| sum + block.services);
+            (services, 1, blocks().count())
+        } else {
+            (self.services, sms as u64, blocks as usize)
+        };
+        let scale = self.scale * shared_by;
         let mut parts: Vec<(Part, u64)> =
-            self.services.parts().map(|(part, service)| (part, service / self.scale)).to_vec();
+            services.parts().map(|(part, service)| (part, service / scale)).to_vec();
         parts.extend(self.beside.parts().iter().map(|&(part, service)| (part, service / self.scale)));
-        parts.push((Part::InstructionCache, self.once));
-        parts.push((Part::Launch, first + end + placing));
+        let times = if sms > 1 && !all_at_once { 2 } else { 1 };
+        parts.push((Part::InstructionCache, self.once * times));
+        parts.push((Part::Launch, first + end + self.residency.placing(placed)));
+        if shared_by > 1 {
+            parts.push((Part::LastBlocks, self.works.sum() / self.scale));
+        }
         let sum = parts.iter().map(|(_, cycles)| cycles).sum();
         let Some(rest) = self.value().cycles().get().checked_sub(sum) else { return Vec::new() };
-        if self.residency.sms > 1 || self.services == Services::default() || self.work != self.load {
+        let (work, load) = self
+            .blocks
+            .iter()
+            .fold((self.work, self.load), |(work, load), block| (work + block.work, load + block.load));
+        if services == Services::default() || work != load {
             return Vec::new();
         }
         parts.push((Part::Latency, rest));

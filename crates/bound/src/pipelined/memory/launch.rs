@@ -95,9 +95,12 @@ pub(in crate::pipelined) struct LaunchMemory {
     write_backs: u64,
     dram_stays: u64,
     dram: u64,
-    /// The requests of the present block, and the most of any block.
-    requests: u64,
-    most_requests: u64,
+    /// The stores of the present block, and the most replies that may be under way for a block.
+    stores: u64,
+    most_replies: u64,
+    /// The loads of an L1 before the present block, and the most of any block.
+    l1_loads_before: u64,
+    most_l1_loads: u64,
     outstanding: Outstanding,
     /// The places of the requests of the present access, and the number of these requests.
     places: Vec<u32>,
@@ -152,8 +155,10 @@ impl LaunchMemory {
             write_backs: 0,
             dram_stays: 0,
             dram: 0,
-            requests: 0,
-            most_requests: 0,
+            stores: 0,
+            most_replies: 0,
+            l1_loads_before: 0,
+            most_l1_loads: 0,
             outstanding: Outstanding::new(l1_sets + slices as usize),
             l1_sets,
             places: Vec::new(),
@@ -239,12 +244,15 @@ impl LaunchMemory {
 
     /// Begins a block.
     pub fn begin_block(&mut self) {
-        self.requests = 0;
+        self.stores = 0;
+        self.l1_loads_before = self.l1_loads;
     }
 
     /// Ends the block.
     pub fn end_block(&mut self) {
-        self.most_requests = self.most_requests.max(self.requests);
+        let replies = self.stores + self.outstanding.of_block();
+        self.most_replies = self.most_replies.max(replies);
+        self.most_l1_loads = self.most_l1_loads.max(self.l1_loads - self.l1_loads_before);
         self.outstanding.end_block();
     }
 
@@ -295,7 +303,7 @@ impl LaunchMemory {
         let sent = if is_store { bytes } else { self.path.sent(bytes, bypasses) };
         let of_l1 = self.path.l1.as_ref().filter(|_| sent > bytes);
         let sectors_sent = of_l1.map_or(sectors, |l1| around(sectors, l1.line));
-        self.requests += 1;
+        self.stores += u64::from(is_store);
         self.waiting += u32::from(!is_store);
         let behind = self.path.behind(sent, end);
         let mut service = behind;
@@ -384,7 +392,7 @@ impl LaunchMemory {
         let has_l2 = self.l2.is_some();
         let row = if has_l2 { dram.row() } else { 0 };
         self.dram += if is_store { u64::from(forwards) * copies * (write + row) } else { read + row };
-        if writes_back && (is_store || access == Access::Atomic) {
+        if has_l2 && (access == Access::Atomic || is_store && writes_back) {
             self.dram += copies * (write_back + row);
         }
         // lines stay
@@ -481,12 +489,12 @@ impl LaunchMemory {
     pub fn beside(&self, residency: &Residency, stays: Stays) -> Beside {
         let sms = residency.used_sms();
         let places = u64::from(residency.places);
-        let resident = self.most_requests.saturating_mul(places);
+        let replies = self.most_replies.saturating_mul(places);
         let late = if stays == Stays::No { self.late_replies } else { self.late_replies_stays };
         let mut memory = self.at_slices + self.entrances() + late;
         if let Some(partitions) = &self.path.partitions
             && sms > 1
-            && resident >= u64::from(partitions.crossbar_queue)
+            && replies >= u64::from(partitions.crossbar_queue)
         {
             // replies of another SM may be in front, and wait until it has written its results
             memory += self.write_backs;
@@ -496,10 +504,24 @@ impl LaunchMemory {
             Stays::No if self.l2.is_none() => self.dram + self.rows(),
             Stays::No => self.dram + self.dirty_at_start(),
         };
-        // if blocks are placed later, two parts of the bound contain what an L1 cannot track
-        let parts = if sms > 1 && !residency.all_at_once() { 2 } else { 1 };
-        let waits = self.waits(stays, places, (sms as u64, parts));
+        let waits = self.waits(stays, residency);
         Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits)])
+    }
+
+    /// Returns how many times an L1 may be unable to track another fetch on the SM that the bound
+    /// follows, if all of a launch's loads on one SM made that `times`, and each time takes `by`
+    /// other loads.
+    fn on_an_sm(&self, residency: &Residency, times: u64, by: u32) -> u64 {
+        let sms = residency.used_sms() as u64;
+        let of_blocks = |blocks: u64| times.min(blocks * self.most_l1_loads / u64::from(by));
+        if sms <= 1 {
+            times
+        } else if residency.all_at_once() {
+            of_blocks(u64::from(residency.blocks).div_ceil(sms))
+        } else {
+            // the mean over the SMs until the last block is placed, and then those of one SM
+            times.div_ceil(sms) + of_blocks(residency.places.into())
+        }
     }
 
     /// Returns the service of requests that are delivered to slices, if a slice may be full.
@@ -543,9 +565,8 @@ impl LaunchMemory {
     }
 
     /// Returns the longest waits until a cache can track another fetch, one after the other.
-    /// An SM has this many places for blocks, and `parts` parts of the bound contain what an L1 cannot
-    /// track.
-    fn waits(&self, stays: Stays, places: u64, (sms, parts): (u64, u64)) -> u64 {
+    fn waits(&self, stays: Stays, residency: &Residency) -> u64 {
+        let (places, sms) = (u64::from(residency.places), residency.used_sms() as u64);
         let fetches = stays == Stays::No || self.dram_stays > 0;
         let scale = self.path.scale;
         let mut sum = 0;
@@ -553,16 +574,18 @@ impl LaunchMemory {
         let keeps_l1 = self.keeps_l1();
         if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
             let keeps = keeps_l1;
-            let mut times = self.merged(l1, loads * places, true, (keeps, u64::MAX));
-            times += sets.times_full(|set| {
+            let on_an_sm = |times: u64, by: u32| self.on_an_sm(residency, times, by);
+            let merged = self.merged(l1, loads * places, true, (keeps, u64::MAX));
+            let full = sets.times_full(|set| {
                 let set = if self.l1_sets > 0 { set as usize } else { usize::MAX };
                 self.outstanding.most_at(set) * places
             });
+            let mut times = on_an_sm(merged, l1.merge) + on_an_sm(full, l1.ways);
             if outstanding * places > u64::from(l1.mshrs) {
                 let fetches = if keeps { self.l1_loads.min(self.fetches_of_l1()) } else { self.l1_loads };
-                times += fetches / u64::from(l1.mshrs);
+                times += on_an_sm(fetches / u64::from(l1.mshrs), l1.mshrs);
             }
-            sum += parts * times * self.path.fetch_of_l1(fetches) * scale;
+            sum += times * self.path.fetch_of_l1(fetches) * scale;
         }
         let (Some(partitions), true) = (&self.path.partitions, fetches) else { return sum };
         if let (Some(l2), Some(sets)) = (self.path.l2(), &self.l2) {

@@ -155,6 +155,11 @@ impl Outstanding {
         self.of_warp.requests = self.of_warp.requests.max(self.now.requests);
     }
 
+    /// Returns the largest number of requests of the present block that wait at the same time.
+    pub fn of_block(&self) -> u64 {
+        self.of_block.requests
+    }
+
     /// Returns the largest number of loads of a block that wait at the same time, and of their
     /// requests.
     pub fn most(&self) -> (u64, u64) {

@@ -45,6 +45,7 @@ mod monotone;
 mod pipelined;
 mod pipelined_directed;
 mod pipelined_memory;
+mod pipelined_memory_directed;
 mod pipelined_streams;
 mod premises;
 mod queues;

@@ -9,8 +9,8 @@ use super::value::BoundValue;
 use warpbound_core::machine::Feature;
 
 /// The pipeline bound, for launches on machines with stages in front of the units: fetch, an
-/// operand collector, result buses, or a load/store unit with memory of perfect or fixed latency.
-/// It bounds the launch, from its start to its end, with any number of blocks and SMs.
+/// operand collector, result buses, or a load/store unit, with or without the memory system behind
+/// it. It bounds the launch, from its start to its end, with any number of blocks and SMs.
 ///
 /// The *service* of an instruction is the number of cycles for which it may keep busy what others
 /// wait for: its init on a unit, or its transactions in the load/store unit. An instruction that
@@ -40,10 +40,14 @@ use warpbound_core::machine::Feature;
 /// count as in [`Rbb`](super::Rbb), too; with a collector, S contains the services of all
 /// sub-cores.
 ///
+/// With an L1, a crossbar, slices and DRAM, F also contains what requests cost beside the services of
+/// their instructions: in DRAM, on their way back from it, in slices that are full, and while a
+/// cache cannot track another fetch. [`proofs::memory`](super::proofs::memory) states them.
+///
 /// # Premises
-/// A work-conserving policy and barriers of all warps. Machines with caches, partitions, memory
-/// that does not accept every request at once, jitter without a largest value, or random placement
-/// are not covered.
+/// A work-conserving policy and barriers of all warps. Machines with a constant cache, memory of
+/// fixed latency that does not accept every request at once, jitter without a largest value, or
+/// random placement are not covered.
 ///
 /// # The slack
 /// All services count as if no two stages ever worked at the same time, as in [`Rbb`](super::Rbb).
@@ -58,7 +62,7 @@ impl Bound for Plb {
     }
 
     fn summary(&self) -> &'static str {
-        "pipeline bound, proved, of launches on machines with fetch, operand collector, result buses or load/store unit: all service, plus what blocks wait for latencies, shared by the places"
+        "pipeline bound, proved, of launches on machines with fetch, operand collector, result buses, load/store unit, caches or DRAM: all service, plus what blocks wait for latencies, shared by the places"
     }
 
     fn standing(&self) -> Standing {

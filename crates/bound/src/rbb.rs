@@ -72,7 +72,7 @@ use warpbound_core::base::Cycles;
 /// and shared units, bank conflicts, write-after-write hazards and exits that issue; and of the
 /// detailed engine several SMs, dual issue, rotation, bounded queues, write-back, results that
 /// nothing waits for, and launch costs. Every block must fit the same number of places. Machines
-/// with fetch, an operand collector, result buses, a load/store unit, caches or random placement
+/// with fetch, an operand collector, result buses, a load/store unit or random placement
 /// are not covered, and neither are partial barriers.
 ///
 /// If one block at a time runs on one SM and launching costs nothing, each block is judged by

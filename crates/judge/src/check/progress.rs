@@ -180,7 +180,7 @@ impl SavedProgress {
             let through = launches_on(index, &groups, (self.group, self.launches), launches);
             for ((run, setup), left) in policies.iter().zip(*setups).zip(&self.left[index]) {
                 let leaves = machine.memory().start.is_left() && machine.pipeline().is_some() && through > 0;
-                if leaves != (!left.is_first()) || !left.fits(machine) {
+                if leaves == left.is_first() || !left.fits(machine) {
                     return Err("the state that the launches left does not fit this machine".to_owned());
                 }
                 if run.as_ref().map_or(0, |run| run.launches().len() as u64) != through {

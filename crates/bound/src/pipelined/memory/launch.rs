@@ -275,6 +275,7 @@ impl LaunchMemory {
 
     /// Ends the instruction, whose requests have been recorded.
     pub fn after(&mut self, table: &TimingTable, step: Step) {
+        self.outstanding.overwrite(table, step);
         if self.waiting > 0 {
             self.outstanding.issue(table, step, self.waiting, &self.places);
         }
@@ -427,7 +428,7 @@ impl LaunchMemory {
         let (outstanding, reads_l2) = (&self.outstanding, self.path.l1_reads_l2);
         self.lines.at(line).is_none_or(|state| {
             let missing = |sector: &usize| sectors & !state.readable & 1 << sector != 0;
-            let was_loaded = |sector: usize| reads_l2 && outstanding.is_answered(state.latest[sector]);
+            let was_loaded = |sector: usize| reads_l2 && outstanding.is_answered(state.in_l2[sector]);
             (0..4).filter(missing).any(|sector| !was_loaded(sector))
         })
     }
@@ -437,7 +438,7 @@ impl LaunchMemory {
         let outstanding = &self.outstanding;
         self.lines.at(line).is_some_and(|state| {
             let wanted = |sector: &usize| sectors & 1 << sector != 0;
-            (0..4).filter(wanted).all(|sector| outstanding.is_answered(state.latest[sector]))
+            (0..4).filter(wanted).all(|sector| outstanding.is_answered(state.in_l1[sector]))
         })
     }
 
@@ -446,7 +447,7 @@ impl LaunchMemory {
     /// sectors may be fetched once.
     fn note_line(&mut self, line: u64, sectors: u8, access: Access) -> u8 {
         let whole_lines = self.path.l2().filter(|l2| !l2.sectored);
-        let sectors = whole_lines.map_or(sectors, |l2| around(sectors, l2.line));
+        let of_l2 = whole_lines.map_or(sectors, |l2| around(sectors, l2.line));
         let load = self.outstanding.next();
         let Some(state) = self.lines.at(line) else { return 0 };
         if access == Access::Store {
@@ -456,18 +457,20 @@ impl LaunchMemory {
         }
         let first = sectors.trailing_zeros().min(3) as usize;
         state.loads[first] = state.loads[first].saturating_add(1);
-        state.has_atomics |= access == Access::Atomic;
-        if access != Access::Atomic {
+        let among = |sectors: u8| (0..4).filter(move |sector| sectors & 1 << sector != 0);
+        if access == Access::Atomic {
             // what an atomic brings does not reach the L1
-            let loaded = (0..4).filter(|sector| sectors & 1 << sector != 0);
-            loaded.for_each(|sector| state.latest[sector] = load);
+            state.has_atomics = true;
+        } else {
+            among(sectors).for_each(|sector| state.in_l1[sector] = load);
+            among(of_l2).for_each(|sector| state.in_l2[sector] = load);
+            state.sets_of_l1 |= 1 << sectors;
         }
-        let is_new = state.sets >> sectors & 1 == 0 || !self.path.exact_requests;
-        state.sets |= 1 << sectors;
-        let missing = sectors & !state.readable;
-        let new = if is_new { missing } else { 0 };
+        let is_new = state.sets_of_l2 >> of_l2 & 1 == 0 || !self.path.exact_requests;
+        state.sets_of_l2 |= 1 << of_l2;
+        let new = if is_new { of_l2 & !state.readable } else { 0 };
         state.fetches = state.fetches.saturating_add(u32::from(new != 0));
-        state.loaded |= sectors;
+        state.loaded |= of_l2;
         self.stores_what_is_loaded |= state.stored & state.loaded != 0;
         new
     }
@@ -591,7 +594,7 @@ impl LaunchMemory {
         if let (Some(l2), Some(sets)) = (self.path.l2(), &self.l2) {
             let stays = stays != Stays::No;
             // an L1 that keeps its lines fetches each of them once
-            let most = if keeps_l1 { sms } else { u64::MAX };
+            let most = if keeps_l1 && self.path.exact_requests { sms } else { u64::MAX };
             let mut times = self.merged(l2, loads * places * sms, false, (stays, most));
             let is_known = self.path.one_slice_per_line;
             let fetches = self.by_slice(if stays { &self.new_of_slice } else { &self.l2_loads });
@@ -638,7 +641,7 @@ impl LaunchMemory {
 
     /// Returns the largest number of fetches of an L1 that keeps its lines.
     fn fetches_of_l1(&self) -> u64 {
-        let sets = |state: &LineState| u64::from(state.sets.count_ones());
+        let sets = |state: &LineState| u64::from(state.sets_of_l1.count_ones());
         self.lines.all().map_or(u64::MAX, |all| all.map(|(_, state)| sets(state)).sum())
     }
 
@@ -662,7 +665,7 @@ impl LaunchMemory {
             }
             let most = if state.has_atomics { u64::MAX } else { most };
             let times = state.times_merged(merge, by_sector, most);
-            let fetches = if is_l1 { state.sets.count_ones() } else { state.fetches };
+            let fetches = if is_l1 { state.sets_of_l1.count_ones() } else { state.fetches };
             if keeps { times.min(fetches.into()) } else { times }
         };
         all.map(|(_, state)| times(state)).sum()

@@ -62,16 +62,20 @@ pub(super) struct LineState {
     pub loaded: u8,
     /// The sets of sectors that they need together, one bit each, and the fetches of the L2 if its
     /// lines stay.
-    pub sets: u16,
+    pub sets_of_l2: u16,
     pub fetches: u32,
+    /// The sets of sectors that an L1 looks up.
+    pub sets_of_l1: u16,
     /// The sectors that stores of the launch write.
     pub stored: u8,
     /// The loads and atomics by their first sector.
     pub loads: [u32; 4],
     /// Whether atomics, which bypass the L1, are among them.
     pub has_atomics: bool,
-    /// For each sector, the latest load of it.
-    pub latest: [LoadId; 4],
+    /// For each sector, the latest load that brings it into the L1, and the latest that brings it into
+    /// the L2.
+    pub in_l1: [LoadId; 4],
+    pub in_l2: [LoadId; 4],
 }
 
 impl LineState {

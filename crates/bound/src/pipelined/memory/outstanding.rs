@@ -126,6 +126,14 @@ impl Outstanding {
         }
     }
 
+    /// Notes the registers that the instruction writes: whoever waits for one of them from now on need
+    /// not wait for an earlier load of it.
+    pub fn overwrite(&mut self, table: &TimingTable, step: Step) {
+        for reg in table.instr(step.pc()).dsts.as_slice() {
+            self.of_reg[reg.index()] = 0;
+        }
+    }
+
     /// Returns the load that the warp issues next.
     pub fn next(&self) -> LoadId {
         LoadId { warp: self.warps, load: self.loads.len() as u32 }

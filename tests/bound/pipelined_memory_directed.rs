@@ -1,0 +1,397 @@
+//! PLB where one stage of a memory system is saturated and all others are wide. The comments give
+//! the largest makespan divided by the bound when the test was written.
+
+use warpbound::check::Workload;
+use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
+use warpbound::sim::PolicySetup;
+
+use crate::pipelined::of_workload;
+use crate::{reference, runs, shipped};
+
+/// A machine with nothing in front of the load/store unit, and memory without any narrow stage.
+const WIDE: &str = "hazards=[Raw] pipeline.front_end=none pipeline.collector=none pipeline.result_buses=none \
+     units.int.init=1 units.int.lat=0 pipeline.write_back=0 pipeline.load_store.atomics_block=false \
+     memory.constant=none pipeline.queue=64 exit_issues=false memory.lower=Partitions memory.start=Cold \
+     memory.l1=none memory.partitions.channels=1 memory.partitions.slices=1 \
+     memory.partitions.channel_bit=8 memory.partitions.slice_bit=7 memory.partitions.clock=(1,1) \
+     memory.partitions.crossbar_queue=60000 memory.partitions.ejection_queue=32 \
+     memory.partitions.latency=0 memory.partitions.queue=60000 memory.partitions.l2.sets=64 \
+     memory.partitions.l2.ways=1024 memory.partitions.l2.write=Back \
+     memory.partitions.l2.write_miss=Allocate memory.partitions.l2.index=Linear \
+     memory.partitions.l2.mshrs=60000 memory.partitions.l2.merge=60000 \
+     memory.partitions.l2.miss_queue=1024 memory.partitions.dram.latency=0 memory.partitions.dram.ccd=1 \
+     memory.partitions.dram.ccdl=0 memory.partitions.dram.rrd=0 memory.partitions.dram.rcd=0 \
+     memory.partitions.dram.ras=0 memory.partitions.dram.rp=0 memory.partitions.dram.rc=0 \
+     memory.partitions.dram.cl=1 memory.partitions.dram.wl=0 memory.partitions.dram.cdlr=0 \
+     memory.partitions.dram.wr=0 memory.partitions.dram.rtpl=0 memory.partitions.dram.burst=0 \
+     memory.partitions.dram.queue=64 memory.partitions.dram.returns=64 \
+     memory.partitions.dram.bank_bits=[7,12,13,14] memory.partitions.dram.row_bit=15 \
+     memory.partitions.dram.groups=1 memory.partitions.dram.burst_bytes=32 \
+     memory.partitions.dram.scheduler=FrFcfs memory.partitions.dram.clock=(1,1)";
+
+/// An L1 without any narrow stage.
+const L1: &str = "memory.l1.latency=1 memory.l1.banks=1 memory.l1.split=Off memory.l1.cache.sets=64 \
+     memory.l1.cache.ways=1024 memory.l1.cache.write=Through memory.l1.cache.write_miss=NoAllocate \
+     memory.l1.cache.index=Linear memory.l1.cache.mshrs=60000 memory.l1.cache.merge=60000 \
+     memory.l1.cache.miss_queue=1024";
+
+const COPIED: &str = "memory.start=LeftAndCopied";
+
+/// Every request to DRAM uses the same row of the same bank.
+const ONE_ROW: &str = "memory.partitions.dram.bank_bits=[39] memory.partitions.dram.row_bit=40";
+
+/// What all kernels begin with: %rd1 is the address of the buffer, %r3 the lane, %r4 the warp, %p1
+/// true in lane 0, %p2 true in warp 0.
+const HEAD: &str = "and.b32 %r3, %r1, 31;\nshr.u32 %r4, %r1, 5;\nsetp.eq.u32 %p1, %r3, 0;\n\
+     setp.eq.u32 %p2, %r4, 0;\n.local .align 16 .b8 loc[64];\n";
+
+fn workload(blocks: u32, threads: u32, body: &str) -> Workload {
+    let text = format!(
+        ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 k_param_0)\n{{\n\
+         .reg .pred %p<9>;\n.reg .b32 %r<250>;\n.reg .b64 %rd<20>;\n\
+         .shared .align 16 .b8 shared[4096];\nld.param.u64 %rd1, [k_param_0];\n\
+         cvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, shared;\n{HEAD}{body}ret;\n}}\n"
+    );
+    let buffer =
+        Buffer { name: "buffer".to_owned(), elem: Elem::U32, bytes: vec![0; 1 << 20], constant: false };
+    let launch = Launch {
+        grid: [blocks, 1, 1],
+        block: [threads, 1, 1],
+        dynamic_shared: 0,
+        registers: None,
+        args: vec![Arg::Buffer(0)],
+        buffers: vec![buffer],
+        symbols: Vec::new(),
+        images: Vec::new(),
+    };
+    runs::workload("k", reference::program("k.ptx", "k", text), launch)
+}
+
+/// Compares the bound with runs of a kernel with this body. Each part of the settings is a list that
+/// is divided by spaces; `m.`, `p.`, `d.`, `l2.` and `l1.` stand for the parts of the memory.
+#[track_caller]
+fn holds(parts: &[&str], (blocks, threads): (u32, u32), body: &str) {
+    let full = |setting: &str| {
+        let (part, name) = setting.split_once('.').unwrap();
+        let part = match part {
+            "m" => "memory",
+            "p" => "memory.partitions",
+            "d" => "memory.partitions.dram",
+            "l2" => "memory.partitions.l2",
+            "l1" => "memory.l1.cache",
+            "ls" => "pipeline.load_store",
+            _ => return setting.to_owned(),
+        };
+        format!("{part}.{name}")
+    };
+    let settings = [WIDE].iter().chain(parts).flat_map(|part| part.split_whitespace());
+    let settings: Vec<String> = settings
+        .map(|setting| if setting.contains('.') { full(setting) } else { setting.to_owned() })
+        .collect();
+    let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+    let workload = workload(blocks, threads, body);
+    let machine = shipped::machine_with("accelsim-ecrts", &settings);
+    for policy in [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest] {
+        let (makespan, bound) = of_workload(&workload, &machine, &policy).unwrap();
+        println!("{policy}: {makespan} of {bound} = {:.3} {parts:?}", makespan as f64 / bound as f64);
+        assert!(makespan <= bound, "{policy}: {makespan} > {bound}: {parts:?}");
+    }
+}
+
+/// Returns instructions, given by their number.
+fn each(times: usize, of: impl Fn(usize) -> String) -> String {
+    (0..times).map(of).collect()
+}
+
+/// Accesses of all lanes, `lanes` bytes apart, in steps of this many bytes: r reads and w writes.
+fn stream(kinds: &str, times: usize, step: usize, lanes: usize, warps: usize) -> String {
+    let begin = format!(
+        "mul.lo.u32 %r5, %r3, {lanes};\nmad.lo.u32 %r5, %r4, {warps}, %r5;\ncvt.u64.u32 %rd3, %r5;\n\
+         add.u64 %rd3, %rd3, %rd1;\n"
+    );
+    let access = |n: usize| {
+        let at = n * step % (1 << 19);
+        match kinds.as_bytes()[n % kinds.len()] {
+            b'r' => format!("ld.global.u32 %r9, [%rd3+{at}];\n"),
+            b'w' => format!("st.global.u32 [%rd3+{at}], %r1;\n"),
+            _ => format!("atom.global.add.u32 %r9, [%rd3+{at}], %r1;\n"),
+        }
+    };
+    begin + &each(times * kinds.len(), access)
+}
+
+/// One lane's atomics, in steps of this many bytes.
+fn atomics(times: usize, step: usize) -> String {
+    each(times, |n| format!("@%p1 atom.global.add.u32 %r10, [%rd1+{}], %r1;\n", n * step))
+}
+
+/// Loads of which each waits for the one before.
+fn chain(times: usize, step: usize) -> String {
+    let link = |_| {
+        format!(
+            "ld.global.u32 %r12, [%rd1];\nmul.wide.u32 %rd2, %r12, 4;\nadd.u64 %rd1, %rd1, %rd2;\n\
+             add.u64 %rd1, %rd1, {step};\n"
+        )
+    };
+    each(times, link)
+}
+
+/// Warp 0 executes one body, all others execute another one.
+fn two_roles(first: &str, others: &str) -> String {
+    format!("@%p2 bra FIRST;\n{others}ret;\nFIRST:\n{first}")
+}
+
+const CLOCKS: [&str; 6] =
+    ["p.clock=(1,1)", "p.clock=(7,5)", "p.clock=(2,3)", "p.clock=(1,4)", "p.clock=(9,2)", "p.clock=(63,64)"];
+
+/// A lone load, store or atomic takes no longer than its latency, whatever it passes: 1.0.
+#[test]
+fn lone_requests() {
+    for clock in CLOCKS {
+        for of_dram in ["d.clock=(1,1)", "d.clock=(1,3)", "d.clock=(7001,2264)"] {
+            for caches in ["", "p.l2=none", L1, COPIED] {
+                for body in
+                    ["ld.global.u32 %r9, [%rd1];\nadd.u32 %r9, %r9, 1;\n", "st.global.u32 [%rd1], %r1;\n"]
+                {
+                    holds(&["p.latency=5 d.latency=3", clock, of_dram, caches], (1, 32), body);
+                }
+                holds(&["p.latency=5 d.latency=3", clock, of_dram, caches], (1, 32), &atomics(1, 0));
+            }
+        }
+    }
+}
+
+/// A chain of hits in the L2 takes the latency each time, in every phase of the clocks: 1.0.
+#[test]
+fn chains_of_hits() {
+    for clock in CLOCKS {
+        for l1 in ["", L1] {
+            holds(&[COPIED, clock, l1, "p.latency=3"], (1, 32), &chain(50, 128));
+        }
+    }
+}
+
+/// All places of a channel are in use, so that requests wait for one to return: 0.98.
+#[test]
+fn places_of_a_channel() {
+    for slices in ["p.slices=1", "p.slices=2"] {
+        let settings = ["d.queue=1 d.returns=1 d.latency=1000 p.clock=(1,4) d.clock=(7001,2264)", slices];
+        for warps in [1, 2, 3] {
+            holds(&settings, (1, 32 * warps), &stream("r", 60, 4096, 0, 2048));
+        }
+    }
+}
+
+/// A cache with one register, one request per fetch or one way serves one fetch after the other:
+/// 0.93 in the L1, 0.9 in the L2.
+#[test]
+fn one_fetch_at_a_time() {
+    let clocks = "p.clock=(1,4) d.clock=(7001,2264) d.latency=100";
+    for lanes in [0, 32] {
+        for warps in [1, 4] {
+            let apart = stream("r", 12, 4096, lanes, 65536);
+            for narrow in ["l1.mshrs=1", "l1.ways=1 l1.sets=1"] {
+                holds(&[clocks, L1, narrow], (1, 32 * warps), &apart);
+            }
+            for narrow in ["l2.mshrs=1", "l2.ways=1 l2.sets=1"] {
+                holds(&[clocks, narrow], (1, 32 * warps), &apart);
+            }
+            let same = stream("r", 12, 4096, lanes, 0);
+            holds(&[clocks, L1, "l1.merge=1"], (1, 32 * warps), &same);
+            holds(&[clocks, "l2.merge=1"], (1, 32 * warps), &same);
+        }
+    }
+}
+
+/// Requests to one bank need another row each, and wait for one delay between its commands: 0.9.
+#[test]
+fn rows_of_one_bank() {
+    let delays = ["d.rc=78", "d.ras=55 d.rp=24", "d.rcd=24", "d.rcd=24 d.rp=24 d.rc=78 d.ras=55 d.cl=24"];
+    for scheduler in ["d.scheduler=FrFcfs", "d.scheduler=Fifo"] {
+        let bank = ["p.l2=none d.bank_bits=[39] d.row_bit=10", scheduler];
+        for delay in delays {
+            holds(&[&bank[..], &[delay]].concat(), (1, 32), &stream("r", 100, 1024, 0, 0));
+        }
+        holds(&[&bank[..], &["d.wr=60"]].concat(), (1, 32), &stream("w", 100, 1024, 0, 0));
+        let banks = "p.l2=none d.rrd=40 d.bank_bits=[10,11,12,13] d.row_bit=14";
+        holds(&[banks, scheduler], (1, 32), &stream("r", 100, 1024, 0, 0));
+    }
+}
+
+/// Reads and writes alternate, so that the direction changes each time: 0.98.
+#[test]
+fn changes_of_direction() {
+    for delay in
+        ["d.cl=60", "d.cdlr=60 d.cl=0", "d.ccdl=12 d.cl=24 d.wl=24 d.cdlr=40 d.burst=20 d.burst_bytes=8"]
+    {
+        for scheduler in ["d.scheduler=FrFcfs", "d.scheduler=Fifo"] {
+            let settings = ["p.l2=none", ONE_ROW, "p.queue=64 d.clock=(1,3)", delay, scheduler];
+            holds(&settings, (1, 32), &stream("wr", 60, 1024, 0, 0));
+        }
+    }
+}
+
+/// Stores that stay in the L2 pass the load/store unit and the port, one per cycle: 0.99.
+#[test]
+fn stores_that_stay() {
+    for sectored in ["l2.sectored=true", "l2.sectored=false"] {
+        holds(&[sectored], (1, 64), &stream("w", 20, 1024, 32, 32768));
+    }
+}
+
+/// Stores keep the load/store unit busy while another warp waits for shared memory: 0.997.
+#[test]
+fn shared_memory_behind_stores() {
+    let waits = "ld.shared.u32 %r11, [%r2];\nadd.u32 %r2, %r2, %r11;\n".repeat(60);
+    let body = two_roles(&waits, &stream("w", 60, 1024, 32, 0));
+    for l1 in ["", L1] {
+        for latency in ["ls.shared_latency=1", "ls.shared_latency=24"] {
+            holds(&[COPIED, l1, latency], (1, 64), &body);
+        }
+    }
+}
+
+/// Two SMs share a slice whose input holds one request: 0.84.
+#[test]
+fn several_sms_and_one_slice() {
+    let settings =
+        ["sms=2 p.queue=1 p.clock=(1,4) p.crossbar_queue=4 p.ejection_queue=1 ls.replies=1", COPIED];
+    for blocks in [2, 6] {
+        holds(&settings, (blocks, 32), &stream("r", 40, 1024, 32, 0));
+    }
+}
+
+/// Loads that join a fetch pass the look-up, and come back in front of hits of another warp.
+#[test]
+fn joined_loads_in_front_of_hits() {
+    let joined = "ld.local.u32 %r9, [loc];\n".repeat(300);
+    let body = two_roles(&chain(120, 0), &joined);
+    for l1 in ["", L1] {
+        holds(&[COPIED, "d.latency=1000", l1], (1, 64), &body);
+    }
+    // a fetch in a fast DRAM costs little more
+    let fetches = each(250, |n| format!("ld.local.u32 %r9, [loc+{}];\n", n * 4)).replace("[loc", "[more");
+    let fetches = format!(".local .align 16 .b8 more[2048];\n{fetches}");
+    let fast = "p.clock=(60,1) d.latency=20000 d.queue=4096 d.returns=4096 d.bank_bits=[7]";
+    holds(&[COPIED, fast], (1, 64), &two_roles(&chain(60, 0), &fetches));
+}
+
+/// The sectors of a line are in several slices, each of which fetches the whole line.
+#[test]
+fn whole_lines_in_several_slices() {
+    let slices =
+        "p.slices=4 p.slice_bit=5 l2.sectored=false d.ccd=4 d.ccdl=4 d.cl=4 d.queue=1000 d.returns=1000";
+    holds(&[slices], (1, 32), &stream("r", 100, 512, 4, 0));
+}
+
+/// Data that the host has copied is in the slices of its sectors, but a request goes to that of its
+/// first sector.
+#[test]
+fn copied_sectors_in_several_slices() {
+    let lines = "mul.wide.u32 %rd3, %r3, 4;\nadd.u64 %rd1, %rd1, %rd3;\n".to_owned() + &chain(40, 512);
+    for slices in ["p.slices=4 p.slice_bit=5", "p.channels=4 p.channel_bit=5"] {
+        holds(&[COPIED, slices, "d.latency=200 ls.transaction=128"], (1, 32), &lines);
+        holds(&[COPIED, slices, "d.latency=200", L1, "l1.sectored=false"], (1, 32), &lines);
+    }
+}
+
+/// Atomics pass the L1, and wait for the port that misses use.
+#[test]
+fn atomics_and_misses_at_the_port() {
+    let pair = |n: usize| {
+        format!("ld.global.u32 %r9, [%rd3+{}];\natom.global.add.u32 %r10, [%rd3], %r1;\n", n * 1024)
+    };
+    let body = "mul.wide.u32 %rd3, %r3, 32;\nadd.u64 %rd3, %rd1, %rd3;\n".to_owned() + &each(30, pair);
+    for queue in ["p.crossbar_queue=1", "p.crossbar_queue=2"] {
+        holds(&[COPIED, L1, "memory.l1.latency=31", queue], (1, 32), &body);
+    }
+}
+
+/// A load joins only a fetch of all its sectors, so that sectors are fetched several times.
+#[test]
+fn fetches_that_overlap() {
+    let mut sets: Vec<Vec<u32>> =
+        (1..16_u32).map(|mask| (0..4).filter(|sector| mask >> sector & 1 == 1).collect()).collect();
+    sets.sort_by_key(Vec::len);
+    let load = |line: usize, sectors: &[u32]| {
+        let of = |n: usize, sector: &u32| {
+            format!("setp.eq.u32 %p3, %r6, {n};\n@%p3 mov.u32 %r7, {};\n", sector * 32)
+        };
+        let lanes: String = sectors.iter().enumerate().map(|(n, sector)| of(n, sector)).collect();
+        format!(
+            "rem.u32 %r6, %r3, {};\n{lanes}cvt.u64.u32 %rd2, %r7;\nadd.u64 %rd2, %rd2, %rd1;\n\
+             ld.global.u32 %r9, [%rd2+{}];\n",
+            sectors.len(),
+            line * 128
+        )
+    };
+    let body = each(40, |line| sets.iter().map(|sectors| load(line, sectors)).collect());
+    let dram = "d.latency=400 d.ccd=8 d.cl=0 d.queue=1000 d.returns=1000";
+    holds(&["ls.transaction=128", dram], (1, 32), &body);
+    // an unsectored L1 fetches lines of which atomics fetch sectors
+    let line = |n: usize| {
+        let atomic = |m: usize| format!("@%p1 atom.global.add.u32 %r10, [%rd1+{}], %r1;\n", n * 128 + m * 32);
+        each(4, atomic) + &format!("@%p1 ld.global.u32 %r9, [%rd1+{}];\n", n * 128)
+    };
+    holds(&[L1, "l1.sectored=false", dram], (1, 32), &each(40, line));
+}
+
+/// In a slice whose queues hold one request, stages keep each other from working.
+#[test]
+fn queues_of_one_request() {
+    let narrow = "p.queue=1 p.clock=(1,4)";
+    holds(&[narrow, "p.latency=5 d.latency=400"], (1, 1024), &stream("r", 60, 128, 4, 0));
+    let fast = "d.clock=(7001,2264) d.queue=4096 d.returns=4096 p.latency=40";
+    holds(&[narrow, fast, ONE_ROW, "d.latency=80 p.l2=none"], (1, 128), &stream("r", 30, 1024, 32, 0));
+    holds(&[narrow, fast, ONE_ROW, "d.latency=5"], (1, 64), &stream("r", 15, 1024, 32, 32768));
+    let forwarded = "l2.write_miss=NoAllocate l2.miss_queue=2";
+    holds(&[narrow, fast, ONE_ROW, "d.clock=(50,1)", forwarded], (1, 64), &stream("w", 15, 1024, 32, 32768));
+}
+
+/// An atomic makes all that its fetch brings dirty, whatever the write policy is.
+#[test]
+fn lines_that_atomics_make_dirty() {
+    let thrashes = "l2.sets=1 l2.ways=2 d.ccd=64 d.cl=0";
+    for cache in ["l2.sectored=false", "l2.write=Through", "l2.write=Evict"] {
+        holds(&[thrashes, cache], (1, 32), &atomics(60, 512));
+    }
+}
+
+/// A request of the L1 begins at the first sector that is missing, which decides its bank.
+#[test]
+fn banks_within_a_line() {
+    let of_line = |n: usize| {
+        format!(
+            "@%p4 st.global.u32 [%rd3+{0}], %r3;\n@%p1 ld.global.u32 %r9, [%rd1+{1}];\n\
+             @%p1 atom.global.add.u32 %r10, [%rd1+{2}], %r3;\n",
+            n * 128,
+            n * 128 + 32,
+            (1 << 17) + n * 128 + 32
+        )
+    };
+    let body = "setp.lt.u32 %p4, %r3, 8;\nmul.wide.u32 %rd3, %r3, 4;\nadd.u64 %rd3, %rd3, %rd1;\n".to_owned()
+        + &each(40, of_line);
+    let dram = "p.l2=none d.bank_bits=[5] d.row_bit=17 d.rc=300 d.scheduler=Fifo";
+    holds(&[L1, "l1.sectored=false l1.write_miss=Allocate", dram], (1, 32), &body);
+}
+
+/// Perfect memory behind an L1 has jitter.
+#[test]
+fn jitter_of_perfect_memory() {
+    holds(&[L1, "m.lower=Perfect m.jitter=Uniform(30,30)"], (1, 32), &chain(40, 512));
+}
+
+/// Nothing waits for a load whose register another instruction overwrites, so that all loads are in
+/// flight at the same time.
+#[test]
+fn loads_of_overwritten_registers() {
+    for overwrites in ["mov.u32 %r9, %r1;", "ld.shared.u32 %r9, [%r2];", "@%p1 mov.u32 %r9, %r1;"] {
+        let load = |n: usize| {
+            format!("ld.global.u32 %r9, [%rd1+{}];\n{overwrites}\nadd.u32 %r10, %r9, %r9;\n", n * 512)
+        };
+        for caches in ["l2.mshrs=1", "l2.ways=1 l2.sets=1", "d.queue=1 d.returns=1"] {
+            holds(&["d.latency=100", caches], (1, 32), &each(30, load));
+        }
+        holds(&["d.latency=100", L1, "l1.mshrs=1"], (1, 32), &each(30, load));
+    }
+}

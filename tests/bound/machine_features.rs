@@ -194,7 +194,8 @@ fn features_that_are_not_accounted_for_are_named() {
         "sms: 2, sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true, per_warp: 2), front_end: FrontEnd(), \
          queue: 1, collector: Collector(), result_buses: 1, write_back: 1, load_store: LoadStore(), \
          launch: Launch(start: 1, placement: Random(1)), unscored: [\"f\"]), dependences: ControlCodes, \
-         memory: Memory(l1: L1(), lower: Fixed, fixed: Fixed(pipelined: false), jitter: Geometric(3))",
+         memory: Memory(l1: L1(), constant: Cache(), lower: Fixed, fixed: Fixed(pipelined: false), \
+         jitter: Geometric(3))",
     );
     let others = FEATURES.into_iter().filter(|&feature| feature != Feature::Partitions);
     assert_eq!(features(&all), others.collect());
@@ -208,7 +209,8 @@ fn features_that_are_not_accounted_for_are_named() {
          results wait for a bus (pipeline.result_buses); \
          results are written back later (pipeline.write_back); \
          memory accesses go through one load/store unit (pipeline.load_store); \
-         accesses go through caches (memory.l1, memory.constant); \
+         accesses go through a cache of the SM (memory.l1); \
+         constants go through a cache (memory.constant); \
          memory does not accept every request at once (memory.fixed); \
          the latency of memory has no largest value (memory.jitter); \
          launching takes time (pipeline.launch); \
@@ -222,7 +224,8 @@ fn features_that_are_not_accounted_for_are_named() {
          operands must be collected (pipeline.collector); \
          results wait for a bus (pipeline.result_buses); \
          memory accesses go through one load/store unit (pipeline.load_store); \
-         accesses go through caches (memory.l1, memory.constant); \
+         accesses go through a cache of the SM (memory.l1); \
+         constants go through a cache (memory.constant); \
          memory does not accept every request at once (memory.fixed); \
          the latency of memory has no largest value (memory.jitter); \
          blocks are placed at random (pipeline.launch.placement)"

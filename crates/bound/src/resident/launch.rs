@@ -156,7 +156,7 @@ impl LaunchShares {
     /// Returns the bound of the launch, from its start to its end.
     pub fn value(&self) -> BoundValue {
         let scaled = if self.residency.all_at_once() {
-            (0..self.residency.sms).map(|sm| self.of_sm(sm)).max().unwrap_or(0)
+            (0..self.residency.sms).map(|sm| self.of_sm(sm).0).max().unwrap_or(0)
         } else if self.residency.sms == 1 {
             self.in_turn()
         } else {
@@ -172,21 +172,24 @@ impl LaunchShares {
         BoundValue::new(Cycles::new(u64::try_from(all).unwrap_or(if all < 0 { 0 } else { u64::MAX })))
     }
 
-    /// Returns the parts of the bound, which add up to it, if the blocks have services. If some services
-    /// count on one sub-core only, the parts are not known.
+    /// Returns the parts of the bound, which add up to it, if the blocks have services. The units of
+    /// other sub-cores count only where a path may change its sub-core.
     pub fn parts(&self) -> Vec<BoundPart> {
         let Launch { first, end, .. } = self.residency.costs;
         let Residency { sms, blocks, .. } = self.residency;
         let all_at_once = self.residency.all_at_once();
         let (services, shared_by, placed) = if all_at_once {
             // those of the SM that ends last
-            let sm = (0..sms).max_by_key(|&sm| self.of_sm(sm)).unwrap_or(0);
+            let sm = (0..sms).max_by_key(|&sm| self.of_sm(sm).0).unwrap_or(0);
             let blocks = || self.blocks.iter().skip(sm).step_by(sms);
             let services = blocks().fold(Services::default(), |sum, block| sum + block.services);
             (services, 1, blocks().count())
         } else {
             (self.services, sms as u64, blocks as usize)
         };
+        if services == Services::default() {
+            return Vec::new();
+        }
         let scale = self.scale * shared_by;
         let mut parts: Vec<(Part, u64)> =
             services.parts().map(|(part, service)| (part, service / scale)).to_vec();
@@ -197,18 +200,36 @@ impl LaunchShares {
         if shared_by > 1 {
             parts.push((Part::LastBlocks, self.works.sum() / self.scale));
         }
-        let sum = parts.iter().map(|(_, cycles)| cycles).sum();
-        let Some(rest) = self.value().cycles().get().checked_sub(sum) else { return Vec::new() };
         let (work, load) = self
             .blocks
             .iter()
             .fold((self.work, self.load), |(work, load), block| (work + block.work, load + block.load));
-        if services == Services::default() || work != load {
-            return Vec::new();
-        }
-        parts.push((Part::Latency, rest));
+        let rest = if work == load {
+            Part::Latency
+        } else {
+            parts.retain(|&(part, _)| part != Part::Units);
+            let latency = self.latency().div_euclid(i128::from(self.scale));
+            parts.push((Part::Latency, u64::try_from(latency).unwrap_or(0)));
+            Part::Units
+        };
+        let sum = parts.iter().map(|(_, cycles)| cycles).sum();
+        let Some(cycles) = self.value().cycles().get().checked_sub(sum) else { return Vec::new() };
+        parts.push((rest, cycles));
         let all = parts.into_iter().filter(|&(_, cycles)| cycles > 0);
         all.map(|(part, cycles)| BoundPart { part, cycles: Cycles::new(cycles) }).collect()
+    }
+
+    /// Returns what the bound counts for latencies.
+    fn latency(&self) -> i128 {
+        let places = i128::from(self.residency.places);
+        if self.residency.all_at_once() {
+            let last = (0..self.residency.sms).map(|sm| self.of_sm(sm)).max_by_key(|&(bound, _)| bound);
+            last.map_or(0, |(_, latency)| latency)
+        } else if self.residency.sms == 1 {
+            (self.peaks + self.last.unwrap_or(0)).div_euclid(places)
+        } else {
+            self.peaks.div_euclid(self.residency.room() as i128) + i128::from(self.alone)
+        }
     }
 
     /// Returns whether a chain stays on one sub-core as long as it stays in one CTA slot.
@@ -216,9 +237,10 @@ impl LaunchShares {
         self.classes.count_ones() <= 1
     }
 
-    /// Returns the bound of one SM if there is a CTA slot for each block. Block i goes to SM i mod
-    /// M, and if all blocks are placed in the same cycle, to CTA slot i div M.
-    fn of_sm(&self, sm: usize) -> i128 {
+    /// Returns the bound of one SM if there is a CTA slot for each block, and what it counts for
+    /// latencies. Block i goes to SM i mod M, and if all blocks are placed in the same cycle, to CTA
+    /// slot i div M.
+    fn of_sm(&self, sm: usize) -> (i128, i128) {
         let residency = &self.residency;
         let blocks: Vec<&BlockShare> = self.blocks.iter().skip(sm).step_by(residency.sms).collect();
         let load: u64 = blocks.iter().map(|block| block.load).sum();
@@ -238,10 +260,10 @@ impl LaunchShares {
                 let others = blocks.iter().enumerate().filter(|(other, _)| *other != index);
                 load + others.map(|(_, other)| other.repeated(changes)).sum::<u64>()
             };
-            i128::from(counted) + block.surplus
+            (i128::from(counted) + block.surplus, block.surplus)
         };
-        blocks.iter().enumerate().map(of_block).max().unwrap_or(0)
-            + i128::from(residency.placing(blocks.len()) * self.scale)
+        let (bound, latency) = blocks.iter().enumerate().map(of_block).max().unwrap_or_default();
+        (bound + i128::from(residency.placing(blocks.len()) * self.scale), latency)
     }
 
     /// Returns R times the work that changes of sub-core add, if a chain has this many of them

@@ -39,6 +39,7 @@ const SWB: &str = "crates/bound/src/proofs/swb.md";
 const LWB: &str = "crates/bound/src/proofs/lwb.md";
 const RBB: &str = "crates/bound/src/proofs/rbb.md";
 const PLB: &str = "crates/bound/src/proofs/plb.md";
+const MEMORY: &str = "crates/bound/src/proofs/memory.md";
 const TURNS: &str = "crates/bound/src/proofs/turns.md";
 
 const LONE_WARP: &[&str] = &[
@@ -342,6 +343,57 @@ const RULES: &[Rule] = &[
         proof: PLB,
         part: "The end of the proof",
         tests: &["tests/bound/pipelined_directed.rs: places_of_blocks_that_are_placed_late"],
+    },
+    Rule {
+        id: "PLB-6",
+        bound: "plb",
+        rule: "A request counts once with its longest service on its way to the L2, and once more on its way back if it may wait for DRAM.",
+        code: "crates/bound/src/pipelined/memory/launch.rs",
+        proof: MEMORY,
+        part: "Lemma M1",
+        tests: &[
+            "tests/bound/pipelined_memory.rs: random_memory_systems",
+            "tests/bound/pipelined_memory_directed.rs: chains_of_hits",
+            "tests/bound/pipelined_memory_directed.rs: joined_loads_in_front_of_hits",
+            "tests/bound/pipelined_memory_directed.rs: queues_of_one_request",
+        ],
+    },
+    Rule {
+        id: "PLB-7",
+        bound: "plb",
+        rule: "A request to DRAM counts its column commands, the changes of direction around a write, and the opening of its row.",
+        code: "crates/bound/src/pipelined/memory/dram.rs",
+        proof: MEMORY,
+        part: "Lemma M2",
+        tests: &[
+            "tests/bound/pipelined_memory_directed.rs: rows_of_one_bank",
+            "tests/bound/pipelined_memory_directed.rs: changes_of_direction",
+        ],
+    },
+    Rule {
+        id: "PLB-8",
+        bound: "plb",
+        rule: "A load counts as a hit only if no set of the cache has more lines than ways and its sectors are there whatever the schedule is.",
+        code: "crates/bound/src/pipelined/memory/launch.rs",
+        proof: MEMORY,
+        part: "Lemma M3",
+        tests: &[
+            "tests/bound/pipelined_memory_directed.rs: copied_sectors_in_several_slices",
+            "tests/bound/pipelined_memory_directed.rs: fetches_that_overlap",
+        ],
+    },
+    Rule {
+        id: "PLB-9",
+        bound: "plb",
+        rule: "The waits until a cache can track another fetch, and until a channel has a place, are added.",
+        code: "crates/bound/src/pipelined/memory/outstanding.rs",
+        proof: MEMORY,
+        part: "Lemma M4",
+        tests: &[
+            "tests/bound/pipelined_memory_directed.rs: one_fetch_at_a_time",
+            "tests/bound/pipelined_memory_directed.rs: places_of_a_channel",
+            "tests/bound/pipelined_memory_directed.rs: loads_of_overwritten_registers",
+        ],
     },
     Rule {
         id: "SRR-1",

@@ -131,3 +131,36 @@ fn the_naive_formula() {
     assert_eq!(tally.exceeded, 0);
     assert!(compared > rounds / 4, "{compared} of {rounds}");
 }
+
+/// A load fills one sector of an L1, although the L2 behind it fetches the whole line.
+#[test]
+fn sectored_l1_in_front_of_whole_lines() {
+    let common = [
+        "memory.lower=Partitions",
+        "memory.l1.latency=1",
+        "memory.l1.cache.sets=64",
+        "memory.l1.cache.ways=16",
+        "memory.l1.cache.sectored=true",
+        "memory.partitions.l2.sets=64",
+        "memory.partitions.l2.ways=16",
+        "memory.partitions.l2.sectored=false",
+        "memory.partitions.latency=300",
+        "memory.partitions.dram.latency=1",
+    ];
+    let load = |at: usize| format!("ld.global.u32 %r9, [%rd1+{at}];\nadd.u32 %r8, %r8, %r9;\nmembar.gl;\n");
+    let chain: String = (0..80).map(|sector| load(sector * 32)).collect();
+    let alone = |at: usize| format!("ld.global.u32 %r{}, [%rd1+{at}];\n", 9 + at / 32);
+    let stream: String = (0..80).map(|sector| alone(sector * 32)).collect();
+    for (text, mshrs, merge) in [(&chain, 64, 8), (&stream, 1, 8), (&stream, 64, 1), (&stream, 64, 2)] {
+        let more = [
+            format!("memory.l1.cache.mshrs={mshrs}"),
+            format!("memory.l1.cache.merge={merge}"),
+            format!("memory.partitions.l2.merge={merge}"),
+        ];
+        let settings: Vec<&str> = common.iter().copied().chain(more.iter().map(String::as_str)).collect();
+        let workload = InPtx { settings: &settings, blocks: 1, threads: 1 }.workload(text);
+        let machine = shipped::machine_with("accelsim-sm1", &settings);
+        let (makespan, bound) = of_workload(&workload, &machine, &POLICIES[0]).unwrap();
+        println!("{mshrs} {merge}: {makespan} of {bound}");
+    }
+}

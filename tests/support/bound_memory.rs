@@ -16,7 +16,7 @@ use warpbound::program::{Access, Area, Flow, KernelCode, MemoryOp, TimingTable};
 const WITH_PARTITIONS: u128 = 64;
 
 /// A transaction of an access to global or local memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Request {
     block: usize,
     warp: usize,

@@ -164,3 +164,26 @@ fn sectored_l1_in_front_of_whole_lines() {
         println!("{mshrs} {merge}: {makespan} of {bound}");
     }
 }
+
+/// Without WAW hazards, an instruction that waits for a register need not wait for an older load.
+#[test]
+fn loads_whose_registers_are_overwritten() {
+    let settings = [
+        "hazards=[Raw]",
+        "memory.lower=Partitions",
+        "memory.l1.cache.mshrs=1",
+        "memory.l1.latency=1",
+        "memory.partitions.latency=300",
+        "pipeline.front_end=none",
+    ];
+    let load = |at: usize| format!("ld.global.u32 %r9, [%rd1+{at}];\nmov.u32 %r9, 5;\nadd.u32 %r8, %r8, %r9;\n");
+    let text: String = (0..80).map(|line| load(line * 128)).collect();
+    let workload = InPtx { settings: &settings, blocks: 1, threads: 1 }.workload(&text);
+    let machine = shipped::machine_with("accelsim-sm1", &settings);
+    let (makespan, bound) = of_workload(&workload, &machine, &POLICIES[0]).unwrap();
+    println!("{makespan} of {bound}");
+    let text = text.replace("mov.u32 %r9, 5", "@%p3 ld.global.u32 %r9, [%rd1]");
+    let workload = InPtx { settings: &settings, blocks: 1, threads: 1 }.workload(&format!("setp.lt.u32 %p3, %r1, 0;\n{text}"));
+    let (makespan, bound) = of_workload(&workload, &machine, &POLICIES[0]).unwrap();
+    println!("{makespan} of {bound}");
+}

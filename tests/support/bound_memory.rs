@@ -12,9 +12,6 @@ use warpbound::machine::{Hazards, Machine, Mapping, place_of};
 use warpbound::path::{BlockPaths, Footprint, LineUse, Step};
 use warpbound::program::{Access, Area, Flow, KernelCode, MemoryOp, TimingTable};
 
-/// A cycle has this many parts, to which services are rounded up.
-const WITH_PARTITIONS: u128 = 64;
-
 /// A transaction of an access to global or local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Request {
@@ -24,8 +21,6 @@ struct Request {
     access: Access,
     line: u64,
     sector: u32,
-    /// The load needs a sector that this warp has loaded, and has waited for.
-    brought: bool,
     /// The instruction of the warp that waits for it first.
     awaited: Option<usize>,
 }
@@ -34,8 +29,16 @@ struct Request {
 struct Taken {
     step: Step,
     requests: Vec<Request>,
-    /// The instructions before it for which it waits.
-    waits: Vec<usize>,
+}
+
+/// What stays in the launch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Any,
+    /// The lines of the L2.
+    L2,
+    /// The lines of the L1, too.
+    L1,
 }
 
 struct Naive<'a> {
@@ -49,11 +52,12 @@ struct Naive<'a> {
     /// All steps, by block and warp.
     taken: Vec<Vec<Vec<Taken>>>,
     all: Vec<Request>,
+    /// The lines that are in the L2 when the launch starts.
+    copied: BTreeSet<u64>,
     l2_stays: bool,
     l1_stays: bool,
     has_atomics: bool,
     loads_shared: bool,
-    loads_global: bool,
 }
 
 /// Returns PLB, or nothing where this implementation has no formula.
@@ -81,6 +85,7 @@ pub fn value(
         && memory.constant.is_none()
         && pipeline.load_store?.transaction == 32
         && [l1, l2].iter().flatten().all(|cache| cache.line == 128)
+        && !(l1.is_some_and(|l1| l1.sectored) && l2.is_some_and(|l2| !l2.sectored))
         && far;
     if !covered {
         return None;
@@ -95,13 +100,13 @@ pub fn value(
         partitions,
         taken: Vec::new(),
         all: Vec::new(),
+        copied: BTreeSet::new(),
         l2_stays: false,
         l1_stays: false,
         has_atomics: false,
         loads_shared: false,
-        loads_global: false,
     };
-    naive.read(program, blocks);
+    naive.list(program, blocks);
     naive.find_what_stays();
     Some(naive.bound(blocks))
 }
@@ -114,7 +119,7 @@ fn is_global(table: &TimingTable, step: Step) -> bool {
 
 impl Naive<'_> {
     /// Lists all steps and all requests of the launch.
-    fn read(&mut self, program: &KernelCode, blocks: &[BlockPaths]) {
+    fn list(&mut self, program: &KernelCode, blocks: &[BlockPaths]) {
         let area = |instr: &warpbound::program::Instr| match instr.memory {
             Some(MemoryOp::Load(area) | MemoryOp::Atomic(area)) => Some(area),
             _ => None,
@@ -123,9 +128,6 @@ impl Naive<'_> {
             .instrs
             .iter()
             .any(|instr| matches!(area(instr), Some(Area::Shared | Area::Generic)));
-        self.loads_global = program.instrs.iter().any(|instr| {
-            matches!(instr.memory, Some(MemoryOp::Load(area)) if !matches!(area, Area::Shared))
-        });
         self.has_atomics = program.instrs.iter().any(
             |instr| matches!(instr.memory, Some(MemoryOp::Atomic(area)) if !matches!(area, Area::Shared)),
         );
@@ -148,14 +150,14 @@ impl Naive<'_> {
                     {
                         for line in group {
                             for sector in (0..4).filter(|sector| line.sectors() >> sector & 1 == 1) {
-                                let (line, brought, awaited) = (line.line(), false, None);
+                                let (line, awaited) = (line.line(), None);
                                 requests.push(Request {
-                                    block, warp, index, access, line, sector, brought, awaited,
+                                    block, warp, index, access, line, sector, awaited,
                                 });
                             }
                         }
                     }
-                    taken.push(Taken { step, requests, waits: Vec::new() });
+                    taken.push(Taken { step, requests });
                 }
                 self.find_waits(&mut taken);
                 for now in &taken {
@@ -167,50 +169,27 @@ impl Naive<'_> {
         }
     }
 
-    /// Finds what each instruction of a warp waits for, and which loads find what the warp has
-    /// brought.
+    /// Finds the first instruction of a warp that waits for each load, through a register.
     fn find_waits(&self, taken: &mut [Taken]) {
-        let (table, unit) = (self.table, self.machine.pipeline().unwrap().load_store.unwrap());
-        let waw = table.hazards().contains(Hazards::WAW);
+        let (table, waw) = (self.table, self.table.hazards().contains(Hazards::WAW));
         let mut writer: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut held: Vec<usize> = Vec::new();
         for index in 0..taken.len() {
             let (step, instr) = (taken[index].step, table.instr(taken[index].step.pc()));
             let ring = table
                 .async_reg(step)
                 .filter(|_| instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy);
-            let written: Vec<_> = instr.dsts.as_slice().to_vec();
+            let written = instr.dsts.as_slice().iter().copied();
             let awaited = instr.srcs.as_slice().iter().copied().chain(ring);
-            let awaited: Vec<_> = awaited.chain(written.iter().copied().filter(|_| waw)).collect();
-            let mut waits: Vec<usize> =
-                awaited.iter().filter_map(|reg| writer.get(&reg.index()).copied()).collect();
-            waits.extend(&held);
-            if !instr.unscored {
-                let copied = table.async_reg(step).filter(|_| instr.flow == Flow::AsyncCopy);
-                for reg in written.into_iter().chain(copied) {
-                    writer.insert(reg.index(), index);
-                }
-            }
-            if unit.atomics_block && instr.access == Some(Access::Atomic) {
-                held.push(index);
-            }
-            if instr.access == Some(Access::Fence) {
-                held = (0..index).collect();
-            }
-            for &waited in &waits {
+            for reg in awaited.chain(written.clone().filter(|_| waw)) {
+                let Some(&waited) = writer.get(&reg.index()) else { continue };
                 for request in &mut taken[waited].requests {
                     request.awaited.get_or_insert(index);
                 }
             }
-            taken[index].waits = waits;
-        }
-        let all: Vec<Request> = taken.iter().flat_map(|now| now.requests.clone()).collect();
-        for now in taken {
-            for request in &mut now.requests {
-                request.brought = all.iter().any(|other| {
-                    (other.line, other.sector) == (request.line, request.sector)
-                        && other.access == Access::Load
-                        && other.awaited.is_some_and(|at| at <= request.index)
+            if !instr.unscored {
+                let copied = table.async_reg(step).filter(|_| instr.flow == Flow::AsyncCopy);
+                written.chain(copied).for_each(|reg| {
+                    writer.insert(reg.index(), index);
                 });
             }
         }
@@ -220,34 +199,29 @@ impl Naive<'_> {
         Mapping::new(&self.machine.memory().partitions)
     }
 
-    fn copied_lines(&self) -> BTreeSet<u64> {
-        let mut lines = BTreeSet::new();
+    fn slice(&self, line: u64) -> usize {
+        self.mapping().slice(line * 128)
+    }
+
+    fn copied_lines(&self) -> Vec<u64> {
+        let mut lines = Vec::new();
         if self.machine.memory().start.copies() {
             for &(address, bytes) in &self.footprint.buffers {
-                (address / 128..(address + bytes).div_ceil(128)).for_each(|line| drop(lines.insert(line)));
+                lines.extend(address / 128..(address + bytes).div_ceil(128));
             }
         }
         lines
     }
 
-    /// Whether a sector can be read in the L2 when the launch starts.
-    fn is_copied(&self, line: u64, sector: u32) -> bool {
-        let address = line * 128 + u64::from(sector) * 32;
-        self.machine.memory().start.copies()
-            && self
-                .footprint
-                .buffers
-                .iter()
-                .any(|&(from, bytes)| from < address + 32 && address < from + bytes)
+    /// Whether a line can be read in the L2 when the launch starts: copies touch whole lines.
+    fn is_copied(&self, line: u64) -> bool {
+        self.copied.contains(&line)
     }
 
     /// The set of the L2 in which a line is: slice and set.
     fn l2_set(&self, line: u64) -> (usize, usize) {
-        let (mapping, l2) = (self.mapping(), self.l2.unwrap());
-        (
-            mapping.slice(line * 128),
-            place_of(mapping.line(line * 128), l2.sets.trailing_zeros(), l2.index),
-        )
+        let (number, l2) = (self.mapping().line(line * 128), self.l2.unwrap());
+        (self.slice(line), place_of(number, l2.sets.trailing_zeros(), l2.index))
     }
 
     fn l1_set(&self, line: u64) -> usize {
@@ -255,67 +229,79 @@ impl Naive<'_> {
         place_of(line, l1.sets.trailing_zeros(), l1.index)
     }
 
+    /// Whether stores may allocate a line of the L1.
+    fn enters_l1(&self, request: &Request) -> bool {
+        match request.access {
+            Access::Load => true,
+            Access::Store => self.l1.unwrap().write_miss == WriteMiss::Allocate,
+            _ => false,
+        }
+    }
+
+    /// The lines of each set of the L2 that a launch touches, and that are there when it starts.
+    fn lines_of_l2(&self) -> BTreeMap<(usize, usize), BTreeSet<u64>> {
+        let mut sets: BTreeMap<(usize, usize), BTreeSet<u64>> = BTreeMap::new();
+        for &line in self.copied.iter().chain(self.all.iter().map(|request| &request.line)) {
+            sets.entry(self.l2_set(line)).or_default().insert(line);
+        }
+        sets
+    }
+
+    fn lines_of_l1(&self) -> BTreeMap<(usize, usize), BTreeSet<u64>> {
+        let mut sets: BTreeMap<(usize, usize), BTreeSet<u64>> = BTreeMap::new();
+        for request in self.all.iter().filter(|request| self.enters_l1(request)) {
+            sets.entry((0, self.l1_set(request.line))).or_default().insert(request.line);
+        }
+        sets
+    }
+
     fn find_what_stays(&mut self) {
+        self.copied = self.copied_lines().into_iter().collect();
+        // without partitions there is no L2 that would have to keep its lines
+        self.l2_stays = !self.partitions;
         if let Some(l2) = self.l2 {
-            let mut lines = self.copied_lines();
-            lines.extend(self.all.iter().map(|request| request.line));
-            let mut sets: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-            for line in lines {
-                *sets.entry(self.l2_set(line)).or_default() += 1;
-            }
-            self.l2_stays = l2.write != WritePolicy::Evict && sets.values().all(|&n| n <= l2.ways.into());
+            let fits = self.lines_of_l2().values().all(|lines| lines.len() <= l2.ways as usize);
+            self.l2_stays = l2.write != WritePolicy::Evict && fits;
         }
         if let Some(l1) = self.l1 {
-            let enters = |request: &&Request| match request.access {
-                Access::Load => true,
-                Access::Store => l1.write != WritePolicy::Evict && l1.write_miss == WriteMiss::Allocate,
-                _ => false,
+            let fits = self.lines_of_l1().values().all(|lines| lines.len() <= l1.ways as usize);
+            let sectors = |is_store: bool| {
+                let of = self.all.iter().filter(move |request| (request.access == Access::Store) == is_store);
+                of.flat_map(|request| {
+                    let mask = self.needed(request);
+                    (0..4).filter(move |sector| mask >> sector & 1 == 1).map(|sector| (request.line, sector))
+                })
+                .collect::<BTreeSet<(u64, u32)>>()
             };
-            let lines: BTreeSet<u64> = self.all.iter().filter(enters).map(|request| request.line).collect();
-            let mut sets: BTreeMap<usize, u64> = BTreeMap::new();
-            for line in lines {
-                *sets.entry(self.l1_set(line)).or_default() += 1;
-            }
-            let sectors = |access: Access| -> BTreeSet<(u64, u32)> {
-                let of = self.all.iter().filter(|request| request.access == access);
-                of.map(|request| (request.line, request.sector)).collect()
-            };
-            let removed = l1.write == WritePolicy::Evict
-                && !sectors(Access::Load).is_disjoint(&sectors(Access::Store));
-            self.l1_stays = (self.l2.is_none() || self.l2_stays)
-                && sets.values().all(|&n| n <= l1.ways.into())
-                && !removed;
+            let removes = l1.write == WritePolicy::Evict && !sectors(true).is_disjoint(&sectors(false));
+            self.l1_stays = fits && !removes;
         }
     }
 
-    // ---- times, in parts: a cycle has `cycle()` of them, and all ticks are whole numbers of parts
+    // ---- times
 
-    fn cycle(&self) -> u128 {
-        let partitions = &self.machine.memory().partitions;
-        u128::from(partitions.clock.0) * u128::from(partitions.dram.clock.0)
+    /// The units of service in a cycle.
+    fn scale(&self) -> u64 {
+        if self.partitions { 64 } else { 1 }
     }
 
-    fn tick(&self) -> u128 {
-        let partitions = &self.machine.memory().partitions;
-        u128::from(partitions.clock.1) * u128::from(partitions.dram.clock.0)
+    /// The service of ticks of the crossbar and the L2. Without partitions, a tick is a cycle.
+    fn ticks(&self, ticks: u64) -> u64 {
+        let (faster, slower) = self.machine.memory().partitions.clock;
+        if !self.partitions {
+            return ticks;
+        }
+        ticks * (self.scale() * u64::from(slower)).div_ceil(faster.into())
     }
 
-    fn dram_tick(&self) -> u128 {
-        let partitions = &self.machine.memory().partitions;
-        u128::from(partitions.clock.1) * u128::from(partitions.dram.clock.1)
+    fn dram_ticks(&self, ticks: u64) -> u64 {
+        let (of_l2, of_dram) = (self.machine.memory().partitions.clock, self.dram().clock);
+        let slower = u64::from(of_l2.1) * u64::from(of_dram.1);
+        (ticks * self.scale() * slower).div_ceil(u64::from(of_l2.0) * u64::from(of_dram.0))
     }
 
     fn dram(&self) -> &Dram {
         &self.machine.memory().partitions.dram
-    }
-
-    /// Rounds a service up to a 64th of a cycle (to a cycle without partitions).
-    fn units(&self, parts: u128) -> u128 {
-        (parts * self.scale()).div_ceil(self.cycle())
-    }
-
-    fn scale(&self) -> u128 {
-        if self.partitions { WITH_PARTITIONS } else { 1 }
     }
 
     fn jitter(&self) -> u64 {
@@ -325,362 +311,534 @@ impl Naive<'_> {
         }
     }
 
-    // ---- the way
-
-    fn l1_time(&self) -> u128 {
-        let latency = self.machine.memory().l1.as_ref().map(|l1| l1.latency.max(1));
-        u128::from(latency.map_or(0, |latency| latency + 1)) * self.cycle()
+    /// The cycles from the load/store unit to the port.
+    fn through_l1(&self) -> u64 {
+        self.machine.memory().l1.as_ref().map_or(0, |l1| l1.latency.max(1) + 1)
     }
 
-    /// The times from the port to the receipt, with and without DRAM.
-    fn below(&self, with_dram: bool) -> u128 {
+    /// The cycles from the port to the write-back.
+    fn below(&self, with_dram: bool) -> u64 {
         let memory = self.machine.memory();
         if !self.partitions {
-            let latency = if memory.lower == LowerLevel::Perfect { 1 } else { memory.fixed.latency };
-            return u128::from((latency + self.jitter()).max(1) + 1) * self.cycle();
+            let latency = if memory.lower == LowerLevel::Perfect { 1 } else { memory.fixed.latency.max(1) };
+            return latency + self.jitter() + 1;
         }
-        let to_the_slice = u128::from(1 + 1 + memory.partitions.latency + 1) * self.tick();
-        to_the_slice + self.tick() + if with_dram { self.in_dram() } else { 0 } + 2 * self.cycle()
+        // port, crossbar, delivery, look-up
+        let mut ticks = 1 + 1 + (memory.partitions.latency + 1) + 1;
+        if with_dram {
+            let dram = self.dram();
+            // each change of the clock costs one tick more
+            let in_dram = (dram.cl.max(dram.wl) + 5) * u64::from(dram.clock.1);
+            let in_dram = in_dram.div_ceil(dram.clock.0.into()) + 1;
+            // queue to DRAM, fill
+            ticks += 1 + 1 + dram.latency + self.jitter() + in_dram + 2;
+        }
+        self.cycles(ticks) + 1 + 1 + 1
     }
 
-    /// The times from the queue to DRAM to the end of the fill.
-    fn in_dram(&self) -> u128 {
-        let dram = self.dram();
-        let fill = if self.l2.is_some() { self.tick() } else { 0 };
-        self.tick() * (1 + u128::from(dram.latency + self.jitter()))
-            + self.dram_tick() * u128::from(dram.cl.max(dram.wl).max(1) + 1)
-            + fill
+    fn cycles(&self, ticks: u64) -> u64 {
+        let (faster, slower) = self.machine.memory().partitions.clock;
+        (ticks * u64::from(slower)).div_ceil(faster.into())
     }
 
-    // ---- services, in parts
+    // ---- requests
 
-    /// The bytes of a request behind the L1.
-    fn size(&self, request: &Request) -> u128 {
+    /// The sectors that a request may ask of memory behind the L1.
+    fn asked(&self, request: &Request) -> u8 {
         match self.l1 {
-            Some(l1) if !l1.sectored && request.access == Access::Load => 128,
-            _ => 32,
+            Some(l1) if !l1.sectored && request.access == Access::Load => 0b1111,
+            _ => 1 << request.sector,
         }
     }
 
-    /// m
-    fn passing(&self, size: u128) -> u128 {
-        if !self.partitions {
-            return self.cycle();
-        }
-        let ticks = self.l2.map_or(1, |l2| size.div_ceil(l2.port.into()));
-        (ticks * self.tick()).max(self.cycle())
+    /// The sectors that a request needs in the last cache.
+    fn needed(&self, request: &Request) -> u8 {
+        if self.l2.is_some_and(|l2| !l2.sectored) { 0b1111 } else { self.asked(request) }
     }
 
-    fn delivery(&self, line: u64) -> u128 {
-        if !self.partitions {
-            return 0;
-        }
-        let slice = self.mapping().slice(line * 128);
-        let requests =
-            self.all.iter().filter(|request| self.mapping().slice(request.line * 128) == slice).count();
-        if requests as u64 <= self.machine.memory().partitions.queue.into() {
-            0
-        } else {
-            self.tick().max(self.cycle())
-        }
+    fn bytes(sectors: u8) -> u64 {
+        32 * u64::from(sectors.count_ones())
     }
 
-    /// C
-    fn column(&self) -> u128 {
-        let dram = self.dram();
-        dram.ccd.max(dram.ccdl).max(dram.rtpl).max(1).into()
+    /// Whether a load from the L1 never asks for a part of what it needs.
+    fn asks_for_all(&self) -> bool {
+        self.l1.is_none_or(|l1| l1.sectored || self.l1_reads_l2())
     }
 
-    /// The columns of a request in DRAM ticks.
-    fn columns(&self, bytes: u128, is_write: bool) -> u128 {
-        let dram = self.dram();
-        let changes = (dram.cl + dram.burst + 2).saturating_sub(dram.wl) + dram.wl + dram.burst + dram.cdlr;
-        bytes.div_ceil(dram.burst_bytes.into()) * self.column()
-            + if is_write { u128::from(changes) } else { 0 }
+    /// Whether stores put nothing into the L1.
+    fn l1_reads_l2(&self) -> bool {
+        self.l1.is_none_or(|l1| l1.write == WritePolicy::Evict || l1.write_miss == WriteMiss::NoAllocate)
     }
 
-    fn activation(&self) -> u128 {
-        let dram = self.dram();
-        let own = dram.rc.max(dram.ras.max(dram.wl + dram.burst + dram.wr) + dram.rp);
-        (own + dram.rcd + dram.rrd.max(1) + 3).into()
+    fn forwards_stores(&self) -> bool {
+        self.l2.is_none_or(|l2| l2.write != WritePolicy::Back || l2.write_miss != WriteMiss::Allocate)
     }
 
-    fn fill(&self, bytes: u128) -> u128 {
-        self.l2.map_or(0, |l2| bytes.div_ceil(l2.port.into()) * self.tick())
+    /// 2 for a store that an L1 writes back later.
+    fn copies(&self, request: &Request) -> u64 {
+        let back = self.l1.is_some_and(|l1| l1.write == WritePolicy::Back);
+        if back && request.access == Access::Store { 2 } else { 1 }
     }
 
-    fn may_wait_for_dram(&self, request: &Request) -> bool {
+    fn is_forwarded(&self, request: &Request) -> bool {
+        request.access == Access::Store && self.forwards_stores()
+    }
+
+    /// Whether a request may go to DRAM, if lines of the L2 stay.
+    fn may_fetch(&self, request: &Request) -> bool {
         if !self.partitions {
             return false;
         }
-        let load = request.access != Access::Store;
-        if self.l2.is_some() && load && self.l2_stays {
-            return !(self.is_copied(request.line, request.sector) || request.brought);
+        if request.access == Access::Store {
+            return self.forwards_stores();
         }
-        load || self.l2.is_none()
+        if self.l2.is_none() {
+            return true;
+        }
+        // what the L2 has brought for other sectors of the line counts, too
+        let asked = self.asked(request);
+        let missing = (0..4).filter(|sector| asked >> sector & 1 == 1 && !self.is_copied(request.line));
+        let mut missing = missing;
+        missing.any(|sector| !(self.l1_reads_l2() && self.has_brought(request, sector)))
     }
 
-    fn is_l1_hit(&self, request: &Request) -> bool {
-        self.l1_stays && request.access == Access::Load && request.brought
+    /// Whether the latest load of a sector by the same warp is complete when a request is made.
+    fn has_brought(&self, request: &Request, sector: u32) -> bool {
+        let own = self.taken[request.block][request.warp].iter().flat_map(|taken| &taken.requests);
+        let before = own.filter(|other| {
+            other.index < request.index
+                && other.access == Access::Load
+                && other.line == request.line
+                && self.needed(other) >> sector & 1 == 1
+        });
+        before.last().is_some_and(|latest| latest.awaited.is_some_and(|at| at <= request.index))
     }
 
-    /// The service of everything, in units.
-    fn services(&self) -> u128 {
-        let mut sum = 0;
-        for taken in self.taken.iter().flatten().flatten() {
-            let (table, step) = (self.table, taken.step);
-            let instr = table.instr(step.pc());
-            let parts = match (instr.access, table.space(step)) {
-                (None, _) => u128::from(table.op(step).init.get()) * self.cycle(),
-                (Some(Access::Fence), _) => self.cycle(),
-                (Some(_), Space::Shared) => {
-                    let extra = u128::from(step.memory().extra_transactions);
-                    let sooner = instr.access != Some(Access::Store) && self.loads_global;
-                    (extra + 1 + u128::from(sooner)) * self.cycle()
-                }
-                (Some(_), Space::Global | Space::Local) => 0,
-                _ => self.cycle(),
-            };
-            sum += self.units(parts);
-            let global = matches!(table.space(step), Space::Global | Space::Local)
-                && instr.access.is_some_and(|access| access != Access::Fence);
-            if global && taken.requests.is_empty() {
-                sum += self.units(self.cycle());
+    fn hits_l1(&self, request: &Request) -> bool {
+        self.l1.is_some() && request.access == Access::Load && self.has_brought(request, request.sector)
+    }
+
+    /// The loads and atomics that fetch if lines of the L2 stay, and what they fetch: each set of
+    /// sectors once.
+    fn fetches(&self) -> Vec<(Request, u8)> {
+        let (mut seen, mut fetches) = (BTreeSet::new(), Vec::new());
+        for request in self.all.iter().filter(|request| request.access != Access::Store) {
+            let needed = self.needed(request);
+            let is_new = seen.insert((request.line, needed)) || !self.asks_for_all();
+            if is_new && !self.is_copied(request.line) {
+                fetches.push((*request, needed));
             }
-            for request in &taken.requests {
-                sum += self.units(self.request(request));
-            }
         }
-        sum + self.units(self.dram_parts())
+        fetches
     }
 
-    /// The service of a request up to the look-up, and of its reply.
-    fn request(&self, request: &Request) -> u128 {
-        if self.is_l1_hit(request) {
-            return self.cycle();
-        }
-        let m = self.passing(self.size(request));
-        let mut parts = m + self.delivery(request.line);
-        if self.may_wait_for_dram(request) {
-            parts += m;
+    // ---- services
+
+    fn port(&self, bytes: u64) -> u64 {
+        self.l2.map_or(1, |l2| bytes.div_ceil(l2.port.into()).max(1))
+    }
+
+    /// m
+    fn passing(&self, bytes: u64) -> u64 {
+        if self.partitions { self.ticks(self.port(bytes)).max(self.scale()) } else { self.scale() }
+    }
+
+    fn request(&self, request: &Request) -> u64 {
+        let is_store = request.access == Access::Store;
+        let mut service = self.passing(Self::bytes(self.asked(request)));
+        if self.copies(request) == 2 {
+            service += self.passing(32) + self.ticks(1);
         }
         if self.l1.is_some() && self.has_atomics && request.access != Access::Atomic {
-            parts += self.cycle();
+            service += self.scale();
         }
-        if self.loads_shared && request.access != Access::Store {
-            parts += self.cycle();
+        if self.loads_shared && !is_store {
+            service += self.scale();
         }
-        parts
+        service
     }
 
-    /// The service of DRAM, of all requests that go there.
-    fn dram_parts(&self) -> u128 {
+    /// The service of instructions.
+    fn instructions(&self) -> u64 {
+        let unit = self.machine.pipeline().unwrap().load_store.unwrap();
+        let shared = self.shared_answer();
+        let factor = shared.saturating_sub(1).div_ceil(u64::from(unit.shared_latency).max(1)).max(1);
+        let returned = if self.partitions { self.cycles(1) + 3 } else { 1 };
+        let overtakes = (self.through_l1() + self.below(false)).saturating_sub(returned) < shared;
+        let of = |taken: &Taken| {
+            let (table, step) = (self.table, taken.step);
+            let extra = u64::from(step.memory().extra_transactions);
+            match (table.instr(step.pc()).access, table.space(step)) {
+                (None, _) => table.op(step).init.get() * self.scale(),
+                (Some(Access::Fence), _) => self.scale(),
+                (Some(Access::Store), Space::Shared) => (extra + 1) * self.scale(),
+                (Some(_), Space::Shared) => (u64::from(overtakes) + extra + 1) * factor * self.scale(),
+                (Some(_), Space::Global | Space::Local) => {
+                    let requests: u64 = taken.requests.iter().map(|request| self.request(request)).sum();
+                    requests.max(self.scale())
+                }
+                _ => self.scale(),
+            }
+        };
+        self.taken.iter().flatten().flatten().map(of).sum()
+    }
+
+    /// m again, for requests that may wait for DRAM.
+    fn replies(&self, case: Case) -> u64 {
+        let waits = |request: &&Request| match case {
+            Case::Any => request.access != Access::Store || self.forwards_stores(),
+            _ => self.may_fetch(request),
+        };
         if !self.partitions {
             return 0;
         }
-        // the requests that go there: address, bytes, and whether they write
-        let mut there: Vec<(u64, u128, bool)> = Vec::new();
-        let mut fetched: BTreeSet<(u64, u32)> = BTreeSet::new();
+        self.all.iter().filter(waits).map(|request| self.passing(Self::bytes(self.asked(request)))).sum()
+    }
+
+    /// The requests of each slice, the later write-backs of an L1 included.
+    fn of_slices(&self) -> BTreeMap<usize, u64> {
+        let mut slices = BTreeMap::new();
         for request in &self.all {
-            let (line, sector) = (request.line, request.sector);
-            let address = line * 128 + u64::from(sector) * 32;
-            let Some(l2) = self.l2 else {
-                there.push((address, self.size(request), request.access == Access::Store));
-                continue;
-            };
-            let bytes = if l2.sectored { self.size(request) } else { 128 };
-            if request.access == Access::Store {
-                let stays = l2.write == WritePolicy::Back
-                    && (l2.write_miss == WriteMiss::Allocate
-                        || self.l2_stays && self.is_copied(line, sector));
-                if !stays {
-                    there.push((address, 32, true));
-                }
-                if l2.write == WritePolicy::Back && !self.l2_stays {
-                    there.push((address, 32, true));
-                }
-                continue;
-            }
-            if !self.l2_stays {
-                there.push((address, bytes, false));
-                if request.access == Access::Atomic {
-                    there.push((address, bytes, true));
-                }
-            } else if !self.is_copied(line, sector) {
-                let key = if l2.sectored { (line, sector) } else { (line, 0) };
-                let parts = self.l1.is_some_and(|l1| !l1.sectored);
-                if fetched.insert(key) || parts {
-                    there.push((address, bytes, false));
-                }
-            }
+            *slices.entry(self.slice(request.line)).or_default() += self.copies(request);
         }
-        let mut rows: BTreeMap<(u64, u64), BTreeMap<u64, u128>> = BTreeMap::new();
-        let mut parts = 0;
-        for (address, bytes, is_write) in there {
-            let fill = if is_write { 0 } else { self.fill(bytes) };
-            let column = self.column() * self.dram_tick();
-            let paid = self.passing(bytes.min(32)).min(column.max(fill));
-            parts += self.dram_tick() * (1 + self.columns(bytes, is_write)) + fill - paid;
-            let inner = self.mapping().inner(address);
-            let channel = self.mapping().slice(address) as u64 / u64::from(self.machine.memory().partitions.slices);
+        slices
+    }
+
+    fn deliveries(&self) -> u64 {
+        if !self.partitions {
+            return 0;
+        }
+        let room = u64::from(self.machine.memory().partitions.queue);
+        let requests: u64 = self.of_slices().into_values().filter(|&requests| requests > room).sum();
+        requests * self.ticks(1).max(self.scale())
+    }
+
+    /// C
+    fn column(&self) -> u64 {
+        let dram = self.dram();
+        dram.ccd.max(dram.ccdl).max(dram.rtpl).max(1)
+    }
+
+    /// A request in DRAM, without its row: the largest of a column and the fill is partly paid.
+    fn in_dram(&self, bytes: u64, is_write: bool, fill: u64, paid: u64) -> u64 {
+        let dram = self.dram();
+        let after_a_read = (dram.cl + dram.burst + 2).saturating_sub(dram.wl);
+        let after_a_write = dram.wl + dram.burst + dram.cdlr;
+        let rest = |of: u64| of.saturating_sub(self.column());
+        let changes = if is_write { rest(after_a_read) + rest(after_a_write) } else { 0 };
+        let columns = bytes.div_ceil(dram.burst_bytes.into());
+        let queue = self.machine.memory().partitions.queue;
+        let alone = if queue == 1 && self.l2.is_some() { self.ticks(1) } else { 0 };
+        alone
+            + self.dram_ticks(1 + (columns - 1) * self.column() + changes)
+            + self.dram_ticks(self.column()).max(fill).saturating_sub(paid)
+    }
+
+    fn read(&self, bytes: u64) -> u64 {
+        let bytes = if self.l2.is_some_and(|l2| !l2.sectored) { 128 } else { bytes };
+        let fill = if self.l2.is_some() { self.ticks(self.port(bytes)) } else { 0 };
+        self.in_dram(bytes, false, fill, self.ticks(1).max(self.scale()))
+    }
+
+    fn write(&self) -> u64 {
+        self.in_dram(32, true, 0, self.ticks(1).max(self.scale()))
+    }
+
+    fn write_back(&self, request: &Request) -> u64 {
+        let whole = request.access == Access::Atomic && self.l2.is_some_and(|l2| !l2.sectored);
+        self.in_dram(if whole { 128 } else { 32 }, true, 0, 0)
+    }
+
+    fn row(&self) -> u64 {
+        let dram = self.dram();
+        let own = dram.rc.max(dram.ras.max(dram.wl + dram.burst + dram.wr) + dram.rp);
+        self.dram_ticks(own + dram.rcd + dram.rrd.max(1) + 3)
+    }
+
+    fn channel(&self, line: u64) -> u64 {
+        self.slice(line) as u64 / u64::from(self.machine.memory().partitions.slices)
+    }
+
+    /// The rows that are opened for these lines, each with a number of requests.
+    fn rows(&self, lines: &[(u64, u64)]) -> u64 {
+        let mut banks: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
+        for &(line, requests) in lines {
+            let inner = self.mapping().inner(line * 128);
             let bits = self.dram().bank_bits.iter().enumerate();
             let bank = bits.map(|(at, &bit)| (inner >> bit & 1) << at).sum::<u64>();
-            *rows.entry((channel, bank)).or_default().entry(inner >> self.dram().row_bit).or_default() += 1;
+            banks.entry((self.channel(line), bank)).or_default().push((inner >> self.dram().row_bit, requests));
         }
-        for of_bank in rows.values() {
-            let openings = if of_bank.len() == 1 { 1 } else { of_bank.values().sum() };
-            parts += openings * self.activation() * self.dram_tick();
+        let openings = |rows: &Vec<(u64, u64)>| {
+            let is_one = rows.iter().all(|(row, _)| *row == rows[0].0);
+            if is_one { 1 } else { rows.iter().map(|(_, requests)| requests).sum() }
+        };
+        banks.values().map(openings).sum::<u64>() * self.row()
+    }
+
+    /// The service of DRAM.
+    fn dram_service(&self, case: Case) -> u64 {
+        if !self.partitions {
+            return 0;
         }
-        parts
+        let mut service = 0;
+        let mut lines = Vec::new();
+        for request in &self.all {
+            let (copies, bytes) = (self.copies(request), Self::bytes(self.asked(request)));
+            let is_store = request.access == Access::Store;
+            let goes = if is_store { self.forwards_stores() } else { self.l2.is_none() || case == Case::Any };
+            if goes {
+                service += if is_store { copies * self.write() } else { self.read(bytes) };
+                lines.push((request.line, copies));
+            }
+            if let (Some(l2), Case::Any) = (self.l2, case) {
+                let is_dirty = request.access == Access::Atomic || is_store && l2.write == WritePolicy::Back;
+                service += if is_dirty { copies * (self.write_back(request) + self.row()) } else { 0 };
+            }
+        }
+        if self.l2.is_some() && case == Case::Any {
+            return service + lines.iter().map(|(_, requests)| requests).sum::<u64>() * self.row();
+        }
+        if self.l2.is_some() {
+            for (request, sectors) in self.fetches() {
+                service += self.read(Self::bytes(self.asked(&request)));
+                // (one would do)
+                lines.push((request.line, sectors.count_ones().into()));
+            }
+        }
+        service + self.rows(&lines)
     }
 
     // ---- excursions
 
-    /// The excursions of Lemma M4, in parts.
-    fn excursions(&self) -> u128 {
-        let mut parts = 0;
-        if let Some(l1) = self.l1 {
-            let loads: Vec<Request> =
-                self.all.iter().copied().filter(|request| request.access == Access::Load).collect();
-            let number = self.refusals(&l1, &loads, &|line| (0, self.l1_set(line)));
-            parts += number * (self.below(true) + self.cycle());
-        }
-        if let Some(l2) = self.l2 {
-            let loads: Vec<Request> = self
-                .all
-                .iter()
-                .copied()
-                .filter(|request| request.access != Access::Store && self.may_wait_for_dram(request))
-                .collect();
-            let number = self.refusals(&l2, &loads, &|line| self.l2_set(line));
-            parts += number * self.in_dram();
-        }
-        if self.partitions {
-            let partitions = &self.machine.memory().partitions;
-            let room = u64::from(partitions.dram.queue + partitions.dram.returns + 2)
-                .saturating_sub(partitions.slices.into())
-                .max(1);
-            let mut channels: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
-            for request in self.all.iter().filter(|request| self.may_wait_for_dram(request)) {
-                let slice = self.mapping().slice(request.line * 128);
-                channels.entry(slice / partitions.slices as usize).or_default().push(*request);
+    /// The excursions of Lemma M4, in cycles.
+    fn excursions(&self, case: Case) -> u64 {
+        let (stays, fetches) = (case != Case::Any, self.fetches());
+        let is_load = |request: &&Request| request.access == Access::Load;
+        let goes_to_dram = !stays
+            || self.partitions
+                && (!fetches.is_empty() || self.all.iter().any(|request| self.is_forwarded(request)));
+        let all_loads: Vec<Request> =
+            self.all.iter().copied().filter(|request| request.access != Access::Store).collect();
+        let waiting = self.at_once(&all_loads);
+        // of each load one request
+        let instructions: Vec<Request> = all_loads
+            .iter()
+            .filter(|load| {
+                let own = &self.taken[load.block][load.warp][load.index].requests;
+                own[0] == **load
+            })
+            .copied()
+            .collect();
+        let mut one_each: Vec<Request> = Vec::new();
+        for load in instructions {
+            if !one_each.contains(&load) {
+                one_each.push(load);
             }
-            for requests in channels.values() {
-                if self.at_once(requests) >= room {
-                    parts += u128::from(requests.len() as u64 / room) * self.in_dram();
+        }
+        let instructions = self.at_once(&one_each);
+        let mut sum = 0;
+        if let Some(l1) = self.l1 {
+            let loads: Vec<Request> = self.all.iter().copied().filter(|request| is_load(&request)).collect();
+            let sets: BTreeSet<(u64, u8)> =
+                all_loads.iter().map(|load| (load.line, self.needed(load))).collect();
+            let mut times = 0;
+            // joined
+            let mut lines: BTreeMap<u64, Vec<Request>> = BTreeMap::new();
+            all_loads.iter().for_each(|load| lines.entry(load.line).or_default().push(*load));
+            for (line, loads) in &lines {
+                let fetches = sets.iter().filter(|(of, _)| of == line).count() as u64;
+                let most = if self.l1_stays { fetches } else { u64::MAX };
+                times += self.joined(&l1, loads, instructions, l1.sectored, u64::MAX).min(most);
+            }
+            // all ways of a set: with one bank, only the first transaction of an access in a line
+            let firsts: Vec<Request> = loads
+                .iter()
+                .filter(|load| {
+                    let own = &self.taken[load.block][load.warp][load.index].requests;
+                    let first = own.iter().find(|other| other.line == load.line).unwrap();
+                    first.sector == load.sector || self.machine.memory().l1.as_ref().unwrap().banks > 1
+                })
+                .copied()
+                .collect();
+            for (set, lines) in self.lines_of_l1() {
+                let own: Vec<Request> =
+                    firsts.iter().copied().filter(|load| self.l1_set(load.line) == set.1).collect();
+                if lines.len() > l1.ways as usize && self.at_once(&own) >= l1.ways.into() {
+                    times += own.len() as u64 / u64::from(l1.ways);
                 }
             }
+            // all registers
+            if waiting > l1.mshrs.into() {
+                let most = if self.l1_stays { sets.len() as u64 } else { u64::MAX };
+                times += (loads.len() as u64).min(most) / u64::from(l1.mshrs);
+            }
+            sum += times * (2 + self.below(goes_to_dram));
         }
-        parts
+        if !self.partitions || !goes_to_dram {
+            return sum;
+        }
+        if let Some(l2) = self.l2 {
+            let mut times = 0;
+            let most = if self.l1_stays { 1 } else { u64::MAX };
+            let by_sector = l2.sectored && self.l1.is_none_or(|l1| l1.sectored);
+            let mut lines: BTreeMap<u64, Vec<Request>> = BTreeMap::new();
+            all_loads.iter().for_each(|load| lines.entry(load.line).or_default().push(*load));
+            for (line, loads) in &lines {
+                let fetched = fetches.iter().filter(|(request, _)| request.line == *line).count() as u64;
+                let limit = if stays { fetched } else { u64::MAX };
+                times += self.joined(&l2, loads, instructions, by_sector, most).min(limit);
+            }
+            for (set, lines) in self.lines_of_l2() {
+                let own = all_loads.iter().filter(|load| self.l2_set(load.line) == set).count() as u64;
+                if lines.len() > l2.ways as usize && waiting >= l2.ways.into() {
+                    times += own / u64::from(l2.ways);
+                }
+            }
+            let mut slices: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
+            all_loads.iter().for_each(|load| slices.entry(self.slice(load.line)).or_default().push(*load));
+            for (slice, loads) in &slices {
+                if self.at_once(loads) > l2.mshrs.into() {
+                    let of_slice =
+                        fetches.iter().filter(|(request, _)| self.slice(request.line) == *slice).count();
+                    let count = if stays { of_slice } else { loads.len() };
+                    times += count as u64 / u64::from(l2.mshrs);
+                }
+            }
+            sum += times * self.below(true);
+        }
+        let partitions = &self.machine.memory().partitions;
+        let room = u64::from(partitions.dram.queue + partitions.dram.returns)
+            .saturating_sub(u64::from(partitions.slices) - 1)
+            + 1;
+        let held = if stays && !self.forwards_stores() && waiting <= room {
+            0
+        } else if !stays && self.l2.is_some() {
+            2 * self.of_slices().into_values().sum::<u64>() / room
+        } else {
+            let mut channels: BTreeMap<u64, u64> = BTreeMap::new();
+            for request in &self.all {
+                if self.l2.is_none() || self.is_forwarded(request) {
+                    *channels.entry(self.channel(request.line)).or_default() += self.copies(request);
+                }
+            }
+            for (request, _) in fetches.iter().filter(|_| self.l2.is_some()) {
+                *channels.entry(self.channel(request.line)).or_default() += 1;
+            }
+            channels.into_values().map(|requests| requests / room).sum()
+        };
+        sum + held * self.below(true)
     }
 
-    fn refusals(
+    /// How many times a fetch of a line may serve `merge` of these loads of it. `waiting` loads wait at
+    /// the same time, and no more than `most` of a sector reach the cache.
+    fn joined(
         &self,
         cache: &CacheSettings,
         loads: &[Request],
-        set: &dyn Fn(u64) -> (usize, usize),
-    ) -> u128 {
-        let mut number = 0;
-        let (mut slices, mut lines, mut sets) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        for load in loads {
-            let (slice, index) = set(load.line);
-            slices.entry(slice).or_insert_with(Vec::new).push(*load);
-            lines.entry((load.line, load.sector)).or_insert_with(Vec::new).push(*load);
-            sets.entry((slice, index)).or_insert_with(Vec::new).push(*load);
+        waiting: u64,
+        by_sector: bool,
+        most: u64,
+    ) -> u64 {
+        let merge = u64::from(cache.merge);
+        let has_atomics = loads.iter().any(|load| load.access == Access::Atomic);
+        if waiting * if by_sector { 1 } else { 4 } <= merge && !has_atomics {
+            return 0;
         }
-        for loads in slices.values() {
-            if self.at_once(loads) > cache.mshrs.into() {
-                number += loads.len() as u64 / u64::from(cache.mshrs);
-            }
+        let most = if has_atomics { u64::MAX } else { most };
+        let of_sector = |sector: u32| {
+            let first = |load: &&Request| self.needed(load).trailing_zeros() == sector;
+            (loads.iter().filter(first).count() as u64).min(most)
+        };
+        if by_sector {
+            (0..4).map(|sector| of_sector(sector) / merge).sum()
+        } else {
+            (0..4).map(of_sector).sum::<u64>() / merge
         }
-        for loads in lines.values() {
-            if self.at_once(loads) > cache.merge.into() {
-                number += loads.len() as u64 / u64::from(cache.merge);
-            }
-        }
-        for loads in sets.values() {
-            let different: BTreeSet<u64> = loads.iter().map(|load| load.line).collect();
-            if different.len() as u64 > cache.ways.into() && self.at_once(loads) > cache.ways.into() {
-                number += loads.len() as u64 / u64::from(cache.ways);
-            }
-        }
-        number.into()
     }
 
-    /// How many of these can wait at the same time.
+    /// How many of these can wait at the same time: the most of a block, for each place.
     fn at_once(&self, requests: &[Request]) -> u64 {
-        let mut of_blocks: Vec<u64> = Vec::new();
-        for (block, warps) in self.taken.iter().enumerate() {
-            let mut of_block = 0;
-            for warp in 0..warps.len() {
-                let own: Vec<&Request> =
-                    requests.iter().filter(|of| (of.block, of.warp) == (block, warp)).collect();
-                let at = |index: usize| {
-                    let waits = |of: &&&Request| {
-                        of.index <= index && of.awaited.is_none_or(|awaited| awaited > index)
-                    };
-                    own.iter().filter(waits).count() as u64
+        let mut warps: BTreeMap<(usize, usize), Vec<&Request>> = BTreeMap::new();
+        requests.iter().for_each(|of| warps.entry((of.block, of.warp)).or_default().push(of));
+        let mut of_blocks: BTreeMap<usize, u64> = BTreeMap::new();
+        for ((block, _), own) in &warps {
+            let at = |index: usize| {
+                let waits = |of: &&&Request| {
+                    of.index <= index && of.awaited.is_none_or(|awaited| awaited > index)
                 };
-                of_block += own.iter().map(|of| at(of.index)).max().unwrap_or(0);
-            }
-            of_blocks.push(of_block);
+                own.iter().filter(waits).count() as u64
+            };
+            *of_blocks.entry(*block).or_default() += own.iter().map(|of| at(of.index)).max().unwrap_or(0);
         }
-        of_blocks.sort_unstable();
-        of_blocks.iter().rev().take(self.places as usize).sum()
+        of_blocks.into_values().max().unwrap_or(0) * self.places
     }
 
     // ---- the bound
 
     fn bound(&self, blocks: &[BlockPaths]) -> u64 {
+        let mut cases = vec![Case::Any];
+        if self.l2_stays {
+            cases.push(Case::L2);
+            if self.l1_stays {
+                cases.push(Case::L1);
+            }
+        }
+        cases.into_iter().map(|case| self.in_case(case, blocks)).min().unwrap()
+    }
+
+    fn in_case(&self, case: Case, blocks: &[BlockPaths]) -> u64 {
         let launch = self.machine.pipeline().unwrap().launch;
-        let (mut spans, mut most) = (0_u128, 0_u128);
+        let (mut spans, mut most) = (0, 0);
         for block in &self.taken {
             let mut sections: Vec<u64> = Vec::new();
-            block.iter().for_each(|warp| self.spans(warp, &mut sections));
+            block.iter().for_each(|warp| self.spans(case, warp, &mut sections));
             let empty = sections.is_empty() && launch.start > 0;
             let own = launch.start + u64::from(empty) + sections.iter().sum::<u64>();
-            spans += u128::from(own);
-            most = most.max(own.into());
+            spans += own;
+            most = most.max(own);
         }
-        let (count, places) = (blocks.len() as u64, u128::from(self.places));
-        let of_spans = if count <= self.places { places * most } else { spans + (places - 1) * most };
+        let (count, places, scale) = (blocks.len() as u64, self.places, self.scale());
+        let of_spans = if count <= places { places * most } else { spans + (places - 1) * most };
         let placing =
             if launch.blocks_per_cycle > 0 { (count - 1) / u64::from(launch.blocks_per_cycle) } else { 0 };
-        let once = launch.first + launch.end + placing;
-        let units = self.services() + self.units(self.excursions());
-        once + u64::try_from((places * units + of_spans * self.scale()) / (places * self.scale())).unwrap()
+        let service = self.instructions()
+            + self.replies(case)
+            + self.deliveries()
+            + self.dram_service(case)
+            + self.excursions(case) * scale;
+        launch.first + launch.end + placing + (places * service + of_spans * scale) / (places * scale)
+    }
+
+    fn shared_answer(&self) -> u64 {
+        let unit = self.machine.pipeline().unwrap().load_store.unwrap();
+        if self.loads_shared { (u64::from(unit.shared_latency) + 1).max(2) } else { 0 }
     }
 
     /// The latency of an instruction, and that of the acknowledgement of a store.
-    fn latency(&self, taken: &Taken) -> (u64, u64) {
-        let (table, step, pipeline) = (self.table, taken.step, self.machine.pipeline().unwrap());
-        let instr = table.instr(step.pc());
-        let Some(access) = instr.access else {
-            return (table.op(step).lat.get() + pipeline.write_back, 0);
+    fn latency(&self, case: Case, taken: &Taken) -> (u64, u64) {
+        let (table, step) = (self.table, taken.step);
+        let Some(access) = table.instr(step.pc()).access else {
+            return (table.op(step).lat.get() + table.write_back().get(), 0);
         };
-        let space = table.space(step);
         let start = 1;
-        if access == Access::Fence {
-            return (start, 0);
-        }
-        match space {
-            Space::Shared if access == Access::Store => (start, 0),
-            Space::Shared => (start + u64::from(pipeline.load_store.unwrap().shared_latency) + 1, 0),
+        let answer = match table.space(step) {
+            _ if access == Access::Fence => 0,
+            Space::Shared if access == Access::Store => 0,
+            Space::Shared => self.shared_answer(),
             Space::Global | Space::Local => {
-                let with_dram = taken.requests.iter().any(|request| self.may_wait_for_dram(request));
-                let hits = taken.requests.iter().all(|request| self.is_l1_hit(request));
-                let l1 = if access == Access::Atomic { 0 } else { self.l1_time() };
-                let below = if hits { 0 } else { self.below(with_dram) };
-                let way = u64::try_from((l1 + below).div_ceil(self.cycle())).unwrap();
-                let all = start + way + 1;
-                if access == Access::Store { (start, all) } else { (all, 0) }
+                let fetches = taken.requests.iter().any(|request| self.may_fetch(request));
+                let hits = taken.requests.iter().all(|request| self.hits_l1(request));
+                let with_dram = case == Case::Any || fetches;
+                let all = (self.through_l1() + self.below(with_dram) + 1).max(self.shared_answer());
+                if case == Case::L1 && hits { self.through_l1().min(all) } else { all }
             }
-            _ => (start, 0),
-        }
+            _ => 0,
+        };
+        if access == Access::Store { (start, start + answer) } else { (start + answer, 0) }
     }
 
     /// Raises the largest spans of the sections to those of a warp.
-    fn spans(&self, warp: &[Taken], sections: &mut Vec<u64>) {
+    fn spans(&self, case: Case, warp: &[Taken], sections: &mut Vec<u64>) {
         let (table, unit) = (self.table, self.machine.pipeline().unwrap().load_store.unwrap());
         let waw = table.hazards().contains(Hazards::WAW);
         let mut section = 0;
@@ -688,7 +846,7 @@ impl Naive<'_> {
         let (mut issue, mut all, mut held) = (0_u64, 0_u64, 0_u64);
         for taken in warp {
             let (step, instr) = (taken.step, table.instr(taken.step.pc()));
-            let (latency, acknowledged) = self.latency(taken);
+            let (latency, acknowledged) = self.latency(case, taken);
             let ring = table
                 .async_reg(step)
                 .filter(|_| instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy);

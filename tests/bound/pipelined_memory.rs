@@ -90,10 +90,8 @@ fn the_naive_formula() {
         let fixed = "sms=1 sub_cores=1 memory.fixed.per_cycle=64 memory.constant=none \
             pipeline.load_store.transaction=32 pipeline.front_end=none pipeline.collector=none \
             pipeline.result_buses=none";
+        settings.push("hazards=[Raw, Waw]".to_owned());
         settings.extend(fixed.split(' ').map(str::to_owned));
-        if draw(4) == 0 {
-            settings.push("hazards=[Raw]".to_owned());
-        }
         settings.extend(simple.split_whitespace().map(str::to_owned));
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
         let (workload, what) = if draw(2) == 0 {
@@ -120,7 +118,7 @@ fn the_naive_formula() {
             }
         }
         if DIFFERENT.load(Relaxed) != different {
-            println!("ONLY={case} {base} {settings:?} {what}");
+            println!("DIFF ONLY={case} {base} {settings:?} {what}");
         }
         if std::env::var("ONLY").is_ok() {
             break;

@@ -32,7 +32,7 @@ struct Taken {
 }
 
 /// What stays in the launch.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Case {
     Any,
     /// The lines of the L2.
@@ -85,6 +85,7 @@ pub fn value(
         && memory.constant.is_none()
         && pipeline.load_store?.transaction == 32
         && [l1, l2].iter().flatten().all(|cache| cache.line == 128)
+        && table.hazards().contains(Hazards::WAW)
         && !(l1.is_some_and(|l1| l1.sectored) && l2.is_some_and(|l2| !l2.sectored))
         && far;
     if !covered {
@@ -240,9 +241,18 @@ impl Naive<'_> {
 
     /// The lines of each set of the L2 that a launch touches, and that are there when it starts.
     fn lines_of_l2(&self) -> BTreeMap<(usize, usize), BTreeSet<u64>> {
-        let mut sets: BTreeMap<(usize, usize), BTreeSet<u64>> = BTreeMap::new();
-        for &line in self.copied.iter().chain(self.all.iter().map(|request| &request.line)) {
-            sets.entry(self.l2_set(line)).or_default().insert(line);
+        let (mut sets, l2) = (BTreeMap::<_, BTreeSet<u64>>::new(), self.l2.unwrap());
+        // as soon as lines are known to be replaced, it does not matter which others are there
+        let mut stays = l2.write != WritePolicy::Evict;
+        for line in self.copied_lines() {
+            if stays {
+                let set = sets.entry(self.l2_set(line)).or_default();
+                set.insert(line);
+                stays = set.len() <= l2.ways as usize;
+            }
+        }
+        for request in &self.all {
+            sets.entry(self.l2_set(request.line)).or_default().insert(request.line);
         }
         sets
     }
@@ -402,12 +412,13 @@ impl Naive<'_> {
         missing.any(|sector| !(self.l1_reads_l2() && self.has_brought(request, sector)))
     }
 
-    /// Whether the latest load of a sector by the same warp is complete when a request is made.
+    /// Whether the warp's latest transaction of a load with a sector is complete when a request is
+    /// made. (A transaction of the same load that fetches the line is not, although an earlier one
+    /// may have brought it.)
     fn has_brought(&self, request: &Request, sector: u32) -> bool {
         let own = self.taken[request.block][request.warp].iter().flat_map(|taken| &taken.requests);
-        let before = own.filter(|other| {
-            other.index < request.index
-                && other.access == Access::Load
+        let before = own.take_while(|other| *other != request).filter(|other| {
+            other.access == Access::Load
                 && other.line == request.line
                 && self.needed(other) >> sector & 1 == 1
         });
@@ -806,6 +817,17 @@ impl Naive<'_> {
             + self.deliveries()
             + self.dram_service(case)
             + self.excursions(case) * scale;
+        if std::env::var("DIFFERENCES").is_ok() {
+            println!(
+                "case {case:?} instrs {} replies {} deliveries {} dram {} misses {} spans {} / {places}",
+                self.instructions() / scale,
+                self.replies(case) / scale,
+                self.deliveries() / scale,
+                self.dram_service(case) / scale,
+                self.excursions(case),
+                of_spans
+            );
+        }
         launch.first + launch.end + placing + (places * service + of_spans * scale) / (places * scale)
     }
 

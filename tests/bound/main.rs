@@ -6,6 +6,8 @@ mod bound_formulas;
 mod bound_kernels;
 #[path = "../support/bound_lwb.rs"]
 mod bound_lwb;
+#[path = "../support/bound_memory.rs"]
+mod bound_memory;
 #[path = "../support/bound_pipelined.rs"]
 mod bound_pipelined;
 #[path = "../support/bound_resident.rs"]

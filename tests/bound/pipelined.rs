@@ -1,5 +1,7 @@
 //! PLB compared with random launches on random machines with a pipeline.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound::base::ProgressMonitor;
@@ -16,7 +18,10 @@ use warpbound::program::{KernelCode, TimingTable};
 use warpbound::sim::{CarriedState, PolicySetup, simulate, simulate_after};
 
 use crate::random_kernels::{self, RandomLaunch, Shape, random_launch};
-use crate::{bound_pipelined, campaign, random_accesses, reference, runs, settings, shipped};
+use crate::{bound_memory, bound_pipelined, campaign, random_accesses, reference, runs, settings, shipped};
+
+/// The launches compared with the naive formula of machines with a memory system.
+pub static COMPARED: AtomicU64 = AtomicU64::new(0);
 
 pub const POLICIES: [PolicySetup; 4] =
     [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest, PolicySetup::Random(7)];
@@ -59,6 +64,11 @@ pub fn plb(
     let bound = Plb.of_launch(&figures).cycles().get();
     if let Some(naive) = bound_pipelined::value(program, table, machine, blocks, resident.into()) {
         assert_eq!(bound, naive, "the naive formula differs: {} {:?}", program.name, machine.pipeline());
+    }
+    let places = resident.into();
+    if let Some(naive) = bound_memory::value(program, table, machine, blocks, places, footprint) {
+        COMPARED.fetch_add(1, Relaxed);
+        assert_eq!(bound, naive, "the naive formula differs: {} {:?}", program.name, machine.memory());
     }
     Ok(bound)
 }

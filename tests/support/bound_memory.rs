@@ -1,0 +1,893 @@
+//! A second, naive implementation of PLB with a memory system, written from the page of its proof.
+//!
+//! It covers one SM with one sub-core, without collector, front end, result buses, control codes
+//! and constant cache; WAW hazards; transactions of 32 bytes; an L1 or partitions; caches with lines
+//! of 128 bytes, but no sectored L1 in front of an L2 that is not; and address bits of channels,
+//! slices, banks and rows from 7 on. Nothing is known of earlier launches.
+//!
+//! Where the bound counts more than the proof asks for, this follows the bound, and says so in
+//! brackets.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use warpbound::isa::Space;
+use warpbound::machine::memory::{CacheSettings, Dram, Jitter, LowerLevel, WriteMiss, WritePolicy};
+use warpbound::machine::{Hazards, Machine, Mapping, place_of};
+use warpbound::path::{BlockPaths, Footprint, LineUse, Step};
+use warpbound::program::{Access, Area, Flow, KernelCode, MemoryOp, TimingTable};
+
+/// A transaction of an access to global or local memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Request {
+    block: usize,
+    warp: usize,
+    index: usize,
+    access: Access,
+    line: u64,
+    sector: u32,
+    /// The instruction of the warp that waits for it first.
+    awaited: Option<usize>,
+}
+
+/// A step of a warp, and its transactions.
+struct Taken {
+    step: Step,
+    requests: Vec<Request>,
+}
+
+/// What stays in the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Case {
+    Any,
+    /// The lines of the L2.
+    L2,
+    /// The lines of the L1, too.
+    L1,
+}
+
+struct Naive<'a> {
+    table: &'a TimingTable,
+    machine: &'a Machine,
+    footprint: &'a Footprint,
+    places: u64,
+    l1: Option<CacheSettings>,
+    l2: Option<CacheSettings>,
+    partitions: bool,
+    /// All steps, by block and warp.
+    taken: Vec<Vec<Vec<Taken>>>,
+    all: Vec<Request>,
+    /// The lines that are in the L2 when the launch starts.
+    copied: BTreeSet<u64>,
+    l2_stays: bool,
+    l1_stays: bool,
+    has_atomics: bool,
+    loads_shared: bool,
+}
+
+/// Returns PLB, or nothing where this implementation has no formula.
+pub fn value(
+    program: &KernelCode,
+    table: &TimingTable,
+    machine: &Machine,
+    blocks: &[BlockPaths],
+    places: u64,
+    footprint: &Footprint,
+) -> Option<u64> {
+    let (pipeline, memory) = (machine.pipeline()?, machine.memory());
+    let partitions = memory.lower == LowerLevel::Partitions;
+    let l1 = memory.l1.as_ref().map(|l1| l1.with_shared((footprint.shared_bytes * places) as u32));
+    let l2 = memory.partitions.l2.filter(|_| partitions);
+    let bits = [memory.partitions.channel_bit, memory.partitions.slice_bit, memory.partitions.dram.row_bit];
+    let far = !partitions || bits.iter().chain(&memory.partitions.dram.bank_bits).all(|&bit| bit >= 7);
+    let covered = (l1.is_some() || partitions)
+        && machine.sms() == 1
+        && table.sub_cores().count() == 1
+        && table.barriers().is_none()
+        && pipeline.collector.is_none()
+        && pipeline.front_end.is_none()
+        && pipeline.result_buses.is_none()
+        && memory.constant.is_none()
+        && pipeline.load_store?.transaction == 32
+        && [l1, l2].iter().flatten().all(|cache| cache.line == 128)
+        && table.hazards().contains(Hazards::WAW)
+        && !(l1.is_some_and(|l1| l1.sectored) && l2.is_some_and(|l2| !l2.sectored))
+        && far;
+    if !covered {
+        return None;
+    }
+    let mut naive = Naive {
+        table,
+        machine,
+        footprint,
+        places,
+        l1,
+        l2,
+        partitions,
+        taken: Vec::new(),
+        all: Vec::new(),
+        copied: BTreeSet::new(),
+        l2_stays: false,
+        l1_stays: false,
+        has_atomics: false,
+        loads_shared: false,
+    };
+    naive.list(program, blocks);
+    naive.find_what_stays();
+    Some(naive.bound(blocks))
+}
+
+/// Whether an access goes to memory.
+fn is_global(table: &TimingTable, step: Step) -> bool {
+    table.instr(step.pc()).access.is_some_and(|access| access != Access::Fence)
+        && matches!(table.space(step), Space::Global | Space::Local)
+}
+
+impl Naive<'_> {
+    /// Lists all steps and all requests of the launch.
+    fn list(&mut self, program: &KernelCode, blocks: &[BlockPaths]) {
+        let area = |instr: &warpbound::program::Instr| match instr.memory {
+            Some(MemoryOp::Load(area) | MemoryOp::Atomic(area)) => Some(area),
+            _ => None,
+        };
+        self.loads_shared =
+            program.instrs.iter().any(|instr| matches!(area(instr), Some(Area::Shared | Area::Generic)));
+        self.has_atomics = program.instrs.iter().any(
+            |instr| matches!(instr.memory, Some(MemoryOp::Atomic(area)) if !matches!(area, Area::Shared)),
+        );
+        for (block, paths) in blocks.iter().enumerate() {
+            let mut of_block = Vec::new();
+            for (warp, path) in paths.warps.iter().enumerate() {
+                let steps: Vec<Step> =
+                    path.steps().iter().copied().take_while(|&step| self.table.issues(step)).collect();
+                let mut traffic = path.traffic();
+                let mut taken: Vec<Taken> = Vec::new();
+                for (index, &step) in steps.iter().enumerate() {
+                    let mut group: &[LineUse] = &[];
+                    if self.table.moves_lines(step) {
+                        let last = traffic.iter().position(|line| line.is_last());
+                        (group, traffic) = traffic.split_at(last.map_or(traffic.len(), |last| last + 1));
+                    }
+                    let mut requests = Vec::new();
+                    if let (true, Some(access)) =
+                        (is_global(self.table, step), self.table.instr(step.pc()).access)
+                    {
+                        for line in group {
+                            for sector in (0..4).filter(|sector| line.sectors() >> sector & 1 == 1) {
+                                let (line, awaited) = (line.line(), None);
+                                requests.push(Request { block, warp, index, access, line, sector, awaited });
+                            }
+                        }
+                    }
+                    taken.push(Taken { step, requests });
+                }
+                self.find_waits(&mut taken);
+                for now in &taken {
+                    self.all.extend(&now.requests);
+                }
+                of_block.push(taken);
+            }
+            self.taken.push(of_block);
+        }
+    }
+
+    /// Finds the first instruction of a warp that waits for each load, through a register.
+    fn find_waits(&self, taken: &mut [Taken]) {
+        let (table, waw) = (self.table, self.table.hazards().contains(Hazards::WAW));
+        let mut writer: BTreeMap<usize, usize> = BTreeMap::new();
+        for index in 0..taken.len() {
+            let (step, instr) = (taken[index].step, table.instr(taken[index].step.pc()));
+            let ring = table
+                .async_reg(step)
+                .filter(|_| instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy);
+            let written = instr.dsts.as_slice().iter().copied();
+            let awaited = instr.srcs.as_slice().iter().copied().chain(ring);
+            for reg in awaited.chain(written.clone().filter(|_| waw)) {
+                let Some(&waited) = writer.get(&reg.index()) else { continue };
+                for request in &mut taken[waited].requests {
+                    request.awaited.get_or_insert(index);
+                }
+            }
+            if !instr.unscored {
+                let copied = table.async_reg(step).filter(|_| instr.flow == Flow::AsyncCopy);
+                written.chain(copied).for_each(|reg| {
+                    writer.insert(reg.index(), index);
+                });
+            }
+        }
+    }
+
+    fn mapping(&self) -> Mapping {
+        Mapping::new(&self.machine.memory().partitions)
+    }
+
+    fn slice(&self, line: u64) -> usize {
+        self.mapping().slice(line * 128)
+    }
+
+    fn copied_lines(&self) -> Vec<u64> {
+        let mut lines = Vec::new();
+        if self.machine.memory().start.copies() {
+            for &(address, bytes) in &self.footprint.buffers {
+                lines.extend(address / 128..(address + bytes).div_ceil(128));
+            }
+        }
+        lines
+    }
+
+    /// Whether a line can be read in the L2 when the launch starts: copies touch whole lines.
+    fn is_copied(&self, line: u64) -> bool {
+        self.copied.contains(&line)
+    }
+
+    /// The set of the L2 in which a line is: slice and set.
+    fn l2_set(&self, line: u64) -> (usize, usize) {
+        let (number, l2) = (self.mapping().line(line * 128), self.l2.unwrap());
+        (self.slice(line), place_of(number, l2.sets.trailing_zeros(), l2.index))
+    }
+
+    fn l1_set(&self, line: u64) -> usize {
+        let l1 = self.l1.unwrap();
+        place_of(line, l1.sets.trailing_zeros(), l1.index)
+    }
+
+    /// Whether stores may allocate a line of the L1.
+    fn enters_l1(&self, request: &Request) -> bool {
+        match request.access {
+            Access::Load => true,
+            Access::Store => self.l1.unwrap().write_miss == WriteMiss::Allocate,
+            _ => false,
+        }
+    }
+
+    /// The lines of each set of the L2 that a launch touches, and that are there when it starts.
+    fn lines_of_l2(&self) -> BTreeMap<(usize, usize), BTreeSet<u64>> {
+        let (mut sets, l2) = (BTreeMap::<_, BTreeSet<u64>>::new(), self.l2.unwrap());
+        // as soon as lines are known to be replaced, it does not matter which others are there
+        let mut stays = l2.write != WritePolicy::Evict;
+        for line in self.copied_lines() {
+            if stays {
+                let set = sets.entry(self.l2_set(line)).or_default();
+                set.insert(line);
+                stays = set.len() <= l2.ways as usize;
+            }
+        }
+        for request in &self.all {
+            sets.entry(self.l2_set(request.line)).or_default().insert(request.line);
+        }
+        sets
+    }
+
+    fn lines_of_l1(&self) -> BTreeMap<(usize, usize), BTreeSet<u64>> {
+        let mut sets: BTreeMap<(usize, usize), BTreeSet<u64>> = BTreeMap::new();
+        for request in self.all.iter().filter(|request| self.enters_l1(request)) {
+            sets.entry((0, self.l1_set(request.line))).or_default().insert(request.line);
+        }
+        sets
+    }
+
+    fn find_what_stays(&mut self) {
+        self.copied = self.copied_lines().into_iter().collect();
+        // without partitions there is no L2 that would have to keep its lines
+        self.l2_stays = !self.partitions;
+        if let Some(l2) = self.l2 {
+            let fits = self.lines_of_l2().values().all(|lines| lines.len() <= l2.ways as usize);
+            self.l2_stays = l2.write != WritePolicy::Evict && fits;
+        }
+        if let Some(l1) = self.l1 {
+            let fits = self.lines_of_l1().values().all(|lines| lines.len() <= l1.ways as usize);
+            let sectors = |is_store: bool| {
+                let of = self.all.iter().filter(move |request| (request.access == Access::Store) == is_store);
+                of.flat_map(|request| {
+                    let mask = self.needed(request);
+                    (0..4).filter(move |sector| mask >> sector & 1 == 1).map(|sector| (request.line, sector))
+                })
+                .collect::<BTreeSet<(u64, u32)>>()
+            };
+            let removes = l1.write == WritePolicy::Evict && !sectors(true).is_disjoint(&sectors(false));
+            self.l1_stays = fits && !removes;
+        }
+    }
+
+    // ---- times
+
+    /// The units of service in a cycle.
+    fn scale(&self) -> u64 {
+        if self.partitions { 64 } else { 1 }
+    }
+
+    /// The service of ticks of the crossbar and the L2. Without partitions, a tick is a cycle.
+    fn ticks(&self, ticks: u64) -> u64 {
+        let (faster, slower) = self.machine.memory().partitions.clock;
+        if !self.partitions {
+            return ticks;
+        }
+        ticks * (self.scale() * u64::from(slower)).div_ceil(faster.into())
+    }
+
+    fn dram_ticks(&self, ticks: u64) -> u64 {
+        let (of_l2, of_dram) = (self.machine.memory().partitions.clock, self.dram().clock);
+        let slower = u64::from(of_l2.1) * u64::from(of_dram.1);
+        (ticks * self.scale() * slower).div_ceil(u64::from(of_l2.0) * u64::from(of_dram.0))
+    }
+
+    fn dram(&self) -> &Dram {
+        &self.machine.memory().partitions.dram
+    }
+
+    fn jitter(&self) -> u64 {
+        match self.machine.memory().jitter {
+            Jitter::Uniform(_, most) | Jitter::HeavyTail { most, .. } => most,
+            _ => 0,
+        }
+    }
+
+    /// The cycles from the load/store unit to the port.
+    fn through_l1(&self) -> u64 {
+        self.machine.memory().l1.as_ref().map_or(0, |l1| l1.latency.max(1) + 1)
+    }
+
+    /// The cycles from the port to the write-back.
+    fn below(&self, with_dram: bool) -> u64 {
+        let memory = self.machine.memory();
+        if !self.partitions {
+            let latency = if memory.lower == LowerLevel::Perfect { 1 } else { memory.fixed.latency.max(1) };
+            return latency + self.jitter() + 1;
+        }
+        // port, crossbar, delivery, look-up
+        let mut ticks = 1 + 1 + (memory.partitions.latency + 1) + 1;
+        if with_dram {
+            let dram = self.dram();
+            // each change of the clock costs one tick more
+            let in_dram = (dram.cl.max(dram.wl) + 5) * u64::from(dram.clock.1);
+            let in_dram = in_dram.div_ceil(dram.clock.0.into()) + 1;
+            // queue to DRAM, fill
+            ticks += 1 + 1 + dram.latency + self.jitter() + in_dram + 2;
+        }
+        self.cycles(ticks) + 1 + 1 + 1
+    }
+
+    fn cycles(&self, ticks: u64) -> u64 {
+        let (faster, slower) = self.machine.memory().partitions.clock;
+        (ticks * u64::from(slower)).div_ceil(faster.into())
+    }
+
+    // ---- requests
+
+    /// The sectors that a request may ask of memory behind the L1.
+    fn asked(&self, request: &Request) -> u8 {
+        match self.l1 {
+            Some(l1) if !l1.sectored && request.access == Access::Load => 0b1111,
+            _ => 1 << request.sector,
+        }
+    }
+
+    /// The sectors that a request needs in the last cache.
+    fn needed(&self, request: &Request) -> u8 {
+        if self.l2.is_some_and(|l2| !l2.sectored) { 0b1111 } else { self.asked(request) }
+    }
+
+    fn bytes(sectors: u8) -> u64 {
+        32 * u64::from(sectors.count_ones())
+    }
+
+    /// Whether a load from the L1 never asks for a part of what it needs.
+    fn asks_for_all(&self) -> bool {
+        self.l1.is_none_or(|l1| l1.sectored || self.l1_reads_l2())
+    }
+
+    /// Whether stores put nothing into the L1.
+    fn l1_reads_l2(&self) -> bool {
+        self.l1.is_none_or(|l1| l1.write == WritePolicy::Evict || l1.write_miss == WriteMiss::NoAllocate)
+    }
+
+    fn forwards_stores(&self) -> bool {
+        self.l2.is_none_or(|l2| l2.write != WritePolicy::Back || l2.write_miss != WriteMiss::Allocate)
+    }
+
+    /// 2 for a store that an L1 writes back later.
+    fn copies(&self, request: &Request) -> u64 {
+        let back = self.l1.is_some_and(|l1| l1.write == WritePolicy::Back);
+        if back && request.access == Access::Store { 2 } else { 1 }
+    }
+
+    fn is_forwarded(&self, request: &Request) -> bool {
+        request.access == Access::Store && self.forwards_stores()
+    }
+
+    /// Whether a request may go to DRAM, if lines of the L2 stay.
+    fn may_fetch(&self, request: &Request) -> bool {
+        if !self.partitions {
+            return false;
+        }
+        if request.access == Access::Store {
+            return self.forwards_stores();
+        }
+        if self.l2.is_none() {
+            return true;
+        }
+        // what the L2 has brought for other sectors of the line counts, too
+        let asked = self.asked(request);
+        let missing = (0..4).filter(|sector| asked >> sector & 1 == 1 && !self.is_copied(request.line));
+        let mut missing = missing;
+        missing.any(|sector| !(self.l1_reads_l2() && self.has_brought(request, sector)))
+    }
+
+    /// Whether the warp's latest transaction of a load with a sector is complete when a request is
+    /// made. (A transaction of the same load that fetches the line is not, although an earlier one
+    /// may have brought it.)
+    fn has_brought(&self, request: &Request, sector: u32) -> bool {
+        let own = self.taken[request.block][request.warp].iter().flat_map(|taken| &taken.requests);
+        let before = own.take_while(|other| *other != request).filter(|other| {
+            other.access == Access::Load
+                && other.line == request.line
+                && self.needed(other) >> sector & 1 == 1
+        });
+        before.last().is_some_and(|latest| latest.awaited.is_some_and(|at| at <= request.index))
+    }
+
+    fn hits_l1(&self, request: &Request) -> bool {
+        self.l1.is_some() && request.access == Access::Load && self.has_brought(request, request.sector)
+    }
+
+    /// The loads and atomics that fetch if lines of the L2 stay, and what they fetch: each set of
+    /// sectors once.
+    fn fetches(&self) -> Vec<(Request, u8)> {
+        let (mut seen, mut fetches) = (BTreeSet::new(), Vec::new());
+        for request in self.all.iter().filter(|request| request.access != Access::Store) {
+            let needed = self.needed(request);
+            let is_new = seen.insert((request.line, needed)) || !self.asks_for_all();
+            if is_new && !self.is_copied(request.line) {
+                fetches.push((*request, needed));
+            }
+        }
+        fetches
+    }
+
+    // ---- services
+
+    fn port(&self, bytes: u64) -> u64 {
+        self.l2.map_or(1, |l2| bytes.div_ceil(l2.port.into()).max(1))
+    }
+
+    /// m
+    fn passing(&self, bytes: u64) -> u64 {
+        if self.partitions { self.ticks(self.port(bytes)).max(self.scale()) } else { self.scale() }
+    }
+
+    fn request(&self, request: &Request) -> u64 {
+        let is_store = request.access == Access::Store;
+        let mut service = self.passing(Self::bytes(self.asked(request)));
+        if self.copies(request) == 2 {
+            service += self.passing(32) + self.ticks(1);
+        }
+        if self.l1.is_some() && self.has_atomics && request.access != Access::Atomic {
+            service += self.scale();
+        }
+        if self.loads_shared && !is_store {
+            service += self.scale();
+        }
+        service
+    }
+
+    /// The service of instructions.
+    fn instructions(&self) -> u64 {
+        let unit = self.machine.pipeline().unwrap().load_store.unwrap();
+        let shared = self.shared_answer();
+        let factor = shared.saturating_sub(1).div_ceil(u64::from(unit.shared_latency).max(1)).max(1);
+        let returned = if self.partitions { self.cycles(1) + 3 } else { 1 };
+        let overtakes = (self.through_l1() + self.below(false)).saturating_sub(returned) < shared;
+        let of = |taken: &Taken| {
+            let (table, step) = (self.table, taken.step);
+            let extra = u64::from(step.memory().extra_transactions);
+            match (table.instr(step.pc()).access, table.space(step)) {
+                (None, _) => table.op(step).init.get() * self.scale(),
+                (Some(Access::Fence), _) => self.scale(),
+                (Some(Access::Store), Space::Shared) => (extra + 1) * self.scale(),
+                (Some(_), Space::Shared) => (u64::from(overtakes) + extra + 1) * factor * self.scale(),
+                (Some(_), Space::Global | Space::Local) => {
+                    let requests: u64 = taken.requests.iter().map(|request| self.request(request)).sum();
+                    requests.max(self.scale())
+                }
+                _ => self.scale(),
+            }
+        };
+        self.taken.iter().flatten().flatten().map(of).sum()
+    }
+
+    /// m again, for requests that may wait for DRAM.
+    fn replies(&self, case: Case) -> u64 {
+        let waits = |request: &&Request| match case {
+            Case::Any => request.access != Access::Store || self.forwards_stores(),
+            _ => self.may_fetch(request),
+        };
+        if !self.partitions {
+            return 0;
+        }
+        self.all.iter().filter(waits).map(|request| self.passing(Self::bytes(self.asked(request)))).sum()
+    }
+
+    /// The requests of each slice, the later write-backs of an L1 included.
+    fn of_slices(&self) -> BTreeMap<usize, u64> {
+        let mut slices = BTreeMap::new();
+        for request in &self.all {
+            *slices.entry(self.slice(request.line)).or_default() += self.copies(request);
+        }
+        slices
+    }
+
+    fn deliveries(&self) -> u64 {
+        if !self.partitions {
+            return 0;
+        }
+        let room = u64::from(self.machine.memory().partitions.queue);
+        let requests: u64 = self.of_slices().into_values().filter(|&requests| requests > room).sum();
+        requests * self.ticks(1).max(self.scale())
+    }
+
+    /// C
+    fn column(&self) -> u64 {
+        let dram = self.dram();
+        dram.ccd.max(dram.ccdl).max(dram.rtpl).max(1)
+    }
+
+    /// A request in DRAM, without its row: the largest of a column and the fill is partly paid.
+    fn in_dram(&self, bytes: u64, is_write: bool, fill: u64, paid: u64) -> u64 {
+        let dram = self.dram();
+        let after_a_read = (dram.cl + dram.burst + 2).saturating_sub(dram.wl);
+        let after_a_write = dram.wl + dram.burst + dram.cdlr;
+        let rest = |of: u64| of.saturating_sub(self.column());
+        let changes = if is_write { rest(after_a_read) + rest(after_a_write) } else { 0 };
+        let columns = bytes.div_ceil(dram.burst_bytes.into());
+        let queue = self.machine.memory().partitions.queue;
+        let alone = if queue == 1 && self.l2.is_some() { self.ticks(1) } else { 0 };
+        alone
+            + self.dram_ticks(1 + (columns - 1) * self.column() + changes)
+            + self.dram_ticks(self.column()).max(fill).saturating_sub(paid)
+    }
+
+    fn read(&self, bytes: u64) -> u64 {
+        let bytes = if self.l2.is_some_and(|l2| !l2.sectored) { 128 } else { bytes };
+        let fill = if self.l2.is_some() { self.ticks(self.port(bytes)) } else { 0 };
+        self.in_dram(bytes, false, fill, self.ticks(1).max(self.scale()))
+    }
+
+    fn write(&self) -> u64 {
+        self.in_dram(32, true, 0, self.ticks(1).max(self.scale()))
+    }
+
+    fn write_back(&self, request: &Request) -> u64 {
+        let whole = request.access == Access::Atomic && self.l2.is_some_and(|l2| !l2.sectored);
+        self.in_dram(if whole { 128 } else { 32 }, true, 0, 0)
+    }
+
+    fn row(&self) -> u64 {
+        let dram = self.dram();
+        let own = dram.rc.max(dram.ras.max(dram.wl + dram.burst + dram.wr) + dram.rp);
+        self.dram_ticks(own + dram.rcd + dram.rrd.max(1) + 3)
+    }
+
+    fn channel(&self, line: u64) -> u64 {
+        self.slice(line) as u64 / u64::from(self.machine.memory().partitions.slices)
+    }
+
+    /// The rows that are opened for these lines, each with a number of requests.
+    fn rows(&self, lines: &[(u64, u64)]) -> u64 {
+        let mut banks: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
+        for &(line, requests) in lines {
+            let inner = self.mapping().inner(line * 128);
+            let bits = self.dram().bank_bits.iter().enumerate();
+            let bank = bits.map(|(at, &bit)| (inner >> bit & 1) << at).sum::<u64>();
+            banks
+                .entry((self.channel(line), bank))
+                .or_default()
+                .push((inner >> self.dram().row_bit, requests));
+        }
+        let openings = |rows: &Vec<(u64, u64)>| {
+            let is_one = rows.iter().all(|(row, _)| *row == rows[0].0);
+            if is_one { 1 } else { rows.iter().map(|(_, requests)| requests).sum() }
+        };
+        banks.values().map(openings).sum::<u64>() * self.row()
+    }
+
+    /// The service of DRAM.
+    fn dram_service(&self, case: Case) -> u64 {
+        if !self.partitions {
+            return 0;
+        }
+        let mut service = 0;
+        let mut lines = Vec::new();
+        for request in &self.all {
+            let (copies, bytes) = (self.copies(request), Self::bytes(self.asked(request)));
+            let is_store = request.access == Access::Store;
+            let goes = if is_store { self.forwards_stores() } else { self.l2.is_none() || case == Case::Any };
+            if goes {
+                service += if is_store { copies * self.write() } else { self.read(bytes) };
+                lines.push((request.line, copies));
+            }
+            if let (Some(l2), Case::Any) = (self.l2, case) {
+                let is_dirty = request.access == Access::Atomic || is_store && l2.write == WritePolicy::Back;
+                service += if is_dirty { copies * (self.write_back(request) + self.row()) } else { 0 };
+            }
+        }
+        if self.l2.is_some() && case == Case::Any {
+            return service + lines.iter().map(|(_, requests)| requests).sum::<u64>() * self.row();
+        }
+        if self.l2.is_some() {
+            for (request, sectors) in self.fetches() {
+                service += self.read(Self::bytes(self.asked(&request)));
+                // (one would do, since all sectors of a line are in one row)
+                lines.push((request.line, sectors.count_ones().into()));
+            }
+        }
+        service + self.rows(&lines)
+    }
+
+    // ---- excursions
+
+    /// The excursions of Lemma M4, in cycles.
+    fn excursions(&self, case: Case) -> u64 {
+        let (stays, fetches) = (case != Case::Any, self.fetches());
+        let is_load = |request: &&Request| request.access == Access::Load;
+        let goes_to_dram = !stays
+            || self.partitions
+                && (!fetches.is_empty() || self.all.iter().any(|request| self.is_forwarded(request)));
+        let all_loads: Vec<Request> =
+            self.all.iter().copied().filter(|request| request.access != Access::Store).collect();
+        let waiting = self.at_once(&all_loads);
+        // of each load one request
+        let instructions: Vec<Request> = all_loads
+            .iter()
+            .filter(|load| {
+                let own = &self.taken[load.block][load.warp][load.index].requests;
+                own[0] == **load
+            })
+            .copied()
+            .collect();
+        let mut one_each: Vec<Request> = Vec::new();
+        for load in instructions {
+            if !one_each.contains(&load) {
+                one_each.push(load);
+            }
+        }
+        let instructions = self.at_once(&one_each);
+        let mut sum = 0;
+        if let Some(l1) = self.l1 {
+            let loads: Vec<Request> = self.all.iter().copied().filter(|request| is_load(&request)).collect();
+            let sets: BTreeSet<(u64, u8)> =
+                all_loads.iter().map(|load| (load.line, self.needed(load))).collect();
+            let mut times = 0;
+            // joined
+            let mut lines: BTreeMap<u64, Vec<Request>> = BTreeMap::new();
+            all_loads.iter().for_each(|load| lines.entry(load.line).or_default().push(*load));
+            for (line, loads) in &lines {
+                let fetches = sets.iter().filter(|(of, _)| of == line).count() as u64;
+                let most = if self.l1_stays { fetches } else { u64::MAX };
+                times += self.joined(&l1, loads, instructions, l1.sectored, u64::MAX).min(most);
+            }
+            // all ways of a set: with one bank, only the first transaction of an access in a line
+            let firsts: Vec<Request> = loads
+                .iter()
+                .filter(|load| {
+                    let own = &self.taken[load.block][load.warp][load.index].requests;
+                    let first = own.iter().find(|other| other.line == load.line).unwrap();
+                    first.sector == load.sector || self.machine.memory().l1.as_ref().unwrap().banks > 1
+                })
+                .copied()
+                .collect();
+            for (set, lines) in self.lines_of_l1() {
+                let own: Vec<Request> =
+                    firsts.iter().copied().filter(|load| self.l1_set(load.line) == set.1).collect();
+                if lines.len() > l1.ways as usize && self.at_once(&own) >= l1.ways.into() {
+                    times += own.len() as u64 / u64::from(l1.ways);
+                }
+            }
+            // all registers
+            if waiting > l1.mshrs.into() {
+                let most = if self.l1_stays { sets.len() as u64 } else { u64::MAX };
+                times += (loads.len() as u64).min(most) / u64::from(l1.mshrs);
+            }
+            sum += times * (2 + self.below(goes_to_dram));
+        }
+        if !self.partitions || !goes_to_dram {
+            return sum;
+        }
+        if let Some(l2) = self.l2 {
+            let mut times = 0;
+            let most = if self.l1_stays { 1 } else { u64::MAX };
+            let by_sector = l2.sectored && self.l1.is_none_or(|l1| l1.sectored);
+            let mut lines: BTreeMap<u64, Vec<Request>> = BTreeMap::new();
+            all_loads.iter().for_each(|load| lines.entry(load.line).or_default().push(*load));
+            for (line, loads) in &lines {
+                let fetched = fetches.iter().filter(|(request, _)| request.line == *line).count() as u64;
+                let limit = if stays { fetched } else { u64::MAX };
+                times += self.joined(&l2, loads, instructions, by_sector, most).min(limit);
+            }
+            for (set, lines) in self.lines_of_l2() {
+                let own = all_loads.iter().filter(|load| self.l2_set(load.line) == set).count() as u64;
+                if lines.len() > l2.ways as usize && waiting >= l2.ways.into() {
+                    times += own / u64::from(l2.ways);
+                }
+            }
+            let mut slices: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
+            all_loads.iter().for_each(|load| slices.entry(self.slice(load.line)).or_default().push(*load));
+            for (slice, loads) in &slices {
+                if self.at_once(loads) > l2.mshrs.into() {
+                    let of_slice =
+                        fetches.iter().filter(|(request, _)| self.slice(request.line) == *slice).count();
+                    let count = if stays { of_slice } else { loads.len() };
+                    times += count as u64 / u64::from(l2.mshrs);
+                }
+            }
+            sum += times * self.below(true);
+        }
+        let partitions = &self.machine.memory().partitions;
+        let room = u64::from(partitions.dram.queue + partitions.dram.returns)
+            .saturating_sub(u64::from(partitions.slices) - 1)
+            + 1;
+        let held = if stays && !self.forwards_stores() && waiting <= room {
+            0
+        } else if !stays && self.l2.is_some() {
+            2 * self.of_slices().into_values().sum::<u64>() / room
+        } else {
+            let mut channels: BTreeMap<u64, u64> = BTreeMap::new();
+            for request in &self.all {
+                if self.l2.is_none() || self.is_forwarded(request) {
+                    *channels.entry(self.channel(request.line)).or_default() += self.copies(request);
+                }
+            }
+            for (request, _) in fetches.iter().filter(|_| self.l2.is_some()) {
+                *channels.entry(self.channel(request.line)).or_default() += 1;
+            }
+            channels.into_values().map(|requests| requests / room).sum()
+        };
+        sum + held * self.below(true)
+    }
+
+    /// How many times a fetch of a line may serve `merge` of these loads of it. `waiting` loads wait at
+    /// the same time, and no more than `most` of a sector reach the cache.
+    fn joined(
+        &self,
+        cache: &CacheSettings,
+        loads: &[Request],
+        waiting: u64,
+        by_sector: bool,
+        most: u64,
+    ) -> u64 {
+        let merge = u64::from(cache.merge);
+        let has_atomics = loads.iter().any(|load| load.access == Access::Atomic);
+        if waiting * if by_sector { 1 } else { 4 } <= merge && !has_atomics {
+            return 0;
+        }
+        let most = if has_atomics { u64::MAX } else { most };
+        let of_sector = |sector: u32| {
+            let first = |load: &&Request| self.needed(load).trailing_zeros() == sector;
+            (loads.iter().filter(first).count() as u64).min(most)
+        };
+        if by_sector {
+            (0..4).map(|sector| of_sector(sector) / merge).sum()
+        } else {
+            (0..4).map(of_sector).sum::<u64>() / merge
+        }
+    }
+
+    /// How many of these can wait at the same time: the most of a block, for each place.
+    fn at_once(&self, requests: &[Request]) -> u64 {
+        let mut warps: BTreeMap<(usize, usize), Vec<&Request>> = BTreeMap::new();
+        requests.iter().for_each(|of| warps.entry((of.block, of.warp)).or_default().push(of));
+        let mut of_blocks: BTreeMap<usize, u64> = BTreeMap::new();
+        for ((block, _), own) in &warps {
+            let at = |index: usize| {
+                let waits =
+                    |of: &&&Request| of.index <= index && of.awaited.is_none_or(|awaited| awaited > index);
+                own.iter().filter(waits).count() as u64
+            };
+            *of_blocks.entry(*block).or_default() += own.iter().map(|of| at(of.index)).max().unwrap_or(0);
+        }
+        of_blocks.into_values().max().unwrap_or(0) * self.places
+    }
+
+    // ---- the bound
+
+    fn bound(&self, blocks: &[BlockPaths]) -> u64 {
+        let mut cases = vec![Case::Any];
+        if self.l2_stays {
+            cases.push(Case::L2);
+            if self.l1_stays {
+                cases.push(Case::L1);
+            }
+        }
+        cases.into_iter().map(|case| self.in_case(case, blocks)).min().unwrap()
+    }
+
+    fn in_case(&self, case: Case, blocks: &[BlockPaths]) -> u64 {
+        let launch = self.machine.pipeline().unwrap().launch;
+        let (mut spans, mut most) = (0, 0);
+        for block in &self.taken {
+            let mut sections: Vec<u64> = Vec::new();
+            block.iter().for_each(|warp| self.spans(case, warp, &mut sections));
+            let empty = sections.is_empty() && launch.start > 0;
+            let own = launch.start + u64::from(empty) + sections.iter().sum::<u64>();
+            spans += own;
+            most = most.max(own);
+        }
+        let (count, places, scale) = (blocks.len() as u64, self.places, self.scale());
+        let of_spans = if count <= places { places * most } else { spans + (places - 1) * most };
+        let placing =
+            if launch.blocks_per_cycle > 0 { (count - 1) / u64::from(launch.blocks_per_cycle) } else { 0 };
+        let service = self.instructions()
+            + self.replies(case)
+            + self.deliveries()
+            + self.dram_service(case)
+            + self.excursions(case) * scale;
+        launch.first + launch.end + placing + (places * service + of_spans * scale) / (places * scale)
+    }
+
+    fn shared_answer(&self) -> u64 {
+        let unit = self.machine.pipeline().unwrap().load_store.unwrap();
+        if self.loads_shared { (u64::from(unit.shared_latency) + 1).max(2) } else { 0 }
+    }
+
+    /// The latency of an instruction, and that of the acknowledgement of a store.
+    fn latency(&self, case: Case, taken: &Taken) -> (u64, u64) {
+        let (table, step) = (self.table, taken.step);
+        let Some(access) = table.instr(step.pc()).access else {
+            return (table.op(step).lat.get() + table.write_back().get(), 0);
+        };
+        let start = 1;
+        let answer = match table.space(step) {
+            _ if access == Access::Fence => 0,
+            Space::Shared if access == Access::Store => 0,
+            Space::Shared => self.shared_answer(),
+            Space::Global | Space::Local => {
+                let fetches = taken.requests.iter().any(|request| self.may_fetch(request));
+                let hits = taken.requests.iter().all(|request| self.hits_l1(request));
+                let with_dram = case == Case::Any || fetches;
+                let all = (self.through_l1() + self.below(with_dram) + 1).max(self.shared_answer());
+                if case == Case::L1 && hits { self.through_l1().min(all) } else { all }
+            }
+            _ => 0,
+        };
+        if access == Access::Store { (start, start + answer) } else { (start + answer, 0) }
+    }
+
+    /// Raises the largest spans of the sections to those of a warp.
+    fn spans(&self, case: Case, warp: &[Taken], sections: &mut Vec<u64>) {
+        let (table, unit) = (self.table, self.machine.pipeline().unwrap().load_store.unwrap());
+        let waw = table.hazards().contains(Hazards::WAW);
+        let mut section = 0;
+        let mut ready: BTreeMap<usize, u64> = BTreeMap::new();
+        let (mut issue, mut all, mut held) = (0_u64, 0_u64, 0_u64);
+        for taken in warp {
+            let (step, instr) = (taken.step, table.instr(taken.step.pc()));
+            let (latency, acknowledged) = self.latency(case, taken);
+            let ring = table
+                .async_reg(step)
+                .filter(|_| instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy);
+            let written = instr.dsts.as_slice().iter().copied();
+            let awaited =
+                instr.srcs.as_slice().iter().copied().chain(written.clone().filter(|_| waw)).chain(ring);
+            let last = awaited.filter_map(|reg| ready.get(&reg.index()).copied()).max().unwrap_or(0);
+            issue = issue.max(held).max(last);
+            if !instr.unscored {
+                let copied = table.async_reg(step).filter(|_| instr.flow == Flow::AsyncCopy);
+                for reg in written.chain(copied) {
+                    ready.insert(reg.index(), issue + latency);
+                }
+            }
+            all = all.max(issue + latency);
+            if unit.atomics_block && instr.access == Some(Access::Atomic) {
+                held = held.max(issue + latency);
+            }
+            if instr.access == Some(Access::Fence) {
+                held = all;
+            }
+            sections.resize(sections.len().max(section + 1), 0);
+            sections[section] = sections[section].max(issue + latency.max(acknowledged));
+            if instr.flow == Flow::Barrier {
+                section += 1;
+                (issue, all, held) = (0, 0, 0);
+                ready.clear();
+            }
+        }
+    }
+}

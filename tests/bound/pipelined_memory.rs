@@ -126,7 +126,6 @@ fn the_naive_formula() {
 
 /// A load fills one sector of an L1, although the L2 behind it fetches the whole line.
 #[test]
-#[ignore = "the bound is too small (N1): it mixes up the sectors of the L1 and of the L2"]
 fn sectored_l1_in_front_of_whole_lines() {
     let common = [
         "memory.lower=Partitions",
@@ -160,7 +159,6 @@ fn sectored_l1_in_front_of_whole_lines() {
 
 /// Without WAW hazards, an instruction that waits for a register need not wait for an older load.
 #[test]
-#[ignore = "the bound is too small (N2): it takes the later writer for the load"]
 fn loads_whose_registers_are_overwritten() {
     let settings = [
         "hazards=[Raw]",
@@ -183,7 +181,6 @@ fn loads_whose_registers_are_overwritten() {
 
 /// Requests of a sectored L1 join the fetch of a whole line in the L2.
 #[test]
-#[ignore = "the bound is too small (N1): it mixes up the sectors of the L1 and of the L2"]
 fn sectors_of_an_l1_join_the_fetch_of_a_line() {
     for sectored in [false, true] {
         let sectored = format!("memory.partitions.l2.sectored={sectored}");

@@ -409,24 +409,26 @@ impl Naive<'_> {
         let asked = self.asked(request);
         let missing = (0..4).filter(|sector| asked >> sector & 1 == 1 && !self.is_copied(request.line));
         let mut missing = missing;
-        missing.any(|sector| !(self.l1_reads_l2() && self.has_brought(request, sector)))
+        missing.any(|sector| !(self.l1_reads_l2() && self.has_brought(request, sector, Self::needed)))
     }
 
     /// Whether the warp's latest transaction of a load with a sector is complete when a request is
     /// made. (A transaction of the same load that fetches the line is not, although an earlier one
     /// may have brought it.)
-    fn has_brought(&self, request: &Request, sector: u32) -> bool {
+    fn has_brought(&self, request: &Request, sector: u32, brings: impl Fn(&Self, &Request) -> u8) -> bool {
         let own = self.taken[request.block][request.warp].iter().flat_map(|taken| &taken.requests);
         let before = own.take_while(|other| *other != request).filter(|other| {
             other.access == Access::Load
                 && other.line == request.line
-                && self.needed(other) >> sector & 1 == 1
+                && brings(self, other) >> sector & 1 == 1
         });
         before.last().is_some_and(|latest| latest.awaited.is_some_and(|at| at <= request.index))
     }
 
     fn hits_l1(&self, request: &Request) -> bool {
-        self.l1.is_some() && request.access == Access::Load && self.has_brought(request, request.sector)
+        self.l1.is_some()
+            && request.access == Access::Load
+            && self.has_brought(request, request.sector, Self::asked)
     }
 
     /// The loads and atomics that fetch if lines of the L2 stay, and what they fetch: each set of
@@ -653,8 +655,8 @@ impl Naive<'_> {
         let mut sum = 0;
         if let Some(l1) = self.l1 {
             let loads: Vec<Request> = self.all.iter().copied().filter(|request| is_load(&request)).collect();
-            let sets: BTreeSet<(u64, u8)> =
-                all_loads.iter().map(|load| (load.line, self.needed(load))).collect();
+            // those that the L1 looks up
+            let sets: BTreeSet<(u64, u8)> = loads.iter().map(|load| (load.line, self.asked(load))).collect();
             let mut times = 0;
             // joined
             let mut lines: BTreeMap<u64, Vec<Request>> = BTreeMap::new();
@@ -760,7 +762,7 @@ impl Naive<'_> {
         }
         let most = if has_atomics { u64::MAX } else { most };
         let of_sector = |sector: u32| {
-            let first = |load: &&Request| self.needed(load).trailing_zeros() == sector;
+            let first = |load: &&Request| self.asked(load).trailing_zeros() == sector;
             (loads.iter().filter(first).count() as u64).min(most)
         };
         if by_sector {

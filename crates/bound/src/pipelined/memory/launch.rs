@@ -593,8 +593,9 @@ impl LaunchMemory {
         let (Some(partitions), true) = (&self.path.partitions, fetches) else { return sum };
         if let (Some(l2), Some(sets)) = (self.path.l2(), &self.l2) {
             let stays = stays != Stays::No;
-            // an L1 that keeps its lines fetches each of them once
-            let most = if keeps_l1 && self.path.exact_requests { sms } else { u64::MAX };
+            // an L1 that keeps its lines fetches each set of sectors once
+            let one_set = self.path.by_sector || self.path.l1.as_ref().is_some_and(|l1| !l1.sectored);
+            let most = if keeps_l1 && one_set { sms } else { u64::MAX };
             let mut times = self.merged(l2, loads * places * sms, false, (stays, most));
             let is_known = self.path.one_slice_per_line;
             let fetches = self.by_slice(if stays { &self.new_of_slice } else { &self.l2_loads });

@@ -87,7 +87,8 @@ pub(super) struct Costs {
     /// memory.
     shared_answer: u64,
     answer: u64,
-    /// By how many cycles less that is if the request need not go to DRAM, and if it hits in the L1.
+    /// The cycles by which an answer comes earlier if the request need not go to DRAM, and if it hits
+    /// in the L1.
     earlier: (u64, u64),
     /// Whether the writes of results from global or local memory count in addition to its service,
     /// because results from shared memory take a shorter way to the write-back.

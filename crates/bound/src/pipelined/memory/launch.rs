@@ -342,8 +342,8 @@ impl LaunchMemory {
         let hits_l1 = !is_store && !bypasses && self.path.l1.is_some() && self.was_loaded(line, sectors);
         let fetches = self.partitions(line, sectors_sent, (access, sent), copies);
         if self.path.dram.is_some() {
-            // others may hit, or be kept from DRAM by replies, so that a request that waits for DRAM
-            // counts on its way there and on its way back
+            // others may hit, and replies may prevent requests to DRAM, so that a request that waits for
+            // DRAM counts on its way there and on its way back
             let may_wait = !is_store || self.path.forwards_stores();
             self.late_replies_stays += if fetches { behind } else { 0 };
             self.late_replies += if may_wait { behind } else { 0 };

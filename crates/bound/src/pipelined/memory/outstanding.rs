@@ -126,8 +126,8 @@ impl Outstanding {
         }
     }
 
-    /// Notes the registers that the instruction writes: whoever waits for one of them from now on need
-    /// not wait for an earlier load of it.
+    /// Notes the registers that the instruction writes: an instruction that waits for one of them from
+    /// now on need not wait for an earlier load of it.
     pub fn overwrite(&mut self, table: &TimingTable, step: Step) {
         for reg in table.instr(step.pc()).dsts.as_slice() {
             self.of_reg[reg.index()] = 0;

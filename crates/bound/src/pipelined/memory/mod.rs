@@ -1,16 +1,20 @@
 //! The memory system behind the load/store unit: an L1, a crossbar, slices of an L2, and DRAM.
 //!
 //! `path` adds up the cycles that a request takes if nothing else is there. `dram` states what a
-//! request costs other requests of its channel. `lines` records which lines of a cache a launch
-//! touches, and `launch` what the requests of a launch cost together. The lemmas are those of
-//! [`crate::proofs::memory`].
+//! request costs other requests of its channel. `launch` records the requests of a launch and what
+//! each of them costs, with the lines that they touch (`lines`) and what waits at the same time
+//! (`outstanding`); `totals` adds up what they cost together. `at_start` describes what a launch
+//! finds in the L2. The lemmas are those of [`crate::proofs::memory`].
 
+mod at_start;
 mod dram;
 mod launch;
 mod lines;
 mod outstanding;
 mod path;
+mod totals;
 
-pub use launch::{AtStart, MemoryLeft};
-pub(super) use launch::{LaunchMemory, Stays};
+pub(super) use at_start::Stays;
+pub use at_start::{AtStart, MemoryLeft};
+pub(super) use launch::LaunchMemory;
 pub(super) use path::{Path, longest_jitter};

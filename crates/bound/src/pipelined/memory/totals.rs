@@ -1,0 +1,196 @@
+//! What the requests of a launch cost together.
+
+use std::borrow::Cow;
+
+use super::at_start::Stays;
+use super::launch::{LaunchMemory, Rows};
+use super::lines::LineState;
+use crate::parts::{Beside, Part};
+use crate::resident::Residency;
+use warpbound_core::machine::memory::{CacheSettings, WritePolicy};
+
+impl LaunchMemory {
+    /// Returns the services that the launch adds to those of its blocks.
+    pub fn beside(&self, residency: &Residency, stays: Stays) -> Beside {
+        let sms = residency.used_sms();
+        let places = u64::from(residency.places);
+        let replies = self.most_replies.saturating_mul(places);
+        let late = if stays == Stays::No { self.late_replies } else { self.late_replies_stays };
+        let mut memory = self.at_slices + self.entrances() + late;
+        if let Some(partitions) = &self.path.partitions
+            && sms > 1
+            && replies >= u64::from(partitions.crossbar_queue)
+        {
+            // replies of another SM may be in front, and wait until it has written its results
+            memory += self.write_backs;
+        }
+        let dram = match stays {
+            Stays::Yes | Stays::InL1 => self.dram_stays + self.rows(),
+            Stays::No if self.l2.is_none() => self.dram + self.rows(),
+            Stays::No => self.dram + self.dirty_at_start(),
+        };
+        let waits = self.waits(stays, residency);
+        Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits)])
+    }
+
+    /// Returns how many times an L1 may be unable to track another fetch on the SM that the bound
+    /// follows, if all of a launch's loads on one SM made that `times`, and each time takes `by`
+    /// other loads.
+    fn on_an_sm(&self, residency: &Residency, times: u64, by: u32) -> u64 {
+        let sms = residency.used_sms() as u64;
+        let of_blocks = |blocks: u64| times.min(blocks * self.most_l1_loads / u64::from(by));
+        if sms <= 1 {
+            times
+        } else if residency.all_at_once() {
+            of_blocks(u64::from(residency.blocks).div_ceil(sms))
+        } else {
+            // the mean over the SMs until the last block is placed, and then those of one SM
+            times.div_ceil(sms) + of_blocks(residency.places.into())
+        }
+    }
+
+    /// Returns the service of requests that are delivered to slices, if a slice may be full.
+    fn entrances(&self) -> u64 {
+        let Some(partitions) = &self.path.partitions else { return 0 };
+        let of_slices = self.by_slice(&self.of_slice);
+        let may_wait = of_slices.iter().filter(|&&requests| requests > u64::from(partitions.queue));
+        // a request may count in front of the entrance although it is served behind it later
+        self.path.ticks(1).max(self.path.scale) * may_wait.sum::<u64>()
+    }
+
+    /// Returns numbers of requests by slice, or only their sum if the slice of a request depends on the
+    /// sectors that are missing when it is sent.
+    fn by_slice<'n>(&self, numbers: &'n [u64]) -> Cow<'n, [u64]> {
+        if self.path.one_slice_per_line {
+            Cow::Borrowed(numbers)
+        } else {
+            Cow::Owned(vec![numbers.iter().sum()])
+        }
+    }
+
+    /// Returns the service of opening rows, if all requests are known.
+    fn rows(&self) -> u64 {
+        let Some(dram) = &self.path.dram else { return 0 };
+        // otherwise the bank of a request depends on the sectors that are missing when it is sent
+        let is_known = self.path.one_slice_per_line && dram.one_bank_per_line();
+        let of_bank = |rows: &Rows| if rows.are_several || !is_known { rows.requests } else { 1 };
+        let opened = self.banks.values().map(of_bank);
+        opened.sum::<u64>() * dram.row()
+    }
+
+    /// Returns the service of writing back what is in the L2 when the launch starts.
+    fn dirty_at_start(&self) -> u64 {
+        let (Some(l2), Some(dram)) = (self.path.l2(), &self.path.dram) else { return 0 };
+        if !self.is_unknown {
+            return 0;
+        }
+        let line = dram.service(l2.line.into(), true, (0, 0)) + dram.row();
+        let lines = u64::from(l2.sets) * u64::from(l2.ways) * self.of_slice.len() as u64;
+        line.saturating_mul(lines)
+    }
+
+    /// Returns the longest waits until a cache can track another fetch, one after the other.
+    fn waits(&self, stays: Stays, residency: &Residency) -> u64 {
+        let (places, sms) = (u64::from(residency.places), residency.used_sms() as u64);
+        let fetches = stays == Stays::No || self.dram_stays > 0;
+        let scale = self.path.scale;
+        let mut sum = 0;
+        let (loads, outstanding) = self.outstanding.most();
+        let keeps_l1 = self.keeps_l1();
+        if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
+            let keeps = keeps_l1;
+            let on_an_sm = |times: u64, by: u32| self.on_an_sm(residency, times, by);
+            let merged = self.merged(l1, loads * places, true, (keeps, u64::MAX));
+            let full = sets.times_full(|set| {
+                let set = if self.l1_sets > 0 { set as usize } else { usize::MAX };
+                self.outstanding.most_at(set) * places
+            });
+            let mut times = on_an_sm(merged, l1.merge) + on_an_sm(full, l1.ways);
+            if outstanding * places > u64::from(l1.mshrs) {
+                let fetches = if keeps { self.l1_loads.min(self.fetches_of_l1()) } else { self.l1_loads };
+                times += on_an_sm(fetches / u64::from(l1.mshrs), l1.mshrs);
+            }
+            sum += times * self.path.fetch_of_l1(fetches) * scale;
+        }
+        let (Some(partitions), true) = (&self.path.partitions, fetches) else { return sum };
+        if let (Some(l2), Some(sets)) = (self.path.l2(), &self.l2) {
+            let stays = stays != Stays::No;
+            // an L1 that keeps its lines fetches each set of sectors once
+            let one_set = self.path.by_sector || self.path.l1.as_ref().is_some_and(|l1| !l1.sectored);
+            let most = if keeps_l1 && one_set { sms } else { u64::MAX };
+            let mut times = self.merged(l2, loads * places * sms, false, (stays, most));
+            let is_known = self.path.one_slice_per_line;
+            let fetches = self.by_slice(if stays { &self.new_of_slice } else { &self.l2_loads });
+            times += if is_known {
+                sets.times_full(|_| outstanding * places * sms)
+            } else if stays {
+                0
+            } else {
+                fetches.iter().sum::<u64>() / u64::from(l2.ways)
+            };
+            for (slice, fetches) in fetches.iter().enumerate() {
+                let place = if is_known { self.l1_sets + slice } else { usize::MAX };
+                let waiting = self.outstanding.most_at(place) * places * sms;
+                if waiting > u64::from(l2.mshrs) {
+                    times += fetches / u64::from(l2.mshrs);
+                }
+            }
+            sum += times * self.path.fetch_of_slice() * scale;
+        }
+        if let Some(dram) = &self.path.dram {
+            let room = dram.places(partitions.slices.into());
+            let of_channel = |requests: &u64| requests / room;
+            let only_loads = stays != Stays::No && !self.path.forwards_stores();
+            let held: u64 = if only_loads && outstanding * places * sms <= room {
+                0
+            } else if stays != Stays::No || self.l2.is_none() {
+                self.by_slice(&self.of_channel).iter().map(of_channel).sum()
+            } else {
+                // a write-back for each request
+                let all: u64 = self.of_slice.iter().sum();
+                2 * all / room
+            };
+            sum += held * self.path.fetch_of_slice() * scale;
+        }
+        sum
+    }
+
+    /// Returns whether no line of the L1 is replaced and no sector of it has to be fetched twice.
+    pub(super) fn keeps_l1(&self) -> bool {
+        let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) else { return false };
+        let evicts = l1.write == WritePolicy::Evict && self.stores_what_is_loaded;
+        sets.keeps_all() && !evicts && self.lines.all().is_some()
+    }
+
+    /// Returns the largest number of fetches of an L1 that keeps its lines.
+    fn fetches_of_l1(&self) -> u64 {
+        let sets = |state: &LineState| u64::from(state.sets_of_l1.count_ones());
+        self.lines.all().map_or(u64::MAX, |all| all.map(|(_, state)| sets(state)).sum())
+    }
+
+    /// Returns how many times, one after the other, a fetch may serve as many requests as a cache
+    /// allows. `loads` is the largest number of loads that wait at the same time; if the cache
+    /// `keeps` its lines, each sector is fetched once; no more than `most` loads of each sector
+    /// reach the cache.
+    fn merged(&self, cache: &CacheSettings, loads: u64, is_l1: bool, (keeps, most): (bool, u64)) -> u64 {
+        let by_sector = self.path.by_sector
+            && cache.sectored
+            && (is_l1 || self.path.l1.as_ref().is_none_or(|l1| l1.sectored));
+        let merge = u64::from(cache.merge);
+        let of_one = loads * if by_sector { 1 } else { 4 };
+        let Some(all) = self.lines.all() else {
+            return if is_l1 { self.l1_loads / merge } else { self.l2_loads.iter().sum::<u64>() / merge };
+        };
+        let times = |state: &LineState| {
+            // an atomic may access a sector several times
+            if of_one <= merge && !state.has_atomics {
+                return 0;
+            }
+            let most = if state.has_atomics { u64::MAX } else { most };
+            let times = state.times_merged(merge, by_sector, most);
+            let fetches = if is_l1 { state.sets_of_l1.count_ones() } else { state.fetches };
+            if keeps { times.min(fetches.into()) } else { times }
+        };
+        all.map(|(_, state)| times(state)).sum()
+    }
+}

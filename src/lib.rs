@@ -249,7 +249,7 @@
 //! | the cost of each simplification of the paper model | [`check::ablation`] |
 //! | Algorithm 1 of Jeanmougin et al., ECRTS 2025 | `crates/bound/src/algorithm.rs` |
 //! | the facts about the machine that all proofs use | [`bound::proofs`] |
-//! | the proofs of IWB, SWB, LWB, RBB and PLB | [`bound::proofs::iwb`], [`bound::proofs::swb`], [`bound::proofs::lwb`], [`bound::proofs::rbb`], [`bound::proofs::plb`] |
+//! | the proofs of IWB, SWB, LWB, RBB and PLB | [`bound::proofs::iwb`], [`bound::proofs::swb`], [`bound::proofs::lwb`], [`bound::proofs::rbb`], [`bound::proofs::plb`], [`bound::proofs::memory`] |
 //! | the proofs of SRR and GSRR | [`bound::proofs::turns`] |
 //! | bounds that do not hold, with counterexamples | [`bound::failed`] |
 //! | the paths that are possible for any input; the bound over them | [`exec::all_paths`]; [`bound::all_paths`], `crates/judge/src/check/all_paths.rs` |

@@ -14,8 +14,8 @@
 //!   [`proofs`]; [`Srr`] and [`Gsrr`] for the policies that are not work conserving;
 //! * a bound on the launch when several of its blocks are resident at the same time ([`Rbb`]), from
 //!   the share that each block adds to it ([`LaunchShares`]);
-//! * a bound on the launch for machines with stages in front of the units ([`Plb`]), from shares
-//!   that [`PipelineAnalyser`] computes.
+//! * a bound on the launch for machines with stages in front of the units or a memory system
+//!   ([`Plb`]), from shares that [`PipelineAnalyser`] computes.
 //!
 //! # Invariants
 //! * This crate depends neither on the simulator nor on its traces, and they do not depend on it.

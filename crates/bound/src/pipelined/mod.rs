@@ -122,18 +122,19 @@ impl<'t> PipelineAnalyser<'t> {
         }
         let memory = self.memory.as_ref();
         let holds = |case: Stays| memory.map_or(case == Stays::No, |memory| memory.stays(case));
-        let case = |case: usize| holds(Stays::ALL[case]).then(|| self.block(case));
-        PipelineShare { cases: std::array::from_fn(case) }
+        let loads = self.loads();
+        let case = |case: usize| {
+            let spans: u64 = self.sections.iter().map(|section| section.spans[case]).sum();
+            let alone = (spans + self.costs.block()) * self.scale();
+            let surplus = i128::from(alone);
+            BlockShare { surplus, peak: surplus, alone, ..loads.clone() }
+        };
+        PipelineShare { cases: std::array::from_fn(|index| holds(Stays::ALL[index]).then(|| case(index))) }
     }
 
-    /// Returns the share of the block with the spans of this index.
-    fn block(&self, of: usize) -> BlockShare {
-        let scale = self.scale();
+    /// Returns the share of the block without its latencies.
+    fn loads(&self) -> BlockShare {
         let mut share = BlockShare { services: self.services, ..BlockShare::default() };
-        let latency: u64 =
-            self.sections.iter().map(|section| section.spans[of]).sum::<u64>() + self.costs.block();
-        share.surplus = i128::from(latency * scale);
-        (share.peak, share.alone) = (share.surplus, latency * scale);
         for section in self.sections.iter().filter(|section| section.classes != 0) {
             share.add_loads(section.private, section.shared, self.table.sub_cores());
             share.classes |= section.classes;

@@ -156,7 +156,7 @@ impl LaunchShares {
     /// Returns the bound of the launch, from its start to its end.
     pub fn value(&self) -> BoundValue {
         let scaled = if self.residency.all_at_once() {
-            (0..self.residency.sms).map(|sm| self.of_sm(sm).0).max().unwrap_or(0)
+            self.last_sm().0
         } else if self.residency.sms == 1 {
             self.in_turn()
         } else {
@@ -164,11 +164,7 @@ impl LaunchShares {
         };
         let scaled = scaled + i128::from(self.beside.total());
         let Launch { first, end, .. } = self.residency.costs;
-        // the time until the last block is placed is a mean over the SMs, and the time from then
-        // on is that of one SM; both may contain these cycles
-        let times = if self.residency.sms > 1 && !self.residency.all_at_once() { 2 } else { 1 };
-        let once = self.once * times;
-        let all = scaled.div_euclid(i128::from(self.scale)) + i128::from(first + end + once);
+        let all = scaled.div_euclid(i128::from(self.scale)) + i128::from(first + end + self.once());
         BoundValue::new(Cycles::new(u64::try_from(all).unwrap_or(if all < 0 { 0 } else { u64::MAX })))
     }
 
@@ -179,8 +175,7 @@ impl LaunchShares {
         let Residency { sms, blocks, .. } = self.residency;
         let all_at_once = self.residency.all_at_once();
         let (services, shared_by, placed) = if all_at_once {
-            // those of the SM that ends last
-            let sm = (0..sms).max_by_key(|&sm| self.of_sm(sm).0).unwrap_or(0);
+            let (_, _, sm) = self.last_sm();
             let blocks = || self.blocks.iter().skip(sm).step_by(sms);
             let services = blocks().fold(Services::default(), |sum, block| sum + block.services);
             (services, 1, blocks().count())
@@ -194,8 +189,7 @@ impl LaunchShares {
         let mut parts: Vec<(Part, u64)> =
             services.parts().map(|(part, service)| (part, service / scale)).to_vec();
         parts.extend(self.beside.parts().iter().map(|&(part, service)| (part, service / self.scale)));
-        let times = if sms > 1 && !all_at_once { 2 } else { 1 };
-        parts.push((Part::InstructionCache, self.once * times));
+        parts.push((Part::InstructionCache, self.once()));
         parts.push((Part::Launch, first + end + self.residency.placing(placed)));
         if shared_by > 1 {
             parts.push((Part::LastBlocks, self.works.sum() / self.scale));
@@ -219,12 +213,29 @@ impl LaunchShares {
         all.map(|(part, cycles)| BoundPart { part, cycles: Cycles::new(cycles) }).collect()
     }
 
+    /// Returns the cycles that each SM adds once, as often as the bound contains them.
+    fn once(&self) -> u64 {
+        // the time until the last block is placed is a mean over the SMs, and the time from then on
+        // is that of one SM; both may contain these cycles
+        let in_two_parts = self.residency.sms > 1 && !self.residency.all_at_once();
+        if in_two_parts { 2 * self.once } else { self.once }
+    }
+
+    /// Returns the SM with the largest bound, if there is a CTA slot for each block: the bound, what
+    /// it counts for latencies, and the number of the SM.
+    fn last_sm(&self) -> (i128, i128, usize) {
+        let of_sm = |sm: usize| {
+            let (bound, latency) = self.of_sm(sm);
+            (bound, latency, sm)
+        };
+        (0..self.residency.sms).map(of_sm).max_by_key(|&(bound, ..)| bound).unwrap_or_default()
+    }
+
     /// Returns what the bound counts for latencies.
     fn latency(&self) -> i128 {
         let places = i128::from(self.residency.places);
         if self.residency.all_at_once() {
-            let last = (0..self.residency.sms).map(|sm| self.of_sm(sm)).max_by_key(|&(bound, _)| bound);
-            last.map_or(0, |(_, latency)| latency)
+            self.last_sm().1
         } else if self.residency.sms == 1 {
             (self.peaks + self.last.unwrap_or(0)).div_euclid(places)
         } else {

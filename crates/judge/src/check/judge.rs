@@ -72,8 +72,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Returns what a launch with this footprint finds after launches that have left this.
-    pub fn new(footprint: Footprint, machine: &Machine, left: &Left) -> Self {
+    /// Takes what a launch with this footprint finds after launches that have left this.
+    pub fn new(footprint: Footprint, machine: &Machine, left: &mut Left) -> Self {
         let start = machine.memory().start;
         let Footprint { buffers, copied, shared_bytes } = footprint;
         let is_first = !start.is_left() || left.is_first();
@@ -82,7 +82,7 @@ impl Found {
             (true, true) => buffers,
             (true, false) => copied,
         };
-        let left = if is_first { MemoryLeft::default() } else { left.lines.clone() };
+        let left = if is_first { MemoryLeft::default() } else { std::mem::take(&mut left.lines) };
         Self { left, copied, shared_bytes }
     }
 

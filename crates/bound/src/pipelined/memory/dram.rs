@@ -10,12 +10,19 @@ pub(in crate::pipelined) struct DramCosts {
     settings: Dram,
     /// The service of one DRAM tick, as a fraction.
     tick: (u64, u64),
+    /// The services of a column command among others of its kind, and of opening a row.
+    column: u64,
+    row: u64,
 }
 
 impl DramCosts {
     /// Creates the costs. A DRAM tick takes `core * l2 / ticks` core cycles.
     pub fn new(settings: &Dram, core: u64, l2: u64, ticks: u64, scale: u64) -> Self {
-        Self { settings: settings.clone(), tick: (scale * core * l2, ticks) }
+        let mut costs =
+            Self { settings: settings.clone(), tick: (scale * core * l2, ticks), column: 0, row: 0 };
+        costs.column = costs.ticks(costs.column_ticks());
+        costs.row = costs.ticks(costs.row_ticks());
+        costs
     }
 
     fn ticks(&self, ticks: u64) -> u64 {
@@ -30,7 +37,7 @@ impl DramCosts {
 
     /// Returns the ticks for which a column command may keep every other one from being issued, if
     /// both are reads or both are writes.
-    fn column(&self) -> u64 {
+    fn column_ticks(&self) -> u64 {
         let Dram { ccd, ccdl, rtpl, .. } = self.settings;
         ccd.max(ccdl).max(rtpl).max(1)
     }
@@ -40,26 +47,30 @@ impl DramCosts {
         let Dram { cl, wl, burst, cdlr, .. } = self.settings;
         let after_a_read = (cl + burst + 2).saturating_sub(wl);
         let after_a_write = wl + burst + cdlr;
-        let less = self.column();
+        let less = self.column_ticks();
         after_a_read.saturating_sub(less) + after_a_write.saturating_sub(less)
     }
 
-    /// Returns the service of opening the row of a request: the time from the moment at which
-    /// nothing else delays its commands to its first column command, and the delay of other
-    /// activations.
+    /// Returns the service of opening the row of a request.
     pub fn row(&self) -> u64 {
+        self.row
+    }
+
+    /// Returns the ticks that opening a row counts: those from the moment at which nothing else delays
+    /// the commands of the request to its first column command, and the delay of other activations.
+    fn row_ticks(&self) -> u64 {
         let Dram { ras, rp, rc, rcd, rrd, wl, burst, wr, .. } = self.settings;
         let closes = ras.max(wl + burst + wr);
         let opens = rc.max(closes + rp);
-        self.ticks(opens + rcd + 2 + 1 + rrd.max(1))
+        opens + rcd + 2 + 1 + rrd.max(1)
     }
 
     /// Returns the service of a request of this many bytes, whose data is filled into the L2 for
     /// `fill` units of service. `reply` is what counts for its reply in any case.
     pub fn service(&self, bytes: u64, is_store: bool, (fill, reply): (u64, u64)) -> u64 {
         let bursts = bytes.div_ceil(self.settings.burst_bytes.into()).max(1);
-        let more = 1 + (bursts - 1) * self.column() + if is_store { self.turns() } else { 0 };
-        self.ticks(more) + self.ticks(self.column()).max(fill).saturating_sub(reply)
+        let more = 1 + (bursts - 1) * self.column_ticks() + if is_store { self.turns() } else { 0 };
+        self.ticks(more) + self.column.max(fill).saturating_sub(reply)
     }
 
     /// Returns the bank and the row of an address within the channel.

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use super::at_start::{AtStart, MemoryLeft, Stays};
 use super::lines::{LineState, Lines, Sets};
 use super::outstanding::Outstanding;
-use super::path::Path;
-use warpbound_core::machine::memory::{CacheSettings, WriteMiss, WritePolicy};
-use warpbound_core::machine::{Mapping, place_of};
+use super::path::{Partitioned, Path};
+use warpbound_core::machine::memory::{CacheSettings, Partitions, WriteMiss, WritePolicy};
+use warpbound_core::machine::place_of;
 use warpbound_core::path::{LineUse, Step};
 use warpbound_core::program::{Access, TimingTable};
 
@@ -18,7 +18,6 @@ const MOST_SETS: usize = 1024;
 #[derive(Clone, Debug)]
 pub(in crate::pipelined) struct LaunchMemory {
     pub(super) path: Path,
-    mapping: Option<Mapping>,
     pub(super) l1: Option<Sets>,
     pub(super) l2: Option<Sets>,
     pub(super) lines: Lines,
@@ -80,18 +79,16 @@ pub(in crate::pipelined) struct Sent {
 
 impl LaunchMemory {
     pub fn new(path: Path, at_start: AtStart) -> Self {
-        let (slices, channels) = path
-            .partitions
-            .as_ref()
-            .map_or((0, 0), |partitions| (partitions.channels * partitions.slices, partitions.channels));
+        let (slices, channels) = path.partitions.as_ref().map_or((0, 0), |partitions| {
+            let Partitions { channels, slices, .. } = partitions.settings;
+            (channels * slices, channels)
+        });
         let l1_sets = path.l1.as_ref().map_or(0, |l1| l1.sets as usize);
         let l1_sets = if l1_sets <= MOST_SETS { l1_sets } else { 0 };
-        let mapping = path.partitions.as_ref().map(Mapping::new);
         let l2 = path.l2().map(|l2| Sets::new(l2.ways));
         let mut memory = Self {
             l1: path.l1.as_ref().map(|l1| Sets::new(l1.ways)),
             path,
-            mapping,
             l2,
             lines: Lines::default(),
             stores_what_is_loaded: false,
@@ -184,9 +181,11 @@ impl LaunchMemory {
 
     /// Records that sectors of a line are looked up in the L2.
     fn touch_l2(&mut self, line: u64, sectors: u8, fetches: bool) {
-        let (Some(l2), Some(mapping), Some(sets)) = (self.path.l2(), &self.mapping, &mut self.l2) else {
+        let (Some(Partitioned { settings, mapping, .. }), Some(sets)) = (&self.path.partitions, &mut self.l2)
+        else {
             return;
         };
+        let Some(l2) = &settings.l2 else { return };
         let bits = l2.sets.trailing_zeros();
         let address = address(line, sectors);
         let set = place_of(mapping.line(address), bits, l2.index) as u64;
@@ -293,7 +292,7 @@ impl LaunchMemory {
         }
         let hits_l1 = !is_store && !bypasses && self.path.l1.is_some() && self.was_loaded(line, sectors);
         let fetches = self.partitions(line, sectors_sent, (access, sent), copies);
-        if self.path.dram.is_some() {
+        if self.path.partitions.is_some() {
             // others may hit, and replies may prevent requests to DRAM, so that a request that waits for
             // DRAM counts on its way there and on its way back
             let may_wait = !is_store || self.path.forwards_stores();
@@ -307,52 +306,44 @@ impl LaunchMemory {
     /// the L2 stay.
     fn partitions(&mut self, line: u64, sectors: u8, (access, bytes): (Access, u64), copies: u64) -> bool {
         let is_store = access == Access::Store;
+        let may_fetch = !is_store && self.may_fetch(line, sectors);
+        let new = self.note_line(line, sectors, access);
+        self.touch_l2(line, sectors, !is_store);
+        let Some(Partitioned { settings, mapping, dram }) = &self.path.partitions else { return false };
         let address = address(line, sectors);
-        let Some((slice, inner)) =
-            self.mapping.as_ref().map(|mapping| (mapping.slice(address), mapping.inner(address)))
-        else {
-            self.note_line(line, sectors, access);
-            return false;
-        };
+        let slice = mapping.slice(address);
         self.of_slice[slice] += copies;
-        if !is_store {
+        let l2 = settings.l2.as_ref();
+        let forwards = is_store && self.path.forwards_stores();
+        // with a single place, a slice that passes a request on to DRAM looks nothing up
+        let passed_on = if settings.queue == 1 && l2.is_some() { self.path.ticks(1) } else { 0 };
+        // some of the service is part of the reply
+        let reply = self.path.behind(0, 0);
+        // if lines do not stay, any row may be open
+        let row = if l2.is_some() { dram.row() } else { 0 };
+        if forwards {
+            let write = passed_on + dram.service(bytes, true, (0, reply));
+            self.dram += copies * (write + row);
+            self.dram_stays += copies * write;
+        } else if !is_store {
+            let fetched = self.path.fetched_bytes(bytes);
+            let fill = if l2.is_some() { self.path.ticks(self.path.port(fetched)) } else { 0 };
+            let read = passed_on + dram.service(fetched, false, (fill, reply));
+            self.dram += read + row;
+            self.dram_stays += if new != 0 { read } else { 0 };
+            self.new_of_slice[slice] += u64::from(new != 0);
             self.l2_loads[slice] += 1;
             self.places.push((self.l1_sets + slice) as u32);
         }
-        self.touch_l2(line, sectors, !is_store);
-        let may_fetch = !is_store && self.may_fetch(line, sectors);
-        let new = self.note_line(line, sectors, access);
-        let Some(dram) = &self.path.dram else { return false };
-        let channel =
-            slice / self.path.partitions.as_ref().map_or(1, |partitions| partitions.slices as usize);
-        // lines do not stay
-        let fetched = self.path.fetched_bytes(bytes);
-        let fill = if self.l2.is_some() { self.path.ticks(self.path.port(fetched)) } else { 0 };
-        // the rest of this is part of the reply
-        let reply = self.path.behind(0, 0);
-        let forwards = is_store && self.path.forwards_stores();
-        let writes_back = self.path.l2().is_some_and(|l2| l2.write == WritePolicy::Back);
-        // with a single place, a slice that passes a request on to DRAM looks nothing up
-        let single = self.path.partitions.as_ref().is_some_and(|partitions| partitions.queue == 1);
-        let passed_on = if single && self.l2.is_some() { self.path.ticks(1) } else { 0 };
-        let read = passed_on + dram.service(fetched, false, (fill, reply));
-        let write = passed_on + dram.service(bytes, true, (0, reply));
-        // an atomic makes all sectors dirty that come with its own
-        let together = !self.path.by_sector || self.path.l2().is_some_and(|l2| !l2.sectored);
-        let whole = access == Access::Atomic && together;
-        let dirty = if whole { bytes.max(self.path.l2().map_or(0, |l2| l2.line.into())) } else { bytes };
-        let write_back = passed_on + dram.service(dirty, true, (0, 0));
-        let has_l2 = self.l2.is_some();
-        let row = if has_l2 { dram.row() } else { 0 };
-        self.dram += if is_store { u64::from(forwards) * copies * (write + row) } else { read + row };
-        if has_l2 && (access == Access::Atomic || is_store && writes_back) {
-            self.dram += copies * (write_back + row);
+        if let Some(l2) =
+            l2.filter(|l2| access == Access::Atomic || is_store && l2.write == WritePolicy::Back)
+        {
+            // an atomic makes all sectors dirty that come with its own
+            let whole = access == Access::Atomic && !(self.path.by_sector && l2.sectored);
+            let dirty = if whole { bytes.max(l2.line.into()) } else { bytes };
+            self.dram += copies * (passed_on + dram.service(dirty, true, (0, 0)) + row);
         }
-        // lines stay
-        let fetches = u64::from(new != 0);
-        self.dram_stays += if forwards { copies * write } else { fetches * read };
-        self.new_of_slice[slice] += if is_store { 0 } else { fetches };
-        self.of_channel[channel] += if !has_l2 || forwards { copies } else { fetches };
+        let channel = slice / settings.slices as usize;
         let mut open = |inner: u64, requests: u64| {
             let (bank, row) = dram.place(inner);
             let rows = self.banks.entry((channel as u64, bank)).or_default();
@@ -360,13 +351,14 @@ impl LaunchMemory {
             rows.are_several |= rows.first.is_some_and(|first| first != row);
             rows.first = Some(row);
         };
-        if !has_l2 || forwards {
-            open(inner, copies);
+        if l2.is_none() || forwards {
+            self.of_channel[channel] += copies;
+            open(mapping.inner(address), copies);
         } else {
+            self.of_channel[channel] += u64::from(new != 0);
             // a fetch begins with any of these sectors
             for sector in (0..4).filter(|sector| new >> sector & 1 == 1) {
-                let inner = |mapping: &Mapping| mapping.inner(self::address(line, 1 << sector));
-                open(self.mapping.as_ref().map_or(0, inner), 1);
+                open(mapping.inner(self::address(line, 1 << sector)), 1);
             }
         }
         forwards || may_fetch

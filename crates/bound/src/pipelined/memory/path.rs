@@ -1,11 +1,10 @@
 //! The way of a request through the memory system, and the stages that it passes.
 
+use super::dram::DramCosts;
 use warpbound_core::machine::memory::{
     CacheSettings, Jitter, LowerLevel, Partitions, WriteMiss, WritePolicy,
 };
-use warpbound_core::machine::{Machine, MemorySystem};
-
-use super::dram::DramCosts;
+use warpbound_core::machine::{Machine, Mapping, MemorySystem};
 use warpbound_core::path::LineUse;
 use warpbound_core::program::{Area, KernelCode, MemoryOp};
 
@@ -28,6 +27,14 @@ impl Clock {
     }
 }
 
+/// Memory that consists of partitions.
+#[derive(Clone, Debug)]
+pub(in crate::pipelined) struct Partitioned {
+    pub settings: Partitions,
+    pub mapping: Mapping,
+    pub dram: DramCosts,
+}
+
 /// The stages between the load/store unit and the write-back on a machine with an L1, a crossbar or
 /// both, and the cycles that a request takes if no stage serves another one.
 #[derive(Clone, Debug)]
@@ -36,9 +43,8 @@ pub(in crate::pipelined) struct Path {
     pub l1: Option<CacheSettings>,
     /// The number of banks of the L1.
     pub banks: u32,
-    /// The settings of the partitions, if memory consists of partitions.
-    pub partitions: Option<Partitions>,
-    pub dram: Option<DramCosts>,
+    /// The partitions, if memory consists of partitions.
+    pub partitions: Option<Partitioned>,
     /// Whether each transaction is a single sector.
     pub by_sector: bool,
     /// Whether each line of 128 bytes lies in one slice.
@@ -82,24 +88,20 @@ impl Path {
             return None;
         }
         let shared_bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
+        let by_sector = u64::from(load_store.transaction) <= LineUse::SECTOR_BYTES;
         let leaves = memory.l1.as_ref().map_or(0, |l1| l1.latency.max(1) + 1);
         let mut path = Self {
             l1: memory.l1.as_ref().map(|l1| l1.with_shared(shared_bytes)),
             banks: memory.l1.as_ref().map_or(1, |l1| l1.banks),
             partitions: None,
-            dram: None,
-            by_sector: u64::from(load_store.transaction) <= LineUse::SECTOR_BYTES,
+            by_sector,
             one_slice_per_line: {
                 let Partitions { channel_bit, slice_bit, .. } = memory.partitions;
                 channel_bit.min(slice_bit) >= LineUse::LINE_BYTES.trailing_zeros()
             },
             exact_requests: memory.l1.as_ref().is_none_or(|l1| {
-                let cache = l1.cache;
-                if cache.sectored {
-                    return u64::from(load_store.transaction) <= LineUse::SECTOR_BYTES;
-                }
-                // otherwise a load may need the rest of a line of which stores have written a part
-                reads_l2(&cache)
+                // without sectors, a load may need the rest of a line that stores have written in part
+                if l1.cache.sectored { by_sector } else { reads_l2(&l1.cache) }
             }),
             l1_reads_l2: memory.l1.as_ref().is_none_or(|l1| reads_l2(&l1.cache)),
             has_atomics: program.instrs.iter().filter_map(|instr| instr.memory).any(has_atomics),
@@ -136,8 +138,8 @@ impl Path {
         path.answered = clock.cycles(answered) + 3;
         path.fetched = clock.cycles(fetched) + 3;
         path.returned = clock.cycles(1) + 3;
-        path.dram = Some(dram);
-        path.partitions = Some(partitions.clone());
+        let mapping = Mapping::new(partitions);
+        path.partitions = Some(Partitioned { settings: partitions.clone(), mapping, dram });
         Some(path)
     }
 
@@ -170,9 +172,9 @@ impl Path {
         self.fetched
     }
 
-    /// Returns whether some request may go to DRAM.
+    /// Returns the L2.
     pub fn l2(&self) -> Option<&CacheSettings> {
-        self.partitions.as_ref()?.l2.as_ref()
+        self.partitions.as_ref()?.settings.l2.as_ref()
     }
 
     /// Returns the service of this many ticks of the crossbar and the L2.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::at_start::Stays;
 use super::launch::{LaunchMemory, Rows};
 use super::lines::LineState;
+use super::path::Partitioned;
 use crate::parts::{Beside, Part};
 use crate::resident::Residency;
 use warpbound_core::machine::memory::{CacheSettings, WritePolicy};
@@ -19,7 +20,7 @@ impl LaunchMemory {
         let mut memory = self.at_slices + self.entrances() + late;
         if let Some(partitions) = &self.path.partitions
             && sms > 1
-            && replies >= u64::from(partitions.crossbar_queue)
+            && replies >= u64::from(partitions.settings.crossbar_queue)
         {
             // replies of another SM may be in front, and wait until it has written its results
             memory += self.write_backs;
@@ -53,7 +54,7 @@ impl LaunchMemory {
     fn entrances(&self) -> u64 {
         let Some(partitions) = &self.path.partitions else { return 0 };
         let of_slices = self.by_slice(&self.of_slice);
-        let may_wait = of_slices.iter().filter(|&&requests| requests > u64::from(partitions.queue));
+        let may_wait = of_slices.iter().filter(|&&requests| requests > u64::from(partitions.settings.queue));
         // a request may count in front of the entrance although it is served behind it later
         self.path.ticks(1).max(self.path.scale) * may_wait.sum::<u64>()
     }
@@ -70,7 +71,7 @@ impl LaunchMemory {
 
     /// Returns the service of opening rows, if all requests are known.
     fn rows(&self) -> u64 {
-        let Some(dram) = &self.path.dram else { return 0 };
+        let Some(Partitioned { dram, .. }) = &self.path.partitions else { return 0 };
         // otherwise the bank of a request depends on the sectors that are missing when it is sent
         let is_known = self.path.one_slice_per_line && dram.one_bank_per_line();
         let of_bank = |rows: &Rows| if rows.are_several || !is_known { rows.requests } else { 1 };
@@ -80,10 +81,11 @@ impl LaunchMemory {
 
     /// Returns the service of writing back what is in the L2 when the launch starts.
     fn dirty_at_start(&self) -> u64 {
-        let (Some(l2), Some(dram)) = (self.path.l2(), &self.path.dram) else { return 0 };
-        if !self.is_unknown {
+        let (Some(l2), Some(Partitioned { dram, .. }), true) =
+            (self.path.l2(), &self.path.partitions, self.is_unknown)
+        else {
             return 0;
-        }
+        };
         let line = dram.service(l2.line.into(), true, (0, 0)) + dram.row();
         let lines = u64::from(l2.sets) * u64::from(l2.ways) * self.of_slice.len() as u64;
         line.saturating_mul(lines)
@@ -112,7 +114,9 @@ impl LaunchMemory {
             }
             sum += times * self.path.fetch_of_l1(fetches) * scale;
         }
-        let (Some(partitions), true) = (&self.path.partitions, fetches) else { return sum };
+        let (Some(Partitioned { settings, dram, .. }), true) = (&self.path.partitions, fetches) else {
+            return sum;
+        };
         if let (Some(l2), Some(sets)) = (self.path.l2(), &self.l2) {
             let stays = stays != Stays::No;
             // an L1 that keeps its lines fetches each set of sectors once
@@ -137,22 +141,19 @@ impl LaunchMemory {
             }
             sum += times * self.path.fetch_of_slice() * scale;
         }
-        if let Some(dram) = &self.path.dram {
-            let room = dram.places(partitions.slices.into());
-            let of_channel = |requests: &u64| requests / room;
-            let only_loads = stays != Stays::No && !self.path.forwards_stores();
-            let held: u64 = if only_loads && outstanding * places * sms <= room {
-                0
-            } else if stays != Stays::No || self.l2.is_none() {
-                self.by_slice(&self.of_channel).iter().map(of_channel).sum()
-            } else {
-                // a write-back for each request
-                let all: u64 = self.of_slice.iter().sum();
-                2 * all / room
-            };
-            sum += held * self.path.fetch_of_slice() * scale;
-        }
-        sum
+        let room = dram.places(settings.slices.into());
+        let of_channel = |requests: &u64| requests / room;
+        let only_loads = stays != Stays::No && !self.path.forwards_stores();
+        let held: u64 = if only_loads && outstanding * places * sms <= room {
+            0
+        } else if stays != Stays::No || self.l2.is_none() {
+            self.by_slice(&self.of_channel).iter().map(of_channel).sum()
+        } else {
+            // a write-back for each request
+            let all: u64 = self.of_slice.iter().sum();
+            2 * all / room
+        };
+        sum + held * self.path.fetch_of_slice() * scale
     }
 
     /// Returns whether no line of the L1 is replaced and no sector of it has to be fetched twice.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::output::Origin;
 use super::verdict::BoundPart;
-use super::{Fraction, count};
+use super::{Fraction, count, grouped_by};
 use warpbound_bound::{Standing, policy_of};
 use warpbound_core::machine::Machine;
 use warpbound_judge::check::{BoundRow, JudgedLaunch};
@@ -284,7 +284,7 @@ pub(super) fn one_order(why: &str) -> String {
 }
 
 /// Returns the proved bounds that are meant for a run.
-fn proved(run: &JudgedLaunch) -> impl Iterator<Item = &BoundRow> {
+pub(super) fn proved(run: &JudgedLaunch) -> impl Iterator<Item = &BoundRow> {
     run.judged().filter(|row| row.standing == Standing::Proved)
 }
 
@@ -339,15 +339,7 @@ fn nearest(run: &JudgedLaunch) -> (Option<&'static str>, Vec<&str>) {
 
 /// Formats a number with a comma between groups of three digits.
 pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    grouped_by(number, ',')
 }
 
 /// The answers of several kernels on one machine, combined.

@@ -65,6 +65,19 @@ impl Serialize for Fraction {
     }
 }
 
+/// Formats a number with this character between groups of three digits.
+fn grouped_by(number: u64, between: char) -> String {
+    let digits = number.to_string();
+    let mut shown = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            shown.push(between);
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
 /// Formats a number of things, with the noun in the plural if needed.
 pub fn count(number: usize, of: &str) -> String {
     let plural = if of.ends_with("ch") { "es" } else { "s" };

@@ -13,14 +13,14 @@ mod text;
 
 use serde::Serialize;
 
-use super::answer::{Answer, nearest_bound};
+use super::answer::{Answer, nearest_bound, proved};
 use super::output::{Origin, Output, Report};
 use super::style::Style;
 use super::verdict::{Bound, BoundPart, Status};
 use super::{Fraction, count};
 use warpbound_bound::Scope;
 use warpbound_core::machine::{Features, Machine, SchedulerKind};
-use warpbound_judge::check::JudgedLaunch;
+use warpbound_judge::check::{JudgedLaunch, Verdict};
 
 pub use page::page;
 pub use premises::{Premise, PremiseStatus, Subject};
@@ -278,15 +278,12 @@ impl Claim {
         });
         let row = |(kind, run): &(SchedulerKind, &JudgedLaunch)| {
             let ratio = guaranteed.filter(|_| run.makespan.get() > 0);
-            let proved = run.judged().filter(|row| row.standing == warpbound_bound::Standing::Proved);
             RunRow {
                 scheduler: kind.to_string(),
                 makespan: run.makespan.get(),
                 complete: run.is_complete(),
                 ratio: ratio.map(|bound| Fraction(bound.cycles as f64 / run.makespan.get() as f64)),
-                verdict: Status::of(&warpbound_judge::check::Verdict::combine(
-                    proved.map(|row| row.verdict()),
-                )),
+                verdict: Status::of(&Verdict::combine(proved(run).map(|row| row.verdict()))),
             }
         };
         let mut notes: Vec<String> = Vec::new();

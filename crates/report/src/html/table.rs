@@ -83,15 +83,7 @@ impl HtmlCell {
 
 /// Formats a number with a thin space between groups of three digits.
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut shown = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            shown.push('\u{202f}');
-        }
-        shown.push(digit);
-    }
-    shown
+    crate::grouped_by(number, '\u{202f}')
 }
 
 /// A table.

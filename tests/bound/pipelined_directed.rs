@@ -1,12 +1,12 @@
 //! PLB in situations that random launches rarely reach: each test saturates one stage.
 
 use warpbound::check::Workload;
-use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
+use warpbound::program::launch::Launch;
 use warpbound::sim::PolicySetup;
 
 use crate::pipelined::{of_micro, of_workload};
 use crate::random_kernels::{KernelBuilder, RandomLaunch};
-use crate::{reference, runs, shipped};
+use crate::{random_accesses, reference, runs, shipped};
 
 #[track_caller]
 fn holds(launch: &RandomLaunch, places: u32) {
@@ -47,6 +47,17 @@ fn places_of_blocks_that_are_placed_late() {
     holds(&launch, 6);
 }
 
+/// Returns a kernel with these registers and this body: %rd1 is the address of the buffer, %r1 the
+/// thread, and %r2 the address of 4096 bytes of shared memory.
+pub fn workload(registers: &str, body: &str, launch: Launch) -> Workload {
+    let text = format!(
+        ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 k_param_0)\n{{\n\
+         {registers}.shared .align 16 .b8 shared[4096];\nld.param.u64 %rd1, [k_param_0];\n\
+         cvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, shared;\n{body}ret;\n}}\n"
+    );
+    runs::workload("k", reference::program("k.ptx", "k", text), launch)
+}
+
 /// The machine of kernels in PTX, and the number of blocks and threads of a block.
 pub struct InPtx<'a> {
     pub settings: &'a [&'a str],
@@ -57,28 +68,8 @@ pub struct InPtx<'a> {
 impl InPtx<'_> {
     /// Returns a kernel with this body.
     pub fn workload(&self, body: &str) -> Workload {
-        let text = format!(
-            ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 k_param_0)\n{{\n\
-             .reg .pred %p<4>;\n.reg .b32 %r<99>;\n.reg .f32 %f<99>;\n.reg .b64 %rd<9>;\n\
-             .shared .align 16 .b8 shared[4096];\nld.param.u64 %rd1, [k_param_0];\n\
-             cvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, shared;\n{body}ret;\n}}\n"
-        );
-        let launch = Launch {
-            grid: [self.blocks, 1, 1],
-            block: [self.threads, 1, 1],
-            dynamic_shared: 0,
-            registers: None,
-            args: vec![Arg::Buffer(0)],
-            buffers: vec![Buffer {
-                name: "buffer".to_owned(),
-                elem: Elem::U32,
-                bytes: vec![0; 1 << 16],
-                constant: false,
-            }],
-            symbols: Vec::new(),
-            images: Vec::new(),
-        };
-        runs::workload("k", reference::program("k.ptx", "k", text), launch)
+        let registers = ".reg .pred %p<4>;\n.reg .b32 %r<99>;\n.reg .f32 %f<99>;\n.reg .b64 %rd<9>;\n";
+        workload(registers, body, random_accesses::launch_on_buffer(self.blocks, self.threads, 1 << 16))
     }
 
     #[track_caller]

@@ -6,6 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use warpbound::check::Workload;
+
 use crate::pipelined::{COMPARED, POLICIES, Tally, number, of_workload, rounds};
 use crate::pipelined_directed::InPtx;
 use crate::pipelined_streams::{SETTINGS, body};
@@ -18,36 +20,34 @@ const BASES: [&str; 6] =
 const OTHERS: [&str; 5] =
     ["memory.constant", "Geometric", "memory.fixed.pipelined", "memory.fixed.per_cycle", "bank_bits=[]"];
 
-#[test]
-fn random_memory_systems() {
-    let (rounds, seed) = (rounds(1500), number("SEED", 1));
+/// Draws a kernel, with one of these numbers of threads if it is a stream, and a description.
+fn kernel(draw: &mut impl FnMut(usize) -> usize, threads: &[u32]) -> (Workload, String) {
+    if draw(2) == 0 {
+        let (program, launch) = random_accesses::kernel(draw);
+        return (runs::workload("random accesses", program, launch), String::new());
+    }
+    let (blocks, threads) = (1 + draw(9) as u32, threads[draw(threads.len())]);
+    let text = body(draw);
+    let workload = InPtx { settings: &[], blocks, threads }.workload(&text);
+    (workload, format!("{blocks} x {threads}:\n{text}"))
+}
+
+/// Compares the bound with one run in each case. `machine` draws the base of a machine and its
+/// settings; streams have one of these numbers of threads.
+fn compare(
+    rounds: u64,
+    threads: &[u32],
+    machine: impl Fn(&mut dyn FnMut(usize) -> usize) -> (&'static str, Vec<String>),
+) -> Tally {
+    let seed = number("SEED", 1);
     let mut tally = Tally::default();
     for case in 0..rounds {
         let case = number("ONLY", seed * 1_000_000_000 + case);
         let mut rng = ChaCha8Rng::seed_from_u64(case);
         let mut draw = move |below: usize| ((u64::from(rng.next_u32()) * below as u64) >> 32) as usize;
-        let base = BASES[draw(BASES.len())];
-        let mut settings = Vec::new();
-        if draw(5) > 0 {
-            settings = random_memory::settings(&mut draw);
-            settings.retain(|setting| !OTHERS.iter().any(|other| setting.contains(other)));
-        }
-        settings.extend(["memory.fixed.per_cycle=64", "memory.constant=none"].map(str::to_owned));
-        settings.push(format!("sms={}", [1, 1, 1, 2, 5][draw(5)]));
-        for _ in 0..draw(4) {
-            let of = SETTINGS[draw(SETTINGS.len())];
-            settings.push(of[draw(of.len())].to_owned());
-        }
+        let (base, settings) = machine(&mut draw);
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-        let (workload, what) = if draw(2) == 0 {
-            let (program, launch) = random_accesses::kernel(&mut draw);
-            (runs::workload("random accesses", program, launch), String::new())
-        } else {
-            let (blocks, threads) = (1 + draw(9) as u32, [32, 64, 256, 512, 1024][draw(5)]);
-            let text = body(&mut draw);
-            let workload = InPtx { settings: &settings, blocks, threads }.workload(&text);
-            (workload, format!("{blocks} x {threads}:\n{text}"))
-        };
+        let (workload, what) = kernel(&mut draw, threads);
         let machine = shipped::try_machine_with(base, &settings).ok();
         let Some(machine) = machine.filter(|machine| machine.limits().occupancy(&workload.needs()).is_ok())
         else {
@@ -65,6 +65,33 @@ fn random_memory_systems() {
             break;
         }
     }
+    tally
+}
+
+/// Draws settings of memory without those that contain one of these texts.
+fn of_memory(mut draw: &mut dyn FnMut(usize) -> usize, without: &[&str]) -> Vec<String> {
+    if draw(5) == 0 {
+        return Vec::new();
+    }
+    let mut settings = random_memory::settings(&mut draw);
+    settings.retain(|setting| !OTHERS.iter().chain(without).any(|other| setting.contains(other)));
+    settings
+}
+
+#[test]
+fn random_memory_systems() {
+    let rounds = rounds(1500);
+    let tally = compare(rounds, &[32, 64, 256, 512, 1024], |draw| {
+        let base = BASES[draw(BASES.len())];
+        let mut settings = of_memory(draw, &[]);
+        settings.extend(["memory.fixed.per_cycle=64", "memory.constant=none"].map(str::to_owned));
+        settings.push(format!("sms={}", [1, 1, 1, 2, 5][draw(5)]));
+        for _ in 0..draw(4) {
+            let of = SETTINGS[draw(SETTINGS.len())];
+            settings.push(of[draw(of.len())].to_owned());
+        }
+        (base, settings)
+    });
     println!("{tally:?}");
     assert_eq!(tally.exceeded, 0);
     assert!(tally.runs > rounds / 4, "{tally:?}");
@@ -73,51 +100,18 @@ fn random_memory_systems() {
 /// Machines of which the naive formula knows all parts.
 #[test]
 fn the_naive_formula() {
-    let (rounds, seed) = (rounds(400), number("SEED", 1));
-    let (before, mut tally) = (COMPARED.load(Relaxed), Tally::default());
-    for case in 0..rounds {
-        let case = number("ONLY", seed * 1_000_000_000 + case);
-        let mut rng = ChaCha8Rng::seed_from_u64(case);
-        let mut draw = move |below: usize| ((u64::from(rng.next_u32()) * below as u64) >> 32) as usize;
+    let (rounds, before) = (rounds(400), COMPARED.load(Relaxed));
+    let tally = compare(rounds, &[32, 64, 256], |draw| {
         let base = ["accelsim-ecrts", "accelsim-ecrts-dram", "fermi-c2050", "kepler-gk104"][draw(4)];
-        let mut settings = Vec::new();
-        if draw(5) > 0 {
-            settings = random_memory::settings(&mut draw);
-            let others = ["lower=Perfect", "line=", "_bit=5", "[5, ", "memory.start=Warm"];
-            settings.retain(|setting| !OTHERS.iter().chain(&others).any(|other| setting.contains(other)));
-        }
+        let mut settings =
+            of_memory(draw, &["lower=Perfect", "line=", "_bit=5", "[5, ", "memory.start=Warm"]);
         let fixed = "sms=1 sub_cores=1 memory.fixed.per_cycle=64 memory.constant=none \
             pipeline.load_store.transaction=32 pipeline.front_end=none pipeline.collector=none \
             pipeline.result_buses=none";
         settings.push("hazards=[Raw, Waw]".to_owned());
         settings.extend(fixed.split(' ').map(str::to_owned));
-        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-        let (workload, what) = if draw(2) == 0 {
-            let (program, launch) = random_accesses::kernel(&mut draw);
-            (runs::workload("random accesses", program, launch), String::new())
-        } else {
-            let (blocks, threads) = (1 + draw(9) as u32, [32, 64, 256][draw(3)]);
-            let text = body(&mut draw);
-            let workload = InPtx { settings: &settings, blocks, threads }.workload(&text);
-            (workload, format!("{blocks} x {threads}:\n{text}"))
-        };
-        let machine = shipped::try_machine_with(base, &settings).ok();
-        let Some(machine) = machine.filter(|machine| machine.limits().occupancy(&workload.needs()).is_ok())
-        else {
-            tally.refused += 1;
-            continue;
-        };
-        let policy = &POLICIES[draw(4)];
-        match of_workload(&workload, &machine, policy) {
-            None => tally.not_applicable += 1,
-            Some((makespan, bound)) => {
-                tally.add(makespan, bound, || format!("ONLY={case} {policy} {base} {settings:?} {what}"));
-            }
-        }
-        if std::env::var("ONLY").is_ok() {
-            break;
-        }
-    }
+        (base, settings)
+    });
     let compared = COMPARED.load(Relaxed) - before;
     println!("{compared} compared, {tally:?}");
     assert_eq!(tally.exceeded, 0);

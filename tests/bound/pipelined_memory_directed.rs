@@ -1,12 +1,11 @@
 //! PLB where one stage of a memory system is saturated and all others are wide. The comments give
 //! the largest makespan divided by the bound when the test was written.
 
-use warpbound::check::Workload;
-use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
 use warpbound::sim::PolicySetup;
 
 use crate::pipelined::of_workload;
-use crate::{reference, runs, shipped};
+use crate::pipelined_directed::workload;
+use crate::{random_accesses, shipped};
 
 /// A machine with nothing in front of the load/store unit, and memory without any narrow stage.
 const WIDE: &str = "hazards=[Raw] pipeline.front_end=none pipeline.collector=none pipeline.result_buses=none \
@@ -45,27 +44,7 @@ const ONE_ROW: &str = "memory.partitions.dram.bank_bits=[39] memory.partitions.d
 const HEAD: &str = "and.b32 %r3, %r1, 31;\nshr.u32 %r4, %r1, 5;\nsetp.eq.u32 %p1, %r3, 0;\n\
      setp.eq.u32 %p2, %r4, 0;\n.local .align 16 .b8 loc[64];\n";
 
-fn workload(blocks: u32, threads: u32, body: &str) -> Workload {
-    let text = format!(
-        ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 k_param_0)\n{{\n\
-         .reg .pred %p<9>;\n.reg .b32 %r<250>;\n.reg .b64 %rd<20>;\n\
-         .shared .align 16 .b8 shared[4096];\nld.param.u64 %rd1, [k_param_0];\n\
-         cvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, shared;\n{HEAD}{body}ret;\n}}\n"
-    );
-    let buffer =
-        Buffer { name: "buffer".to_owned(), elem: Elem::U32, bytes: vec![0; 1 << 20], constant: false };
-    let launch = Launch {
-        grid: [blocks, 1, 1],
-        block: [threads, 1, 1],
-        dynamic_shared: 0,
-        registers: None,
-        args: vec![Arg::Buffer(0)],
-        buffers: vec![buffer],
-        symbols: Vec::new(),
-        images: Vec::new(),
-    };
-    runs::workload("k", reference::program("k.ptx", "k", text), launch)
-}
+const REGISTERS: &str = ".reg .pred %p<9>;\n.reg .b32 %r<250>;\n.reg .b64 %rd<20>;\n";
 
 /// Compares the bound with runs of a kernel with this body. Each part of the settings is a list that
 /// is divided by spaces; `m.`, `p.`, `d.`, `l2.` and `l1.` stand for the parts of the memory.
@@ -89,7 +68,8 @@ fn holds(parts: &[&str], (blocks, threads): (u32, u32), body: &str) {
         .map(|setting| if setting.contains('.') { full(setting) } else { setting.to_owned() })
         .collect();
     let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-    let workload = workload(blocks, threads, body);
+    let launch = random_accesses::launch_on_buffer(blocks, threads, 1 << 20);
+    let workload = workload(REGISTERS, &format!("{HEAD}{body}"), launch);
     let machine = shipped::machine_with("accelsim-ecrts", &settings);
     for policy in [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest] {
         let (makespan, bound) = of_workload(&workload, &machine, &policy).unwrap();

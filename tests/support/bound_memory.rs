@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::bound_pipelined::{Ready, awaited, written};
 use warpbound::isa::Space;
 use warpbound::machine::memory::{CacheSettings, Dram, Jitter, LowerLevel, WriteMiss, WritePolicy};
 use warpbound::machine::{Hazards, Machine, Mapping, place_of};
@@ -172,27 +173,16 @@ impl Naive<'_> {
 
     /// Finds the first instruction of a warp that waits for each load, through a register.
     fn find_waits(&self, taken: &mut [Taken]) {
-        let (table, waw) = (self.table, self.table.hazards().contains(Hazards::WAW));
         let mut writer: BTreeMap<usize, usize> = BTreeMap::new();
         for index in 0..taken.len() {
-            let (step, instr) = (taken[index].step, table.instr(taken[index].step.pc()));
-            let ring = table
-                .async_reg(step)
-                .filter(|_| instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy);
-            let written = instr.dsts.as_slice().iter().copied();
-            let awaited = instr.srcs.as_slice().iter().copied().chain(ring);
-            for reg in awaited.chain(written.clone().filter(|_| waw)) {
-                let Some(&waited) = writer.get(&reg.index()) else { continue };
+            let step = taken[index].step;
+            for reg in awaited(self.table, step) {
+                let Some(&waited) = writer.get(&reg) else { continue };
                 for request in &mut taken[waited].requests {
                     request.awaited.get_or_insert(index);
                 }
             }
-            if !instr.unscored {
-                let copied = table.async_reg(step).filter(|_| instr.flow == Flow::AsyncCopy);
-                written.chain(copied).for_each(|reg| {
-                    writer.insert(reg.index(), index);
-                });
-            }
+            writer.extend(written(self.table, step).map(|reg| (reg, index)));
         }
     }
 
@@ -855,27 +845,13 @@ impl Naive<'_> {
     /// Raises the largest spans of the sections to those of a warp.
     fn spans(&self, case: Case, warp: &[Taken], sections: &mut Vec<u64>) {
         let (table, unit) = (self.table, self.machine.pipeline().unwrap().load_store.unwrap());
-        let waw = table.hazards().contains(Hazards::WAW);
-        let mut section = 0;
-        let mut ready: BTreeMap<usize, u64> = BTreeMap::new();
+        let (mut section, mut ready) = (0, Ready::default());
         let (mut issue, mut all, mut held) = (0_u64, 0_u64, 0_u64);
         for taken in warp {
             let (step, instr) = (taken.step, table.instr(taken.step.pc()));
             let (latency, acknowledged) = self.latency(case, taken);
-            let ring = table
-                .async_reg(step)
-                .filter(|_| instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy);
-            let written = instr.dsts.as_slice().iter().copied();
-            let awaited =
-                instr.srcs.as_slice().iter().copied().chain(written.clone().filter(|_| waw)).chain(ring);
-            let last = awaited.filter_map(|reg| ready.get(&reg.index()).copied()).max().unwrap_or(0);
-            issue = issue.max(held).max(last);
-            if !instr.unscored {
-                let copied = table.async_reg(step).filter(|_| instr.flow == Flow::AsyncCopy);
-                for reg in written.chain(copied) {
-                    ready.insert(reg.index(), issue + latency);
-                }
-            }
+            issue = issue.max(held).max(ready.awaited(table, step));
+            ready.write(table, step, issue + latency);
             all = all.max(issue + latency);
             if unit.atomics_block && instr.access == Some(Access::Atomic) {
                 held = held.max(issue + latency);

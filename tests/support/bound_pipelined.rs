@@ -11,6 +11,45 @@ use warpbound::machine::{Hazards, Machine, OpTiming};
 use warpbound::path::{BlockPaths, LineUse, Step, WarpPath};
 use warpbound::program::{Access, Area, Flow, KernelCode, MemoryOp, RegList, TimedInstr, TimingTable};
 
+/// Returns the registers that the step waits for.
+pub fn awaited(table: &TimingTable, step: Step) -> impl Iterator<Item = usize> + '_ {
+    let (instr, waw) = (table.instr(step.pc()), table.hazards().contains(Hazards::WAW));
+    let ring = table
+        .async_reg(step)
+        .filter(|_| instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy);
+    let written = instr.dsts.as_slice().iter().copied().filter(move |_| waw);
+    instr.srcs.as_slice().iter().copied().chain(written).chain(ring).map(|reg| reg.index())
+}
+
+/// Returns the registers that become available with the results of the step.
+pub fn written(table: &TimingTable, step: Step) -> impl Iterator<Item = usize> + '_ {
+    let instr = table.instr(step.pc());
+    let copied = table.async_reg(step).filter(|_| instr.flow == Flow::AsyncCopy);
+    let all = instr.dsts.as_slice().iter().copied().chain(copied);
+    all.filter(|_| !instr.unscored).map(|reg| reg.index())
+}
+
+/// When registers are available.
+#[derive(Default)]
+pub struct Ready(BTreeMap<usize, u64>);
+
+impl Ready {
+    /// Returns when everything is available that the step waits for.
+    pub fn awaited(&self, table: &TimingTable, step: Step) -> u64 {
+        awaited(table, step).filter_map(|reg| self.0.get(&reg).copied()).max().unwrap_or(0)
+    }
+
+    /// Records when the results of the step are available.
+    pub fn write(&mut self, table: &TimingTable, step: Step, at: u64) {
+        self.0.extend(written(table, step).map(|reg| (reg, at)));
+    }
+
+    /// Begins a section.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
 struct Formula<'a> {
     table: &'a TimingTable,
     machine: &'a Machine,
@@ -304,7 +343,7 @@ impl<'a> Formula<'a> {
         // the addresses in the buffer, and where it goes on
         let (mut buffer, mut goes_on): (Vec<u32>, u32) = (Vec::new(), 0);
         let (mut section, mut begins) = (0, true);
-        let mut ready: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut ready = Ready::default();
         let (mut issue, mut all, mut held) = (0_u64, 0_u64, 0_u64);
         for (index, &step) in steps.iter().enumerate() {
             let (pc, instr) = (step.pc().get(), table.instr(step.pc()));
@@ -348,21 +387,8 @@ impl<'a> Formula<'a> {
                 weight += self.unit_start.saturating_sub(u64::from(collector.units) + 1);
             }
             let from = if holds_others { issue.max(held) } else { issue };
-            let waw = table.hazards().contains(Hazards::WAW);
-            let ring = table
-                .async_reg(step)
-                .filter(|_| instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy);
-            let written = instr.dsts.as_slice().iter().copied();
-            let awaited =
-                instr.srcs.as_slice().iter().copied().chain(written.clone().filter(|_| waw)).chain(ring);
-            let last = awaited.filter_map(|reg| ready.get(&reg.index()).copied()).max().unwrap_or(0);
-            issue = (from + weight).max(held).max(last);
-            if !instr.unscored {
-                let copied = table.async_reg(step).filter(|_| instr.flow == Flow::AsyncCopy);
-                for reg in written.chain(copied) {
-                    ready.insert(reg.index(), issue + latency);
-                }
-            }
+            issue = (from + weight).max(held).max(ready.awaited(table, step));
+            ready.write(table, step, issue + latency);
             all = all.max(issue + latency);
             let unit = pipeline.load_store;
             if unit.is_some_and(|unit| unit.atomics_block) && instr.access == Some(Access::Atomic) {

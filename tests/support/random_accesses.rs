@@ -40,22 +40,27 @@ pub fn kernel(draw: &mut impl FnMut(usize) -> usize) -> (KernelCode, Launch) {
         access(draw, bytes, &mut text);
     }
     text.push_str("st.global.u32 [%rd1], %r14;\nret;\n}\n");
-    let launch = Launch {
-        grid: [1 + draw(5) as u32, 1, 1],
-        block: [[1, 20, 32, 64, 100, 256][draw(6)], 1, 1],
+    let launch = launch_on_buffer(1 + draw(5) as u32, [1, 20, 32, 64, 100, 256][draw(6)], bytes as usize);
+    (program("accesses.ptx", "accesses", text), launch)
+}
+
+/// Returns a launch whose only argument is a buffer with this many bytes, all zero.
+pub fn launch_on_buffer(blocks: u32, threads: u32, bytes: usize) -> Launch {
+    Launch {
+        grid: [blocks, 1, 1],
+        block: [threads, 1, 1],
         dynamic_shared: 0,
         registers: None,
         args: vec![Arg::Buffer(0)],
         buffers: vec![Buffer {
             name: "buffer".to_owned(),
             elem: Elem::U32,
-            bytes: vec![0; bytes as usize],
+            bytes: vec![0; bytes],
             constant: false,
         }],
         symbols: Vec::new(),
         images: Vec::new(),
-    };
-    (program("accesses.ptx", "accesses", text), launch)
+    }
 }
 
 fn access(draw: &mut impl FnMut(usize) -> usize, bytes: u32, text: &mut String) {

@@ -64,6 +64,7 @@ mod iwb;
 mod long_waits;
 mod lwb;
 mod operands;
+mod over_paths;
 mod parts;
 mod phase;
 mod pipelined;

@@ -94,6 +94,18 @@ impl Services {
         units + load_store + operands + results + fetch
     }
 
+    /// Combines each service with that of others.
+    #[must_use]
+    pub(crate) fn with(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            units: combine(self.units, other.units),
+            load_store: combine(self.load_store, other.load_store),
+            operands: combine(self.operands, other.operands),
+            results: combine(self.results, other.results),
+            fetch: combine(self.fetch, other.fetch),
+        }
+    }
+
     /// Returns the services with their parts.
     pub(crate) fn parts(self) -> [(Part, u64); 5] {
         let Self { units, load_store, operands, results, fetch } = self;
@@ -111,13 +123,7 @@ impl Add for Services {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self {
-            units: self.units + other.units,
-            load_store: self.load_store + other.load_store,
-            operands: self.operands + other.operands,
-            results: self.results + other.results,
-            fetch: self.fetch + other.fetch,
-        }
+        self.with(other, u64::add)
     }
 }
 

@@ -163,6 +163,11 @@ impl Record {
         moves.then_some(Collecting { traffic, store })
     }
 
+    /// Removes and returns the group of the instruction just executed; it is empty if there is none.
+    pub(super) fn take_group(&mut self) -> Vec<LineUse> {
+        self.traffic.as_mut().map(|traffic| std::mem::take(&mut traffic.group)).unwrap_or_default()
+    }
+
     /// Moves the group of the instruction just executed to the path of its warp, if it has one.
     #[inline]
     pub(super) fn deliver(&mut self, path: &mut WarpPath) {

@@ -1,5 +1,6 @@
 //! The report of the bound over all paths, beside a run and the bounds on its paths.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,6 @@ use super::output::{Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{self, Bound, Status};
-use warpbound_bound::StaticKind;
 use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_core::program::loop_bounds::LoopBound;
 use warpbound_judge::check::all_paths::AllPathsOutcome;
@@ -40,8 +40,8 @@ pub struct StaticResult {
     /// The number of these warps that take the same path for any data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warps_with_one_path: Option<u64>,
-    /// The bound on the paths of one run that `static` extends to all paths: `iwb`, or `rbb` if
-    /// blocks are resident together.
+    /// The bound on the paths of one run that `static` extends to all paths: `iwb`, `rbb` if blocks
+    /// are resident together, or `plb` on a machine with a pipeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_paths: Option<&'static str>,
     /// Whether the number of barriers depends on the path. If it does, all sections get the same
@@ -99,10 +99,7 @@ impl StaticResult {
             blocks: workload.blocks(),
             warps: launch.map(|launch| launch.warps),
             warps_with_one_path: launch.map(|launch| launch.with_one_path),
-            of_paths: launch.map(|launch| match launch.kind {
-                StaticKind::Iwb => "iwb",
-                StaticKind::Rbb => "rbb",
-            }),
+            of_paths: launch.map(|launch| launch.kind.name()),
             barriers_vary: launch.is_some_and(|launch| launch.irregular),
             loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
             scheduler: run.scheduler.clone(),
@@ -181,8 +178,18 @@ impl StaticResult {
 
 fn table(results: &[StaticResult], style: Style) -> String {
     let of_paths = of_paths_text(results);
-    let heading =
-        ["kernel", "blocks", "warps", "one path", "makespan", of_paths, "lwb", "static", "over", "verdict"];
+    let heading = [
+        "kernel",
+        "blocks",
+        "warps",
+        "one path",
+        "makespan",
+        of_paths.as_str(),
+        "lwb",
+        "static",
+        "over",
+        "verdict",
+    ];
     let mut table = Table::new(heading, &[0, 9]).expendable([1, 2, 6, 3]);
     for row in results {
         let value = |name: &str| row.bound(name).map_or_else(|| "-".to_owned(), Bound::value_text);
@@ -216,11 +223,7 @@ fn table(results: &[StaticResult], style: Style) -> String {
 }
 
 /// Returns the names of the bounds on one run that `static` extends to all paths.
-fn of_paths_text(results: &[StaticResult]) -> &'static str {
-    let with = |name| results.iter().any(|row| row.of_paths == Some(name));
-    match (with("iwb"), with("rbb")) {
-        (true, true) => "iwb/rbb",
-        (false, true) => "rbb",
-        _ => "iwb",
-    }
+fn of_paths_text(results: &[StaticResult]) -> String {
+    let names: BTreeSet<&str> = results.iter().filter_map(|row| row.of_paths).collect();
+    if names.is_empty() { "iwb".to_owned() } else { names.into_iter().collect::<Vec<_>>().join("/") }
 }

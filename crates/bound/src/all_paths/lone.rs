@@ -1,9 +1,9 @@
 //! The measures of a lone warp over all paths: times, sums of weights, barriers.
 
-use super::measure::{Growth, Measure, grown};
 use crate::operands::{ready, timing, writes};
+use crate::over_paths::{Measure, grown};
 use warpbound_core::base::Cycles;
-use warpbound_core::path::Step;
+use warpbound_core::path::{Accessed, Step};
 use warpbound_core::program::{Flow, TimingTable};
 
 /// Measures the time that a warp takes alone. Sections begin with nothing in flight.
@@ -62,8 +62,9 @@ impl Instants {
 
 impl Measure for Time<'_> {
     type State = Instants;
+    type Growth = u64;
 
-    fn step(&self, state: &mut Instants, step: Step) {
+    fn step(&self, state: &mut Instants, step: Step, _: Accessed) {
         if !self.table.issues(step) {
             return;
         }
@@ -94,15 +95,16 @@ impl Measure for Time<'_> {
         state.free.iter_mut().zip(&other.free).for_each(|(mine, theirs)| larger(mine, theirs));
     }
 
-    fn growth(&self, before: &Instants, after: &Instants) -> Option<Growth> {
+    fn growth(&self, before: &Instants, after: &Instants) -> Option<u64> {
         let same = before.ahead().eq(after.ahead());
-        same.then(|| after.next.checked_sub(before.next)).flatten().map(Growth::from)
+        same.then(|| after.next.checked_sub(before.next)).flatten()
     }
 
-    fn grow(&self, state: &mut Instants, by: Growth) {
+    fn grow(&self, state: &mut Instants, by: &u64, times: u64) {
         // instants in the past need not grow, but may
         let all = state.available.iter_mut().chain(&mut state.free);
-        all.chain([&mut state.next, &mut state.done]).for_each(|instant| *instant = grown(*instant, by));
+        all.chain([&mut state.next, &mut state.done])
+            .for_each(|instant| *instant = grown(*instant, *by, times));
     }
 }
 
@@ -145,8 +147,9 @@ impl<'t> Sum<'t> {
 
 impl Measure for Sum<'_> {
     type State = Weighed;
+    type Growth = u64;
 
-    fn step(&self, state: &mut Weighed, step: Step) {
+    fn step(&self, state: &mut Weighed, step: Step, _: Accessed) {
         if !self.table.issues(step) {
             return;
         }
@@ -166,12 +169,12 @@ impl Measure for Sum<'_> {
         state.largest = state.largest.max(other.largest);
     }
 
-    fn growth(&self, before: &Weighed, after: &Weighed) -> Option<Growth> {
-        after.sum.checked_sub(before.sum).map(Growth::from)
+    fn growth(&self, before: &Weighed, after: &Weighed) -> Option<u64> {
+        after.sum.checked_sub(before.sum)
     }
 
-    fn grow(&self, state: &mut Weighed, by: Growth) {
-        state.sum = grown(state.sum, by);
+    fn grow(&self, state: &mut Weighed, by: &u64, times: u64) {
+        state.sum = grown(state.sum, *by, times);
     }
 }
 
@@ -180,8 +183,9 @@ pub(super) struct Inits<'t>(pub(super) &'t TimingTable);
 
 impl Measure for Inits<'_> {
     type State = u64;
+    type Growth = u64;
 
-    fn step(&self, state: &mut u64, step: Step) {
+    fn step(&self, state: &mut u64, step: Step, _: Accessed) {
         if self.0.issues(step) {
             *state = state.saturating_add(self.0.op(step).init.get());
         }
@@ -191,34 +195,11 @@ impl Measure for Inits<'_> {
         *state = (*state).max(*other);
     }
 
-    fn growth(&self, before: &u64, after: &u64) -> Option<Growth> {
-        after.checked_sub(*before).map(Growth::from)
+    fn growth(&self, before: &u64, after: &u64) -> Option<u64> {
+        after.checked_sub(*before)
     }
 
-    fn grow(&self, state: &mut u64, by: Growth) {
-        *state = grown(*state, by);
-    }
-}
-
-/// Counts the barriers.
-pub(super) struct Barriers<'t>(pub(super) &'t TimingTable);
-
-impl Measure for Barriers<'_> {
-    type State = u64;
-
-    fn step(&self, state: &mut u64, step: Step) {
-        *state += u64::from(self.0.instr(step.pc()).flow == Flow::Barrier);
-    }
-
-    fn join(&self, state: &mut u64, other: &u64) {
-        *state = (*state).max(*other);
-    }
-
-    fn growth(&self, before: &u64, after: &u64) -> Option<Growth> {
-        after.checked_sub(*before).map(Growth::from)
-    }
-
-    fn grow(&self, state: &mut u64, by: Growth) {
-        *state = grown(*state, by);
+    fn grow(&self, state: &mut u64, by: &u64, times: u64) {
+        *state = grown(*state, *by, times);
     }
 }

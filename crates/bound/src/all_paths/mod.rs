@@ -1,11 +1,9 @@
-//! A bound over all paths: IWB, or RBB if blocks are resident together, for whatever path each warp
-//! takes.
+//! A bound over all paths: IWB, RBB if blocks are resident together, or PLB on machines with a
+//! pipeline, for whatever path each warp takes.
 #![doc = include_str!("proof.md")]
 
 mod lone;
-mod measure;
 mod resident;
-mod split;
 mod surplus;
 #[cfg(test)]
 mod tests;
@@ -14,8 +12,10 @@ use std::collections::BTreeMap;
 
 use super::claim::Claim;
 use super::context::{Applicable, Context, NotApplicable};
+use super::contract::Bound;
+use super::over_paths::{Piece, Sections, measured, units};
+use super::plb::Plb;
 use lone::{Sum, Time, Weight};
-use split::{Piece, Sections, measured, units};
 use warpbound_core::base::Cycles;
 use warpbound_core::machine::SubCores;
 use warpbound_core::path::PathSet;
@@ -52,6 +52,20 @@ pub enum StaticKind {
     /// [`Rbb`](super::Rbb), for blocks that are resident together, by [`static_share`] of each
     /// block.
     Rbb,
+    /// [`Plb`](super::Plb), on machines with a pipeline that neither covers, by
+    /// [`PipelineAnalyser::share_of_any`](super::PipelineAnalyser::share_of_any) of each block.
+    Plb,
+}
+
+impl StaticKind {
+    /// Returns the name of the bound.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Iwb => "iwb",
+            Self::Rbb => "rbb",
+            Self::Plb => "plb",
+        }
+    }
 }
 
 /// Returns the bound over all paths that is available for this context.
@@ -59,11 +73,15 @@ pub enum StaticKind {
 /// # Errors
 /// Returns the first premise that does not hold.
 pub fn static_premises(context: &Context) -> Result<(StaticKind, Applicable), NotApplicable> {
-    if context.judged_as_a_whole() {
+    let of_units = if context.judged_as_a_whole() {
         context.resident_premises(Claim::Rbb).map(|applicable| (StaticKind::Rbb, applicable))
     } else {
         context.paper_premises(Claim::Iwb).map(|applicable| (StaticKind::Iwb, applicable))
+    };
+    if of_units.is_err() && Plb.concerns(context) {
+        return context.launch_premises(Claim::Plb).map(|applicable| (StaticKind::Plb, applicable));
     }
+    of_units
 }
 
 /// Returns the bound of a block whose warps take any of these paths, if blocks run one after the

@@ -1,8 +1,8 @@
 //! The share of a block in [`Rbb`](crate::Rbb), whatever paths its warps take.
 
 use super::lone::{Inits, Time};
-use super::split::{Piece, Sections, measured, units};
 use super::surplus::Surplus;
+use crate::over_paths::{Piece, Sections, measured, units};
 use crate::resident::BlockShare;
 use warpbound_core::machine::SubCores;
 use warpbound_core::path::PathSet;

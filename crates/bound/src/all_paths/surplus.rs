@@ -1,9 +1,9 @@
 //! The time that a lone warp takes, over all paths, beyond the initiations of its instructions,
 //! which [`Rbb`](crate::Rbb) needs.
 
-use super::measure::{Growth, Measure};
 use crate::operands::{ready, timing, writes};
-use warpbound_core::path::Step;
+use crate::over_paths::{Growth, Measure};
+use warpbound_core::path::{Accessed, Step};
 use warpbound_core::program::{Flow, TimingTable};
 
 /// Measures the instants of a lone warp, less the initiations of the instructions that it has
@@ -72,8 +72,9 @@ impl Surplus<'_> {
 
 impl Measure for Surplus<'_> {
     type State = ReducedInstants;
+    type Growth = Growth;
 
-    fn step(&self, state: &mut ReducedInstants, step: Step) {
+    fn step(&self, state: &mut ReducedInstants, step: Step, _: Accessed) {
         let table = self.0;
         if !table.issues(step) {
             return;
@@ -121,7 +122,8 @@ impl Measure for Surplus<'_> {
         (linear && before.later().eq(after.later())).then_some(growth)
     }
 
-    fn grow(&self, state: &mut ReducedInstants, by: Growth) {
+    fn grow(&self, state: &mut ReducedInstants, by: &Growth, times: u64) {
+        let by = by.saturating_mul(times.into());
         let by = i64::try_from(by).unwrap_or(if by < 0 { i64::MIN } else { i64::MAX });
         state.each(|instant| *instant = instant.saturating_add(by));
     }

@@ -7,14 +7,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::memory::{LaunchMemory, Path, Stays, longest_jitter};
+use super::CASES;
+use super::memory::{LaunchMemory, Path, SentElsewhere, longest_jitter};
 use crate::parts::Services;
 use warpbound_core::base::UnitId;
 use warpbound_core::isa::Space;
 use warpbound_core::machine::memory::LowerLevel;
 use warpbound_core::machine::pipeline::{Collector, LoadStore};
 use warpbound_core::machine::{Machine, MemorySystem, OpTiming};
-use warpbound_core::path::{LineUse, Step};
+use warpbound_core::path::{Accessed, Elsewhere, LineUse, Step};
 use warpbound_core::program::{Access, Area, KernelCode, MemoryOp, RegList, TimedInstr, TimingTable};
 
 /// A wait that is longer counts as unlimited.
@@ -34,8 +35,8 @@ pub(super) struct Cost {
     pub shared: bool,
     /// The cycles from the issue to the availability of the result, without service.
     pub latency: u64,
-    /// The cycles by which an answer comes earlier in each case of [`Stays`].
-    pub earlier: [u64; Stays::ALL.len()],
+    /// The cycles by which an answer comes earlier in each case of [`Stays`](super::memory::Stays).
+    pub earlier: [u64; CASES],
     /// The cycles from the issue to the moment at which the sources have been read, without
     /// service.
     pub read: u64,
@@ -50,7 +51,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Returns the cost in a case of [`Stays`].
+    /// Returns the cost in a case of [`Stays`](super::memory::Stays).
     pub fn in_case(self, case: usize) -> Self {
         let less = |latency: u64| latency.saturating_sub(self.earlier[case]);
         Self { latency: less(self.latency), acknowledged: less(self.acknowledged), ..self }
@@ -233,29 +234,55 @@ impl Costs {
         self.left
     }
 
-    /// Returns the cost of an execution that touches these lines. If there is a memory system, it
-    /// records the requests.
+    /// Returns the cost of an execution that accesses this. If there is a memory system, it records
+    /// the requests.
     pub fn of(
         &self,
         table: &TimingTable,
         step: Step,
-        lines: &[LineUse],
+        accessed: Accessed,
         memory: Option<&mut LaunchMemory>,
     ) -> Cost {
         let instr = &self.instrs[step.pc().index()];
         match (instr.on_unit, instr.access) {
             (Some(cost), _) => cost,
             (None, Some(access)) => {
-                let cost = self.of_access(*instr, access, table.space(step), extra(step), lines);
-                let to_memory =
-                    access != Access::Fence && matches!(table.space(step), Space::Global | Space::Local);
-                match memory.filter(|_| to_memory) {
-                    Some(memory) => self.in_memory(cost, *instr, access, lines, memory),
+                let cost = self.of_access(*instr, access, (table.space(step), extra(step)), accessed);
+                match memory.filter(|_| reaches_memory(access, table.space(step))) {
+                    Some(memory) => self.in_memory(cost, (*instr, access), accessed, memory),
                     None => cost,
                 }
             }
             (None, None) => self.of_unit(*instr, table, table.op(step)),
         }
+    }
+
+    /// Returns the cost of an execution that only some paths have, and what its requests cost besides.
+    pub fn of_some_paths(
+        &self,
+        table: &TimingTable,
+        step: Step,
+        accessed: Accessed,
+        path: Option<&Path>,
+    ) -> (Cost, SentElsewhere) {
+        let elsewhere = if table.moves_lines(step) {
+            accessed.elsewhere.and(Elsewhere::of_lines(accessed.lines))
+        } else {
+            Elsewhere::default()
+        };
+        let accessed = Accessed { lines: &[], elsewhere };
+        let mut cost = self.of(table, step, accessed, None);
+        let instr = self.instrs[step.pc().index()];
+        let space = table.space(step);
+        let (Some(access), Some(path)) = (instr.access.filter(|&access| reaches_memory(access, space)), path)
+        else {
+            return (cost, SentElsewhere::default());
+        };
+        let sent = path.elsewhere(access, elsewhere, self.ends(instr, access));
+        let service = sent.service + sent.requests * self.written_apart(instr, access);
+        cost.service.load_store = service.max(self.scale);
+        cost.earlier = self.earlier_in(sent.fetches, false);
+        (cost, sent)
     }
 
     fn of_unit(&self, instr: OfInstr, table: &TimingTable, op: OpTiming) -> Cost {
@@ -282,16 +309,22 @@ impl Costs {
         }
     }
 
-    fn of_access(&self, instr: OfInstr, access: Access, space: Space, extra: u64, lines: &[LineUse]) -> Cost {
+    fn of_access(
+        &self,
+        instr: OfInstr,
+        access: Access,
+        (space, extra): (Space, u64),
+        accessed: Accessed,
+    ) -> Cost {
         let front = self.front_of_memory;
         let writes = if self.has_collector { instr.writes.max(1) } else { 1 };
         let is_store = access == Access::Store;
+        let transactions = self.transactions(accessed).max(1);
         let (service, answered) = match space {
             _ if access == Access::Fence => (1, false),
             Space::Shared if is_store => (extra + 1, false),
             Space::Shared => ((self.shared_apart + extra + writes) * self.shared_factor, true),
             Space::Global | Space::Local => {
-                let transactions = self.transactions(lines).max(1);
                 let writes = if is_store { 1 } else { writes };
                 (transactions * writes * self.global_factor, true)
             }
@@ -302,10 +335,10 @@ impl Costs {
             Space::Shared => self.shared_answer,
             _ => self.answer,
         };
-        let blocked = if self.writes_block { self.transactions(lines).max(1) * instr.writes } else { 0 };
-        let transactions = if space == Space::Shared { 1 } else { self.transactions(lines).max(1) };
+        let blocked = if self.writes_block { transactions * instr.writes } else { 0 };
+        let written = if space == Space::Shared { 1 } else { transactions };
         Cost {
-            writes: transactions * writes * self.scale,
+            writes: written * writes * self.scale,
             service: Services {
                 load_store: service * self.scale,
                 operands: (instr.reading + blocked) * self.scale,
@@ -327,21 +360,17 @@ impl Costs {
     fn in_memory(
         &self,
         mut cost: Cost,
-        instr: OfInstr,
-        access: Access,
-        lines: &[LineUse],
+        (instr, access): (OfInstr, Access),
+        accessed: Accessed,
         memory: &mut LaunchMemory,
     ) -> Cost {
-        let is_store = access == Access::Store;
-        let writes = if self.has_collector && !is_store { instr.writes.max(1) } else { 1 };
-        let end = if self.writes_apart { 1 } else { writes } * self.scale;
-        let apart = if self.writes_apart && !is_store { writes * self.scale } else { 0 };
+        let (ends, apart) = (self.ends(instr, access), self.written_apart(instr, access));
         let (mut service, mut fetches, mut hits_l1) = (0, false, true);
-        for line in lines {
+        for line in accessed.lines {
             let (mut sectors, mut is_first) = (line.sectors(), true);
             while sectors != 0 {
                 let part = if memory.path().by_sector { sectors & sectors.wrapping_neg() } else { sectors };
-                let sent = memory.send(access, (line.line(), part), is_first, (end, self.apart_from_slices));
+                let sent = memory.send(access, (line.line(), part), is_first, ends);
                 is_first = false;
                 service += sent.service + apart;
                 fetches |= sent.fetches;
@@ -349,22 +378,56 @@ impl Costs {
                 sectors &= !part;
             }
         }
+        if accessed.elsewhere != Elsewhere::default() {
+            let sent = memory.send_elsewhere(access, accessed.elsewhere, ends);
+            service += sent.service + sent.requests * apart;
+            (fetches, hits_l1) = (fetches || sent.fetches, false);
+        }
         cost.service.load_store = service.max(self.scale);
-        let (from_l2, from_l1) = self.earlier;
-        let if_l2_stays = if fetches { 0 } else { from_l2 };
-        cost.earlier = [0, if_l2_stays, if hits_l1 { from_l1 } else { if_l2_stays }];
+        cost.earlier = self.earlier_in(fetches, hits_l1);
         cost
     }
 
+    /// Returns the cycles by which an answer comes earlier in each case of [`Stays`](super::memory::Stays).
+    fn earlier_in(&self, fetches: bool, hits_l1: bool) -> [u64; CASES] {
+        let (from_l2, from_l1) = self.earlier;
+        let if_l2_stays = if fetches { 0 } else { from_l2 };
+        [0, if_l2_stays, if hits_l1 { from_l1 } else { if_l2_stays }]
+    }
+
+    /// Returns the service that the reply of a request needs on the SM, and whether services at slices
+    /// count by themselves.
+    fn ends(&self, instr: OfInstr, access: Access) -> (u64, bool) {
+        let counts = !self.writes_apart && self.has_collector && access != Access::Store;
+        let writes = if counts { instr.writes.max(1) } else { 1 };
+        (writes * self.scale, self.apart_from_slices)
+    }
+
+    /// Returns the service of writing the results of a request, if it counts by itself.
+    fn written_apart(&self, instr: OfInstr, access: Access) -> u64 {
+        if !self.writes_apart || access == Access::Store {
+            return 0;
+        }
+        let writes = if self.has_collector { instr.writes.max(1) } else { 1 };
+        writes * self.scale
+    }
+
     /// Returns the number of transactions of an access.
-    fn transactions(&self, lines: &[LineUse]) -> u64 {
+    fn transactions(&self, accessed: Accessed) -> u64 {
         let by_sector = self.transaction_bytes <= LineUse::SECTOR_BYTES;
         let of_line = |line: &LineUse| {
             let sectors = u64::from(line.sectors().count_ones());
             if by_sector { sectors } else { sectors.min(1) }
         };
-        lines.iter().map(of_line).sum()
+        let Elsewhere { lines, sectors } = accessed.elsewhere;
+        let elsewhere = u64::from(if by_sector { sectors } else { lines });
+        accessed.lines.iter().map(of_line).sum::<u64>() + elsewhere
     }
+}
+
+/// Returns whether an access goes to memory.
+fn reaches_memory(access: Access, space: Space) -> bool {
+    access != Access::Fence && matches!(space, Space::Global | Space::Local)
 }
 
 /// The cycles in which all units may be idle because an operation that is about to start would leave

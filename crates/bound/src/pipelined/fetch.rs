@@ -9,7 +9,7 @@ use warpbound_core::machine::pipeline::FrontEnd;
 use warpbound_core::path::Step;
 use warpbound_core::program::{Flow, TimingTable};
 
-/// The front end, and the buffer of the warp that is being followed.
+/// The front end.
 #[derive(Clone, Debug)]
 pub(super) struct Fetches {
     settings: Option<FrontEnd>,
@@ -21,7 +21,12 @@ pub(super) struct Fetches {
     fits: bool,
     /// The number of lines of the code.
     lines: u64,
-    /// The address of the first instruction in the buffer, and the number of instructions.
+}
+
+/// The content of a warp's instruction buffer: the address of the first instruction, and the number
+/// of instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Buffer {
     first: u32,
     count: u32,
 }
@@ -54,8 +59,6 @@ impl Fetches {
             end: table.fetch_end(),
             fits,
             lines,
-            first: 0,
-            count: 0,
         }
     }
 
@@ -69,29 +72,24 @@ impl Fetches {
         if self.fits { self.lines * (self.miss_latency() + 1) } else { 0 }
     }
 
-    /// Begins a warp.
-    pub fn begin(&mut self) {
-        (self.first, self.count) = (0, 0);
-    }
-
     /// Returns the cost of the fetches before this step can issue. `is_first` states whether no
     /// instruction of the section has issued before it.
-    pub fn before(&mut self, step: Step, is_first: bool) -> FetchCost {
+    pub fn before(&self, buffer: &mut Buffer, step: Step, is_first: bool) -> FetchCost {
         let mut cost = FetchCost::default();
         let Some(settings) = self.settings else { return cost };
         let pc = step.pc().get();
         let (service, miss) = (self.service(), if self.fits { 0 } else { self.miss_latency() });
         let mut waits = !is_first;
-        cost.discards = self.count > 0 && self.first != pc;
-        while self.count == 0 || self.first != pc {
-            if self.count > 0 {
+        cost.discards = buffer.count > 0 && buffer.first != pc;
+        while buffer.count == 0 || buffer.first != pc {
+            if buffer.count > 0 {
                 // the wrong instructions are discarded in a cycle of their own
-                self.first = pc;
+                buffer.first = pc;
                 cost.latency += 1;
                 waits = true;
             }
-            self.count = (1..=settings.buffer)
-                .take_while(|&n| n == 1 || self.first.saturating_add(n) <= self.end)
+            buffer.count = (1..=settings.buffer)
+                .take_while(|&n| n == 1 || buffer.first.saturating_add(n) <= self.end)
                 .count() as u32;
             cost.service += service;
             // the cycle of the fetch, unless the warp issued in it or discarded instructions in it,
@@ -110,19 +108,19 @@ impl Fetches {
 
     /// Returns the service of the fetch for a warp that waits at a barrier and has no instruction
     /// left: such a warp is fetched for like any other.
-    pub fn at_last_barrier(&self) -> u64 {
-        if self.settings.is_some() && self.count == 0 { self.service() } else { 0 }
+    pub fn at_last_barrier(&self, buffer: Buffer) -> u64 {
+        if self.settings.is_some() && buffer.count == 0 { self.service() } else { 0 }
     }
 
     /// Removes an issued step from the buffer.
-    pub fn issued(&mut self, step: Step, table: &TimingTable) {
+    pub fn issued(&self, buffer: &mut Buffer, step: Step, table: &TimingTable) {
         if self.settings.is_none() {
             return;
         }
-        self.first += 1;
-        self.count -= 1;
+        buffer.first += 1;
+        buffer.count -= 1;
         if table.instr(step.pc()).flow == Flow::Exit && !step.ends_warp() {
-            (self.first, self.count) = (step.pc().get() + 1, 0);
+            *buffer = Buffer { first: step.pc().get() + 1, count: 0 };
         }
     }
 }

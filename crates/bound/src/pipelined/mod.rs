@@ -3,8 +3,10 @@
 //! `costs` states for each instruction how long it may occupy what others wait for (its *service*),
 //! and how long its own warp waits for nothing but latencies. `fetch` counts what an instruction
 //! costs the front end. `span` follows the longest chain of latencies of a warp. `memory` counts the
-//! requests to caches, crossbar and DRAM, and `shares` combines the blocks of a launch.
+//! requests to caches, crossbar and DRAM, and `shares` combines the blocks of a launch. `any_path`
+//! follows a warp over all paths that it may take.
 
+mod any_path;
 mod costs;
 mod fetch;
 mod memory;
@@ -14,16 +16,24 @@ mod span;
 pub use memory::{AtStart, MemoryLeft};
 pub use shares::{PipelineShare, PipelineShares};
 
-use costs::Costs;
-use fetch::Fetches;
+use any_path::{AnyPath, OfSection, Progress, Sums};
+use costs::{Cost, Costs};
+use fetch::{Buffer, Fetches};
 use memory::{LaunchMemory, Path, Stays};
 use span::Span;
 
+use std::collections::BTreeMap;
+
+use crate::over_paths::{Piece, Sections, each_step, over_part};
 use crate::parts::{Beside, Services};
 use crate::resident::{BlockShare, Residency};
+use warpbound_core::base::Pc;
 use warpbound_core::machine::{Machine, SubCores};
-use warpbound_core::path::{BlockPaths, WarpPath};
+use warpbound_core::path::{Accessed, BlockPaths, PathSet, Step, WarpPath};
 use warpbound_core::program::{Flow, KernelCode, TimingTable};
+
+/// The number of cases of [`Stays`].
+const CASES: usize = Stays::ALL.len();
 
 /// Computes the shares of the blocks of a launch.
 #[derive(Clone, Debug)]
@@ -33,7 +43,7 @@ pub struct PipelineAnalyser<'t> {
     fetches: Fetches,
     residency: Residency,
     /// The paths of a warp in each case of [`Stays`].
-    spans: [Span; Stays::ALL.len()],
+    spans: [Span; CASES],
     /// The requests of the launch, if the machine has a memory system behind the load/store units.
     memory: Option<LaunchMemory>,
     sections: Vec<Section>,
@@ -49,9 +59,11 @@ struct Section {
     /// The service that every sub-core can wait for.
     shared: u64,
     /// The longest chain of latencies of a warp, in cycles, in each case of [`Stays`].
-    spans: [u64; Stays::ALL.len()],
+    spans: [u64; CASES],
     /// The sub-cores that have instructions.
     classes: u8,
+    /// How many further sections may have as long chains; the loads are those of all of them.
+    more: u64,
 }
 
 impl<'t> PipelineAnalyser<'t> {
@@ -109,14 +121,48 @@ impl<'t> PipelineAnalyser<'t> {
 
     /// Returns the share of a block. Loads are in units of service, and so are latencies.
     pub fn share(&mut self, paths: &BlockPaths) -> PipelineShare {
+        self.begin_block();
+        for (warp, path) in paths.warps.iter().enumerate() {
+            self.warp(path, self.table.sub_cores().of_slot(warp));
+        }
+        self.end_block()
+    }
+
+    /// States that all accesses whose places depend on data lie in these regions of device memory,
+    /// each given by its address and its number of bytes.
+    #[must_use]
+    pub fn accessing_only(mut self, regions: Vec<(u64, u64)>) -> Self {
+        if let Some(memory) = &mut self.memory {
+            memory.requests_lie_in(regions);
+        }
+        self
+    }
+
+    /// Returns the share of a block whose warps take any of these paths, and whether the number of its
+    /// sections depends on the path. With one path for each warp and accesses whose places are known,
+    /// it is that of [`Self::share`].
+    pub fn share_of_any(&mut self, warps: &[PathSet]) -> (PipelineShare, bool) {
+        self.begin_block();
+        let sections = Sections::new(self.table, warps);
+        for warp in 0..warps.len() {
+            self.any_path(&sections, warp);
+        }
+        if let (Some(rest), Some(last)) = (&sections.rest, self.sections.get_mut(sections.regular_count())) {
+            last.more = rest.sections - 1;
+        }
+        (self.end_block(), sections.rest.is_some())
+    }
+
+    fn begin_block(&mut self) {
         self.sections.clear();
         self.services = Services::default();
         if let Some(memory) = &mut self.memory {
             memory.begin_block();
         }
-        for (warp, path) in paths.warps.iter().enumerate() {
-            self.warp(path, self.table.sub_cores().of_slot(warp));
-        }
+    }
+
+    /// Ends the block, and returns its share.
+    fn end_block(&mut self) -> PipelineShare {
         if let Some(memory) = &mut self.memory {
             memory.end_block();
         }
@@ -124,8 +170,9 @@ impl<'t> PipelineAnalyser<'t> {
         let holds = |case: Stays| memory.map_or(case == Stays::No, |memory| memory.stays(case));
         let loads = self.loads();
         let case = |case: usize| {
-            let spans: u64 = self.sections.iter().map(|section| section.spans[case]).sum();
-            let alone = (spans + self.costs.block()) * self.scale();
+            let span = |section: &Section| section.spans[case].saturating_mul(section.more.saturating_add(1));
+            let spans = self.sections.iter().map(span).fold(0, u64::saturating_add);
+            let alone = spans.saturating_add(self.costs.block()).saturating_mul(self.scale());
             let surplus = i128::from(alone);
             BlockShare { surplus, peak: surplus, alone, ..loads.clone() }
         };
@@ -138,7 +185,7 @@ impl<'t> PipelineAnalyser<'t> {
         for section in self.sections.iter().filter(|section| section.classes != 0) {
             share.add_loads(section.private, section.shared, self.table.sub_cores());
             share.classes |= section.classes;
-            share.stages += 1;
+            share.stages += 1 + section.more;
         }
         share.left = self.costs.left().min(share.work - share.load);
         share
@@ -148,8 +195,7 @@ impl<'t> PipelineAnalyser<'t> {
     fn warp(&mut self, path: &WarpPath, sub_core: usize) {
         let Self { table, costs, fetches, spans, memory, sections, services, residency: _ } = self;
         let mut traffic = path.traffic();
-        let (mut index, mut waits_at) = (0, None);
-        fetches.begin();
+        let (mut index, mut waits_at, mut buffer) = (0, None, Buffer::default());
         spans.iter_mut().for_each(Span::begin);
         if let Some(memory) = memory {
             memory.begin_warp(table);
@@ -171,26 +217,20 @@ impl<'t> PipelineAnalyser<'t> {
             } else {
                 &[]
             };
-            if let Some(memory) = memory {
-                memory.before(table, step);
-            }
-            let cost = costs.of(table, step, lines, memory.as_mut());
-            if let Some(memory) = memory {
-                memory.writes(cost.writes);
-                memory.after(table, step);
-            }
-            let fetch = fetches.before(step, spans[0].is_first());
+            let accessed = Accessed { lines, ..Accessed::default() };
+            let cost = recorded(costs, table, step, accessed, memory);
+            let fetch = fetches.before(&mut buffer, step, spans[0].is_first());
             let service = cost.service.total();
             section.shared += fetch.service;
             *(if cost.shared { &mut section.shared } else { &mut section.private[sub_core] }) += service;
             *services += Services { fetch: fetch.service, ..cost.service };
             section.classes |= 1 << sub_core;
-            let cases = if memory.is_some() { Stays::ALL.len() } else { 1 };
+            let cases = if memory.is_some() { CASES } else { 1 };
             for (case, (span, longest)) in spans.iter_mut().zip(&mut section.spans).take(cases).enumerate() {
                 span.issue(table, step, &cost.in_case(case), fetch);
                 *longest = (*longest).max(span.longest());
             }
-            fetches.issued(step, table);
+            fetches.issued(&mut buffer, step, table);
             if table.instr(step.pc()).flow == Flow::Barrier {
                 // which section has it does not matter for sums over all of them
                 waits_at = Some(index);
@@ -204,9 +244,117 @@ impl<'t> PipelineAnalyser<'t> {
             memory.end_warp();
         }
         if let Some(section) = waits_at {
-            let fetch = fetches.at_last_barrier();
+            let fetch = fetches.at_last_barrier(buffer);
             sections[section].shared += fetch;
             services.fetch += fetch;
         }
     }
+
+    /// Adds a warp that takes any of its paths.
+    fn any_path(&mut self, block: &Sections, warp: usize) {
+        let Self { table, costs, fetches, memory, .. } = self;
+        let table = *table;
+        let (mut progress, mut found) = (Progress::new(table), Vec::new());
+        if let Some(memory) = memory {
+            memory.begin_warp(table);
+        }
+        for pieces in block.of_warp(warp) {
+            for piece in pieces {
+                match piece {
+                    Piece::Steps(steps, range) => {
+                        for (step, accessed) in
+                            steps.range(range.clone()).filter(|&(step, _)| table.issues(step))
+                        {
+                            let accessed =
+                                if table.moves_lines(step) { accessed } else { Accessed::default() };
+                            let cost = recorded(costs, table, step, accessed, memory);
+                            progress.issue((table, fetches), step, &cost, Sums::default());
+                        }
+                    }
+                    Piece::Part(part, last) => {
+                        let path = memory.as_ref().map(LaunchMemory::path);
+                        over_part(&AnyPath { table, costs, fetches, path }, part, &mut progress, *last);
+                        if let Some(memory) = memory {
+                            each_step(part, *last, &mut |step, _| memory.may_write(table, step));
+                        }
+                    }
+                }
+            }
+            found.push(progress.end_section());
+        }
+        let waiting = progress.at_last_barrier(fetches);
+        if waiting > 0
+            && let Some(last) = found.iter_mut().rfind(|section| section.has_instructions)
+        {
+            last.sums.shared += waiting;
+            last.sums.services.fetch += waiting;
+        }
+        self.add_sections(&found, table.sub_cores().of_slot(warp));
+        self.add_requests(&found, block, warp);
+    }
+
+    /// Adds the services and chains of a warp to the sections of its block.
+    fn add_sections(&mut self, found: &[OfSection], sub_core: usize) {
+        if self.sections.len() < found.len() {
+            self.sections.resize(found.len(), Section::default());
+        }
+        for (section, of_warp) in self.sections.iter_mut().zip(found) {
+            section.shared += of_warp.sums.shared;
+            section.private[sub_core] += of_warp.sums.private;
+            section.classes |= u8::from(of_warp.has_instructions) << sub_core;
+            self.services += of_warp.sums.services;
+            for (longest, span) in section.spans.iter_mut().zip(of_warp.spans) {
+                *longest = span.max(*longest);
+            }
+        }
+    }
+
+    /// Ends a warp, and adds those of its requests that only some of its paths have. Of the loads
+    /// among them that wait for themselves, no more than one per instruction waits at a time.
+    fn add_requests(&mut self, found: &[OfSection], block: &Sections, warp: usize) {
+        let Self { table, costs, fetches, memory: Some(memory), .. } = self else { return };
+        let all = found.iter().fold(Sums::default(), |sum, section| sum.and(section.sums));
+        let mut waiting: BTreeMap<Pc, u64> = BTreeMap::new();
+        if all.unplaced.loads > 0 {
+            let measure = AnyPath { table, costs, fetches, path: Some(memory.path()) };
+            let mut see = |step: Step, accessed: Accessed| {
+                if table.issues(step)
+                    && let Some((requests, true)) = measure.requests(step, accessed)
+                {
+                    let most = waiting.entry(step.pc()).or_default();
+                    *most = requests.max(*most);
+                }
+            };
+            let parts = block.of_warp(warp).flatten();
+            parts.for_each(|piece| {
+                if let Piece::Part(part, last) = piece {
+                    each_step(part, *last, &mut see);
+                }
+            });
+        }
+        let requests = waiting.values().sum::<u64>().saturating_add(all.unawaited);
+        memory.wait_elsewhere((waiting.len() as u64).saturating_add(all.unawaited), requests);
+        memory.add_unplaced(all.unplaced);
+        memory.writes(all.writes);
+        memory.end_warp();
+    }
+}
+
+/// Returns the cost of an execution that every path has, and records its requests.
+fn recorded(
+    costs: &Costs,
+    table: &TimingTable,
+    step: Step,
+    accessed: Accessed,
+    memory: &mut Option<LaunchMemory>,
+) -> Cost {
+    if let Some(memory) = memory {
+        memory.before(table, step);
+    }
+    let cost = costs.of(table, step, accessed, memory.as_mut());
+    if let Some(memory) = memory {
+        memory.writes(cost.writes);
+        memory.after(table, step);
+    }
+    cost
 }

@@ -1,13 +1,11 @@
 //! The combination of the blocks of a launch into [`Plb`](crate::Plb).
 
-use super::PipelineAnalyser;
 use super::memory::Stays;
+use super::{CASES, PipelineAnalyser};
 use crate::parts::BoundPart;
 use crate::resident::{BlockShare, LaunchShares, Residency};
 use crate::value::BoundValue;
 use warpbound_core::base::BlockId;
-
-const CASES: usize = Stays::ALL.len();
 
 /// The share of a block in [`Plb`](crate::Plb), for each assumption about the lines of caches that
 /// its launch has not refuted yet.

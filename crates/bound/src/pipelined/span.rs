@@ -8,6 +8,7 @@
 use super::costs::Cost;
 use super::fetch::FetchCost;
 use crate::operands::{ready, stall, written};
+use crate::over_paths::grown;
 use warpbound_core::path::Step;
 use warpbound_core::program::TimingTable;
 
@@ -80,5 +81,38 @@ impl Span {
         self.issue = issue;
         self.stall = stall(table, step).get() - 1;
         self.is_first = false;
+    }
+
+    /// Replaces each chain by the longer one of both.
+    pub fn join(&mut self, other: &Self) {
+        let larger = |mine: &mut u64, theirs: &u64| *mine = (*mine).max(*theirs);
+        larger(&mut self.issue, &other.issue);
+        larger(&mut self.stall, &other.stall);
+        larger(&mut self.all_available, &other.all_available);
+        larger(&mut self.held, &other.held);
+        larger(&mut self.longest, &other.longest);
+        self.available.iter_mut().zip(&other.available).for_each(|(mine, theirs)| larger(mine, theirs));
+        // the first fetch of a section takes longer
+        self.is_first |= other.is_first;
+    }
+
+    /// Returns by how much all chains are longer than they were, if that is the same amount. A value
+    /// that is available when the last instruction issued may have been available at any time before.
+    pub fn growth(&self, after: &Self) -> Option<u64> {
+        let alike = self.ahead().eq(after.ahead()) && self.stall == after.stall;
+        (alike && self.is_first == after.is_first).then(|| after.issue.checked_sub(self.issue)).flatten()
+    }
+
+    /// Makes all chains longer by `by`, this many times.
+    pub fn grow(&mut self, by: u64, times: u64) {
+        let Self { issue, available, all_available, held, longest, .. } = self;
+        let chains = available.iter_mut().chain([issue, all_available, held, longest]);
+        chains.for_each(|chain| *chain = grown(*chain, by, times));
+    }
+
+    /// Returns how much longer chains are than that to the last issue.
+    fn ahead(&self) -> impl Iterator<Item = u64> + '_ {
+        let all = self.available.iter().chain([&self.all_available, &self.held, &self.longest]);
+        all.map(|chain| chain.saturating_sub(self.issue))
     }
 }

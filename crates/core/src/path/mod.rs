@@ -9,6 +9,7 @@ mod banks;
 mod lines;
 mod set;
 mod step;
+mod steps;
 mod traffic;
 
 pub use async_groups::AsyncGroups;
@@ -16,6 +17,7 @@ pub use banks::{extra_transactions, most_extra_transactions};
 pub use lines::Lines;
 pub use set::{LoopIterations, PathPart, PathSet, Sides, Way};
 pub use step::{AsyncRing, BarrierUse, MemoryUse, Step};
+pub use steps::{Accessed, Elsewhere, Steps};
 pub use traffic::LineUse;
 
 use std::convert::Infallible;

@@ -4,7 +4,7 @@
 //! and alternatives where runs differ. It is an overestimation: it contains each path of each run,
 //! and possibly others.
 
-use super::Step;
+use super::{Accessed, Step, Steps};
 use crate::base::Pc;
 
 /// A set of paths with the same beginning and end, represented as a sequence of parts.
@@ -17,9 +17,9 @@ pub struct PathSet {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathPart {
     /// A sequence of steps.
-    Steps(Vec<Step>),
+    Steps(Steps),
     /// One of several steps of the same instruction.
-    OneOf(Vec<Step>),
+    OneOf(Steps),
     /// A step that terminates lanes. It terminates the warp if nothing follows it, see
     /// [`PathSet::is_end`].
     End(Step),
@@ -76,10 +76,10 @@ impl PathSet {
         let mut set = Self::default();
         match steps {
             [steps @ .., last] if last.ends_warp() => {
-                set.push_part(PathPart::Steps(steps.to_vec()));
+                set.push_part(PathPart::Steps(steps.to_vec().into()));
                 set.push_part(PathPart::End(*last));
             }
-            steps => set.push_part(PathPart::Steps(steps.to_vec())),
+            steps => set.push_part(PathPart::Steps(steps.to_vec().into())),
         }
         set
     }
@@ -112,9 +112,17 @@ impl PathSet {
     /// Appends a step.
     #[inline]
     pub fn push(&mut self, step: Step) {
-        match self.parts.last_mut() {
-            Some(PathPart::Steps(steps)) => steps.push(step),
-            _ => self.parts.push(PathPart::Steps(vec![step])),
+        self.push_access(step, Accessed::default());
+    }
+
+    /// Appends a step that may access global or local memory.
+    #[inline]
+    pub fn push_access(&mut self, step: Step, accessed: Accessed) {
+        if !matches!(self.parts.last(), Some(PathPart::Steps(_))) {
+            self.parts.push(PathPart::Steps(Steps::default()));
+        }
+        if let Some(PathPart::Steps(steps)) = self.parts.last_mut() {
+            steps.push_access(step, accessed);
         }
     }
 
@@ -124,7 +132,7 @@ impl PathSet {
         match part {
             PathPart::Steps(steps) if steps.is_empty() => {}
             PathPart::Steps(steps) => match self.parts.last_mut() {
-                Some(PathPart::Steps(before)) => before.extend(steps),
+                Some(PathPart::Steps(before)) => before.append(&steps),
                 _ => self.parts.push(PathPart::Steps(steps)),
             },
             part => self.parts.push(part),
@@ -160,7 +168,7 @@ impl PathSet {
         let mut steps = Vec::new();
         for (index, part) in self.parts.iter().enumerate() {
             match part {
-                PathPart::Steps(part) => steps.extend_from_slice(part),
+                PathPart::Steps(part) => steps.extend_from_slice(part.steps()),
                 PathPart::End(step) if self.is_end(index, true) => steps.push(step.ending_warp()),
                 PathPart::End(step) => steps.push(*step),
                 _ => return None,
@@ -191,14 +199,15 @@ impl PathSet {
                     .into_iter()
                     .filter(|&at| {
                         let executed = steps.get(at..at + wanted.len());
-                        executed
-                            .is_some_and(|executed| executed.iter().zip(wanted).all(|(&t, &w)| accepts(w, t)))
+                        executed.is_some_and(|executed| {
+                            executed.iter().zip(wanted.steps()).all(|(&t, &w)| accepts(w, t))
+                        })
                     })
                     .map(|at| at + wanted.len())
                     .collect(),
                 PathPart::OneOf(any) => at
                     .into_iter()
-                    .filter(|at| any.iter().any(|&step| accepted(at, step)))
+                    .filter(|at| any.steps().iter().any(|&step| accepted(at, step)))
                     .map(|at| at + 1)
                     .collect(),
                 PathPart::End(step) => {

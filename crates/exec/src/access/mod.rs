@@ -25,7 +25,7 @@ use super::warp::{Shape, Warp};
 use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
 use warpbound_core::isa::Space;
 use warpbound_core::machine::Banks;
-use warpbound_core::path::{MemoryUse, extra_transactions, most_extra_transactions};
+use warpbound_core::path::{Elsewhere, LineUse, MemoryUse, extra_transactions, most_extra_transactions};
 use warpbound_core::program::layout::{CONSTANT_LINES_BASE, PARAM_LINES_BASE, resolve_generic};
 use warpbound_core::program::sem::{Address, Operand};
 
@@ -101,19 +101,25 @@ impl Targets {
         warp: &Warp,
         context: &mut Context,
     ) -> MemoryUse {
-        let space = self.resolved(enabled);
-        let transactions = match context.record.banks {
-            Some(banks) if space == Space::Shared => self.extra_transactions(banks, enabled),
-            _ => 0,
-        };
+        let used = self.memory_use(enabled, context);
         if context.record.lanes() {
             self.log(enabled, context);
         }
-        if let Some(mut group) = context.record.collect(self.pc, space) {
+        if let Some(mut group) = context.record.collect(self.pc, used.space) {
             self.touch(enabled, apart, warp, (&mut context.memory, &context.shape), &mut group);
             group.finish();
         }
-        MemoryUse { space, extra_transactions: transactions }
+        used
+    }
+
+    /// Returns the memory use of an access.
+    pub(super) fn memory_use(&self, enabled: LaneMask, context: &Context) -> MemoryUse {
+        let space = self.resolved(enabled);
+        let extra_transactions = match context.record.banks {
+            Some(banks) if space == Space::Shared => self.extra_transactions(banks, enabled),
+            _ => 0,
+        };
+        MemoryUse { space, extra_transactions }
     }
 
     /// Records the addresses of the lanes. Addresses in global memory are converted to those of the
@@ -201,6 +207,29 @@ impl Targets {
                 (Space::Shared | Space::Generic, _) => {}
             }
         }
+    }
+
+    /// Records the lines of these lanes, and returns the largest number of lines that the `unknown`
+    /// lanes may access. A lane whose address is not aligned is left out, since a run that comes
+    /// here reports it.
+    pub(super) fn may_touch(
+        &self,
+        (known, unknown): (LaneMask, LaneMask),
+        apart: bool,
+        warp: &Warp,
+        context: &mut Context,
+    ) -> Elsewhere {
+        let space = if self.space == Space::Generic { Space::Global } else { self.space };
+        let Some(mut group) = context.record.collect(self.pc, space) else { return Elsewhere::default() };
+        let is_in_a_line =
+            |lane: &usize| self.of(*lane).1 % LineUse::LINE_BYTES + self.size as u64 <= LineUse::LINE_BYTES;
+        let known = known.lanes().filter(is_in_a_line).map(LaneMask::lane).collect();
+        self.touch(known, apart, warp, (&mut context.memory, &context.shape), &mut group);
+        group.finish();
+        // the words of a thread's local memory lie in different lines
+        let of_lane =
+            if matches!(self.space, Space::Local | Space::Generic) { self.size.div_ceil(4) } else { 1 };
+        Elsewhere::apart(unknown.count() * of_lane as u32)
     }
 
     /// Returns the lanes that access shared memory, and their addresses in it.

@@ -4,11 +4,12 @@ use super::super::access::{self, Targets};
 use super::super::code::Code;
 use super::super::context::Context;
 use super::super::fault::{self, Fault};
+use super::super::lanes::width_mask;
 use super::super::step;
 use super::values::{Holds, Values};
 use warpbound_core::base::{LaneMask, Pc};
 use warpbound_core::isa::Space;
-use warpbound_core::path::{MemoryUse, Step};
+use warpbound_core::path::{Accessed, Elsewhere, LineUse, MemoryUse, Step};
 use warpbound_core::program::sem::{
     Address, Matrix, Operand, PredOp, PredSrc, Special, exchange, jump, lanewise,
 };
@@ -20,6 +21,19 @@ pub(super) enum Executions {
     Exactly(Step),
     /// A step whose timing is at most that of some step of this list, which is not empty.
     AtMost(Vec<Step>),
+}
+
+/// An execution, and what it may access in global and local memory.
+pub(super) struct Executed {
+    pub(super) steps: Executions,
+    lines: Vec<LineUse>,
+    elsewhere: Elsewhere,
+}
+
+impl Executed {
+    pub(super) fn accessed(&self) -> Accessed<'_> {
+        Accessed { lines: &self.lines, elsewhere: self.elsewhere }
+    }
 }
 
 /// The data needed to execute instructions that continue at the next one.
@@ -50,12 +64,28 @@ impl Effects {
         code: &Code,
         pc: Pc,
         (active, sure): (LaneMask, LaneMask),
-    ) -> Result<Executions, Fault> {
+    ) -> Result<Executed, Fault> {
         let instr = context.program.instr(pc);
         let guard = values.guard(instr.guard, active);
         let varies = self.varies[pc.index()];
         let constants_known = self.constants_known;
-        Execution { values, context, code, pc, instr, active, sure, guard, varies, constants_known }.execute()
+        let accessed = None;
+        let mut execution = Execution {
+            values,
+            context,
+            code,
+            pc,
+            instr,
+            active,
+            sure,
+            guard,
+            varies,
+            constants_known,
+            accessed,
+        };
+        let steps = execution.execute()?;
+        let (lines, elsewhere) = execution.accessed();
+        Ok(Executed { steps, lines, elsewhere })
     }
 }
 
@@ -75,6 +105,9 @@ struct Execution<'e, 'a> {
     /// Whether the result depends on time, or on where the warp runs.
     varies: bool,
     constants_known: bool,
+    /// What it accesses, if that is known before its effects are: the lines of lanes whose address
+    /// is known, and those of other lanes.
+    accessed: Option<(Vec<LineUse>, Elsewhere)>,
 }
 
 impl Execution<'_, '_> {
@@ -94,12 +127,18 @@ impl Execution<'_, '_> {
                 self.write(enabled, Some(pc));
                 Ok(executions)
             }
-            Sem::Fetch(_) | Sem::Surface(_) => {
-                let used = MemoryUse { space: Space::Global, extra_transactions: 0 };
-                Ok(self.finish(Step::with(pc, used), enabled))
+            Sem::Fetch(fetch) => {
+                // a texel lies within a sector
+                let texels = match fetch.float {
+                    true => 1 << fetch.geometry.dims.max(2),
+                    false => 1,
+                };
+                Ok(self.image(texels))
             }
+            Sem::Surface(_) => Ok(self.image(1)),
             Sem::ImageQuery(_) => Ok(self.finish(Step::plain(pc), enabled)),
-            Sem::AsyncCopy { .. } => {
+            Sem::AsyncCopy { bytes, src, src_bytes, .. } => {
+                self.async_source(usize::from(*bytes), src, *src_bytes);
                 let slot = access::async_slot(&mut self.values.warp, self.context, pc)?;
                 Ok(Executions::Exactly(Step::with(pc, slot)))
             }
@@ -157,6 +196,45 @@ impl Execution<'_, '_> {
         }
         self.write(unknown, Some(self.pc));
         executions
+    }
+
+    /// Executes an access to this many texels of an image in each lane. The image and the
+    /// coordinates count as unknown.
+    fn image(&mut self, texels: u32) -> Executions {
+        let used = MemoryUse { space: Space::Global, extra_transactions: 0 };
+        let enabled = self.guard.may;
+        self.accessed = Some((Vec::new(), Elsewhere::apart(enabled.count() * texels)));
+        self.finish(Step::with(self.pc, used), enabled)
+    }
+
+    /// Records what an asynchronous copy reads.
+    fn async_source(&mut self, size: usize, src: &Address, src_bytes: Option<Operand>) {
+        let (values, context) = (&*self.values, &mut *self.context);
+        let enabled = self.guard.may;
+        let unknown_bytes =
+            src_bytes.and_then(Operand::reg).map_or(LaneMask::empty(), |reg| values.unknown(reg) & enabled);
+        let reads = |lane: &usize| {
+            let bytes = src_bytes.map(|bytes| values.warp.operand_in(bytes, &context.shape, *lane));
+            unknown_bytes.has(*lane) || bytes.is_none_or(|bytes| bytes & width_mask(32) != 0)
+        };
+        let reading: LaneMask = enabled.lanes().filter(reads).map(LaneMask::lane).collect();
+        let unknown = (unknown_address(values, src) | unknown_bytes) & reading;
+        let targets =
+            Targets::new(&values.warp, context, self.pc, (Space::Global, src), size, "asynchronous copy");
+        let elsewhere = targets.may_touch((reading - unknown, unknown), false, &values.warp, context);
+        self.accessed = Some((context.record.take_group(), elsewhere));
+    }
+
+    /// Returns the lines that the instruction accesses in every run that reaches it, and what it may
+    /// access besides.
+    fn accessed(&mut self) -> (Vec<LineUse>, Elsewhere) {
+        let recorded = self.context.record.take_group();
+        let (lines, elsewhere) = self.accessed.take().unwrap_or((recorded, Elsewhere::default()));
+        if elsewhere == Elsewhere::default() && self.guard.may == self.guard.must & self.sure {
+            (lines, elsewhere)
+        } else {
+            (Vec::new(), elsewhere.and(Elsewhere::of_lines(&lines)))
+        }
     }
 
     /// Executes an operation on matrices, whose results are unknown.
@@ -236,8 +314,10 @@ impl Execution<'_, '_> {
         // the lanes that access memory if the warp reaches the instruction
         let surely = guard.must & sure;
         let unknown = unknown_address(values, place.1) & guard.may;
+        let elsewhere = targets.may_touch((guard.may - unknown, unknown), apart, &values.warp, context);
+        self.accessed = Some((context.record.take_group(), elsewhere));
         if unknown.is_empty() && guard.may == surely {
-            let used = targets.used(guard.may, apart, &values.warp, context);
+            let used = targets.memory_use(guard.may, context);
             return Executions::Exactly(Step::with(pc, used));
         }
         let spaces = targets.may_resolve(guard.may, unknown, surely);

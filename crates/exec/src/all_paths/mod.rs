@@ -159,7 +159,7 @@ impl<'a> AllPaths<'a> {
         let mut map = RegisterMap::new(program);
         let code = Code::new(program, &mut map, options.vectors);
         map.bind(memory.words());
-        let options = Options { traffic: false, divergence: false, races: None, ..options };
+        let options = Options { divergence: false, races: None, ..options };
         let context = Context {
             program,
             images: &launch.images,

@@ -8,7 +8,7 @@ use super::fork::Onward;
 use super::state::State;
 use super::walker::{Begin, Walked, Walker};
 use warpbound_core::base::{LaneMask, Pc, ProgressMonitor};
-use warpbound_core::path::{BarrierUse, PathPart, Step};
+use warpbound_core::path::{BarrierUse, PathPart, Step, Steps};
 use warpbound_core::program::sem::{Barrier, BarrierKind, exchange, lanewise, memory};
 use warpbound_core::program::{Instr, Sem};
 
@@ -119,9 +119,14 @@ impl<'a> Walker<'_, 'a> {
             | Sem::Matrix(_)
             | Sem::Mbarrier(_) => {
                 let lanes = (state.may, state.must);
-                match self.effects.execute(&mut state.values, self.context, self.code, pc, lanes)? {
-                    Executions::Exactly(step) => out.paths.push(step),
-                    Executions::AtMost(steps) => out.paths.push_part(PathPart::OneOf(steps)),
+                let executed = self.effects.execute(&mut state.values, self.context, self.code, pc, lanes)?;
+                match &executed.steps {
+                    Executions::Exactly(step) => out.paths.push_access(*step, executed.accessed()),
+                    Executions::AtMost(any) => {
+                        let mut steps = Steps::default();
+                        any.iter().for_each(|&step| steps.push_access(step, executed.accessed()));
+                        out.paths.push_part(PathPart::OneOf(steps));
+                    }
                 }
             }
         }

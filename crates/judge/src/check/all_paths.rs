@@ -2,23 +2,25 @@
 
 use std::collections::HashMap;
 
-use super::judge::residency;
+use super::judge::{Found, residency};
+use super::left::Left;
 use super::order::untimed;
 use super::plan::resident_blocks_on;
 use super::workload::{Workload, WorkloadKind, WorkloadSource};
 use warpbound_bound::{
-    Applicable, BoundValue, Context, Guarantee, LaunchShares, NotApplicable, Order, Schedules, StaticBound,
-    StaticKind, static_bound, static_premises, static_share,
+    Applicable, BoundPart, BoundValue, Context, Guarantee, LaunchShares, NotApplicable, Order,
+    PipelineAnalyser, PipelineShares, Residency, Schedules, StaticBound, StaticKind, static_bound,
+    static_premises, static_share,
 };
 use warpbound_core::base::{BlockId, Cycles, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Features, Machine, SchedulerKind};
-use warpbound_core::path::{BlockPaths, BlockSource, PathSet, WarpPath};
+use warpbound_core::path::{BlockPaths, BlockSource, Footprint, PathSet, WarpPath};
 use warpbound_core::program::TimingTable;
 use warpbound_core::program::graph::Loop;
 use warpbound_core::program::warp_cfg::{Divergence, WarpCfg};
-use warpbound_exec::Options;
 use warpbound_exec::all_paths::{AllPaths, BlockPathSets, NoPaths};
+use warpbound_exec::{Executor, Options};
 
 /// The stack size, in bytes, of the thread that walks the paths: deeply nested branches need a
 /// large one.
@@ -32,6 +34,8 @@ pub struct AllPathsBound {
     pub kind: StaticKind,
     /// The value: the sum over the blocks if they run one after the other.
     value: BoundValue,
+    /// What its cycles are counted for, if the bound has parts.
+    pub parts: Vec<BoundPart>,
     /// The premises of the bound, except for the schedules.
     premises: Premises,
     /// The number of blocks.
@@ -122,24 +126,13 @@ pub fn all_paths(
         Ok(known) => known[0].0,
         Err(why) => return Ok(AllPathsOutcome::NotApplicable(why)),
     };
-    let mut sum = Cycles::ZERO;
-    let (mut blocks, mut warps, mut with_one_path, mut irregular) = (0, 0, 0, false);
-    let mut shares = LaunchShares::new(residency(workload, machine, resident));
     let options = Options::of(machine, steps);
+    let mut collected =
+        Collected::new(kind, workload, (&table, machine), residency(workload, machine, resident))?;
+    let (mut blocks, mut warps, mut with_one_path) = (0, 0, 0);
     let all = for_each_block(workload, options, bounds, monitor, |block| {
         premises.partial_barriers |= block.partial_barriers;
-        match kind {
-            StaticKind::Iwb => {
-                let StaticBound { value, beyond, .. } = static_bound(&table, &block.warps);
-                sum += value;
-                irregular |= beyond.is_some();
-            }
-            StaticKind::Rbb => {
-                let found = static_share(&table, &block.warps);
-                shares.add(BlockId::new(blocks), &found.share);
-                irregular |= found.irregular;
-            }
-        }
+        collected.add(BlockId::new(blocks), &table, &block.warps);
         blocks += 1;
         warps += block.warps.len() as u64;
         with_one_path += block.warps.iter().filter(|set| set.only_path().is_some()).count() as u64;
@@ -147,12 +140,99 @@ pub fn all_paths(
     if let Err(why) = premises.under(Schedules::WorkConserving) {
         return Ok(AllPathsOutcome::NotApplicable(why));
     }
-    let value = match kind {
-        StaticKind::Iwb => BoundValue::new(sum),
-        StaticKind::Rbb => shares.value(),
-    };
-    let found = AllPathsBound { kind, value, premises, blocks, warps, with_one_path, irregular };
+    let irregular = collected.irregular;
+    let (value, parts) = collected.end();
+    let found = AllPathsBound { kind, value, parts, premises, blocks, warps, with_one_path, irregular };
     Ok(if all { AllPathsOutcome::Bound(found) } else { AllPathsOutcome::Stopped })
+}
+
+/// The blocks of a launch so far, in the terms of the bound that is computed.
+struct Collected<'t> {
+    blocks: Blocks<'t>,
+    /// Whether the number of barriers depends on the path in some block.
+    irregular: bool,
+}
+
+enum Blocks<'t> {
+    /// The sum of the blocks' bounds.
+    Iwb(Cycles),
+    Rbb(LaunchShares),
+    Plb(Box<(PipelineAnalyser<'t>, PipelineShares)>),
+}
+
+impl<'t> Collected<'t> {
+    fn new(
+        kind: StaticKind,
+        workload: &Workload,
+        (table, machine): (&'t TimingTable, &Machine),
+        residency: Residency,
+    ) -> Result<Self, Diagnostics> {
+        let blocks = match kind {
+            StaticKind::Iwb => Blocks::Iwb(Cycles::ZERO),
+            StaticKind::Rbb => Blocks::Rbb(LaunchShares::new(residency)),
+            StaticKind::Plb => {
+                let program = workload.program();
+                let footprint = footprint(workload)?;
+                let reachable = (program.memory.local.size == 0).then(|| footprint.buffers.clone());
+                let found = Found::new(footprint, machine, &mut Left::default());
+                let mut analyser =
+                    PipelineAnalyser::new(program, table, machine, residency, found.at_start());
+                if let Some(reachable) = reachable {
+                    analyser = analyser.accessing_only(reachable);
+                }
+                let shares = PipelineShares::new(&analyser);
+                Blocks::Plb(Box::new((analyser, shares)))
+            }
+        };
+        Ok(Self { blocks, irregular: false })
+    }
+
+    /// Adds a block whose warps take any of these paths.
+    fn add(&mut self, block: BlockId, table: &TimingTable, warps: &[PathSet]) {
+        self.irregular |= match &mut self.blocks {
+            Blocks::Iwb(sum) => {
+                let StaticBound { value, beyond, .. } = static_bound(table, warps);
+                *sum += value;
+                beyond.is_some()
+            }
+            Blocks::Rbb(shares) => {
+                let found = static_share(table, warps);
+                shares.add(block, &found.share);
+                found.irregular
+            }
+            Blocks::Plb(pipelined) => {
+                let (analyser, shares) = pipelined.as_mut();
+                let (share, irregular) = analyser.share_of_any(warps);
+                shares.add(block, &share);
+                irregular
+            }
+        };
+    }
+
+    /// Returns the bound of the launch, and its parts.
+    fn end(self) -> (BoundValue, Vec<BoundPart>) {
+        match self.blocks {
+            Blocks::Iwb(sum) => (BoundValue::new(sum), Vec::new()),
+            Blocks::Rbb(shares) => (shares.value(), shares.parts()),
+            Blocks::Plb(pipelined) => {
+                let (analyser, mut shares) = *pipelined;
+                shares.end(&analyser);
+                (shares.value(), shares.parts())
+            }
+        }
+    }
+}
+
+/// Returns the memory that a launch uses. Other workloads have no addresses, or no paths.
+fn footprint(workload: &Workload) -> Result<Footprint, Diagnostics> {
+    match &workload.kind {
+        WorkloadKind::Launch { program, launch } => {
+            Ok(Executor::new(program, launch, Options::default())?.footprint())
+        }
+        WorkloadKind::Micro(_) | WorkloadKind::Trace(_) | WorkloadKind::Step { .. } => {
+            Ok(Footprint::default())
+        }
+    }
 }
 
 /// Calls `visit` with the paths that the warps of each block may execute, block by block. Returns

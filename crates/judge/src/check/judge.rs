@@ -86,7 +86,7 @@ impl Found {
         Self { left, copied, shared_bytes }
     }
 
-    fn at_start(&self) -> AtStart<'_> {
+    pub fn at_start(&self) -> AtStart<'_> {
         AtStart { left: &self.left, copied: &self.copied, shared_bytes: self.shared_bytes }
     }
 }

@@ -1,14 +1,17 @@
 //! The requests of a launch, one after the other, and what each of them costs.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::at_start::{AtStart, MemoryLeft, Stays};
+use super::elsewhere::{SentElsewhere, Unplaced};
 use super::lines::{LineState, Lines, Sets};
 use super::outstanding::Outstanding;
 use super::path::{Partitioned, Path};
+use super::request::RequestCost;
 use warpbound_core::machine::memory::{CacheSettings, Partitions, WriteMiss, WritePolicy};
 use warpbound_core::machine::place_of;
-use warpbound_core::path::{LineUse, Step};
+use warpbound_core::path::{Elsewhere, LineUse, Step};
 use warpbound_core::program::{Access, TimingTable};
 
 /// The number of sets of an L1 above which what waits for them is not counted set by set.
@@ -53,9 +56,16 @@ pub(in crate::pipelined) struct LaunchMemory {
     l1_loads_before: u64,
     pub(super) most_l1_loads: u64,
     pub(super) outstanding: Outstanding,
-    /// The places of the requests of the present access, and the number of these requests.
+    /// The places of the requests of the present access, the number of these requests, and of those
+    /// whose places are not known.
     places: Vec<u32>,
     waiting: u32,
+    waiting_elsewhere: u32,
+    /// The requests whose places are not known.
+    pub(super) unplaced: Unplaced,
+    /// The regions in which they lie, by address and number of bytes, if these are known.
+    regions: Vec<(u64, u64)>,
+    lie_in_regions: bool,
 }
 
 /// The rows of a bank that requests need.
@@ -112,7 +122,11 @@ impl LaunchMemory {
             l1_sets,
             places: Vec::new(),
             waiting: 0,
+            waiting_elsewhere: 0,
             new_of_slice: vec![0; slices as usize],
+            unplaced: Unplaced::default(),
+            regions: Vec::new(),
+            lie_in_regions: false,
         };
         memory.find(at_start);
         memory
@@ -120,21 +134,75 @@ impl LaunchMemory {
 
     /// Records the lines that are in the L2 when the launch starts.
     fn find(&mut self, at_start: AtStart) {
-        let lines = |&(address, bytes): &(u64, u64)| {
-            address / LineUse::LINE_BYTES..(address + bytes).div_ceil(LineUse::LINE_BYTES)
-        };
-        let copied = at_start.copied.iter().flat_map(lines).map(|line| (line, 0b1111));
+        let copied = at_start.copied.iter().flat_map(lines_of).map(|line| (line, 0b1111));
         for (line, readable) in
             at_start.left.lines.iter().map(|(&line, &sectors)| (line, sectors)).chain(copied)
         {
             if !self.l2_stays() {
                 return;
             }
-            (0..4).for_each(|sector| self.touch_l2(line, 1 << sector, false));
+            self.touch_whole_line(line);
             if let Some(state) = self.lines.at(line) {
                 state.readable |= readable;
             }
         }
+    }
+
+    /// States that all requests whose places are not known lie in these regions.
+    pub fn requests_lie_in(&mut self, regions: Vec<(u64, u64)>) {
+        let is_readable = |line: u64| self.lines.get(line).is_some_and(|state| state.readable == 0b1111);
+        self.path.loads_find_data = self.l2_stays() && regions.iter().flat_map(lines_of).all(is_readable);
+        (self.regions, self.lie_in_regions) = (regions, true);
+    }
+
+    /// Records that any sector of a line may be looked up in the L2.
+    fn touch_whole_line(&mut self, line: u64) {
+        (0..4).for_each(|sector| self.touch_l2(line, 1 << sector, false));
+    }
+
+    /// Records requests of the present block whose places are not known.
+    pub fn add_unplaced(&mut self, sums: Unplaced) {
+        if sums == Unplaced::default() {
+            return;
+        }
+        if self.unplaced == Unplaced::default() {
+            // any line of the regions may be in the caches from now on
+            for line in std::mem::take(&mut self.regions).iter().flat_map(lines_of) {
+                if !self.l2_stays() {
+                    break;
+                }
+                self.touch_whole_line(line);
+            }
+        }
+        self.unplaced = self.unplaced.with(sums, u64::saturating_add);
+        self.stores += sums.stores;
+        self.l1_loads += sums.l1_loads;
+        self.at_slices += sums.at_slices;
+        self.late_replies += sums.late;
+        self.late_replies_stays += sums.late_stays;
+        self.dram += sums.dram;
+        self.dram_stays += sums.dram_stays;
+    }
+
+    /// Records the part of the present access whose place is not known, and returns its service.
+    pub fn send_elsewhere(&mut self, access: Access, part: Elsewhere, ends: (u64, bool)) -> SentElsewhere {
+        let sent = self.path.elsewhere(access, part, ends);
+        self.add_unplaced(sent.sums);
+        if sent.sums.loads > 0 {
+            self.waiting += sent.requests as u32;
+            self.waiting_elsewhere += sent.requests as u32;
+        }
+        sent
+    }
+
+    /// Records that the warp may write this step's registers, or not.
+    pub fn may_write(&mut self, table: &TimingTable, step: Step) {
+        self.outstanding.overwrite(table, step);
+    }
+
+    /// Records loads of the present warp that may wait together with all its others.
+    pub fn wait_elsewhere(&mut self, loads: u64, requests: u64) {
+        self.outstanding.add_elsewhere(loads, requests);
     }
 
     /// Returns what the launch leaves in the L2.
@@ -177,6 +245,7 @@ impl LaunchMemory {
             && self.path.l2().is_some_and(stays)
             && self.l2.as_ref().is_some_and(Sets::keeps_all)
             && self.lines.all().is_some()
+            && (self.unplaced == Unplaced::default() || self.lie_in_regions)
     }
 
     /// Records that sectors of a line are looked up in the L2.
@@ -221,14 +290,15 @@ impl LaunchMemory {
     pub fn before(&mut self, table: &TimingTable, step: Step) {
         self.outstanding.wait(table, step);
         self.places.clear();
-        self.waiting = 0;
+        (self.waiting, self.waiting_elsewhere) = (0, 0);
     }
 
     /// Ends the instruction, whose requests have been recorded.
     pub fn after(&mut self, table: &TimingTable, step: Step) {
         self.outstanding.overwrite(table, step);
         if self.waiting > 0 {
-            self.outstanding.issue(table, step, self.waiting, &self.places);
+            let requests = (self.waiting, self.waiting_elsewhere);
+            self.outstanding.issue(table, step, requests, &self.places);
         }
     }
 
@@ -238,49 +308,23 @@ impl LaunchMemory {
     }
 
     /// Records a transaction of an access to global or local memory; `is_first` states whether it is
-    /// the first one of the access in the line. `end` is the service that its reply needs on the SM;
-    /// `alone` states whether the service at slices counts by itself, because several SMs share
-    /// them.
+    /// the first one of the access in the line. `ends` is described at [`Path::request`].
     pub fn send(
         &mut self,
         access: Access,
         (line, sectors): (u64, u8),
         is_first: bool,
-        (end, alone): (u64, bool),
+        ends: (u64, bool),
     ) -> Sent {
         let is_store = access == Access::Store;
         let bypasses = access == Access::Atomic;
-        let scale = self.path.scale;
         let bytes = u64::from(sectors.count_ones()) * LineUse::SECTOR_BYTES;
-        let sent = if is_store { bytes } else { self.path.sent(bytes, bypasses) };
-        let of_l1 = self.path.l1.as_ref().filter(|_| sent > bytes);
+        let cost = self.path.request(access, bytes, ends);
+        let of_l1 = self.path.l1.as_ref().filter(|_| cost.sent > bytes);
         let sectors_sent = of_l1.map_or(sectors, |l1| around(sectors, l1.line));
         self.stores += u64::from(is_store);
         self.waiting += u32::from(!is_store);
-        let behind = self.path.behind(sent, end);
-        let mut service = behind;
-        if alone {
-            self.at_slices += self.path.behind(sent, 0);
-            service = end.max(scale);
-        }
-        // the line that a write-back L1 writes later, because of this store
-        let copies = match &self.path.l1 {
-            Some(l1) if is_store && l1.write == WritePolicy::Back => 2,
-            _ => 1,
-        };
-        if copies == 2 {
-            let later = self.path.behind(bytes, 0) + self.path.ticks(1);
-            if alone {
-                self.at_slices += later;
-                service += scale;
-            } else {
-                service += later.max(scale);
-            }
-        }
-        if self.path.l1.is_some() && self.path.has_atomics && !bypasses {
-            // atomics take a shorter way to the port
-            service += scale;
-        }
+        self.at_slices += cost.at_slices;
         if !is_store && !bypasses {
             // a bank looks up the transactions of an access in a line one after the other, so that
             // they need a way only once
@@ -291,20 +335,19 @@ impl LaunchMemory {
             self.touch_l1(line, sectors, false);
         }
         let hits_l1 = !is_store && !bypasses && self.path.l1.is_some() && self.was_loaded(line, sectors);
-        let fetches = self.partitions(line, sectors_sent, (access, sent), copies);
+        let fetches = self.partitions(line, sectors_sent, access, &cost);
         if self.path.partitions.is_some() {
             // others may hit, and replies may prevent requests to DRAM, so that a request that waits for
             // DRAM counts on its way there and on its way back
-            let may_wait = !is_store || self.path.forwards_stores();
-            self.late_replies_stays += if fetches { behind } else { 0 };
-            self.late_replies += if may_wait { behind } else { 0 };
+            self.late_replies_stays += if fetches { cost.late } else { 0 };
+            self.late_replies += if cost.may_wait { cost.late } else { 0 };
         }
-        Sent { service, fetches, hits_l1 }
+        Sent { service: cost.service, fetches, hits_l1 }
     }
 
     /// Records a request in the partitions, and returns whether it may go to DRAM although lines of
     /// the L2 stay.
-    fn partitions(&mut self, line: u64, sectors: u8, (access, bytes): (Access, u64), copies: u64) -> bool {
+    fn partitions(&mut self, line: u64, sectors: u8, access: Access, cost: &RequestCost) -> bool {
         let is_store = access == Access::Store;
         let may_fetch = !is_store && self.may_fetch(line, sectors);
         let new = self.note_line(line, sectors, access);
@@ -312,36 +355,15 @@ impl LaunchMemory {
         let Some(Partitioned { settings, mapping, dram }) = &self.path.partitions else { return false };
         let address = address(line, sectors);
         let slice = mapping.slice(address);
-        self.of_slice[slice] += copies;
         let l2 = settings.l2.as_ref();
         let forwards = is_store && self.path.forwards_stores();
-        // with a single place, a slice that passes a request on to DRAM looks nothing up
-        let passed_on = if settings.queue == 1 && l2.is_some() { self.path.ticks(1) } else { 0 };
-        // some of the service is part of the reply
-        let reply = self.path.behind(0, 0);
-        // if lines do not stay, any row may be open
-        let row = if l2.is_some() { dram.row() } else { 0 };
-        if forwards {
-            let write = passed_on + dram.service(bytes, true, (0, reply));
-            self.dram += copies * (write + row);
-            self.dram_stays += copies * write;
-        } else if !is_store {
-            let fetched = self.path.fetched_bytes(bytes);
-            let fill = if l2.is_some() { self.path.ticks(self.path.port(fetched)) } else { 0 };
-            let read = passed_on + dram.service(fetched, false, (fill, reply));
-            self.dram += read + row;
-            self.dram_stays += if new != 0 { read } else { 0 };
+        self.of_slice[slice] += cost.copies;
+        self.dram += cost.dram;
+        self.dram_stays += if forwards || new != 0 { cost.dram_stays } else { 0 };
+        if !is_store {
             self.new_of_slice[slice] += u64::from(new != 0);
             self.l2_loads[slice] += 1;
             self.places.push((self.l1_sets + slice) as u32);
-        }
-        if let Some(l2) =
-            l2.filter(|l2| access == Access::Atomic || is_store && l2.write == WritePolicy::Back)
-        {
-            // an atomic makes all sectors dirty that come with its own
-            let whole = access == Access::Atomic && !(self.path.by_sector && l2.sectored);
-            let dirty = if whole { bytes.max(l2.line.into()) } else { bytes };
-            self.dram += copies * (passed_on + dram.service(dirty, true, (0, 0)) + row);
         }
         let channel = slice / settings.slices as usize;
         let mut open = |inner: u64, requests: u64| {
@@ -352,8 +374,8 @@ impl LaunchMemory {
             rows.first = Some(row);
         };
         if l2.is_none() || forwards {
-            self.of_channel[channel] += copies;
-            open(mapping.inner(address), copies);
+            self.of_channel[channel] += cost.copies;
+            open(mapping.inner(address), cost.copies);
         } else {
             self.of_channel[channel] += u64::from(new != 0);
             // a fetch begins with any of these sectors
@@ -431,6 +453,11 @@ impl LaunchMemory {
             self.places.push(set as u32);
         }
     }
+}
+
+/// Returns the lines of a region, given its address and its number of bytes.
+fn lines_of(&(address, bytes): &(u64, u64)) -> Range<u64> {
+    address / LineUse::LINE_BYTES..(address + bytes).div_ceil(LineUse::LINE_BYTES)
 }
 
 /// Returns the address of a request.

@@ -106,6 +106,11 @@ impl Lines {
         if self.overflows { None } else { Some(self.lines.entry(line).or_default()) }
     }
 
+    /// Returns the state of a line that has been used.
+    pub fn get(&self, line: u64) -> Option<&LineState> {
+        self.lines.get(&line)
+    }
+
     /// Returns all lines, unless there are too many.
     pub fn all(&self) -> Option<impl Iterator<Item = (&u64, &LineState)>> {
         (!self.overflows).then(|| self.lines.iter())

@@ -1,20 +1,24 @@
 //! The memory system behind the load/store unit: an L1, a crossbar, slices of an L2, and DRAM.
 //!
-//! `path` adds up the cycles that a request takes if nothing else is there. `dram` states what a
-//! request costs other requests of its channel. `launch` records the requests of a launch and what
-//! each of them costs, with the lines that they touch (`lines`) and what waits at the same time
-//! (`outstanding`); `totals` adds up what they cost together. `at_start` describes what a launch
+//! `path` adds up the cycles that a request takes if nothing else is there. `request` states what a
+//! request costs others, and `dram` what it costs others of its channel. `launch` records the
+//! requests of a launch and what each of them costs, with the lines that they touch (`lines`) and what waits at the same time
+//! (`outstanding`); `elsewhere` adds up requests whose places depend on data, and `totals` what all
+//! of them cost together. `at_start` describes what a launch
 //! finds in the L2. The lemmas are those of [`crate::proofs::memory`].
 
 mod at_start;
 mod dram;
+mod elsewhere;
 mod launch;
 mod lines;
 mod outstanding;
 mod path;
+mod request;
 mod totals;
 
 pub(super) use at_start::Stays;
 pub use at_start::{AtStart, MemoryLeft};
+pub(super) use elsewhere::{SentElsewhere, Unplaced};
 pub(super) use launch::LaunchMemory;
 pub(super) use path::{Path, longest_jitter};

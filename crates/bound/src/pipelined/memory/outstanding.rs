@@ -29,6 +29,8 @@ struct Load {
     first: u32,
     places: u32,
     requests: u32,
+    /// The requests whose places are not known.
+    elsewhere: u32,
     is_answered: bool,
 }
 
@@ -39,21 +41,24 @@ struct Counts {
     loads: u64,
     requests: u64,
     at: Vec<u32>,
+    /// The requests that may be at any place.
+    elsewhere: u64,
 }
 
 impl Counts {
     fn new(places: usize) -> Self {
-        Self { loads: 0, requests: 0, at: vec![0; places] }
+        Self { loads: 0, requests: 0, at: vec![0; places], elsewhere: 0 }
     }
 
     fn clear(&mut self) {
-        (self.loads, self.requests) = (0, 0);
+        (self.loads, self.requests, self.elsewhere) = (0, 0, 0);
         self.at.fill(0);
     }
 
     fn combine(&mut self, other: &Self, with: impl Fn(u64, u64) -> u64) {
         self.loads = with(self.loads, other.loads);
         self.requests = with(self.requests, other.requests);
+        self.elsewhere = with(self.elsewhere, other.elsewhere);
         for (at, other) in self.at.iter_mut().zip(&other.at) {
             *at = u32::try_from(with((*at).into(), (*other).into())).unwrap_or(u32::MAX);
         }
@@ -120,6 +125,7 @@ impl Outstanding {
             }
             self.now.loads -= 1;
             self.now.requests -= u64::from(load.requests);
+            self.now.elsewhere -= u64::from(load.elsewhere);
             for &place in &self.places[load.first as usize..][..load.places as usize] {
                 self.now.at[place as usize] -= 1;
             }
@@ -134,6 +140,14 @@ impl Outstanding {
         }
     }
 
+    /// Adds this many loads with these requests, which may wait at any time together with all others
+    /// of the warp, at any place.
+    pub fn add_elsewhere(&mut self, loads: u64, requests: u64) {
+        self.of_warp.loads += loads;
+        self.of_warp.requests += requests;
+        self.of_warp.elsewhere += requests;
+    }
+
     /// Returns the load that the warp issues next.
     pub fn next(&self) -> LoadId {
         LoadId { warp: self.warps, load: self.loads.len() as u32 }
@@ -144,16 +158,24 @@ impl Outstanding {
         load.warp == self.warps && self.loads.get(load.load as usize).is_some_and(|load| load.is_answered)
     }
 
-    /// Adds a load or an atomic with this many requests, which go to these places.
-    pub fn issue(&mut self, table: &TimingTable, step: Step, requests: u32, places: &[u32]) {
+    /// Adds a load or an atomic with this many requests, which go to these places, except those that
+    /// may go anywhere.
+    pub fn issue(
+        &mut self,
+        table: &TimingTable,
+        step: Step,
+        (requests, elsewhere): (u32, u32),
+        places: &[u32],
+    ) {
         let (first, count) = (self.places.len() as u32, places.len() as u32);
-        self.loads.push(Load { first, places: count, requests, is_answered: false });
+        self.loads.push(Load { first, places: count, requests, elsewhere, is_answered: false });
         self.places.extend(places);
         for reg in writes(table, step) {
             self.of_reg[reg.index()] = self.loads.len() as u32;
         }
         self.now.loads += 1;
         self.now.requests += u64::from(requests);
+        self.now.elsewhere += u64::from(elsewhere);
         for &place in places {
             self.now.at[place as usize] += 1;
             let most = &mut self.of_warp.at[place as usize];
@@ -161,6 +183,7 @@ impl Outstanding {
         }
         self.of_warp.loads = self.of_warp.loads.max(self.now.loads);
         self.of_warp.requests = self.of_warp.requests.max(self.now.requests);
+        self.of_warp.elsewhere = self.of_warp.elsewhere.max(self.now.elsewhere);
     }
 
     /// Returns the largest number of requests of the present block that wait at the same time.
@@ -176,6 +199,7 @@ impl Outstanding {
 
     /// Returns the largest number of requests of a block that wait at a place at the same time.
     pub fn most_at(&self, place: usize) -> u64 {
-        self.most.at.get(place).map_or(self.most.requests, |&most| most.into())
+        let known = self.most.at.get(place);
+        known.map_or(self.most.requests, |&most| u64::from(most) + self.most.elsewhere)
     }
 }

@@ -53,6 +53,8 @@ pub(in crate::pipelined) struct Path {
     pub exact_requests: bool,
     /// Whether a load that hits in the L1 would hit in the L2, too: stores put nothing into the L1.
     pub l1_reads_l2: bool,
+    /// Whether a load whose place depends on data finds the data in the L2, if lines stay there.
+    pub loads_find_data: bool,
     /// Whether the program has atomics of global memory.
     pub has_atomics: bool,
     /// The number of units of service per cycle, and per tick of the crossbar and the L2.
@@ -104,6 +106,7 @@ impl Path {
                 if l1.cache.sectored { by_sector } else { reads_l2(&l1.cache) }
             }),
             l1_reads_l2: memory.l1.as_ref().is_none_or(|l1| reads_l2(&l1.cache)),
+            loads_find_data: false,
             has_atomics: program.instrs.iter().filter_map(|instr| instr.memory).any(has_atomics),
             scale,
             tick: scale,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::at_start::Stays;
+use super::elsewhere::Unplaced;
 use super::launch::{LaunchMemory, Rows};
 use super::lines::LineState;
 use super::path::Partitioned;
@@ -54,9 +55,12 @@ impl LaunchMemory {
     fn entrances(&self) -> u64 {
         let Some(partitions) = &self.path.partitions else { return 0 };
         let of_slices = self.by_slice(&self.of_slice);
-        let may_wait = of_slices.iter().filter(|&&requests| requests > u64::from(partitions.settings.queue));
+        let anywhere = self.unplaced.requests;
+        let is_full = |&&requests: &&u64| requests + anywhere > u64::from(partitions.settings.queue);
+        let full = || of_slices.iter().filter(is_full);
+        let may_wait = full().sum::<u64>() + if full().next().is_some() { anywhere } else { 0 };
         // a request may count in front of the entrance although it is served behind it later
-        self.path.ticks(1).max(self.path.scale) * may_wait.sum::<u64>()
+        self.path.ticks(1).max(self.path.scale) * may_wait
     }
 
     /// Returns numbers of requests by slice, or only their sum if the slice of a request depends on the
@@ -73,10 +77,11 @@ impl LaunchMemory {
     fn rows(&self) -> u64 {
         let Some(Partitioned { dram, .. }) = &self.path.partitions else { return 0 };
         // otherwise the bank of a request depends on the sectors that are missing when it is sent
-        let is_known = self.path.one_slice_per_line && dram.one_bank_per_line();
+        let anywhere = self.unplaced.to_dram;
+        let is_known = self.path.one_slice_per_line && dram.one_bank_per_line() && anywhere == 0;
         let of_bank = |rows: &Rows| if rows.are_several || !is_known { rows.requests } else { 1 };
         let opened = self.banks.values().map(of_bank);
-        opened.sum::<u64>() * dram.row()
+        (opened.sum::<u64>() + anywhere) * dram.row()
     }
 
     /// Returns the service of writing back what is in the L2 when the launch starts.
@@ -103,10 +108,14 @@ impl LaunchMemory {
             let keeps = keeps_l1;
             let on_an_sm = |times: u64, by: u32| self.on_an_sm(residency, times, by);
             let merged = self.merged(l1, loads * places, true, (keeps, u64::MAX));
-            let full = sets.times_full(|set| {
-                let set = if self.l1_sets > 0 { set as usize } else { usize::MAX };
-                self.outstanding.most_at(set) * places
-            });
+            let full = if self.unplaced.l1_loads > 0 {
+                times_if(outstanding * places >= l1.ways.into(), self.l1_loads, l1.ways)
+            } else {
+                sets.times_full(|set| {
+                    let set = if self.l1_sets > 0 { set as usize } else { usize::MAX };
+                    self.outstanding.most_at(set) * places
+                })
+            };
             let mut times = on_an_sm(merged, l1.merge) + on_an_sm(full, l1.ways);
             if outstanding * places > u64::from(l1.mshrs) {
                 let fetches = if keeps { self.l1_loads.min(self.fetches_of_l1()) } else { self.l1_loads };
@@ -125,32 +134,32 @@ impl LaunchMemory {
             let mut times = self.merged(l2, loads * places * sms, false, (stays, most));
             let is_known = self.path.one_slice_per_line;
             let fetches = self.by_slice(if stays { &self.new_of_slice } else { &self.l2_loads });
-            times += if is_known {
-                sets.times_full(|_| outstanding * places * sms)
-            } else if stays {
+            let anywhere = self.unplaced.loads;
+            times += if stays {
                 0
+            } else if is_known && anywhere == 0 {
+                sets.times_full(|_| outstanding * places * sms)
             } else {
-                fetches.iter().sum::<u64>() / u64::from(l2.ways)
+                let all = fetches.iter().sum::<u64>() + anywhere;
+                times_if(outstanding * places * sms >= l2.ways.into(), all, l2.ways)
             };
-            for (slice, fetches) in fetches.iter().enumerate() {
+            let may_wait = fetches.iter().enumerate().filter(|&(slice, _)| {
                 let place = if is_known { self.l1_sets + slice } else { usize::MAX };
-                let waiting = self.outstanding.most_at(place) * places * sms;
-                if waiting > u64::from(l2.mshrs) {
-                    times += fetches / u64::from(l2.mshrs);
-                }
-            }
+                self.outstanding.most_at(place) * places * sms > u64::from(l2.mshrs)
+            });
+            times += times_full(may_wait.map(|(_, &fetches)| fetches), anywhere, l2.mshrs.into());
             sum += times * self.path.fetch_of_slice() * scale;
         }
         let room = dram.places(settings.slices.into());
-        let of_channel = |requests: &u64| requests / room;
         let only_loads = stays != Stays::No && !self.path.forwards_stores();
         let held: u64 = if only_loads && outstanding * places * sms <= room {
             0
         } else if stays != Stays::No || self.l2.is_none() {
-            self.by_slice(&self.of_channel).iter().map(of_channel).sum()
+            let of_channels = self.by_slice(&self.of_channel);
+            times_full(of_channels.iter().copied(), self.unplaced.to_dram, room)
         } else {
             // a write-back for each request
-            let all: u64 = self.of_slice.iter().sum();
+            let all = self.of_slice.iter().sum::<u64>() + self.unplaced.requests;
             2 * all / room
         };
         sum + held * self.path.fetch_of_slice() * scale
@@ -160,7 +169,7 @@ impl LaunchMemory {
     pub(super) fn keeps_l1(&self) -> bool {
         let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) else { return false };
         let evicts = l1.write == WritePolicy::Evict && self.stores_what_is_loaded;
-        sets.keeps_all() && !evicts && self.lines.all().is_some()
+        sets.keeps_all() && !evicts && self.lines.all().is_some() && self.unplaced == Unplaced::default()
     }
 
     /// Returns the largest number of fetches of an L1 that keeps its lines.
@@ -179,9 +188,13 @@ impl LaunchMemory {
             && (is_l1 || self.path.l1.as_ref().is_none_or(|l1| l1.sectored));
         let merge = u64::from(cache.merge);
         let of_one = loads * if by_sector { 1 } else { 4 };
-        let Some(all) = self.lines.all() else {
-            return if is_l1 { self.l1_loads / merge } else { self.l2_loads.iter().sum::<u64>() / merge };
-        };
+        let anywhere = if is_l1 { self.unplaced.l1_loads } else { self.unplaced.loads };
+        let all_loads = || if is_l1 { self.l1_loads } else { self.l2_loads.iter().sum::<u64>() + anywhere };
+        let Some(all) = self.lines.all() else { return all_loads() / merge };
+        if anywhere > 0 {
+            // an atomic may access a sector several times
+            return if of_one <= merge && !self.path.has_atomics { 0 } else { all_loads() / merge };
+        }
         let times = |state: &LineState| {
             // an atomic may access a sector several times
             if of_one <= merge && !state.has_atomics {
@@ -194,4 +207,20 @@ impl LaunchMemory {
         };
         all.map(|(_, state)| times(state)).sum()
     }
+}
+
+/// Returns how many times this many requests fill `by` places, one after the other, if they can fill
+/// them at all.
+fn times_if(may_be: bool, requests: u64, by: u32) -> u64 {
+    if may_be { requests / u64::from(by) } else { 0 }
+}
+
+/// Returns how many times, one after the other, requests may fill `by` places of a resource, if each
+/// resource has this many requests, and `anywhere` further ones may be at any of them.
+fn times_full(of_each: impl Iterator<Item = u64>, anywhere: u64, by: u64) -> u64 {
+    let (mut times, mut left, mut is_any) = (0, 0, false);
+    for requests in of_each {
+        (times, left, is_any) = (times + requests / by, left + requests % by, true);
+    }
+    times + if is_any && anywhere > 0 { (anywhere + left) / by } else { 0 }
 }

@@ -1,20 +1,22 @@
 //! The paths of a warp, cut at the barriers that all of them have.
 
-use super::lone::Barriers;
-use super::measure::{Measure, over_part};
-use warpbound_core::path::{PathPart, PathSet, Step};
+use std::ops::Range;
+
+use super::measure::{Measure, grown, over_part};
+use warpbound_core::path::{Accessed, PathPart, PathSet, Step, Steps};
 use warpbound_core::program::{Flow, TimingTable};
 
 /// A piece of a warp's paths between two barriers.
-#[derive(Clone, Copy)]
-pub(super) enum Piece<'p> {
-    Steps(&'p [Step]),
+#[derive(Clone)]
+pub(crate) enum Piece<'p> {
+    /// These of the steps.
+    Steps(&'p Steps, Range<usize>),
     /// A part, and whether nothing follows it.
     Part(&'p PathPart, bool),
 }
 
 /// The sections of a block.
-pub(super) struct Sections<'p> {
+pub(crate) struct Sections<'p> {
     warps: Vec<Split<'p>>,
     /// The number of sections that all paths of all warps have.
     regular: usize,
@@ -23,7 +25,7 @@ pub(super) struct Sections<'p> {
 }
 
 /// The remainder of the paths after the first barrier that only some of them have.
-pub(super) struct Rest<'p> {
+pub(crate) struct Rest<'p> {
     /// The pieces, by warp.
     pub warps: Vec<Vec<Piece<'p>>>,
     /// The largest number of sections of the remainder.
@@ -31,14 +33,14 @@ pub(super) struct Rest<'p> {
 }
 
 impl<'p> Sections<'p> {
-    pub(super) fn new(table: &TimingTable, warps: &'p [PathSet]) -> Self {
+    pub(crate) fn new(table: &TimingTable, warps: &'p [PathSet]) -> Self {
         let warps: Vec<Split<'_>> = warps.iter().map(|set| Split::new(table, set)).collect();
         // from the first barrier that only some paths of a warp have, sections are no longer common
         // to all warps
         let cut = warps.iter().filter(|warp| warp.irregular).map(|warp| warp.sections.len() - 1).min();
         let most = warps.iter().map(|warp| warp.sections.len()).max().unwrap_or(0);
         let rest = cut.map(|cut| {
-            let rests = warps.iter().map(|warp| warp.sections.iter().skip(cut).flatten().copied().collect());
+            let rests = warps.iter().map(|warp| warp.sections.iter().skip(cut).flatten().cloned().collect());
             let rests: Vec<Vec<Piece<'_>>> = rests.collect();
             let barriers = rests.iter().map(|pieces| {
                 let mut count = 0;
@@ -51,8 +53,20 @@ impl<'p> Sections<'p> {
         Self { warps, regular: cut.unwrap_or(most), rest }
     }
 
+    /// Returns the number of sections that all paths of all warps have.
+    pub(crate) fn regular_count(&self) -> usize {
+        self.regular
+    }
+
+    /// Returns the pieces of a warp: those of each section that all paths have, and then those of the
+    /// remainder, if there is one.
+    pub(crate) fn of_warp(&self, warp: usize) -> impl Iterator<Item = &[Piece<'p>]> {
+        let rest = self.rest.iter().map(move |rest| rest.warps[warp].as_slice());
+        self.warps[warp].sections.iter().take(self.regular).map(Vec::as_slice).chain(rest)
+    }
+
     /// Returns the sections that all paths have: for each section, the pieces of each warp.
-    pub(super) fn regular(&self) -> impl Iterator<Item = Vec<&[Piece<'p>]>> {
+    pub(crate) fn regular(&self) -> impl Iterator<Item = Vec<&[Piece<'p>]>> {
         (0..self.regular).map(|index| {
             self.warps.iter().map(|warp| warp.sections.get(index).map_or(&[][..], Vec::as_slice)).collect()
         })
@@ -61,7 +75,7 @@ impl<'p> Sections<'p> {
 
 impl<'p> Rest<'p> {
     /// Returns the pieces, by warp.
-    pub(super) fn pieces(&self) -> Vec<&[Piece<'p>]> {
+    pub(crate) fn pieces(&self) -> Vec<&[Piece<'p>]> {
         self.warps.iter().map(Vec::as_slice).collect()
     }
 }
@@ -80,13 +94,14 @@ impl<'p> Split<'p> {
         for (index, part) in set.parts().iter().enumerate() {
             match part {
                 PathPart::Steps(steps) if !split.irregular => {
-                    let mut rest = steps.as_slice();
-                    while let Some(at) = rest.iter().position(is_barrier) {
-                        split.push(Piece::Steps(&rest[..=at]));
+                    let mut first = 0;
+                    while let Some(at) = steps.steps()[first..].iter().position(is_barrier) {
+                        let next = first + at + 1;
+                        split.push(Piece::Steps(steps, first..next));
                         split.sections.push(Vec::new());
-                        rest = &rest[at + 1..];
+                        first = next;
                     }
-                    split.push(Piece::Steps(rest));
+                    split.push(Piece::Steps(steps, first..steps.len()));
                 }
                 part => {
                     split.irregular |= has_barrier(part, &is_barrier);
@@ -107,7 +122,7 @@ impl<'p> Split<'p> {
 fn has_barrier(part: &PathPart, is_barrier: &impl Fn(&Step) -> bool) -> bool {
     let in_set = |set: &PathSet| set.parts().iter().any(|part| has_barrier(part, is_barrier));
     match part {
-        PathPart::Steps(steps) | PathPart::OneOf(steps) => steps.iter().any(is_barrier),
+        PathPart::Steps(steps) | PathPart::OneOf(steps) => steps.steps().iter().any(is_barrier),
         PathPart::End(step) => is_barrier(step),
         PathPart::Sides(sides) => in_set(&sides.first) || in_set(&sides.second),
         PathPart::Perhaps(rest) => in_set(rest),
@@ -116,17 +131,19 @@ fn has_barrier(part: &PathPart, is_barrier: &impl Fn(&Step) -> bool) -> bool {
     }
 }
 
-pub(super) fn measured<M: Measure>(measure: &M, pieces: &[Piece<'_>], state: &mut M::State) {
+pub(crate) fn measured<M: Measure>(measure: &M, pieces: &[Piece<'_>], state: &mut M::State) {
     for piece in pieces {
         match piece {
-            Piece::Steps(steps) => steps.iter().for_each(|&step| measure.step(state, step)),
+            Piece::Steps(steps, range) => {
+                steps.range(range.clone()).for_each(|(step, accessed)| measure.step(state, step, accessed))
+            }
             Piece::Part(part, last) => over_part(measure, part, state, *last),
         }
     }
 }
 
 /// Returns whether some path uses the unit, by unit.
-pub(super) fn units(table: &TimingTable, pieces: &[Piece<'_>]) -> Vec<bool> {
+pub(crate) fn units(table: &TimingTable, pieces: &[Piece<'_>]) -> Vec<bool> {
     let mut used = vec![false; table.units()];
     let mut see = |step: Step| {
         if table.issues(step) {
@@ -135,8 +152,8 @@ pub(super) fn units(table: &TimingTable, pieces: &[Piece<'_>]) -> Vec<bool> {
     };
     for piece in pieces {
         match piece {
-            Piece::Steps(steps) => steps.iter().copied().for_each(&mut see),
-            Piece::Part(part, last) => each_step(part, *last, &mut see),
+            Piece::Steps(steps, range) => steps.steps()[range.clone()].iter().copied().for_each(&mut see),
+            Piece::Part(part, last) => each_step(part, *last, &mut |step, _| see(step)),
         }
     }
     used
@@ -144,15 +161,17 @@ pub(super) fn units(table: &TimingTable, pieces: &[Piece<'_>]) -> Vec<bool> {
 
 /// Calls `see` for every step of a part, in no particular order. An end counts as followed by
 /// another step, unless nothing follows.
-fn each_step(part: &PathPart, last: bool, see: &mut impl FnMut(Step)) {
+pub(crate) fn each_step(part: &PathPart, last: bool, see: &mut impl FnMut(Step, Accessed)) {
     let mut of_set = |set: &PathSet, last: bool| {
         for (index, part) in set.parts().iter().enumerate() {
             each_step(part, set.is_end(index, last), see);
         }
     };
     match part {
-        PathPart::Steps(steps) | PathPart::OneOf(steps) => steps.iter().copied().for_each(see),
-        PathPart::End(step) => see(if last { step.ending_warp() } else { *step }),
+        PathPart::Steps(steps) | PathPart::OneOf(steps) => {
+            steps.iter().for_each(|(step, accessed)| see(step, accessed));
+        }
+        PathPart::End(step) => see(if last { step.ending_warp() } else { *step }, Accessed::default()),
         PathPart::Sides(sides) => {
             of_set(&sides.first, last && !sides.both);
             of_set(&sides.second, last);
@@ -160,5 +179,29 @@ fn each_step(part: &PathPart, last: bool, see: &mut impl FnMut(Step)) {
         PathPart::Perhaps(rest) => of_set(rest, last),
         PathPart::Loop(rounds) => of_set(&rounds.round, false),
         PathPart::Leave(way) => of_set(&way.paths, false),
+    }
+}
+
+/// Counts the barriers.
+struct Barriers<'t>(&'t TimingTable);
+
+impl Measure for Barriers<'_> {
+    type State = u64;
+    type Growth = u64;
+
+    fn step(&self, state: &mut u64, step: Step, _: Accessed) {
+        *state += u64::from(self.0.instr(step.pc()).flow == Flow::Barrier);
+    }
+
+    fn join(&self, state: &mut u64, other: &u64) {
+        *state = (*state).max(*other);
+    }
+
+    fn growth(&self, before: &u64, after: &u64) -> Option<u64> {
+        after.checked_sub(*before)
+    }
+
+    fn grow(&self, state: &mut u64, by: &u64, times: u64) {
+        *state = grown(*state, *by, times);
     }
 }

@@ -1,17 +1,19 @@
 //! The maximum of a quantity over all paths of a set.
 
-use warpbound_core::path::{LoopIterations, PathPart, PathSet, Step};
+use warpbound_core::path::{Accessed, LoopIterations, PathPart, PathSet, Step};
 
 /// A quantity that is updated by each step, and whose update is linear in the algebra of maximum
 /// and sum. That means two things: an update of the maximum of two states is the maximum of their
 /// updates; and adding a constant to a state adds the same constant to everything that follows from
 /// it.
-pub(super) trait Measure {
+pub(crate) trait Measure {
     /// The value after some steps.
     type State: Clone;
+    /// The amount by which a state grows: a number for each quantity that grows by itself.
+    type Growth;
 
-    /// Executes a step.
-    fn step(&self, state: &mut Self::State, step: Step);
+    /// Executes a step, which may access this in global and local memory.
+    fn step(&self, state: &mut Self::State, step: Step, accessed: Accessed);
 
     /// Replaces the state by the elementwise maximum of both.
     fn join(&self, state: &mut Self::State, other: &Self::State);
@@ -19,25 +21,25 @@ pub(super) trait Measure {
     /// Returns by how much a state has grown since another one. Returns `None` unless everything
     /// that later steps depend on has grown by that same amount. Parts of the state that only
     /// collect a maximum are ignored: see [`repeat`].
-    fn growth(&self, before: &Self::State, after: &Self::State) -> Option<Growth>;
+    fn growth(&self, before: &Self::State, after: &Self::State) -> Option<Self::Growth>;
 
-    /// Adds `by` to the state, except to parts that only collect a maximum.
-    fn grow(&self, state: &mut Self::State, by: Growth);
+    /// Adds a growth to the state this many times, except to parts that only collect a maximum.
+    fn grow(&self, state: &mut Self::State, by: &Self::Growth, times: u64);
 }
 
-/// The amount by which a state grows. A barrier resets some of the state to its value at the
+/// The amount by which a state with a single quantity grows. A barrier resets some of the state to its value at the
 /// beginning of a section, which does not grow. If there may be a barrier, only a non-negative
 /// amount is therefore valid (a state that is at least that value stays so).
-pub(super) type Growth = i128;
+pub(crate) type Growth = i128;
 
-/// Returns an instant or a sum after it has grown. Its growth is never negative, since
-/// [`Measure::growth`] of unsigned states is a checked difference.
-pub(super) fn grown(instant: u64, by: Growth) -> u64 {
-    instant.saturating_add(u64::try_from(by).unwrap_or(u64::MAX))
+/// Returns an instant or a sum after it has grown this many times. Its growth is never negative,
+/// since [`Measure::growth`] of unsigned states is a checked difference.
+pub(crate) fn grown(instant: u64, by: u64, times: u64) -> u64 {
+    instant.saturating_add(by.saturating_mul(times))
 }
 
 /// Replaces the state by the largest state after a part.
-pub(super) fn over_part<M: Measure>(measure: &M, part: &PathPart, state: &mut M::State, last: bool) {
+pub(crate) fn over_part<M: Measure>(measure: &M, part: &PathPart, state: &mut M::State, last: bool) {
     walk_part(measure, part, state, last, &mut None);
 }
 
@@ -61,16 +63,20 @@ fn walk_part<M: Measure>(
     left: &mut Option<M::State>,
 ) {
     match part {
-        PathPart::Steps(steps) => steps.iter().for_each(|&step| measure.step(state, step)),
+        PathPart::Steps(steps) => {
+            steps.iter().for_each(|(step, accessed)| measure.step(state, step, accessed));
+        }
         PathPart::OneOf(steps) => {
             let before = state.clone();
-            for (index, &step) in steps.iter().enumerate() {
+            for (index, (step, accessed)) in steps.iter().enumerate() {
                 let mut after = before.clone();
-                measure.step(&mut after, step);
+                measure.step(&mut after, step, accessed);
                 if index == 0 { *state = after } else { measure.join(state, &after) }
             }
         }
-        PathPart::End(step) => measure.step(state, if last { step.ending_warp() } else { *step }),
+        PathPart::End(step) => {
+            measure.step(state, if last { step.ending_warp() } else { *step }, Accessed::default());
+        }
         PathPart::Sides(sides) => {
             // Sums of maxima are maxima of sums: each side is walked once, the second from the
             // maximum of the states in which it may begin. If the first side may either be the last
@@ -162,7 +168,7 @@ fn repeat<M: Measure>(measure: &M, state: &mut M::State, times: u64, mut round: 
         let Some(before) = &anchor else { continue };
         if let Some(growth) = measure.growth(before, state) {
             let repetitions = (left / since).saturating_sub(1);
-            measure.grow(state, growth.saturating_mul(repetitions.into()));
+            measure.grow(state, &growth, repetitions);
             left -= repetitions * since;
             anchor = None;
         } else if since == renew {

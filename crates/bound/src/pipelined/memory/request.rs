@@ -1,0 +1,96 @@
+//! What a request costs, wherever it goes.
+
+use super::path::{Partitioned, Path};
+use warpbound_core::machine::memory::WritePolicy;
+use warpbound_core::program::Access;
+
+/// The services of a request, apart from what depends on its place.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RequestCost {
+    /// The number of bytes that leave the SM.
+    pub sent: u64,
+    /// The number of requests that reach a slice: two if an L1 writes the line later.
+    pub copies: u64,
+    /// The service on the SM and, unless they count by themselves, behind the entrance of the slice.
+    pub service: u64,
+    /// The services at slices that count by themselves, because several SMs share the slices.
+    pub at_slices: u64,
+    /// The service of its reply if it comes from DRAM.
+    pub late: u64,
+    /// Whether it may go to DRAM if lines of the L2 do not stay.
+    pub may_wait: bool,
+    /// The service in DRAM, without rows, if it goes there although lines of the L2 stay.
+    pub dram_stays: u64,
+    /// The service in DRAM if lines of the L2 do not stay.
+    pub dram: u64,
+}
+
+impl Path {
+    /// Returns the costs of a transaction of an access that touches this many bytes. `end` is the
+    /// service that its reply needs on the SM; `alone` states whether the service at slices counts by
+    /// itself, because several SMs share them.
+    pub(super) fn request(&self, access: Access, bytes: u64, (end, alone): (u64, bool)) -> RequestCost {
+        let is_store = access == Access::Store;
+        let bypasses = access == Access::Atomic;
+        let sent = if is_store { bytes } else { self.sent(bytes, bypasses) };
+        let behind = self.behind(sent, end);
+        // the line that a write-back L1 writes later, because of this store
+        let copies = match &self.l1 {
+            Some(l1) if is_store && l1.write == WritePolicy::Back => 2,
+            _ => 1,
+        };
+        let mut cost = RequestCost { sent, copies, service: behind, ..RequestCost::default() };
+        if alone {
+            cost.at_slices = self.behind(sent, 0);
+            cost.service = end.max(self.scale);
+        }
+        if copies == 2 {
+            let later = self.behind(bytes, 0) + self.ticks(1);
+            if alone {
+                cost.at_slices += later;
+                cost.service += self.scale;
+            } else {
+                cost.service += later.max(self.scale);
+            }
+        }
+        if self.l1.is_some() && self.has_atomics && !bypasses {
+            // atomics take a shorter way to the port
+            cost.service += self.scale;
+        }
+        cost.late = behind;
+        cost.may_wait = !is_store || self.forwards_stores();
+        self.in_dram(access, &mut cost);
+        cost
+    }
+
+    /// Adds the services in DRAM.
+    fn in_dram(&self, access: Access, cost: &mut RequestCost) {
+        let Some(Partitioned { settings, dram, .. }) = &self.partitions else { return };
+        let is_store = access == Access::Store;
+        let l2 = settings.l2.as_ref();
+        // with a single place, a slice that passes a request on to DRAM looks nothing up
+        let passed_on = if settings.queue == 1 && l2.is_some() { self.ticks(1) } else { 0 };
+        // some of the service is part of the reply
+        let reply = self.behind(0, 0);
+        // if lines do not stay, any row may be open
+        let row = if l2.is_some() { dram.row() } else { 0 };
+        if is_store && self.forwards_stores() {
+            let write = passed_on + dram.service(cost.sent, true, (0, reply));
+            cost.dram_stays = cost.copies * write;
+            cost.dram = cost.copies * (write + row);
+        } else if !is_store {
+            let fetched = self.fetched_bytes(cost.sent);
+            let fill = if l2.is_some() { self.ticks(self.port(fetched)) } else { 0 };
+            cost.dram_stays = passed_on + dram.service(fetched, false, (fill, reply));
+            cost.dram = cost.dram_stays + row;
+        }
+        if let Some(l2) =
+            l2.filter(|l2| access == Access::Atomic || is_store && l2.write == WritePolicy::Back)
+        {
+            // an atomic makes all sectors dirty that come with its own
+            let whole = access == Access::Atomic && !(self.by_sector && l2.sectored);
+            let dirty = if whole { cost.sent.max(l2.line.into()) } else { cost.sent };
+            cost.dram += cost.copies * (passed_on + dram.service(dirty, true, (0, 0)) + row);
+        }
+    }
+}

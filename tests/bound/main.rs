@@ -45,6 +45,7 @@ mod lwb;
 mod machine_features;
 mod monotone;
 mod pipelined;
+mod pipelined_any_path;
 mod pipelined_directed;
 mod pipelined_memory;
 mod pipelined_memory_directed;

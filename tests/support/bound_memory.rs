@@ -648,9 +648,9 @@ impl Naive<'_> {
             // those that the L1 looks up
             let sets: BTreeSet<(u64, u8)> = loads.iter().map(|load| (load.line, self.asked(load))).collect();
             let mut times = 0;
-            // joined
+            // joined; atomics pass the L1 by
             let mut lines: BTreeMap<u64, Vec<Request>> = BTreeMap::new();
-            all_loads.iter().for_each(|load| lines.entry(load.line).or_default().push(*load));
+            loads.iter().for_each(|load| lines.entry(load.line).or_default().push(*load));
             for (line, loads) in &lines {
                 let fetches = sets.iter().filter(|(of, _)| of == line).count() as u64;
                 let most = if self.l1_stays { fetches } else { u64::MAX };

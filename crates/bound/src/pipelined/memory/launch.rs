@@ -422,12 +422,12 @@ impl LaunchMemory {
             return 0;
         }
         let first = sectors.trailing_zeros().min(3) as usize;
-        state.loads[first] = state.loads[first].saturating_add(1);
+        let requests =
+            if access == Access::Atomic { &mut state.atomics[first] } else { &mut state.loads[first] };
+        *requests = requests.saturating_add(1);
         let among = |sectors: u8| (0..4).filter(move |sector| sectors & 1 << sector != 0);
-        if access == Access::Atomic {
-            // what an atomic brings does not reach the L1
-            state.has_atomics = true;
-        } else {
+        // what an atomic brings does not reach the L1
+        if access != Access::Atomic {
             among(sectors).for_each(|sector| state.in_l1[sector] = load);
             among(of_l2).for_each(|sector| state.in_l2[sector] = load);
             state.sets_of_l1 |= 1 << sectors;

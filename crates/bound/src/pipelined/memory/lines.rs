@@ -68,10 +68,9 @@ pub(super) struct LineState {
     pub sets_of_l1: u16,
     /// The sectors that stores of the launch write.
     pub stored: u8,
-    /// The loads and atomics by their first sector.
+    /// The loads by their first sector, and the atomics, which bypass the L1.
     pub loads: [u32; 4],
-    /// Whether atomics, which bypass the L1, are among them.
-    pub has_atomics: bool,
+    pub atomics: [u32; 4],
     /// For each sector, the latest load that brings it into the L1, and the latest that brings it into
     /// the L2.
     pub in_l1: [LoadId; 4],
@@ -79,12 +78,26 @@ pub(super) struct LineState {
 }
 
 impl LineState {
+    /// Returns whether atomics access the line.
+    pub fn has_atomics(&self) -> bool {
+        self.atomics != [0; 4]
+    }
+
     /// Returns how many times, one after the other, a fetch of the line can serve as many requests
-    /// as a cache allows. `by_sector` states whether each sector is fetched by itself; no more than
-    /// `most` loads of each sector reach the cache.
-    pub fn times_merged(&self, merge: u64, by_sector: bool, most: u64) -> u64 {
-        let loads = || self.loads.iter().map(|&loads| u64::from(loads).min(most));
-        if by_sector { loads().map(|loads| loads / merge).sum() } else { loads().sum::<u64>() / merge }
+    /// as a cache allows. `by_sector` states whether each sector is fetched by itself. No more than
+    /// `most` loads of each sector reach the cache; it receives atomics only `with_atomics`.
+    pub fn times_merged(&self, merge: u64, by_sector: bool, most: u64, with_atomics: bool) -> u64 {
+        let requests = || {
+            let all = self.loads.iter().zip(&self.atomics);
+            all.map(|(&loads, &atomics)| {
+                u64::from(loads).min(most) + if with_atomics { atomics.into() } else { 0 }
+            })
+        };
+        if by_sector {
+            requests().map(|requests| requests / merge).sum()
+        } else {
+            requests().sum::<u64>() / merge
+        }
     }
 }
 

@@ -108,7 +108,7 @@ impl LaunchMemory {
             let keeps = keeps_l1;
             let on_an_sm = |times: u64, by: u32| self.on_an_sm(residency, times, by);
             let merged = self.merged(l1, loads * places, true, (keeps, u64::MAX));
-            let full = if self.unplaced.l1_loads > 0 {
+            let full = if self.unplaced.requests > 0 {
                 times_if(outstanding * places >= l1.ways.into(), self.l1_loads, l1.ways)
             } else {
                 sets.times_full(|set| {
@@ -137,7 +137,7 @@ impl LaunchMemory {
             let anywhere = self.unplaced.loads;
             times += if stays {
                 0
-            } else if is_known && anywhere == 0 {
+            } else if is_known && self.unplaced.requests == 0 {
                 sets.times_full(|_| outstanding * places * sms)
             } else {
                 let all = fetches.iter().sum::<u64>() + anywhere;
@@ -192,16 +192,17 @@ impl LaunchMemory {
         let all_loads = || if is_l1 { self.l1_loads } else { self.l2_loads.iter().sum::<u64>() + anywhere };
         let Some(all) = self.lines.all() else { return all_loads() / merge };
         if anywhere > 0 {
-            // an atomic may access a sector several times
-            return if of_one <= merge && !self.path.has_atomics { 0 } else { all_loads() / merge };
+            let has_atomics = self.path.has_atomics && !is_l1;
+            return if of_one <= merge && !has_atomics { 0 } else { all_loads() / merge };
         }
         let times = |state: &LineState| {
             // an atomic may access a sector several times
-            if of_one <= merge && !state.has_atomics {
+            let has_atomics = state.has_atomics() && !is_l1;
+            if of_one <= merge && !has_atomics {
                 return 0;
             }
-            let most = if state.has_atomics { u64::MAX } else { most };
-            let times = state.times_merged(merge, by_sector, most);
+            let most = if has_atomics { u64::MAX } else { most };
+            let times = state.times_merged(merge, by_sector, most, has_atomics);
             let fetches = if is_l1 { state.sets_of_l1.count_ones() } else { state.fetches };
             if keeps { times.min(fetches.into()) } else { times }
         };

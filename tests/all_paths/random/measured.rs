@@ -74,7 +74,7 @@ impl Drawn<'_> {
                     let extra = [0u8, 3].map(|extra_transactions| {
                         Step::with(Pc::new(7), MemoryUse { space: Space::Shared, extra_transactions })
                     });
-                    set.push_part(PathPart::OneOf(extra.to_vec()));
+                    set.push_part(PathPart::OneOf(extra.to_vec().into()));
                 }
                 1 if self.barriers => {
                     let index = self.program.instrs.len() - 2;
@@ -98,7 +98,7 @@ impl Drawn<'_> {
                     let paths = PathSet::from_path(&self.steps(2));
                     let first = self.rng.random_range(0..2) == 0;
                     round.push_part(PathPart::Leave(Box::new(Way { paths, first })));
-                    round.push_part(PathPart::Steps(self.steps(2)));
+                    round.push_part(PathPart::Steps(self.steps(2).into()));
                     let most = self.rng.random_range(0..2);
                     set.push_part(PathPart::Loop(Box::new(LoopIterations {
                         header: Pc::new(0),
@@ -111,7 +111,7 @@ impl Drawn<'_> {
                     let first = self.rng.random_range(0..2) == 0;
                     set.push_part(PathPart::Leave(Box::new(Way { paths, first })));
                 }
-                _ => set.push_part(PathPart::Steps(self.steps(3))),
+                _ => set.push_part(PathPart::Steps(self.steps(3).into())),
             }
         }
         set
@@ -143,9 +143,9 @@ fn words(set: &PathSet, mut before: Vec<Word>, left: &mut Vec<Word>) -> Option<V
         }
         let plain = |steps: &[Step]| steps.iter().map(|&step| (step, false)).collect::<Word>();
         before = match part {
-            PathPart::Steps(steps) => joined(&before, &[plain(steps)]),
+            PathPart::Steps(steps) => joined(&before, &[plain(steps.steps())]),
             PathPart::OneOf(steps) => {
-                let any: Vec<Word> = steps.iter().map(|step| plain(&[*step])).collect();
+                let any: Vec<Word> = steps.steps().iter().map(|step| plain(&[*step])).collect();
                 joined(&before, &any)
             }
             PathPart::End(step) => joined(&before, &[vec![(*step, true)]]),
@@ -279,7 +279,7 @@ fn only_repeated_iterations_are_left_out() {
         };
         let before = drawn.steps(4);
         let mut body = drawn.set(u32::from(seed % 3 == 0), false);
-        body.push_part(PathPart::Steps(drawn.steps(8)));
+        body.push_part(PathPart::Steps(drawn.steps(8).into()));
         let after = drawn.steps(4);
         let most: u64 = match seed % 11 {
             0 => drawn.rng.random_range(100..260),
@@ -288,17 +288,17 @@ fn only_repeated_iterations_are_left_out() {
         let mut round = PathSet::leaving();
         round.append(body.clone());
         let finish = |mut set: PathSet| {
-            set.push_part(PathPart::Steps(after.clone()));
+            set.push_part(PathPart::Steps(after.clone().into()));
             set.push_part(PathPart::End(drawn.end()));
             set
         };
         let mut looped = PathSet::default();
-        looped.push_part(PathPart::Steps(before.clone()));
+        looped.push_part(PathPart::Steps(before.clone().into()));
         looped.push_part(PathPart::Loop(Box::new(LoopIterations { header: Pc::new(0), round, most })));
         let looped = finish(looped);
         let value = |sets: &[PathSet]| static_bound(&table, sets).value.get();
         let mut unrolled = PathSet::default();
-        unrolled.push_part(PathPart::Steps(before));
+        unrolled.push_part(PathPart::Steps(before.into()));
         let (mut longest, mut longest_of_two) = (0, 0);
         let other = finish(PathSet::default());
         for _ in 0..=most {

@@ -1,14 +1,55 @@
-//! The test whether a path is in a set: an independent implementation.
+//! The test whether a path is in a set, with the lines that it accesses: an independent
+//! implementation.
 
 use std::collections::BTreeSet;
 
-use warpbound::path::{PathPart, PathSet, Step};
+use warpbound::path::{Accessed, Elsewhere, LineUse, PathPart, PathSet, Step, WarpPath};
+use warpbound::program::{Flow, KernelCode};
 
 type Places = BTreeSet<usize>;
 
+/// A step of a run, with the lines of device memory that it accesses and the sectors in them.
+pub type Taken = (Step, Vec<(u64, u8)>);
+
+/// Returns the steps of a path whose lines were recorded.
+pub fn taken(program: &KernelCode, path: &WarpPath) -> Vec<Taken> {
+    let mut traffic = path.traffic().iter();
+    let with_lines = |&step: &Step| {
+        let instr = program.instr(step.pc());
+        let is_copy = instr.flow == Flow::AsyncCopy;
+        let moves = instr.moves_lines(false) && (is_copy || step.memory().space.has_lines(false));
+        let mut lines = Vec::new();
+        while moves {
+            let line: &LineUse = traffic.next().expect("each access has its lines");
+            if line.sectors() != 0 {
+                lines.push((line.line(), line.sectors()));
+            }
+            if line.is_last() {
+                break;
+            }
+        }
+        (step, lines)
+    };
+    let steps = path.steps().iter().map(with_lines).collect();
+    assert!(traffic.next().is_none(), "lines of no access");
+    steps
+}
+
 /// Returns whether these steps are one of the paths of a set, with at most as many transactions.
-pub fn contains(set: &PathSet, steps: &[Step]) -> bool {
+pub fn contains(set: &PathSet, steps: &[Taken]) -> bool {
     after(set, steps, &Places::from([0]), &mut Places::new()).contains(&steps.len())
+}
+
+/// Returns whether an access of a set covers the lines of a run.
+fn covers(accessed: Accessed, lines: &[(u64, u8)]) -> bool {
+    let known: Vec<(u64, u8)> = accessed.lines.iter().map(|line| (line.line(), line.sectors())).collect();
+    let known: Vec<(u64, u8)> = known.into_iter().filter(|&(_, sectors)| sectors != 0).collect();
+    let count = |lines: &[(u64, u8)]| lines.iter().map(|(_, sectors)| sectors.count_ones()).sum::<u32>();
+    let Elsewhere { lines: more, sectors } = accessed.elsewhere;
+    if more == 0 {
+        return known == lines;
+    }
+    lines.len() <= known.len() + more as usize && count(lines) <= count(&known) + sectors
 }
 
 fn one(wanted: Step, taken: Step) -> bool {
@@ -22,7 +63,7 @@ fn one(wanted: Step, taken: Step) -> bool {
             && t.extra_transactions <= w.extra_transactions
 }
 
-fn after(set: &PathSet, steps: &[Step], from: &Places, left: &mut Places) -> Places {
+fn after(set: &PathSet, steps: &[Taken], from: &Places, left: &mut Places) -> Places {
     let mut at = from.clone();
     for part in set.parts() {
         at = match part {
@@ -31,19 +72,27 @@ fn after(set: &PathSet, steps: &[Step], from: &Places, left: &mut Places) -> Pla
                 .filter(|&&at| {
                     let taken = steps.get(at..at + wanted.len());
                     taken.is_some_and(|taken| {
-                        wanted.iter().zip(taken).all(|(&w, &t)| !t.ends_warp() && one(w, t))
+                        wanted.iter().zip(taken).all(|((w, accessed), (t, lines))| {
+                            !t.ends_warp() && one(w, *t) && covers(accessed, lines)
+                        })
                     })
                 })
                 .map(|at| at + wanted.len())
                 .collect(),
             PathPart::OneOf(any) => at
                 .iter()
-                .filter(|&&at| steps.get(at).is_some_and(|&taken| any.iter().any(|&step| one(step, taken))))
+                .filter(|&&at| {
+                    let is_taken = |(taken, lines): &Taken| {
+                        let fits = |(step, accessed)| one(step, *taken) && covers(accessed, lines);
+                        any.iter().any(fits)
+                    };
+                    steps.get(at).is_some_and(is_taken)
+                })
                 .map(|at| at + 1)
                 .collect(),
             PathPart::End(step) => at
                 .iter()
-                .filter(|&&at| steps.get(at).is_some_and(|&taken| one(*step, taken)))
+                .filter(|&&at| steps.get(at).is_some_and(|&(taken, _)| one(*step, taken)))
                 .map(|at| at + 1)
                 .collect(),
             PathPart::Sides(sides) => {

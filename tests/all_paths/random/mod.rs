@@ -123,7 +123,7 @@ const STEPS: u64 = 40_000;
 pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) -> Result<CaseResult, String> {
     let program = case.program(isa).unwrap_or_else(|error| panic!("{error}\n{}", case.text()));
     let launches: Vec<Launch> = case.inputs.iter().map(|input| case.launch(input)).collect();
-    let options = Options::of(machine, 1 << 18);
+    let options = Options { traffic: true, ..Options::of(machine, 1 << 18) };
     let mut runs = Vec::new();
     for launch in &launches {
         match executed(&program, launch, options) {
@@ -140,7 +140,7 @@ pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) ->
     let workload = runs::workload("k", program.clone(), launches[0].clone());
     let analysed = |bounds: &HashMap<Pc, u64>| {
         let mut sets = Vec::new();
-        let options = Options::of(machine, STEPS);
+        let options = Options { traffic: true, ..Options::of(machine, STEPS) };
         for_each_block(&workload, options, bounds, &monitor, |block| sets.push(block))
             .map_err(|e| e.to_string())?;
         Ok::<_, String>(sets)
@@ -173,7 +173,7 @@ pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) ->
                     steps.iter().map(|step| program.instr(step.pc()).line).collect()
                 };
                 let theirs = set.contains(path.steps());
-                let mine = member::contains(set, path.steps());
+                let mine = member::contains(set, &member::taken(&program, path));
                 if mine != theirs {
                     counts.membership += 1;
                 }

@@ -318,6 +318,10 @@ impl Execution<'_, '_> {
         self.accessed = Some((context.record.take_group(), elsewhere));
         if unknown.is_empty() && guard.may == surely {
             let used = targets.memory_use(guard.may, context);
+            if context.record.collect(pc, used.space).is_none() {
+                // the space of the first lane decides what the access does
+                self.accessed = Some(Default::default());
+            }
             return Executions::Exactly(Step::with(pc, used));
         }
         let spaces = targets.may_resolve(guard.may, unknown, surely);

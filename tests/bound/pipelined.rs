@@ -60,9 +60,6 @@ pub fn plb(
         shares.add(block.block, &analyser.share(block));
     }
     shares.end(&analyser);
-    if std::env::var("DEBUG").is_ok() {
-        println!("one {:?}", shares.parts());
-    }
     let figures = LaunchFigures { resident: &LaunchShares::new(residency), pipelined: &shares };
     let bound = Plb.of_launch(&figures).cycles().get();
     if let Some(naive) = bound_pipelined::value(program, table, machine, blocks, resident.into()) {

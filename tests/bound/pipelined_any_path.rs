@@ -317,9 +317,6 @@ fn of_sets(
         shares.add(BlockId::from_index(index), &analyser.share_of_any(block).0);
     }
     shares.end(&analyser);
-    if std::env::var("DEBUG").is_ok() {
-        println!("any {:?}", shares.parts());
-    }
     shares.value().cycles().get()
 }
 

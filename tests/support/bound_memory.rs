@@ -605,10 +605,10 @@ impl Naive<'_> {
             return service + lines.iter().map(|(_, requests)| requests).sum::<u64>() * self.row();
         }
         if self.l2.is_some() {
-            for (request, sectors) in self.fetches() {
+            for (request, _) in self.fetches() {
                 service += self.read(Self::bytes(self.asked(&request)));
-                // (one would do, since all sectors of a line are in one row)
-                lines.push((request.line, sectors.count_ones().into()));
+                // all sectors of a line are in one row
+                lines.push((request.line, 1));
             }
         }
         service + self.rows(&lines)

@@ -378,9 +378,9 @@ impl LaunchMemory {
             open(mapping.inner(address), cost.copies);
         } else {
             self.of_channel[channel] += u64::from(new != 0);
-            // a fetch begins with any of these sectors
-            for sector in (0..4).filter(|sector| new >> sector & 1 == 1) {
-                open(mapping.inner(self::address(line, 1 << sector)), 1);
+            if new != 0 {
+                // any of these sectors; the bank matters only if it is the same for all of a line
+                open(mapping.inner(self::address(line, new)), 1);
             }
         }
         forwards || may_fetch

@@ -79,9 +79,13 @@ impl LaunchMemory {
         // otherwise the bank of a request depends on the sectors that are missing when it is sent
         let anywhere = self.unplaced.to_dram;
         let is_known = self.path.one_slice_per_line && dram.one_bank_per_line() && anywhere == 0;
-        let of_bank = |rows: &Rows| if rows.are_several || !is_known { rows.requests } else { 1 };
-        let opened = self.banks.values().map(of_bank);
-        (opened.sum::<u64>() + anywhere) * dram.row()
+        let of_bank = |rows: &Rows| if rows.are_several { rows.requests } else { 1 };
+        let opened = if is_known {
+            self.banks.values().map(of_bank).sum()
+        } else {
+            self.of_channel.iter().sum::<u64>() + anywhere
+        };
+        opened * dram.row()
     }
 
     /// Returns the service of writing back what is in the L2 when the launch starts.

@@ -175,7 +175,7 @@ fn blocks_that_are_resident_together_are_bounded_as_rbb_does() {
         let workload = workload(&shipped);
         let bounds = loop_bounds(&shipped);
         for machine in &machines {
-            let found = static_rbb(&workload, machine, &bounds);
+            let found = static_of(StaticKind::Rbb, &workload, machine, &bounds);
             let run = &runs::judged(&workload, machine, None)[0];
             let rbb = run.judged().find(|row| row.name == "rbb").expect("blocks are resident together");
             let rbb = rbb.value.as_ref().expect("it applies").cycles();
@@ -196,12 +196,17 @@ fn loop_bounds(shipped: &Shipped) -> HashMap<Pc, u64> {
     if BOUNDED.contains(&shipped.name.as_str()) { observed_bounds(shipped) } else { HashMap::new() }
 }
 
-/// Returns the bound over all paths of a launch whose blocks are resident together or on several SMs.
-fn static_rbb(workload: &Workload, machine: &Machine, bounds: &HashMap<Pc, u64>) -> AllPathsBound {
+/// Returns the bound over all paths of a launch, which is this bound for the paths of one run.
+fn static_of(
+    kind: StaticKind,
+    workload: &Workload,
+    machine: &Machine,
+    bounds: &HashMap<Pc, u64>,
+) -> AllPathsBound {
     let found = all_paths(workload, machine, &[], bounds, STEPS, &ProgressMonitor::default());
     let found = found.unwrap_or_else(|error| panic!("{}: {error}", workload.name));
     let AllPathsOutcome::Bound(found) = found else { panic!("{}: {found:?}", workload.name) };
-    assert_eq!(found.kind, StaticKind::Rbb);
+    assert_eq!(found.kind, kind);
     found
 }
 
@@ -219,7 +224,7 @@ fn launches_on_the_jetson_are_bounded_as_rbb_does() {
         let workload = workload(&shipped);
         let bounds = loop_bounds(&shipped);
         for machine in &machines {
-            let found = static_rbb(&workload, machine, &bounds);
+            let found = static_of(StaticKind::Rbb, &workload, machine, &bounds);
             for run in runs::judged(&workload, machine, None) {
                 let rbb = run.judged().find(|row| row.name == "rbb").expect("two SMs share the blocks");
                 let Ok(rbb) = &rbb.value else {
@@ -235,4 +240,48 @@ fn launches_on_the_jetson_are_bounded_as_rbb_does() {
     without.dedup();
     println!("{launches} runs, without a bound: {without:?}");
     assert!(launches > 500, "{launches}");
+}
+
+/// The suite's launches on machines with a pipeline and memory systems of each kind. The bound is at
+/// least PLB of a run and equals it if nothing depends on data; it holds for runs with other data.
+#[test]
+fn launches_on_pipelines_are_bounded_as_plb_does() {
+    let machines =
+        ["accelsim-ecrts", "accelsim-ecrts-dram", "accelsim-sm1", "fermi-c2050", "kepler-gk104", "rtx3070"]
+            .map(machine);
+    let (mut runs, mut equal, mut others) = (0, 0, 0);
+    for file in launch_files() {
+        let shipped = load_by(&file, 0, "ptx");
+        if !shipped.spec.suite {
+            continue;
+        }
+        let workload = self::workload(&shipped);
+        let bounds = loop_bounds(&shipped);
+        let other = load_by(&file, 1, "ptx");
+        // other data may need other bounds of loops, or be constants on which paths depend
+        let constants = |shipped: &Shipped| -> Vec<Vec<u8>> {
+            let constant = shipped.launch.buffers.iter().filter(|buffer| buffer.constant);
+            constant.map(|buffer| buffer.bytes.clone()).collect()
+        };
+        let is_other = bounds.is_empty() && constants(&other) == constants(&shipped);
+        for machine in &machines {
+            let found = static_of(StaticKind::Plb, &workload, machine, &bounds);
+            for run in runs::judged(&workload, machine, None) {
+                let plb = run.judged().find(|row| row.name == "plb").expect("the machine has a pipeline");
+                let plb = plb.value.as_ref().expect("it applies").cycles();
+                let text = || format!("{} on {}: {plb} {found:?}", shipped.name, machine.name());
+                assert!(run.makespan <= plb && plb <= value(&found), "{}", text());
+                runs += 1;
+                equal += u64::from(plb == value(&found));
+            }
+            if is_other {
+                for run in runs::judged(&self::workload(&other), machine, None) {
+                    assert!(run.makespan <= value(&found), "{} on {}", shipped.name, machine.name());
+                    others += 1;
+                }
+            }
+        }
+    }
+    println!("{runs} runs, equal on {equal}, {others} runs with other data");
+    assert!(runs > 1000 && equal > 700 && others > 900, "{equal} of {runs}, {others}");
 }

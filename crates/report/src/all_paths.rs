@@ -92,6 +92,8 @@ impl StaticResult {
             _ => None,
         };
         let mut bounds = vec![bound(found, of_run)];
+        bounds[0].parts =
+            launch.into_iter().flat_map(|launch| &launch.parts).map(verdict::BoundPart::new).collect();
         bounds.extend(run.judged().map(|row| Bound::of_run(row, run.makespan)));
         Self {
             kernel: workload.name.clone(),

@@ -181,25 +181,38 @@ impl Measure for Sum<'_> {
 /// Sums the initiations of a warp's instructions over all sections.
 pub(super) struct Inits<'t>(pub(super) &'t TimingTable);
 
-impl Measure for Inits<'_> {
-    type State = u64;
-    type Growth = u64;
+/// The initiations on units of a warp's own sub-core, and on units that all sub-cores share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Initiated {
+    pub private: u64,
+    pub shared: u64,
+}
 
-    fn step(&self, state: &mut u64, step: Step, _: Accessed) {
+impl Measure for Inits<'_> {
+    type State = Initiated;
+    type Growth = Initiated;
+
+    fn step(&self, state: &mut Initiated, step: Step, _: Accessed) {
         if self.0.issues(step) {
-            *state = state.saturating_add(self.0.op(step).init.get());
+            let op = self.0.op(step);
+            let is_shared = self.0.sub_cores().is_shared(op.unit);
+            let sum = if is_shared { &mut state.shared } else { &mut state.private };
+            *sum = sum.saturating_add(op.init.get());
         }
     }
 
-    fn join(&self, state: &mut u64, other: &u64) {
-        *state = (*state).max(*other);
+    fn join(&self, state: &mut Initiated, other: &Initiated) {
+        state.private = state.private.max(other.private);
+        state.shared = state.shared.max(other.shared);
     }
 
-    fn growth(&self, before: &u64, after: &u64) -> Option<u64> {
-        after.checked_sub(*before)
+    fn growth(&self, before: &Initiated, after: &Initiated) -> Option<Initiated> {
+        let private = after.private.checked_sub(before.private)?;
+        Some(Initiated { private, shared: after.shared.checked_sub(before.shared)? })
     }
 
-    fn grow(&self, state: &mut u64, by: &u64, times: u64) {
-        *state = grown(*state, *by, times);
+    fn grow(&self, state: &mut Initiated, by: &Initiated, times: u64) {
+        state.private = grown(state.private, by.private, times);
+        state.shared = grown(state.shared, by.shared, times);
     }
 }

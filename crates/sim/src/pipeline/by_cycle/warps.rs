@@ -2,6 +2,7 @@
 
 use super::codes::Codes;
 use super::{Given, Sm};
+use crate::key::Key;
 use crate::ops::issuing;
 use warpbound_core::base::RegId;
 use warpbound_core::machine::Hazards;
@@ -83,6 +84,26 @@ impl Warp {
     /// Returns whether a fence or an atomic holds the warp.
     pub fn is_held(&self) -> bool {
         self.fenced || self.atomics > 0
+    }
+
+    /// Adds the warp to the key of a state.
+    pub fn key(&self, sm: usize, now: u64, key: &mut Key) {
+        key.put(self.next as u64);
+        key.put(self.has_next.into());
+        let pending = self.pending.iter().enumerate();
+        let pending: Vec<(usize, usize)> =
+            pending.filter_map(|(reg, writer)| Some((reg, (*writer)?.0))).collect();
+        key.list(pending, |key, (reg, writer)| {
+            key.put(reg as u64);
+            key.instr(sm, writer);
+        });
+        key.put(self.in_flight.into());
+        key.put(self.stores.into());
+        key.put(self.atomics.into());
+        key.put(self.fenced.into());
+        // the barriers of the block see the cycle after the last issue
+        key.until(self.last_issue + 1, now);
+        self.codes.key(sm, now, key);
     }
 }
 

@@ -9,16 +9,20 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound::base::ProgressMonitor;
 use warpbound::diag::SourceText;
+use warpbound::exec::Options;
 use warpbound::explore::choices::{Explored, climb, explore, replay};
 use warpbound::explore::search::Limits;
 use warpbound::machine::{Machine, MachineSpec};
-use warpbound::path::{BlockPaths, Footprint, Listed};
+use warpbound::path::{BlockPaths, BlockSource, Footprint};
 use warpbound::program::{KernelCode, TimingTable};
-use warpbound::sim::by_cycle::{Arbiter, Carried, Chooser, Given, Launch};
-use warpbound::sim::{PolicySetup, simulate};
+use warpbound::sim::PolicySetup;
+use warpbound::sim::by_cycle::{Arbiter, Carried, Chooser, Given, Launch, run};
 
 use crate::pipelined::{number, pipeline, plb};
+use crate::pipelined_memory::{BASES, of_memory};
+use crate::pipelined_streams::SETTINGS;
 use crate::random_kernels::{Shape, machine_text, random_launch};
+use crate::{random_accesses, reference, runs, shipped};
 
 /// A tiny launch on a machine with a pipeline.
 struct Case {
@@ -26,6 +30,7 @@ struct Case {
     blocks: Vec<BlockPaths>,
     machine: Machine,
     resident: u32,
+    footprint: Footprint,
     what: String,
 }
 
@@ -65,7 +70,52 @@ impl Case {
         let warps = launch.blocks[0].warps.len().max(1);
         let resident = (places as u32).min(blocks as u32).min(64 / warps as u32);
         let what = format!("ONLY={case}, {places} places, {ron}");
-        Some(Self { program: launch.program, blocks: launch.blocks, machine, resident, what })
+        let footprint = Footprint::default();
+        Some(Self { program: launch.program, blocks: launch.blocks, machine, resident, footprint, what })
+    }
+
+    /// Draws a kernel in PTX that accesses memory, and a machine; returns nothing if they are not
+    /// valid together.
+    fn in_ptx(case: u64) -> Option<Self> {
+        let mut rng = ChaCha8Rng::seed_from_u64(case);
+        let mut draw = move |below: usize| ((u64::from(rng.next_u32()) * below as u64) >> 32) as usize;
+        let base = BASES[draw(BASES.len())];
+        let mut settings = if draw(3) == 0 { Vec::new() } else { of_memory(&mut draw, &[]) };
+        // the lower levels without random additions, the L1 and the partitions are kept small
+        settings.retain(|setting| !setting.contains("jitter"));
+        settings.extend(["memory.fixed.per_cycle=64", "memory.constant=none"].map(str::to_owned));
+        settings.push(format!("sms={}", [1, 1, 1, 2][draw(4)]));
+        settings.push(format!("sub_cores={}", [1, 1, 1, 2][draw(4)]));
+        for part in ["front_end", "collector", "result_buses"] {
+            if draw(4) > 0 {
+                settings.push(format!("pipeline.{part}=none"));
+            }
+        }
+        for _ in 0..draw(3) {
+            let of = SETTINGS[4..][draw(SETTINGS.len() - 4)];
+            settings.push(of[draw(of.len())].to_owned());
+        }
+        let (blocks, threads) = ([1, 1, 1, 2][draw(4)], [32, 64, 64, 96][draw(4)]);
+        let body = accesses(&mut draw);
+        let what = format!("ONLY={case} {base} {settings:?} {blocks} x {threads}:\n{body}");
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        let machine = shipped::try_machine_with(base, &settings).ok()?;
+        let text = format!(
+            ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 k_param_0)\n{{\n\
+             .reg .pred %p<4>;\n.reg .b32 %r<99>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [k_param_0];\n\
+             mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n{body}ret;\n}}\n"
+        );
+        let launch = random_accesses::launch_on_buffer(blocks, threads, 1 << 16);
+        let workload = runs::workload("k", reference::program("k.ptx", "k", text), launch);
+        let resident = machine.limits().occupancy(&workload.needs()).ok()?.blocks.min(blocks);
+        let monitor = ProgressMonitor::new();
+        let mut source = workload.source(Options::of(&machine, 1 << 26), &monitor).ok()?;
+        let (mut blocks, mut room) = (Vec::new(), BlockPaths::default());
+        while source.next_block(&mut room).unwrap_or_else(|error| panic!("{error}")) {
+            blocks.push(room.clone());
+        }
+        let footprint = source.footprint();
+        Some(Self { program: workload.program().clone(), blocks, machine, resident, footprint, what })
     }
 
     fn table(&self) -> Option<TimingTable> {
@@ -75,16 +125,14 @@ impl Case {
     /// Calls `with` with the launch before its first cycle.
     fn launch<T>(&self, table: &TimingTable, with: impl FnOnce(&Launch) -> T) -> T {
         let given = Given::new(&self.machine, table).expect("the machine has a pipeline");
-        let footprint = Footprint::default();
-        with(&Launch::new(&given, self.resident, &footprint, &self.blocks, &mut Carried::default()))
+        with(&Launch::new(&given, self.resident, &self.footprint, &self.blocks, &mut Carried::default()))
     }
 
     /// Explores the case; returns nothing if the bound does not apply.
     fn explore(&self, max_states: u64) -> Option<Result> {
         let table = self.table()?;
-        let footprint = Footprint::default();
-        let bound =
-            plb(&self.program, &table, &self.machine, &self.blocks, self.resident, &footprint).ok()?;
+        let Self { program, machine, blocks, footprint, .. } = self;
+        let bound = plb(program, &table, machine, blocks, self.resident, footprint).ok()?;
         let limits = Limits { max_states, ..Limits::default() };
         let found = self.launch(&table, |launch| {
             let found = explore(launch, limits, &ProgressMonitor::new());
@@ -92,15 +140,35 @@ impl Case {
             assert_eq!(replay(launch.clone(), &found.best_witness), Some(found.best), "{}", self.what);
             found
         });
-        let mut source = Listed::new(&self.blocks);
-        let policy = &PolicySetup::Gto;
-        let ran = simulate(&mut source, &table, &self.machine, policy, self.resident, &mut (), |_, _| ());
-        let gto = ran.unwrap_or_else(|error| panic!("{}: {error}", self.what)).makespan.get();
+        let (policy, carried) = (&PolicySetup::Gto, &mut Carried::default());
+        let ran = run(machine, &table, policy, self.resident, footprint, blocks.clone(), carried);
+        let gto = ran.summary.makespan.get();
         // the rules are some of the choices
         assert!(found.worst >= gto || found.spent.is_some(), "{} < {gto}: {}", found.worst, self.what);
         assert!(found.best <= gto || found.spent.is_some(), "{} > {gto}: {}", found.best, self.what);
         Some(Result { bound, gto, found })
     }
+}
+
+/// Draws a few accesses to memory, from all warps or from some.
+fn accesses(draw: &mut impl FnMut(usize) -> usize) -> String {
+    let mut text = String::new();
+    for number in 0..1 + draw(4) {
+        let at = [0, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 32768][draw(11)];
+        let guard = ["", "", "@%p1 ", "@!%p1 "][draw(4)];
+        let reg = 10 + number;
+        let instruction = match draw(10) {
+            0..=4 => format!("{guard}ld.global.u32 %r{reg}, [%rd1+{at}];"),
+            5 => format!("{guard}st.global.u32 [%rd1+{at}], %r1;"),
+            6 => format!("{guard}atom.global.add.u32 %r{reg}, [%rd1+{at}], 1;"),
+            7 => format!("add.u32 %r{}, %r{}, %r{};", reg + 10, reg - 1, reg - 2),
+            8 => "membar.gl;".to_owned(),
+            _ => format!("{guard}ld.global.v4.u32 {{%r{reg}, %r30, %r38, %r46}}, [%rd1+{at}];"),
+        };
+        text += &instruction;
+        text.push('\n');
+    }
+    text
 }
 
 /// A summary of cases.
@@ -188,11 +256,21 @@ fn micro_kernels() {
     assert!(tally.explored > 100 && tally.longer > 20, "{tally:?}");
 }
 
-/// Explores `CASES` micro kernels on `JOBS` threads.
+#[test]
+fn accesses_to_memory() {
+    let tally = campaign(150, 500, Case::in_ptx);
+    println!("{tally:#?}");
+    assert!(tally.exceeded.is_empty(), "{:?}", tally.exceeded);
+    assert!(tally.explored > 20 && tally.longer > 5, "{tally:?}");
+}
+
+/// Explores `CASES` launches on `JOBS` threads, each up to `STATES` states: micro kernels, or those
+/// that access memory if `MEMORY` is 1.
 #[test]
 #[ignore = "a campaign"]
 fn explored_pipelines() {
-    let tally = campaign(number("CASES", 100_000), number("STATES", 50_000), Case::micro);
+    let draw = if number("MEMORY", 0) == 0 { Case::micro } else { Case::in_ptx };
+    let tally = campaign(number("CASES", 100_000), number("STATES", 50_000), draw);
     println!("{tally:#?}");
     assert!(tally.exceeded.is_empty(), "{:?}", tally.exceeded);
 }
@@ -245,9 +323,10 @@ fn of_all_runs(launch: &Launch, most: u64) -> Option<(u64, u64)> {
 /// Whether states are equal is decided by their keys: a search without keys finds the same extremes.
 #[test]
 fn states_with_equal_keys_have_equal_futures() {
-    let mut compared = 0;
-    for case in 0..400 {
-        let Some(case) = Case::micro(number("SEED", 7) * 1_000_000_000 + case) else { continue };
+    let mut compared = [0; 2];
+    for case in 0..600 {
+        let draw = if case % 4 == 0 { Case::in_ptx } else { Case::micro };
+        let Some(case) = draw(number("SEED", 7) * 1_000_000_000 + case) else { continue };
         let Some(table) = case.table() else { continue };
         case.launch(&table, |launch| {
             let Some(extremes) = of_all_runs(launch, 2_000) else { return };
@@ -256,9 +335,9 @@ fn states_with_equal_keys_have_equal_futures() {
             let climbed = climb(launch, 50, 1, &ProgressMonitor::new());
             assert!(climbed.makespan <= found.worst, "{}", case.what);
             assert_eq!(replay(launch.clone(), &climbed.choices), Some(climbed.makespan), "{}", case.what);
-            compared += u32::from(found.states > 0);
+            compared[usize::from(case.footprint.buffers.is_empty())] += u32::from(found.states > 0);
         });
     }
-    println!("{compared} compared");
-    assert!(compared > 50, "{compared}");
+    println!("{compared:?} compared");
+    assert!(compared[0] > 10 && compared[1] > 50, "{compared:?}");
 }

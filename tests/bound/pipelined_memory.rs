@@ -13,7 +13,7 @@ use crate::pipelined_directed::InPtx;
 use crate::pipelined_streams::{SETTINGS, body};
 use crate::{random_accesses, random_memory, runs, shipped};
 
-const BASES: [&str; 6] =
+pub const BASES: [&str; 6] =
     ["accelsim-ecrts", "accelsim-ecrts-dram", "accelsim-sm1", "fermi-c2050", "kepler-gk104", "rtx3070-1sm"];
 
 /// Settings of a memory system that the bound does not cover, or that refuse most machines.
@@ -69,7 +69,7 @@ fn compare(
 }
 
 /// Draws settings of memory without those that contain one of these texts.
-fn of_memory(mut draw: &mut dyn FnMut(usize) -> usize, without: &[&str]) -> Vec<String> {
+pub fn of_memory(mut draw: &mut dyn FnMut(usize) -> usize, without: &[&str]) -> Vec<String> {
     if draw(5) == 0 {
         return Vec::new();
     }

@@ -81,7 +81,7 @@ impl<'a> Launch<'a> {
         let warps = blocks.iter().map(|block| block.warps.len()).max().unwrap_or(0).max(1);
         let slots = layout.cta_slots() * blocks[0].warps.len().max(1);
         let slots = slots.max(machine.limits().warps as usize).min(SLOTS);
-        let warps = slots.max(layout.first_slot(layout.cta_slots() - 1) + warps).min(SLOTS);
+        let warps = layout.first_slot(layout.cta_slots() - 1) + warps;
         let sm = |index| Sm::new(given, index, layout, (slots, warps), shared);
         Self {
             given,

@@ -1,5 +1,7 @@
 //! Warps, register by register.
 
+use std::rc::Rc;
+
 use super::codes::Codes;
 use super::{Given, Sm};
 use crate::key::Key;
@@ -11,9 +13,9 @@ use warpbound_core::program::Flow;
 
 #[derive(Clone)]
 pub(super) struct Warp {
-    pub steps: Vec<Step>,
-    all_steps: Vec<Step>,
-    traffic: Vec<LineUse>,
+    pub steps: Rc<[Step]>,
+    all_steps: Rc<[Step]>,
+    traffic: Rc<[LineUse]>,
     next_line: usize,
     pub next: usize,
     /// Whether there is a next step, as of the last call of `look`.
@@ -33,9 +35,9 @@ pub(super) struct Warp {
 impl Warp {
     pub fn new(regs: usize) -> Self {
         Self {
-            steps: Vec::new(),
-            all_steps: Vec::new(),
-            traffic: Vec::new(),
+            steps: Rc::default(),
+            all_steps: Rc::default(),
+            traffic: Rc::default(),
             next_line: 0,
             next: 0,
             has_next: false,
@@ -51,9 +53,9 @@ impl Warp {
     }
 
     pub fn begin(&mut self, path: &WarpPath, given: &Given<'_>, now: u64) {
-        self.steps = issuing(path, given.table).to_vec();
-        self.all_steps = path.steps().to_vec();
-        self.traffic = path.traffic().to_vec();
+        self.steps = issuing(path, given.table).into();
+        self.all_steps = path.steps().into();
+        self.traffic = path.traffic().into();
         (self.next, self.next_line) = (0, 0);
         (self.last_issue, self.last_done) = (now, now);
         self.look();

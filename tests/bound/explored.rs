@@ -250,7 +250,7 @@ fn campaign(cases: u64, max_states: u64, draw: impl Fn(u64) -> Option<Case> + Sy
 
 #[test]
 fn micro_kernels() {
-    let tally = campaign(400, 3_000, Case::micro);
+    let tally = campaign(300, 200, Case::micro);
     println!("{tally:#?}");
     assert!(tally.exceeded.is_empty(), "{:?}", tally.exceeded);
     assert!(tally.explored > 100 && tally.longer > 20, "{tally:?}");
@@ -258,7 +258,7 @@ fn micro_kernels() {
 
 #[test]
 fn accesses_to_memory() {
-    let tally = campaign(150, 500, Case::in_ptx);
+    let tally = campaign(100, 150, Case::in_ptx);
     println!("{tally:#?}");
     assert!(tally.exceeded.is_empty(), "{:?}", tally.exceeded);
     assert!(tally.explored > 20 && tally.longer > 5, "{tally:?}");
@@ -324,12 +324,12 @@ fn of_all_runs(launch: &Launch, most: u64) -> Option<(u64, u64)> {
 #[test]
 fn states_with_equal_keys_have_equal_futures() {
     let mut compared = [0; 2];
-    for case in 0..600 {
+    for case in 0..400 {
         let draw = if case % 4 == 0 { Case::in_ptx } else { Case::micro };
         let Some(case) = draw(number("SEED", 7) * 1_000_000_000 + case) else { continue };
         let Some(table) = case.table() else { continue };
         case.launch(&table, |launch| {
-            let Some(extremes) = of_all_runs(launch, 2_000) else { return };
+            let Some(extremes) = of_all_runs(launch, 1_000) else { return };
             let found = explore(launch, Limits::default(), &ProgressMonitor::new());
             assert_eq!((found.worst, found.best), extremes, "{}", case.what);
             let climbed = climb(launch, 50, 1, &ProgressMonitor::new());
@@ -339,5 +339,5 @@ fn states_with_equal_keys_have_equal_futures() {
         });
     }
     println!("{compared:?} compared");
-    assert!(compared[0] > 10 && compared[1] > 50, "{compared:?}");
+    assert!(compared[0] > 5 && compared[1] > 50, "{compared:?}");
 }

@@ -40,6 +40,30 @@ pub enum Arbiter {
     Command,
 }
 
+impl Arbiter {
+    /// Returns the name that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SubCore => "sub-core",
+            Self::Issue => "issue",
+            Self::Redirect => "redirect",
+            Self::Fetch => "fetch",
+            Self::Pass => "pass",
+            Self::Entry => "entry",
+            Self::HandOver => "hand-over",
+            Self::Start => "start",
+            Self::Access => "access",
+            Self::WriteBack => "write-back",
+            Self::Tags => "tags",
+            Self::Crossbar => "crossbar",
+            Self::ToDram => "to-dram",
+            Self::Bank => "bank",
+            Self::Request => "request",
+            Self::Command => "command",
+        }
+    }
+}
+
 /// Decides in the arbiters. By default the rules of the machine decide.
 pub trait Chooser {
     /// Returns the index of a candidate, below `count`, which is at least 2. `rule` is the index of

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound::base::ProgressMonitor;
+use warpbound::check::Workload;
 use warpbound::diag::SourceText;
 use warpbound::exec::Options;
 use warpbound::explore::choices::{Explored, climb, explore, replay};
@@ -19,7 +20,7 @@ use warpbound::sim::PolicySetup;
 use warpbound::sim::by_cycle::{Arbiter, Carried, Chooser, Given, Launch, run};
 
 use crate::pipelined::{number, pipeline, plb};
-use crate::pipelined_memory::{BASES, of_memory};
+use crate::pipelined_memory::{BASES, kernel, of_memory};
 use crate::pipelined_streams::SETTINGS;
 use crate::random_kernels::{Shape, machine_text, random_launch};
 use crate::{random_accesses, reference, runs, shipped};
@@ -98,8 +99,6 @@ impl Case {
         let (blocks, threads) = ([1, 1, 1, 2][draw(4)], [32, 64, 64, 96][draw(4)]);
         let body = accesses(&mut draw);
         let what = format!("ONLY={case} {base} {settings:?} {blocks} x {threads}:\n{body}");
-        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-        let machine = shipped::try_machine_with(base, &settings).ok()?;
         let text = format!(
             ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 k_param_0)\n{{\n\
              .reg .pred %p<4>;\n.reg .b32 %r<99>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [k_param_0];\n\
@@ -107,7 +106,30 @@ impl Case {
         );
         let launch = random_accesses::launch_on_buffer(blocks, threads, 1 << 16);
         let workload = runs::workload("k", reference::program("k.ptx", "k", text), launch);
-        let resident = machine.limits().occupancy(&workload.needs()).ok()?.blocks.min(blocks);
+        Self::of_workload(&workload, base, &settings, what)
+    }
+
+    /// Draws a kernel in PTX of some hundred instructions, and a machine.
+    fn large(case: u64) -> Option<Self> {
+        let mut rng = ChaCha8Rng::seed_from_u64(case);
+        let mut draw = move |below: usize| ((u64::from(rng.next_u32()) * below as u64) >> 32) as usize;
+        let base = BASES[draw(BASES.len())];
+        let mut settings = of_memory(&mut draw, &[]);
+        settings.extend(["memory.fixed.per_cycle=64", "memory.constant=none"].map(str::to_owned));
+        settings.push(format!("sms={}", [1, 1, 2, 3][draw(4)]));
+        for _ in 0..draw(4) {
+            let of = SETTINGS[draw(SETTINGS.len())];
+            settings.push(of[draw(of.len())].to_owned());
+        }
+        let (workload, kernel) = kernel(&mut draw, &[32, 64, 128, 256]);
+        let what = format!("ONLY={case} {base} {settings:?} {kernel}");
+        Self::of_workload(&workload, base, &settings, what)
+    }
+
+    fn of_workload(workload: &Workload, base: &str, settings: &[String], what: String) -> Option<Self> {
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        let machine = shipped::try_machine_with(base, &settings).ok()?;
+        let resident = machine.limits().occupancy(&workload.needs()).ok()?.blocks.min(workload.blocks());
         let monitor = ProgressMonitor::new();
         let mut source = workload.source(Options::of(&machine, 1 << 26), &monitor).ok()?;
         let (mut blocks, mut room) = (Vec::new(), BlockPaths::default());
@@ -273,6 +295,44 @@ fn explored_pipelines() {
     let tally = campaign(number("CASES", 100_000), number("STATES", 50_000), draw);
     println!("{tally:#?}");
     assert!(tally.exceeded.is_empty(), "{:?}", tally.exceeded);
+}
+
+/// Compares PLB with the longest of some runs with different choices, for launches that are too
+/// large to explore. Returns the number of launches, and how often a run exceeds the one under the
+/// rules and the bound.
+fn climbed(cases: u64, runs: u64) -> [u64; 3] {
+    let mut counts = [0; 3];
+    for case in 0..cases {
+        let case = number("ONLY", number("SEED", 1) * 1_000_000_000 + case);
+        let Some(case) = Case::large(case) else { continue };
+        let Some(table) = case.table() else { continue };
+        let Case { program, machine, blocks, footprint, .. } = &case;
+        let Ok(bound) = plb(program, &table, machine, blocks, case.resident, footprint) else { continue };
+        let found = case.launch(&table, |launch| climb(launch, runs, 1, &ProgressMonitor::new()));
+        counts[0] += 1;
+        counts[1] += u64::from(found.makespan > found.by_rules);
+        if found.makespan > bound {
+            counts[2] += 1;
+            println!("EXCEEDED {} > {bound}: {}", found.makespan, case.what);
+        }
+    }
+    counts
+}
+
+#[test]
+fn large_launches() {
+    let counts = climbed(30, 6);
+    println!("{counts:?}");
+    assert!(counts[0] > 10 && counts[1] > 5 && counts[2] == 0, "{counts:?}");
+}
+
+/// Climbs in `CASES` launches, with `RUNS` runs of each.
+#[test]
+#[ignore = "a campaign"]
+fn climbed_pipelines() {
+    let counts = climbed(number("CASES", 10_000), number("RUNS", 30));
+    println!("{counts:?}");
+    assert_eq!(counts[2], 0);
 }
 
 /// A chooser that follows the choices of a list, then the first candidates, and records the numbers

@@ -9,6 +9,7 @@ mod answers;
 mod applications;
 mod batches;
 mod cfg;
+mod choices;
 mod commands_page;
 mod compilers;
 mod ends;

@@ -202,9 +202,9 @@ pub struct Choices {
     pub policies: Vec<PolicyRun>,
     /// The verdicts on the bounds, over all choices.
     pub bounds: Vec<Bound>,
-    /// The choices of a longest run.
+    /// The choices of the longest run that the search found.
     pub witness: Vec<OneChoice>,
-    /// The choices of a shortest run.
+    /// The choices of the shortest run that the search found.
     pub best_witness: Vec<OneChoice>,
     /// Why the run did not look for races; absent if it did. If it did not, the report holds only
     /// for the paths of one order of accesses.
@@ -269,8 +269,8 @@ impl Choices {
             resident_blocks: checked[0].resident_blocks,
             worst: complete.then_some(found.worst),
             best: complete.then_some(found.best),
-            worst_at_least: found.worst,
-            best_at_most: found.best,
+            worst_at_least: checked.iter().map(|run| run.makespan.get()).fold(found.worst, u64::max),
+            best_at_most: checked.iter().map(|run| run.makespan.get()).fold(found.best, u64::min),
             complete,
             stopped,
             states: found.states,

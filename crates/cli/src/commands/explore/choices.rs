@@ -32,7 +32,9 @@ pub fn run(args: &Explore, kernel: &LoadedKernel, machine: &Machine, session: &S
         Spent::Time => session.stopped().unwrap_or(Stopped::Interrupt),
     });
     let at_most = if found.spent.is_none() { found.worst } else { u64::MAX };
-    let verdicts = searched.verdicts(found.worst, at_most);
+    let of_policies = searched.checked.iter().map(|run| run.makespan.get());
+    let at_least = of_policies.fold(found.worst, u64::max);
+    let verdicts = searched.verdicts(at_least, at_most);
     let bounds = searched.judged(&verdicts, found.spent.is_none().then_some(found.worst));
     let choices = Choices::new(&kernel.workload.name, machine, &searched.checked, &found, stopped, bounds);
     let batch = stopped.map_or_else(Batch::default, |stopped| Batch::stopped(Some(stopped)));

@@ -384,12 +384,12 @@ fn of_all_runs(launch: &Launch, most: u64) -> Option<(u64, u64)> {
 #[test]
 fn states_with_equal_keys_have_equal_futures() {
     let mut compared = [0; 2];
-    for case in 0..400 {
+    for case in 0..number("CASES", 200) {
         let draw = if case % 4 == 0 { Case::in_ptx } else { Case::micro };
         let Some(case) = draw(number("SEED", 7) * 1_000_000_000 + case) else { continue };
         let Some(table) = case.table() else { continue };
         case.launch(&table, |launch| {
-            let Some(extremes) = of_all_runs(launch, 1_000) else { return };
+            let Some(extremes) = of_all_runs(launch, 500) else { return };
             let found = explore(launch, Limits::default(), &ProgressMonitor::new());
             assert_eq!((found.worst, found.best), extremes, "{}", case.what);
             let climbed = climb(launch, 50, 1, &ProgressMonitor::new());
@@ -399,5 +399,5 @@ fn states_with_equal_keys_have_equal_futures() {
         });
     }
     println!("{compared:?} compared");
-    assert!(compared[0] > 5 && compared[1] > 50, "{compared:?}");
+    assert!(compared[0] > 5 && compared[1] > 25, "{compared:?}");
 }

@@ -280,7 +280,7 @@ impl Choices {
             bounds,
             witness: found.worst_witness.iter().map(OneChoice::new).collect(),
             best_witness: found.best_witness.iter().map(OneChoice::new).collect(),
-            races_not_looked_for: checked[0].races_not_looked_for.clone().map(Into::into),
+            races_not_looked_for: checked[0].races_not_looked_for.clone(),
         }
     }
 

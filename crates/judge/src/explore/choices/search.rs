@@ -43,7 +43,7 @@ struct Rest {
 
 /// What follows in a launch: a node, or the end of the launch with this makespan.
 enum Next<'a> {
-    Node(Launch<'a>),
+    Node(Box<Launch<'a>>),
     End(u64),
 }
 
@@ -113,7 +113,7 @@ fn advance(mut from: Launch<'_>) -> Next<'_> {
                 while from.now() < cycle {
                     from.cycle_by(&mut Rules);
                 }
-                return Next::Node(from);
+                return Next::Node(Box::new(from));
             }
             if let Some(makespan) = over {
                 return Next::End(makespan);
@@ -131,7 +131,7 @@ pub fn explore(launch: &Launch, limits: Limits, monitor: &ProgressMonitor) -> Ex
         Next::End(makespan) => {
             (search.found.worst, search.found.best) = (makespan, makespan);
         }
-        Next::Node(first) => search.run(first, limits, monitor),
+        Next::Node(first) => search.run(*first, limits, monitor),
     }
     search.found
 }
@@ -177,14 +177,14 @@ impl<'a> Search<'a> {
                     if let Some(&rest) = self.known.get(&key) {
                         let rest = rest.expect("every choice brings the launch nearer to its end");
                         let now = node.now();
-                        self.add(now + rest.most, now + rest.least, Some(node));
+                        self.add(now + rest.most, now + rest.least, Some(*node));
                     } else {
                         self.found.spent = self.spent(limits, monitor);
                         if self.found.spent.is_some() {
                             return self.finish_by_rules();
                         }
                         monitor.searched(0, self.found.states);
-                        self.enter(node, key);
+                        self.enter(*node, key);
                         continue;
                     }
                 }
@@ -280,7 +280,7 @@ impl<'a> Search<'a> {
                     all.append(&mut choices);
                     node = match next {
                         Next::End(_) => None,
-                        Next::Node(launch) => Some(launch),
+                        Next::Node(launch) => Some(*launch),
                     };
                     break;
                 }

@@ -209,7 +209,7 @@ fn row_of_choices(
         replays: false,
     };
     let result = WorstResult::new(launch, sum, judged, tightest, None);
-    Ok(Some(Row { result, verdict: Verdict::combine(verdicts.into_iter()) }))
+    Ok(Some(Row { result, verdict: Verdict::combine(verdicts) }))
 }
 
 /// Returns a name for the replay file of a kernel that no other kernel of the command has.

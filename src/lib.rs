@@ -121,7 +121,8 @@
 //! * [`check`] is the only module that compares a simulated makespan with a bound.
 //! * [`explore`] searches instead of simulating one schedule. It finds the exact worst and best
 //!   case of a block over all schedules, and long schedules of larger blocks
-//!   ([`explore::adversary`]). It also finds blocks and launches that violate a bound
+//!   ([`explore::adversary`]). On a machine with a pipeline it searches the choices of all arbiters
+//!   of a launch ([`explore::choices`]). It also finds blocks and launches that violate a bound
 //!   ([`explore::hunt`]) and timing anomalies ([`explore::anomaly`]). It enumerates the blocks of a
 //!   small grammar ([`explore::grammar`]) and implements the Fermi model of Raravi and Andersson,
 //!   2010 ([`explore::fermi`]).

@@ -39,6 +39,7 @@ mod beyond;
 mod check_random;
 mod control_codes;
 mod evidence;
+mod explored;
 mod failed;
 mod formulas;
 mod lwb;

@@ -21,7 +21,7 @@ const OTHERS: [&str; 5] =
     ["memory.constant", "Geometric", "memory.fixed.pipelined", "memory.fixed.per_cycle", "bank_bits=[]"];
 
 /// Draws a kernel, with one of these numbers of threads if it is a stream, and a description.
-fn kernel(draw: &mut impl FnMut(usize) -> usize, threads: &[u32]) -> (Workload, String) {
+pub fn kernel(draw: &mut impl FnMut(usize) -> usize, threads: &[u32]) -> (Workload, String) {
     if draw(2) == 0 {
         let (program, launch) = random_accesses::kernel(draw);
         return (runs::workload("random accesses", program, launch), String::new());

@@ -9,6 +9,7 @@ mod answers;
 mod applications;
 mod batches;
 mod cfg;
+mod choices;
 mod commands_page;
 mod compilers;
 mod ends;
@@ -480,8 +481,7 @@ fn compare_lists_all_bounds_with_the_explored_worst_case() {
 #[test]
 fn commands_for_the_paper_model_refuse_other_machines() {
     for args in [
-        &["explore", "chain"][..],
-        &["phases", "chain"],
+        &["phases", "chain"][..],
         &["anomaly", "chain", "--unit", "int"],
         &["explore", "chain", "--vary", "int=1..=3", "--scheduler", "gto"],
     ] {

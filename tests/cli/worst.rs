@@ -153,8 +153,17 @@ fn unsupported_requests_are_refused_with_a_reason() {
         ),
         (&["worst", "fig3", "--budget", "0"], &["--budget 0", "1 or more"]),
         (
-            &["worst", "vecadd", "--machine", "accelsim-sm1"],
-            &["`worst` searches the schedules of the paper model"],
+            &[
+                "worst",
+                "vecadd",
+                "--machine",
+                "accelsim-sm1",
+                "--set",
+                "sms=2",
+                "--set",
+                "pipeline.launch.placement=Random(1)",
+            ],
+            &["random order", "RoundRobin"],
         ),
         (
             &["worst", "vecadd", "--set", "limits.blocks=2"],

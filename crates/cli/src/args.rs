@@ -128,13 +128,16 @@ pub enum Command {
     /// This is Algorithm 1 of Jeanmougin et al., ECRTS 2025.
     Phases(Phases),
     /// Find the exact worst and best makespan over all work-conserving schedules
+    ///
+    /// On a machine with a pipeline, every arbiter of the launch takes each of its candidates.
     Explore(Explore),
     /// Compare every bound with simulated and explored times, one line per kernel
     Compare(Compare),
     /// Search for the worst schedule of blocks that are too large to explore
     ///
     /// The schedule found splits the overestimation of each bound into slack of the bound and luck
-    /// of the policy.
+    /// of the policy. On a machine with a pipeline, the choices of all arbiters of the launch are
+    /// searched.
     Worst(Worst),
     /// Search for a block that violates a bound, and shrink it to a small witness
     Hunt(Hunt),

@@ -9,6 +9,7 @@ mod args;
 mod batch;
 mod campaign;
 mod checkpoint;
+mod choices;
 mod commands;
 mod dumps;
 mod examples;

@@ -1,5 +1,5 @@
-//! The report of the worst and the best case: over all work-conserving schedules of a block, or
-//! over all latencies under one policy.
+//! The report of the worst and the best case: over all work-conserving schedules of a block, over
+//! all choices of the arbiters of a pipeline, or over all latencies under one policy.
 
 use std::fmt::Write;
 
@@ -10,7 +10,9 @@ use super::style::Style;
 use super::verdict::{self, Bound};
 use warpbound_core::base::Cycles;
 use warpbound_core::machine::Machine;
+use warpbound_judge::check::JudgedLaunch;
 use warpbound_judge::check::order::notes_of;
+use warpbound_judge::explore::choices::{Choice, Explored};
 use warpbound_judge::explore::{Exploration, LatencyExtremes};
 
 /// The most issues of a witness that text shows.
@@ -23,6 +25,8 @@ const MAX_WITNESS: usize = 200;
 pub enum ExploreResult {
     /// The result over all schedules.
     Schedules(Schedules),
+    /// The result over all choices of the arbiters.
+    Choices(Choices),
     /// The result over all latencies.
     Latencies(Latencies),
 }
@@ -160,6 +164,166 @@ impl Schedules {
     }
 }
 
+/// The result over all choices of the arbiters of a launch. Times are in cycles.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Choices {
+    /// The name of the kernel.
+    pub kernel: String,
+    /// The machine.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// The number of blocks.
+    pub blocks: u32,
+    /// The largest number of blocks that an SM holds at a time.
+    pub resident_blocks: u32,
+    /// The longest makespan, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst: Option<u64>,
+    /// The shortest makespan, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<u64>,
+    /// A lower bound of the longest makespan: some run takes this long.
+    pub worst_at_least: u64,
+    /// An upper bound of the shortest makespan: some run takes this time.
+    pub best_at_most: u64,
+    /// Whether every choice was followed to the end of the launch.
+    pub complete: bool,
+    /// Why the search was stopped early, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
+    /// The number of states in which some arbiter has a choice.
+    pub states: u64,
+    /// The number of combinations of choices in a cycle that were followed.
+    pub combinations: u64,
+    /// The size of the keys of all states in bytes.
+    pub key_bytes: u64,
+    /// The launch under policies, with the rules of all other arbiters.
+    pub policies: Vec<PolicyRun>,
+    /// The verdicts on the bounds, over all choices.
+    pub bounds: Vec<Bound>,
+    /// The choices of the longest run that the search found.
+    pub witness: Vec<OneChoice>,
+    /// The choices of the shortest run that the search found.
+    pub best_witness: Vec<OneChoice>,
+    /// Why the run did not look for races; absent if it did. If it did not, the report holds only
+    /// for the paths of one order of accesses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub races_not_looked_for: Option<String>,
+}
+
+/// A launch under a policy.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PolicyRun {
+    /// The policy.
+    pub scheduler: String,
+    /// The makespan in cycles.
+    pub makespan: u64,
+}
+
+/// A choice of an arbiter that had several candidates.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OneChoice {
+    /// The cycle.
+    pub cycle: u64,
+    /// The arbiter.
+    pub arbiter: &'static str,
+    /// The index of the candidate that was served.
+    pub served: u8,
+    /// The number of candidates.
+    pub candidates: u8,
+    /// The index of the candidate that the rule of the arbiter serves.
+    pub by_rule: u8,
+}
+
+impl OneChoice {
+    fn new(choice: &Choice) -> Self {
+        let Choice { arbiter, cycle, chosen, rule, count } = *choice;
+        Self { cycle, arbiter: arbiter.name(), served: chosen, candidates: count, by_rule: rule }
+    }
+
+    fn text(&self) -> String {
+        format!("{}:{} {}/{}", self.cycle, self.arbiter, u32::from(self.served) + 1, self.candidates)
+    }
+}
+
+impl Choices {
+    /// Returns the report of an exploration. `checked` are the runs under policies.
+    pub fn new(
+        kernel: &str,
+        machine: &Machine,
+        checked: &[JudgedLaunch],
+        found: &Explored,
+        stopped: Option<Stopped>,
+        bounds: Vec<Bound>,
+    ) -> Self {
+        let complete = found.spent.is_none();
+        let run =
+            |of: &JudgedLaunch| PolicyRun { scheduler: of.scheduler.clone(), makespan: of.makespan.get() };
+        Self {
+            kernel: kernel.to_owned(),
+            origin: Origin::new(machine),
+            blocks: checked[0].launch_blocks,
+            resident_blocks: checked[0].resident_blocks,
+            worst: complete.then_some(found.worst),
+            best: complete.then_some(found.best),
+            worst_at_least: checked.iter().map(|run| run.makespan.get()).fold(found.worst, u64::max),
+            best_at_most: checked.iter().map(|run| run.makespan.get()).fold(found.best, u64::min),
+            complete,
+            stopped,
+            states: found.states,
+            combinations: found.edges,
+            key_bytes: found.bytes,
+            policies: checked.iter().map(run).collect(),
+            bounds,
+            witness: found.worst_witness.iter().map(OneChoice::new).collect(),
+            best_witness: found.best_witness.iter().map(OneChoice::new).collect(),
+            races_not_looked_for: checked[0].races_not_looked_for.clone(),
+        }
+    }
+
+    fn text(&self, style: Style) -> String {
+        let start = format!("{} on {}", style.strong(&self.kernel), self.origin.machine);
+        let size = format!(
+            "{} states, {} combinations, {} bytes of keys",
+            self.states, self.combinations, self.key_bytes
+        );
+        let heading = if self.complete {
+            format!(
+                "{start}: over all choices of the arbiters worst {}, best {} cycles ({size}, complete)\n",
+                self.worst_at_least, self.best_at_most
+            )
+        } else {
+            format!(
+                "{start}: INCOMPLETE after {size}\n  proven: worst at least {}, best at most {} cycles ({})\n",
+                self.worst_at_least,
+                self.best_at_most,
+                self.stopped.map_or("", Stopped::text)
+            )
+        };
+        let mut text = style.fill(&heading);
+        for PolicyRun { scheduler, makespan } in &self.policies {
+            let _ = writeln!(text, "  under {scheduler} with the rules of all arbiters: {makespan} cycles");
+        }
+        text.push('\n');
+        text.push_str(&verdict::table(&self.bounds, "over worst", style));
+        text.push_str("\n  choices that differ from the rules, as cycle:arbiter candidate/candidates:\n");
+        for (name, witness) in [("worst", &self.witness), ("best", &self.best_witness)] {
+            let differs = |choice: &&OneChoice| choice.served != choice.by_rule;
+            let differing: Vec<OneChoice> = witness.iter().filter(differs).copied().collect();
+            let shown = match differing.len() {
+                0 => "none".to_owned(),
+                _ => shown(&differing, OneChoice::text),
+            };
+            let _ = writeln!(text, "  a {name} run: {shown}");
+        }
+        let note = notes_of(self.races_not_looked_for.iter());
+        if note.is_empty() { text } else { format!("{text}\n{}", style.fill(&note)) }
+    }
+}
+
 /// Returns the start of a witness as text.
 fn shown<T>(witness: &[T], one: impl Fn(&T) -> String) -> String {
     let more = if witness.len() > MAX_WITNESS { " ..." } else { "" };
@@ -281,6 +445,7 @@ impl Report for Output<ExploreResult> {
     fn text(&self, style: Style) -> String {
         let text = |result: &ExploreResult| match result {
             ExploreResult::Schedules(found) => found.text(style) + &found.of.note(style),
+            ExploreResult::Choices(found) => found.text(style),
             ExploreResult::Latencies(found) => found.text(style) + &found.of.note(style),
         };
         self.results.iter().map(text).collect()

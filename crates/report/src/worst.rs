@@ -27,7 +27,8 @@ pub struct WorstReport {
     pub summary: Option<Summary>,
 }
 
-/// A launch. Times are in cycles; blocks run one after the other.
+/// A launch. Times are in cycles. Blocks run one after the other, except on a machine with a
+/// pipeline, where the launch is searched as a whole.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WorstResult {
@@ -45,7 +46,7 @@ pub struct WorstResult {
     pub warps: u32,
     /// Every executed instruction, counted once per warp that executed it.
     pub warp_instructions: u64,
-    /// The longest makespan found: the sum of the longest of each block.
+    /// The longest makespan found: that of the launch, or the sum of the longest of each block.
     pub worst: u64,
     /// Whether no schedule takes longer, because every schedule was explored or a proved bound is
     /// attained.
@@ -57,7 +58,7 @@ pub struct WorstResult {
     pub worst_of_policies: u64,
     /// The longest makespan after the search by rules.
     pub worst_of_rules: u64,
-    /// The number of schedules that were evaluated.
+    /// The number of schedules, or runs with different choices, that were evaluated.
     pub evaluations: u64,
     /// Every bound on all work-conserving schedules, with the verdict on the worst schedule found;
     /// `overestimation` is relative to that schedule.
@@ -77,6 +78,9 @@ pub struct WorstResult {
     /// for the paths of one order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
+    /// Whether the order of the issues determines the run, so that a replay file can hold it.
+    #[serde(skip)]
+    pub replays: bool,
 }
 
 /// A launch under a policy.
@@ -133,6 +137,8 @@ pub struct Launch<'a> {
     pub policies: Vec<(String, Cycles)>,
     /// Why the run did not look for races; `None` if it did.
     pub races_not_looked_for: Option<String>,
+    /// Whether the order of the issues determines the run.
+    pub replays: bool,
 }
 
 /// The results for the blocks of a launch, which run one after the other.
@@ -215,6 +221,7 @@ impl WorstResult {
             policies: launch.policies.into_iter().map(row).collect(),
             schedule,
             races_not_looked_for: launch.races_not_looked_for,
+            replays: launch.replays,
         }
     }
 
@@ -270,7 +277,10 @@ impl WorstResult {
                 Some(file) => {
                     let _ = writeln!(text, "  its schedule is {file}, for --scheduler replay:FILE");
                 }
-                None => text.push_str("  --schedule DIR writes its schedule for --scheduler replay:FILE\n"),
+                None if self.replays => {
+                    text.push_str("  --schedule DIR writes its schedule for --scheduler replay:FILE\n");
+                }
+                None => {}
             }
         }
         text

@@ -58,6 +58,7 @@ mod error;
 #[cfg(test)]
 mod fields;
 mod idle;
+mod key;
 mod launch;
 mod ops;
 mod paper;

@@ -11,7 +11,7 @@ pub struct Explore {
     pub of_block: u32,
     /// Most states to visit
     ///
-    /// A state takes 50 to 150 bytes. The search also ends, with a note, when the states take more
+    /// A state takes 50 to 150 bytes, or some hundred bytes with a pipeline. The search also ends, with a note, when the states take more
     /// memory than --max-memory allows; without that option, more than 1 GiB.
     #[arg(long, default_value_t = 20_000_000, value_name = "N")]
     pub max_states: u64,

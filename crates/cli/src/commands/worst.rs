@@ -2,6 +2,7 @@
 //! bounds.
 
 use crate::args::Worst;
+use crate::choices::{self, Searched};
 use crate::failures::Batch;
 use crate::files::Folder;
 use crate::load;
@@ -11,13 +12,14 @@ use crate::resources;
 use crate::session::Session;
 use crate::suite::suite_kernels;
 use warpbound_bound::{self as bound, Analyser, Bound, BoundReport, Lwb, Order, Standing};
-use warpbound_core::base::Cycle;
+use warpbound_core::base::{Cycle, Cycles};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Machine, SchedulerKind};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
 use warpbound_judge::check::{BoundRow, JudgedLaunch, Plan, Verdict, check};
-use warpbound_judge::explore::adversary::{Effort, Found, search};
+use warpbound_judge::explore::adversary::{Effort, Found, Method, search};
+use warpbound_judge::explore::choices::climb;
 use warpbound_judge::explore::model::Unsupported;
 use warpbound_judge::explore::replay;
 use warpbound_judge::explore::search::Limits;
@@ -94,6 +96,9 @@ fn row(
 ) -> Result<Option<Row>, Diagnostics> {
     let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.monitor)?;
     let (machine, _) = load::machine(&args.common, &kernel)?;
+    if choices::has_arbiters(&machine) {
+        return row_of_choices(&kernel, &machine, args, label, session);
+    }
     load::paper_model(&machine, "`worst` searches the schedules of")?;
     let workload = &kernel.workload;
     let file = file_name(&workload.name, written);
@@ -151,8 +156,60 @@ fn row(
         warp_instructions: checked[0].warp_instructions,
         policies: checked.iter().map(|run| (run.scheduler.clone(), run.makespan)).collect(),
         races_not_looked_for: checked[0].races_not_looked_for.clone(),
+        replays: true,
     };
     Ok(Some(Row { result: WorstResult::new(launch, sum, judged, tightest, schedule), verdict }))
+}
+
+/// Returns the line of a kernel on a machine with a pipeline, whose arbiters are searched.
+fn row_of_choices(
+    kernel: &LoadedKernel,
+    machine: &Machine,
+    args: &Worst,
+    label: &str,
+    session: &Session,
+) -> Result<Option<Row>, Diagnostics> {
+    if args.schedule.is_some() {
+        let message = "a replay file holds the order of the issues, and not the choices of other arbiters";
+        return Err(Diagnostic::general("--schedule", message).hint("leave it out").into());
+    }
+    let Some(searched) = Searched::new(kernel, machine, &args.common, session)? else { return Ok(None) };
+    session.progress.begin(format!("searching {label}"), Some(args.budget), "runs");
+    let found =
+        searched.launch(machine, |launch| climb(launch, args.budget, args.search_seed, &session.monitor));
+    let (workload, checked) = (&kernel.workload, &searched.checked);
+    let of_policies = checked.iter().map(|run| run.makespan).max().unwrap_or(Cycles::ZERO);
+    let of_rules = of_policies.max(Cycles::new(found.by_rules));
+    let worst = of_rules.max(Cycles::new(found.makespan));
+    let by = match worst {
+        worst if worst == of_policies => Method::Policy,
+        worst if worst == of_rules => Method::Rules,
+        _ => Method::Climbing,
+    };
+    let verdicts = searched.verdicts(worst.get(), worst.get());
+    let judged = searched.judged(&verdicts, Some(worst.get()));
+    let tightest = searched.bounds().find_map(|row| Some((row.name, row.value.as_ref().ok()?.cycles())));
+    let sum = Sum {
+        searched: workload.blocks(),
+        worst,
+        of_policies,
+        of_rules,
+        by,
+        exact: tightest.is_some_and(|(_, bound)| bound == worst),
+        evaluations: found.runs + checked.len() as u64,
+    };
+    let launch = Launch {
+        kernel: workload.name.clone(),
+        machine,
+        blocks: workload.blocks(),
+        warps: workload.needs().warps(),
+        warp_instructions: checked[0].warp_instructions,
+        policies: checked.iter().map(|run| (run.scheduler.clone(), run.makespan)).collect(),
+        races_not_looked_for: checked[0].races_not_looked_for.clone(),
+        replays: false,
+    };
+    let result = WorstResult::new(launch, sum, judged, tightest, None);
+    Ok(Some(Row { result, verdict: Verdict::combine(verdicts) }))
 }
 
 /// Returns a name for the replay file of a kernel that no other kernel of the command has.

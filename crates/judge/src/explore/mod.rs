@@ -12,6 +12,7 @@
 
 pub mod adversary;
 pub mod anomaly;
+pub mod choices;
 pub mod fermi;
 pub mod grammar;
 pub mod hunt;

@@ -7,6 +7,7 @@
 //! (The model says "that finished in this section". Warps that finished before make no difference:
 //! the release that ended their section was later than their last issue.)
 
+use crate::key::Key;
 use warpbound_core::base::WarpMask;
 
 /// The number of barrier resources of a block.
@@ -99,6 +100,21 @@ impl Barriers {
     fn reset(&mut self, index: usize, earliest: u64) -> Complete {
         let barrier = std::mem::take(&mut self.barriers[index]);
         Complete { barrier: index as u8, waiting: barrier.waiting, at: barrier.latest.max(earliest) }
+    }
+
+    /// Adds the barriers to the key of a state.
+    pub fn key(&self, now: u64, key: &mut Key) {
+        let used = |(_, barrier): &(usize, &Barrier)| barrier.arrivals > 0;
+        let used: Vec<_> = self.barriers.iter().enumerate().filter(used).collect();
+        key.list(used, |key, (index, barrier)| {
+            let Barrier { arrived, waiting, arrivals, expected, latest } = *barrier;
+            key.put(index as u64);
+            key.put(arrived.bits());
+            key.put(waiting.bits());
+            key.put(arrivals.into());
+            key.put(expected.into());
+            key.until(latest, now);
+        });
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) use layout::Layout;
 use barriers::{Arrival, Barriers, Complete};
 
 use super::SLOTS;
+use super::key::Key;
 use super::policy::Placed;
 use super::result::{BlockResult, WarpResult};
 use warpbound_core::base::{BlockId, Cycle, Cycles, WarpId, WarpMask};
@@ -363,5 +364,27 @@ impl Blocks {
         let releases = self.releases.iter().map(|release| release.complete.at);
         let residents = self.residents.iter().filter(|resident| resident.occupied).filter_map(Resident::next);
         self.due = releases.chain(residents).min().unwrap_or(u64::MAX);
+    }
+
+    /// Adds the blocks to the key of a state at the beginning of cycle `now`.
+    pub fn key(&self, now: u64, key: &mut Key) {
+        key.list(&self.age, |key, &cta_slot| {
+            let resident = &self.residents[cta_slot as usize];
+            key.put(cta_slot.into());
+            key.put(resident.block.index() as u64);
+            key.put(resident.begins.map_or(0, |begins| begins.saturating_sub(now) + 1));
+            key.put(resident.live.bits());
+            key.put(resident.over.bits());
+            key.until(resident.after_finished, now);
+            key.until(resident.over_at, now);
+            resident.barriers.key(now, key);
+        });
+        key.put(self.at_barrier.bits());
+        key.list(&self.releases, |key, Pending { cta_slot, complete }| {
+            key.put(*cta_slot as u64);
+            key.put(complete.barrier.into());
+            key.put(complete.waiting.bits());
+            key.until(complete.at, now);
+        });
     }
 }

@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::super::by_cycle::Collector as ByStep;
+use super::super::by_cycle::{Collector as ByStep, Deciders, Rules};
 use super::*;
 
 /// The instructions that tests issue: the index of each is also its age.
@@ -65,7 +65,7 @@ fn operands_are_read_when_a_collector_that_goes_by_steps_reads_them() {
             } else {
                 ours.cycle(now, &issued);
             }
-            theirs.cycle(&written);
+            theirs.cycle(&written, &mut Deciders { policies: Vec::new(), chooser: &mut Rules });
             let description = format!("round {round}, cycle {now}, {settings:?}");
             let numbered = |place: LatchEntry, id: FlightId| ((place.unit(), place.sub_core()), id as usize);
             let output = ours.collected().map(|place| numbered(place, ours.at(place)));

@@ -1,6 +1,8 @@
 //! `warpbound explore`: finds the exact worst and best makespan over all work-conserving schedules,
-//! or over all latencies in intervals under one policy.
+//! over all choices of the arbiters of a pipeline, or over all latencies in intervals under one
+//! policy.
 
+mod choices;
 mod latencies;
 mod schedules;
 
@@ -36,7 +38,10 @@ struct Block<'a> {
 pub fn run(args: &Explore, session: &Session) -> Outcome {
     let kernel = load::kernel(&args.on.kernel, &args.on.ptx, args.on.common.seed, &session.monitor)?;
     let (machine, _) = load::machine(&args.on.common, &kernel)?;
-    load::paper_model(&machine, "`explore` searches the schedules of")?;
+    let has_arbiters = args.vary.is_empty() && crate::choices::has_arbiters(&machine);
+    if !has_arbiters {
+        load::paper_model(&machine, "`explore` searches the schedules of")?;
+    }
     if let (true, Some(scheduler)) = (args.vary.is_empty(), &args.on.common.scheduler) {
         let problem = Diagnostic::general(
             format!("--scheduler {scheduler}"),
@@ -45,6 +50,9 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
         return Err(problem
             .hint("leave it out, or explore latencies under it with --vary UNIT=FROM..=TO")
             .into());
+    }
+    if has_arbiters {
+        return choices::run(args, &kernel, &machine, session);
     }
     let table = load::timing(&kernel, &machine)?;
     let search =

@@ -1,6 +1,7 @@
 //! The control codes of machine code: stall counts, barriers and yields.
 
 use super::Sm;
+use crate::key::Key;
 use warpbound_core::base::{RegId, WarpMask};
 use warpbound_core::path::Step;
 use warpbound_core::program::BarrierId;
@@ -38,6 +39,19 @@ impl Codes {
         let signals = &self.signals[barrier.index()];
         let first = signals.iter().position(|signal| signal.at.is_none_or(|at| at > now));
         &signals[first.unwrap_or(signals.len())..]
+    }
+
+    /// Adds the state to the key of a launch.
+    pub fn key(&self, sm: usize, now: u64, key: &mut Key) {
+        key.until(self.until, now);
+        for barrier in (0..BarrierId::COUNT as u8).filter_map(BarrierId::new) {
+            key.list(self.counted(barrier, now), |key, signal| {
+                let Signal { instr, moment, at, .. } = signal;
+                key.instr(sm, *instr);
+                key.put((*moment == Moment::Done).into());
+                key.put(at.map_or(0, |at| at.saturating_sub(now) + 1));
+            });
+        }
     }
 }
 

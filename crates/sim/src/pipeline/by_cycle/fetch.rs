@@ -1,9 +1,21 @@
 //! Instruction buffers, fetch by fetch.
 
+use super::choose::{Arbiter, Deciders};
 use super::warps::Warp;
+use crate::key::Key;
 use warpbound_core::base::WarpMask;
 use warpbound_core::machine::pipeline::FrontEnd as Settings;
 
+/// What fetch does in one of its turns.
+#[derive(Clone, Copy)]
+enum Turn {
+    /// It receives the line that is at this place in the list of missing ones.
+    Receive(usize),
+    /// It serves the warp in this slot.
+    Serve(usize),
+}
+
+#[derive(Clone)]
 pub(super) struct Fetch {
     settings: Option<Settings>,
     /// For each slot, the address of the first instruction in its buffer, and the number of
@@ -63,7 +75,13 @@ impl Fetch {
 
     /// Simulates a cycle of decode and fetch. Returns the slots of the complete warps that fetch
     /// has passed, and removes them from `complete`.
-    pub fn cycle(&mut self, now: u64, live: WarpMask, complete: &mut WarpMask) -> Vec<usize> {
+    pub fn cycle(
+        &mut self,
+        now: u64,
+        live: WarpMask,
+        complete: &mut WarpMask,
+        deciders: &mut Deciders,
+    ) -> Vec<usize> {
         let mut passed = Vec::new();
         let Some(settings) = self.settings else { return passed };
         for _ in 0..settings.fetches {
@@ -71,28 +89,30 @@ impl Fetch {
                 let (pc, count) = &mut self.buffers[slot];
                 *count = (1..=settings.buffer).take_while(|&n| n == 1 || *pc + n <= self.end).count() as u32;
             }
-            if let Some(place) = self.missing.iter().position(|&(at, _)| at <= now) {
+            let turns = self.turns(now, live);
+            // lines come first, then the warps from the one behind the last that was served
+            let distance = |slot: usize| (slot + self.slots - self.last - 1) % self.slots;
+            let turn = deciders.choose(Arbiter::Fetch, &turns, |turn| match turn {
+                Turn::Receive(place) => (0, place),
+                Turn::Serve(slot) => (1, distance(slot)),
+            });
+            if let Some(Turn::Receive(place)) = turn {
                 self.fetched = Some(self.missing.remove(place).1);
                 continue;
             }
-            let is_hungry = |slot: &usize| {
-                let missing = self.missing.iter().any(|(_, other)| other == slot);
-                live.has(*slot) && self.buffers[*slot].1 == 0 && !missing
-            };
-            // there are no warps beyond the slots of the SM
-            let around = (1..=self.slots).map(|n| (self.last + n) % self.slots);
-            let mut served = None;
-            for slot in around {
-                if complete.has(slot) {
+            for slot in complete.slots() {
+                let passes = match turn {
+                    Some(Turn::Serve(served)) => {
+                        deciders.whether(Arbiter::Pass, distance(slot) < distance(served))
+                    }
+                    _ => true,
+                };
+                if passes {
                     *complete -= WarpMask::slot(slot);
                     passed.push(slot);
                 }
-                if is_hungry(&slot) {
-                    served = Some(slot);
-                    break;
-                }
             }
-            let Some(slot) = served else { continue };
+            let Some(Turn::Serve(slot)) = turn else { continue };
             self.last = slot;
             if self.hits(self.buffers[slot].0) {
                 self.fetched = Some(slot);
@@ -101,6 +121,18 @@ impl Fetch {
             }
         }
         passed
+    }
+
+    /// Returns what a turn of fetch can do: receive a line that has arrived, or serve a warp whose
+    /// buffer is empty.
+    fn turns(&self, now: u64, live: WarpMask) -> Vec<Turn> {
+        let arrived = (0..self.missing.len()).filter(|&place| self.missing[place].0 <= now);
+        let is_hungry = |slot: &usize| {
+            let missing = self.missing.iter().any(|(_, other)| other == slot);
+            self.buffers[*slot].1 == 0 && !missing
+        };
+        let hungry = live.slots().filter(is_hungry);
+        arrived.map(Turn::Receive).chain(hungry.map(Turn::Serve)).collect()
     }
 
     /// Accesses the line of an instruction, and returns whether it is a hit. The line is present
@@ -114,5 +146,25 @@ impl Fetch {
         set.insert(0, line);
         set.truncate(cache.ways as usize);
         found
+    }
+
+    /// Adds the buffers and the instruction cache to the key of a state.
+    pub fn key(&self, now: u64, live: WarpMask, key: &mut Key) {
+        if self.settings.is_none() {
+            return;
+        }
+        for slot in live.slots() {
+            let (pc, count) = self.buffers[slot];
+            key.put(pc.into());
+            key.put(count.into());
+        }
+        key.list(&self.missing, |key, &(at, slot)| {
+            key.until(at, now);
+            key.put(slot as u64);
+        });
+        key.put(self.fetched.map_or(0, |slot| slot as u64 + 1));
+        for set in &self.sets {
+            key.list(set, |key, &line| key.put(line.into()));
+        }
     }
 }

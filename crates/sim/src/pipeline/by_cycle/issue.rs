@@ -1,13 +1,15 @@
 //! Issue, warp by warp, and the reasons for idle issue slots.
 
+use super::choose::{Arbiter, Deciders};
 use super::codes::Moment;
 use super::{Instr, Sm};
 use crate::idle::{Stalled, waiting};
-use crate::policy::{Policy, View};
+use crate::policy::{AnyPolicy, Policy, View};
 use warpbound_core::base::{Cycle, UnitId, WarpMask};
 use warpbound_core::program::{Access, Flow};
 use warpbound_trace::trace::{Event, Idle, Issue, StallReason, Stalls, Waiting};
 
+#[derive(Clone)]
 pub(super) struct SubCore {
     pub slots: WarpMask,
     pub view: View,
@@ -71,29 +73,15 @@ impl Sm<'_> {
     }
 
     /// Simulates the issue slot of a sub-core.
-    pub(super) fn issue(&mut self, sub_core: usize) {
-        let slots = self.sub_cores[sub_core].slots;
-        let fetched = self.fetched(slots);
+    pub(super) fn issue(&mut self, sub_core: usize, deciders: &mut Deciders) {
+        let fetched = self.fetched(self.sub_cores[sub_core].slots);
         let wrong = self.wrong(fetched);
         let there = fetched - wrong;
         let ready = self.can_issue(there, sub_core);
-        let live = self.blocks.live() & slots;
-        let at_barrier = self.blocks.at_barrier() & slots;
-        let global: Vec<bool> = (0..self.warps.len()).map(|slot| self.waits_for_global(slot)).collect();
-        let policy = &self.policies[sub_core];
-        let (conserving, tracks_global) = (policy.is_work_conserving(), policy.tracks_global());
-        let seen = self.seen(sub_core, ready, policy.lets_yield());
-        let view = &mut self.sub_cores[sub_core].view;
-        (view.now, view.live, view.at_barrier) = (Cycle::new(self.now), live, at_barrier);
-        for slot in live.slots().filter(|_| tracks_global) {
-            view.global_until[slot] = if global[slot] { Cycle::NEVER } else { Cycle::ZERO };
-        }
-        self.redirect(sub_core, ready, wrong);
-        let SubCore { view, .. } = &mut self.sub_cores[sub_core];
-        view.ready = seen;
-        let nothing = conserving && ready.is_empty() || live.is_empty();
-        let policy = &mut self.policies[sub_core];
-        let chosen = if nothing { None } else { policy.choose(view).expect("no policy here fails") };
+        let chosen = match deciders.policies.get_mut(self.index) {
+            Some(policies) => self.chosen_by_policy(sub_core, ready, wrong, &mut policies[sub_core]),
+            None => self.chosen_freely(ready, wrong, deciders),
+        };
         let Some(slot) = chosen else { return self.idle(sub_core, there, ready) };
         self.end_idle(sub_core);
         let (first, step) = (self.unit(slot), self.warps[slot].next_step());
@@ -112,22 +100,63 @@ impl Sm<'_> {
         }
     }
 
+    /// Returns a ready warp, after redirecting warps. A warp with the wrong instructions is reached
+    /// unless another one issues before.
+    fn chosen_freely(&mut self, ready: WarpMask, wrong: WarpMask, deciders: &mut Deciders) -> Option<usize> {
+        for slot in wrong.slots() {
+            if ready.is_empty() || deciders.whether(Arbiter::Redirect, true) {
+                self.empty_buffer(slot);
+            }
+        }
+        let ready: Vec<usize> = ready.slots().collect();
+        deciders.choose(Arbiter::Issue, &ready, |slot| slot)
+    }
+
+    /// Returns the warp that a policy selects, after redirecting those that the policy reaches before.
+    fn chosen_by_policy(
+        &mut self,
+        sub_core: usize,
+        ready: WarpMask,
+        wrong: WarpMask,
+        policy: &mut AnyPolicy,
+    ) -> Option<usize> {
+        let slots = self.sub_cores[sub_core].slots;
+        let live = self.blocks.live() & slots;
+        let at_barrier = self.blocks.at_barrier() & slots;
+        let global: Vec<bool> = (0..self.warps.len()).map(|slot| self.waits_for_global(slot)).collect();
+        let (conserving, tracks_global) = (policy.is_work_conserving(), policy.tracks_global());
+        let seen = self.seen(sub_core, ready, policy.lets_yield());
+        let view = &mut self.sub_cores[sub_core].view;
+        (view.now, view.live, view.at_barrier) = (Cycle::new(self.now), live, at_barrier);
+        for slot in live.slots().filter(|_| tracks_global) {
+            view.global_until[slot] = if global[slot] { Cycle::NEVER } else { Cycle::ZERO };
+        }
+        self.redirect(sub_core, ready, wrong, policy);
+        let SubCore { view, .. } = &mut self.sub_cores[sub_core];
+        view.ready = seen;
+        let nothing = conserving && ready.is_empty() || live.is_empty();
+        if nothing { None } else { policy.choose(view).expect("no policy here fails") }
+    }
+
     /// Searches the warps in the order of the policy up to one that can issue, and redirects those
     /// before it whose buffers hold other instructions.
-    fn redirect(&mut self, sub_core: usize, ready: WarpMask, mut wrong: WarpMask) {
+    fn redirect(&mut self, sub_core: usize, ready: WarpMask, mut wrong: WarpMask, policy: &AnyPolicy) {
         while !wrong.is_empty() {
-            let first = self.policies[sub_core].first(&self.sub_cores[sub_core].view, ready | wrong);
+            let first = policy.first(&self.sub_cores[sub_core].view, ready | wrong);
             let slots = match first {
                 Some(slot) if wrong.has(slot) => WarpMask::slot(slot),
                 Some(_) => return,
                 None => wrong,
             };
-            for slot in slots.slots() {
-                let step = self.warps[slot].next_step().expect("it goes elsewhere");
-                self.fetch.flush(slot, step.pc().get());
-            }
+            slots.slots().for_each(|slot| self.empty_buffer(slot));
             wrong -= slots;
         }
+    }
+
+    /// Empties the buffer of a warp that goes elsewhere.
+    fn empty_buffer(&mut self, slot: usize) {
+        let step = self.warps[slot].next_step().expect("it goes elsewhere");
+        self.fetch.flush(slot, step.pc().get());
     }
 
     fn issue_next(&mut self, slot: usize, sub_core: usize) {
@@ -162,6 +191,7 @@ impl Sm<'_> {
             instr.results.as_slice().iter().map(|&reg| given.bank(reg, slot, sub_core)).collect();
         let mut issued = Instr {
             step,
+            index,
             slot,
             sub_core,
             unit,

@@ -1,10 +1,13 @@
 //! A launch on all SMs, and the placement of its blocks.
 
+use super::choose::{Chooser, Deciders, Rules};
+use super::given::Given;
 use super::issue::SubCore;
 use super::memory::{Carried, Memory};
 use super::order::Order;
-use super::{Given, Sm, kinds};
+use super::{Instr, Sm};
 use crate::blocks::Layout;
+use crate::key::Key;
 use crate::result::{BlockResult, MemoryStats, SimSummary, SubCoreResult};
 use crate::{PolicySetup, SLOTS};
 use warpbound_core::base::{Cycles, WarpMask};
@@ -33,69 +36,107 @@ pub fn run(
     blocks: Vec<BlockPaths>,
     carried: &mut Carried,
 ) -> Ran {
-    let settings = machine.pipeline().expect("a machine with a pipeline");
-    let given = Given { table, machine, settings, kinds: kinds(machine, settings) };
-    let layout = Layout::of(&blocks[0], resident);
-    let (mut memory, last_served) = carried.found(machine, footprint);
-    let shared = footprint.shared_bytes * layout.cta_slots() as u64;
-    let slots = layout.cta_slots() * blocks[0].warps.len().max(1);
-    let slots = slots.max(machine.limits().warps as usize).min(SLOTS);
-    let sm = |index| Sm::new(&given, index, layout, slots, shared, setup.policies(machine));
-    let mut gpu = Placing {
-        sms: (0..machine.sms()).map(sm).collect(),
-        waiting: blocks.into_iter(),
-        order: Order::new(settings.launch.placement, machine.sms()),
-        last_served,
-        goes_on: true,
-        given: 0,
-        ended: Vec::new(),
-    };
-    let mut now = 0;
-    loop {
-        if let Some(memory) = &mut memory {
-            gpu.sms.iter_mut().for_each(|sm| sm.receive(memory));
-            memory.cycle();
-        }
-        gpu.sms.iter_mut().for_each(|sm| sm.begin(now, memory.as_mut()));
-        gpu.change_blocks(layout);
-        if gpu.waiting.len() == 0 && gpu.sms.iter().all(|sm| sm.blocks.is_empty()) {
-            break;
-        }
-        gpu.sms.iter_mut().for_each(Sm::end);
-        now += 1;
-        assert!(now < 1 << 24, "it does not end");
-    }
-    let last_served = gpu.last_served;
-    let ran = gpu.result(memory.as_ref(), layout, now);
+    let given = Given::new(machine, table).expect("a machine with a pipeline");
+    let mut launch = Launch::new(&given, resident, footprint, &blocks, carried);
+    let policies = (0..machine.sms()).map(|_| setup.policies(machine)).collect();
+    let mut deciders = Deciders { policies, chooser: &mut Rules };
+    while !launch.cycle(&mut deciders) {}
+    let (last_served, layout) = (launch.last_served, launch.layout);
+    let (ran, memory) = launch.result(layout);
     carried.leave(machine, memory, last_served, ran.summary.makespan.get());
     ran
 }
 
-/// The SMs, and the blocks that have not been placed.
-struct Placing<'a> {
-    sms: Vec<Sm<'a>>,
-    waiting: std::vec::IntoIter<BlockPaths>,
+/// A launch in some cycle: the SMs, memory, and the blocks that have not been placed.
+#[derive(Clone)]
+pub struct Launch<'a> {
+    pub(super) given: &'a Given<'a>,
+    pub(super) sms: Vec<Sm<'a>>,
+    pub(super) memory: Option<Memory>,
+    layout: Layout,
+    /// The cycle that is simulated next.
+    pub(super) now: u64,
+    pub(super) waiting: std::slice::Iter<'a, BlockPaths>,
     order: Order,
-    last_served: usize,
+    pub(super) last_served: usize,
     /// Whether rounds follow in the next cycle even if no block ends.
-    goes_on: bool,
-    given: u64,
+    pub(super) goes_on: bool,
+    placed: u64,
     ended: Vec<BlockResult>,
 }
 
-impl Placing<'_> {
+impl<'a> Launch<'a> {
+    /// Begins a launch of these blocks, which starts from what other launches have left.
+    pub fn new(
+        given: &'a Given<'a>,
+        resident: u32,
+        footprint: &Footprint,
+        blocks: &'a [BlockPaths],
+        carried: &mut Carried,
+    ) -> Self {
+        let machine = given.machine;
+        let layout = Layout::of(&blocks[0], resident);
+        let (memory, last_served) = carried.found(machine, footprint);
+        let shared = footprint.shared_bytes * layout.cta_slots() as u64;
+        let warps = blocks.iter().map(|block| block.warps.len()).max().unwrap_or(0).max(1);
+        let slots = layout.cta_slots() * blocks[0].warps.len().max(1);
+        let slots = slots.max(machine.limits().warps as usize).min(SLOTS);
+        let warps = layout.first_slot(layout.cta_slots() - 1) + warps;
+        let sm = |index| Sm::new(given, index, layout, (slots, warps), shared);
+        Self {
+            given,
+            sms: (0..machine.sms()).map(sm).collect(),
+            memory,
+            layout,
+            now: 0,
+            waiting: blocks.iter(),
+            order: Order::new(given.settings.launch.placement, machine.sms()),
+            last_served,
+            goes_on: true,
+            placed: 0,
+            ended: Vec::new(),
+        }
+    }
+
+    /// Simulates a cycle in which the chooser decides in all arbiters, and which warps issue.
+    /// Returns the makespan, if the launch is over.
+    pub fn cycle_by(&mut self, chooser: &mut dyn Chooser) -> Option<u64> {
+        let mut deciders = Deciders { policies: Vec::new(), chooser };
+        self.cycle(&mut deciders).then(|| self.now + self.given.settings.launch.end)
+    }
+
+    /// Simulates a cycle. Returns whether the launch is over.
+    pub(super) fn cycle(&mut self, deciders: &mut Deciders) -> bool {
+        let now = self.now;
+        if let Some(memory) = &mut self.memory {
+            self.sms.iter_mut().for_each(|sm| sm.receive(memory));
+            memory.cycle(deciders);
+        }
+        for sm in &mut self.sms {
+            sm.begin(now, self.memory.as_mut(), deciders);
+        }
+        self.change_blocks(deciders);
+        if self.waiting.len() == 0 && self.sms.iter().all(|sm| sm.blocks.is_empty()) {
+            return true;
+        }
+        self.sms.iter_mut().for_each(|sm| sm.end(deciders));
+        self.now += 1;
+        assert!(self.now < 1 << 24, "it does not end");
+        false
+    }
+
     /// Removes the blocks that have ended, and places others in rounds. There are rounds in a
     /// cycle if a block ends in it, and if those of the cycle before reached their limit.
-    fn change_blocks(&mut self, layout: Layout) {
+    fn change_blocks(&mut self, deciders: &mut Deciders) {
         loop {
             let ends = self.sms.iter().any(|sm| sm.blocks.has_ended(sm.now));
             if !ends && !self.goes_on {
                 return;
             }
             for sm in &mut self.sms {
-                sm.take_ended(&mut self.ended);
+                sm.take_ended(&mut self.ended, deciders);
             }
-            self.goes_on = self.place_blocks(layout);
+            self.goes_on = self.place_blocks(deciders);
             // a block without instructions ends in the cycle in which it is placed
             if !self.sms.iter().any(|sm| sm.blocks.has_ended(sm.now)) {
                 return;
@@ -105,9 +146,9 @@ impl Placing<'_> {
 
     /// Places blocks, one on each SM with room in each round. Returns whether rounds follow in the
     /// next cycle.
-    fn place_blocks(&mut self, layout: Layout) -> bool {
-        let launch = self.sms[0].given.settings.launch;
-        if self.sms[0].now < launch.first {
+    fn place_blocks(&mut self, deciders: &mut Deciders) -> bool {
+        let launch = self.given.settings.launch;
+        if self.now < launch.first {
             return true;
         }
         for _ in 0..if launch.blocks_per_cycle == 0 { u32::MAX } else { launch.blocks_per_cycle } {
@@ -117,9 +158,9 @@ impl Placing<'_> {
                 if let Some(cta_slot) = sm.blocks.free_cta_slot()
                     && let Some(block) = self.waiting.next()
                 {
-                    sm.place(cta_slot, block, layout);
+                    sm.place(cta_slot, block, self.layout, deciders);
                     (self.last_served, placed) = (index, true);
-                    self.given += 1;
+                    self.placed += 1;
                 }
             }
             if !placed {
@@ -129,10 +170,12 @@ impl Placing<'_> {
         true
     }
 
-    fn result(mut self, memory: Option<&Memory>, layout: Layout, now: u64) -> Ran {
-        let end = self.sms[0].given.settings.launch.end;
+    /// Returns the results, and memory.
+    fn result(mut self, layout: Layout) -> (Ran, Option<Memory>) {
+        let (now, end) = (self.now, self.given.settings.launch.end);
         let (mut stalls, mut sub_cores) = (Stalls::default(), Vec::new());
-        let mut memory = memory.map(|memory| MemoryStats { lower: memory.stats(), ..MemoryStats::default() });
+        let stats = |memory: &Memory| MemoryStats { lower: memory.stats(), ..MemoryStats::default() };
+        let mut memory = self.memory.as_ref().map(stats);
         for sm in &mut self.sms {
             for sub_core in 0..sm.sub_cores.len() {
                 if end > 0 {
@@ -154,10 +197,32 @@ impl Placing<'_> {
             issues: sub_cores.iter().map(|used| used.issues).sum(),
             stalls,
             sub_cores,
-            blocks: self.given,
+            blocks: self.placed,
             resident_blocks: layout.cta_slots() as u32,
             memory,
         };
-        Ran { summary, blocks: self.ended, events: self.sms.into_iter().map(|sm| sm.events).collect() }
+        let events = self.sms.into_iter().map(|sm| sm.events).collect();
+        (Ran { summary, blocks: self.ended, events }, self.memory)
+    }
+
+    /// Returns the key of the state. Launches of the same blocks on the same machine with equal keys
+    /// have equal futures under equal choices.
+    pub fn key(&self) -> Box<[u8]> {
+        let name = |instr: &Instr| (instr.index * SLOTS + instr.slot) as u64;
+        let mut key = Key::new(self.sms.iter().map(|sm| sm.instrs.iter().map(name).collect()).collect());
+        key.put(self.waiting.len() as u64);
+        key.put(self.last_served as u64);
+        key.put(self.goes_on.into());
+        key.until(self.given.settings.launch.first, self.now);
+        self.sms.iter().for_each(|sm| sm.key(self.now, &mut key));
+        if let Some(memory) = &self.memory {
+            memory.key(&mut key);
+        }
+        key.into_bytes()
+    }
+
+    /// Returns the cycle that is simulated next.
+    pub fn now(&self) -> u64 {
+        self.now
     }
 }

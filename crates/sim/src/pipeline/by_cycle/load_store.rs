@@ -3,9 +3,11 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::Sm;
+use super::choose::{Arbiter, Deciders};
 use super::codes::Moment;
 use super::memory::{Cache, FirstLevel, Found, Kind, Memory, Request, Waits};
 use super::traffic::Transaction;
+use crate::key::Key;
 use crate::result::MemoryStats;
 use warpbound_core::isa::Space;
 use warpbound_core::machine::MemorySystem;
@@ -27,6 +29,7 @@ enum Reply {
 }
 
 /// The instruction that is being served.
+#[derive(Clone)]
 struct Serving {
     id: usize,
     slot: usize,
@@ -38,6 +41,7 @@ struct Serving {
 }
 
 /// An event of an instruction or a warp.
+#[derive(Clone)]
 enum Happened {
     Left(usize),
     Complete(usize),
@@ -45,6 +49,7 @@ enum Happened {
     Atomic(usize),
 }
 
+#[derive(Clone)]
 pub(super) struct LoadStore {
     settings: Settings,
     sm: usize,
@@ -135,35 +140,39 @@ impl LoadStore {
         }
     }
 
+    /// Returns whether a source has a result to write back: shared memory, the constant cache, the
+    /// replies of memory, or the L1.
+    fn has_result(&self, source: usize, now: u64) -> bool {
+        match source {
+            0 => self.shared.front().is_some_and(|&(.., at)| at <= now),
+            1 => self.constants.as_ref().is_some_and(Cache::has_ready),
+            2 => self.arrived.is_some(),
+            _ => self.l1.as_ref().is_some_and(|l1| l1.cache.has_ready()),
+        }
+    }
+
     /// Starts to write back a result; the sources take turns.
-    fn write_next(&mut self, now: u64) {
-        for n in 0..4 {
-            let source = (self.turn + n) % 4;
-            let fetched = |request: Request| (instr(request.waits), false);
-            let result = match source {
-                0 => match self.shared.front() {
-                    Some(&(id, atomic, at)) if at <= now => {
-                        self.shared.pop_front();
-                        Some((id, atomic))
-                    }
-                    _ => None,
-                },
-                1 => self.constants.as_mut().and_then(Cache::next_ready).map(fetched),
-                2 => self.arrived.take().map(|reply| match reply {
-                    Reply::Atomic(id) => (id, self.settings.atomics_block),
-                    Reply::Load(id) => (id, false),
-                    _ => panic!("nothing else waits there"),
-                }),
-                _ => self.l1.as_mut().and_then(|l1| l1.cache.next_ready()).map(fetched),
-            };
-            if let Some((id, atomic)) = result {
-                self.turn = (source + 1) % 4;
-                self.writing = Some(id);
-                if atomic {
-                    self.happened.push(Happened::Atomic(id));
-                }
-                return;
-            }
+    fn write_next(&mut self, now: u64, deciders: &mut Deciders) {
+        let sources: Vec<usize> = (0..4).filter(|&source| self.has_result(source, now)).collect();
+        let turn = self.turn;
+        let chosen = deciders.choose(Arbiter::WriteBack, &sources, |source| (source + 4 - turn) % 4);
+        let Some(source) = chosen else { return };
+        let fetched = |request: Request| (instr(request.waits), false);
+        let result = match source {
+            0 => self.shared.pop_front().map(|(id, atomic, _)| (id, atomic)),
+            1 => self.constants.as_mut().and_then(Cache::next_ready).map(fetched),
+            2 => self.arrived.take().map(|reply| match reply {
+                Reply::Atomic(id) => (id, self.settings.atomics_block),
+                Reply::Load(id) => (id, false),
+                _ => panic!("nothing else waits there"),
+            }),
+            _ => self.l1.as_mut().and_then(|l1| l1.cache.next_ready()).map(fetched),
+        };
+        let (id, atomic) = result.expect("the source has a result");
+        self.turn = (source + 1) % 4;
+        self.writing = Some(id);
+        if atomic {
+            self.happened.push(Happened::Atomic(id));
         }
     }
 
@@ -179,9 +188,9 @@ impl LoadStore {
         self.replies.pop_front();
     }
 
-    fn look_up(&mut self, now: u64) {
+    fn look_up(&mut self, now: u64, deciders: &mut Deciders) {
         let Some(l1) = &mut self.l1 else { return };
-        for waits in l1.look_up(now) {
+        for waits in l1.look_up(now, deciders) {
             match waits {
                 Waits::Warp(slot) => self.happened.push(Happened::Stored(slot)),
                 waits => self.answered(instr(waits)),
@@ -288,11 +297,67 @@ impl LoadStore {
             }
         }
     }
+
+    /// Returns the instruction whose result is being written back.
+    pub fn writing(&self) -> Option<usize> {
+        self.writing
+    }
+
+    /// Adds the unit to the key of a state.
+    pub fn key(&self, now: u64, key: &mut Key) {
+        let sm = self.sm;
+        key.list(&self.queue, |key, &id| key.instr(sm, id));
+        key.list(&self.serving, |key, serving| {
+            key.instr(sm, serving.id);
+            key.until(serving.last_bank, now);
+            key.put(serving.transactions.len() as u64);
+        });
+        let unanswered = self.unanswered.iter().filter(|&(_, &count)| count > 0);
+        let mut unanswered: Vec<(u64, u32)> =
+            unanswered.map(|(&id, &count)| (key.name(sm, id), count)).collect();
+        unanswered.sort_unstable();
+        key.list(unanswered, |key, (name, count)| {
+            key.put(name);
+            key.put(count.into());
+        });
+        key.list(&self.shared, |key, &(id, _, at)| {
+            key.instr(sm, id);
+            key.until(at, now);
+        });
+        key.list(&self.writing, |key, &id| key.instr(sm, id));
+        let reply = |key: &mut Key, reply: &Reply| match *reply {
+            Reply::Load(id) | Reply::Atomic(id) => {
+                key.put(0);
+                key.instr(sm, id);
+            }
+            Reply::Stored(slot) => {
+                key.put(1);
+                key.put(slot as u64);
+            }
+            Reply::Fill(fetch) => {
+                key.put(2);
+                key.put(fetch);
+            }
+            Reply::ConstantFill(fetch) => {
+                key.put(3);
+                key.put(fetch);
+            }
+        };
+        key.list(&self.arrived, reply);
+        key.list(&self.replies, reply);
+        key.list(&self.inbox, reply);
+        if let Some(l1) = &self.l1 {
+            l1.key(now, key);
+        }
+        if let Some(constants) = &self.constants {
+            constants.key(key);
+        }
+    }
 }
 
 impl Sm<'_> {
     /// Simulates a cycle of the unit; then the unit takes the oldest access, if it is free.
-    pub(super) fn load_and_store(&mut self, mut memory: Option<&mut Memory>) {
+    pub(super) fn load_and_store(&mut self, mut memory: Option<&mut Memory>, deciders: &mut Deciders) {
         let now = self.now;
         let Some(unit) = &mut self.load_store else { return };
         unit.l1.iter_mut().for_each(FirstLevel::begin_cycle);
@@ -308,18 +373,18 @@ impl Sm<'_> {
         if written {
             unit.writing = None;
             writing.into_iter().for_each(|id| unit.answered(id));
-            unit.write_next(now);
+            unit.write_next(now, deciders);
         }
         unit.take_reply();
         if let Some(memory) = &mut memory {
             unit.send_of_caches(memory);
         }
-        unit.look_up(now);
+        unit.look_up(now, deciders);
         unit.serve(now, memory);
         for what in std::mem::take(&mut unit.happened) {
             self.follow(what);
         }
-        self.start_access();
+        self.start_access(deciders);
     }
 
     /// Writes the remaining destinations of an instruction. Returns whether all could be written.
@@ -357,12 +422,14 @@ impl Sm<'_> {
         }
     }
 
-    fn start_access(&mut self) {
+    fn start_access(&mut self, deciders: &mut Deciders) {
         let memory = self.given.memory();
         let Some(unit) = self.load_store.as_mut().filter(|unit| unit.serving.is_none()) else { return };
         let id = if let Some(collector) = &mut self.collector {
-            let waiting = collector.output.iter().filter(|((unit, _), _)| *unit == memory);
-            let Some((&place, &id)) = waiting.min_by_key(|(_, id)| **id) else { return };
+            let outputs = collector.output.iter().map(|(&place, &id)| (place, id));
+            let waiting: Vec<_> = outputs.filter(|((unit, _), _)| *unit == memory).collect();
+            let chosen = deciders.choose(Arbiter::Access, &waiting, |(_, id)| id);
+            let Some((place, id)) = chosen else { return };
             collector.output.remove(&place);
             id
         } else {

@@ -7,9 +7,11 @@
 //! implementations share only what is neither part of the SM nor of memory: paths and timing, the
 //! life of blocks, policies, and the reasons of idle slots.
 
+mod choose;
 mod codes;
 mod collector;
 mod fetch;
+mod given;
 mod issue;
 mod launch;
 mod load_store;
@@ -20,29 +22,33 @@ mod warps;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::SLOTS;
 use crate::blocks::{Blocks, Layout};
-use crate::policy::{AnyPolicy, Placed, Policy, View};
+use crate::key::Key;
+use crate::policy::{Placed, Policy, View};
 use crate::result::BlockResult;
+pub(in crate::pipeline) use choose::Deciders;
+pub use choose::{Arbiter, Chooser, Rules};
 use codes::Moment;
 pub(super) use collector::Collector;
 use fetch::Fetch;
+pub use given::Given;
 use issue::SubCore;
-pub use launch::{Ran, run};
+pub use launch::{Launch, Ran, run};
 use load_store::LoadStore;
 pub use memory::Carried;
 use memory::Memory;
 use traffic::Transaction;
-use warpbound_core::base::{Cycle, UnitId, WarpMask};
-use warpbound_core::machine::{Machine, Pipeline};
+use warpbound_core::base::{Cycle, WarpMask};
 use warpbound_core::path::{BlockPaths, Step};
-use warpbound_core::program::TimingTable;
 use warpbound_trace::trace::Event;
 use warps::Warp;
 
 /// An instruction that has issued. Instructions are numbered in the order of issue.
+#[derive(Clone)]
 struct Instr {
     step: Step,
+    /// The index of the step in the path of the warp.
+    index: usize,
     slot: usize,
     sub_core: usize,
     /// The unit, or the number that stands for the load/store unit.
@@ -73,47 +79,19 @@ struct Unit {
     leaving: Vec<u64>,
 }
 
-/// The data that all SMs share.
-struct Given<'a> {
-    table: &'a TimingTable,
-    machine: &'a Machine,
-    settings: &'a Pipeline,
-    /// For each unit, with the load/store unit last, its rank in the order of entry to the
-    /// collector.
-    kinds: Vec<usize>,
-}
-
-impl Given<'_> {
-    /// Returns the number of the load/store unit.
-    fn memory(&self) -> usize {
-        self.table.units()
-    }
-
-    fn instance(&self, unit: usize, sub_core: usize) -> usize {
-        self.table.sub_cores().instance(UnitId::from_index(unit), sub_core, self.table.units())
-    }
-
-    /// Returns the bank of a register of a warp.
-    fn bank(&self, reg: warpbound_core::base::RegId, slot: usize, sub_core: usize) -> usize {
-        let all = self.settings.collector.map_or(0, |collector| collector.banks as usize);
-        let banks = (all / self.table.sub_cores().count()).max(1);
-        sub_core * banks + (self.table.reg_number(reg) + slot) % banks
-    }
-}
-
 /// One SM.
+#[derive(Clone)]
 struct Sm<'a> {
     given: &'a Given<'a>,
     index: usize,
     now: u64,
     blocks: Blocks,
-    rooms: Vec<BlockPaths>,
+    rooms: Vec<Option<&'a BlockPaths>>,
     warps: Vec<Warp>,
     /// The warps whose instructions are all complete and that end when fetch passes them.
     complete: WarpMask,
     fetch: Fetch,
     sub_cores: Vec<SubCore>,
-    policies: Vec<AnyPolicy<'a>>,
     /// The sub-core that issues first; and whether a block was resident when the cycle began.
     first: usize,
     active: bool,
@@ -130,28 +108,13 @@ struct Sm<'a> {
     events: Vec<Event>,
 }
 
-/// Returns the order of the units at the collector; the last element is the load/store unit.
-fn kinds(machine: &Machine, settings: &Pipeline) -> Vec<usize> {
-    let named = |name: &str| settings.collect.iter().position(|other| other == name);
-    let units = machine.units().iter().map(|unit| unit.name.as_str());
-    let mut ranks: Vec<(usize, usize)> =
-        units.enumerate().map(|(unit, name)| named(name).map_or((2, unit), |place| (1, place))).collect();
-    // units without a configured position follow the others, except for the load/store unit, which
-    // comes first
-    ranks.push(named("memory").map_or((0, 0), |place| (1, place)));
-    let mut order: Vec<usize> = (0..ranks.len()).collect();
-    order.sort_by_key(|&unit| ranks[unit]);
-    (0..ranks.len()).map(|unit| order.iter().position(|&other| other == unit).unwrap()).collect()
-}
-
 impl<'a> Sm<'a> {
     fn new(
         given: &'a Given<'a>,
         index: usize,
         layout: Layout,
-        slots: usize,
+        (slots, warps): (usize, usize),
         shared: u64,
-        policies: Vec<AnyPolicy<'a>>,
     ) -> Self {
         let (settings, table) = (given.settings, given.table);
         let sub_cores = table.sub_cores();
@@ -162,12 +125,11 @@ impl<'a> Sm<'a> {
             index,
             now: 0,
             blocks: Blocks::new(layout),
-            rooms: vec![BlockPaths::default(); layout.cta_slots()],
-            warps: (0..SLOTS).map(|_| Warp::new(table.regs())).collect(),
+            rooms: vec![None; layout.cta_slots()],
+            warps: vec![Warp::new(table.regs()); warps],
             complete: WarpMask::empty(),
             fetch: Fetch::new(settings.front_end, slots, table.fetch_end()),
             sub_cores: (0..sub_cores.count()).map(sub_core).collect(),
-            policies,
             first: 0,
             active: false,
             instrs: Vec::new(),
@@ -192,7 +154,7 @@ impl<'a> Sm<'a> {
     }
 
     /// Simulates the first part of a cycle, up to the point at which blocks are placed.
-    fn begin(&mut self, now: u64, memory: Option<&mut Memory>) {
+    fn begin(&mut self, now: u64, memory: Option<&mut Memory>, deciders: &mut Deciders) {
         if now > 0 {
             if self.given.settings.issue.rotate && self.active {
                 self.first = (self.first + 1) % self.sub_cores.len();
@@ -205,58 +167,63 @@ impl<'a> Sm<'a> {
             self.written.extend_from_slice(&self.instrs[id].banks);
             self.complete(id);
         }
-        self.load_and_store(memory);
+        self.load_and_store(memory, deciders);
         self.release_barriers();
     }
 
     /// Simulates the second part of the cycle.
-    fn end(&mut self) {
-        self.begin_blocks();
-        self.collect();
+    fn end(&mut self, deciders: &mut Deciders) {
+        self.begin_blocks(deciders);
+        self.collect(deciders);
         self.lift_fences();
-        for n in 0..self.sub_cores.len() {
-            self.issue((self.first + n) % self.sub_cores.len());
+        let count = self.sub_cores.len();
+        let mut left: Vec<usize> = (0..count).collect();
+        while let Some(sub_core) =
+            deciders.choose(Arbiter::SubCore, &left, |sub_core| (sub_core + count - self.first) % count)
+        {
+            left.retain(|&other| other != sub_core);
+            self.issue(sub_core, deciders);
         }
-        let passed = self.fetch.cycle(self.now, self.blocks.live(), &mut self.complete);
+        let passed = self.fetch.cycle(self.now, self.blocks.live(), &mut self.complete, deciders);
         for slot in passed {
             self.blocks.over(slot, self.warps[slot].last_done, self.now + 1);
         }
     }
 
     /// Simulates the collector and the units behind it, which start with the next cycle.
-    fn collect(&mut self) {
+    fn collect(&mut self, deciders: &mut Deciders) {
         let Some(collector) = &mut self.collector else { return };
-        collector.cycle(&self.written);
+        collector.cycle(&self.written, deciders);
         let at = self.now + 1;
-        for unit in 0..self.given.memory() {
-            for sub_core in 0..self.sub_cores.len() {
-                let place = (unit, sub_core);
-                if let Some(&id) = self.collector.as_ref().and_then(|collector| collector.output.get(&place))
-                    && self.starts(id, at)
-                {
-                    self.collector.iter_mut().for_each(|collector| {
-                        collector.output.remove(&place);
-                    });
-                }
-            }
+        loop {
+            let Some(collector) = &self.collector else { return };
+            let waiting = collector.output.iter().filter(|((unit, _), _)| *unit != self.given.memory());
+            let can: Vec<_> = waiting.filter(|&(_, &id)| self.can_start(id, at)).collect();
+            let chosen = deciders.choose(Arbiter::Start, &can, |(&place, _)| place);
+            let Some((place, id)) = chosen.map(|(&place, &id)| (place, id)) else { return };
+            self.collector.iter_mut().for_each(|collector| {
+                collector.output.remove(&place);
+            });
+            self.start(id, at);
         }
     }
 
-    /// Starts an instruction in a cycle, and returns whether its unit could.
-    fn starts(&mut self, id: usize, at: u64) -> bool {
+    /// Returns whether the unit of an instruction and the result buses let it start in a cycle.
+    fn can_start(&self, id: usize, at: u64) -> bool {
+        let instr = &self.instrs[id];
+        let unit = &self.units[self.given.instance(instr.unit, instr.sub_core)];
+        let leaves = at + instr.total;
+        let taken = self.buses.get(&leaves).copied().unwrap_or(0);
+        let has_bus = self.given.settings.result_buses.is_none_or(|buses| taken < buses);
+        unit.free <= at && !unit.leaving.contains(&leaves) && has_bus
+    }
+
+    /// Starts an instruction in a cycle in which it can start.
+    fn start(&mut self, id: usize, at: u64) {
         let instr = &mut self.instrs[id];
         let unit = &mut self.units[self.given.instance(instr.unit, instr.sub_core)];
         let leaves = at + instr.total;
-        if unit.free > at || unit.leaving.contains(&leaves) {
-            return false;
-        }
-        if let Some(buses) = self.given.settings.result_buses {
-            let taken = self.buses.entry(leaves).or_default();
-            if *taken >= buses {
-                return false;
-            }
-            *taken += 1;
-        }
+        *self.buses.entry(leaves).or_default() += 1;
         unit.free = at + instr.init;
         unit.leaving.retain(|&other| other > self.now);
         unit.leaving.push(leaves);
@@ -264,7 +231,6 @@ impl<'a> Sm<'a> {
         self.done.entry(leaves + self.given.settings.write_back).or_default().push(id);
         let read = instr.init_end;
         self.signal(id, Moment::SourcesRead, read);
-        true
     }
 
     /// Completes an instruction.
@@ -287,34 +253,36 @@ impl<'a> Sm<'a> {
         self.warp_may_be_over(slot);
     }
 
-    fn place(&mut self, place: usize, block: BlockPaths, layout: Layout) {
+    fn place(&mut self, place: usize, block: &'a BlockPaths, layout: Layout, deciders: &mut Deciders) {
         if layout.is_one() {
-            self.policies.iter_mut().for_each(Policy::restart);
+            deciders.policies_of(self.index).iter_mut().for_each(Policy::restart);
         }
-        self.rooms[place] = block;
+        self.rooms[place] = Some(block);
         let begins = self.now + self.given.settings.launch.start;
-        let start = self.blocks.place(place, &self.rooms[place], self.now, begins);
+        let start = self.blocks.place(place, block, self.now, begins);
         self.events.push(Event::BlockStarted(start));
         if begins == self.now {
-            self.begin_block(place);
+            self.begin_block(place, deciders);
         }
         self.active |= self.fetch.ends_warps();
     }
 
-    fn begin_blocks(&mut self) {
+    fn begin_blocks(&mut self, deciders: &mut Deciders) {
         while let Some(place) = self.blocks.to_begin(self.now) {
-            self.begin_block(place);
+            self.begin_block(place, deciders);
         }
     }
 
-    fn begin_block(&mut self, place: usize) {
+    fn begin_block(&mut self, place: usize, deciders: &mut Deciders) {
         let placed = self.blocks.begin(place);
-        for (sub_core, policy) in self.sub_cores.iter_mut().zip(&mut self.policies) {
-            let slots = placed.slots & sub_core.slots;
-            sub_core.view.by_age.push(slots);
-            policy.placed(&Placed { slots, ..placed });
+        for sub_core in &mut self.sub_cores {
+            sub_core.view.by_age.push(placed.slots & sub_core.slots);
         }
-        for (slot, path) in placed.slots.slots().zip(&self.rooms[place].warps) {
+        for (sub_core, policy) in self.sub_cores.iter().zip(deciders.policies_of(self.index)) {
+            policy.placed(&Placed { slots: placed.slots & sub_core.slots, ..placed });
+        }
+        let paths = self.rooms[place].into_iter().flat_map(|block| &block.warps);
+        for (slot, path) in placed.slots.slots().zip(paths) {
             self.warps[slot].begin(path, self.given, self.now);
             self.fetch.flush(slot, 0);
         }
@@ -322,7 +290,7 @@ impl<'a> Sm<'a> {
         self.finish_without_step(placed.slots);
     }
 
-    fn take_ended(&mut self, ended: &mut Vec<BlockResult>) {
+    fn take_ended(&mut self, ended: &mut Vec<BlockResult>, deciders: &mut Deciders) {
         let mut result = BlockResult::default();
         while let Some(gone) = self.blocks.take_ended(self.now, &mut result) {
             for sub_core in &mut self.sub_cores {
@@ -332,7 +300,7 @@ impl<'a> Sm<'a> {
                 self.active = !self.blocks.is_empty();
             }
             self.events.push(Event::BlockEnded { block: result.block, end: Cycle::new(self.now) });
-            for policy in &mut self.policies {
+            for policy in deciders.policies_of(self.index) {
                 policy.ended(result.block).expect("no policy here fails");
             }
             ended.push(result.clone());
@@ -379,6 +347,40 @@ impl<'a> Sm<'a> {
     fn lift_fences(&mut self) {
         for warp in self.warps.iter_mut().filter(|warp| warp.fenced) {
             warp.fenced = warp.pending.iter().any(Option::is_some);
+        }
+    }
+
+    /// Adds the SM to the key of a state at the beginning of cycle `now`.
+    fn key(&self, now: u64, key: &mut Key) {
+        let sm = self.index;
+        self.blocks.key(now, key);
+        for (_, slots) in self.blocks.residents() {
+            slots.slots().for_each(|slot| self.warps[slot].key(sm, now, key));
+        }
+        key.put(self.complete.bits());
+        self.fetch.key(now, self.blocks.live(), key);
+        if let Some(collector) = &self.collector {
+            collector.key(sm, key);
+        }
+        for Unit { free, starts, leaving } in &self.units {
+            key.until(*free, now);
+            let later = |times: &[u64]| -> Vec<u64> {
+                times.iter().filter(|&&at| at > now).map(|at| at - now).collect()
+            };
+            key.sorted(later(starts));
+            key.sorted(later(leaving));
+        }
+        let buses = self.buses.iter().filter(|&(&at, _)| at > now);
+        key.sorted(buses.map(|(at, &taken)| (at - now) << 32 | u64::from(taken)));
+        key.list(&self.done, |key, (at, ids)| {
+            key.until(*at, now);
+            let names: Vec<u64> = ids.iter().map(|&id| key.name(sm, id)).collect();
+            key.sorted(names);
+        });
+        if let Some(unit) = &self.load_store {
+            unit.key(now, key);
+            let unwritten = |id: usize| self.instrs[id].unwritten.len();
+            key.put(unit.writing().map_or(0, unwritten) as u64);
         }
     }
 }

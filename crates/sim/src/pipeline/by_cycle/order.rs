@@ -4,6 +4,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound_core::machine::pipeline::Placement;
 
+#[derive(Clone)]
 pub(super) struct Order {
     /// The order of the last round, if each round has a random one.
     last: Vec<usize>,

@@ -1,7 +1,10 @@
 //! Warps, register by register.
 
+use std::rc::Rc;
+
 use super::codes::Codes;
 use super::{Given, Sm};
+use crate::key::Key;
 use crate::ops::issuing;
 use warpbound_core::base::RegId;
 use warpbound_core::machine::Hazards;
@@ -10,9 +13,9 @@ use warpbound_core::program::Flow;
 
 #[derive(Clone)]
 pub(super) struct Warp {
-    pub steps: Vec<Step>,
-    all_steps: Vec<Step>,
-    traffic: Vec<LineUse>,
+    pub steps: Rc<[Step]>,
+    all_steps: Rc<[Step]>,
+    traffic: Rc<[LineUse]>,
     next_line: usize,
     pub next: usize,
     /// Whether there is a next step, as of the last call of `look`.
@@ -32,9 +35,9 @@ pub(super) struct Warp {
 impl Warp {
     pub fn new(regs: usize) -> Self {
         Self {
-            steps: Vec::new(),
-            all_steps: Vec::new(),
-            traffic: Vec::new(),
+            steps: Rc::default(),
+            all_steps: Rc::default(),
+            traffic: Rc::default(),
             next_line: 0,
             next: 0,
             has_next: false,
@@ -50,9 +53,9 @@ impl Warp {
     }
 
     pub fn begin(&mut self, path: &WarpPath, given: &Given<'_>, now: u64) {
-        self.steps = issuing(path, given.table).to_vec();
-        self.all_steps = path.steps().to_vec();
-        self.traffic = path.traffic().to_vec();
+        self.steps = issuing(path, given.table).into();
+        self.all_steps = path.steps().into();
+        self.traffic = path.traffic().into();
         (self.next, self.next_line) = (0, 0);
         (self.last_issue, self.last_done) = (now, now);
         self.look();
@@ -83,6 +86,26 @@ impl Warp {
     /// Returns whether a fence or an atomic holds the warp.
     pub fn is_held(&self) -> bool {
         self.fenced || self.atomics > 0
+    }
+
+    /// Adds the warp to the key of a state.
+    pub fn key(&self, sm: usize, now: u64, key: &mut Key) {
+        key.put(self.next as u64);
+        key.put(self.has_next.into());
+        let pending = self.pending.iter().enumerate();
+        let pending: Vec<(usize, usize)> =
+            pending.filter_map(|(reg, writer)| Some((reg, (*writer)?.0))).collect();
+        key.list(pending, |key, (reg, writer)| {
+            key.put(reg as u64);
+            key.instr(sm, writer);
+        });
+        key.put(self.in_flight.into());
+        key.put(self.stores.into());
+        key.put(self.atomics.into());
+        key.put(self.fenced.into());
+        // the barriers of the block see the cycle after the last issue
+        key.until(self.last_issue + 1, now);
+        self.codes.key(sm, now, key);
     }
 }
 

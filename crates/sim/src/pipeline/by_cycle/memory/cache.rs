@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::fetches::Fetches;
 use super::index::place;
 use super::{Kind, Request, Waits, words_of};
+use crate::key::Key;
 use warpbound_core::machine::memory::{CacheSettings, Replacement, SECTOR_BYTES, WriteMiss, WritePolicy};
 use warpbound_trace::trace::CacheStats;
 
@@ -46,6 +47,19 @@ struct Line {
     /// The address divided by the size of a line.
     number: u64,
     sectors: BTreeMap<u64, Sector>,
+}
+
+impl Line {
+    fn key(&self, key: &mut Key) {
+        key.put(self.number);
+        key.list(&self.sectors, |key, (&sector, of)| {
+            key.put(sector);
+            let words = of.written.iter().fold(0, |words, word| words | 1 << (word % 8));
+            let flags =
+                [of.fetched, of.present, of.dirty].iter().fold(0, |all, &flag| all << 1 | u64::from(flag));
+            key.put(words << 3 | flags);
+        });
+    }
 }
 
 /// A way of a set, and the time at which it last moved to the end of the order of replacement.
@@ -108,6 +122,11 @@ impl Cache {
             (sector.present, sector.fetched) = (true, true);
             sector.dirty |= atomic;
         }
+    }
+
+    /// Returns whether there is a request whose data has arrived.
+    pub fn has_ready(&self) -> bool {
+        self.fetches.has_arrived()
     }
 
     /// Removes and returns the next request whose data has arrived.
@@ -296,6 +315,28 @@ impl Cache {
                 let drawn = u64::from(self.random.next_u32()) * free.len() as u64 / (1 << 32);
                 Some(free[drawn as usize].0)
             }
+        }
+    }
+
+    /// Adds the lines and the requests to the key of a state.
+    pub fn key(&self, key: &mut Key) {
+        for set in &self.sets {
+            // only the order of the stamps matters, and those of ways without a line
+            let mut stamps: Vec<u64> = set.iter().map(|way| way.stamp).collect();
+            stamps.sort_unstable();
+            stamps.dedup();
+            let ways = set.iter().enumerate().filter(|(_, way)| way.line.is_some() || way.stamp > 0);
+            let ways: Vec<(usize, &Way)> = ways.collect();
+            key.list(ways, |key, (number, way)| {
+                key.put(number as u64);
+                key.put(stamps.partition_point(|&stamp| stamp < way.stamp) as u64);
+                key.list(&way.line, |key, line| line.key(key));
+            });
+        }
+        self.fetches.key(key);
+        key.list(&self.outgoing, |key, request| request.key(key));
+        if self.settings.replacement == Replacement::Random {
+            key.put(self.random.get_word_pos() as u64);
         }
     }
 }

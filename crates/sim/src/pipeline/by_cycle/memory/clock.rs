@@ -1,5 +1,7 @@
 //! A clock that runs beside another one.
 
+use crate::key::Key;
+
 /// A clock with `ticks` ticks in `cycles` cycles of another clock.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
@@ -23,5 +25,10 @@ impl Clock {
             count += 1;
         }
         count
+    }
+
+    /// Adds the phase to the key of a state.
+    pub fn key(&self, key: &mut Key) {
+        key.put(self.part);
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
+use super::super::choose::{Arbiter, Deciders};
 use super::Request;
+use crate::key::Key;
 
 #[derive(Clone, Debug)]
 pub(super) struct Crossbar {
@@ -37,24 +39,36 @@ impl Crossbar {
     }
 
     /// Simulates a tick: each output with room takes the first packet of one input.
-    pub fn tick(&mut self) {
+    pub fn tick(&mut self, deciders: &mut Deciders) {
         let count = self.inputs.len();
         for output in 0..self.outputs.len() {
             if self.outputs[output].len() >= self.limit {
                 continue;
             }
-            for n in 1..=count {
-                let input = (self.served[output] + n) % count;
-                if self.inputs[input].front().is_some_and(|(to, _)| *to == output) {
-                    self.outputs[output].extend(self.inputs[input].pop_front().map(|(_, packet)| packet));
-                    self.served[output] = input;
-                    break;
-                }
+            let goes_there = |input: &usize| self.inputs[*input].front().is_some_and(|(to, _)| *to == output);
+            let inputs: Vec<usize> = (0..count).filter(goes_there).collect();
+            let last = self.served[output];
+            let chosen =
+                deciders.choose(Arbiter::Crossbar, &inputs, |input| (input + count - last - 1) % count);
+            if let Some(input) = chosen {
+                self.outputs[output].extend(self.inputs[input].pop_front().map(|(_, packet)| packet));
+                self.served[output] = input;
             }
         }
     }
 
     pub fn is_empty(&self) -> bool {
         self.inputs.iter().all(VecDeque::is_empty) && self.outputs.iter().all(VecDeque::is_empty)
+    }
+
+    /// Adds the packets to the key of a state.
+    pub fn key(&self, key: &mut Key) {
+        for input in &self.inputs {
+            // the output follows from the packet
+            key.list(input, |key, (_, packet)| packet.key(key));
+        }
+        for output in &self.outputs {
+            key.list(output, |key, packet| packet.key(key));
+        }
     }
 }

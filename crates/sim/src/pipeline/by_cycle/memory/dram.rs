@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
+use super::super::choose::{Arbiter, Deciders};
 use super::{Kind, Request};
+use crate::key::Key;
 use warpbound_core::machine::memory::{Dram as Settings, DramScheduler};
 use warpbound_trace::trace::DramStats;
 
@@ -15,6 +17,15 @@ pub(super) struct Job {
     row: u64,
     /// The number of column commands that it still needs.
     bursts: u64,
+}
+
+impl Job {
+    fn key(&self, key: &mut Key) {
+        // the bank and the row follow from the request
+        self.request.key(key);
+        key.put(self.slice as u64);
+        key.put(self.bursts);
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -97,26 +108,42 @@ impl Dram {
     }
 
     /// Simulates a tick. Returns a write-back that has become complete.
-    pub fn tick(&mut self, now: u64) -> Option<Job> {
+    pub fn tick(&mut self, now: u64, deciders: &mut Deciders) -> Option<Job> {
         let written_back = self.take_data(now);
         match self.settings.scheduler {
-            DramScheduler::FrFcfs => self.first_ready(),
+            DramScheduler::FrFcfs => self.first_ready(deciders),
             DramScheduler::Fifo => self.in_order(),
         }
-        let count = self.banks.len();
-        let mut row_command = false;
-        for n in 0..count {
-            // a row command moves the turn, so that the banks that follow are counted from there
-            let bank = (self.turn + n) % count;
-            if self.column(bank, now) {
-                break;
-            }
-            if !row_command && self.row(bank, now) {
-                row_command = true;
-                self.turn = (bank + 1) % count;
-            }
-        }
+        self.commands(now, deciders);
         written_back
+    }
+
+    /// Issues a command, and after a row command possibly a column command.
+    fn commands(&mut self, now: u64, deciders: &mut Deciders) {
+        let (count, turn) = (self.banks.len(), self.turn);
+        let can: Vec<usize> =
+            (0..count).filter(|&bank| self.column(bank, now) || self.row(bank, now)).collect();
+        let distance = |bank: usize| (bank + count - turn) % count;
+        let Some(first) = deciders.choose(Arbiter::Command, &can, distance) else { return };
+        if self.column(first, now) {
+            return self.issue_column(first, now);
+        }
+        self.issue_row(first, now);
+        // the rule has considered some banks, and skips as many behind the new turn
+        let (considered, turn) = (distance(first) + 1, (first + 1) % count);
+        self.turn = turn;
+        let then: Vec<Option<usize>> =
+            (0..count).filter(|&bank| self.column(bank, now)).map(Some).chain([None]).collect();
+        let then = deciders.choose(Arbiter::Command, &then, |bank| match bank {
+            Some(bank) => {
+                let distance = (bank + count - turn) % count;
+                (if distance < considered { 2 } else { 0 }, distance)
+            }
+            None => (1, 0),
+        });
+        if let Some(Some(bank)) = then {
+            self.issue_column(bank, now);
+        }
     }
 
     /// Takes a burst that is complete. Returns the write-back that has become complete with it.
@@ -144,21 +171,23 @@ impl Dram {
 
     /// Gives one bank without a job the oldest request for the row that it opened last or, if none
     /// is for that row, its oldest request.
-    fn first_ready(&mut self) {
+    fn first_ready(&mut self, deciders: &mut Deciders) {
         for job in self.arrivals.drain(..) {
             self.banks[job.bank].queue.push_back(job);
         }
-        let count = self.banks.len();
-        for number in (0..count).map(|n| (self.turn + n) % count) {
-            let bank = &mut self.banks[number];
-            if bank.job.is_some() || bank.queue.is_empty() {
-                continue;
-            }
-            let at = bank.queue.iter().position(|job| job.row == bank.row).unwrap_or(0);
-            bank.job = bank.queue.remove(at);
-            self.turn = (self.turn + 1) % count;
-            return;
-        }
+        let (count, turn) = (self.banks.len(), self.turn);
+        let is_free =
+            |number: &usize| self.banks[*number].job.is_none() && !self.banks[*number].queue.is_empty();
+        let free: Vec<usize> = (0..count).filter(is_free).collect();
+        let chosen = deciders.choose(Arbiter::Bank, &free, |bank| (bank + count - turn) % count);
+        let Some(number) = chosen else { return };
+        let bank = &mut self.banks[number];
+        let requests: Vec<usize> = (0..bank.queue.len()).collect();
+        let at = deciders
+            .choose(Arbiter::Request, &requests, |at| (bank.queue[at].row != bank.row, at))
+            .expect("the bank has a request");
+        bank.job = bank.queue.remove(at);
+        self.turn = (self.turn + 1) % count;
     }
 
     /// Returns whether this many ticks have passed since the last such command to any bank of
@@ -174,8 +203,8 @@ impl Dram {
         banks.filter_map(|(_, bank)| command(&bank.last)).all(|at| now >= at + ticks)
     }
 
-    /// Issues the column command of a bank's job, if it can issue now.
-    fn column(&mut self, number: usize, now: u64) -> bool {
+    /// Returns whether the column command of a bank's job can issue now.
+    fn column(&self, number: usize, now: u64) -> bool {
         let t = &self.settings;
         let bank = &self.banks[number];
         let Some(job) = bank.job.as_ref().filter(|job| bank.open && bank.row == job.row) else {
@@ -185,7 +214,7 @@ impl Dram {
         let (all, same) = (|_| true, |other| other == number);
         let group = |other| other % groups == number % groups;
         let column = |last: &Last| last.read.max(last.write);
-        let may = self.passed(now, t.ccd, all, column)
+        self.passed(now, t.ccd, all, column)
             && self.passed(now, t.ccdl, group, column)
             && if writes {
                 let from_read = (t.cl + t.burst + 2).saturating_sub(t.wl);
@@ -194,11 +223,14 @@ impl Dram {
             } else {
                 self.passed(now, t.rcd, same, |last| last.activate)
                     && self.passed(now, t.wl + t.burst + t.cdlr, all, |last| last.write)
-            };
-        if !may {
-            return false;
-        }
-        let (latency, bank) = (if writes { t.wl } else { t.cl }, &mut self.banks[number]);
+            }
+    }
+
+    /// Issues the column command of a bank's job.
+    fn issue_column(&mut self, number: usize, now: u64) {
+        let (t, bank) = (&self.settings, &mut self.banks[number]);
+        let writes = bank.job.as_ref().is_some_and(|job| job.request.writes());
+        let latency = if writes { t.wl } else { t.cl };
         if writes {
             bank.last.write = Some(now);
             self.stats.writes += 1;
@@ -211,44 +243,65 @@ impl Dram {
         let done = if job.bursts == 0 { bank.job.take() } else { None };
         let behind = self.data.back().map_or(0, |(at, _)| at + 1);
         self.data.push_back((behind.max(now + latency), done));
-        true
     }
 
-    /// Issues the row command that a bank's job needs, if it can issue now: it opens the row, or
-    /// closes another one.
-    fn row(&mut self, number: usize, now: u64) -> bool {
+    /// Returns whether the row command that a bank's job needs can issue now.
+    fn row(&self, number: usize, now: u64) -> bool {
         let (t, bank) = (&self.settings, &self.banks[number]);
         let Some(job) = &bank.job else { return false };
         let (all, same) = (|_| true, |other| other == number);
         if !bank.open {
-            let may = self.passed(now, t.rrd, all, |last| last.activate)
+            return self.passed(now, t.rrd, all, |last| last.activate)
                 && self.passed(now, t.rc, same, |last| last.activate)
                 && self.passed(now, t.rp, same, |last| last.precharge);
-            if may {
-                let row = job.row;
-                let bank = &mut self.banks[number];
-                (bank.row, bank.open, bank.last.activate) = (row, true, Some(now));
-                self.stats.activations += 1;
-            }
-            return may;
         }
         let groups = t.groups as usize;
         let group = |other| other % groups == number % groups;
-        let may = bank.row != job.row
+        bank.row != job.row
             && self.passed(now, t.ras, same, |last| last.activate)
             && self.passed(now, t.burst, same, |last| last.read)
             && self.passed(now, t.wl + t.burst + t.wr, same, |last| last.write)
-            && self.passed(now, t.rtpl, group, |last| last.read);
-        if may {
-            let bank = &mut self.banks[number];
+            && self.passed(now, t.rtpl, group, |last| last.read)
+    }
+
+    /// Issues the row command that a bank's job needs: it opens the row, or closes another one.
+    fn issue_row(&mut self, number: usize, now: u64) {
+        let bank = &mut self.banks[number];
+        if bank.open {
             (bank.open, bank.last.precharge) = (false, Some(now));
+        } else if let Some(job) = &bank.job {
+            (bank.row, bank.open, bank.last.activate) = (job.row, true, Some(now));
+            self.stats.activations += 1;
         }
-        may
     }
 
     /// Prepares for the next launch: keeps the rows and the turn, and nothing else.
     pub fn rest(&mut self) {
         self.banks.iter_mut().for_each(|bank| bank.last = Last::default());
         self.stats = DramStats::default();
+    }
+
+    /// Adds the requests and the banks to the key of a state.
+    pub fn key(&self, now: u64, key: &mut Key) {
+        let t = &self.settings;
+        // no command waits longer than this for an earlier one
+        let longest = [t.ccd, t.ccdl, t.rrd, t.rcd, t.ras, t.rp, t.rc, t.rtpl].into_iter().max();
+        let longest = longest.unwrap_or(0) + t.cl + t.wl + t.burst + t.cdlr + t.wr + 2;
+        for bank in &self.banks {
+            let Bank { queue, job, row, open, last } = bank;
+            key.list(queue, |key, job| job.key(key));
+            key.list(job, |key, job| job.key(key));
+            key.put(*row << 1 | u64::from(*open));
+            let Last { activate, precharge, read, write } = last;
+            for at in [activate, precharge, read, write] {
+                key.put(at.map_or(0, |at| longest.saturating_sub(now - at)));
+            }
+        }
+        key.list(&self.arrivals, |key, job| job.key(key));
+        key.list(&self.data, |key, (at, job)| {
+            key.until(*at, now);
+            key.list(job, |key, job| job.key(key));
+        });
+        key.list(&self.returns, |key, job| job.key(key));
     }
 }

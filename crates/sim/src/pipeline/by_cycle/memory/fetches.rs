@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Request;
+use crate::key::Key;
 
 /// A fetch from the next level, and the requests that wait for it in the order of their arrival.
 #[derive(Clone, Debug)]
@@ -81,6 +82,11 @@ impl Fetches {
         fetch
     }
 
+    /// Returns whether the data of a fetch has arrived.
+    pub fn has_arrived(&self) -> bool {
+        !self.arrived.is_empty()
+    }
+
     /// Removes and returns the next request whose data has arrived. A register is free when all its
     /// requests have been returned.
     pub fn next(&mut self) -> Option<Request> {
@@ -96,5 +102,19 @@ impl Fetches {
 
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+
+    /// Adds the registers to the key of a state.
+    pub fn key(&self, key: &mut Key) {
+        key.list(&self.all, |key, fetch| {
+            let Fetch { number, set, line, sectors, waiting, arrived } = fetch;
+            key.put(*number);
+            key.put(*set as u64);
+            key.put(*line);
+            key.list(sectors, |key, &sector| key.put(sector));
+            key.list(waiting, |key, request| request.key(key));
+            key.put((*arrived).into());
+        });
+        key.list(&self.arrived, |key, &number| key.put(number));
     }
 }

@@ -2,10 +2,13 @@
 
 use std::collections::VecDeque;
 
+use super::super::choose::{Arbiter, Deciders};
 use super::cache::{Cache, Found};
 use super::{Request, Waits};
+use crate::key::Key;
 use warpbound_core::machine::memory::L1;
 
+#[derive(Clone)]
 pub(in super::super) struct FirstLevel {
     latency: u64,
     /// The requests in each bank, with the cycle in which each reaches the tags.
@@ -48,13 +51,14 @@ impl FirstLevel {
     }
 
     /// Looks up the request at the end of each bank. Returns what waits for each request that hit.
-    pub fn look_up(&mut self, now: u64) -> Vec<Waits> {
+    pub fn look_up(&mut self, now: u64, deciders: &mut Deciders) -> Vec<Waits> {
         let mut hits = Vec::new();
-        for bank in &mut self.banks {
-            let Some((at, request)) = bank.front() else { continue };
-            if *at > now {
-                continue;
-            }
+        let is_due = |bank: &usize| self.banks[*bank].front().is_some_and(|(at, _)| *at <= now);
+        let mut due: Vec<usize> = (0..self.banks.len()).filter(is_due).collect();
+        while let Some(number) = deciders.choose(Arbiter::Tags, &due, |bank| bank) {
+            due.retain(|&other| other != number);
+            let bank = &mut self.banks[number];
+            let Some((_, request)) = bank.front() else { continue };
             let found = self.cache.look_up(request, request.address());
             if found == Found::Refused {
                 continue;
@@ -67,5 +71,16 @@ impl FirstLevel {
             bank.iter_mut().take(1).for_each(|(at, _)| *at = (*at).max(now + 1));
         }
         hits
+    }
+
+    /// Adds the banks and the cache to the key of a state.
+    pub fn key(&self, now: u64, key: &mut Key) {
+        for bank in &self.banks {
+            key.list(bank, |key, (at, request)| {
+                key.until(*at, now);
+                request.key(key);
+            });
+        }
+        self.cache.key(key);
     }
 }

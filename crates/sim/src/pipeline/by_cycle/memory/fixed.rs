@@ -2,6 +2,7 @@
 
 use super::jitter::Draws;
 use super::{Kind, Request};
+use crate::key::Key;
 use warpbound_core::machine::memory::Fixed as Settings;
 
 #[derive(Clone, Debug)]
@@ -57,5 +58,16 @@ impl Fixed {
     pub fn rest(&mut self) {
         self.waiting.clear();
         (self.now, self.accepted, self.occupied) = (0, 0, false);
+    }
+
+    /// Adds the requests to the key of a state, in the order in which they are answered.
+    pub fn key(&self, key: &mut Key) {
+        let mut waiting: Vec<&(u64, Request)> = self.waiting.iter().collect();
+        waiting.sort_by_key(|(at, _)| *at);
+        key.list(waiting, |key, (at, request)| {
+            key.until(*at, self.now);
+            request.key(key);
+        });
+        self.draws.key(key);
     }
 }

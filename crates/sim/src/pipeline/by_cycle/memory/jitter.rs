@@ -1,5 +1,6 @@
 //! Random additions to latencies.
 
+use crate::key::Key;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound_core::machine::memory::Jitter;
@@ -44,5 +45,12 @@ impl Draws {
     fn below(&mut self, bound: u64) -> u64 {
         let drawn = u128::from(self.random.next_u64()) * u128::from(bound);
         (drawn / (1 << 64)) as u64
+    }
+
+    /// Adds the position in the random numbers to the key of a state.
+    pub fn key(&self, key: &mut Key) {
+        if self.jitter != Jitter::Off {
+            key.put(self.random.get_word_pos() as u64);
+        }
     }
 }

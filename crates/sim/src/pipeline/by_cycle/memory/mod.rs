@@ -25,6 +25,8 @@ pub(super) use first_level::FirstLevel;
 
 use std::collections::VecDeque;
 
+use super::choose::{Deciders, Rules};
+use crate::key::Key;
 use crate::result::LowerStats;
 use fixed::Fixed;
 use jitter::Draws;
@@ -82,6 +84,30 @@ impl Request {
     /// Returns whether it brings data to memory and reads none.
     fn writes(&self) -> bool {
         matches!(self.kind, Kind::Store | Kind::WriteBack)
+    }
+
+    /// Adds the request to the key of a state.
+    pub fn key(&self, key: &mut Key) {
+        let Self { sectors, words, kind, waits, sm } = self;
+        key.put(*sm as u64);
+        key.list(sectors, |key, &sector| key.put(sector));
+        key.list(words, |key, &word| key.put(word));
+        key.put(*kind as u64);
+        match *waits {
+            Waits::Instr(id) => {
+                key.put(0);
+                key.instr(*sm, id);
+            }
+            Waits::Warp(slot) => {
+                key.put(1);
+                key.put(slot as u64);
+            }
+            Waits::Fetch(fetch) => {
+                key.put(2);
+                key.put(fetch);
+            }
+            Waits::Nobody => key.put(3),
+        }
     }
 }
 
@@ -184,10 +210,10 @@ impl Memory {
     }
 
     /// Simulates a core cycle of everything behind the SMs.
-    pub fn cycle(&mut self) {
+    pub fn cycle(&mut self, deciders: &mut Deciders) {
         match &mut self.behind {
             Behind::Fixed(fixed) => fixed.cycle(),
-            Behind::Partitions(partitions) => partitions.cycle(),
+            Behind::Partitions(partitions) => partitions.cycle(deciders),
         }
     }
 
@@ -230,11 +256,12 @@ impl Memory {
         match &mut self.behind {
             Behind::Fixed(fixed) => fixed.rest(),
             Behind::Partitions(_) => {
+                let mut rules = Deciders { policies: Vec::new(), chooser: &mut Rules };
                 while !self.is_idle() {
                     for sm in 0..self.replies.len() {
                         self.deliver(sm, true);
                     }
-                    self.cycle();
+                    self.cycle(&mut rules);
                 }
                 self.replies.iter_mut().for_each(VecDeque::clear);
             }
@@ -249,6 +276,17 @@ impl Memory {
         match &self.behind {
             Behind::Fixed(fixed) => fixed.is_idle(),
             Behind::Partitions(partitions) => partitions.is_idle(),
+        }
+    }
+
+    /// Adds the memory to the key of a state.
+    pub fn key(&self, key: &mut Key) {
+        for replies in &self.replies {
+            key.list(replies, |key, reply| reply.key(key));
+        }
+        match &self.behind {
+            Behind::Fixed(fixed) => fixed.key(key),
+            Behind::Partitions(partitions) => partitions.key(key),
         }
     }
 }

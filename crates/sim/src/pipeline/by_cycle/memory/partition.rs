@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 
+use super::super::choose::{Arbiter, Deciders};
 use super::Request;
 use super::clock::Clock;
 use super::dram::Dram;
 use super::jitter::Draws;
 use super::mapping::Mapping;
 use super::slice::Slice;
+use crate::key::Key;
 use warpbound_core::machine::memory::Partitions;
 
 #[derive(Clone, Debug)]
@@ -58,12 +60,12 @@ impl Partition {
     }
 
     /// Simulates a tick of the L2, after the outputs of the slices.
-    pub fn tick(&mut self, tick: u64) {
+    pub fn tick(&mut self, tick: u64, deciders: &mut Deciders) {
         // both clocks begin together: DRAM does not tick in the first tick
         if tick > 1 {
             for _ in 0..self.clock.cycle() {
                 self.now += 1;
-                self.tick_of_dram(tick);
+                self.tick_of_dram(tick, deciders);
             }
         }
         for slice in &mut self.slices {
@@ -71,7 +73,7 @@ impl Partition {
         }
     }
 
-    fn tick_of_dram(&mut self, tick: u64) {
+    fn tick_of_dram(&mut self, tick: u64, deciders: &mut Deciders) {
         if let Some(done) = self.dram.returns.front()
             && self.slices[done.slice].accepts_from_dram()
             && let Some(done) = self.dram.take_done()
@@ -80,11 +82,11 @@ impl Partition {
             self.free(done.slice);
         }
         if !self.dram.is_idle()
-            && let Some(written_back) = self.dram.tick(self.now)
+            && let Some(written_back) = self.dram.tick(self.now, deciders)
         {
             self.free(written_back.slice);
         }
-        self.take_from_slice(tick);
+        self.take_from_slice(tick, deciders);
         if self.way.front().is_some_and(|(at, ..)| *at <= tick)
             && self.dram.accepts()
             && let Some((_, slice, request)) = self.way.pop_front()
@@ -95,29 +97,30 @@ impl Partition {
     }
 
     /// Takes a request from the next slice that has one and for which there is a place.
-    fn take_from_slice(&mut self, tick: u64) {
-        if self.slices.iter().all(|slice| slice.to_dram.is_empty()) || !self.dram.accepts() {
+    fn take_from_slice(&mut self, tick: u64, deciders: &mut Deciders) {
+        if !self.dram.accepts() {
             return;
         }
         let count = self.slices.len();
-        for number in (1..=count).map(|n| (self.served + n) % count) {
-            let slice = &mut self.slices[number];
-            let has_place = !self.own[number] || self.common < self.common_limit;
-            if slice.to_dram.is_empty() || !slice.accepts_from_dram() || !has_place {
-                continue;
-            }
-            if self.own[number] {
-                self.common += 1;
-            }
-            self.own[number] = true;
-            let arrives = tick + self.latency + self.draws.next();
-            // no request overtakes another one
-            let behind = self.way.back().map_or(0, |(at, ..)| *at);
-            let request = slice.to_dram.pop_front();
-            self.way.extend(request.map(|request| (arrives.max(behind), number, request)));
-            self.served = number;
-            return;
+        let goes = |number: &usize| {
+            let slice = &self.slices[*number];
+            let has_place = !self.own[*number] || self.common < self.common_limit;
+            !slice.to_dram.is_empty() && slice.accepts_from_dram() && has_place
+        };
+        let slices: Vec<usize> = (0..count).filter(goes).collect();
+        let last = self.served;
+        let chosen = deciders.choose(Arbiter::ToDram, &slices, |slice| (slice + count - last - 1) % count);
+        let Some(number) = chosen else { return };
+        if self.own[number] {
+            self.common += 1;
         }
+        self.own[number] = true;
+        let arrives = tick + self.latency + self.draws.next();
+        // no request overtakes another one
+        let behind = self.way.back().map_or(0, |(at, ..)| *at);
+        let request = self.slices[number].to_dram.pop_front();
+        self.way.extend(request.map(|request| (arrives.max(behind), number, request)));
+        self.served = number;
     }
 
     /// Frees the place of a request of a slice.
@@ -142,5 +145,20 @@ impl Partition {
         self.now = 0;
         self.slices.iter_mut().for_each(Slice::rest);
         self.dram.rest();
+    }
+
+    /// Adds the partition to the key of a state.
+    pub fn key(&self, tick: u64, key: &mut Key) {
+        self.slices.iter().for_each(|slice| slice.key(tick, key));
+        self.dram.key(self.now, key);
+        self.clock.key(key);
+        self.draws.key(key);
+        key.list(&self.way, |key, (at, slice, request)| {
+            key.until(*at, tick);
+            key.put(*slice as u64);
+            request.key(key);
+        });
+        self.own.iter().for_each(|&own| key.put(own.into()));
+        key.put(self.common as u64);
     }
 }

@@ -1,11 +1,13 @@
 //! The crossbar and the partitions behind it.
 
+use super::super::choose::Deciders;
 use super::Request;
 use super::clock::Clock;
 use super::crossbar::Crossbar;
 use super::jitter::Draws;
 use super::mapping::Mapping;
 use super::partition::Partition;
+use crate::key::Key;
 use crate::result::LowerStats;
 use warpbound_core::machine::memory::{Partitions as Settings, SECTOR_BYTES};
 
@@ -56,14 +58,14 @@ impl Partitions {
     }
 
     /// Simulates a core cycle.
-    pub fn cycle(&mut self) {
+    pub fn cycle(&mut self, deciders: &mut Deciders) {
         for _ in 0..self.clock.cycle() {
             self.tick += 1;
-            self.tick();
+            self.tick(deciders);
         }
     }
 
-    fn tick(&mut self) {
+    fn tick(&mut self, deciders: &mut Deciders) {
         for (number, partition) in self.partitions.iter_mut().enumerate() {
             for (of, slice) in partition.slices.iter_mut().enumerate() {
                 let end = number * self.slices + of;
@@ -83,10 +85,10 @@ impl Partitions {
                     self.replies.push(end, reply.sm, reply);
                 }
             }
-            partition.tick(self.tick);
+            partition.tick(self.tick, deciders);
         }
-        self.requests.tick();
-        self.replies.tick();
+        self.requests.tick(deciders);
+        self.replies.tick(deciders);
     }
 
     /// Simulates that the host copies a sector to memory.
@@ -120,5 +122,15 @@ impl Partitions {
         self.clock = self.first_clock.clone();
         self.tick = 0;
         self.partitions.iter_mut().for_each(|partition| partition.rest(ticks));
+    }
+
+    /// Adds everything behind the SMs to the key of a state.
+    pub fn key(&self, key: &mut Key) {
+        self.clock.key(key);
+        // DRAM does not tick in the first tick
+        key.put(self.tick.min(1));
+        self.requests.key(key);
+        self.replies.key(key);
+        self.partitions.iter().for_each(|partition| partition.key(self.tick, key));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::cache::{Cache, Found};
 use super::mapping::Mapping;
 use super::{Kind, Request, Waits};
+use crate::key::Key;
 use warpbound_core::machine::memory::Partitions;
 
 #[derive(Clone, Debug)]
@@ -139,5 +140,21 @@ impl Slice {
         if let Some(cache) = &mut self.cache {
             cache.stats = Default::default();
         }
+    }
+
+    /// Adds the slice to the key of a state.
+    pub fn key(&self, tick: u64, key: &mut Key) {
+        key.list(&self.entrance, |key, (at, request)| {
+            key.until(*at, tick);
+            request.key(key);
+        });
+        for queue in [&self.input, &self.to_dram, &self.from_dram, &self.output] {
+            key.list(queue, |key, request| request.key(key));
+        }
+        if let Some(cache) = &self.cache {
+            cache.key(key);
+        }
+        key.put(self.data_port);
+        key.put(self.fill_port);
     }
 }

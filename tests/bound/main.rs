@@ -44,6 +44,7 @@ mod formulas;
 mod lwb;
 mod machine_features;
 mod monotone;
+mod parts;
 mod pipelined;
 mod pipelined_directed;
 mod pipelined_memory;

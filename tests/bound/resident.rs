@@ -3,6 +3,7 @@
 
 use crate::bound_resident::{Variant, value};
 use crate::launch_schedules::Launch;
+use crate::parts;
 use crate::premises;
 use crate::random_kernels::{KernelBuilder, RandomLaunch, Shape, random_launch};
 use warpbound::base::BlockId;
@@ -16,8 +17,7 @@ use warpbound::program::TimingTable;
 use warpbound::sim::policy::Schedule;
 use warpbound::sim::{PolicySetup, simulate};
 
-/// Returns RBB of a launch with `places` CTA slots on each of `sms` SMs; the order in which its
-/// blocks are added does not matter.
+/// Returns RBB of a launch with `places` CTA slots on each of `sms` SMs.
 pub fn rbb(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize) -> u64 {
     rbb_with(table, blocks, places, sms, pipeline::Launch::default())
 }
@@ -30,6 +30,19 @@ fn rbb_with(
     sms: usize,
     costs: pipeline::Launch,
 ) -> u64 {
+    let shares = shares(table, blocks, places, sms, costs);
+    parts::of_rbb(&shares);
+    shares.value().cycles().get()
+}
+
+/// Returns the shares of the blocks of a launch; the order in which they are added does not matter.
+pub fn shares(
+    table: &TimingTable,
+    blocks: &[BlockPaths],
+    places: usize,
+    sms: usize,
+    costs: pipeline::Launch,
+) -> LaunchShares {
     let mut shares = LaunchShares::new(Residency {
         places: places as u32,
         sms,
@@ -44,7 +57,7 @@ fn rbb_with(
         analyser.for_each_section(paths, |section| share.add_section(section));
         shares.add(paths.block, &share);
     }
-    shares.value().cycles().get()
+    shares
 }
 
 /// A block that ends before others are placed leaves its place, and so its sub-core, to them: here
@@ -72,7 +85,7 @@ fn makespan(launch: &RandomLaunch, table: &TimingTable, policy: &PolicySetup, pl
 
 /// Creates a launch from a micro kernel, on a machine of units (name, init, lat) and further
 /// settings.
-fn micro(text: &str, units: &[(&str, u64, u64)], more: &str) -> (RandomLaunch, TimingTable) {
+pub fn micro(text: &str, units: &[(&str, u64, u64)], more: &str) -> (RandomLaunch, TimingTable) {
     let kernel = MicroKernel::parse("k", &SourceText::new("k.warp", text)).unwrap_or_else(|e| panic!("{e}"));
     let unit = |(name, init, lat): &(&str, u64, u64)| format!("\"{name}\": Unit(init: {init}, lat: {lat})");
     let op = |(name, ..): &(&str, u64, u64)| format!("\"{name}\": \"{name}\"");

@@ -1,7 +1,11 @@
 //! The combination of the blocks of a launch into [`Rbb`](crate::Rbb) or [`Plb`](crate::Plb).
 
+mod parts;
+
+use std::cmp::Reverse;
+
 use super::block::BlockShare;
-use crate::parts::{Beside, BoundPart, Part, Services};
+use crate::parts::{Beside, Services, add_each};
 use crate::value::BoundValue;
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::machine::SubCores;
@@ -83,14 +87,44 @@ pub struct LaunchShares {
     stages: u64,
     /// Maxima over all blocks.
     most_stages: u64,
-    alone: u64,
-    /// The largest R * D - H.
-    last: Option<i128>,
+    /// The largest A, and what of it is the delay of the block.
+    alone: (u64, u64),
+    /// The block with the largest R * D - H.
+    last: Option<Last>,
     /// The R largest S.
     works: Largest,
     /// The R - 1 largest amounts that one change of sub-core adds.
     repeats: Largest,
     classes: u8,
+    /// The sums of the loads by unit.
+    load_of: Vec<u64>,
+    /// The sum of the delays of all blocks.
+    delays: u64,
+}
+
+/// The block that decides the bound if an SM executes its blocks in turn.
+#[derive(Clone, Debug)]
+struct Last {
+    /// R * D - H.
+    value: i128,
+    block: BlockId,
+    peak: i128,
+    delay: u64,
+    share: BlockShare,
+}
+
+/// The block that decides the bound of an SM on which all blocks have a CTA slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Decided {
+    /// The bound.
+    bound: i128,
+    /// What it counts for latencies.
+    latency: i128,
+    /// The CTA slot of the block.
+    place: usize,
+    /// How often the chain of the block changes its sub-core; `None` if the bound counts only the load
+    /// of one sub-core, the one with the largest.
+    changes: Option<u64>,
 }
 
 impl LaunchShares {
@@ -110,11 +144,13 @@ impl LaunchShares {
             peaks: 0,
             stages: 0,
             most_stages: 0,
-            alone: 0,
+            alone: (0, 0),
             last: None,
             works: Largest::new(places),
             repeats: Largest::new(places - 1),
             classes: 0,
+            load_of: Vec::new(),
+            delays: 0,
         }
     }
 
@@ -147,8 +183,14 @@ impl LaunchShares {
         self.peaks += peak;
         self.stages += share.stages;
         self.most_stages = self.most_stages.max(share.stages);
-        self.alone = self.alone.max(alone);
-        self.last = self.last.max(Some(places * surplus - peak));
+        self.alone = self.alone.max((alone, delay));
+        add_each(&mut self.load_of, &share.by_unit.load);
+        self.delays += delay;
+        let value = places * surplus - peak;
+        // of several such blocks the first one is named, in whatever order they are added
+        if self.last.as_ref().is_none_or(|last| (value, Reverse(block)) > (last.value, Reverse(last.block))) {
+            self.last = Some(Last { value, block, peak, delay, share: share.clone() });
+        }
         self.works.offer(share.work);
         self.repeats.offer(share.largest_repeat());
     }
@@ -156,7 +198,7 @@ impl LaunchShares {
     /// Returns the bound of the launch, from its start to its end.
     pub fn value(&self) -> BoundValue {
         let scaled = if self.residency.all_at_once() {
-            self.last_sm().0
+            self.last_sm().1.bound
         } else if self.residency.sms == 1 {
             self.in_turn()
         } else {
@@ -168,51 +210,6 @@ impl LaunchShares {
         BoundValue::new(Cycles::new(u64::try_from(all).unwrap_or(if all < 0 { 0 } else { u64::MAX })))
     }
 
-    /// Returns the parts of the bound, which add up to it, if the blocks have services. The units of
-    /// other sub-cores count only where a path may change its sub-core.
-    pub fn parts(&self) -> Vec<BoundPart> {
-        let Launch { first, end, .. } = self.residency.costs;
-        let Residency { sms, blocks, .. } = self.residency;
-        let all_at_once = self.residency.all_at_once();
-        let (services, shared_by, placed) = if all_at_once {
-            let (_, _, sm) = self.last_sm();
-            let blocks = || self.blocks.iter().skip(sm).step_by(sms);
-            let services = blocks().fold(Services::default(), |sum, block| sum + block.services);
-            (services, 1, blocks().count())
-        } else {
-            (self.services, sms as u64, blocks as usize)
-        };
-        if services == Services::default() {
-            return Vec::new();
-        }
-        let scale = self.scale * shared_by;
-        let mut parts: Vec<(Part, u64)> =
-            services.parts().map(|(part, service)| (part, service / scale)).to_vec();
-        parts.extend(self.beside.parts().iter().map(|&(part, service)| (part, service / self.scale)));
-        parts.push((Part::InstructionCache, self.once()));
-        parts.push((Part::Launch, first + end + self.residency.placing(placed)));
-        if shared_by > 1 {
-            parts.push((Part::LastBlocks, self.works.sum() / self.scale));
-        }
-        let (work, load) = self
-            .blocks
-            .iter()
-            .fold((self.work, self.load), |(work, load), block| (work + block.work, load + block.load));
-        let rest = if work == load {
-            Part::Latency
-        } else {
-            parts.retain(|&(part, _)| part != Part::Units);
-            let latency = self.latency().div_euclid(i128::from(self.scale));
-            parts.push((Part::Latency, u64::try_from(latency).unwrap_or(0)));
-            Part::Units
-        };
-        let sum = parts.iter().map(|(_, cycles)| cycles).sum();
-        let Some(cycles) = self.value().cycles().get().checked_sub(sum) else { return Vec::new() };
-        parts.push((rest, cycles));
-        let all = parts.into_iter().filter(|&(_, cycles)| cycles > 0);
-        all.map(|(part, cycles)| BoundPart { part, cycles: Cycles::new(cycles) }).collect()
-    }
-
     /// Returns the cycles that each SM adds once, as often as the bound contains them.
     fn once(&self) -> u64 {
         // the time until the last block is placed is a mean over the SMs, and the time from then on
@@ -221,26 +218,11 @@ impl LaunchShares {
         if in_two_parts { 2 * self.once } else { self.once }
     }
 
-    /// Returns the SM with the largest bound, if there is a CTA slot for each block: the bound, what
-    /// it counts for latencies, and the number of the SM.
-    fn last_sm(&self) -> (i128, i128, usize) {
-        let of_sm = |sm: usize| {
-            let (bound, latency) = self.of_sm(sm);
-            (bound, latency, sm)
-        };
-        (0..self.residency.sms).map(of_sm).max_by_key(|&(bound, ..)| bound).unwrap_or_default()
-    }
-
-    /// Returns what the bound counts for latencies.
-    fn latency(&self) -> i128 {
-        let places = i128::from(self.residency.places);
-        if self.residency.all_at_once() {
-            self.last_sm().1
-        } else if self.residency.sms == 1 {
-            (self.peaks + self.last.unwrap_or(0)).div_euclid(places)
-        } else {
-            self.peaks.div_euclid(self.residency.room() as i128) + i128::from(self.alone)
-        }
+    /// Returns the SM with the largest bound, if there is a CTA slot for each block: its number, and the
+    /// block that decides its bound.
+    fn last_sm(&self) -> (usize, Decided) {
+        let of_sm = |sm: usize| (sm, self.of_sm(sm));
+        (0..self.residency.sms).map(of_sm).max_by_key(|(_, decided)| decided.bound).unwrap_or_default()
     }
 
     /// Returns whether a chain stays on one sub-core as long as it stays in one CTA slot.
@@ -248,33 +230,52 @@ impl LaunchShares {
         self.classes.count_ones() <= 1
     }
 
-    /// Returns the bound of one SM if there is a CTA slot for each block, and what it counts for
-    /// latencies. Block i goes to SM i mod M, and if all blocks are placed in the same cycle, to CTA
-    /// slot i div M.
-    fn of_sm(&self, sm: usize) -> (i128, i128) {
-        let residency = &self.residency;
-        let blocks: Vec<&BlockShare> = self.blocks.iter().skip(sm).step_by(residency.sms).collect();
-        let load: u64 = blocks.iter().map(|block| block.load).sum();
+    /// Returns the blocks of an SM, by CTA slot, if there is a CTA slot for each block. Block i goes to
+    /// SM i mod M, and if all blocks are placed in the same cycle, to CTA slot i div M.
+    fn blocks_of(&self, sm: usize) -> Vec<&BlockShare> {
+        self.blocks.iter().skip(sm).step_by(self.residency.sms).collect()
+    }
+
+    /// Returns the sub-core of the warps of a CTA slot that have this id modulo the number of
+    /// sub-cores.
+    fn sub_core(&self, place: usize, class: usize) -> usize {
+        (place * self.residency.warps + class) % self.residency.sub_cores
+    }
+
+    /// Returns the load of each sub-core if these blocks are in one CTA slot each.
+    fn on_core(&self, blocks: &[&BlockShare]) -> [u64; SubCores::MAX] {
         let mut on_core = [0; SubCores::MAX];
         for (place, block) in blocks.iter().enumerate() {
-            for class in 0..residency.sub_cores {
-                on_core[(place * residency.warps + class) % residency.sub_cores] += block.of_class[class];
+            for class in 0..self.residency.sub_cores {
+                on_core[self.sub_core(place, class)] += block.of_class[class];
             }
         }
-        let on_one = on_core.into_iter().max().unwrap_or(0);
-        let of_block = |(index, block): (usize, &&BlockShare)| {
+        on_core
+    }
+
+    /// Returns the bound of one SM if there is a CTA slot for each block.
+    fn of_sm(&self, sm: usize) -> Decided {
+        let residency = &self.residency;
+        let blocks = self.blocks_of(sm);
+        let load: u64 = blocks.iter().map(|block| block.load).sum();
+        let on_one = self.on_core(&blocks).into_iter().max().unwrap_or(0);
+        let of_block = |(place, block): (usize, &&BlockShare)| {
             let stays = block.stages <= 1 || self.keeps_sub_core();
-            let counted = if stays && residency.placed_in_order(blocks.len()) {
-                on_one
+            let (counted, changes) = if stays && residency.placed_in_order(blocks.len()) {
+                (on_one, None)
             } else {
                 let changes = if stays { 0 } else { block.stages - 1 };
-                let others = blocks.iter().enumerate().filter(|(other, _)| *other != index);
-                load + others.map(|(_, other)| other.repeated(changes)).sum::<u64>()
+                let others = blocks.iter().enumerate().filter(|(other, _)| *other != place);
+                (load + others.map(|(_, other)| other.repeated(changes)).sum::<u64>(), Some(changes))
             };
-            (i128::from(counted) + block.surplus, block.surplus)
+            let (bound, latency) = (i128::from(counted) + block.surplus, block.surplus);
+            Decided { bound, latency, place, changes }
         };
-        let (bound, latency) = blocks.iter().enumerate().map(of_block).max().unwrap_or_default();
-        (bound + i128::from(residency.placing(blocks.len()) * self.scale), latency)
+        let all = blocks.iter().enumerate().map(of_block);
+        let first = |decided: &Decided| (decided.bound, decided.latency, Reverse(decided.place));
+        let decided = all.max_by_key(first).unwrap_or_default();
+        let placing = i128::from(residency.placing(blocks.len()) * self.scale);
+        Decided { bound: decided.bound + placing, ..decided }
     }
 
     /// Returns R times the work that changes of sub-core add, if a chain has this many of them
@@ -284,24 +285,35 @@ impl LaunchShares {
         at_most.min(i128::from(self.repeats.sum()) * changes_times_places.max(0))
     }
 
+    /// Returns how often a chain changes its sub-core while the SMs execute their blocks in turn, times
+    /// R.
+    fn changes(&self) -> i128 {
+        let places = i128::from(self.residency.places);
+        let (stages, most) = (i128::from(self.stages), i128::from(self.most_stages));
+        match (self.keeps_sub_core(), self.residency.sms) {
+            (true, 1) => places,
+            (true, _) => 0,
+            (false, 1) => stages - most + places * (most - 1),
+            (false, _) => stages,
+        }
+    }
+
     /// Returns the bound for one SM and more blocks than CTA slots.
     fn in_turn(&self) -> i128 {
         let places = i128::from(self.residency.places);
         let placing = i128::from(self.residency.placing(self.residency.blocks as usize) * self.scale);
-        let Some(last) = self.last else { return 0 };
-        let (stages, most) = (i128::from(self.stages), i128::from(self.most_stages));
-        let changes = if self.keeps_sub_core() { places } else { stages - most + places * (most - 1) };
-        (places * i128::from(self.load) + self.repeated(changes) + self.peaks + last).div_euclid(places)
+        let Some(last) = &self.last else { return 0 };
+        (places * i128::from(self.load) + self.repeated(self.changes()) + self.peaks + last.value)
+            .div_euclid(places)
             + placing
     }
 
     /// Returns the bound for several SMs and more blocks than CTA slots.
     fn in_turn_on_several(&self) -> i128 {
         let places = i128::from(self.residency.places);
-        let changes = if self.keeps_sub_core() { 0 } else { i128::from(self.stages) };
-        let sum = places * i128::from(self.load) + self.repeated(changes) + self.peaks;
+        let sum = places * i128::from(self.load) + self.repeated(self.changes()) + self.peaks;
         let placing = self.residency.placing(self.residency.blocks as usize) * self.scale;
-        sum.div_euclid(self.residency.room() as i128) + i128::from(self.works.sum() + self.alone + placing)
+        sum.div_euclid(self.residency.room() as i128) + i128::from(self.works.sum() + self.alone.0 + placing)
     }
 }
 

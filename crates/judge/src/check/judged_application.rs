@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::application::ApplicationPlan;
 use super::judged_launch::{Failed, JudgedLaunch};
 use super::left::Left;
-use super::verdict::BoundRow;
-use warpbound_bound::{BoundPart, Guarantee};
+use super::verdict::{BoundRow, PartRow};
+use warpbound_bound::Guarantee;
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 
@@ -268,9 +268,9 @@ fn add(total: &mut JudgedLaunch, one: JudgedLaunch) {
 }
 
 /// Adds the parts of a bound to those of the launches before.
-fn add_parts(sum: &mut Vec<BoundPart>, parts: Vec<BoundPart>) {
+fn add_parts(sum: &mut Vec<PartRow>, parts: Vec<PartRow>) {
     for one in parts {
-        match sum.iter_mut().find(|other| other.part == one.part) {
+        match sum.iter_mut().find(|other| (other.part, &other.unit) == (one.part, &one.unit)) {
             Some(same) => same.cycles += one.cycles,
             None => sum.push(one),
         }

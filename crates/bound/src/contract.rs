@@ -168,7 +168,7 @@ pub trait Bound: Sync {
         self.warp_values(section, &mut values);
         report.warps.resize(section.warps().len(), BoundValue::default());
         let before = report.settled.cycles();
-        let after = |value: BoundValue| BoundValue::new(before + value.cycles());
+        let after = |value: BoundValue| BoundValue::new(before).sum(value);
         let none = BoundValue::default();
         let mut bound = SectionBound { value: none, settled: none, warp: WarpId::new(0) };
         // the value of the warp that settles last

@@ -111,7 +111,7 @@ pub use phase::{Event, Phase, PhaseKind, WarpPhases};
 pub use pipelined::{AtStart, MemoryLeft, PipelineAnalyser, PipelineShare, PipelineShares};
 pub use plb::Plb;
 pub use rbb::Rbb;
-pub use resident::{BlockShare, LaunchShares, Residency};
+pub use resident::{BlockShare, ByUnit, LaunchShares, Residency};
 pub use runs::{RunShape, SureRuns};
 pub use section::{
     Analyser, BlockAnalysis, SectionAnalysis, UnitUse, WarpSection, WarpTotals, analyse_block,

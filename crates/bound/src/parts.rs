@@ -51,6 +51,26 @@ pub enum Part {
 }
 
 impl Part {
+    /// Every part, in the order of reports.
+    pub const ALL: [Self; 16] = [
+        Self::Alone,
+        Self::Units,
+        Self::Slots,
+        Self::ExecPhases,
+        Self::LoadStore,
+        Self::Memory,
+        Self::Dram,
+        Self::Misses,
+        Self::Operands,
+        Self::Results,
+        Self::Fetch,
+        Self::InstructionCache,
+        Self::SubCores,
+        Self::Launch,
+        Self::LastBlocks,
+        Self::Latency,
+    ];
+
     /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -43,25 +43,25 @@ pub struct BlockShare {
     /// A mask of the sub-cores that have instructions of the block.
     pub classes: u8,
     /// The same loads by unit; empty in a share for [`Plb`](crate::Plb).
-    pub(crate) by_unit: ByUnit,
+    pub by_unit: ByUnit,
 }
 
 /// The loads of a block by unit, and the parts of its chain: in each stage, the chain contains the
 /// warp with the largest C(w) - S(w).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ByUnit {
+pub struct ByUnit {
     /// The parts of L: the sum over the stages of the loads of the sub-core with the largest load.
-    pub load: Vec<u64>,
+    pub(super) load: Vec<u64>,
     /// The loads of each sub-core, in rows of units.
-    pub of_class: Vec<u64>,
+    pub(super) of_class: Vec<u64>,
     /// The sum of C(w) of the chain.
-    pub alone: u64,
+    pub(super) alone: u64,
     /// The sum of S(w) of the chain.
-    pub own: u64,
+    pub(super) own: u64,
     /// The loads of the sub-cores of the chain's warps without the chain itself.
-    pub beside: Vec<u64>,
+    pub(super) beside: Vec<u64>,
     /// The sub-core of the chain's last warp.
-    pub class: usize,
+    pub(super) class: usize,
 }
 
 impl ByUnit {
@@ -128,6 +128,13 @@ impl BlockShare {
         self.load += load;
     }
 
+    /// Returns a number that none of the numbers of the share exceeds, except for `left`; `None` if
+    /// there is none that fits.
+    pub(super) fn largest(&self) -> Option<u64> {
+        let surplus = u64::try_from(self.surplus.max(self.peak).max(0)).ok()?;
+        [self.alone, surplus, self.stages].into_iter().try_fold(self.work, u64::checked_add)
+    }
+
     /// Returns the most that the block's instructions add to `load` in a chain of another block
     /// that changes its sub-core this many times while the block is resident.
     pub(super) fn repeated(&self, mut changes: u64) -> u64 {
@@ -154,7 +161,7 @@ impl BlockShare {
 
     /// Returns the most that one such change adds.
     pub(super) fn largest_repeat(&self) -> u64 {
-        self.repeats.last_key_value().map_or(0, |(&again, _)| again) + self.left
+        self.repeats.last_key_value().map_or(0, |(&again, _)| again).saturating_add(self.left)
     }
 }
 

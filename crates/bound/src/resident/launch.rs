@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use super::block::BlockShare;
 use crate::parts::{Beside, Services, add_each};
 use crate::value::BoundValue;
-use warpbound_core::base::{BlockId, Cycles};
+use warpbound_core::base::BlockId;
 use warpbound_core::machine::SubCores;
 use warpbound_core::machine::pipeline::Launch;
 
@@ -79,6 +79,8 @@ pub struct LaunchShares {
     beside: Beside,
     /// The share of each block, if all blocks are resident at once.
     blocks: Vec<BlockShare>,
+    /// A number that no sum over all blocks exceeds; `None` if some sum may not fit.
+    total: Option<u64>,
     /// Sums over all blocks.
     services: Services,
     work: u64,
@@ -138,6 +140,7 @@ impl LaunchShares {
             once: 0,
             beside: Beside::default(),
             blocks: vec![BlockShare::default(); kept],
+            total: Some(0),
             services: Services::default(),
             work: 0,
             load: 0,
@@ -168,9 +171,15 @@ impl LaunchShares {
 
     /// Adds a block; the order of blocks does not matter.
     pub fn add(&mut self, block: BlockId, share: &BlockShare) {
+        let delay = self.residency.delay(share).saturating_mul(self.scale);
+        self.total = self.total.and_then(|total| total.checked_add(share.largest()?.checked_add(delay)?));
+        // shares that were too large have the largest number
+        if self.total.is_none_or(|total| total == u64::MAX) {
+            self.total = None;
+            return;
+        }
         self.classes |= share.classes;
         self.services += share.services;
-        let delay = self.residency.delay(share).saturating_mul(self.scale);
         let (surplus, peak) = (share.surplus + i128::from(delay), share.peak + i128::from(delay));
         let alone = share.alone.saturating_add(delay);
         if let Some(kept) = self.blocks.get_mut(block.index()) {
@@ -197,6 +206,10 @@ impl LaunchShares {
 
     /// Returns the bound of the launch, from its start to its end.
     pub fn value(&self) -> BoundValue {
+        let beside = self.beside.total();
+        if self.total.is_none() || beside == u64::MAX {
+            return BoundValue::TOO_LARGE;
+        }
         let scaled = if self.residency.all_at_once() {
             self.last_sm().1.bound
         } else if self.residency.sms == 1 {
@@ -204,10 +217,10 @@ impl LaunchShares {
         } else {
             self.in_turn_on_several()
         };
-        let scaled = scaled + i128::from(self.beside.total());
+        let scaled = scaled + i128::from(beside);
         let Launch { first, end, .. } = self.residency.costs;
-        let all = scaled.div_euclid(i128::from(self.scale)) + i128::from(first + end + self.once());
-        BoundValue::new(Cycles::new(u64::try_from(all).unwrap_or(if all < 0 { 0 } else { u64::MAX })))
+        let costs: i128 = [first, end, self.once()].map(i128::from).iter().sum();
+        BoundValue::of(scaled.div_euclid(i128::from(self.scale)) + costs)
     }
 
     /// Returns the cycles that each SM adds once, as often as the bound contains them.
@@ -262,19 +275,20 @@ impl LaunchShares {
         let of_block = |(place, block): (usize, &&BlockShare)| {
             let stays = block.stages <= 1 || self.keeps_sub_core();
             let (counted, changes) = if stays && residency.placed_in_order(blocks.len()) {
-                (on_one, None)
+                (i128::from(on_one), None)
             } else {
                 let changes = if stays { 0 } else { block.stages - 1 };
                 let others = blocks.iter().enumerate().filter(|(other, _)| *other != place);
-                (load + others.map(|(_, other)| other.repeated(changes)).sum::<u64>(), Some(changes))
+                let repeated: i128 = others.map(|(_, other)| i128::from(other.repeated(changes))).sum();
+                (i128::from(load) + repeated, Some(changes))
             };
-            let (bound, latency) = (i128::from(counted) + block.surplus, block.surplus);
+            let (bound, latency) = (counted + block.surplus, block.surplus);
             Decided { bound, latency, place, changes }
         };
         let all = blocks.iter().enumerate().map(of_block);
         let first = |decided: &Decided| (decided.bound, decided.latency, Reverse(decided.place));
         let decided = all.max_by_key(first).unwrap_or_default();
-        let placing = i128::from(residency.placing(blocks.len()) * self.scale);
+        let placing = self.placing(blocks.len());
         Decided { bound: decided.bound + placing, ..decided }
     }
 
@@ -282,7 +296,12 @@ impl LaunchShares {
     /// (given times R).
     fn repeated(&self, changes_times_places: i128) -> i128 {
         let at_most = i128::from(self.residency.places) * i128::from(self.work - self.load);
-        at_most.min(i128::from(self.repeats.sum()) * changes_times_places.max(0))
+        at_most.min(self.repeats.sum() * changes_times_places.max(0))
+    }
+
+    /// Returns how long it takes to place this many blocks of an SM, in units of service.
+    fn placing(&self, blocks: usize) -> i128 {
+        i128::from(self.residency.placing(blocks)) * i128::from(self.scale)
     }
 
     /// Returns how often a chain changes its sub-core while the SMs execute their blocks in turn, times
@@ -301,7 +320,7 @@ impl LaunchShares {
     /// Returns the bound for one SM and more blocks than CTA slots.
     fn in_turn(&self) -> i128 {
         let places = i128::from(self.residency.places);
-        let placing = i128::from(self.residency.placing(self.residency.blocks as usize) * self.scale);
+        let placing = self.placing(self.residency.blocks as usize);
         let Some(last) = &self.last else { return 0 };
         (places * i128::from(self.load) + self.repeated(self.changes()) + self.peaks + last.value)
             .div_euclid(places)
@@ -312,8 +331,8 @@ impl LaunchShares {
     fn in_turn_on_several(&self) -> i128 {
         let places = i128::from(self.residency.places);
         let sum = places * i128::from(self.load) + self.repeated(self.changes()) + self.peaks;
-        let placing = self.residency.placing(self.residency.blocks as usize) * self.scale;
-        sum.div_euclid(self.residency.room() as i128) + i128::from(self.works.sum() + self.alone.0 + placing)
+        let placing = self.placing(self.residency.blocks as usize);
+        sum.div_euclid(self.residency.room() as i128) + self.works.sum() + i128::from(self.alone.0) + placing
     }
 }
 
@@ -338,7 +357,7 @@ impl Largest {
         }
     }
 
-    fn sum(&self) -> u64 {
-        self.kept.iter().sum()
+    fn sum(&self) -> i128 {
+        self.kept.iter().map(|&kept| i128::from(kept)).sum()
     }
 }

@@ -10,7 +10,7 @@ use warpbound_bound::{
     Applicable, BoundValue, Context, Guarantee, LaunchShares, NotApplicable, Order, Schedules, StaticBound,
     StaticKind, static_bound, static_premises, static_share,
 };
-use warpbound_core::base::{BlockId, Cycles, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
+use warpbound_core::base::{BlockId, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Features, Machine, SchedulerKind};
 use warpbound_core::path::{BlockPaths, BlockSource, PathSet, WarpPath};
@@ -68,7 +68,7 @@ impl AllPathsBound {
     /// Returns the first premise that does not hold for them.
     pub fn under(&self, schedules: Schedules) -> Result<Guarantee, NotApplicable> {
         let (_, applicable) = self.premises.under(schedules)?;
-        Ok(applicable.guarantees(self.value))
+        applicable.guarantees(self.value)
     }
 }
 
@@ -122,7 +122,7 @@ pub fn all_paths(
         Ok(known) => known[0].0,
         Err(why) => return Ok(AllPathsOutcome::NotApplicable(why)),
     };
-    let mut sum = Cycles::ZERO;
+    let mut sum = BoundValue::default();
     let (mut blocks, mut warps, mut with_one_path, mut irregular) = (0, 0, 0, false);
     let mut shares = LaunchShares::new(residency(workload, machine, resident));
     let options = Options::of(machine, steps);
@@ -131,7 +131,7 @@ pub fn all_paths(
         match kind {
             StaticKind::Iwb => {
                 let StaticBound { value, beyond, .. } = static_bound(&table, &block.warps);
-                sum += value;
+                sum = sum.sum(BoundValue::new(value));
                 irregular |= beyond.is_some();
             }
             StaticKind::Rbb => {
@@ -148,7 +148,7 @@ pub fn all_paths(
         return Ok(AllPathsOutcome::NotApplicable(why));
     }
     let value = match kind {
-        StaticKind::Iwb => BoundValue::new(sum),
+        StaticKind::Iwb => sum,
         StaticKind::Rbb => shares.value(),
     };
     let found = AllPathsBound { kind, value, premises, blocks, warps, with_one_path, irregular };

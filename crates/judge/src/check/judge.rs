@@ -316,18 +316,16 @@ impl<'a> Judge<'a> {
             } else {
                 bound.applicable(&context)
             };
-            match applicable {
-                // the launch is judged at its end
-                Ok(of_launch) if !row.of_blocks => {
-                    *applies = Some(of_launch);
-                    values.push(None);
-                }
-                Ok(applicable) => {
-                    let value = applicable.guarantees(report.value);
+            // the launch is judged at its end
+            let value = applicable.and_then(|applicable| {
+                *applies = Some(applicable);
+                if row.of_blocks { applicable.guarantees(report.value).map(Some) } else { Ok(None) }
+            });
+            match value {
+                Ok(None) => values.push(None),
+                Ok(Some(value)) => {
                     values.push(Some(value.cycles()));
-                    if let Ok(sum) = &mut row.value {
-                        *sum += value;
-                    }
+                    row.add(value);
                     *parts = parts.take().zip(report.parts.as_ref()).map(|(mut sum, of_block)| {
                         sum += &of_block.value;
                         sum
@@ -376,10 +374,11 @@ impl<'a> Judge<'a> {
         for ((bound, row), applicable) in rows.filter(|((_, row), _)| !row.of_blocks && row.value.is_ok()) {
             let Some(applicable) = applicable else { continue };
             let figures = LaunchFigures { resident: &self.shares, pipelined: &self.pipelined };
-            let value = applicable.guarantees(bound.of_launch(&figures));
-            row.value = Ok(value);
-            row.parts = named(bound.parts_of_launch(&figures), self.plan.machine);
-            row.violated = makespan > value.cycles();
+            row.value = applicable.guarantees(bound.of_launch(&figures)).map_err(|why| why.to_string());
+            if let Ok(value) = &row.value {
+                row.parts = named(bound.parts_of_launch(&figures), self.plan.machine);
+                row.violated = makespan > value.cycles();
+            }
         }
     }
 }

@@ -248,10 +248,10 @@ fn add(total: &mut JudgedLaunch, one: JudgedLaunch) {
     }
     total.sub_cores.iter_mut().zip(one.sub_cores).for_each(|(sum, used)| *sum += used);
     for (sum, bound) in total.bounds.iter_mut().zip(one.bounds) {
-        match (&mut sum.value, bound.value) {
-            (Ok(sum), Ok(value)) => *sum += value,
-            (Ok(_), Err(why)) => sum.value = Err(why),
-            (Err(_), _) => {}
+        match bound.value {
+            Ok(value) => sum.add(value),
+            Err(why) if sum.value.is_ok() => sum.value = Err(why),
+            Err(_) => {}
         }
         sum.violated |= bound.violated;
         sum.left_out &= bound.left_out;

@@ -153,6 +153,13 @@ impl BoundRow {
         }
     }
 
+    /// Adds the value of a block or launch that begins when the ones before have ended.
+    pub(super) fn add(&mut self, value: Guarantee) {
+        if let Ok(sum) = &self.value {
+            self.value = sum.plus(value).map_err(|why| why.to_string());
+        }
+    }
+
     /// Marks the bound as not applicable to anything in the run. The reason is `why`, unless there
     /// was a reason before.
     pub(super) fn withdraw(&mut self, why: &str) {
@@ -287,7 +294,7 @@ mod tests {
             order: Order::Irrelevant,
         };
         let applicable = Gub.applicable(&context).expect("its premises hold");
-        let bound = |n| applicable.guarantees(BoundValue::new(cycles(n)));
+        let bound = |n| applicable.guarantees(BoundValue::new(cycles(n))).expect("it fits");
         for (value, verdict) in [(4, Violated), (5, undecided.clone()), (6, undecided), (7, Holds)] {
             assert_eq!(Verdict::between(cycles(5), cycles(7), bound(value), "u"), verdict);
         }

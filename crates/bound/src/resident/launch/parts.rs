@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Decided, Last, LaunchShares};
 use crate::parts::{BoundPart, Part, Services};
 use crate::resident::{BlockShare, Residency};
+use crate::value::BoundValue;
 use warpbound_core::base::{Cycles, UnitId};
 use warpbound_core::machine::pipeline::Launch;
 
@@ -22,7 +23,7 @@ impl LaunchShares {
         } else {
             (self.services, sms as u64, blocks as usize)
         };
-        if services == Services::default() {
+        if services == Services::default() || self.value() == BoundValue::TOO_LARGE {
             return Vec::new();
         }
         let scale = self.scale * shared_by;
@@ -32,7 +33,7 @@ impl LaunchShares {
         parts.push((Part::InstructionCache, self.once()));
         parts.push((Part::Launch, first + end + self.residency.placing(placed)));
         if shared_by > 1 {
-            parts.push((Part::LastBlocks, self.works.sum() / self.scale));
+            parts.push((Part::LastBlocks, self.works() / self.scale));
         }
         let (work, load) = self
             .blocks
@@ -69,6 +70,9 @@ impl LaunchShares {
     /// [`Rbb`](crate::Rbb).
     pub fn resident_parts(&self) -> Vec<BoundPart> {
         let mut sums = Sums::default();
+        if self.value() == BoundValue::TOO_LARGE {
+            return sums.list();
+        }
         let Launch { first, end, .. } = self.residency.costs;
         sums.add(Part::Launch, first + end);
         if self.residency.all_at_once() {
@@ -83,6 +87,11 @@ impl LaunchShares {
             }
         }
         sums.list()
+    }
+
+    /// Returns W, which is at most the work of all blocks.
+    fn works(&self) -> u64 {
+        u64::try_from(self.works.sum()).unwrap_or(u64::MAX)
     }
 
     /// Adds the parts of the bound of an SM that has a CTA slot for each of its blocks.
@@ -140,7 +149,7 @@ impl LaunchShares {
         let (alone, delay) = self.alone;
         sums.add(Part::Launch, delay);
         sums.add(Part::Alone, alone - delay);
-        sums.add(Part::LastBlocks, self.works.sum());
+        sums.add(Part::LastBlocks, self.works());
         let units = self.load_of.iter().enumerate();
         let units = units
             .map(|(unit, &load)| (Part::Units, Some(UnitId::from_index(unit)), places * i128::from(load)));

@@ -5,6 +5,7 @@
 
 use crate::campaign;
 use crate::launch_schedules;
+use crate::parts;
 use crate::premises;
 use crate::random_kernels;
 
@@ -36,6 +37,7 @@ fn rbb(table: &TimingTable, launch: &RandomLaunch, places: usize, costs: Launch)
         analyser.for_each_section(paths, |section| share.add_section(section));
         shares.add(paths.block, &share);
     }
+    parts::of_rbb(&shares);
     shares.value().cycles().get()
 }
 

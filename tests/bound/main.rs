@@ -45,6 +45,7 @@ mod formulas;
 mod lwb;
 mod machine_features;
 mod monotone;
+mod parts;
 mod pipelined;
 mod pipelined_any_path;
 mod pipelined_directed;

@@ -3,10 +3,13 @@
 
 use crate::bound_resident::{Variant, value};
 use crate::launch_schedules::Launch;
+use crate::parts;
 use crate::premises;
 use crate::random_kernels::{KernelBuilder, RandomLaunch, Shape, random_launch};
-use warpbound::base::BlockId;
-use warpbound::bound::{Analyser, BlockShare, Bound, Context, LaunchShares, Rbb, Residency, analyse_block};
+use warpbound::base::{BlockId, Cycles};
+use warpbound::bound::{
+    Analyser, BlockShare, Bound, BoundValue, Context, LaunchShares, Rbb, Residency, analyse_block,
+};
 use warpbound::diag::SourceText;
 use warpbound::explore::resident::{self, replay_text};
 use warpbound::machine::{Feature, Features, SchedulerKind, pipeline};
@@ -16,8 +19,7 @@ use warpbound::program::TimingTable;
 use warpbound::sim::policy::Schedule;
 use warpbound::sim::{PolicySetup, simulate};
 
-/// Returns RBB of a launch with `places` CTA slots on each of `sms` SMs; the order in which its
-/// blocks are added does not matter.
+/// Returns RBB of a launch with `places` CTA slots on each of `sms` SMs.
 pub fn rbb(table: &TimingTable, blocks: &[BlockPaths], places: usize, sms: usize) -> u64 {
     rbb_with(table, blocks, places, sms, pipeline::Launch::default())
 }
@@ -30,6 +32,19 @@ fn rbb_with(
     sms: usize,
     costs: pipeline::Launch,
 ) -> u64 {
+    let shares = shares(table, blocks, places, sms, costs);
+    parts::of_rbb(&shares);
+    shares.value().cycles().get()
+}
+
+/// Returns the shares of the blocks of a launch; the order in which they are added does not matter.
+pub fn shares(
+    table: &TimingTable,
+    blocks: &[BlockPaths],
+    places: usize,
+    sms: usize,
+    costs: pipeline::Launch,
+) -> LaunchShares {
     let mut shares = LaunchShares::new(Residency {
         places: places as u32,
         sms,
@@ -44,7 +59,7 @@ fn rbb_with(
         analyser.for_each_section(paths, |section| share.add_section(section));
         shares.add(paths.block, &share);
     }
-    shares.value().cycles().get()
+    shares
 }
 
 /// A block that ends before others are placed leaves its place, and so its sub-core, to them: here
@@ -72,7 +87,7 @@ fn makespan(launch: &RandomLaunch, table: &TimingTable, policy: &PolicySetup, pl
 
 /// Creates a launch from a micro kernel, on a machine of units (name, init, lat) and further
 /// settings.
-fn micro(text: &str, units: &[(&str, u64, u64)], more: &str) -> (RandomLaunch, TimingTable) {
+pub fn micro(text: &str, units: &[(&str, u64, u64)], more: &str) -> (RandomLaunch, TimingTable) {
     let kernel = MicroKernel::parse("k", &SourceText::new("k.warp", text)).unwrap_or_else(|e| panic!("{e}"));
     let unit = |(name, init, lat): &(&str, u64, u64)| format!("\"{name}\": Unit(init: {init}, lat: {lat})");
     let op = |(name, ..): &(&str, u64, u64)| format!("\"{name}\": \"{name}\"");
@@ -87,6 +102,41 @@ fn micro(text: &str, units: &[(&str, u64, u64)], more: &str) -> (RandomLaunch, T
     let launch = RandomLaunch { program: kernel.program, machine, blocks };
     let table = TimingTable::new(&launch.program, &launch.machine).unwrap_or_else(|error| panic!("{error}"));
     (launch, table)
+}
+
+/// A sum that does not fit is not a bound, whichever number of the shares is too large and however the
+/// blocks share the SMs.
+#[test]
+fn a_sum_that_does_not_fit_is_no_bound() {
+    let context = premises::paper(&SchedulerKind::Gto, 2, false);
+    let applicable = Rbb.applicable(&context).expect("its premises hold");
+    let huge = u64::MAX / 2 + 1;
+    let shares = [
+        BlockShare { work: huge, load: huge, stages: 1, ..BlockShare::default() },
+        BlockShare {
+            alone: huge,
+            surplus: huge.into(),
+            peak: huge.into(),
+            stages: 1,
+            ..BlockShare::default()
+        },
+        BlockShare { peak: i128::MAX, ..BlockShare::default() },
+        BlockShare { work: u64::MAX, load: u64::MAX, ..BlockShare::default() },
+    ];
+    for share in shares {
+        for (places, sms, blocks) in [(2, 1, 2), (1, 1, 2), (1, 2, 4)] {
+            let costs = pipeline::Launch::default();
+            let residency = Residency { places, sms, blocks, warps: 1, sub_cores: 1, costs };
+            let mut all = LaunchShares::new(residency);
+            (0..blocks).for_each(|block| all.add(BlockId::new(block), &share));
+            assert_eq!(all.value(), BoundValue::TOO_LARGE);
+            assert_eq!(all.resident_parts(), []);
+            let reason = applicable.guarantees(all.value()).expect_err("it does not fit").to_string();
+            assert!(reason.contains("2^64 - 1 cycles"), "{reason}");
+        }
+    }
+    let half = applicable.guarantees(BoundValue::new(Cycles::new(huge))).expect("it fits");
+    assert!(half.plus(half).is_err());
 }
 
 /// Two blocks that wait, both resident: all initiations, plus the waiting time of one of them.

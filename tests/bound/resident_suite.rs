@@ -4,7 +4,7 @@
 use crate::runs;
 use crate::shipped;
 
-use warpbound::base::ProgressMonitor;
+use warpbound::base::{Cycles, ProgressMonitor};
 use warpbound::bound::{self, Standing};
 use warpbound::check::{JudgedLaunch, Plan, RunOptions, Verdict, Workload, check};
 use warpbound::machine::Machine;
@@ -21,8 +21,14 @@ fn judged(workload: &Workload, machine: &Machine, gating: &[String]) -> Vec<Judg
     let policies = [PolicySetup::Gto, PolicySetup::Lrr];
     let (bounds, monitor) = (bound::all(), ProgressMonitor::new());
     let options = RunOptions::new(1 << 26, &monitor).judged_by(&bounds, gating);
-    check(&Plan { workload, machine, policies: &policies, options })
-        .unwrap_or_else(|error| panic!("{}", error.problems))
+    let runs = check(&Plan { workload, machine, policies: &policies, options })
+        .unwrap_or_else(|error| panic!("{}", error.problems));
+    for row in runs.iter().flat_map(JudgedLaunch::judged) {
+        let sum = row.parts.iter().map(|part| part.cycles).sum::<Cycles>();
+        let value = row.value.as_ref().map_or(Cycles::ZERO, |value| value.cycles());
+        assert_eq!(sum, value, "the parts of {} add up to it: {:?}", row.name, row.parts);
+    }
+    runs
 }
 
 /// Returns the mean overestimation of RBB over the launches under gto and lrr, in percent with one

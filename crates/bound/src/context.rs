@@ -76,8 +76,11 @@ pub struct Applicable(());
 
 impl Applicable {
     /// Returns a value of the bound, whose premises hold, as a guarantee.
-    pub fn guarantees(self, value: BoundValue) -> Guarantee {
-        Guarantee(value.cycles())
+    ///
+    /// # Errors
+    /// If the value is too large for a number of cycles.
+    pub fn guarantees(self, value: BoundValue) -> Result<Guarantee, NotApplicable> {
+        Guarantee(Cycles::ZERO).plus(Guarantee(value.cycles()))
     }
 }
 
@@ -95,11 +98,19 @@ impl Guarantee {
     pub fn cycles(self) -> Cycles {
         self.0
     }
-}
 
-impl std::ops::AddAssign for Guarantee {
-    fn add_assign(&mut self, next: Self) {
-        self.0 += next.0;
+    /// Returns the guarantee for what two guarantees cover, one after the other.
+    ///
+    /// # Errors
+    /// If the sum is too large for a number of cycles.
+    pub fn plus(self, next: Self) -> Result<Self, NotApplicable> {
+        let sum = BoundValue::new(self.0).sum(BoundValue::new(next.0));
+        if sum == BoundValue::TOO_LARGE {
+            return Err(NotApplicable::new(
+                "the bound is at least 2^64 - 1 cycles, and numbers of cycles are smaller",
+            ));
+        }
+        Ok(Self(sum.cycles()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::context::{Applicable, Context, NotApplicable};
-use super::parts::BoundPart;
+use super::parts::{BlockParts, BoundPart};
 use super::pipelined::PipelineShares;
 use super::resident::LaunchShares;
 use super::section::{BlockAnalysis, SectionAnalysis, WarpSection};
@@ -37,6 +37,24 @@ pub struct BoundReport {
     pub sections: Vec<SectionBound>,
     /// The number of cycles from the start of the block to each warp's own last `done`, by warp id.
     pub warps: Vec<BoundValue>,
+    /// The parts of `value`, if they were requested and the bound has parts.
+    pub parts: Option<ReportParts>,
+}
+
+/// The parts of the values of a [`BoundReport`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReportParts {
+    /// The parts of `value`.
+    pub value: BlockParts,
+    /// The parts of `settled`.
+    pub settled: BlockParts,
+}
+
+impl BoundReport {
+    /// Creates the report of a block without sections that also collects the parts of the bound.
+    pub fn with_parts() -> Self {
+        Self { parts: Some(ReportParts::default()), ..Self::default() }
+    }
 }
 
 /// The combined shares of the blocks of a launch.
@@ -127,6 +145,17 @@ pub trait Bound: Sync {
     /// `values` with one entry per warp.
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>);
 
+    /// Returns the parts of this value of a warp of the section, or `None` if the bound has no parts.
+    /// They add up to `value`, which is the one of [`Bound::warp_values`].
+    fn warp_parts(
+        &self,
+        _section: &SectionAnalysis,
+        _warp: WarpId,
+        _value: BoundValue,
+    ) -> Option<BlockParts> {
+        None
+    }
+
     /// Returns by how many cycles a warp's part of a section settles before the warp's value ends.
     /// It is zero for a bound that counts each section from the last `done` of the sections before.
     fn tail(&self, _warp: &WarpSection) -> Cycles {
@@ -139,9 +168,11 @@ pub trait Bound: Sync {
         self.warp_values(section, &mut values);
         report.warps.resize(section.warps().len(), BoundValue::default());
         let before = report.settled.cycles();
-        let after = |value: BoundValue| BoundValue::new(before + value.cycles());
+        let after = |value: BoundValue| BoundValue::new(before).sum(value);
         let none = BoundValue::default();
         let mut bound = SectionBound { value: none, settled: none, warp: WarpId::new(0) };
+        // the value of the warp that settles last
+        let mut last = (none, WarpId::new(0));
         for (index, (value, warp)) in values.into_iter().zip(section.warps()).enumerate() {
             // A warp without instructions in this section needs no bound. Leaving it out does not
             // change the maximum of the published formulas either: the other warps cannot delay it
@@ -150,15 +181,46 @@ pub trait Bound: Sync {
                 continue;
             }
             report.warps[index] = report.warps[index].max(after(value));
-            bound.settled =
-                bound.settled.max(BoundValue::new(value.cycles().saturating_sub(self.tail(warp))));
+            let settled = BoundValue::new(value.cycles().saturating_sub(self.tail(warp)));
+            if settled > bound.settled {
+                (bound.settled, last) = (settled, (value, WarpId::from_index(index)));
+            }
             if value > bound.value {
                 (bound.value, bound.warp) = (value, WarpId::from_index(index));
             }
         }
+        if let Some(parts) = report.parts.take() {
+            report.parts = self.add_parts(parts, section, (&bound, last), after(bound.value) > report.value);
+        }
         report.value = report.value.max(after(bound.value));
         report.settled = after(bound.settled);
         report.sections.push(bound);
+    }
+
+    /// Adds the parts of a section to those of the sections before. `decides` states whether the
+    /// section's value makes the value of the block larger. `last` is the warp that settles last and
+    /// its value.
+    fn add_parts(
+        &self,
+        mut parts: ReportParts,
+        section: &SectionAnalysis,
+        (bound, last): (&SectionBound, (BoundValue, WarpId)),
+        decides: bool,
+    ) -> Option<ReportParts> {
+        if bound.value == BoundValue::default() {
+            return Some(parts);
+        }
+        let of_last = self.warp_parts(section, last.1, last.0)?;
+        if decides {
+            parts.value = parts.settled.clone();
+            if last == (bound.value, bound.warp) {
+                parts.value += &of_last;
+            } else {
+                parts.value += &self.warp_parts(section, bound.warp, bound.value)?;
+            }
+        }
+        parts.settled += &of_last.reduced_to(bound.settled.cycles())?;
+        Some(parts)
     }
 
     /// Returns whether the bound is meant for runs with these facts. Reports omit it for the other

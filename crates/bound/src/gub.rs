@@ -3,9 +3,11 @@
 use super::claim::Claim;
 use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, Standing};
+use super::parts::BlockParts;
 use super::section::SectionAnalysis;
 use super::sharing::{FromOthers, by_sub_core};
 use super::value::BoundValue;
+use warpbound_core::base::WarpId;
 
 /// The general upper bound, as published:
 ///
@@ -77,5 +79,14 @@ impl Bound for Gub {
             let on_sub_core = exec[section.sub_core(id)] - warp.exec;
             BoundValue::new(warp.isolated + on_sub_core + from_others.on(id))
         }));
+    }
+
+    fn warp_parts(&self, section: &SectionAnalysis, own: WarpId, _value: BoundValue) -> Option<BlockParts> {
+        let of = |warp: WarpId| &section.warps()[warp.index()];
+        let mut parts = BlockParts::alone(of(own).isolated, section.units());
+        let others = section.ids().filter(|&other| section.sub_core(other) == section.sub_core(own));
+        parts.exec_phases = others.filter(|&other| other != own).map(|other| of(other).exec).sum();
+        parts.add_from_others(&FromOthers::new(section), own);
+        Some(parts)
     }
 }

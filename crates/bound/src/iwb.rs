@@ -3,10 +3,11 @@
 use super::claim::Claim;
 use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, Standing};
+use super::parts::BlockParts;
 use super::section::{SectionAnalysis, UnitUse};
 use super::sharing::FromOthers;
 use super::value::BoundValue;
-use warpbound_core::base::Cycles;
+use warpbound_core::base::{Cycles, WarpId};
 
 /// The initiation-work bound:
 ///
@@ -68,6 +69,24 @@ impl Bound for Iwb {
             let alone = warp.lone().isolated;
             values.push(BoundValue::new(alone + interference + from_others.on(id)));
         }
+    }
+
+    fn warp_parts(&self, section: &SectionAnalysis, own: WarpId, _value: BoundValue) -> Option<BlockParts> {
+        let alone = section.warps()[own.index()].lone().isolated;
+        let mut parts = BlockParts::alone(alone, section.units());
+        let core = section.sub_core(own);
+        for other in section.ids().filter(|&other| other != own && section.sub_core(other) == core) {
+            let uses = section.uses(own).iter().zip(section.uses(other));
+            for ((own, other), sum) in uses.zip(&mut parts.units) {
+                if own.is_used() {
+                    *sum += other.init;
+                } else {
+                    parts.slots += Cycles::new(other.instructions);
+                }
+            }
+        }
+        parts.add_from_others(&FromOthers::new(section), own);
+        Some(parts)
     }
 }
 

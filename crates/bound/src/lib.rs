@@ -102,17 +102,17 @@ mod value;
 pub use all_paths::{StaticBound, StaticKind, StaticShare, static_bound, static_premises, static_share};
 pub use alone::analyse_alone;
 pub use context::{Applicable, Context, Guarantee, NotApplicable, Order, Schedules};
-pub use contract::{Bound, BoundReport, LaunchFigures, Scope, SectionBound, Standing};
+pub use contract::{Bound, BoundReport, LaunchFigures, ReportParts, Scope, SectionBound, Standing};
 pub use gub::Gub;
 pub use iwb::Iwb;
 pub use long_waits::{LongWait, LongWaits};
 pub use lwb::Lwb;
-pub use parts::{Beside, BoundPart, Part, Services};
+pub use parts::{Beside, BlockParts, BoundPart, Part, Services};
 pub use phase::{Event, Phase, PhaseKind, WarpPhases};
 pub use pipelined::{AtStart, MemoryLeft, PipelineAnalyser, PipelineShare, PipelineShares};
 pub use plb::Plb;
 pub use rbb::Rbb;
-pub use resident::{BlockShare, LaunchShares, Residency};
+pub use resident::{BlockShare, ByUnit, LaunchShares, Residency};
 pub use runs::{RunShape, SureRuns};
 pub use section::{
     Analyser, BlockAnalysis, SectionAnalysis, UnitUse, WarpSection, WarpTotals, analyse_block,

@@ -5,6 +5,7 @@ use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, Standing};
 use super::iwb::Iwb;
 use super::long_waits::{LongWait, LongWaits};
+use super::parts::BlockParts;
 use super::section::{SectionAnalysis, WarpSection};
 use super::swb::Swb;
 use super::value::BoundValue;
@@ -94,6 +95,15 @@ impl Bound for Lwb {
             let credit = block.credit(section, WarpId::from_index(index), swb.min(iwb));
             *value = BoundValue::new(swb.min(iwb.saturating_sub(credit)));
         }
+    }
+
+    fn warp_parts(&self, section: &SectionAnalysis, own: WarpId, value: BoundValue) -> Option<BlockParts> {
+        let of_swb = Swb.warp_parts(section, own, value)?;
+        if of_swb.total() == value.cycles() {
+            return Some(of_swb);
+        }
+        // the slots of others in which the warp waits alone are counted for the others
+        Iwb.warp_parts(section, own, value)?.reduced_to(value.cycles())
     }
 
     fn tail(&self, warp: &WarpSection) -> Cycles {

@@ -3,15 +3,24 @@
 use std::fmt;
 use std::ops::{Add, AddAssign};
 
+use crate::sharing::FromOthers;
 use serde::{Deserialize, Serialize};
-use warpbound_core::base::Cycles;
+use warpbound_core::base::{Cycles, UnitId, WarpId};
 
 /// What the cycles of a bound are counted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Initiations in functional units.
+    /// The time that the warps which decide the bound take alone. In [`Lwb`](crate::Lwb) it does not
+    /// include the part of their waits that is known to be spent in the issue slots of others.
+    Alone,
+    /// Initiations in functional units. In a bound that has the part [`Part::Alone`], these are the
+    /// initiations of other warps.
     Units,
+    /// The issue slots of other warps, where their initiations do not count.
+    Slots,
+    /// The exec phases of other warps.
+    ExecPhases,
     /// Transactions of the load/store unit.
     LoadStore,
     /// Requests in the crossbar and in slices of the L2.
@@ -28,20 +37,47 @@ pub enum Part {
     Fetch,
     /// Cold misses of the instruction cache.
     InstructionCache,
+    /// What the bound adds because the warps that decide it may be on other sub-cores than the largest
+    /// load, and may change their sub-core from section to section.
+    SubCores,
     /// The costs of launching.
     Launch,
     /// Everything that the blocks serve which an SM receives last, if each SM receives several blocks
     /// one after the other; the other services are a mean over the SMs then.
     LastBlocks,
-    /// Latencies along the longest path of each block.
+    /// Latencies along the longest path of each block. In [`Rbb`](crate::Rbb), these are the latencies
+    /// of the blocks that were on an SM before the last one.
     Latency,
 }
 
 impl Part {
+    /// Every part, in the order of reports.
+    pub const ALL: [Self; 16] = [
+        Self::Alone,
+        Self::Units,
+        Self::Slots,
+        Self::ExecPhases,
+        Self::LoadStore,
+        Self::Memory,
+        Self::Dram,
+        Self::Misses,
+        Self::Operands,
+        Self::Results,
+        Self::Fetch,
+        Self::InstructionCache,
+        Self::SubCores,
+        Self::Launch,
+        Self::LastBlocks,
+        Self::Latency,
+    ];
+
     /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Alone => "alone",
             Self::Units => "units",
+            Self::Slots => "slots",
+            Self::ExecPhases => "exec-phases",
             Self::LoadStore => "load-store",
             Self::Memory => "memory",
             Self::Dram => "dram",
@@ -50,6 +86,7 @@ impl Part {
             Self::Results => "results",
             Self::Fetch => "fetch",
             Self::InstructionCache => "instruction-cache",
+            Self::SubCores => "sub-cores",
             Self::Launch => "launch",
             Self::LastBlocks => "last-blocks",
             Self::Latency => "latency",
@@ -64,10 +101,12 @@ impl fmt::Display for Part {
 }
 
 /// The cycles of a bound that are counted for one part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoundPart {
     /// The part.
     pub part: Part,
+    /// The unit, if the initiations of each unit are known.
+    pub unit: Option<UnitId>,
     /// The number of cycles.
     pub cycles: Cycles,
 }
@@ -154,5 +193,73 @@ impl Beside {
     /// Returns the services by part.
     pub fn parts(&self) -> &[(Part, u64)] {
         &self.parts
+    }
+}
+
+/// The parts of a bound on a block, which add up to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockParts {
+    /// The cycles of [`Part::Alone`].
+    pub alone: Cycles,
+    /// The cycles of [`Part::Slots`].
+    pub slots: Cycles,
+    /// The cycles of [`Part::ExecPhases`].
+    pub exec_phases: Cycles,
+    /// The cycles of [`Part::Units`], by unit; units after the last entry have none.
+    pub units: Vec<Cycles>,
+}
+
+impl BlockParts {
+    /// Returns the parts of a warp that takes this long alone on a machine with this many units.
+    pub(crate) fn alone(alone: Cycles, units: usize) -> Self {
+        Self { alone, units: vec![Cycles::ZERO; units], ..Self::default() }
+    }
+
+    /// Adds the initiations of other sub-cores on shared units that the warp uses.
+    pub(crate) fn add_from_others(&mut self, others: &FromOthers<'_>, own: WarpId) {
+        for (unit, cycles) in others.by_unit(own) {
+            self.units[unit.index()] += cycles;
+        }
+    }
+
+    /// Returns the sum.
+    pub fn total(&self) -> Cycles {
+        self.alone + self.slots + self.exec_phases + self.units.iter().copied().sum()
+    }
+
+    /// Returns the same parts with fewer cycles alone, so that they add up to `total`; `None` if that
+    /// is impossible.
+    pub(crate) fn reduced_to(mut self, total: Cycles) -> Option<Self> {
+        let less = self.total().get().checked_sub(total.get())?;
+        self.alone = Cycles::new(self.alone.get().checked_sub(less)?);
+        Some(self)
+    }
+
+    /// Returns each part that has cycles.
+    pub fn list(&self) -> Vec<BoundPart> {
+        let Self { alone, slots, exec_phases, units } = self;
+        let of_units = units.iter().enumerate();
+        let of_units = of_units.map(|(unit, &cycles)| (Part::Units, Some(UnitId::from_index(unit)), cycles));
+        let all = [(Part::Alone, None, *alone)].into_iter().chain(of_units);
+        let all = all.chain([(Part::Slots, None, *slots), (Part::ExecPhases, None, *exec_phases)]);
+        let parts = all.map(|(part, unit, cycles)| BoundPart { part, unit, cycles });
+        parts.filter(|part| part.cycles > Cycles::ZERO).collect()
+    }
+}
+
+impl AddAssign<&Self> for BlockParts {
+    fn add_assign(&mut self, other: &Self) {
+        self.alone += other.alone;
+        self.slots += other.slots;
+        self.exec_phases += other.exec_phases;
+        add_each(&mut self.units, &other.units);
+    }
+}
+
+/// Adds numbers to those at the same places.
+pub(crate) fn add_each<T: AddAssign + Copy + Default>(sums: &mut Vec<T>, more: &[T]) {
+    sums.resize(sums.len().max(more.len()), T::default());
+    for (sum, &more) in sums.iter_mut().zip(more) {
+        *sum += more;
     }
 }

@@ -2,7 +2,8 @@
 
 use super::claim::Claim;
 use super::context::{Applicable, Context, NotApplicable};
-use super::contract::{Bound, Scope, Standing};
+use super::contract::{Bound, LaunchFigures, Scope, Standing};
+use super::parts::BoundPart;
 use super::section::SectionAnalysis;
 use super::sharing::Loads;
 use super::value::BoundValue;
@@ -119,5 +120,9 @@ impl Bound for Rbb {
             let own: Cycles = section.uses(id).iter().map(|used| used.init).sum();
             BoundValue::new(warp.lone().isolated + loads.of(section.sub_core(id)) - own)
         }));
+    }
+
+    fn parts_of_launch(&self, launch: &LaunchFigures) -> Vec<BoundPart> {
+        launch.resident.resident_parts()
     }
 }

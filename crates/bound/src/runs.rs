@@ -16,6 +16,7 @@
 //! *any* instruction of the program that runs on it has an init other than 1, or could have one
 //! because of bank conflicts, or if sub-cores share it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::operands::{stall, waits, writes};
@@ -53,11 +54,18 @@ pub struct SureRuns {
 impl SureRuns {
     /// Returns the sum over the runs of the largest backlog that each leaves on any of these units.
     pub fn backlog(&self, used: impl Fn(UnitId) -> bool) -> Cycles {
-        let largest = |shape: &RunShape| {
+        self.backlogs(used).map(|(_, backlog)| backlog).sum()
+    }
+
+    /// Returns for each shape the unit with the largest backlog, the first of several, and the sum of
+    /// that backlog over the runs.
+    pub(super) fn backlogs(&self, used: impl Fn(UnitId) -> bool) -> impl Iterator<Item = (UnitId, Cycles)> {
+        let largest = move |shape: &RunShape| {
             let on_used = shape.backlogs.iter().filter(|(unit, _)| used(*unit));
-            on_used.map(|&(_, backlog)| backlog).max().unwrap_or_default() * shape.runs
+            let largest = on_used.max_by_key(|&&(unit, backlog)| (backlog, Reverse(unit)));
+            largest.map(|&(unit, backlog)| (unit, backlog * shape.runs))
         };
-        self.shapes.iter().map(largest).sum()
+        self.shapes.iter().filter_map(largest)
     }
 }
 

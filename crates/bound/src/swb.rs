@@ -3,6 +3,7 @@
 use super::claim::Claim;
 use super::context::{Applicable, Context, NotApplicable};
 use super::contract::{Bound, Standing};
+use super::parts::BlockParts;
 use super::section::SectionAnalysis;
 use super::sharing::FromOthers;
 use super::value::BoundValue;
@@ -80,5 +81,19 @@ impl Bound for Swb {
             let local = warp.isolated + slots_of_others + backlog;
             values.push(BoundValue::new(local + from_others.on(own)));
         }
+    }
+
+    fn warp_parts(&self, section: &SectionAnalysis, own: WarpId, _value: BoundValue) -> Option<BlockParts> {
+        let mut parts = BlockParts::alone(section.warps()[own.index()].isolated, section.units());
+        let core = section.sub_core(own);
+        let used = |unit: UnitId| section.unit_use(own, unit).is_used();
+        for other in section.ids().filter(|&other| other != own && section.sub_core(other) == core) {
+            parts.slots += Cycles::new(section.warps()[other.index()].instructions);
+            for (unit, backlog) in section.runs(other).backlogs(used) {
+                parts.units[unit.index()] += backlog;
+            }
+        }
+        parts.add_from_others(&FromOthers::new(section), own);
+        Some(parts)
     }
 }

@@ -132,7 +132,10 @@ impl Exploring<'_> {
                     sum
                 }
             };
-            let value = applicable.guarantees(BoundValue::new(sum));
+            let value = match applicable.guarantees(BoundValue::new(sum)) {
+                Ok(value) => value,
+                Err(why) => return Ok(Explored::Missing(why.to_string())),
+            };
             if worst.is_none_or(|(most, _)| value > most) {
                 worst = Some((value, seed));
             }

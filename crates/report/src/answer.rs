@@ -377,7 +377,7 @@ pub struct OfMachine {
 }
 
 /// The mean share of a part of bounds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MeanPart {
     /// The name of the part.

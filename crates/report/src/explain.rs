@@ -8,13 +8,15 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use super::beside::BoundOfRun;
 use super::source_line::SourceLine;
 use super::style::Style;
 use super::table::Table;
 use super::{Fraction, count};
 use warpbound_core::base::{Pc, UnitId};
 use warpbound_core::machine::Machine;
-use warpbound_trace::trace::{Stalls, UnitUse};
+use warpbound_judge::check::JudgedLaunch;
+use warpbound_trace::trace::UnitUse;
 use warpbound_trace::why::{Executed, Explanation, Kind, Link};
 
 /// The most rows of instructions that text shows.
@@ -36,12 +38,10 @@ pub struct About<'a> {
     pub threads: u32,
     /// The machine.
     pub machine: &'a Machine,
-    /// The policy.
-    pub scheduler: &'a str,
     /// The seed of buffer contents.
     pub seed: u64,
-    /// The idle issue slots of the run.
-    pub stalls: &'a Stalls,
+    /// The judged run.
+    pub checked: &'a JudgedLaunch,
     /// The use of the functional units.
     pub units: &'a UnitUse,
     /// Returns line and text of an instruction.
@@ -75,6 +75,9 @@ pub struct Explained {
     pub sms: usize,
     /// The SM of the path, which is the SM that ends last.
     pub sm: usize,
+    /// The smallest proved bound of the run, if its parts are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundOfRun>,
     /// The path by kind, the longest first.
     pub kinds: Vec<OfKind>,
     /// The path by kind and instruction, the longest first.
@@ -261,16 +264,22 @@ impl Explained {
             threads: about.threads,
             machine: machine.name().to_owned(),
             machine_digest: format!("{:016x}", machine.digest()),
-            scheduler: about.scheduler.to_owned(),
+            scheduler: about.checked.scheduler.clone(),
             seed: about.seed,
             makespan,
             sms: machine.sms(),
             sm: found.sm,
+            bound: BoundOfRun::smallest(about.checked),
             kinds,
             lines,
             issued_instead,
             barriers: found.barriers.iter().map(barrier).collect(),
-            stalls: about.stalls.iter().map(|(reason, n)| (reason.name().to_owned(), n.get())).collect(),
+            stalls: about
+                .checked
+                .stalls
+                .iter()
+                .map(|(reason, n)| (reason.name().to_owned(), n.get()))
+                .collect(),
             units: busy(machine, about.units),
             path: with_path.then(|| Stretches {
                 stretches: stretches(&found.links, about.place),
@@ -289,6 +298,9 @@ impl Explained {
         if kinds != Some(self.makespan) || lines != kinds {
             return Err(format!("its critical path does not add up to its {} cycles", self.makespan));
         }
+        if let Some(bound) = self.bound.as_ref().filter(|bound| !bound.adds_up()) {
+            return Err(format!("the parts of {} do not add up to its {} cycles", bound.name, bound.cycles));
+        }
         Ok(self)
     }
 
@@ -305,6 +317,7 @@ impl Explained {
         }
         table.row([self.makespan.to_string(), percent(self.makespan), "makespan".to_owned(), String::new()]);
         text.push_str(&table.render(2, style.width));
+        text.extend(self.bound.iter().map(|bound| bound.text(&self.kinds, style)));
         let mut table = Table::new(["cycles", "share", "times", "kind", "line: instruction"], &[3, 4]);
         for row in self.lines.iter().take(MAX_LINES) {
             table.row([

@@ -10,6 +10,7 @@ pub mod all_paths;
 pub mod anomaly;
 pub mod answer;
 pub mod banks;
+pub mod beside;
 pub mod cfg;
 pub mod check;
 pub mod compare;

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::beside::BoundOfRun;
 use super::diff::DiffResult;
-use super::explain::Explained;
+use super::explain::{Explained, OfKind};
 use super::html::{HtmlCell, HtmlColumn, HtmlTable, text};
 use super::source_line::SourceLine;
 
@@ -49,6 +50,7 @@ pub fn path(explained: &Explained, id: &str) -> String {
         HtmlColumn::words("in these cycles"),
     ];
     html.push_str(&table(&format!("kinds-table{id}"), "The critical path by kind", columns, kinds.collect()));
+    html.extend(explained.bound.iter().map(|bound| beside(bound, &explained.kinds, id)));
     let lines = explained.lines.iter().take(MAX_ROWS).map(|row| {
         let place = row.instruction.as_ref();
         vec![
@@ -89,6 +91,30 @@ pub fn path(explained: &Explained, id: &str) -> String {
         );
     }
     html
+}
+
+/// Returns the HTML for the run beside its smallest proved bound.
+fn beside(bound: &BoundOfRun, kinds: &[OfKind], id: &str) -> String {
+    let columns = vec![
+        HtmlColumn::words("cycles of"),
+        HtmlColumn::numbers("run", "cycles of the critical path"),
+        HtmlColumn::numbers("bound", "cycles of the bound"),
+        HtmlColumn::numbers("over", "bound - run"),
+        HtmlColumn::words("parts of the bound"),
+        HtmlColumn::words("kinds in the run"),
+    ];
+    let rows = bound.beside(kinds).into_iter().map(|row| {
+        vec![
+            HtmlCell::Text(row.cause.to_owned()),
+            HtmlCell::Count(row.run),
+            HtmlCell::Count(row.bound),
+            HtmlCell::Signed(row.over()),
+            HtmlCell::Text(row.parts),
+            HtmlCell::Text(row.kinds),
+        ]
+    });
+    let caption = format!("The run beside the bound {} of {} cycles", bound.name, bound.cycles);
+    table(&format!("beside-table{id}"), &caption, columns, rows.collect())
 }
 
 /// Returns the HTML for the difference of two runs.

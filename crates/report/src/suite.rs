@@ -252,7 +252,7 @@ fn by_machine(machines: &[OfMachine], style: Style) -> String {
     let first = heading.len();
     let expendable: Vec<usize> = (first..first + names.len()).rev().chain([5, 4]).collect();
     let columns = heading.into_iter().chain(names.iter().copied());
-    let mut table = Table::new(columns, &[0]).expendable(expendable);
+    let mut table = Table::new(columns, &[0]).uncut(&[0]).expendable(expendable);
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     for of in machines {
         let ratio = |ratio: Option<super::Fraction>| match ratio {

@@ -18,13 +18,15 @@ pub struct Table {
     left: Vec<usize>,
     /// The columns that are dropped first if the table is too wide, the least important one first.
     expendable: Vec<usize>,
+    /// The columns of words that are not cut as long as other columns can be dropped.
+    uncut: Vec<usize>,
 }
 
 impl Table {
     /// Returns a table with this heading; the columns in `left` hold words.
     pub fn new<S: Into<String>>(heading: impl IntoIterator<Item = S>, left: &[usize]) -> Self {
         let rows = vec![heading.into_iter().map(Into::into).collect()];
-        Self { rows, left: left.to_vec(), expendable: Vec::new() }
+        Self { rows, left: left.to_vec(), expendable: Vec::new(), uncut: Vec::new() }
     }
 
     /// Sets the columns that are dropped first if the table is too wide, the least important one
@@ -32,6 +34,13 @@ impl Table {
     #[must_use]
     pub fn expendable(mut self, columns: impl IntoIterator<Item = usize>) -> Self {
         self.expendable = columns.into_iter().collect();
+        self
+    }
+
+    /// Sets the columns of words that are not cut as long as other columns can be dropped.
+    #[must_use]
+    pub fn uncut(mut self, columns: &[usize]) -> Self {
+        self.uncut = columns.to_vec();
         self
     }
 
@@ -71,6 +80,9 @@ impl Table {
 
     /// Returns the least width of a column: words can be cut, numbers and coloured cells cannot.
     fn least(&self, column: usize) -> usize {
+        if self.uncut.contains(&column) {
+            return self.natural(column);
+        }
         let words = self.left.contains(&column);
         let cells = self.rows.iter().enumerate().filter_map(|(index, row)| Some((index, row.get(column)?)));
         let least = cells.map(|(index, cell)| match (index, words) {
@@ -179,6 +191,19 @@ mod tests {
              a-longer-name    2  \x1b[32mok\x1b[0m\n  \
              (no room for many)\n"
         );
+    }
+
+    #[test]
+    fn columns_go_before_words_that_must_not_be_cut() {
+        let text = wide().uncut(&[3]).render(2, Some(62));
+        assert_eq!(
+            text.lines().next(),
+            Some("  name           few  what it is"),
+            "the column of numbers is dropped first:\n{text}"
+        );
+        assert!(text.contains("  a               12  something that takes many words to say\n"), "{text}");
+        // the last column that is left is cut, because a line has to fit
+        assert_eq!(wide().uncut(&[0]).render(0, Some(10)).lines().nth(2), Some("a-longer.."));
     }
 
     #[test]

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::Fraction;
 use super::style::Style;
 use super::table::Table;
-use warpbound_bound::Guarantee;
+use warpbound_bound::{Guarantee, Standing};
 use warpbound_core::base::Cycles;
-use warpbound_judge::check::{BoundRow, Verdict, overestimation};
+use warpbound_judge::check::{BoundRow, PartRow, Verdict, overestimation};
 
 /// A verdict without its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -71,25 +71,44 @@ pub struct Bound {
     /// Whether the bound decides the exit code; absent if it does.
     #[serde(skip_serializing_if = "is_true")]
     pub gates: bool,
+    /// Whether the bound is proved.
+    #[serde(skip)]
+    pub proved: bool,
 }
 
 /// A part of a bound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BoundPart {
-    /// What the cycles are counted for: `units` (initiations), `load-store` (transactions),
+    /// What the cycles are counted for: `alone` (the time that the warps which decide the bound take
+    /// alone), `units` (initiations in functional units; beside `alone`, those of other warps),
+    /// `slots` (issue slots of other warps), `exec-phases` (of other warps), `sub-cores` (changes of
+    /// the sub-core), `latency` (latencies of the longest path of each block; beside `alone`, those
+    /// of the blocks that were on the SM before), `last-blocks` (the initiations of the blocks that
+    /// an SM receives last), `launch` (costs of launching), `load-store` (transactions), `memory`
+    /// (crossbar and slices), `dram`, `misses` (waits until a cache can track another fetch),
     /// `operands` (reads of the operand collector), `results` (results that leave together),
-    /// `fetch`, `instruction-cache` (cold misses), `launch` (costs of launching), or `latency` (the
-    /// longest path of latencies).
+    /// `fetch`, or `instruction-cache` (cold misses).
     pub part: Cow<'static, str>,
+    /// The unit of the initiations, if they are listed by unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
     /// The number of cycles.
     pub cycles: u64,
 }
 
 impl BoundPart {
     /// Returns the part of a bound.
-    pub fn new(part: &warpbound_bound::BoundPart) -> Self {
-        Self { part: part.part.name().into(), cycles: part.cycles.get() }
+    pub fn new(part: &PartRow) -> Self {
+        Self { part: part.part.name().into(), unit: part.unit.clone(), cycles: part.cycles.get() }
+    }
+
+    /// Returns the name of the part, with that of the unit.
+    pub fn name(&self) -> Cow<'_, str> {
+        match &self.unit {
+            Some(unit) => format!("{} {unit}", self.part).into(),
+            None => self.part.as_ref().into(),
+        }
     }
 }
 
@@ -101,6 +120,7 @@ impl Bound {
             status: Status::of(&row.verdict()),
             reason: row.value.as_ref().err().cloned(),
             gates: row.gates,
+            proved: row.standing == Standing::Proved,
             parts: row.parts.iter().map(BoundPart::new).collect(),
             ..part
         }
@@ -120,6 +140,7 @@ impl Bound {
             overestimation: value.and_then(|value| overestimation(value, makespan)).map(Fraction),
             parts: Vec::new(),
             gates: true,
+            proved: false,
         }
     }
 
@@ -141,6 +162,7 @@ impl Bound {
             overestimation: over.map(Fraction),
             parts: Vec::new(),
             gates: true,
+            proved: false,
         }
     }
 
@@ -210,23 +232,28 @@ fn premises(bounds: &[Bound], style: Style) -> String {
     format!("\n{}", table.render(2, style.width))
 }
 
-/// Returns a table of the parts of each bound whose parts are known.
+/// Returns the smallest proved bound that applies; it limits every run.
+pub fn smallest_proved(bounds: &[Bound]) -> Option<&Bound> {
+    let proved = bounds.iter().filter(|bound| bound.proved && bound.status != Status::NotApplicable);
+    proved.filter(|bound| bound.value.is_some()).min_by_key(|bound| bound.value)
+}
+
+/// Returns a table of the parts of the smallest proved bound, if they are known.
 fn parts(bounds: &[Bound], style: Style) -> String {
-    let mut text = String::new();
-    for bound in bounds.iter().filter(|bound| !bound.parts.is_empty()) {
-        let mut table = Table::new(["part of bound", "cycles", "share"], &[0]);
-        let whole = bound.value.unwrap_or(0).max(1);
-        for part in &bound.parts {
-            let share = part.cycles as f64 / whole as f64 * 100.0;
-            table.row([
-                format!("{} {}", bound.name, part.part),
-                part.cycles.to_string(),
-                format!("{share:.1} %"),
-            ]);
-        }
-        text += &format!("\n{}", table.render(2, style.width));
+    let Some(bound) = smallest_proved(bounds).filter(|bound| !bound.parts.is_empty()) else {
+        return String::new();
+    };
+    let mut table = Table::new(["part of bound", "cycles", "share"], &[0]);
+    let whole = bound.value.unwrap_or(0).max(1);
+    for part in &bound.parts {
+        let share = part.cycles as f64 / whole as f64 * 100.0;
+        table.row([
+            format!("{} {}", bound.name, part.name()),
+            part.cycles.to_string(),
+            format!("{share:.1} %"),
+        ]);
     }
-    text
+    format!("\n{}", table.render(2, style.width))
 }
 
 /// Returns the values of these bounds, for the columns of a table.

@@ -1,9 +1,13 @@
 //! The combination of the blocks of a launch into [`Rbb`](crate::Rbb) or [`Plb`](crate::Plb).
 
+mod parts;
+
+use std::cmp::Reverse;
+
 use super::block::BlockShare;
-use crate::parts::{Beside, BoundPart, Part, Services};
+use crate::parts::{Beside, Services, add_each};
 use crate::value::BoundValue;
-use warpbound_core::base::{BlockId, Cycles};
+use warpbound_core::base::BlockId;
 use warpbound_core::machine::SubCores;
 use warpbound_core::machine::pipeline::Launch;
 
@@ -75,6 +79,8 @@ pub struct LaunchShares {
     beside: Beside,
     /// The share of each block, if all blocks are resident at once.
     blocks: Vec<BlockShare>,
+    /// A number that no sum over all blocks exceeds; `None` if some sum may not fit.
+    total: Option<u64>,
     /// Sums over all blocks.
     services: Services,
     work: u64,
@@ -83,14 +89,44 @@ pub struct LaunchShares {
     stages: u64,
     /// Maxima over all blocks.
     most_stages: u64,
-    alone: u64,
-    /// The largest R * D - H.
-    last: Option<i128>,
+    /// The largest A, and what of it is the delay of the block.
+    alone: (u64, u64),
+    /// The block with the largest R * D - H.
+    last: Option<Last>,
     /// The R largest S.
     works: Largest,
     /// The R - 1 largest amounts that one change of sub-core adds.
     repeats: Largest,
     classes: u8,
+    /// The sums of the loads by unit.
+    load_of: Vec<u64>,
+    /// The sum of the delays of all blocks.
+    delays: u64,
+}
+
+/// The block that decides the bound if an SM executes its blocks in turn.
+#[derive(Clone, Debug)]
+struct Last {
+    /// R * D - H.
+    value: i128,
+    block: BlockId,
+    peak: i128,
+    delay: u64,
+    share: BlockShare,
+}
+
+/// The block that decides the bound of an SM on which all blocks have a CTA slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Decided {
+    /// The bound.
+    bound: i128,
+    /// What it counts for latencies.
+    latency: i128,
+    /// The CTA slot of the block.
+    place: usize,
+    /// How often the chain of the block changes its sub-core; `None` if the bound counts only the load
+    /// of one sub-core, the one with the largest.
+    changes: Option<u64>,
 }
 
 impl LaunchShares {
@@ -104,17 +140,20 @@ impl LaunchShares {
             once: 0,
             beside: Beside::default(),
             blocks: vec![BlockShare::default(); kept],
+            total: Some(0),
             services: Services::default(),
             work: 0,
             load: 0,
             peaks: 0,
             stages: 0,
             most_stages: 0,
-            alone: 0,
+            alone: (0, 0),
             last: None,
             works: Largest::new(places),
             repeats: Largest::new(places - 1),
             classes: 0,
+            load_of: Vec::new(),
+            delays: 0,
         }
     }
 
@@ -132,9 +171,15 @@ impl LaunchShares {
 
     /// Adds a block; the order of blocks does not matter.
     pub fn add(&mut self, block: BlockId, share: &BlockShare) {
+        let delay = self.residency.delay(share).saturating_mul(self.scale);
+        self.total = self.total.and_then(|total| total.checked_add(share.largest()?.checked_add(delay)?));
+        // shares that were too large have the largest number
+        if self.total.is_none_or(|total| total == u64::MAX) {
+            self.total = None;
+            return;
+        }
         self.classes |= share.classes;
         self.services += share.services;
-        let delay = self.residency.delay(share).saturating_mul(self.scale);
         let (surplus, peak) = (share.surplus + i128::from(delay), share.peak + i128::from(delay));
         let alone = share.alone.saturating_add(delay);
         if let Some(kept) = self.blocks.get_mut(block.index()) {
@@ -147,70 +192,35 @@ impl LaunchShares {
         self.peaks += peak;
         self.stages += share.stages;
         self.most_stages = self.most_stages.max(share.stages);
-        self.alone = self.alone.max(alone);
-        self.last = self.last.max(Some(places * surplus - peak));
+        self.alone = self.alone.max((alone, delay));
+        add_each(&mut self.load_of, &share.by_unit.load);
+        self.delays += delay;
+        let value = places * surplus - peak;
+        // of several such blocks the first one is named, in whatever order they are added
+        if self.last.as_ref().is_none_or(|last| (value, Reverse(block)) > (last.value, Reverse(last.block))) {
+            self.last = Some(Last { value, block, peak, delay, share: share.clone() });
+        }
         self.works.offer(share.work);
         self.repeats.offer(share.largest_repeat());
     }
 
     /// Returns the bound of the launch, from its start to its end.
     pub fn value(&self) -> BoundValue {
+        let beside = self.beside.total();
+        if self.total.is_none() || beside == u64::MAX {
+            return BoundValue::TOO_LARGE;
+        }
         let scaled = if self.residency.all_at_once() {
-            self.last_sm().0
+            self.last_sm().1.bound
         } else if self.residency.sms == 1 {
             self.in_turn()
         } else {
             self.in_turn_on_several()
         };
-        let scaled = scaled + i128::from(self.beside.total());
+        let scaled = scaled + i128::from(beside);
         let Launch { first, end, .. } = self.residency.costs;
-        let all = scaled.div_euclid(i128::from(self.scale)) + i128::from(first + end + self.once());
-        BoundValue::new(Cycles::new(u64::try_from(all).unwrap_or(if all < 0 { 0 } else { u64::MAX })))
-    }
-
-    /// Returns the parts of the bound, which add up to it, if the blocks have services. The units of
-    /// other sub-cores count only where a path may change its sub-core.
-    pub fn parts(&self) -> Vec<BoundPart> {
-        let Launch { first, end, .. } = self.residency.costs;
-        let Residency { sms, blocks, .. } = self.residency;
-        let all_at_once = self.residency.all_at_once();
-        let (services, shared_by, placed) = if all_at_once {
-            let (_, _, sm) = self.last_sm();
-            let blocks = || self.blocks.iter().skip(sm).step_by(sms);
-            let services = blocks().fold(Services::default(), |sum, block| sum + block.services);
-            (services, 1, blocks().count())
-        } else {
-            (self.services, sms as u64, blocks as usize)
-        };
-        if services == Services::default() {
-            return Vec::new();
-        }
-        let scale = self.scale * shared_by;
-        let mut parts: Vec<(Part, u64)> =
-            services.parts().map(|(part, service)| (part, service / scale)).to_vec();
-        parts.extend(self.beside.parts().iter().map(|&(part, service)| (part, service / self.scale)));
-        parts.push((Part::InstructionCache, self.once()));
-        parts.push((Part::Launch, first + end + self.residency.placing(placed)));
-        if shared_by > 1 {
-            parts.push((Part::LastBlocks, self.works.sum() / self.scale));
-        }
-        let (work, load) = self
-            .blocks
-            .iter()
-            .fold((self.work, self.load), |(work, load), block| (work + block.work, load + block.load));
-        let rest = if work == load {
-            Part::Latency
-        } else {
-            parts.retain(|&(part, _)| part != Part::Units);
-            let latency = self.latency().div_euclid(i128::from(self.scale));
-            parts.push((Part::Latency, u64::try_from(latency).unwrap_or(0)));
-            Part::Units
-        };
-        let sum = parts.iter().map(|(_, cycles)| cycles).sum();
-        let Some(cycles) = self.value().cycles().get().checked_sub(sum) else { return Vec::new() };
-        parts.push((rest, cycles));
-        let all = parts.into_iter().filter(|&(_, cycles)| cycles > 0);
-        all.map(|(part, cycles)| BoundPart { part, cycles: Cycles::new(cycles) }).collect()
+        let costs: i128 = [first, end, self.once()].map(i128::from).iter().sum();
+        BoundValue::of(scaled.div_euclid(i128::from(self.scale)) + costs)
     }
 
     /// Returns the cycles that each SM adds once, as often as the bound contains them.
@@ -221,26 +231,11 @@ impl LaunchShares {
         if in_two_parts { 2 * self.once } else { self.once }
     }
 
-    /// Returns the SM with the largest bound, if there is a CTA slot for each block: the bound, what
-    /// it counts for latencies, and the number of the SM.
-    fn last_sm(&self) -> (i128, i128, usize) {
-        let of_sm = |sm: usize| {
-            let (bound, latency) = self.of_sm(sm);
-            (bound, latency, sm)
-        };
-        (0..self.residency.sms).map(of_sm).max_by_key(|&(bound, ..)| bound).unwrap_or_default()
-    }
-
-    /// Returns what the bound counts for latencies.
-    fn latency(&self) -> i128 {
-        let places = i128::from(self.residency.places);
-        if self.residency.all_at_once() {
-            self.last_sm().1
-        } else if self.residency.sms == 1 {
-            (self.peaks + self.last.unwrap_or(0)).div_euclid(places)
-        } else {
-            self.peaks.div_euclid(self.residency.room() as i128) + i128::from(self.alone)
-        }
+    /// Returns the SM with the largest bound, if there is a CTA slot for each block: its number, and the
+    /// block that decides its bound.
+    fn last_sm(&self) -> (usize, Decided) {
+        let of_sm = |sm: usize| (sm, self.of_sm(sm));
+        (0..self.residency.sms).map(of_sm).max_by_key(|(_, decided)| decided.bound).unwrap_or_default()
     }
 
     /// Returns whether a chain stays on one sub-core as long as it stays in one CTA slot.
@@ -248,60 +243,96 @@ impl LaunchShares {
         self.classes.count_ones() <= 1
     }
 
-    /// Returns the bound of one SM if there is a CTA slot for each block, and what it counts for
-    /// latencies. Block i goes to SM i mod M, and if all blocks are placed in the same cycle, to CTA
-    /// slot i div M.
-    fn of_sm(&self, sm: usize) -> (i128, i128) {
-        let residency = &self.residency;
-        let blocks: Vec<&BlockShare> = self.blocks.iter().skip(sm).step_by(residency.sms).collect();
-        let load: u64 = blocks.iter().map(|block| block.load).sum();
+    /// Returns the blocks of an SM, by CTA slot, if there is a CTA slot for each block. Block i goes to
+    /// SM i mod M, and if all blocks are placed in the same cycle, to CTA slot i div M.
+    fn blocks_of(&self, sm: usize) -> Vec<&BlockShare> {
+        self.blocks.iter().skip(sm).step_by(self.residency.sms).collect()
+    }
+
+    /// Returns the sub-core of the warps of a CTA slot that have this id modulo the number of
+    /// sub-cores.
+    fn sub_core(&self, place: usize, class: usize) -> usize {
+        (place * self.residency.warps + class) % self.residency.sub_cores
+    }
+
+    /// Returns the load of each sub-core if these blocks are in one CTA slot each.
+    fn on_core(&self, blocks: &[&BlockShare]) -> [u64; SubCores::MAX] {
         let mut on_core = [0; SubCores::MAX];
         for (place, block) in blocks.iter().enumerate() {
-            for class in 0..residency.sub_cores {
-                on_core[(place * residency.warps + class) % residency.sub_cores] += block.of_class[class];
+            for class in 0..self.residency.sub_cores {
+                on_core[self.sub_core(place, class)] += block.of_class[class];
             }
         }
-        let on_one = on_core.into_iter().max().unwrap_or(0);
-        let of_block = |(index, block): (usize, &&BlockShare)| {
+        on_core
+    }
+
+    /// Returns the bound of one SM if there is a CTA slot for each block.
+    fn of_sm(&self, sm: usize) -> Decided {
+        let residency = &self.residency;
+        let blocks = self.blocks_of(sm);
+        let load: u64 = blocks.iter().map(|block| block.load).sum();
+        let on_one = self.on_core(&blocks).into_iter().max().unwrap_or(0);
+        let of_block = |(place, block): (usize, &&BlockShare)| {
             let stays = block.stages <= 1 || self.keeps_sub_core();
-            let counted = if stays && residency.placed_in_order(blocks.len()) {
-                on_one
+            let (counted, changes) = if stays && residency.placed_in_order(blocks.len()) {
+                (i128::from(on_one), None)
             } else {
                 let changes = if stays { 0 } else { block.stages - 1 };
-                let others = blocks.iter().enumerate().filter(|(other, _)| *other != index);
-                load + others.map(|(_, other)| other.repeated(changes)).sum::<u64>()
+                let others = blocks.iter().enumerate().filter(|(other, _)| *other != place);
+                let repeated: i128 = others.map(|(_, other)| i128::from(other.repeated(changes))).sum();
+                (i128::from(load) + repeated, Some(changes))
             };
-            (i128::from(counted) + block.surplus, block.surplus)
+            let (bound, latency) = (counted + block.surplus, block.surplus);
+            Decided { bound, latency, place, changes }
         };
-        let (bound, latency) = blocks.iter().enumerate().map(of_block).max().unwrap_or_default();
-        (bound + i128::from(residency.placing(blocks.len()) * self.scale), latency)
+        let all = blocks.iter().enumerate().map(of_block);
+        let first = |decided: &Decided| (decided.bound, decided.latency, Reverse(decided.place));
+        let decided = all.max_by_key(first).unwrap_or_default();
+        let placing = self.placing(blocks.len());
+        Decided { bound: decided.bound + placing, ..decided }
     }
 
     /// Returns R times the work that changes of sub-core add, if a chain has this many of them
     /// (given times R).
     fn repeated(&self, changes_times_places: i128) -> i128 {
         let at_most = i128::from(self.residency.places) * i128::from(self.work - self.load);
-        at_most.min(i128::from(self.repeats.sum()) * changes_times_places.max(0))
+        at_most.min(self.repeats.sum() * changes_times_places.max(0))
+    }
+
+    /// Returns how long it takes to place this many blocks of an SM, in units of service.
+    fn placing(&self, blocks: usize) -> i128 {
+        i128::from(self.residency.placing(blocks)) * i128::from(self.scale)
+    }
+
+    /// Returns how often a chain changes its sub-core while the SMs execute their blocks in turn, times
+    /// R.
+    fn changes(&self) -> i128 {
+        let places = i128::from(self.residency.places);
+        let (stages, most) = (i128::from(self.stages), i128::from(self.most_stages));
+        match (self.keeps_sub_core(), self.residency.sms) {
+            (true, 1) => places,
+            (true, _) => 0,
+            (false, 1) => stages - most + places * (most - 1),
+            (false, _) => stages,
+        }
     }
 
     /// Returns the bound for one SM and more blocks than CTA slots.
     fn in_turn(&self) -> i128 {
         let places = i128::from(self.residency.places);
-        let placing = i128::from(self.residency.placing(self.residency.blocks as usize) * self.scale);
-        let Some(last) = self.last else { return 0 };
-        let (stages, most) = (i128::from(self.stages), i128::from(self.most_stages));
-        let changes = if self.keeps_sub_core() { places } else { stages - most + places * (most - 1) };
-        (places * i128::from(self.load) + self.repeated(changes) + self.peaks + last).div_euclid(places)
+        let placing = self.placing(self.residency.blocks as usize);
+        let Some(last) = &self.last else { return 0 };
+        (places * i128::from(self.load) + self.repeated(self.changes()) + self.peaks + last.value)
+            .div_euclid(places)
             + placing
     }
 
     /// Returns the bound for several SMs and more blocks than CTA slots.
     fn in_turn_on_several(&self) -> i128 {
         let places = i128::from(self.residency.places);
-        let changes = if self.keeps_sub_core() { 0 } else { i128::from(self.stages) };
-        let sum = places * i128::from(self.load) + self.repeated(changes) + self.peaks;
-        let placing = self.residency.placing(self.residency.blocks as usize) * self.scale;
-        sum.div_euclid(self.residency.room() as i128) + i128::from(self.works.sum() + self.alone + placing)
+        let sum = places * i128::from(self.load) + self.repeated(self.changes()) + self.peaks;
+        let placing = self.placing(self.residency.blocks as usize);
+        sum.div_euclid(self.residency.room() as i128) + self.works.sum() + i128::from(self.alone.0) + placing
     }
 }
 
@@ -326,7 +357,7 @@ impl Largest {
         }
     }
 
-    fn sum(&self) -> u64 {
-        self.kept.iter().sum()
+    fn sum(&self) -> i128 {
+        self.kept.iter().map(|&kept| i128::from(kept)).sum()
     }
 }

@@ -4,5 +4,5 @@
 mod block;
 mod launch;
 
-pub use block::BlockShare;
+pub use block::{BlockShare, ByUnit};
 pub use launch::{LaunchShares, Residency};

@@ -6,13 +6,14 @@ use super::judge::{Found, residency};
 use super::left::Left;
 use super::order::untimed;
 use super::plan::resident_blocks_on;
+use super::verdict::PartRow;
 use super::workload::{Workload, WorkloadKind, WorkloadSource};
 use warpbound_bound::{
     Applicable, BoundPart, BoundValue, Context, Guarantee, LaunchShares, NotApplicable, Order,
     PipelineAnalyser, PipelineShares, Residency, Schedules, StaticBound, StaticKind, static_bound,
     static_premises, static_share,
 };
-use warpbound_core::base::{BlockId, Cycles, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
+use warpbound_core::base::{BlockId, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Features, Machine, SchedulerKind};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, PathSet, WarpPath};
@@ -35,7 +36,7 @@ pub struct AllPathsBound {
     /// The value: the sum over the blocks if they run one after the other.
     value: BoundValue,
     /// What its cycles are counted for, if the bound has parts.
-    pub parts: Vec<BoundPart>,
+    pub parts: Vec<PartRow>,
     /// The premises of the bound, except for the schedules.
     premises: Premises,
     /// The number of blocks.
@@ -72,7 +73,7 @@ impl AllPathsBound {
     /// Returns the first premise that does not hold for them.
     pub fn under(&self, schedules: Schedules) -> Result<Guarantee, NotApplicable> {
         let (_, applicable) = self.premises.under(schedules)?;
-        Ok(applicable.guarantees(self.value))
+        applicable.guarantees(self.value)
     }
 }
 
@@ -142,6 +143,7 @@ pub fn all_paths(
     }
     let irregular = collected.irregular;
     let (value, parts) = collected.end();
+    let parts = parts.into_iter().map(|part| PartRow::new(part, machine)).collect();
     let found = AllPathsBound { kind, value, parts, premises, blocks, warps, with_one_path, irregular };
     Ok(if all { AllPathsOutcome::Bound(found) } else { AllPathsOutcome::Stopped })
 }
@@ -155,7 +157,7 @@ struct Collected<'t> {
 
 enum Blocks<'t> {
     /// The sum of the blocks' bounds.
-    Iwb(Cycles),
+    Iwb(BoundValue),
     Rbb(LaunchShares),
     Plb(Box<(PipelineAnalyser<'t>, PipelineShares)>),
 }
@@ -168,7 +170,7 @@ impl<'t> Collected<'t> {
         residency: Residency,
     ) -> Result<Self, Diagnostics> {
         let blocks = match kind {
-            StaticKind::Iwb => Blocks::Iwb(Cycles::ZERO),
+            StaticKind::Iwb => Blocks::Iwb(BoundValue::default()),
             StaticKind::Rbb => Blocks::Rbb(LaunchShares::new(residency)),
             StaticKind::Plb => {
                 let program = workload.program();
@@ -192,7 +194,7 @@ impl<'t> Collected<'t> {
         self.irregular |= match &mut self.blocks {
             Blocks::Iwb(sum) => {
                 let StaticBound { value, beyond, .. } = static_bound(table, warps);
-                *sum += value;
+                *sum = sum.sum(BoundValue::new(value));
                 beyond.is_some()
             }
             Blocks::Rbb(shares) => {
@@ -212,8 +214,8 @@ impl<'t> Collected<'t> {
     /// Returns the bound of the launch, and its parts.
     fn end(self) -> (BoundValue, Vec<BoundPart>) {
         match self.blocks {
-            Blocks::Iwb(sum) => (BoundValue::new(sum), Vec::new()),
-            Blocks::Rbb(shares) => (shares.value(), shares.parts()),
+            Blocks::Iwb(sum) => (sum, Vec::new()),
+            Blocks::Rbb(shares) => (shares.value(), Vec::new()),
             Blocks::Plb(pipelined) => {
                 let (analyser, mut shares) = *pipelined;
                 shares.end(&analyser);

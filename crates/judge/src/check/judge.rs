@@ -5,12 +5,12 @@ use super::judged_launch::{JudgedLaunch, Unsettled};
 use super::left::Left;
 use super::plan::Plan;
 use super::result_times::ResultTimes;
-use super::verdict::{BoundRow, WarpRow};
+use super::verdict::{BoundRow, PartRow, WarpRow};
 use super::workload::Workload;
 use warpbound_bound::{
-    Analyser, Applicable, AtStart, BlockShare, Bound, BoundReport, Context, Guarantee, LaunchFigures,
-    LaunchShares, MemoryLeft, NotApplicable, Order, PipelineAnalyser, PipelineShare, PipelineShares,
-    Residency, Schedules, Scope, WarpTotals,
+    Analyser, Applicable, AtStart, BlockParts, BlockShare, Bound, BoundPart, BoundReport, Context, Guarantee,
+    LaunchFigures, LaunchShares, MemoryLeft, NotApplicable, Order, PipelineAnalyser, PipelineShare,
+    PipelineShares, Residency, Schedules, Scope, WarpTotals,
 };
 use warpbound_core::base::{Cycles, WarpId};
 use warpbound_core::machine::pipeline::Launch;
@@ -114,7 +114,7 @@ impl Analysed {
         let pipelined =
             pipelined.as_mut().map_or_else(PipelineShare::default, |analyser| analyser.share(paths));
         let bounds = plan.options.bounds;
-        let mut reports = vec![BoundReport::default(); bounds.len()];
+        let mut reports = vec![BoundReport::with_parts(); bounds.len()];
         let mut share = BlockShare::default();
         let from_sections = |index: &usize| requested[*index] && bounds[*index].needs_sections();
         let of_sections: Vec<usize> = (0..bounds.len()).filter(from_sections).collect();
@@ -153,6 +153,11 @@ pub(super) fn residency(workload: &Workload, machine: &Machine, resident: u32) -
     }
 }
 
+/// Returns the parts of a bound with the names of units.
+fn named(parts: impl IntoIterator<Item = BoundPart>, machine: &Machine) -> Vec<PartRow> {
+    parts.into_iter().map(|part| PartRow::new(part, machine)).collect()
+}
+
 /// Returns the facts that bounds may rely on. `passed_over` states whether a ready warp was passed
 /// over.
 fn context(
@@ -180,6 +185,8 @@ pub(super) struct Judge<'a> {
     shares: LaunchShares,
     /// The same for a bound of machines with a pipeline.
     pipelined: PipelineShares,
+    /// For each bound of blocks, the sum of its parts, if they are known for each block so far.
+    parts: Vec<Option<BlockParts>>,
     /// For each bound of the launch, the proof that it applies to a block.
     applicable: Vec<Option<Applicable>>,
     /// Whether bounds of the launch have been compared with its makespan.
@@ -229,12 +236,14 @@ impl<'a> Judge<'a> {
         };
         let early = ResultTimes::new(plan.workload.program(), plan.checks_control_codes());
         let applicable = vec![None; plan.options.bounds.len()];
+        let parts = vec![Some(BlockParts::default()); plan.options.bounds.len()];
         Self {
             plan,
             policy,
             resident,
             shares,
             pipelined,
+            parts,
             applicable,
             launch_is_judged: false,
             total,
@@ -251,6 +260,7 @@ impl<'a> Judge<'a> {
 
     /// Returns the result, with the notes that a reader needs.
     pub fn finish(self, notes: Vec<String>) -> Unsettled {
+        let machine = self.plan.machine;
         let mut total = JudgedLaunch { notes, ..self.total };
         if self.plan.checks_control_codes() {
             total.notes.extend(self.codes.notes(self.plan.workload.program()));
@@ -268,6 +278,14 @@ impl<'a> Judge<'a> {
         } else if !self.launch_is_judged {
             for row in total.bounds.iter_mut().filter(|row| !row.of_blocks) {
                 row.withdraw("blocks run one after the other, and each is judged by itself");
+            }
+        }
+        for (row, parts) in total.bounds.iter_mut().zip(&self.parts) {
+            if row.of_blocks {
+                row.parts = named(parts.iter().flat_map(BlockParts::list), machine);
+            }
+            if row.value.is_err() {
+                row.parts.clear();
             }
         }
         Unsettled(total)
@@ -291,25 +309,27 @@ impl<'a> Judge<'a> {
         total.thread_instructions += paths.thread_instructions;
         let mut values = Vec::with_capacity(self.plan.options.bounds.len());
         let reports = self.plan.options.bounds.iter().zip(&analysed.reports);
-        let rows = total.bounds.iter_mut().zip(&mut self.applicable);
-        for ((bound, report), (row, applies)) in reports.zip(rows) {
+        let rows = total.bounds.iter_mut().zip(self.applicable.iter_mut().zip(&mut self.parts));
+        for ((bound, report), (row, (applies, parts))) in reports.zip(rows) {
             let applicable = if row.left_out {
                 Err(NotApplicable::new("other bounds are meant for such runs"))
             } else {
                 bound.applicable(&context)
             };
-            match applicable {
-                // the launch is judged at its end
-                Ok(of_launch) if !row.of_blocks => {
-                    *applies = Some(of_launch);
-                    values.push(None);
-                }
-                Ok(applicable) => {
-                    let value = applicable.guarantees(report.value);
+            // the launch is judged at its end
+            let value = applicable.and_then(|applicable| {
+                *applies = Some(applicable);
+                if row.of_blocks { applicable.guarantees(report.value).map(Some) } else { Ok(None) }
+            });
+            match value {
+                Ok(None) => values.push(None),
+                Ok(Some(value)) => {
                     values.push(Some(value.cycles()));
-                    if let Ok(sum) = &mut row.value {
-                        *sum += value;
-                    }
+                    row.add(value);
+                    *parts = parts.take().zip(report.parts.as_ref()).map(|(mut sum, of_block)| {
+                        sum += &of_block.value;
+                        sum
+                    });
                     row.violated |= result.makespan > value.cycles();
                 }
                 Err(reason) => {
@@ -354,10 +374,11 @@ impl<'a> Judge<'a> {
         for ((bound, row), applicable) in rows.filter(|((_, row), _)| !row.of_blocks && row.value.is_ok()) {
             let Some(applicable) = applicable else { continue };
             let figures = LaunchFigures { resident: &self.shares, pipelined: &self.pipelined };
-            let value = applicable.guarantees(bound.of_launch(&figures));
-            row.value = Ok(value);
-            row.parts = bound.parts_of_launch(&figures);
-            row.violated = makespan > value.cycles();
+            row.value = applicable.guarantees(bound.of_launch(&figures)).map_err(|why| why.to_string());
+            if let Ok(value) = &row.value {
+                row.parts = named(bound.parts_of_launch(&figures), self.plan.machine);
+                row.violated = makespan > value.cycles();
+            }
         }
     }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::application::ApplicationPlan;
 use super::judged_launch::{Failed, JudgedLaunch};
 use super::left::Left;
-use super::verdict::BoundRow;
-use warpbound_bound::{BoundPart, Guarantee};
+use super::verdict::{BoundRow, PartRow};
+use warpbound_bound::Guarantee;
 use warpbound_core::base::{BlockId, Cycles};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 
@@ -248,10 +248,10 @@ fn add(total: &mut JudgedLaunch, one: JudgedLaunch) {
     }
     total.sub_cores.iter_mut().zip(one.sub_cores).for_each(|(sum, used)| *sum += used);
     for (sum, bound) in total.bounds.iter_mut().zip(one.bounds) {
-        match (&mut sum.value, bound.value) {
-            (Ok(sum), Ok(value)) => *sum += value,
-            (Ok(_), Err(why)) => sum.value = Err(why),
-            (Err(_), _) => {}
+        match bound.value {
+            Ok(value) => sum.add(value),
+            Err(why) if sum.value.is_ok() => sum.value = Err(why),
+            Err(_) => {}
         }
         sum.violated |= bound.violated;
         sum.left_out &= bound.left_out;
@@ -268,9 +268,9 @@ fn add(total: &mut JudgedLaunch, one: JudgedLaunch) {
 }
 
 /// Adds the parts of a bound to those of the launches before.
-fn add_parts(sum: &mut Vec<BoundPart>, parts: Vec<BoundPart>) {
+fn add_parts(sum: &mut Vec<PartRow>, parts: Vec<PartRow>) {
     for one in parts {
-        match sum.iter_mut().find(|other| other.part == one.part) {
+        match sum.iter_mut().find(|other| (other.part, &other.unit) == (one.part, &one.unit)) {
             Some(same) => same.cycles += one.cycles,
             None => sum.push(one),
         }

@@ -43,5 +43,5 @@ pub use progress::{ApplicationProgress, ProgressOf, SavedProgress, line};
 pub use replay::{check, observe, observe_and_keep};
 pub use self_check::{Difference, self_check};
 pub use steps::execute_sequence;
-pub use verdict::{BlockTable, BoundName, BoundRow, Verdict, WarpRow, Why, overestimation};
+pub use verdict::{BlockTable, BoundName, BoundRow, PartRow, Verdict, WarpRow, Why, overestimation};
 pub use workload::{Workload, WorkloadKind, WorkloadSource};

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::saved;
-use warpbound_bound::{BoundPart, Guarantee, Standing};
-use warpbound_core::base::{BlockId, Cycles, WarpId};
+use warpbound_bound::{BoundPart, Guarantee, Part, Standing};
+use warpbound_core::base::{BlockId, Cycles, UnitId, WarpId};
+use warpbound_core::machine::Machine;
 
 /// The reason why there is no verdict: a clause without capital and full stop.
 pub type Why = String;
@@ -119,7 +120,26 @@ pub struct BoundRow {
     /// Whether the bound affects the exit code.
     pub gates: bool,
     /// The parts that the value consists of, or nothing if they are not known.
-    pub parts: Vec<BoundPart>,
+    pub parts: Vec<PartRow>,
+}
+
+/// The cycles of a bound that are counted for one part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartRow {
+    /// The part.
+    pub part: Part,
+    /// The name of the unit, if the initiations of each unit are known.
+    pub unit: Option<String>,
+    /// The number of cycles.
+    pub cycles: Cycles,
+}
+
+impl PartRow {
+    /// Returns the part of a bound on this machine.
+    pub(super) fn new(part: BoundPart, machine: &Machine) -> Self {
+        let name = |unit: UnitId| machine.units()[unit.index()].name.clone();
+        Self { part: part.part, unit: part.unit.map(name), cycles: part.cycles }
+    }
 }
 
 impl BoundRow {
@@ -130,6 +150,13 @@ impl BoundRow {
             _ if self.violated => Verdict::Violated,
             Ok(_) => Verdict::Holds,
             Err(why) => Verdict::NotApplicable(why.clone()),
+        }
+    }
+
+    /// Adds the value of a block or launch that begins when the ones before have ended.
+    pub(super) fn add(&mut self, value: Guarantee) {
+        if let Ok(sum) = &self.value {
+            self.value = sum.plus(value).map_err(|why| why.to_string());
         }
     }
 
@@ -267,7 +294,7 @@ mod tests {
             order: Order::Irrelevant,
         };
         let applicable = Gub.applicable(&context).expect("its premises hold");
-        let bound = |n| applicable.guarantees(BoundValue::new(cycles(n)));
+        let bound = |n| applicable.guarantees(BoundValue::new(cycles(n))).expect("it fits");
         for (value, verdict) in [(4, Violated), (5, undecided.clone()), (6, undecided), (7, Holds)] {
             assert_eq!(Verdict::between(cycles(5), cycles(7), bound(value), "u"), verdict);
         }

@@ -18,7 +18,7 @@ pub const RUN: [&str; 9] = [
     "verdict",
 ];
 /// The columns at the end.
-pub const AFTER: [&str; 2] = ["races", "error"];
+pub const AFTER: [&str; 3] = ["parts", "races", "error"];
 
 /// Returns whether every plan has a column of this name, apart from those of bounds and stalls.
 fn is_of_every_plan(name: &str) -> bool {

@@ -25,7 +25,7 @@ pub use draws::{Draws, Source};
 pub use manifest::{FORMAT, Input, Manifest, Shard};
 pub use merge::{MergeError, merge};
 pub use points::{Assignment, Axis, Job, Point, Points};
-pub use record::{Cell, Columns, Record, csv_heading, csv_of_json};
+pub use record::{Cell, Columns, Record, csv_heading, csv_of_json, parts_cell, parts_in};
 pub use spec::{KernelSpec, SweepSpec, ValueSpec};
 pub use summary::{BoundSummary, Failure, Summary};
 pub use work::{Inputs, records, run_job};

@@ -7,8 +7,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::columns::{AFTER, RUN, of_bounds, of_stalls};
 use super::points::{Point, Points};
-use crate::check::{JudgedApplication, overestimation};
-use warpbound_bound::Bound;
+use crate::check::{JudgedApplication, JudgedLaunch, overestimation};
+use warpbound_bound::{Bound, Standing};
 use warpbound_core::diag::printable_json;
 use warpbound_trace::trace::{StallReason, quoted};
 
@@ -111,12 +111,14 @@ impl Record {
         if let Some(run) = run {
             cells.extend(run.cells(error.is_some()));
             let total = &run.judged.total;
+            let parts = if error.is_some() { None } else { parts_of_smallest(total) };
+            cells.push(parts.map_or(Cell::Empty, Cell::Text));
             cells.push(match total.races_not_looked_for {
                 None => Cell::Number(total.races.len() as u64),
                 Some(_) => Cell::Text(NOT_LOOKED_FOR.to_owned()),
             });
         } else {
-            cells.resize(end + 1, Cell::Empty);
+            cells.resize(end + 2, Cell::Empty);
         }
         cells.push(error.map_or(Cell::Empty, Cell::Text));
         debug_assert_eq!(cells.len(), columns.names.len());
@@ -149,6 +151,38 @@ impl Record {
         let json = serde_json::to_string(&line).expect("records are plain data");
         printable_json(&json).into_owned() + "\n"
     }
+}
+
+/// Returns the parts of the smallest proved bound of a run, if they are known.
+fn parts_of_smallest(run: &JudgedLaunch) -> Option<String> {
+    let proved = run.judged().filter(|row| row.standing == Standing::Proved);
+    let valued = proved.filter_map(|row| Some((row.value.as_ref().ok()?.cycles(), row)));
+    let (_, row) = valued.min_by_key(|(value, _)| *value).filter(|(_, row)| !row.parts.is_empty())?;
+    let parts: Vec<(&str, u64)> =
+        row.parts.iter().map(|part| (part.part.name(), part.cycles.get())).collect();
+    Some(parts_cell(row.name, &parts))
+}
+
+/// Returns the cell of the column `parts` for a bound with these parts, of which those of the same name
+/// are added up.
+pub fn parts_cell(bound: &str, parts: &[(&str, u64)]) -> String {
+    let mut sums: Vec<(&str, u64)> = Vec::new();
+    for &(name, cycles) in parts {
+        match sums.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum = sum.saturating_add(cycles),
+            None => sums.push((name, cycles)),
+        }
+    }
+    let sums: Vec<String> = sums.into_iter().map(|(name, cycles)| format!("{name} {cycles}")).collect();
+    format!("{bound}: {}", sums.join(", "))
+}
+
+/// Returns the parts in a cell of the column `parts`, with their cycles; none if it is not such a
+/// cell.
+pub fn parts_in(cell: &str) -> Vec<(&str, u64)> {
+    let list = cell.split_once(": ").map_or("", |(_, list)| list);
+    let words = list.split(", ").filter_map(|part| part.rsplit_once(' '));
+    words.filter_map(|(name, cycles)| Some((name, cycles.parse().ok()?))).collect()
 }
 
 /// A judged run, and the machine it ran on.

@@ -187,7 +187,7 @@ fn derived(derivation: &Derivation) -> String {
     let share = |cycles: u64| format!("{:.1} %", cycles as f64 / (*value).max(1) as f64 * 100.0);
     if !parts.is_empty() {
         let rows = parts.iter().map(|part| {
-            vec![words(&part.part), Cell::Number(grouped(part.cycles)), Cell::Number(share(part.cycles))]
+            vec![words(&part.name()), Cell::Number(grouped(part.cycles)), Cell::Number(share(part.cycles))]
         });
         html.push_str(&table("Parts by resource", &["part", "cycles", "share"], rows.collect()));
     }

@@ -59,7 +59,7 @@ fn of_claim(claim: &Claim) -> String {
             derivation.summary
         );
         for part in &derivation.parts {
-            let _ = writeln!(text, "* {}: {} cycles", part.part, grouped(part.cycles));
+            let _ = writeln!(text, "* {}: {} cycles", part.name(), grouped(part.cycles));
         }
         let _ = writeln!(text, "{}\n", derivation.remark);
     }

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use warpbound_bound::Standing;
+use warpbound_judge::sweep::parts_cell;
 
 use crate::explain::Explained;
+use crate::verdict::BoundPart;
 use crate::wcet::WcetResult;
 
 /// Returns a record for each run that was judged and for each kernel that failed, or `None` if this
@@ -47,6 +50,9 @@ pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
             json!(["violated", "holds"].into_iter().find(|status| is(status)).unwrap_or("not-applicable"))
         };
         set("verdict", result.get("verdict").cloned().unwrap_or_else(of_bounds));
+        if whole {
+            set("parts", json!(parts_of_smallest(&bounds(result))));
+        }
         for bound in bounds(result) {
             let Some(name) = bound["name"].as_str() else { continue };
             set(&format!("{name}_verdict"), bound["status"].clone());
@@ -74,6 +80,18 @@ pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
     Some(records)
 }
 
+/// Returns the parts of the smallest proved bound, in the form of the column `parts` of a sweep.
+fn parts_of_smallest(bounds: &[Value]) -> Option<String> {
+    let all = warpbound_bound::all();
+    let is_proved =
+        |name: &Value| all.iter().any(|bound| *name == bound.name() && bound.standing() == Standing::Proved);
+    let proved = bounds.iter().filter(|bound| is_proved(&bound["name"]) && bound["value"].is_u64());
+    let smallest = proved.min_by_key(|bound| bound["value"].as_u64())?;
+    let parts = Vec::<BoundPart>::deserialize(smallest.get("parts")?).ok()?;
+    let list: Vec<(&str, u64)> = parts.iter().map(|part| (&*part.part, part.cycles)).collect();
+    Some(parts_cell(smallest["name"].as_str()?, &list))
+}
+
 /// Returns the results of `wcet --format json` for each kernel.
 ///
 /// # Errors
@@ -98,13 +116,17 @@ pub fn explained(printed: &Value) -> Result<Vec<Explained>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::html::HtmlCell;
     use crate::results::Collected;
 
     #[test]
     fn a_record_for_each_run() {
         let printed = json!({"command": "check", "results": [
             {"kernel": "k", "machine": "m", "scheduler": "gto", "makespan": 10, "warp_instructions": 5, "verdict": "holds",
-                "bounds": [{"name": "gub", "value": 15, "status": "holds", "overestimation": 0.5}], "complete": true},
+                "bounds": [{"name": "gub", "value": 15, "status": "holds", "overestimation": 0.5,
+                    "parts": [{"part": "alone", "cycles": 15}]}, {"name": "iwb", "value": 16, "status": "holds",
+                    "overestimation": 0.6, "parts": [{"part": "alone", "cycles": 12}, {"part": "units", "unit": "f", "cycles": 3},
+                    {"part": "units", "unit": "g", "cycles": 1}]}], "complete": true},
             {"kernel": "k", "machine": "m", "scheduler": "srr", "makespan": 10, "warp_instructions": 5, "verdict": "violated",
                 "bounds": [{"name": "srr", "value": 9, "status": "violated", "overestimation": -0.1}], "complete": true},
         ], "failed": ["l"], "errors": [{"message": "no such thing", "kernels": ["l"]}]});
@@ -112,8 +134,15 @@ mod tests {
         all.begin("check.json".to_owned(), None);
         records_of_check(&printed).unwrap().iter().for_each(|record| all.add(record).unwrap());
         assert_eq!((all.total.points, all.total.violated, all.total.failed), (3, 1, 1));
-        assert_eq!(all.meaning.bounds, ["gub", "srr"]);
-        assert_eq!((all.spreads[&(0, 0)].mean(), all.spreads[&(1, 1)].violated), (Some(0.5), 1));
+        assert_eq!(all.meaning.bounds, ["gub", "iwb", "srr"]);
+        assert_eq!((all.spreads[&(0, 0)].mean(), all.spreads[&(2, 1)].violated), (Some(0.5), 1));
+        // GUB is not proved, and srr has no parts
+        let parts = crate::results::parts::table(&all).expect("the parts of iwb are known");
+        let titles: Vec<&str> = parts.columns.iter().map(|column| column.title.as_str()).collect();
+        assert_eq!(titles, ["machine", "points", "alone", "units"]);
+        let [machine, count, alone, units] = &parts.rows[0][..] else { panic!("{parts:?}") };
+        assert_eq!((machine, count), (&HtmlCell::Text("m".to_owned()), &HtmlCell::Count(1)));
+        assert_eq!((alone, units), (&HtmlCell::Percent(0.75), &HtmlCell::Percent(0.25)));
         assert_eq!(records_of_check(&json!({"command": "phases", "results": []})), None);
         assert_eq!(records_of_check(&json!([1])), None);
     }

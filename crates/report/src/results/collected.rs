@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::names::Names;
+use super::parts::MeanParts;
 use super::record::Read;
 use super::singles::Singles;
 use super::spread::Spread;
@@ -126,6 +127,8 @@ pub struct Collected {
     pub(super) spreads: BTreeMap<(usize, usize), Spread>,
     /// The sums by the values of each axis; `None` for an axis with too many values.
     pub(super) by_axis: Vec<Option<ByValue>>,
+    /// The parts of the smallest proved bounds, by machine.
+    pub(super) parts: BTreeMap<usize, MeanParts>,
     pub(super) errors: Vec<Failure>,
     pub(super) singles: Singles,
     /// The critical paths, each with the name of its source.
@@ -208,6 +211,7 @@ impl Collected {
             return;
         };
         self.by_kernel.entry(kernel).or_default().add(read);
+        self.parts.entry(machine).or_default().add(&read.parts);
         let below_limit = self.groups.len() < GROUPS;
         match self.groups.get_mut(&(kernel, machine, policy)) {
             Some(group) => group.add(read),

@@ -9,6 +9,7 @@ mod figure;
 mod methods;
 mod names;
 mod page;
+mod parts;
 mod plots;
 mod record;
 mod singles;

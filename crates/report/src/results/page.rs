@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::collected::{Collected, Source};
-use super::{methods, plots, tables};
+use super::{methods, parts, plots, tables};
 use crate::count;
 use crate::diff::DiffResult;
 use crate::explain::Explained;
@@ -19,7 +19,7 @@ pub fn page(all: &Collected) -> Page {
     if all.total.points > 0 {
         sections.extend([
             section("plots", "Plots", figures(all)),
-            section("bounds", "Bounds", tables::bounds(all).render()),
+            section("bounds", "Bounds", bounds(all)),
             section("kernels", "Kernels", tables::groups(all).render()),
             section("points", "Points", tables::singles(all).render()),
         ]);
@@ -192,6 +192,11 @@ fn origin(source: &Source) -> String {
         }
     }
     html
+}
+
+fn bounds(all: &Collected) -> String {
+    let parts = parts::table(all).map_or_else(String::new, |parts| parts.render());
+    tables::bounds(all).render() + &parts
 }
 
 fn figures(all: &Collected) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use warpbound_judge::sweep::Meaning;
+use warpbound_judge::sweep::{Meaning, parts_in};
 
 /// A point and its results.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +18,8 @@ pub struct Read<'r> {
     pub verdict: Option<&'r str>,
     /// The overestimation of each bound, and whether it is exceeded.
     pub bounds: Vec<(Option<f64>, bool)>,
+    /// The parts of the smallest proved bound, if they are known.
+    pub parts: Vec<(&'r str, u64)>,
     pub error: Option<&'r str>,
 }
 
@@ -49,6 +51,7 @@ impl<'r> Read<'r> {
             warp_instructions: record["warp_instructions"].as_u64(),
             verdict: record["verdict"].as_str(),
             bounds: bounds.collect(),
+            parts: record["parts"].as_str().map_or_else(Vec::new, parts_in),
             error: record["error"].as_str(),
         })
     }

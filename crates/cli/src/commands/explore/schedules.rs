@@ -90,12 +90,11 @@ pub fn explore(block: &Block, order: Order, files: Witnesses) -> Outcome {
     session.progress.begin(&kernel.workload.name, Some(block.issues()), "issues");
     let found = warpbound_judge::explore::explore(table, machine, paths, proved, *limits, &session.monitor)
         .map_err(|error| block.not_explorable(&error))?;
-    let verdicts = bounds.iter().zip(&reports).map(|(bound, report)| match bound.applicable(&context) {
-        Ok(applicable) => {
-            let value = applicable.guarantees(report.value);
-            (bound.name(), Some(value), judge(value, &found))
+    let verdicts = bounds.iter().zip(&reports).map(|(bound, report)| {
+        match bound.applicable(&context).and_then(|applicable| applicable.guarantees(report.value)) {
+            Ok(value) => (bound.name(), Some(value), judge(value, &found)),
+            Err(reason) => (bound.name(), None, Verdict::NotApplicable(reason.to_string())),
         }
-        Err(reason) => (bound.name(), None, Verdict::NotApplicable(reason.to_string())),
     });
     let verdicts: Vec<(&'static str, Option<Guarantee>, Verdict)> = verdicts.collect();
     let violated = verdicts.iter().any(|(.., verdict)| verdict.is_violated());

@@ -36,9 +36,8 @@ pub fn report(
         blocks: kernel.workload.blocks(),
         threads: kernel.workload.needs().threads,
         machine,
-        scheduler: &checked.scheduler,
+        checked,
         seed,
-        stalls: &checked.stalls,
         units,
         place: &|pc| (program.instr(pc).line, kernel.text_of(pc)),
     };

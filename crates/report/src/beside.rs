@@ -4,13 +4,28 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::explain::OfKind;
+use super::Fraction;
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{Bound, BoundPart, smallest_proved};
 use warpbound_bound::Part;
 use warpbound_judge::check::JudgedLaunch;
 use warpbound_trace::why::Kind;
+
+/// The cycles of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OfKind {
+    /// The kind.
+    #[cfg_attr(test, schemars(with = "crate::schemas::Kind"))]
+    pub kind: Kind,
+    /// The number of cycles.
+    pub cycles: u64,
+    /// Their share of the makespan.
+    pub share: Fraction,
+    /// The number of links of the path with these cycles.
+    pub links: u64,
+}
 
 /// The smallest proved bound of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,7 +184,6 @@ impl BoundOfRun {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Fraction;
 
     /// Every cycle of the run and of the bound is in one row.
     #[test]

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::beside::BoundOfRun;
+use super::beside::{BoundOfRun, OfKind};
 use super::source_line::SourceLine;
 use super::style::Style;
 use super::table::Table;
@@ -96,21 +96,6 @@ pub struct Explained {
     /// The path link by link, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Stretches>,
-}
-
-/// The cycles of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct OfKind {
-    /// The kind.
-    #[cfg_attr(test, schemars(with = "crate::schemas::Kind"))]
-    pub kind: Kind,
-    /// The number of cycles.
-    pub cycles: u64,
-    /// Their share of the makespan.
-    pub share: Fraction,
-    /// The number of links of the path with these cycles.
-    pub links: u64,
 }
 
 /// The cycles of one kind that an instruction caused.

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::beside::BoundOfRun;
+use super::beside::{BoundOfRun, OfKind};
 use super::diff::DiffResult;
-use super::explain::{Explained, OfKind};
+use super::explain::Explained;
 use super::html::{HtmlCell, HtmlColumn, HtmlTable, text};
 use super::source_line::SourceLine;
 

@@ -195,7 +195,7 @@ fn origin(source: &Source) -> String {
 }
 
 fn bounds(all: &Collected) -> String {
-    let parts = parts::table(all).map_or_else(String::new, |parts| parts.render());
+    let parts = parts::table(&all.parts, &all.machines).map_or_else(String::new, |parts| parts.render());
     tables::bounds(all).render() + &parts
 }
 

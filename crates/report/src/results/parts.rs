@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::collected::Collected;
+use super::names::Names;
 use crate::html::{HtmlCell, HtmlColumn, HtmlTable};
 use warpbound_bound::Part;
 
@@ -37,8 +37,8 @@ impl MeanParts {
 }
 
 /// Returns the table of the parts on each machine, or `None` if no parts are known.
-pub fn table(all: &Collected) -> Option<HtmlTable> {
-    let of_machines = || all.parts.iter().filter(|(_, parts)| parts.points > 0);
+pub fn table(parts: &BTreeMap<usize, MeanParts>, machines: &Names) -> Option<HtmlTable> {
+    let of_machines = || parts.iter().filter(|(_, parts)| parts.points > 0);
     of_machines().next()?;
     let has = |part: &Part| of_machines().any(|(_, parts)| parts.shares.contains_key(part));
     let shown: Vec<Part> = Part::ALL.into_iter().filter(has).collect();
@@ -49,7 +49,7 @@ pub fn table(all: &Collected) -> Option<HtmlTable> {
     columns.extend(shown.iter().map(|part| HtmlColumn::numbers(part.name(), "mean share in the bound")));
     let rows = of_machines().map(|(machine, parts)| {
         let shares = shown.iter().map(|&part| parts.mean(part).map_or(HtmlCell::Empty, HtmlCell::Percent));
-        let start = [HtmlCell::Text(all.machines.list()[*machine].clone()), HtmlCell::Count(parts.points)];
+        let start = [HtmlCell::Text(machines.list()[*machine].clone()), HtmlCell::Count(parts.points)];
         start.into_iter().chain(shares).collect()
     });
     let caption = "What the smallest proved bound consists of, on each machine: the mean share of each part";

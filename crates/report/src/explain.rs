@@ -304,6 +304,11 @@ impl Explained {
         Ok(self)
     }
 
+    /// Returns the cycles of each kind.
+    pub fn cycles_of_kinds(&self) -> Vec<(Kind, u64)> {
+        self.kinds.iter().map(|row| (row.kind, row.cycles)).collect()
+    }
+
     /// Returns the text for people, which follows the report of the run.
     pub fn text(&self, style: Style) -> String {
         let of_sm = if self.sms > 1 { format!(" of SM {}, which ends last", self.sm) } else { String::new() };
@@ -317,7 +322,7 @@ impl Explained {
         }
         table.row([self.makespan.to_string(), percent(self.makespan), "makespan".to_owned(), String::new()]);
         text.push_str(&table.render(2, style.width));
-        text.extend(self.bound.iter().map(|bound| bound.text(&self.kinds, style)));
+        text.extend(self.bound.iter().map(|bound| bound.text(&self.cycles_of_kinds(), style)));
         let mut table = Table::new(["cycles", "share", "times", "kind", "line: instruction"], &[3, 4]);
         for row in self.lines.iter().take(MAX_LINES) {
             table.row([

@@ -243,6 +243,7 @@
 //! | the plan, the run and the judgement of a check | `crates/judge/src/check/plan.rs`, `run.rs`, `judge.rs` and `judged_launch.rs` beside it |
 //! | functional execution ahead of the simulation, on a thread of its own | `crates/judge/src/check/ahead.rs` |
 //! | one functional run for several machines and policies | `crates/judge/src/check/replay.rs`, `crates/judge/src/check/applications.rs`, `crates/judge/src/check/each.rs` |
+//! | the parts of a bound; beside the causes of a makespan | `crates/bound/src/parts.rs`; `crates/report/src/beside.rs` |
 //! | the evidence for a bound: claims and premises; rules with their tests; the folder | `crates/report/src/evidence_pack/`; `crates/report/src/evidence_pack/rules.rs`; `crates/cli/src/commands/evidence_pack.rs` |
 //! | the sentence that answers `check` and `wcet` | `crates/report/src/answer.rs` |
 //! | applications, their totals, their runs | `crates/judge/src/check/application.rs`, `judged_application.rs`, `applications.rs` beside it |
@@ -261,6 +262,7 @@
 //! |---|---|
 //! | the transition system of a block; of several resident blocks | `crates/judge/src/explore/model.rs`; `crates/judge/src/explore/resident.rs` |
 //! | the worst schedule of a large block, slack and luck | [`explore::adversary`], `crates/report/src/worst.rs` |
+//! | the hunt for a violation of a bound; on machines with changed settings | `crates/judge/src/explore/hunt/`; `crates/judge/src/explore/hunt/machines/` |
 //! | the critical path of a run; the comparison of two runs | [`why`], `crates/report/src/explain.rs`; `crates/report/src/diff.rs` |
 //! | the hybrid analysis of Betts and Donaldson, ECRTS 2013; its traces | [`hybrid`]; `crates/hybrid/src/trace.rs` |
 //! | instrumentation points of a kernel; when warps pass them | `crates/hybrid/src/instrumented.rs`; `crates/trace/src/trace/ipoints.rs`, `crates/hybrid/src/run.rs` |

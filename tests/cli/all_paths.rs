@@ -71,6 +71,24 @@ fn loops_that_depend_on_data_need_a_bound() {
     assert!(twice.contains("has a bound already"), "{twice}");
 }
 
+/// A bound that does not fit is not applicable, whether the loops or the latencies are too long.
+#[test]
+fn a_bound_that_does_not_fit_is_not_applicable() {
+    let most = format!("63={}", u64::MAX);
+    for latency in [1u64, 1 << 32] {
+        let latency = format!("units.int.lat={latency}");
+        let args =
+            ["static", "loopbreak", "--machine", "jetson-tx2", "--loop-bound", &most, "--set", &latency];
+        let result = &json(&args, 0)["results"][0];
+        let bounds = result["bounds"].as_array().unwrap();
+        let of = |name: &str| bounds.iter().find(|bound| bound["name"] == name).unwrap();
+        let all_paths = of("static");
+        assert_eq!((&all_paths["status"], all_paths.get("value")), (&"not-applicable".into(), None));
+        assert!(all_paths["reason"].as_str().unwrap().contains("2^64 - 1 cycles"), "{all_paths}");
+        assert_eq!(of("rbb")["status"], "holds", "the bound of the run has a value: {result}");
+    }
+}
+
 /// A file of bounds for several kernels: each uses those of its own source.
 #[test]
 fn bounds_of_loops_come_from_a_file() {

@@ -168,10 +168,12 @@ fn the_parts_of_bounds_are_averaged_for_each_machine() {
         output.lines().skip(heading).take(4).map(|line| line.split_whitespace().collect()).collect();
     assert!(rows[0].contains(&"load-store") && rows[0].contains(&"latency"), "{output}");
     assert_eq!((rows[1][0], rows[1][1], rows[1][2]), ("accelsim-ecrts", "2", "2"), "{output}");
-    assert_eq!((rows[2][0], rows[2][5]), ("ecrts25-orin", "0"), "{output}");
+    assert_eq!((rows[2][0], rows[2][5]), ("ecrts25-orin", "2"), "{output}");
     assert_eq!((rows[3][0], rows[3][2], rows[3][3]), ("jitter", "0", "-"), "{output}");
     // a machine alone has the table only if it says more than the sentence
-    assert!(!stdout(&warpbound(&["check", "vecadd", "saxpy"])).contains("with parts"));
+    assert!(stdout(&warpbound(&["check", "vecadd", "saxpy"])).contains("with parts"));
+    let srr = stdout(&warpbound(&["check", "vecadd", "saxpy", "--scheduler", "srr"]));
+    assert!(!srr.contains("with parts"), "the bound of strict round robin has no parts: {srr}");
 }
 
 #[test]

@@ -39,6 +39,9 @@ fn the_path_of_figure_3() {
             (13, 17, "latency", 1)
         ]
     );
+    // each cycle of the bound has a part
+    let bound = &explanation["bound"];
+    assert_eq!(sum(&bound["parts"], "cycles"), bound["cycles"].as_i64().unwrap());
     // without -v there is no path, without --explain no explanation
     assert!(json(&["run", "fig3", "--explain"], 0)["explanation"].get("path").is_none());
     assert!(json(&["run", "fig3"], 0).get("explanation").is_none());
@@ -48,6 +51,7 @@ fn the_path_of_figure_3() {
         "      10   58.8 %  latency     a result is under way",
         "      17  100.0 %  makespan",
         "       3  17.6 %      1  issue-slot",
+        "the run beside the bound",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }

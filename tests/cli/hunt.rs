@@ -70,6 +70,53 @@ fn rbb_is_not_violated_with_several_blocks() {
     assert_eq!(setting["closest"]["ratio"], 1.0);
 }
 
+/// A hunt on machines of every kind, whose kernels, launches and settings are all accepted by the
+/// ordinary front ends or refused; the output does not depend on the number of threads.
+#[test]
+fn machines_with_pipelines_and_memory_systems_are_hunted() {
+    let dir = scratch("hunt-machines");
+    let machines = "accelsim-ecrts,accelsim-sm1,accelsim-ecrts-dram,fermi-c2050,kepler-gk104";
+    let run = |bound: &str, machines: &str, jobs: &str| {
+        let args = ["hunt", "--bound", bound, "--machine", machines, "--instances", "300", "--setting"];
+        json(&dir, &[&args[..], &["policy:lrr", "--jobs", jobs]].concat(), 0)
+    };
+    for (bound, machines) in [("plb", machines), ("rbb", "jetson-tx2,turing-tu102,ecrts25-orin-4sub")] {
+        let one = run(bound, machines, "1");
+        assert_eq!(one, run(bound, machines, "2"));
+        let result = &one["results"][0];
+        let number = |name: &str| result[name].as_u64().unwrap();
+        assert_eq!((number("cases"), &result["verdict"]), (300, &"holds".into()), "{result}");
+        assert_eq!(number("refused") + number("not_applicable") + number("instances"), 300);
+        assert!(number("instances") > 100, "{result}");
+        // the closest case can be repeated
+        let closest = &result["closest"];
+        std::fs::write(dir.join("kernel.ptx"), closest["kernel"].as_str().unwrap()).unwrap();
+        let command = closest["command"].as_str().unwrap().strip_prefix("warpbound ").unwrap();
+        let words = shlex::split(command).unwrap();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let checked = json(&dir, &words, 0);
+        assert_eq!(checked["makespan"], closest["worst"]);
+        assert_eq!(crate::support::bound(&checked, bound)["value"], closest["bound"]);
+    }
+}
+
+/// A bound that a run exceeds is found, shrunk and written to a folder from which it can be replayed.
+/// GUB, which is not proved, is exceeded on machines of the paper model.
+#[test]
+fn a_violation_on_a_machine_is_shrunk_and_replays() {
+    let dir = scratch("hunt-machines-gub");
+    let args = ["hunt", "--bound", "gub", "--machine", "ecrts25-orin", "--setting", "policy:lrr"];
+    let result = json(&dir, &[&args[..], &["--counterexamples", "found"]].concat(), 3);
+    let violation = &result["results"][0]["violation"];
+    let (found, witness) = (&violation["found"], &violation["witness"]);
+    assert!(witness["instructions"].as_u64() <= found["instructions"].as_u64());
+    let folder = dir.join("found/hunt-gub-machines-lrr-1");
+    let readme = std::fs::read_to_string(folder.join("README")).unwrap();
+    let command = readme.lines().find_map(|line| line.trim().strip_prefix("warpbound ")).unwrap();
+    let checked = json(&folder, &command.split_whitespace().collect::<Vec<_>>(), 3);
+    assert_eq!((&checked["makespan"], &checked["verdict"]), (&witness["worst"], &"violated".into()));
+}
+
 #[test]
 fn wrong_hunts_are_refused() {
     let dir = scratch("hunt-wrong");
@@ -83,6 +130,9 @@ fn wrong_hunts_are_refused() {
         (&["hunt", "--bound", "gub", "--warps", "0"], 2, "--warps"),
         (&["hunt", "--bound", "iwb", "--blocks", "3"], 1, "about single blocks"),
         (&["hunt", "--bound", "rbb", "--resident", "9"], 2, "--resident"),
+        (&["hunt", "--bound", "plb", "--machine", "fermi"], 1, "did you mean `fermi-c2050`"),
+        (&["hunt", "--bound", "plb", "--machine", "fermi-c2050", "--setting", "any"], 1, "paper model only"),
+        (&["hunt", "--bound", "plb", "--machine", "fermi-c2050", "--units", "3"], 1, "at random"),
         (&["hunt"], 2, "--bound"),
         (&["family", "ping-pong", "--m", "40"], 1, "64 units"),
         (&["family", "ping-pong", "--p", "0", "--n", "0"], 1, "--n 0"),

@@ -123,11 +123,18 @@ fn the_lrr_witness_breaks_gub_and_its_folder_replays() {
     );
     assert_eq!(
         *bound(&result, "gub"),
-        serde_json::json!({"name": "gub", "value": 140, "status": "violated", "overestimation": -0.0541})
+        serde_json::json!({"name": "gub", "value": 140, "status": "violated", "overestimation": -0.0541, "parts": [
+            {"part": "alone", "cycles": 56}, {"part": "exec-phases", "cycles": 84}
+        ]})
     );
     assert_eq!(
         *bound(&result, "iwb"),
-        serde_json::json!({"name": "iwb", "value": 200, "status": "holds", "overestimation": 0.3514})
+        serde_json::json!({"name": "iwb", "value": 200, "status": "holds", "overestimation": 0.3514, "parts": [
+            {"part": "alone", "cycles": 56},
+            {"part": "units", "unit": "f0", "cycles": 32},
+            {"part": "units", "unit": "f1", "cycles": 80},
+            {"part": "units", "unit": "f2", "cycles": 32}
+        ]})
     );
 
     let dir = scratch("counterexample");

@@ -4,28 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Fraction;
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{Bound, BoundPart, smallest_proved};
 use warpbound_bound::Part;
 use warpbound_judge::check::JudgedLaunch;
 use warpbound_trace::why::Kind;
-
-/// The cycles of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct OfKind {
-    /// The kind.
-    #[cfg_attr(test, schemars(with = "crate::schemas::Kind"))]
-    pub kind: Kind,
-    /// The number of cycles.
-    pub cycles: u64,
-    /// Their share of the makespan.
-    pub share: Fraction,
-    /// The number of links of the path with these cycles.
-    pub links: u64,
-}
 
 /// The smallest proved bound of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,9 +46,8 @@ impl Cause {
             | Kind::Issue
             | Kind::Turn
             | Kind::Barrier
-            | Kind::Dispatch
             | Kind::Held => Self::Own,
-            Kind::Unit | Kind::UnitFull => Self::Busy,
+            Kind::Unit | Kind::UnitFull | Kind::Dispatch => Self::Busy,
             Kind::Slot => Self::Slots,
             Kind::Fetch => Self::Fetch,
             Kind::Launch => Self::Launch,
@@ -84,12 +67,12 @@ impl Cause {
 
     fn name(self) -> &'static str {
         match self {
-            Self::Own => "own instructions and results",
-            Self::Busy => "busy units",
-            Self::Slots => "issue slots of others",
+            Self::Own => "own time",
+            Self::Busy => "busy stages",
+            Self::Slots => "issue slots",
             Self::Fetch => "fetch",
             Self::Launch => "launch",
-            Self::OnlyInBounds => "only in the bound",
+            Self::OnlyInBounds => "bound only",
         }
     }
 }
@@ -132,7 +115,7 @@ impl BoundOfRun {
     }
 
     /// Returns the rows of a table: the cycles of each cause in the run and in the bound.
-    pub fn beside(&self, kinds: &[OfKind]) -> Vec<Beside> {
+    pub fn beside(&self, kinds: &[(Kind, u64)]) -> Vec<Beside> {
         let mut rows: BTreeMap<Cause, Beside> = BTreeMap::new();
         let blank = |cause: Cause| Beside {
             cause: cause.name(),
@@ -145,11 +128,11 @@ impl BoundOfRun {
             let comma = if text.is_empty() { "" } else { ", " };
             text.push_str(&format!("{comma}{name} {cycles}"));
         };
-        for kind in kinds {
-            let cause = Cause::of_kind(kind.kind);
+        for &(kind, cycles) in kinds {
+            let cause = Cause::of_kind(kind);
             let row = rows.entry(cause).or_insert_with(|| blank(cause));
-            row.run = row.run.saturating_add(kind.cycles);
-            list(&mut row.kinds, kind.kind.name(), kind.cycles);
+            row.run = row.run.saturating_add(cycles);
+            list(&mut row.kinds, kind.name(), cycles);
         }
         for part in &self.parts {
             let known = Part::ALL.into_iter().find(|known| known.name() == part.part);
@@ -162,7 +145,7 @@ impl BoundOfRun {
     }
 
     /// Returns the text for people.
-    pub fn text(&self, kinds: &[OfKind], style: Style) -> String {
+    pub fn text(&self, kinds: &[(Kind, u64)], style: Style) -> String {
         let heading = format!("the run beside the bound {} of {} cycles", self.name, self.cycles);
         let columns = ["cycles of", "run", "bound", "over", "parts of the bound", "kinds in the run"];
         let mut table = Table::new(columns, &[0, 4, 5]).expendable([5, 4, 3]);
@@ -188,11 +171,8 @@ mod tests {
     /// Every cycle of the run and of the bound is in one row.
     #[test]
     fn rows_contain_all_cycles() {
-        let kinds: Vec<OfKind> = Kind::ALL
-            .iter()
-            .enumerate()
-            .map(|(bit, &kind)| OfKind { kind, cycles: 1 << bit, share: Fraction(0.0), links: 1 })
-            .collect();
+        let kinds: Vec<(Kind, u64)> =
+            Kind::ALL.iter().enumerate().map(|(bit, &kind)| (kind, 1 << bit)).collect();
         let parts: Vec<BoundPart> = Part::ALL
             .iter()
             .enumerate()
@@ -204,7 +184,7 @@ mod tests {
         let rows = bound.beside(&kinds);
         assert_eq!(rows.iter().map(|row| row.run).sum::<u64>(), (1 << Kind::ALL.len()) - 1);
         assert_eq!(rows.iter().map(|row| row.bound).sum::<u64>(), bound.cycles);
-        let slots = rows.iter().find(|row| row.cause == "issue slots of others").expect("both have slots");
+        let slots = rows.iter().find(|row| row.cause == "issue slots").expect("both have slots");
         assert_eq!((slots.parts.as_str(), slots.kinds.as_str()), ("slots 4", "issue-slot 32"));
         assert_eq!(slots.over(), 4 - 32);
     }

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::beside::{BoundOfRun, OfKind};
+use super::beside::BoundOfRun;
 use super::source_line::SourceLine;
 use super::style::Style;
 use super::table::Table;
@@ -96,6 +96,21 @@ pub struct Explained {
     /// The path link by link, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<Stretches>,
+}
+
+/// The cycles of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OfKind {
+    /// The kind.
+    #[cfg_attr(test, schemars(with = "crate::schemas::Kind"))]
+    pub kind: Kind,
+    /// The number of cycles.
+    pub cycles: u64,
+    /// Their share of the makespan.
+    pub share: Fraction,
+    /// The number of links of the path with these cycles.
+    pub links: u64,
 }
 
 /// The cycles of one kind that an instruction caused.
@@ -289,6 +304,11 @@ impl Explained {
         Ok(self)
     }
 
+    /// Returns the cycles of each kind.
+    pub fn cycles_of_kinds(&self) -> Vec<(Kind, u64)> {
+        self.kinds.iter().map(|row| (row.kind, row.cycles)).collect()
+    }
+
     /// Returns the text for people, which follows the report of the run.
     pub fn text(&self, style: Style) -> String {
         let of_sm = if self.sms > 1 { format!(" of SM {}, which ends last", self.sm) } else { String::new() };
@@ -302,7 +322,7 @@ impl Explained {
         }
         table.row([self.makespan.to_string(), percent(self.makespan), "makespan".to_owned(), String::new()]);
         text.push_str(&table.render(2, style.width));
-        text.extend(self.bound.iter().map(|bound| bound.text(&self.kinds, style)));
+        text.extend(self.bound.iter().map(|bound| bound.text(&self.cycles_of_kinds(), style)));
         let mut table = Table::new(["cycles", "share", "times", "kind", "line: instruction"], &[3, 4]);
         for row in self.lines.iter().take(MAX_LINES) {
             table.row([

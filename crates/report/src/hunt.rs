@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::machine_hunt::MachineHuntResult;
 use super::output::{Output, Report};
 use super::style::Style;
 use super::verdict::Status;
@@ -231,9 +232,24 @@ impl HuntResult {
     }
 }
 
-impl Report for Output<HuntResult> {
+/// The result of the search in one setting.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum HuntOutcome {
+    /// The search for blocks on machines of the paper model.
+    Schedules(HuntResult),
+    /// The search on machines with a pipeline or a memory system.
+    Machines(MachineHuntResult),
+}
+
+impl Report for Output<HuntOutcome> {
     fn text(&self, _: Style) -> String {
-        let texts: Vec<String> = self.results.iter().map(HuntResult::text).collect();
+        let text = |result: &HuntOutcome| match result {
+            HuntOutcome::Schedules(result) => result.text(),
+            HuntOutcome::Machines(result) => result.text(),
+        };
+        let texts: Vec<String> = self.results.iter().map(text).collect();
         let mut text = texts.join("\n");
         if !self.batch.not_reached.is_empty() {
             let names = self.batch.not_reached.join(", ");

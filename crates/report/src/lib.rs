@@ -28,6 +28,7 @@ pub mod hybrid;
 pub mod import_config;
 pub mod inspect;
 pub mod list;
+pub mod machine_hunt;
 pub mod output;
 pub mod path_tables;
 pub mod phase_anomaly;

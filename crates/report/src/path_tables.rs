@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use super::beside::{BoundOfRun, OfKind};
+use super::beside::BoundOfRun;
 use super::diff::DiffResult;
 use super::explain::Explained;
 use super::html::{HtmlCell, HtmlColumn, HtmlTable, text};
 use super::source_line::SourceLine;
+use warpbound_trace::why::Kind;
 
 /// The most rows by instruction; the others are summed up.
 const MAX_ROWS: usize = 500;
@@ -50,7 +51,7 @@ pub fn path(explained: &Explained, id: &str) -> String {
         HtmlColumn::words("in these cycles"),
     ];
     html.push_str(&table(&format!("kinds-table{id}"), "The critical path by kind", columns, kinds.collect()));
-    html.extend(explained.bound.iter().map(|bound| beside(bound, &explained.kinds, id)));
+    html.extend(explained.bound.iter().map(|bound| beside(bound, &explained.cycles_of_kinds(), id)));
     let lines = explained.lines.iter().take(MAX_ROWS).map(|row| {
         let place = row.instruction.as_ref();
         vec![
@@ -94,7 +95,7 @@ pub fn path(explained: &Explained, id: &str) -> String {
 }
 
 /// Returns the HTML for the run beside its smallest proved bound.
-fn beside(bound: &BoundOfRun, kinds: &[OfKind], id: &str) -> String {
+fn beside(bound: &BoundOfRun, kinds: &[(Kind, u64)], id: &str) -> String {
     let columns = vec![
         HtmlColumn::words("cycles of"),
         HtmlColumn::numbers("run", "cycles of the critical path"),

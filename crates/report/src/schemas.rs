@@ -59,7 +59,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<evidence_pack::EvidencePack>>("evidence-pack"),
         schema::<Output<explore::ExploreResult>>("explore"),
         schema::<worst::WorstReport>("worst"),
-        schema::<Output<hunt::HuntResult>>("hunt"),
+        schema::<Output<hunt::HuntOutcome>>("hunt"),
         schema::<Output<hybrid::HybridResult>>("hybrid"),
         schema::<Output<anomaly::AnomalyResult>>("anomaly"),
         schema::<Output<fermi::FermiResult>>("fermi"),

@@ -137,8 +137,7 @@ mod tests {
         assert_eq!(all.meaning.bounds, ["gub", "iwb", "srr"]);
         assert_eq!((all.spreads[&(0, 0)].mean(), all.spreads[&(2, 1)].violated), (Some(0.5), 1));
         // GUB is not proved, and srr has no parts
-        let parts =
-            crate::results::parts::table(&all.parts, &all.machines).expect("the parts of iwb are known");
+        let parts = crate::results::tables::parts(&all).expect("the parts of iwb are known");
         let titles: Vec<&str> = parts.columns.iter().map(|column| column.title.as_str()).collect();
         assert_eq!(titles, ["machine", "points", "alone", "units"]);
         let [machine, count, alone, units] = &parts.rows[0][..] else { panic!("{parts:?}") };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::collected::{Collected, Source};
-use super::{methods, parts, plots, tables};
+use super::{methods, plots, tables};
 use crate::count;
 use crate::diff::DiffResult;
 use crate::explain::Explained;
@@ -195,7 +195,7 @@ fn origin(source: &Source) -> String {
 }
 
 fn bounds(all: &Collected) -> String {
-    let parts = parts::table(&all.parts, &all.machines).map_or_else(String::new, |parts| parts.render());
+    let parts = tables::parts(all).map_or_else(String::new, |parts| parts.render());
     tables::bounds(all).render() + &parts
 }
 

@@ -3,6 +3,7 @@
 use super::collected::{Collected, Sums};
 use super::singles::{FAILED, VIOLATED, WORST, Why};
 use crate::html::{HtmlCell, HtmlColumn, HtmlTable};
+use warpbound_bound::Part;
 
 /// The most rows of the table of kernels, machines and policies.
 const ROWS: usize = 1_000;
@@ -37,6 +38,26 @@ pub fn bounds(all: &Collected) -> HtmlTable {
     });
     let caption = "Each bound under each policy, over all points".to_owned();
     HtmlTable { id: "bounds-table".into(), caption, columns, rows: rows.collect() }
+}
+
+/// Returns the table of the parts on each machine, or `None` if no parts are known.
+pub fn parts(all: &Collected) -> Option<HtmlTable> {
+    let of_machines = || all.parts.iter().filter(|(_, parts)| parts.points > 0);
+    of_machines().next()?;
+    let has = |part: &Part| of_machines().any(|(_, parts)| parts.shares.contains_key(part));
+    let shown: Vec<Part> = Part::ALL.into_iter().filter(has).collect();
+    let mut columns = vec![
+        HtmlColumn::words("machine"),
+        HtmlColumn::numbers("points", "with a proved bound of known parts"),
+    ];
+    columns.extend(shown.iter().map(|part| HtmlColumn::numbers(part.name(), "mean share in the bound")));
+    let rows = of_machines().map(|(machine, parts)| {
+        let shares = shown.iter().map(|&part| parts.mean(part).map_or(HtmlCell::Empty, HtmlCell::Percent));
+        let start = [HtmlCell::Text(all.machines.list()[*machine].clone()), HtmlCell::Count(parts.points)];
+        start.into_iter().chain(shares).collect()
+    });
+    let caption = "What the smallest proved bound consists of, on each machine: the mean share of each part";
+    Some(HtmlTable { id: "parts-table".into(), caption: caption.to_owned(), columns, rows: rows.collect() })
 }
 
 /// Returns the table of kernels on machines under policies.

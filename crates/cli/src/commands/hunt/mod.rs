@@ -1,5 +1,7 @@
 //! `warpbound hunt`: searches adversarially for a violation of a bound.
 
+mod machines;
+
 use super::again::shell_word;
 use super::check::check_bound_names;
 use crate::args;
@@ -16,7 +18,7 @@ use warpbound_judge::check::{Plan, RunOptions, Verdict, Workload, WorkloadKind, 
 use warpbound_judge::explore::hunt::{
     Hunt, Hunted, Setting, Summary, Together, Violation, WitnessFiles, hunt, is_huntable,
 };
-use warpbound_report::hunt::{Found, HuntResult};
+use warpbound_report::hunt::{Found, HuntOutcome, HuntResult};
 use warpbound_report::output::{self as report, Batch};
 use warpbound_sim::PolicySetup;
 use warpbound_sim::policy::Schedule;
@@ -48,6 +50,9 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
     check_bound_names(std::slice::from_ref(&args.bound), &bound::all())?;
     if args.instances == Some(0) {
         return Err(Diagnostic::general("--instances 0", "nothing to judge").into());
+    }
+    if !args.machine.is_empty() {
+        return machines::run(args, session);
     }
     let make_bound = || named(&args.bound);
     only_for_launches(args, make_bound().scope())?;
@@ -95,7 +100,7 @@ fn output(
     rows: &[Row],
     not_reached: Vec<String>,
     session: &Session,
-) -> report::Output<HuntResult> {
+) -> report::Output<HuntOutcome> {
     let complete = not_reached.is_empty() && !rows.iter().any(|row| row.ended_early);
     let batch = match complete {
         true => Batch::default(),
@@ -106,7 +111,8 @@ fn output(
             Found::new(&shown.violation, &shown.command, &shown.files, args.counterexamples.is_none())
         };
         let ended_early = ended_early.then(|| session.stopped());
-        HuntResult::new(&args.bound, plan, summary, ended_early, violation.as_ref().map(found))
+        let found = violation.as_ref().map(found);
+        HuntOutcome::Schedules(HuntResult::new(&args.bound, plan, summary, ended_early, found))
     };
     let verdicts = rows.iter().map(|row| match row.violation {
         Some(_) => Verdict::Violated,
@@ -211,8 +217,8 @@ fn plan(args: &args::Hunt, setting: Setting) -> Hunt {
         }
     };
     plan.instances = args.instances.unwrap_or(plan.instances);
-    plan.size.warps = usize::from(args.warps);
-    plan.size.units = usize::from(args.units);
+    plan.size.warps = args.warps.map_or(plan.size.warps, usize::from);
+    plan.size.units = args.units.map_or(plan.size.units, usize::from);
     plan.size.instructions = args.instructions.map_or(plan.size.instructions, usize::from);
     plan
 }

@@ -10,10 +10,12 @@
 //! violation, the one with the lowest number determines the result, so the result does not depend
 //! on the number of threads. Budgets are counts, never seconds.
 
+mod chains;
 mod fast_search;
 mod genome;
 mod instance;
 mod judge;
+mod machines;
 mod shrink;
 mod witness;
 
@@ -22,14 +24,19 @@ pub use fast_search::Evaluator;
 pub use genome::{Genome, Size};
 pub use instance::{Ins, Instance, Kind, Subject, Together, UnitTime};
 pub use judge::{Judge, Score, Setting, Witness, is_huntable};
+pub use machines::{
+    BUFFER, Case, CaseSize, CaseSummary, MachineHunt, MachineViolation, MachinesHunted, Ran, Times,
+    hunt_machines,
+};
 pub use shrink::shrink;
 pub use witness::WitnessFiles;
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+
+use chains::{accepts, run_chains};
 
 use warpbound_bound::Bound;
 use warpbound_core::base::ProgressMonitor;
@@ -186,7 +193,6 @@ pub struct Hunted {
 }
 
 struct Chain {
-    number: u64,
     summary: Summary,
     violation: Option<(Instance, Score)>,
 }
@@ -201,38 +207,18 @@ pub fn hunt(
     monitor: &ProgressMonitor,
 ) -> Hunted {
     let chains = hunt.instances.div_ceil(hunt.chain.max(1));
-    let next = AtomicU64::new(0);
-    let violated = AtomicU64::new(u64::MAX);
-    let ended: Mutex<Vec<Chain>> = Mutex::new(Vec::new());
-    let work = || {
-        let mut judge = Judge::new(hunt.setting.clone(), make_bound(), hunt.beam);
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= chains || number > violated.load(Ordering::Relaxed) || monitor.is_stopped() {
-                return;
-            }
-            let chain = run_chain(hunt, number, &mut judge, &violated, monitor);
-            if chain.violation.is_some() {
-                violated.fetch_min(number, Ordering::Relaxed);
-            }
-            progress(number, &chain.summary);
-            ended.lock().expect("a hunting thread panicked").push(chain);
-        }
+    let begin = || Judge::new(hunt.setting.clone(), make_bound(), hunt.beam);
+    let chain = |number: u64, judge: &mut Judge, violated: &AtomicU64| {
+        let chain = run_chain(hunt, number, judge, violated, monitor);
+        progress(number, &chain.summary);
+        let ends = chain.violation.is_some();
+        (chain, ends)
     };
-    std::thread::scope(|scope| {
-        for _ in 1..hunt.jobs.max(1) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let mut ended = ended.into_inner().expect("a hunting thread panicked");
-    ended.sort_by_key(|chain| chain.number);
     let mut summary = Summary::default();
-    for chain in ended {
+    for (number, chain) in run_chains(chains, hunt.jobs, monitor, &begin, &chain) {
         summary.append(&chain.summary);
         if let Some((found, found_score)) = chain.violation {
-            let (violation, ended_early) =
-                finish(hunt, make_bound(), chain.number, found, found_score, monitor);
+            let (violation, ended_early) = finish(hunt, make_bound(), number, found, found_score, monitor);
             return Hunted { summary, violation: Some(violation), ended_early };
         }
     }
@@ -261,11 +247,6 @@ fn finish(
     (Violation { found, found_score, witness, score, schedule, chain, shrink_tries }, ended_early)
 }
 
-/// The first and the last temperature of the annealing, in units of the ratio of worst case to
-/// bound.
-const HOT: f64 = 0.03;
-const COLD: f64 = 0.0005;
-
 /// Runs one chain until its end, its first violation, a violation in an earlier chain (the result
 /// of this one is then irrelevant), or a stop request.
 fn run_chain(
@@ -293,12 +274,11 @@ fn run_chain(
         summary.add(&instance, &score);
         monitor.advance(1);
         if score.violated() {
-            return Chain { number, summary, violation: Some((instance, score)) };
+            return Chain { summary, violation: Some((instance, score)) };
         }
         if anneals {
-            let temperature = HOT * (COLD / HOT).powf(step as f64 / length as f64);
             let gain = score.ratio() - ratio;
-            if gain >= 0.0 || rng.random::<f64>() < (gain / temperature).exp() {
+            if accepts(gain, step as f64 / length as f64, &mut rng) {
                 current = candidate;
                 ratio = score.ratio();
             }
@@ -307,7 +287,7 @@ fn run_chain(
             break;
         }
     }
-    Chain { number, summary, violation: None }
+    Chain { summary, violation: None }
 }
 
 #[cfg(test)]

@@ -1,0 +1,289 @@
+//! The hunt on machines with a pipeline or a memory system.
+
+use std::fmt::Write;
+
+use super::setting;
+use crate::args;
+use crate::commands::again::shell_word;
+use crate::files::Folder;
+use crate::output::{Ending, Outcome};
+use crate::resources;
+use crate::session::Session;
+use warpbound_bound::{self as bound, Bound};
+use warpbound_core::base::ProgressMonitor;
+use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
+use warpbound_core::machine::{Machine, MachineSpec, Setting as MachineSetting};
+use warpbound_judge::check::{Plan, RunOptions, Verdict, check, counterexample};
+use warpbound_judge::explore::hunt::{
+    BUFFER, Case, CaseSize, CaseSummary, MachineHunt, MachineViolation, MachinesHunted, Ran, Setting, Times,
+    hunt_machines,
+};
+use warpbound_judge::load::{LaunchOptions, LoadedKernel, Loader, Memory};
+use warpbound_report::hunt::HuntOutcome;
+use warpbound_report::machine_hunt::{About, MachineHuntResult};
+use warpbound_report::output::{Batch, Output};
+use warpbound_sim::PolicySetup;
+
+/// The names of the files of a case.
+const KERNEL: &str = "kernel.ptx";
+const LAUNCH: &str = "launch.ron";
+
+/// The most instructions that the functional run executes per block.
+const FUEL: u64 = 1 << 22;
+
+/// What cases are run with.
+struct Runner {
+    bounds: Vec<Box<dyn Bound>>,
+    /// The name of the bound to violate.
+    gating: Vec<String>,
+    bases: Vec<(MachineSpec, SourceText)>,
+}
+
+/// The result under one policy.
+struct Row {
+    policy: PolicySetup,
+    summary: CaseSummary,
+    violation: Option<MachineViolation>,
+    ended_early: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
+    only_without_machines(args)?;
+    let policies = policies(args)?;
+    let runner = Runner::new(args)?;
+    let folder = folder(args, &policies, session)?;
+    let size = CaseSize {
+        blocks: args.blocks.unwrap_or(8).into(),
+        warps: args.warps.unwrap_or(16).into(),
+        instructions: args.instructions.unwrap_or(24).into(),
+    };
+    let plan = MachineHunt {
+        seed: args.seed,
+        cases: args.instances.unwrap_or(10_000),
+        jobs: args.jobs.unwrap_or_else(resources::threads),
+        bases: args.machine.len(),
+        size,
+        chain: 250,
+    };
+    let mut rows = Vec::new();
+    let mut left = policies.into_iter().peekable();
+    while let Some(policy) = left.next_if(|_| !session.monitor.is_stopped()) {
+        session.progress.begin(format!("{} policy:{policy}", args.bound), Some(plan.cases), "cases");
+        let MachinesHunted { summary, violation, ended_early } =
+            hunt_machines(&plan, &|case: &Case| runner.run(case, &policy), &session.monitor)?;
+        rows.push(Row { policy, summary, violation, ended_early });
+    }
+    let not_reached: Vec<String> = left.map(|policy| format!("policy:{policy}")).collect();
+    let violated = rows.iter().any(|row| row.violation.is_some());
+    let mut ending = Ending { violated, ..Ending::default() };
+    ending.report(session, args.format, &output(args, &rows, not_reached, session));
+    for Row { policy, violation, .. } in &rows {
+        let (Some(violation), Some(folder)) = (violation, &folder) else { continue };
+        if let Err(problems) = runner.write_folder(args, &violation.witness.0, policy, folder) {
+            ending.late.append(problems);
+        }
+    }
+    Ok(ending)
+}
+
+fn output(
+    args: &args::Hunt,
+    rows: &[Row],
+    not_reached: Vec<String>,
+    session: &Session,
+) -> Output<HuntOutcome> {
+    let batch = match not_reached.is_empty() && !rows.iter().any(|row| row.ended_early) {
+        true => Batch::default(),
+        false => Batch { not_reached, ..Batch::stopped(session.stopped()) },
+    };
+    let result = |row: &Row| {
+        let about = About {
+            bound: &args.bound,
+            setting: format!("policy:{}", row.policy),
+            machines: &args.machine,
+            seed: args.seed,
+            ended_early: row.ended_early.then(|| session.stopped()),
+            command: &|case| command(args, case, &row.policy),
+        };
+        HuntOutcome::Machines(MachineHuntResult::new(&about, &row.summary, row.violation.as_ref()))
+    };
+    let verdicts = rows.iter().filter_map(|row| match (&row.violation, row.summary.judged) {
+        (Some(_), _) => Some(Verdict::Violated),
+        (None, 0) => None,
+        (None, _) => Some(Verdict::Holds),
+    });
+    Output::of_batch("hunt", Some(args.seed), rows.iter().map(result).collect(), batch).judged(verdicts)
+}
+
+/// Refuses the options that have no meaning here.
+fn only_without_machines(args: &args::Hunt) -> Result<(), Diagnostics> {
+    let given = [("--resident", args.resident), ("--sub-cores", args.sub_cores), ("--units", args.units)];
+    let mut problems = Diagnostics::new();
+    for (option, value) in given.into_iter().filter_map(|(option, value)| Some((option, value?))) {
+        let problem =
+            Diagnostic::general(format!("{option} {value}"), "the machines of --machine state this");
+        problems.push(problem.hint("the hunt changes their settings at random"));
+    }
+    problems.into_result(())
+}
+
+fn policies(args: &args::Hunt) -> Result<Vec<PolicySetup>, Diagnostics> {
+    if args.setting.is_empty() {
+        return Ok(vec![PolicySetup::Gto, PolicySetup::Lrr]);
+    }
+    let mut problems = Diagnostics::new();
+    let mut policies = Vec::new();
+    for text in &args.setting {
+        match setting(text) {
+            Ok(Setting::Policy(policy)) => policies.push(policy),
+            Ok(Setting::Any | Setting::Identical) => {
+                let message = "all schedules are searched on machines of the paper model only";
+                let problem = Diagnostic::general(format!("--setting {text}"), message);
+                problems.push(problem.hint("with --machine, name policies: policy:gto, policy:lrr, ..."));
+            }
+            Err(wrong) => problems.append(wrong),
+        }
+    }
+    problems.into_result(policies)
+}
+
+/// Returns the name of a violation.
+fn name(args: &args::Hunt, policy: &PolicySetup) -> String {
+    format!("hunt-{}-machines-{policy}-{}", args.bound, args.seed).replace(':', "-")
+}
+
+/// Creates the folder for counterexamples, if requested, and checks that every possible
+/// counterexample may be written.
+fn folder(
+    args: &args::Hunt,
+    policies: &[PolicySetup],
+    session: &Session,
+) -> Result<Option<Folder>, Diagnostics> {
+    let Some(dir) = &args.counterexamples else { return Ok(None) };
+    let folder = Folder::prepare("--counterexamples", dir, args.writing.force, &session.parts)?;
+    let mut problems = Diagnostics::new();
+    for policy in policies {
+        if let Err(problem) = folder.check_folder(&name(args, policy), &[]) {
+            problems.push(problem);
+        }
+    }
+    problems.into_result(Some(folder))
+}
+
+/// Returns the text of the only argument of a kernel.
+fn argument() -> String {
+    format!("Buffer(name: \"buffer\", elem: U32, len: {}, init: Zero)", BUFFER / 4)
+}
+
+/// Returns the launch file of a case.
+fn launch_text(case: &Case) -> String {
+    format!(
+        "Launch(\n    module: \"{KERNEL}\", entry: \"k\", grid: ({}, 1, 1), block: ({}, 1, 1),\n    args: [{}],\n)\n",
+        case.blocks,
+        case.threads,
+        argument()
+    )
+}
+
+/// Returns the command that repeats a case in a folder with its kernel.
+fn command(args: &args::Hunt, case: &Case, policy: &PolicySetup) -> String {
+    let mut command = format!(
+        "warpbound check {KERNEL} --entry k --grid {} --block {} --arg {} --machine {}",
+        case.blocks,
+        case.threads,
+        shell_word(&argument()),
+        shell_word(&args.machine[case.base])
+    );
+    for setting in case.settings_text() {
+        let _ = write!(command, " --set {}", shell_word(&setting));
+    }
+    let _ = write!(command, " --scheduler {policy} --bound {}", args.bound);
+    command
+}
+
+impl Runner {
+    fn new(args: &args::Hunt) -> Result<Self, Diagnostics> {
+        let loader = Loader::disk();
+        let base = |name: &String| loader.machine_spec(&loader.find_machine(name, None)?);
+        Ok(Self {
+            bounds: bound::all(),
+            gating: vec![args.bound.clone()],
+            bases: args.machine.iter().map(base).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Returns the machine of a case, unless its settings do not fit.
+    fn machine(&self, case: &Case) -> Result<(MachineSpec, Machine), Diagnostics> {
+        let (spec, source) = &self.bases[case.base];
+        let settings = case.settings_text().map(|setting| MachineSetting::parse(&setting));
+        let settings: Vec<MachineSetting> = settings.collect::<Result<_, _>>()?;
+        let spec = spec.clone().with_settings(&settings)?;
+        let machine = Machine::new(&spec, source)?;
+        Ok((spec, machine))
+    }
+
+    /// Runs a case and judges it.
+    fn run(&self, case: &Case, policy: &PolicySetup) -> Result<Ran, Diagnostics> {
+        let Ok((_, machine)) = self.machine(case) else { return Ok(Ran::Refused) };
+        let kernel = loaded(case)?;
+        if machine.limits().occupancy(&kernel.workload.needs()).is_err() {
+            return Ok(Ran::Refused);
+        }
+        let monitor = ProgressMonitor::new();
+        let options = RunOptions::new(FUEL, &monitor).judged_by(&self.bounds, &self.gating);
+        let policies = std::slice::from_ref(policy);
+        let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
+        let runs = check(&plan).map_err(|failed| failed.problems)?;
+        let (run, name) = (&runs[0], &self.gating[0]);
+        let row = run.judged().find(|row| row.name == name);
+        Ok(match row.map(|row| (row, &row.value)) {
+            Some((row, Ok(value))) => Ran::Judged(Times {
+                makespan: run.makespan.get(),
+                bound: value.cycles().get(),
+                violated: row.violated,
+            }),
+            _ => Ran::NotApplicable,
+        })
+    }
+
+    /// Writes a violation as a folder from which it can be replayed.
+    fn write_folder(
+        &self,
+        args: &args::Hunt,
+        case: &Case,
+        policy: &PolicySetup,
+        folder: &Folder,
+    ) -> Result<(), Diagnostics> {
+        let (machine_spec, machine) = self.machine(case)?;
+        let kernel = loaded(case)?;
+        // a violation is written even if the command was stopped
+        let monitor = ProgressMonitor::new();
+        let options = RunOptions::new(FUEL, &monitor).judged_by(&self.bounds, &self.gating);
+        let policies = std::slice::from_ref(policy);
+        let runs = check(&Plan { workload: &kernel.workload, machine: &machine, policies, options })
+            .map_err(|failed| failed.problems)?;
+        let files = [(LAUNCH, launch_text(case)), (KERNEL, case.kernel_text())];
+        let files = files.map(|(name, text)| (name.to_owned(), text.into_bytes()));
+        let found = counterexample::counterexample(&counterexample::Inputs {
+            workload: &kernel.workload,
+            machine: &machine,
+            machine_spec: &machine_spec,
+            policy,
+            run: &runs[0],
+            files: &files,
+            seed: 0,
+            gating: &self.gating,
+            max_instructions_per_block: FUEL,
+            monitor: &monitor,
+        })?;
+        folder.write(&name(args, policy), &found)?;
+        Ok(())
+    }
+}
+
+/// Returns the kernel of a case, read from its own files.
+fn loaded(case: &Case) -> Result<LoadedKernel, Diagnostics> {
+    let files = Memory::new().with(LAUNCH, launch_text(case)).with(KERNEL, case.kernel_text());
+    Loader::new(files).kernel(LAUNCH, &LaunchOptions::default(), &ProgressMonitor::new())
+}

@@ -100,23 +100,6 @@ fn machines_with_pipelines_and_memory_systems_are_hunted() {
     }
 }
 
-/// A bound that a run exceeds is found, shrunk and written to a folder from which it can be replayed.
-/// GUB, which is not proved, is exceeded on machines of the paper model.
-#[test]
-fn a_violation_on_a_machine_is_shrunk_and_replays() {
-    let dir = scratch("hunt-machines-gub");
-    let args = ["hunt", "--bound", "gub", "--machine", "ecrts25-orin", "--setting", "policy:lrr"];
-    let result = json(&dir, &[&args[..], &["--counterexamples", "found"]].concat(), 3);
-    let violation = &result["results"][0]["violation"];
-    let (found, witness) = (&violation["found"], &violation["witness"]);
-    assert!(witness["instructions"].as_u64() <= found["instructions"].as_u64());
-    let folder = dir.join("found/hunt-gub-machines-lrr-1");
-    let readme = std::fs::read_to_string(folder.join("README")).unwrap();
-    let command = readme.lines().find_map(|line| line.trim().strip_prefix("warpbound ")).unwrap();
-    let checked = json(&folder, &command.split_whitespace().collect::<Vec<_>>(), 3);
-    assert_eq!((&checked["makespan"], &checked["verdict"]), (&witness["worst"], &"violated".into()));
-}
-
 #[test]
 fn wrong_hunts_are_refused() {
     let dir = scratch("hunt-wrong");

@@ -51,7 +51,7 @@ struct Row {
 pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
     only_without_machines(args)?;
     let policies = policies(args)?;
-    let runner = Runner::new(args)?;
+    let runner = Runner::new(&args.bound, &args.machine)?;
     let folder = folder(args, &policies, session)?;
     let size = CaseSize {
         blocks: args.blocks.unwrap_or(8).into(),
@@ -80,7 +80,8 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
     ending.report(session, args.format, &output(args, &rows, not_reached, session));
     for Row { policy, violation, .. } in &rows {
         let (Some(violation), Some(folder)) = (violation, &folder) else { continue };
-        if let Err(problems) = runner.write_folder(args, &violation.witness.0, policy, folder) {
+        let files = runner.files(&violation.witness.0, policy);
+        if let Err(problems) = files.and_then(|files| Ok(folder.write(&name(args, policy), &files)?)) {
             ending.late.append(problems);
         }
     }
@@ -203,13 +204,13 @@ fn command(args: &args::Hunt, case: &Case, policy: &PolicySetup) -> String {
 }
 
 impl Runner {
-    fn new(args: &args::Hunt) -> Result<Self, Diagnostics> {
+    fn new(bound: &str, machines: &[String]) -> Result<Self, Diagnostics> {
         let loader = Loader::disk();
         let base = |name: &String| loader.machine_spec(&loader.find_machine(name, None)?);
         Ok(Self {
             bounds: bound::all(),
-            gating: vec![args.bound.clone()],
-            bases: args.machine.iter().map(base).collect::<Result<_, _>>()?,
+            gating: vec![bound.to_owned()],
+            bases: machines.iter().map(base).collect::<Result<_, _>>()?,
         })
     }
 
@@ -247,14 +248,8 @@ impl Runner {
         })
     }
 
-    /// Writes a violation as a folder from which it can be replayed.
-    fn write_folder(
-        &self,
-        args: &args::Hunt,
-        case: &Case,
-        policy: &PolicySetup,
-        folder: &Folder,
-    ) -> Result<(), Diagnostics> {
+    /// Returns the names and the contents of the files from which a case can be replayed.
+    fn files(&self, case: &Case, policy: &PolicySetup) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
         let (machine_spec, machine) = self.machine(case)?;
         let kernel = loaded(case)?;
         // a violation is written even if the command was stopped
@@ -265,7 +260,7 @@ impl Runner {
             .map_err(|failed| failed.problems)?;
         let files = [(LAUNCH, launch_text(case)), (KERNEL, case.kernel_text())];
         let files = files.map(|(name, text)| (name.to_owned(), text.into_bytes()));
-        let found = counterexample::counterexample(&counterexample::Inputs {
+        counterexample::counterexample(&counterexample::Inputs {
             workload: &kernel.workload,
             machine: &machine,
             machine_spec: &machine_spec,
@@ -276,9 +271,7 @@ impl Runner {
             gating: &self.gating,
             max_instructions_per_block: FUEL,
             monitor: &monitor,
-        })?;
-        folder.write(&name(args, policy), &found)?;
-        Ok(())
+        })
     }
 }
 
@@ -286,4 +279,40 @@ impl Runner {
 fn loaded(case: &Case) -> Result<LoadedKernel, Diagnostics> {
     let files = Memory::new().with(LAUNCH, launch_text(case)).with(KERNEL, case.kernel_text());
     Loader::new(files).kernel(LAUNCH, &LaunchOptions::default(), &ProgressMonitor::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpbound_core::machine::SchedulerKind;
+
+    /// The files of a case give the same times when they are read again: the machine with its settings,
+    /// the schedule, and the kernel.
+    #[test]
+    fn files_of_a_case_replay() {
+        let machines = ["accelsim-sm1", "fermi-c2050"].map(str::to_owned);
+        let runner = Runner::new("plb", &machines).expect("they are embedded");
+        for seed in 0..8 {
+            let size = CaseSize { blocks: 3, warps: 4, instructions: 10 };
+            let plan = MachineHunt { seed, cases: 20, jobs: 1, bases: machines.len(), size, chain: 20 };
+            let run = |case: &Case| runner.run(case, &PolicySetup::Lrr);
+            let found = hunt_machines(&plan, &run, &ProgressMonitor::new()).expect("cases can be loaded");
+            let (case, times) = found.summary.closest.expect("plb applies to some case");
+            let files = runner.files(&case, &PolicySetup::Lrr).expect("it ran before");
+            let loader = Loader::new(
+                files.iter().fold(Memory::new(), |memory, (name, bytes)| memory.with(name, bytes.clone())),
+            );
+            let monitor = ProgressMonitor::new();
+            let kernel = loader.kernel(LAUNCH, &LaunchOptions::default(), &monitor).expect("it is a launch");
+            let machine = loader.machine("machine.ron").expect("it is a machine");
+            let kind = SchedulerKind::Replay("schedule.replay".to_owned());
+            let policies = [loader.policy(&kind, None).expect("it is a schedule")];
+            let options = RunOptions::new(FUEL, &monitor).judged_by(&runner.bounds, &runner.gating);
+            let plan = Plan { workload: &kernel.workload, machine: &machine, policies: &policies, options };
+            let runs = check(&plan).unwrap_or_else(|failed| panic!("{}", failed.problems));
+            assert_eq!(runs[0].makespan.get(), times.makespan, "seed {seed}");
+            let row = runs[0].judged().find(|row| row.name == "plb").expect("it was named");
+            assert_eq!(row.value.as_ref().map(|value| value.cycles().get()), Ok(times.bound));
+        }
+    }
 }

@@ -228,8 +228,11 @@ fn campaign(seeds: Range<u64>, dir: &Path) -> Counts {
         let (file, more) = case.write(&mut random, dir);
         let mut args = vec![case.command, file.to_str().unwrap(), "--machine", "m.ron", "--format", "json"];
         args.extend(more.iter().map(String::as_str));
-        if case.command == "wcet" {
-            args.extend(["--runs", "1"]);
+        match case.command {
+            "wcet" => args.extend(["--runs", "1"]),
+            // a machine with a pipeline has many choices
+            "explore" => args.extend(["--max-states", "500"]),
+            _ => {}
         }
         let output = in_dir(dir, &args);
         counts.cases += 1;

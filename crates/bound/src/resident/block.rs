@@ -116,16 +116,17 @@ impl BlockShare {
     /// that all can wait for.
     pub(crate) fn add_loads(&mut self, mut private: [u64; SubCores::MAX], shared: u64, sub_cores: SubCores) {
         for (sum, private) in self.of_class.iter_mut().zip(private).take(sub_cores.count()) {
-            *sum += private + shared;
+            *sum = sum.saturating_add(private).saturating_add(shared);
         }
         private.sort_unstable();
         let [others @ .., largest] = private;
         for other in others.into_iter().filter(|&other| other > 0) {
             *self.repeats.entry(other).or_default() += 1;
         }
-        let load = largest + shared;
-        self.work += load + others.into_iter().sum::<u64>();
-        self.load += load;
+        // a share that is too large has the largest number
+        let load = largest.saturating_add(shared);
+        self.work = others.into_iter().fold(self.work.saturating_add(load), u64::saturating_add);
+        self.load = self.load.saturating_add(load);
     }
 
     /// Returns a number that none of the numbers of the share exceeds, except for `left`; `None` if

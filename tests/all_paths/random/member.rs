@@ -19,14 +19,13 @@ pub fn taken(program: &KernelCode, path: &WarpPath) -> Vec<Taken> {
         let is_copy = instr.flow == Flow::AsyncCopy;
         let moves = instr.moves_lines(false) && (is_copy || step.memory().space.has_lines(false));
         let mut lines = Vec::new();
-        while moves {
+        let mut is_over = !moves;
+        while !is_over {
             let line: &LineUse = traffic.next().expect("each access has its lines");
             if line.sectors() != 0 {
                 lines.push((line.line(), line.sectors()));
             }
-            if line.is_last() {
-                break;
-            }
+            is_over = line.is_last();
         }
         (step, lines)
     };

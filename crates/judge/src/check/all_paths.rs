@@ -158,7 +158,7 @@ struct Collected<'t> {
 enum Blocks<'t> {
     /// The sum of the blocks' bounds.
     Iwb(BoundValue),
-    Rbb(LaunchShares),
+    Rbb(Box<LaunchShares>),
     Plb(Box<(PipelineAnalyser<'t>, PipelineShares)>),
 }
 
@@ -171,7 +171,7 @@ impl<'t> Collected<'t> {
     ) -> Result<Self, Diagnostics> {
         let blocks = match kind {
             StaticKind::Iwb => Blocks::Iwb(BoundValue::default()),
-            StaticKind::Rbb => Blocks::Rbb(LaunchShares::new(residency)),
+            StaticKind::Rbb => Blocks::Rbb(Box::new(LaunchShares::new(residency))),
             StaticKind::Plb => {
                 let program = workload.program();
                 let footprint = footprint(workload)?;

@@ -36,8 +36,8 @@ const FEATURES: [(&str, &[&str]); 9] = [
     ("pipeline: Pipeline(),", &["*"]),
     ("pipeline: Pipeline(queue: 3),", &["iwb", "rbb"]),
     ("pipeline: Pipeline(issue: Issue(per_warp: 2)),", &["iwb", "rbb"]),
-    ("pipeline: Pipeline(front_end: FrontEnd()),", &[]),
-    ("pipeline: Pipeline(collector: Collector()),", &[]),
+    ("pipeline: Pipeline(front_end: FrontEnd()),", &["plb"]),
+    ("pipeline: Pipeline(collector: Collector()),", &["plb"]),
     ("pipeline: Pipeline(write_back: 1),", &["iwb", "swb", "lwb", "rbb"]),
     ("pipeline: Pipeline(launch: Launch(end: 1)),", &["rbb"]),
     ("sms: 2, pipeline: Pipeline(),", &["rbb"]),
@@ -116,8 +116,10 @@ impl Case {
             "srr" | "gsrr" => policy == bound && accounted(bound) && !resident && aligned && one_path,
             "explored" => work_conserving && accounted("*") && !resident && aligned && one_path,
             // loaded data are unknown to this command, so races have no effect
-            "static" if resident || as_a_whole => work_conserving && accounted("rbb") && aligned,
-            "static" => work_conserving && accounted("iwb") && aligned,
+            "static" => {
+                let of_units = if resident || as_a_whole { "rbb" } else { "iwb" };
+                work_conserving && (accounted(of_units) || accounted("plb")) && aligned
+            }
             // runs and estimates are not bounds
             _ => true,
         }

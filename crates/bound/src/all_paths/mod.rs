@@ -52,7 +52,7 @@ pub enum StaticKind {
     /// [`Rbb`](super::Rbb), for blocks that are resident together, by [`static_share`] of each
     /// block.
     Rbb,
-    /// [`Plb`](super::Plb), on machines with a pipeline that neither covers, by
+    /// [`Plb`], on machines with a pipeline that neither covers, by
     /// [`PipelineAnalyser::share_of_any`](super::PipelineAnalyser::share_of_any) of each block.
     Plb,
 }

@@ -4,7 +4,7 @@
 //! The pipeline bound (PLB) is proved for arbiters that may serve their candidates in any order. A
 //! simulated run sees the order of the rules only. Here, every arbiter of the reference
 //! ([`by_cycle`](warpbound_sim::by_cycle)) takes each of its candidates, and the search finds the
-//! largest and the smallest makespan of any combination of choices. [`climb`] looks for long runs
+//! largest and the smallest makespan of any combination of choices. [`climb()`] looks for long runs
 //! of launches that are too large for the search.
 
 mod climb;

@@ -27,8 +27,8 @@ pub(super) struct Sums {
     pub private: u64,
     pub shared: u64,
     pub services: Services,
-    /// Of instructions that only some paths have: the service of the writes of results, the requests,
-    /// and those requests that nothing waits for.
+    /// The service of the writes of results, the requests, and those requests that nothing waits for;
+    /// all three count only instructions that not every path has.
     pub writes: u64,
     pub unplaced: Unplaced,
     pub unawaited: u64,
@@ -201,7 +201,7 @@ fn waits_for_itself(table: &TimingTable, step: Step) -> bool {
     table.hazards().contains(Hazards::WAW) && !is_copy && writes(table, step).next().is_some()
 }
 
-/// By how much the chains of each case grow, and each sum.
+/// The amounts by which the chains of each case grow, and each sum.
 pub(super) struct Growth {
     chains: [u64; CASES],
     sums: Sums,

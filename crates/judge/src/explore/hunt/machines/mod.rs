@@ -5,8 +5,8 @@
 //! policy, because the search over all schedules knows the paper model only. As in the hunt for blocks,
 //! changes that bring the makespan closer to the bound are kept, and a violation is shrunk.
 //!
-//! Whoever calls [`hunt_machines`] loads and runs a case, because this module reads no files and judges
-//! nothing.
+//! The caller of [`hunt_machines`] loads and runs a case, because this module reads no files and
+//! judges nothing.
 
 mod case;
 mod settings;

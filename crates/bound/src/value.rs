@@ -19,7 +19,7 @@ impl BoundValue {
         Self(cycles)
     }
 
-    /// Creates the claim that something takes at most this many cycles; a negative number is as good
+    /// Creates the claim that something takes at most this many cycles; a negative number counts
     /// as zero.
     pub fn of(cycles: i128) -> Self {
         u64::try_from(cycles.max(0)).map_or(Self::TOO_LARGE, |cycles| Self(Cycles::new(cycles)))

@@ -107,7 +107,7 @@ impl Guarantee {
         let sum = BoundValue::new(self.0).sum(BoundValue::new(next.0));
         if sum == BoundValue::TOO_LARGE {
             return Err(NotApplicable::new(
-                "the bound is at least 2^64 - 1 cycles, and numbers of cycles are smaller",
+                "the numbers that the bound adds up are too large: they exceed 2^64 - 1 cycles",
             ));
         }
         Ok(Self(sum.cycles()))

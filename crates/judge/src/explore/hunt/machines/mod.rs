@@ -1,9 +1,10 @@
 //! The search for a run on a machine with a pipeline or a memory system that exceeds a bound.
 //!
 //! A [`Case`] is a kernel in PTX with its launch, on a named machine of which some settings are
-//! changed; every switch of the pipeline and of the memory may be drawn. The schedule is that of a
-//! policy, because the search over all schedules knows the paper model only. As in the hunt for blocks,
-//! changes that bring the makespan closer to the bound are kept, and a violation is shrunk.
+//! changed; every switch of the pipeline and of the memory may be drawn, except those that no bound
+//! covers. The schedule is that of a policy, because the search over all schedules knows the paper
+//! model only. As in the hunt for blocks, changes that bring the makespan closer to the bound are
+//! kept, and a violation is shrunk.
 //!
 //! The caller of [`hunt_machines`] loads and runs a case, because this module reads no files and
 //! judges nothing.

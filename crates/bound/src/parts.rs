@@ -130,7 +130,7 @@ impl Services {
     /// Returns the sum.
     pub fn total(self) -> u64 {
         let Self { units, load_store, operands, results, fetch } = self;
-        units + load_store + operands + results + fetch
+        [units, load_store, operands, results, fetch].into_iter().fold(0, u64::saturating_add)
     }
 
     /// Combines each service with that of others.
@@ -162,7 +162,7 @@ impl Add for Services {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        self.with(other, u64::add)
+        self.with(other, u64::saturating_add)
     }
 }
 

@@ -26,7 +26,8 @@ pub use resident::{StaticShare, static_share};
 /// The bound over all paths of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StaticBound {
-    /// The value: the sum of the sections and of the cycles that [`Self::beyond`] accounts for.
+    /// The value: the sum of the sections and of the cycles that [`Self::beyond`] accounts for, or the
+    /// largest number of cycles if the sum does not fit.
     pub value: Cycles,
     /// The bounds of the sections that every path has, in order.
     pub sections: Vec<Cycles>,
@@ -91,7 +92,7 @@ pub fn static_bound(table: &TimingTable, warps: &[PathSet]) -> StaticBound {
     let mut bound = StaticBound::default();
     for pieces in sections.regular() {
         let value = section_bound(table, &pieces);
-        bound.value += value;
+        bound.value = bound.value.saturating_add(value);
         bound.sections.push(value);
     }
     // empty sections after the last barrier, or after a warp has finished
@@ -100,7 +101,8 @@ pub fn static_bound(table: &TimingTable, warps: &[PathSet]) -> StaticBound {
     }
     if let Some(rest) = &sections.rest {
         let longest = section_bound(table, &rest.pieces());
-        bound.value += Cycles::new(longest.get().saturating_mul(rest.sections));
+        let all = Cycles::new(longest.get().saturating_mul(rest.sections));
+        bound.value = bound.value.saturating_add(all);
         bound.beyond = Some(Beyond { sections: rest.sections, longest });
     }
     bound
@@ -126,9 +128,8 @@ fn section_bound(table: &TimingTable, warps: &[&[Piece<'_>]]) -> Cycles {
         let mut alone = time.begin();
         measured(&time, warps[own], &mut alone);
         let others = (0..warps.len()).filter(|&other| other != own);
-        let interference: Cycles =
-            others.map(|other| of_other(other, weights(cores, used, own, other))).sum();
-        alone.longest() + interference
+        let interference = others.map(|other| of_other(other, weights(cores, used, own, other)));
+        interference.fold(alone.longest(), Cycles::saturating_add)
     };
     used.iter().enumerate().map(|(own, used)| value(own, used)).max().unwrap_or(Cycles::ZERO)
 }

@@ -111,9 +111,10 @@ impl Sums {
     /// most this section's.
     fn add_up_to(&mut self, stage: &Stage, times: u64, cores: SubCores) {
         let alone = stage.alone.saturating_mul(times);
-        let surplus = stage.surplus.max(0).saturating_mul(times.into());
-        self.peak = self.peak.max(self.surplus + surplus + stage.peak).max(0);
-        self.surplus += surplus;
+        // a share that is too large has the largest numbers
+        let all = self.surplus.saturating_add(stage.surplus.max(0).saturating_mul(times.into()));
+        self.peak = self.peak.max(all.saturating_add(stage.peak)).max(0);
+        self.surplus = all;
         // the largest load of each section may be on another sub-core
         let work = stage.private.iter().fold(stage.shared, |sum, &private| sum.saturating_add(private));
         self.loads.add_loads([0; SubCores::MAX], work, cores);

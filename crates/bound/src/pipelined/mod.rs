@@ -286,8 +286,8 @@ impl<'t> PipelineAnalyser<'t> {
         if waiting > 0
             && let Some(last) = found.iter_mut().rfind(|section| section.has_instructions)
         {
-            last.sums.shared += waiting;
-            last.sums.services.fetch += waiting;
+            last.sums.shared = last.sums.shared.saturating_add(waiting);
+            last.sums.services.fetch = last.sums.services.fetch.saturating_add(waiting);
         }
         self.add_sections(&found, table.sub_cores().of_slot(warp));
         self.add_requests(&found, block, warp);
@@ -299,8 +299,9 @@ impl<'t> PipelineAnalyser<'t> {
             self.sections.resize(found.len(), Section::default());
         }
         for (section, of_warp) in self.sections.iter_mut().zip(found) {
-            section.shared += of_warp.sums.shared;
-            section.private[sub_core] += of_warp.sums.private;
+            let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+            add(&mut section.shared, of_warp.sums.shared);
+            add(&mut section.private[sub_core], of_warp.sums.private);
             section.classes |= u8::from(of_warp.has_instructions) << sub_core;
             self.services += of_warp.sums.services;
             for (longest, span) in section.spans.iter_mut().zip(of_warp.spans) {

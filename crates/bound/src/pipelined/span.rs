@@ -66,12 +66,12 @@ impl Span {
     /// Adds the next instruction.
     pub fn issue(&mut self, table: &TimingTable, step: Step, cost: &Cost, fetch: FetchCost) {
         let from = if fetch.discards { self.issue.max(self.held) } else { self.issue };
-        let next = from + fetch.latency.max(self.stall) + cost.room;
+        let next = from.saturating_add(fetch.latency.max(self.stall) + cost.room);
         let issue = ready(table, step, next.max(self.held), |reg| self.available[reg.index()]);
-        let (read, done) = (issue + cost.read, issue + cost.latency);
+        let (read, done) = (issue.saturating_add(cost.read), issue.saturating_add(cost.latency));
         written(table, step, (read, done), &mut self.available);
         self.all_available = self.all_available.max(done);
-        self.longest = self.longest.max(done).max(issue + cost.acknowledged);
+        self.longest = self.longest.max(done).max(issue.saturating_add(cost.acknowledged));
         if cost.holds {
             self.held = self.held.max(done);
         }

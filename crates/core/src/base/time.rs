@@ -64,6 +64,13 @@ impl Cycles {
         self.0
     }
 
+    /// Returns the sum of both, or the largest duration if it is larger.
+    #[must_use]
+    #[inline]
+    pub const fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
     /// Returns the duration minus `other`, or zero if that is negative.
     #[must_use]
     #[inline]

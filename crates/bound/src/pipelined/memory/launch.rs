@@ -175,13 +175,14 @@ impl LaunchMemory {
             }
         }
         self.unplaced = self.unplaced.with(sums, u64::saturating_add);
-        self.stores += sums.stores;
-        self.l1_loads += sums.l1_loads;
-        self.at_slices += sums.at_slices;
-        self.late_replies += sums.late;
-        self.late_replies_stays += sums.late_stays;
-        self.dram += sums.dram;
-        self.dram_stays += sums.dram_stays;
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.stores, sums.stores);
+        add(&mut self.l1_loads, sums.l1_loads);
+        add(&mut self.at_slices, sums.at_slices);
+        add(&mut self.late_replies, sums.late);
+        add(&mut self.late_replies_stays, sums.late_stays);
+        add(&mut self.dram, sums.dram);
+        add(&mut self.dram_stays, sums.dram_stays);
     }
 
     /// Records the part of the present access whose place is not known, and returns its service.
@@ -270,7 +271,7 @@ impl LaunchMemory {
 
     /// Ends the block.
     pub fn end_block(&mut self) {
-        let replies = self.stores + self.outstanding.of_block();
+        let replies = self.stores.saturating_add(self.outstanding.of_block());
         self.most_replies = self.most_replies.max(replies);
         self.most_l1_loads = self.most_l1_loads.max(self.l1_loads - self.l1_loads_before);
         self.outstanding.end_block();
@@ -304,7 +305,7 @@ impl LaunchMemory {
 
     /// Records results of any kind that are written on the SM.
     pub fn writes(&mut self, service: u64) {
-        self.write_backs += service;
+        self.write_backs = self.write_backs.saturating_add(service);
     }
 
     /// Records a transaction of an access to global or local memory; `is_first` states whether it is

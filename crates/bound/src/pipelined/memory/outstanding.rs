@@ -143,9 +143,10 @@ impl Outstanding {
     /// Adds this many loads with these requests, which may wait at any time together with all others
     /// of the warp, at any place.
     pub fn add_elsewhere(&mut self, loads: u64, requests: u64) {
-        self.of_warp.loads += loads;
-        self.of_warp.requests += requests;
-        self.of_warp.elsewhere += requests;
+        let Counts { loads: all_loads, requests: all, elsewhere, .. } = &mut self.of_warp;
+        *all_loads = all_loads.saturating_add(loads);
+        *all = all.saturating_add(requests);
+        *elsewhere = elsewhere.saturating_add(requests);
     }
 
     /// Returns the load that the warp issues next.
@@ -200,6 +201,6 @@ impl Outstanding {
     /// Returns the largest number of requests of a block that wait at a place at the same time.
     pub fn most_at(&self, place: usize) -> u64 {
         let known = self.most.at.get(place);
-        known.map_or(self.most.requests, |&most| u64::from(most) + self.most.elsewhere)
+        known.map_or(self.most.requests, |&most| self.most.elsewhere.saturating_add(most.into()))
     }
 }

@@ -18,18 +18,18 @@ impl LaunchMemory {
         let places = u64::from(residency.places);
         let replies = self.most_replies.saturating_mul(places);
         let late = if stays == Stays::No { self.late_replies } else { self.late_replies_stays };
-        let mut memory = self.at_slices + self.entrances() + late;
+        let mut memory = self.at_slices.saturating_add(self.entrances()).saturating_add(late);
         if let Some(partitions) = &self.path.partitions
             && sms > 1
             && replies >= u64::from(partitions.settings.crossbar_queue)
         {
             // replies of another SM may be in front, and wait until it has written its results
-            memory += self.write_backs;
+            memory = memory.saturating_add(self.write_backs);
         }
         let dram = match stays {
-            Stays::Yes | Stays::InL1 => self.dram_stays + self.rows(),
-            Stays::No if self.l2.is_none() => self.dram + self.rows(),
-            Stays::No => self.dram + self.dirty_at_start(),
+            Stays::Yes | Stays::InL1 => self.dram_stays.saturating_add(self.rows()),
+            Stays::No if self.l2.is_none() => self.dram.saturating_add(self.rows()),
+            Stays::No => self.dram.saturating_add(self.dirty_at_start()),
         };
         let waits = self.waits(stays, residency);
         Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits)])
@@ -40,14 +40,14 @@ impl LaunchMemory {
     /// other loads.
     fn on_an_sm(&self, residency: &Residency, times: u64, by: u32) -> u64 {
         let sms = residency.used_sms() as u64;
-        let of_blocks = |blocks: u64| times.min(blocks * self.most_l1_loads / u64::from(by));
+        let of_blocks = |blocks: u64| times.min(blocks.saturating_mul(self.most_l1_loads) / u64::from(by));
         if sms <= 1 {
             times
         } else if residency.all_at_once() {
             of_blocks(u64::from(residency.blocks).div_ceil(sms))
         } else {
             // the mean over the SMs until the last block is placed, and then those of one SM
-            times.div_ceil(sms) + of_blocks(residency.places.into())
+            times.div_ceil(sms).saturating_add(of_blocks(residency.places.into()))
         }
     }
 
@@ -56,11 +56,14 @@ impl LaunchMemory {
         let Some(partitions) = &self.path.partitions else { return 0 };
         let of_slices = self.by_slice(&self.of_slice);
         let anywhere = self.unplaced.requests;
-        let is_full = |&&requests: &&u64| requests + anywhere > u64::from(partitions.settings.queue);
+        let is_full =
+            |&&requests: &&u64| requests.saturating_add(anywhere) > u64::from(partitions.settings.queue);
         let full = || of_slices.iter().filter(is_full);
-        let may_wait = full().sum::<u64>() + if full().next().is_some() { anywhere } else { 0 };
+        let may_wait = full().fold(if full().next().is_some() { anywhere } else { 0 }, |sum, &requests| {
+            sum.saturating_add(requests)
+        });
         // a request may count in front of the entrance although it is served behind it later
-        self.path.ticks(1).max(self.path.scale) * may_wait
+        self.path.ticks(1).max(self.path.scale).saturating_mul(may_wait)
     }
 
     /// Returns numbers of requests by slice, or only their sum if the slice of a request depends on the
@@ -83,9 +86,9 @@ impl LaunchMemory {
         let opened = if is_known {
             self.banks.values().map(of_bank).sum()
         } else {
-            self.of_channel.iter().sum::<u64>() + anywhere
+            self.of_channel.iter().sum::<u64>().saturating_add(anywhere)
         };
-        opened * dram.row()
+        opened.saturating_mul(dram.row())
     }
 
     /// Returns the service of writing back what is in the L2 when the launch starts.
@@ -105,27 +108,27 @@ impl LaunchMemory {
         let (places, sms) = (u64::from(residency.places), residency.used_sms() as u64);
         let fetches = stays == Stays::No || self.dram_stays > 0;
         let scale = self.path.scale;
-        let mut sum = 0;
+        let mut sum: u64 = 0;
         let (loads, outstanding) = self.outstanding.most();
         let keeps_l1 = self.keeps_l1();
         if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
             let keeps = keeps_l1;
             let on_an_sm = |times: u64, by: u32| self.on_an_sm(residency, times, by);
-            let merged = self.merged(l1, loads * places, true, (keeps, u64::MAX));
+            let merged = self.merged(l1, loads.saturating_mul(places), true, (keeps, u64::MAX));
             let full = if self.unplaced.requests > 0 {
-                times_if(outstanding * places >= l1.ways.into(), self.l1_loads, l1.ways)
+                times_if(outstanding.saturating_mul(places) >= l1.ways.into(), self.l1_loads, l1.ways)
             } else {
                 sets.times_full(|set| {
                     let set = if self.l1_sets > 0 { set as usize } else { usize::MAX };
-                    self.outstanding.most_at(set) * places
+                    self.outstanding.most_at(set).saturating_mul(places)
                 })
             };
-            let mut times = on_an_sm(merged, l1.merge) + on_an_sm(full, l1.ways);
-            if outstanding * places > u64::from(l1.mshrs) {
+            let mut times = on_an_sm(merged, l1.merge).saturating_add(on_an_sm(full, l1.ways));
+            if outstanding.saturating_mul(places) > u64::from(l1.mshrs) {
                 let fetches = if keeps { self.l1_loads.min(self.fetches_of_l1()) } else { self.l1_loads };
-                times += on_an_sm(fetches / u64::from(l1.mshrs), l1.mshrs);
+                times = times.saturating_add(on_an_sm(fetches / u64::from(l1.mshrs), l1.mshrs));
             }
-            sum += times * self.path.fetch_of_l1(fetches) * scale;
+            sum = times.saturating_mul(self.path.fetch_of_l1(fetches) * scale);
         }
         let (Some(Partitioned { settings, dram, .. }), true) = (&self.path.partitions, fetches) else {
             return sum;
@@ -135,38 +138,39 @@ impl LaunchMemory {
             // an L1 that keeps its lines fetches each set of sectors once
             let one_set = self.path.by_sector || self.path.l1.as_ref().is_some_and(|l1| !l1.sectored);
             let most = if keeps_l1 && one_set { sms } else { u64::MAX };
-            let mut times = self.merged(l2, loads * places * sms, false, (stays, most));
+            let mut times = self.merged(l2, loads.saturating_mul(places * sms), false, (stays, most));
             let is_known = self.path.one_slice_per_line;
             let fetches = self.by_slice(if stays { &self.new_of_slice } else { &self.l2_loads });
             let anywhere = self.unplaced.loads;
-            times += if stays {
+            let full = if stays {
                 0
             } else if is_known && self.unplaced.requests == 0 {
-                sets.times_full(|_| outstanding * places * sms)
+                sets.times_full(|_| outstanding.saturating_mul(places * sms))
             } else {
-                let all = fetches.iter().sum::<u64>() + anywhere;
-                times_if(outstanding * places * sms >= l2.ways.into(), all, l2.ways)
+                let all = fetches.iter().sum::<u64>().saturating_add(anywhere);
+                times_if(outstanding.saturating_mul(places * sms) >= l2.ways.into(), all, l2.ways)
             };
             let may_wait = fetches.iter().enumerate().filter(|&(slice, _)| {
                 let place = if is_known { self.l1_sets + slice } else { usize::MAX };
-                self.outstanding.most_at(place) * places * sms > u64::from(l2.mshrs)
+                self.outstanding.most_at(place).saturating_mul(places * sms) > u64::from(l2.mshrs)
             });
-            times += times_full(may_wait.map(|(_, &fetches)| fetches), anywhere, l2.mshrs.into());
-            sum += times * self.path.fetch_of_slice() * scale;
+            let tracked = times_full(may_wait.map(|(_, &fetches)| fetches), anywhere, l2.mshrs.into());
+            times = times.saturating_add(full).saturating_add(tracked);
+            sum = sum.saturating_add(times.saturating_mul(self.path.fetch_of_slice() * scale));
         }
         let room = dram.places(settings.slices.into());
         let only_loads = stays != Stays::No && !self.path.forwards_stores();
-        let held: u64 = if only_loads && outstanding * places * sms <= room {
+        let held: u64 = if only_loads && outstanding.saturating_mul(places * sms) <= room {
             0
         } else if stays != Stays::No || self.l2.is_none() {
             let of_channels = self.by_slice(&self.of_channel);
             times_full(of_channels.iter().copied(), self.unplaced.to_dram, room)
         } else {
             // a write-back for each request
-            let all = self.of_slice.iter().sum::<u64>() + self.unplaced.requests;
-            2 * all / room
+            let all = self.of_slice.iter().sum::<u64>().saturating_add(self.unplaced.requests);
+            all.saturating_mul(2) / room
         };
-        sum + held * self.path.fetch_of_slice() * scale
+        sum.saturating_add(held.saturating_mul(self.path.fetch_of_slice() * scale))
     }
 
     /// Returns whether no line of the L1 is replaced and no sector of it has to be fetched twice.
@@ -191,9 +195,10 @@ impl LaunchMemory {
             && cache.sectored
             && (is_l1 || self.path.l1.as_ref().is_none_or(|l1| l1.sectored));
         let merge = u64::from(cache.merge);
-        let of_one = loads * if by_sector { 1 } else { 4 };
+        let of_one = loads.saturating_mul(if by_sector { 1 } else { 4 });
         let anywhere = if is_l1 { self.unplaced.l1_loads } else { self.unplaced.loads };
-        let all_loads = || if is_l1 { self.l1_loads } else { self.l2_loads.iter().sum::<u64>() + anywhere };
+        let all_loads =
+            || if is_l1 { self.l1_loads } else { self.l2_loads.iter().sum::<u64>().saturating_add(anywhere) };
         let Some(all) = self.lines.all() else { return all_loads() / merge };
         if anywhere > 0 {
             let has_atomics = self.path.has_atomics && !is_l1;
@@ -227,5 +232,9 @@ fn times_full(of_each: impl Iterator<Item = u64>, anywhere: u64, by: u64) -> u64
     for requests in of_each {
         (times, left, is_any) = (times + requests / by, left + requests % by, true);
     }
-    times + if is_any && anywhere > 0 { (anywhere + left) / by } else { 0 }
+    if is_any && anywhere > 0 {
+        anywhere.saturating_add(left).div_euclid(by).saturating_add(times)
+    } else {
+        times
+    }
 }

@@ -89,6 +89,24 @@ fn a_bound_that_does_not_fit_is_not_applicable() {
     }
 }
 
+/// The same for sums of blocks, of requests, and of sections that only some paths have.
+#[test]
+fn a_bound_that_does_not_fit_is_not_applicable_on_any_machine() {
+    let kernels: [(&str, &[u32]); 3] =
+        [("loopbreak", &[63]), ("bfs_expand", &[74]), ("eigen_cluster", &[608, 686])];
+    for machine in ["ecrts25-orin", "turing-tu102", "accelsim-sm1", "fermi-c2050", "accelsim-ecrts-dram"] {
+        for (kernel, lines) in kernels {
+            let bounds: Vec<String> = lines.iter().map(|line| format!("{line}={}", u64::MAX)).collect();
+            let bounds = bounds.iter().flat_map(|bound| ["--loop-bound", bound]);
+            let args: Vec<&str> =
+                ["static", kernel, "--machine", machine].into_iter().chain(bounds).collect();
+            let all_paths = &json(&args, 0)["results"][0]["bounds"][0];
+            assert_eq!(all_paths["status"], "not-applicable", "{kernel} on {machine}: {all_paths}");
+            assert!(all_paths["reason"].as_str().unwrap().contains("2^64 - 1 cycles"), "{all_paths}");
+        }
+    }
+}
+
 /// A file of bounds for several kernels: each uses those of its own source.
 #[test]
 fn bounds_of_loops_come_from_a_file() {

@@ -190,7 +190,8 @@ impl Measure for Barriers<'_> {
     type Growth = u64;
 
     fn step(&self, state: &mut u64, step: Step, _: Accessed) {
-        *state += u64::from(self.0.instr(step.pc()).flow == Flow::Barrier);
+        let is_barrier = self.0.instr(step.pc()).flow == Flow::Barrier;
+        *state = state.saturating_add(is_barrier.into());
     }
 
     fn join(&self, state: &mut u64, other: &u64) {

@@ -175,7 +175,6 @@ impl LaunchMemory {
             }
         }
         self.unplaced = self.unplaced.with(sums, u64::saturating_add);
-        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
         add(&mut self.stores, sums.stores);
         add(&mut self.l1_loads, sums.l1_loads);
         add(&mut self.at_slices, sums.at_slices);
@@ -305,7 +304,7 @@ impl LaunchMemory {
 
     /// Records results of any kind that are written on the SM.
     pub fn writes(&mut self, service: u64) {
-        self.write_backs = self.write_backs.saturating_add(service);
+        add(&mut self.write_backs, service);
     }
 
     /// Records a transaction of an access to global or local memory; `is_first` states whether it is
@@ -323,15 +322,15 @@ impl LaunchMemory {
         let cost = self.path.request(access, bytes, ends);
         let of_l1 = self.path.l1.as_ref().filter(|_| cost.sent > bytes);
         let sectors_sent = of_l1.map_or(sectors, |l1| around(sectors, l1.line));
-        self.stores += u64::from(is_store);
+        add(&mut self.stores, is_store.into());
         self.waiting += u32::from(!is_store);
-        self.at_slices += cost.at_slices;
+        add(&mut self.at_slices, cost.at_slices);
         if !is_store && !bypasses {
             // a bank looks up the transactions of an access in a line one after the other, so that
             // they need a way only once
             let together = self.path.banks == 1 && self.path.l1.as_ref().is_some_and(|l1| l1.line == 128);
             self.touch_l1(line, sectors, is_first || !together);
-            self.l1_loads += u64::from(self.path.l1.is_some());
+            add(&mut self.l1_loads, self.path.l1.is_some().into());
         } else if is_store && self.path.l1.as_ref().is_some_and(|l1| l1.write_miss == WriteMiss::Allocate) {
             self.touch_l1(line, sectors, false);
         }
@@ -340,8 +339,8 @@ impl LaunchMemory {
         if self.path.partitions.is_some() {
             // others may hit, and replies may prevent requests to DRAM, so that a request that waits for
             // DRAM counts on its way there and on its way back
-            self.late_replies_stays += if fetches { cost.late } else { 0 };
-            self.late_replies += if cost.may_wait { cost.late } else { 0 };
+            add(&mut self.late_replies_stays, if fetches { cost.late } else { 0 });
+            add(&mut self.late_replies, if cost.may_wait { cost.late } else { 0 });
         }
         Sent { service: cost.service, fetches, hits_l1 }
     }
@@ -359,8 +358,8 @@ impl LaunchMemory {
         let l2 = settings.l2.as_ref();
         let forwards = is_store && self.path.forwards_stores();
         self.of_slice[slice] += cost.copies;
-        self.dram += cost.dram;
-        self.dram_stays += if forwards || new != 0 { cost.dram_stays } else { 0 };
+        add(&mut self.dram, cost.dram);
+        add(&mut self.dram_stays, if forwards || new != 0 { cost.dram_stays } else { 0 });
         if !is_store {
             self.new_of_slice[slice] += u64::from(new != 0);
             self.l2_loads[slice] += 1;
@@ -454,6 +453,11 @@ impl LaunchMemory {
             self.places.push(set as u32);
         }
     }
+}
+
+/// Adds to a sum. A sum that is too large keeps the largest number, and the bound then has no value.
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
 }
 
 /// Returns the lines of a region, given its address and its number of bytes.

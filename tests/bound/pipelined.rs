@@ -26,6 +26,28 @@ pub static COMPARED: AtomicU64 = AtomicU64::new(0);
 pub const POLICIES: [PolicySetup; 4] =
     [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest, PolicySetup::Random(7)];
 
+/// Returns the analyser of a launch that finds its buffers in memory if the machine copies them, and
+/// how its blocks share the SMs. `places` states how many blocks an SM holds, the number of blocks, and
+/// the number of warps of each.
+pub fn analyser<'t>(
+    (program, table, machine): (&KernelCode, &'t TimingTable, &Machine),
+    (resident, blocks, warps): (u32, usize, usize),
+    footprint: &Footprint,
+) -> (PipelineAnalyser<'t>, Residency) {
+    let copied = if machine.memory().start.copies() { &footprint.buffers[..] } else { &[] };
+    let left = MemoryLeft::default();
+    let found = AtStart { left: &left, copied, shared_bytes: footprint.shared_bytes };
+    let residency = Residency {
+        places: resident,
+        sms: machine.sms(),
+        blocks: blocks as u32,
+        warps,
+        sub_cores: table.sub_cores().count(),
+        costs: machine.pipeline().map_or_else(Costs::default, |pipeline| pipeline.launch),
+    };
+    (PipelineAnalyser::new(program, table, machine, residency, found), residency)
+}
+
 /// Returns PLB of a launch, or the reason why it does not apply.
 pub fn plb(
     program: &KernelCode,
@@ -43,18 +65,8 @@ pub fn plb(
         order: Order::Irrelevant,
     };
     Plb.applicable(&context).map_err(|why| why.to_string())?;
-    let copied = if machine.memory().start.copies() { &footprint.buffers[..] } else { &[] };
-    let left = MemoryLeft::default();
-    let found = AtStart { left: &left, copied, shared_bytes: footprint.shared_bytes };
-    let residency = Residency {
-        places: resident,
-        sms: machine.sms(),
-        blocks: blocks.len() as u32,
-        warps: blocks[0].warps.len(),
-        sub_cores: table.sub_cores().count(),
-        costs: machine.pipeline().map_or_else(Costs::default, |pipeline| pipeline.launch),
-    };
-    let mut analyser = PipelineAnalyser::new(program, table, machine, residency, found);
+    let places = (resident, blocks.len(), blocks[0].warps.len());
+    let (mut analyser, residency) = analyser((program, table, machine), places, footprint);
     let mut shares = PipelineShares::new(&analyser);
     for block in blocks {
         shares.add(block.block, &analyser.share(block));

@@ -6,11 +6,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use warpbound::base::{BlockId, LaneMask, Pc};
-use warpbound::bound::{AtStart, MemoryLeft, PipelineAnalyser, PipelineShares, Residency};
+use warpbound::bound::PipelineShares;
 use warpbound::diag::SourceText;
 use warpbound::isa::Space;
 use warpbound::machine::Machine;
-use warpbound::machine::pipeline::Launch as Costs;
 use warpbound::path::{
     Accessed, BarrierUse, BlockPaths, Elsewhere, Footprint, LineUse, LoopIterations, MemoryUse, PathPart,
     PathSet, Sides, Step, Steps, WarpPath, Way,
@@ -18,7 +17,7 @@ use warpbound::path::{
 use warpbound::program::{Access, KernelCode, TimingTable};
 use warpbound::ptx::Module;
 
-use crate::pipelined::{number, plb, rounds};
+use crate::pipelined::{analyser, number, plb, rounds};
 use crate::pipelined_memory::{BASES, of_memory};
 use crate::pipelined_streams::SETTINGS;
 use crate::shipped;
@@ -292,23 +291,13 @@ type Word = Vec<(Step, bool, Vec<LineUse>)>;
 
 /// Returns the bound over the sets of a launch.
 fn of_sets(
-    (program, table, machine): (&KernelCode, &TimingTable, &Machine),
+    tools: (&KernelCode, &TimingTable, &Machine),
     blocks: &[Vec<PathSet>],
     resident: u32,
     (footprint, in_regions): (&Footprint, bool),
 ) -> u64 {
-    let copied = if machine.memory().start.copies() { &footprint.buffers[..] } else { &[] };
-    let left = MemoryLeft::default();
-    let found = AtStart { left: &left, copied, shared_bytes: footprint.shared_bytes };
-    let residency = Residency {
-        places: resident,
-        sms: machine.sms(),
-        blocks: blocks.len() as u32,
-        warps: blocks[0].len(),
-        sub_cores: table.sub_cores().count(),
-        costs: machine.pipeline().map_or_else(Costs::default, |pipeline| pipeline.launch),
-    };
-    let mut analyser = PipelineAnalyser::new(program, table, machine, residency, found);
+    let places = (resident, blocks.len(), blocks[0].len());
+    let (mut analyser, _) = analyser(tools, places, footprint);
     if in_regions {
         analyser = analyser.accessing_only(footprint.buffers.clone());
     }

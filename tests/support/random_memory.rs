@@ -1,8 +1,7 @@
 //! Random settings of the memory of a machine: every setting may be drawn.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-/// A setting and its values. Values that occur twice are more likely.
-type Values = (&'static str, &'static [&'static str]);
+use warpbound::explore::hunt::{OF_CACHE, OF_DRAM, OF_PARTITIONS, Values};
 
 const OF_MEMORY: &[Values] = &[
     ("lower", &["Perfect", "Fixed", "Partitions", "Partitions", "Partitions", "Partitions"]),
@@ -12,60 +11,6 @@ const OF_MEMORY: &[Values] = &[
     ("jitter", &["Off", "Off", "Uniform(0, 9)", "Geometric(3)", "HeavyTail(scale: 3, shape: 1, most: 50)"]),
     ("start", &["Cold", "Warm", "Left", "LeftAndCopied"]),
     ("seed", &["0", "5", "18446744073709551615"]),
-];
-
-const OF_PARTITIONS: &[Values] = &[
-    ("channels", &["1", "2", "3", "6", "8"]),
-    ("slices", &["1", "2", "3", "4"]),
-    ("channel_bit", &["5", "7", "8", "10"]),
-    ("slice_bit", &["5", "7", "9"]),
-    ("spread", &["Linear", "Xor", "Polynomial"]),
-    ("spread_bits", &["0", "3", "15", "64"]),
-    ("clock", &["(1, 1)", "(2, 3)", "(7, 5)", "(1, 4)", "(9, 2)"]),
-    ("crossbar_queue", &["1", "2", "4", "64"]),
-    ("ejection_queue", &["1", "2", "32"]),
-    ("latency", &["0", "1", "5", "40"]),
-    ("queue", &["1", "2", "3", "8", "64"]),
-];
-
-const OF_DRAM: &[Values] = &[
-    ("clock", &["(1, 1)", "(7001, 2264)", "(2, 3)", "(1, 3)"]),
-    ("latency", &["0", "1", "20"]),
-    ("scheduler", &["FrFcfs", "Fifo"]),
-    ("queue", &["1", "2", "5", "64"]),
-    ("returns", &["1", "2", "64"]),
-    ("bank_bits", &["[]", "[7]", "[8, 7]", "[7, 12, 13, 14]", "[5, 6, 9, 10, 11]"]),
-    ("row_bit", &["7", "10", "15"]),
-    ("groups", &["1", "2", "4"]),
-    ("burst_bytes", &["16", "32", "64", "128"]),
-    ("burst", &["0", "1", "4"]),
-    ("ccd", &["0", "2", "4"]),
-    ("ccdl", &["0", "3", "6"]),
-    ("rrd", &["0", "6", "12"]),
-    ("rcd", &["0", "2", "12", "24"]),
-    ("ras", &["0", "28", "55"]),
-    ("rp", &["0", "12"]),
-    ("rc", &["0", "40", "78"]),
-    ("cl", &["0", "12", "24"]),
-    ("wl", &["0", "4", "8"]),
-    ("cdlr", &["0", "5"]),
-    ("wr", &["0", "12"]),
-    ("rtpl", &["0", "2", "9"]),
-];
-
-const OF_CACHE: &[Values] = &[
-    ("sets", &["1", "2", "4", "16"]),
-    ("ways", &["1", "2", "3", "8"]),
-    ("line", &["32", "64", "128", "128"]),
-    ("sectored", &["true", "false"]),
-    ("replacement", &["Lru", "Fifo", "Random"]),
-    ("write", &["Through", "Back", "Back", "Evict"]),
-    ("write_miss", &["NoAllocate", "Allocate"]),
-    ("index", &["Linear", "Xor", "Polynomial"]),
-    ("mshrs", &["1", "2", "5", "64"]),
-    ("merge", &["1", "2", "8"]),
-    ("miss_queue", &["2", "3", "16"]),
-    ("port", &["8", "32", "50", "128"]),
 ];
 
 const OF_L1: &[Values] = &[
@@ -89,6 +34,10 @@ pub fn settings(draw: &mut impl FnMut(usize) -> usize) -> Vec<String> {
     some(draw, "memory", OF_MEMORY, &mut all);
     some(draw, "memory.partitions", OF_PARTITIONS, &mut all);
     some(draw, "memory.partitions.dram", OF_DRAM, &mut all);
+    if draw(5) == 0 {
+        // no bound covers a channel without banks
+        all.push("memory.partitions.dram.bank_bits=[]".to_owned());
+    }
     for cache in ["memory.l1", "memory.constant", "memory.partitions.l2"] {
         let l1 = cache == "memory.l1";
         if draw(4) == 0 {

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use super::setting;
+use super::{batch, folder, setting};
 use crate::args;
 use crate::commands::again::shell_word;
-use crate::files::Folder;
 use crate::output::{Ending, Outcome};
 use crate::resources;
 use crate::session::Session;
@@ -13,7 +12,7 @@ use warpbound_bound::{self as bound, Bound};
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::machine::{Machine, MachineSpec, Setting as MachineSetting};
-use warpbound_judge::check::{Plan, RunOptions, Verdict, check, counterexample};
+use warpbound_judge::check::{JudgedLaunch, Plan, RunOptions, Verdict, check, counterexample};
 use warpbound_judge::explore::hunt::{
     BUFFER, Case, CaseSize, CaseSummary, MachineHunt, MachineViolation, MachinesHunted, Ran, Setting, Times,
     hunt_machines,
@@ -21,7 +20,7 @@ use warpbound_judge::explore::hunt::{
 use warpbound_judge::load::{LaunchOptions, LoadedKernel, Loader, Memory};
 use warpbound_report::hunt::HuntOutcome;
 use warpbound_report::machine_hunt::{About, MachineHuntResult};
-use warpbound_report::output::{Batch, Output};
+use warpbound_report::output::Output;
 use warpbound_sim::PolicySetup;
 
 /// The names of the files of a case.
@@ -52,7 +51,7 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
     only_without_machines(args)?;
     let policies = policies(args)?;
     let runner = Runner::new(&args.bound, &args.machine)?;
-    let folder = folder(args, &policies, session)?;
+    let folder = folder(args, policies.iter().map(|policy| name(args, policy)), session)?;
     let size = CaseSize {
         blocks: args.blocks.unwrap_or(8).into(),
         warps: args.warps.unwrap_or(16).into(),
@@ -94,10 +93,7 @@ fn output(
     not_reached: Vec<String>,
     session: &Session,
 ) -> Output<HuntOutcome> {
-    let batch = match not_reached.is_empty() && !rows.iter().any(|row| row.ended_early) {
-        true => Batch::default(),
-        false => Batch { not_reached, ..Batch::stopped(session.stopped()) },
-    };
+    let batch = batch(not_reached, rows.iter().any(|row| row.ended_early), session);
     let result = |row: &Row| {
         let about = About {
             bound: &args.bound,
@@ -154,24 +150,6 @@ fn name(args: &args::Hunt, policy: &PolicySetup) -> String {
     format!("hunt-{}-machines-{policy}-{}", args.bound, args.seed).replace(':', "-")
 }
 
-/// Creates the folder for counterexamples, if requested, and checks that every possible
-/// counterexample may be written.
-fn folder(
-    args: &args::Hunt,
-    policies: &[PolicySetup],
-    session: &Session,
-) -> Result<Option<Folder>, Diagnostics> {
-    let Some(dir) = &args.counterexamples else { return Ok(None) };
-    let folder = Folder::prepare("--counterexamples", dir, args.writing.force, &session.parts)?;
-    let mut problems = Diagnostics::new();
-    for policy in policies {
-        if let Err(problem) = folder.check_folder(&name(args, policy), &[]) {
-            problems.push(problem);
-        }
-    }
-    problems.into_result(Some(folder))
-}
-
 /// Returns the text of the only argument of a kernel.
 fn argument() -> String {
     format!("Buffer(name: \"buffer\", elem: U32, len: {}, init: Zero)", BUFFER / 4)
@@ -224,6 +202,21 @@ impl Runner {
         Ok((spec, machine))
     }
 
+    /// Runs a kernel and judges it.
+    fn judged(
+        &self,
+        kernel: &LoadedKernel,
+        machine: &Machine,
+        policy: &PolicySetup,
+        monitor: &ProgressMonitor,
+    ) -> Result<JudgedLaunch, Diagnostics> {
+        let options = RunOptions::new(FUEL, monitor).judged_by(&self.bounds, &self.gating);
+        let policies = std::slice::from_ref(policy);
+        let plan = Plan { workload: &kernel.workload, machine, policies, options };
+        let mut runs = check(&plan).map_err(|failed| failed.problems)?;
+        Ok(runs.swap_remove(0))
+    }
+
     /// Runs a case and judges it.
     fn run(&self, case: &Case, policy: &PolicySetup) -> Result<Ran, Diagnostics> {
         let Ok((_, machine)) = self.machine(case) else { return Ok(Ran::Refused) };
@@ -231,13 +224,8 @@ impl Runner {
         if machine.limits().occupancy(&kernel.workload.needs()).is_err() {
             return Ok(Ran::Refused);
         }
-        let monitor = ProgressMonitor::new();
-        let options = RunOptions::new(FUEL, &monitor).judged_by(&self.bounds, &self.gating);
-        let policies = std::slice::from_ref(policy);
-        let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
-        let runs = check(&plan).map_err(|failed| failed.problems)?;
-        let (run, name) = (&runs[0], &self.gating[0]);
-        let row = run.judged().find(|row| row.name == name);
+        let run = self.judged(&kernel, &machine, policy, &ProgressMonitor::new())?;
+        let row = run.judged().find(|row| row.name == self.gating[0]);
         Ok(match row.map(|row| (row, &row.value)) {
             Some((row, Ok(value))) => Ran::Judged(Times {
                 makespan: run.makespan.get(),
@@ -254,10 +242,7 @@ impl Runner {
         let kernel = loaded(case)?;
         // a violation is written even if the command was stopped
         let monitor = ProgressMonitor::new();
-        let options = RunOptions::new(FUEL, &monitor).judged_by(&self.bounds, &self.gating);
-        let policies = std::slice::from_ref(policy);
-        let runs = check(&Plan { workload: &kernel.workload, machine: &machine, policies, options })
-            .map_err(|failed| failed.problems)?;
+        let run = self.judged(&kernel, &machine, policy, &monitor)?;
         let files = [(LAUNCH, launch_text(case)), (KERNEL, case.kernel_text())];
         let files = files.map(|(name, text)| (name.to_owned(), text.into_bytes()));
         counterexample::counterexample(&counterexample::Inputs {
@@ -265,7 +250,7 @@ impl Runner {
             machine: &machine,
             machine_spec: &machine_spec,
             policy,
-            run: &runs[0],
+            run: &run,
             files: &files,
             seed: 0,
             gating: &self.gating,

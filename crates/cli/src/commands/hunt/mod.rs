@@ -66,7 +66,7 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
         })?;
         plans.push(plan(args, setting));
     }
-    let folder = folder(args, &plans, session)?;
+    let folder = folder(args, plans.iter().map(|plan| name(args, plan)), session)?;
     let mut rows = Vec::new();
     let mut left = plans.into_iter().peekable();
     while let Some(plan) = left.next_if(|_| !session.monitor.is_stopped()) {
@@ -101,11 +101,7 @@ fn output(
     not_reached: Vec<String>,
     session: &Session,
 ) -> report::Output<HuntOutcome> {
-    let complete = not_reached.is_empty() && !rows.iter().any(|row| row.ended_early);
-    let batch = match complete {
-        true => Batch::default(),
-        false => Batch { not_reached, ..Batch::stopped(session.stopped()) },
-    };
+    let batch = batch(not_reached, rows.iter().any(|row| row.ended_early), session);
     let result = |Row { plan, summary, ended_early, violation }: &Row| {
         let found = |shown: &Shown| {
             Found::new(&shown.violation, &shown.command, &shown.files, args.counterexamples.is_none())
@@ -123,17 +119,29 @@ fn output(
 }
 
 /// Creates the folder for counterexamples, if requested, and checks that every possible
-/// counterexample may be written.
-fn folder(args: &args::Hunt, plans: &[Hunt], session: &Session) -> Result<Option<Folder>, Diagnostics> {
+/// counterexample may be written, given their names.
+fn folder(
+    args: &args::Hunt,
+    names: impl Iterator<Item = String>,
+    session: &Session,
+) -> Result<Option<Folder>, Diagnostics> {
     let Some(dir) = &args.counterexamples else { return Ok(None) };
     let folder = Folder::prepare("--counterexamples", dir, args.writing.force, &session.parts)?;
     let mut problems = Diagnostics::new();
-    for plan in plans {
-        if let Err(problem) = folder.check_folder(&name(args, plan), &[]) {
+    for name in names {
+        if let Err(problem) = folder.check_folder(&name, &[]) {
             problems.push(problem);
         }
     }
     problems.into_result(Some(folder))
+}
+
+/// Returns what is reported about the settings that were not reached or not searched to the end.
+fn batch(not_reached: Vec<String>, ended_early: bool, session: &Session) -> Batch {
+    if not_reached.is_empty() && !ended_early {
+        return Batch::default();
+    }
+    Batch { not_reached, ..Batch::stopped(session.stopped()) }
 }
 
 /// Returns the name of a violation.

@@ -25,8 +25,8 @@ pub use genome::{Genome, Size};
 pub use instance::{Ins, Instance, Kind, Subject, Together, UnitTime};
 pub use judge::{Judge, Score, Setting, Witness, is_huntable};
 pub use machines::{
-    BUFFER, Case, CaseSize, CaseSummary, MachineHunt, MachineViolation, MachinesHunted, Ran, Times,
-    hunt_machines,
+    BUFFER, Case, CaseSize, CaseSummary, MachineHunt, MachineViolation, MachinesHunted, OF_CACHE, OF_DRAM,
+    OF_PARTITIONS, Ran, Times, Values, hunt_machines,
 };
 pub use shrink::shrink;
 pub use witness::WitnessFiles;

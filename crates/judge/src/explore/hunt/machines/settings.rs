@@ -5,7 +5,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// A setting and its values. Values that occur twice are more likely.
-type Values = (&'static str, &'static [&'static str]);
+pub type Values = (&'static str, &'static [&'static str]);
 
 const OF_SM: &[Values] = &[
     ("sub_cores", &["1", "2", "4"]),
@@ -74,7 +74,8 @@ const OF_MEMORY: &[Values] = &[
     ("constant", &["none", "none"]),
 ];
 
-const OF_PARTITIONS: &[Values] = &[
+/// The settings of the crossbar and of slices.
+pub const OF_PARTITIONS: &[Values] = &[
     ("channels", &["1", "2", "3", "6", "8"]),
     ("slices", &["1", "2", "3", "4"]),
     ("channel_bit", &["5", "7", "8", "10"]),
@@ -86,10 +87,10 @@ const OF_PARTITIONS: &[Values] = &[
     ("ejection_queue", &["1", "2", "32"]),
     ("latency", &["0", "1", "5", "40"]),
     ("queue", &["1", "2", "3", "8", "64"]),
-    ("l2", &["none"]),
 ];
 
-const OF_DRAM: &[Values] = &[
+/// The settings of DRAM.
+pub const OF_DRAM: &[Values] = &[
     ("clock", &["(1, 1)", "(7001, 2264)", "(2, 3)", "(1, 3)"]),
     ("latency", &["0", "1", "20"]),
     ("scheduler", &["FrFcfs", "Fifo"]),
@@ -114,7 +115,8 @@ const OF_DRAM: &[Values] = &[
     ("rtpl", &["0", "2", "9"]),
 ];
 
-const OF_CACHE: &[Values] = &[
+/// The settings of a cache.
+pub const OF_CACHE: &[Values] = &[
     ("sets", &["1", "2", "4", "16"]),
     ("ways", &["1", "2", "3", "8"]),
     ("line", &["32", "64", "128", "128"]),
@@ -130,21 +132,22 @@ const OF_CACHE: &[Values] = &[
 ];
 
 /// The parts of a machine, each with its settings; those that occur twice are drawn more often.
-const PARTS: [(&str, &[Values]); 9] = [
-    ("", OF_SM),
-    ("", OF_SM),
-    ("pipeline.", OF_PIPELINE),
-    ("pipeline.", OF_PIPELINE),
-    ("memory.", OF_MEMORY),
-    ("memory.partitions.", OF_PARTITIONS),
-    ("memory.partitions.dram.", OF_DRAM),
-    ("memory.l1.cache.", OF_CACHE),
-    ("memory.partitions.l2.", OF_CACHE),
+const PARTS: [(&str, &[&[Values]]); 9] = [
+    ("", &[OF_SM]),
+    ("", &[OF_SM]),
+    ("pipeline.", &[OF_PIPELINE]),
+    ("pipeline.", &[OF_PIPELINE]),
+    ("memory.", &[OF_MEMORY]),
+    ("memory.partitions.", &[OF_PARTITIONS, &[("l2", &["none"])]]),
+    ("memory.partitions.dram.", &[OF_DRAM]),
+    ("memory.l1.cache.", &[OF_CACHE]),
+    ("memory.partitions.l2.", &[OF_CACHE]),
 ];
 
 /// Draws a setting with its value.
 pub fn draw(rng: &mut ChaCha8Rng) -> (String, &'static str) {
     let (part, settings) = PARTS[rng.random_range(0..PARTS.len())];
+    let settings = settings.concat();
     let (name, values) = settings[rng.random_range(0..settings.len())];
     (format!("{part}{name}"), values[rng.random_range(0..values.len())])
 }

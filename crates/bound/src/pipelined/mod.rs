@@ -185,7 +185,7 @@ impl<'t> PipelineAnalyser<'t> {
         for section in self.sections.iter().filter(|section| section.classes != 0) {
             share.add_loads(section.private, section.shared, self.table.sub_cores());
             share.classes |= section.classes;
-            share.stages += 1 + section.more;
+            share.stages = share.stages.saturating_add(section.more).saturating_add(1);
         }
         share.left = self.costs.left().min(share.work - share.load);
         share

@@ -236,6 +236,7 @@ impl Costs {
 
     /// Returns the cost of an execution that accesses this. If there is a memory system, it records
     /// the requests.
+    #[inline(always)]
     pub fn of(
         &self,
         table: &TimingTable,

@@ -64,6 +64,7 @@ impl Span {
     }
 
     /// Adds the next instruction.
+    #[inline(always)]
     pub fn issue(&mut self, table: &TimingTable, step: Step, cost: &Cost, fetch: FetchCost) {
         let from = if fetch.discards { self.issue.max(self.held) } else { self.issue };
         let next = from.saturating_add(fetch.latency.max(self.stall) + cost.room);

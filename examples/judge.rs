@@ -45,7 +45,7 @@ fn main() -> Result<(), Diagnostics> {
         options: RunOptions::new(1 << 20, &monitor).judged_by(&bounds, &[]).self_check(true),
     };
     for run in check(&plan)? {
-        println!("{}: {} cycles, {}", run.scheduler, run.makespan, run.verdict().name());
+        println!("{}: {} cycles, {}", run.policy, run.makespan, run.verdict().name());
         for bound in run.judged() {
             let value = bound.value.as_ref().map_or_else(|_| "-".to_owned(), ToString::to_string);
             println!("  {:5} {value:>4}  {}", bound.name, bound.verdict().name());

@@ -19,7 +19,7 @@ fn main() -> Result<(), Diagnostics> {
     let options = RunOptions::new(1 << 28, &monitor).judged_by(&bounds, &[]).race_memory(Some(1 << 30));
     let (workload, policies) = (&kernel.workload, &[PolicySetup::Gto][..]);
     for run in check(&Plan { workload, machine: &machine, policies, options })? {
-        println!("{} under {}: {} cycles", kernel.workload.name, run.scheduler, run.makespan);
+        println!("{} under {}: {} cycles", kernel.workload.name, run.policy, run.makespan);
         for bound in run.judged() {
             let value = bound.value.as_ref().map_or_else(|_| "-".to_owned(), ToString::to_string);
             println!("  {:5} {value:>6}  {}", bound.name, bound.verdict().name());

@@ -39,12 +39,12 @@ def buffers(kernel, option):
 
 
 def main():
-    ptx = {result["kernel"]: result for result in results("check", "--scheduler", "gto")["results"]}
+    ptx = {result["kernel"]: result for result in results("check", "--policy", "gto")["results"]}
     print("| launch | warp instructions, PTX | machine code | cycles, PTX | machine code | LWB over it | buffers |")
     print("|---|---:|---:|---:|---:|---:|---|")
     totals, equal, count = [0, 0, 0, 0], 0, 0
     for kernel, one in ptx.items():
-        found = results("check", f"{kernel}@sm_61", "--scheduler", "gto")
+        found = results("check", f"{kernel}@sm_61", "--policy", "gto")
         if not found.get("results"):
             continue
         other = found["results"][0]

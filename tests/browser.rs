@@ -176,7 +176,7 @@ fn a_report_of_many_points_opens_at_once() {
         let policy = ["gto", "lrr"][point as usize % 2];
         let _ = writeln!(
             lines,
-            "{{\"point\":{point},\"kernel\":\"kernel_{kernel}\",\"seed\":0,\"machine\":\"m{}\",\"mem_latency\":{latency},\"policy\":\"{policy}\",\"warp_instructions\":{},\"makespan\":{},\"verdict\":\"holds\",\"gub\":1,\"gub_over\":{over},\"gub_verdict\":\"holds\",\"iwb\":1,\"iwb_over\":{},\"iwb_verdict\":\"holds\",\"error\":null}}",
+            "{{\"point\":{point},\"kernel\":\"kernel_{kernel}\",\"seed\":0,\"machine\":\"m{}\",\"mem_latency\":{latency},\"policy\":\"{policy}\",\"warp_instructions\":{},\"makespan\":{},\"verdict\":\"holds\",\"gub\":1,\"gub_overestimation\":{over},\"gub_verdict\":\"holds\",\"iwb\":1,\"iwb_overestimation\":{},\"iwb_verdict\":\"holds\",\"error\":null}}",
             point % 8,
             1000 + point % 77,
             2000 + point % 99,

@@ -15,7 +15,7 @@ use random_kernels::{KernelBuilder, RandomLaunch, Shape, machine, machine_text, 
 use warpbound::bound::{
     self, Analyser, BlockShare, Bound, Context, Iwb, LaunchShares, Rbb, Residency, Scope,
 };
-use warpbound::machine::SchedulerKind;
+use warpbound::machine::PolicyKind;
 use warpbound::machine::pipeline::Launch;
 use warpbound::path::Listed;
 use warpbound::program::TimingTable;
@@ -223,7 +223,7 @@ impl Tally {
         let Case { launch, text, places, costs } = &case;
         let table = table(launch);
         let beyond = launch.program.beyond_the_paper_model_on(&launch.machine);
-        let context = Context { beyond, ..premises::paper(&SchedulerKind::Gto, *places as u32, false) };
+        let context = Context { beyond, ..premises::paper(&PolicyKind::Gto, *places as u32, false) };
         let whole = context.judged_as_a_whole();
         assert_eq!(Rbb.applicable(&context).is_ok(), whole, "seed {seed}");
         let of_launch = rbb(&table, launch, *places, *costs);

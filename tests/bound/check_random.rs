@@ -7,7 +7,7 @@ use crate::random_kernels;
 use random_kernels::{Shape, random_kernel};
 use warpbound::bound::{self, Analyser, BoundReport};
 use warpbound::check::self_check;
-use warpbound::machine::SchedulerKind;
+use warpbound::machine::PolicyKind;
 use warpbound::program::TimingTable;
 use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
@@ -32,13 +32,8 @@ fn a_lone_warp_is_the_same_to_analyser_and_simulator() {
 fn exceeded(name: &str, slack: u64) -> (u64, u64) {
     let bounds = bound::all();
     let bound = bounds.iter().find(|bound| bound.name() == name).expect("the bound exists");
-    let policies = [
-        SchedulerKind::Gto,
-        SchedulerKind::Lrr,
-        SchedulerKind::Oldest,
-        SchedulerKind::Random(3),
-        SchedulerKind::Random(4),
-    ];
+    let policies =
+        [PolicyKind::Gto, PolicyKind::Lrr, PolicyKind::Oldest, PolicyKind::Random(3), PolicyKind::Random(4)];
     let (mut violations, mut runs) = (0, 0);
     for seed in 0..KERNELS {
         let kernel = random_kernel(seed, &Shape::PAPER);

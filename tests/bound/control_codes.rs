@@ -12,7 +12,7 @@ use warpbound::bound::{Analyser, Bound, Context, Gub, Iwb, Lwb, Rbb, Swb};
 use warpbound::check::self_check;
 use warpbound::explore::search::Limits;
 use warpbound::explore::{explore, replay};
-use warpbound::machine::SchedulerKind;
+use warpbound::machine::PolicyKind;
 use warpbound::path::Listed;
 use warpbound::program::TimingTable;
 use warpbound::sim::{PolicySetup, simulate};
@@ -26,7 +26,7 @@ fn policies(seed: u64) -> impl Iterator<Item = PolicySetup> {
 
 fn context(kernel: &RandomKernel) -> Context {
     let beyond = kernel.program.beyond_the_paper_model_on(&kernel.machine);
-    Context { beyond, ..premises::paper(&SchedulerKind::Gto, 1, false) }
+    Context { beyond, ..premises::paper(&PolicyKind::Gto, 1, false) }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::premises;
 use crate::shipped;
 
 use warpbound::bound::{self, Context};
-use warpbound::machine::{Feature, Features, Machine, SchedulerKind};
+use warpbound::machine::{Feature, Features, Machine, PolicyKind};
 use warpbound::program::{KernelCode, MachineCode};
 
 const FEATURES: [Feature; 18] = [
@@ -102,7 +102,7 @@ fn features(machine: &Machine) -> Features {
 fn applicable(machine: &Machine) -> [Vec<&'static str>; 2] {
     [1, 2].map(|resident| {
         let applies = |bound: &dyn bound::Bound| {
-            let policy = bound.policy().unwrap_or(SchedulerKind::Gto);
+            let policy = bound.policy().unwrap_or(PolicyKind::Gto);
             let beyond = features(machine);
             let context = Context { beyond, ..premises::paper(&policy, resident, false) };
             bound.concerns(&context) && bound.applicable(&context).is_ok()
@@ -180,7 +180,7 @@ fn features_that_are_not_accounted_for_are_named() {
     let reason = |machine: &Machine, name: &str| {
         let bound = bound::all().into_iter().find(|bound| bound.name() == name).unwrap();
         let beyond = features(machine);
-        let context = Context { beyond, ..premises::paper(&SchedulerKind::Gto, 1, false) };
+        let context = Context { beyond, ..premises::paper(&PolicyKind::Gto, 1, false) };
         bound.applicable(&context).unwrap_err().to_string()
     };
     let two = machine("sms: 2, pipeline: Pipeline(queue: 1)");

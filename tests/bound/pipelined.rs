@@ -12,7 +12,7 @@ use warpbound::bound::{
 use warpbound::check::Workload;
 use warpbound::exec::Options;
 use warpbound::machine::pipeline::Launch as Costs;
-use warpbound::machine::{Machine, SchedulerKind};
+use warpbound::machine::{Machine, PolicyKind};
 use warpbound::path::{BlockPaths, BlockSource, Footprint, Listed};
 use warpbound::program::{KernelCode, TimingTable};
 use warpbound::sim::{CarriedState, PolicySetup, simulate, simulate_after};
@@ -58,7 +58,7 @@ pub fn plb(
     footprint: &Footprint,
 ) -> Result<u64, String> {
     let context = Context {
-        schedules: Schedules::Run { policy: SchedulerKind::Gto, passed_over: None },
+        schedules: Schedules::Run { policy: PolicyKind::Gto, passed_over: None },
         resident_blocks: resident,
         partial_barriers: blocks.iter().any(|block| block.partial_barriers),
         beyond: program.beyond_the_paper_model_on(machine),

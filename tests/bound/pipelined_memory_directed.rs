@@ -187,14 +187,14 @@ fn one_fetch_at_a_time() {
 #[test]
 fn rows_of_one_bank() {
     let delays = ["d.rc=78", "d.ras=55 d.rp=24", "d.rcd=24", "d.rcd=24 d.rp=24 d.rc=78 d.ras=55 d.cl=24"];
-    for scheduler in ["d.scheduler=FrFcfs", "d.scheduler=Fifo"] {
-        let bank = ["p.l2=none d.bank_bits=[39] d.row_bit=10", scheduler];
+    for policy in ["d.scheduler=FrFcfs", "d.scheduler=Fifo"] {
+        let bank = ["p.l2=none d.bank_bits=[39] d.row_bit=10", policy];
         for delay in delays {
             holds(&[&bank[..], &[delay]].concat(), (1, 32), &stream("r", 100, 1024, 0, 0));
         }
         holds(&[&bank[..], &["d.wr=60"]].concat(), (1, 32), &stream("w", 100, 1024, 0, 0));
         let banks = "p.l2=none d.rrd=40 d.bank_bits=[10,11,12,13] d.row_bit=14";
-        holds(&[banks, scheduler], (1, 32), &stream("r", 100, 1024, 0, 0));
+        holds(&[banks, policy], (1, 32), &stream("r", 100, 1024, 0, 0));
     }
 }
 
@@ -204,8 +204,8 @@ fn changes_of_direction() {
     for delay in
         ["d.cl=60", "d.cdlr=60 d.cl=0", "d.ccdl=12 d.cl=24 d.wl=24 d.cdlr=40 d.burst=20 d.burst_bytes=8"]
     {
-        for scheduler in ["d.scheduler=FrFcfs", "d.scheduler=Fifo"] {
-            let settings = ["p.l2=none", ONE_ROW, "p.queue=64 d.clock=(1,3)", delay, scheduler];
+        for policy in ["d.scheduler=FrFcfs", "d.scheduler=Fifo"] {
+            let settings = ["p.l2=none", ONE_ROW, "p.queue=64 d.clock=(1,3)", delay, policy];
             holds(&settings, (1, 32), &stream("wr", 60, 1024, 0, 0));
         }
     }

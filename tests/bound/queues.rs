@@ -7,7 +7,7 @@ use crate::random_kernels;
 use random_kernels::{KernelBuilder, RandomKernel, Shape, machine, random_kernel};
 use warpbound::base::Cycles;
 use warpbound::bound::{Analyser, Bound, Context, Gub, Iwb, Lwb, Rbb, Swb};
-use warpbound::machine::SchedulerKind;
+use warpbound::machine::PolicyKind;
 use warpbound::path::{BlockPaths, Listed};
 use warpbound::program::TimingTable;
 use warpbound::sim::{BlockResult, PolicySetup, simulate};
@@ -99,7 +99,7 @@ fn isolated_times_are_too_small_for_full_queues() {
 #[test]
 fn iwb_and_rbb_account_for_queues() {
     let beyond = machine(FULL).beyond_the_paper_model();
-    let context = Context { beyond, ..premises::paper(&SchedulerKind::Gto, 1, false) };
+    let context = Context { beyond, ..premises::paper(&PolicyKind::Gto, 1, false) };
     assert!(Iwb.applicable(&context).is_ok());
     for bound in [&Gub as &dyn Bound, &Swb, &Lwb] {
         let reason = bound.applicable(&context).expect_err(bound.name()).to_string();

@@ -12,7 +12,7 @@ use warpbound::bound::{
 };
 use warpbound::diag::SourceText;
 use warpbound::explore::resident::{self, replay_text};
-use warpbound::machine::{Feature, Features, SchedulerKind, pipeline};
+use warpbound::machine::{Feature, Features, PolicyKind, pipeline};
 use warpbound::micro::MicroKernel;
 use warpbound::path::{BlockPaths, Listed};
 use warpbound::program::TimingTable;
@@ -108,7 +108,7 @@ pub fn micro(text: &str, units: &[(&str, u64, u64)], more: &str) -> (RandomLaunc
 /// blocks share the SMs.
 #[test]
 fn a_sum_that_does_not_fit_is_no_bound() {
-    let context = premises::paper(&SchedulerKind::Gto, 2, false);
+    let context = premises::paper(&PolicyKind::Gto, 2, false);
     let applicable = Rbb.applicable(&context).expect("its premises hold");
     let huge = u64::MAX / 2 + 1;
     let shares = [
@@ -459,11 +459,11 @@ fn waiting_times_of_all_blocks_count() {
 
 #[test]
 fn premises_are_named() {
-    let fine = premises::paper(&SchedulerKind::Lrr, 4, false);
+    let fine = premises::paper(&PolicyKind::Lrr, 4, false);
     assert!(Rbb.applicable(&fine).is_ok());
     let beyond = |features: &[Feature]| features.iter().copied().collect::<Features>();
     let several = beyond(&[Feature::SeveralSms]);
-    let several = Context { beyond: several, ..premises::paper(&SchedulerKind::Lrr, 1, false) };
+    let several = Context { beyond: several, ..premises::paper(&PolicyKind::Lrr, 1, false) };
     assert!(Rbb.applicable(&several).is_ok());
     // what launching costs belongs to no block
     let launching = Context { beyond: beyond(&[Feature::LaunchCosts]), ..several };
@@ -475,7 +475,7 @@ fn premises_are_named() {
             Context { beyond: beyond(&[Feature::SeveralSms, Feature::FrontEnd]), ..fine.clone() },
             "instructions must be fetched",
         ),
-        (premises::paper(&SchedulerKind::TwoLevel, 4, false), "is not work conserving"),
+        (premises::paper(&PolicyKind::TwoLevel, 4, false), "is not work conserving"),
     ] {
         let reason = Rbb.applicable(&context).expect_err(named).to_string();
         assert!(reason.contains(named), "{reason}");

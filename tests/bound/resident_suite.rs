@@ -38,7 +38,7 @@ fn means(machine: &Machine) -> [f64; 2] {
     let mut sums = [0.0; 2];
     for workload in &workloads {
         for (run, sum) in judged(workload, machine, &[]).iter().zip(&mut sums) {
-            let place = format!("{} under {}", workload.name, run.scheduler);
+            let place = format!("{} under {}", workload.name, run.policy);
             assert_eq!(run.verdict(), Verdict::Holds, "{place}");
             for row in run.judged().filter(|row| row.name != "rbb") {
                 assert!(!row.verdict().applies() && row.value.is_err(), "{place}: {}", row.name);
@@ -83,7 +83,7 @@ fn on_the_jetson(machine: &str, compiler: &str) -> OnTheJetson {
         }
         let workload = runs::workload(&shipped.name, shipped.program, shipped.launch);
         for run in judged(&workload, &machine, &[]) {
-            let place = format!("{} under {}", workload.name, run.scheduler);
+            let place = format!("{} under {}", workload.name, run.policy);
             for row in run.judged().filter(|row| row.name != "rbb") {
                 assert!(!row.verdict().applies() && row.value.is_err(), "{place}: {}", row.name);
             }

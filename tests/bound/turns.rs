@@ -6,7 +6,7 @@ use crate::premises;
 
 use bound_kernels::{Kernel, Size, kernel, machine, machine_text, random, texts};
 use warpbound::bound::{Analyser, BlockAnalysis, Bound, BoundReport, Context, Gsrr, Iwb, Srr};
-use warpbound::machine::SchedulerKind;
+use warpbound::machine::PolicyKind;
 use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
 const SIZES: [Size; 4] = [
@@ -92,12 +92,12 @@ fn strict_round_robin_has_no_timing_anomalies() {
 
 #[test]
 fn each_is_for_its_policy_only() {
-    let context = |kind: &SchedulerKind| premises::paper(kind, 1, false);
-    for kind in SchedulerKind::NAMED {
-        assert_eq!(Srr.applicable(&context(&kind)).is_ok(), kind == SchedulerKind::Srr);
-        assert_eq!(Gsrr.applicable(&context(&kind)).is_ok(), kind == SchedulerKind::Gsrr);
+    let context = |kind: &PolicyKind| premises::paper(kind, 1, false);
+    for kind in PolicyKind::NAMED {
+        assert_eq!(Srr.applicable(&context(&kind)).is_ok(), kind == PolicyKind::Srr);
+        assert_eq!(Gsrr.applicable(&context(&kind)).is_ok(), kind == PolicyKind::Gsrr);
     }
-    let several = Context { resident_blocks: 2, ..context(&SchedulerKind::Srr) };
+    let several = Context { resident_blocks: 2, ..context(&PolicyKind::Srr) };
     assert!(Srr.applicable(&several).is_err());
 }
 

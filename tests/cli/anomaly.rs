@@ -19,12 +19,9 @@ fn replayed(command: &Value) -> Value {
 fn phases_show_the_anomaly_of_figure_4_under_lrr_and_gto() {
     for seed in [&[][..], &["--seed", "3", "--pairs", "3"]] {
         let report = json(&[&["anomaly", "--phases"], seed].concat(), 0);
-        assert_eq!(report["schema"], 2);
+        assert_eq!(report["schema"], 3);
         let results = list(&report["results"]);
-        assert_eq!(
-            results.iter().map(|r| r["scheduler"].as_str().unwrap()).collect::<Vec<_>>(),
-            ["lrr", "gto"]
-        );
+        assert_eq!(results.iter().map(|r| r["policy"].as_str().unwrap()).collect::<Vec<_>>(), ["lrr", "gto"]);
         for result in results {
             let anomaly = &result["anomaly"];
             let (before, after) = (&anomaly["makespan_before"], &anomaly["makespan_after"]);
@@ -39,7 +36,7 @@ fn phases_show_the_anomaly_of_figure_4_under_lrr_and_gto() {
 
 #[test]
 fn the_shortest_lrr_anomaly_is_drawn() {
-    let text = String::from_utf8(warpbound(&["anomaly", "--phases", "--scheduler", "lrr"]).stdout).unwrap();
+    let text = String::from_utf8(warpbound(&["anomaly", "--phases", "--policy", "lrr"]).stdout).unwrap();
     let expected = "\
 before: makespan 7
    0    5
@@ -80,7 +77,7 @@ fn a_real_kernel_gets_slower_when_memory_gets_faster() {
     assert!(rises > 10, "{rises}");
     let gto = &list(&results[0]["policies"])[0];
     // 53 cycles reduced to 50: eleven percent longer
-    assert_eq!((&gto["scheduler"], &gto["largest"]["value_after"]), (&"gto".into(), &50.into()));
+    assert_eq!((&gto["policy"], &gto["largest"]["value_after"]), (&"gto".into(), &50.into()));
     assert_eq!(
         (&gto["largest"]["makespan_before"], &gto["largest"]["increase"]),
         (&1457.into(), &164.into())
@@ -91,7 +88,7 @@ fn a_real_kernel_gets_slower_when_memory_gets_faster() {
 fn strict_round_robin_shows_no_anomalies() {
     // under strict round robin, the paths determine the order of issues (except for the releases of
     // barriers), so that every time is a maximum of sums of latencies
-    let report = json(&["anomaly", "saxpy", "blackscholes", "histogram", "--scheduler", "srr"], 0);
+    let report = json(&["anomaly", "saxpy", "blackscholes", "histogram", "--policy", "srr"], 0);
     for kernel in list(&report["results"]) {
         assert_eq!(list(&kernel["policies"][0]["rises"]).len(), 0, "{}", kernel["kernel"]);
     }
@@ -99,7 +96,7 @@ fn strict_round_robin_shows_no_anomalies() {
 
 #[test]
 fn the_order_of_two_policies_flips_with_latency() {
-    let args = ["anomaly", "blackscholes", "--scheduler", "gto,lrr", "--sweep", "mem-latency=5..=205:100"];
+    let args = ["anomaly", "blackscholes", "--policy", "gto,lrr", "--sweep", "mem-latency=5..=205:100"];
     let report = json(&args, 0);
     let flip = &report["results"][0]["flips"][0];
     assert_eq!((&flip["first"], &flip["second"]), (&"gto".into(), &"lrr".into()));
@@ -121,7 +118,7 @@ fn a_unit_and_a_setting_can_be_swept_and_the_commands_carry_all_options() {
     );
     let same = ["anomaly", "vecadd", "--sweep", "units.int.lat=0..=2", "--mem-latency", "60", "--seed", "2"];
     assert_eq!(json(&same, 0), report);
-    let micro = json(&["anomaly", "lrr-witness", "--unit", "f3", "--scheduler", "lrr"], 0);
+    let micro = json(&["anomaly", "lrr-witness", "--unit", "f3", "--policy", "lrr"], 0);
     assert_eq!(micro["results"][0]["policies"][0]["makespans"][0], 148);
 }
 
@@ -139,11 +136,11 @@ fn wrong_inputs_are_named() {
         (&["anomaly", "vecad"][..], "did you mean `vecadd`"),
         (&["anomaly", "vecadd", "--sweep", "x"], "PATH=FROM..=TO"),
         (&["anomaly", "vecadd", "--unit", "gmen"], "`gmem`"),
-        (&["anomaly", "vecadd", "--scheduler", "gto,what"], "unknown scheduler"),
-        (&["anomaly", "vecadd", "--scheduler", "replay:x"], "one latency only"),
+        (&["anomaly", "vecadd", "--policy", "gto,what"], "unknown policy"),
+        (&["anomaly", "vecadd", "--policy", "replay:x"], "one latency only"),
         (&["anomaly", "vecadd", "--machine", "accelsim-ecrts"], "anomalies are searched in the paper model"),
         (&["anomaly", "fig3"], "--unit NAME"),
-        (&["anomaly", "--phases", "--scheduler", "two-level"], "does not schedule whole phases"),
+        (&["anomaly", "--phases", "--policy", "two-level"], "does not schedule whole phases"),
         (&["anomaly", "--phases", "--warps", "0"], "0 phases"),
         (&["anomaly", "--phases", "--shortened", "13"], "1 to 12 phases"),
         (&["anomaly", "--lengths", "1,x/0"], "no length"),

@@ -12,7 +12,7 @@ fn opening(args: &[&str]) -> String {
 
 #[test]
 fn the_smallest_proved_bound_is_compared_with_the_longest_run() {
-    let args = ["check", "docs/examples/halve.ron", "--scheduler", "gto,lrr"];
+    let args = ["check", "docs/examples/halve.ron", "--policy", "gto,lrr"];
     let object = json(&args, 0);
     let answer = &object["answers"][0];
     assert_eq!(object["answers"].as_array().unwrap().len(), 1, "{object}");
@@ -28,7 +28,7 @@ fn the_smallest_proved_bound_is_compared_with_the_longest_run() {
     assert_eq!(answer["guaranteed"]["cycles"], smallest[0]);
     assert_eq!(answer["longest"]["cycles"], longest);
     assert_eq!(answer["guaranteed"]["inputs"], "this-input");
-    assert_eq!(answer["schedulers"], serde_json::json!(["gto", "lrr"]));
+    assert_eq!(answer["policies"], serde_json::json!(["gto", "lrr"]));
     let sentence = opening(&args);
     assert_eq!(sentence, answer["sentence"].as_str().unwrap());
     assert_eq!(
@@ -48,13 +48,13 @@ fn a_bound_that_was_refuted_or_exceeded_guarantees_nothing() {
 
 #[test]
 fn each_policy_with_a_bound_of_its_own_has_an_answer() {
-    let object = json(&["check", "saxpy", "--scheduler", "gto,srr,two-level"], 0);
+    let object = json(&["check", "saxpy", "--policy", "gto,srr,two-level"], 0);
     let answers = object["answers"].as_array().unwrap();
     assert_eq!(answers.len(), 3, "{answers:?}");
     assert!(answers[0]["guaranteed"]["policy"].is_null());
     // the run under srr is longer than the bound for work-conserving schedules may be, and is not
     // compared with it
-    assert_eq!(answers[0]["longest"]["scheduler"], "gto");
+    assert_eq!(answers[0]["longest"]["policy"], "gto");
     assert_eq!(answers[1]["guaranteed"]["policy"], "srr");
     assert_eq!(answers[1]["guaranteed"]["bound"], "srr");
     let sentence = answers[2]["sentence"].as_str().unwrap();
@@ -172,7 +172,7 @@ fn the_parts_of_bounds_are_averaged_for_each_machine() {
     assert_eq!((rows[3][0], rows[3][2], rows[3][3]), ("jitter", "0", "-"), "{output}");
     // a machine alone has the table only if it says more than the sentence
     assert!(stdout(&warpbound(&["check", "vecadd", "saxpy"])).contains("with parts"));
-    let srr = stdout(&warpbound(&["check", "vecadd", "saxpy", "--scheduler", "srr"]));
+    let srr = stdout(&warpbound(&["check", "vecadd", "saxpy", "--policy", "srr"]));
     assert!(!srr.contains("with parts"), "the bound of strict round robin has no parts: {srr}");
 }
 

@@ -60,12 +60,18 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("no number: {value}"))
 }
 
+/// The place of the makespan in a result of `check`, and those in one of `compare`.
+const ALONE: &str = "/makespan";
+const GTO: &str = "/makespans/0/makespan";
+const LRR: &str = "/makespans/1/makespan";
+
 /// Checks that the rows of this key add up to the whole, for every bound.
 fn adds_up(result: &Value, key: &str, makespan: &str) {
     let rows = result[key].as_array().unwrap();
-    let sum = |of: &str| rows.iter().map(|row| number(&row[of])).sum::<u64>();
-    assert_eq!(sum(makespan), number(&result[makespan]), "{key}");
-    assert_eq!(sum("warp_instructions"), number(&result["warp_instructions"]), "{key}");
+    for place in [makespan, "/warp_instructions"] {
+        let at = |result: &Value| number(result.pointer(place).expect("it is there"));
+        assert_eq!(rows.iter().map(at).sum::<u64>(), at(result), "{key} {place}");
+    }
     for bound in result["bounds"].as_array().unwrap() {
         let Some(whole) = bound["value"].as_u64() else { continue };
         let of_row = |row: &Value| {
@@ -92,20 +98,20 @@ fn three_kernels_as_code_and_as_traces() {
         let entries: Vec<&str> = launches.iter().map(|launch| launch["entry"].as_str().unwrap()).collect();
         assert_eq!(entries, ["fill", "twice", "more"]);
         assert_eq!(launches[1]["grid"], serde_json::json!([4, 1, 1]));
-        adds_up(result, "launches", "makespan");
-        adds_up(result, "steps", "makespan");
+        adds_up(result, "launches", ALONE);
+        adds_up(result, "steps", ALONE);
         makespans.push(number(&result["makespan"]));
 
         let ran = json_in(&dir, &["run", file], 0);
         assert_eq!(ran["results"][0]["makespan"], result["makespan"]);
-        adds_up(&ran["results"][0], "launches", "makespan");
+        adds_up(&ran["results"][0], "launches", ALONE);
         let both = json_in(&dir, &["compare", file], 0);
         let compared = &both["results"][0];
         assert_eq!((both["results"].as_array().unwrap().len(), compared["blocks"].as_u64()), (1, Some(3)));
-        for makespan in ["makespan_gto", "makespan_lrr"] {
+        for makespan in [GTO, LRR] {
             adds_up(compared, "steps", makespan);
         }
-        assert_eq!(compared["makespan_gto"], result["makespan"]);
+        assert_eq!(compared["makespans"][0]["makespan"], result["makespan"]);
         for command in ["check", "run"] {
             let text = stdout(&in_dir(&dir, &[command, file]));
             let total = text.lines().find(|line| line.contains(" total ")).expect("a row of totals");
@@ -145,7 +151,7 @@ fn traces_of_a_list_run_in_parallel_with_the_same_output() {
     let dir = scratch("list-jobs");
     write_program(&dir, 4, 50);
     assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
-    let args = ["check", "t/kernelslist.g", "--scheduler", "gto,lrr", "--format", "json", "--jobs"];
+    let args = ["check", "t/kernelslist.g", "--policy", "gto,lrr", "--format", "json", "--jobs"];
     let one = in_dir(&dir, &[&args[..], &["1"]].concat());
     let four = in_dir(&dir, &[&args[..], &["4"]].concat());
     assert!(one.status.success(), "{}", stderr(&one));
@@ -202,13 +208,13 @@ fn killed_runs_resume_to_the_same_output() {
     let dir = scratch("killed");
     write_program(&dir, 8, 1000);
     assert!(in_dir(&dir, &["export", "app.ron", "--out", "t"]).status.success());
-    let lists = ["--machine", "ecrts25-orin,accelsim-ecrts", "--scheduler", "gto,random:7"];
+    let lists = ["--machine", "ecrts25-orin,accelsim-ecrts", "--policy", "gto,random:7"];
     let check = [&["check", "app.ron", "--format", "json"][..], &lists].concat();
     let check_traces = [&["check", "t/kernelslist.g", "--format", "json"][..], &lists].concat();
     let run = ["run", "app.ron", "--format", "json", "--dump", "x=x.bin", "--force"];
     let mut kills = 0;
     // the state that a kernel leaves in caches and DRAM is kept, too
-    let left = ["--machine", "accelsim-sm1,ecrts25-orin,accelsim-ecrts-dram", "--scheduler", "gto,lrr"];
+    let left = ["--machine", "accelsim-sm1,ecrts25-orin,accelsim-ecrts-dram", "--policy", "gto,lrr"];
     let check_left = [&["check", "app.ron", "--format", "json"][..], &left].concat();
     let traces_left = [&["check", "t/kernelslist.g", "--format", "json"][..], &left].concat();
     let run_left = ["run", "t/kernelslist.g", "--format", "json", "--machine", "accelsim-sm1"];
@@ -241,7 +247,7 @@ fn a_kernel_finds_the_state_that_the_previous_one_left() {
     for file in ["app.ron", "t/kernelslist.g"] {
         let times = |command: &str, start: &str| -> Vec<u64> {
             let set = format!("memory.start={start}");
-            let args = [command, file, "--machine", "accelsim-sm1", "--scheduler", "lrr", "--set", &set];
+            let args = [command, file, "--machine", "accelsim-sm1", "--policy", "lrr", "--set", &set];
             let launches = json_in(&dir, &args, 0)["results"][0]["launches"].clone();
             launches.as_array().unwrap().iter().map(|launch| number(&launch["makespan"])).collect()
         };
@@ -258,11 +264,15 @@ fn a_kernel_finds_the_state_that_the_previous_one_left() {
         assert!(warm[1] + 100 < cold[1], "{file}: {warm:?} {cold:?}");
         let both = ["compare", file, "--machine", "accelsim-sm1", "--set", "memory.start=Left"];
         let both = json_in(&dir, &both, 0);
-        assert_eq!(number(&both["results"][0]["makespan_lrr"]), left.iter().sum::<u64>(), "{file}");
+        assert_eq!(
+            number(&both["results"][0]["makespans"][1]["makespan"]),
+            left.iter().sum::<u64>(),
+            "{file}"
+        );
         // the second kernel alone is the first kernel of its run
         let alone =
             ["check", file, "--launch", "1", "--machine", "accelsim-sm1", "--set", "memory.start=Left"];
-        let alone = json_in(&dir, &[&alone[..], &["--scheduler", "lrr"]].concat(), 0);
+        let alone = json_in(&dir, &[&alone[..], &["--policy", "lrr"]].concat(), 0);
         assert_eq!(number(&alone["results"][0]["makespan"]), cold[1], "{file}");
     }
     let plan =
@@ -271,7 +281,7 @@ fn a_kernel_finds_the_state_that_the_previous_one_left() {
     let swept = in_dir(&dir, &["sweep", "plan.ron", "--out", "results"]);
     assert!(swept.status.success(), "{}", stderr(&swept));
     let lines = std::fs::read_to_string(dir.join("results/results.jsonl")).unwrap();
-    let checked = ["check", "app.ron", "--machine", "accelsim-sm1", "--scheduler", "gto,lrr"];
+    let checked = ["check", "app.ron", "--machine", "accelsim-sm1", "--policy", "gto,lrr"];
     let checked = json_in(&dir, &checked, 0);
     for (line, result) in lines.lines().zip(checked["results"].as_array().unwrap()) {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -332,7 +342,7 @@ fn a_checkpoint_is_refused_by_other_runs() {
     for (more, message) in [
         (&["--mem-latency", "300"][..], "machine `ecrts25-orin` has changed"),
         (&["--machine", "accelsim-ecrts"], "machines: `ecrts25-orin` there, `accelsim-ecrts` here"),
-        (&["--scheduler", "lrr"], "policies: `gto` there, `lrr` here"),
+        (&["--policy", "lrr"], "policies: `gto` there, `lrr` here"),
         (&["--seed", "3"], "--seed: 0 there, 3 here"),
         (&["--let", "rounds=21"], "options: none there, `--let rounds=21` here"),
         (&["--bound", "gub"], "--bound: none there, `gub` here"),
@@ -378,12 +388,12 @@ fn a_checkpoint_is_refused_by_other_runs() {
 fn results_and_errors_are_those_of_an_uninterrupted_run() {
     let dir = scratch("checkpointed-results");
     write_program(&dir, 2, 20);
-    let whole = in_dir(&dir, &["check", "app.ron", "--scheduler", "gto,lrr", "--out", "whole"]);
+    let whole = in_dir(&dir, &["check", "app.ron", "--policy", "gto,lrr", "--out", "whole"]);
     assert!(whole.status.success(), "{}", stderr(&whole));
     // twice into the same folder: the second time from the checkpoint alone
     for _ in 0..2 {
         let args =
-            ["check", "app.ron", "--scheduler", "gto,lrr", "--out", "kept", "--checkpoint", "c", "--resume"];
+            ["check", "app.ron", "--policy", "gto,lrr", "--out", "kept", "--checkpoint", "c", "--resume"];
         let output = in_dir(&dir, &args);
         assert_eq!(stdout(&output), stdout(&whole), "{}", stderr(&output));
         for file in ["results.jsonl", "results.csv", "manifest.json"] {
@@ -396,7 +406,7 @@ fn results_and_errors_are_those_of_an_uninterrupted_run() {
     let fails = text.replace("Repeat(2, [", "Repeat(1, [").replace("bytes: 256)])]", "bytes: 256)]), LAST]");
     let last = "Launch(entry: \"twice\", grid: (5, 1, 1), block: (64, 1, 1), args: [Ptr(\"x\"), U32(1)])";
     std::fs::write(dir.join("fails.ron"), fails.replace("LAST", last)).unwrap();
-    for lists in [&["--scheduler", "gto"][..], &["--scheduler", "gto,lrr"]] {
+    for lists in [&["--policy", "gto"][..], &["--policy", "gto,lrr"]] {
         let plain = in_dir(&dir, &[&["check", "fails.ron"], lists].concat());
         assert_eq!(plain.status.code(), Some(1), "{}", stdout(&plain));
         assert!(stderr(&plain).contains("in launch 3"), "{}", stderr(&plain));

@@ -138,7 +138,7 @@ fn a_bound_of_the_launch_that_is_named_for_single_blocks_has_no_value() {
 
 #[test]
 fn a_run_without_a_verdict_is_reported_as_such() {
-    let args = ["check", "chain", "--scheduler", "two-level"];
+    let args = ["check", "chain", "--policy", "two-level"];
     let output = warpbound(&args);
     assert_eq!(output.status.code(), Some(0));
     assert!(stdout(&output).contains("nothing was judged: no gating bound applies"), "{}", stdout(&output));
@@ -151,7 +151,7 @@ fn a_run_without_a_verdict_is_reported_as_such() {
     assert_eq!(json(&["check", "fig3", "--require-verdict"], 0)["judged"], 1);
     assert_eq!(json(&["check", "lrr-witness", "--require-verdict"], 3)["judged"], 1);
     // one of two
-    let two = ["check", "fig3", "chain", "--bound", "srr", "--scheduler", "srr", "--require-verdict"];
+    let two = ["check", "fig3", "chain", "--bound", "srr", "--policy", "srr", "--require-verdict"];
     assert_eq!(json(&two, 0)["judged"], 2);
     let none = ["check", "fig3", "--bound", "srr", "--require-verdict"];
     assert_eq!(json(&none, 1)["judged"], 0);

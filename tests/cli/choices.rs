@@ -16,7 +16,7 @@ const FETCH: &str = "pipeline.front_end=FrontEnd(buffer: 2, fetches: 1)";
 fn the_worst_case_over_all_choices_is_between_the_policies_and_the_bound() {
     let output = json(&["explore", "witness-929", "--set", FETCH], 0);
     let found = result(&output);
-    assert_eq!((&found["over"], &found["complete"]), (&"choices".into(), &true.into()));
+    assert_eq!((&found["explored"], &found["complete"]), (&"choices".into(), &true.into()));
     let (worst, best) = (found["worst"].as_u64().unwrap(), found["best"].as_u64().unwrap());
     for policy in found["policies"].as_array().unwrap() {
         let makespan = policy["makespan"].as_u64().unwrap();
@@ -60,7 +60,7 @@ fn options_of_schedules_are_refused() {
     for (args, expected) in [
         (&["explore", "fig3", "--set", FETCH, "--worst-schedule", "x.replay"][..], "other arbiters"),
         (&["explore", "fig3", "--set", FETCH, "--of-block", "1"], "as a whole"),
-        (&["worst", "fig3", "--set", FETCH, "--schedule", "x"], "other arbiters"),
+        (&["worst", "fig3", "--set", FETCH, "--out", "x"], "other arbiters"),
     ] {
         let output = warpbound(args);
         assert_eq!(output.status.code(), Some(1), "{args:?}");

@@ -58,7 +58,7 @@ fn every_command_ends_at_its_limit() {
         vec!["hunt", "--bound", "iwb"],
         vec!["anomaly"],
         vec!["fermi", "--warps", "12", "--rep", "20", "--no-fairness"],
-        vec!["pwcet", "vecadd", "--machine", "kepler-gk104", "--runs", "1000000", "--vary", "replacement"],
+        vec!["pwcet", "vecadd", "--machine", "kepler-gk104", "--runs", "1000000", "--random", "replacement"],
     ];
     for command in &commands {
         let began = Instant::now();
@@ -286,7 +286,7 @@ fn each_kernel_of_a_batch_keeps_a_few_kilobytes() {
     let dir = scratch("many-kernels");
     for format in ["text", "json"] {
         let with = |kernels: u64| {
-            let options = format!("--scheduler gto --jobs 1 --sm-threads 1 --format {format}");
+            let options = format!("--policy gto --jobs 1 --sm-threads 1 --format {format}");
             peak(&dir, &format!("exec $W check $(yes chain | head -{kernels}) {options}"))
         };
         let (few, many) = (with(100), with(3100));
@@ -331,7 +331,7 @@ fn control_characters_of_names_and_source_lines_are_inactive() {
         vec!["phases", &name],
         vec!["explore", &name],
         vec!["worst", &name],
-        vec!["check", "fig3", "--scheduler", NASTY],
+        vec!["check", "fig3", "--policy", NASTY],
         vec!["check", "fig3", "--machine", NASTY],
         vec!["check", "fig3", "--set", NASTY],
         vec!["check", "fig3", NASTY, "--no-such", NASTY],

@@ -54,7 +54,7 @@ fn the_claim_is_that_of_check_and_can_be_repeated_from_the_pack_alone() {
     let claims = list(&pack, "claims");
     assert_eq!(claims.len(), kernels.len());
     for (claim, kernel) in claims.iter().zip(kernels) {
-        let policies = ["--scheduler", "gto,lrr,oldest,random:0"];
+        let policies = ["--policy", "gto,lrr,oldest,random:0"];
         let checked = json_in(&dir, &[&["check", kernel], &policies[..]].concat(), 0);
         assert_eq!(claim["answer"], checked["answers"][0], "{kernel}");
         let machine = claim["machine"].as_str().unwrap();
@@ -203,7 +203,7 @@ fn without_a_bound_the_pack_states_that_nothing_is_guaranteed_and_why() {
 #[test]
 fn policies_with_bounds_of_their_own_have_claims_of_their_own() {
     let dir = scratch("pack-policies");
-    let pack = make(&dir, &["saxpy", "--scheduler", "gto,srr,two-level"]);
+    let pack = make(&dir, &["saxpy", "--policy", "gto,srr,two-level"]);
     let claims = list(&pack, "claims");
     let ids: Vec<&str> = claims.iter().map(|claim| claim["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["saxpy-ecrts25-orin", "saxpy-ecrts25-orin-srr", "saxpy-ecrts25-orin-2"]);
@@ -225,8 +225,8 @@ fn every_place_and_test_that_a_pack_names_exists() {
     // together these have every proved bound
     let mut packs = Vec::new();
     for (number, args) in [
-        &["fig3", "--scheduler", "gto,srr"][..],
-        &["fig3", "--scheduler", "gsrr"],
+        &["fig3", "--policy", "gto,srr"][..],
+        &["fig3", "--policy", "gsrr"],
         &["vecadd", "--machine", "ecrts25-orin,jetson-tx2,accelsim-ecrts"],
         &["vecadd", "--machine", "turing-tu102,ecrts25-orin-4sub"],
         &["vecadd", "--set", "pipeline.unscored=[\"st.global\"]"],
@@ -280,7 +280,7 @@ fn wrong_folders_and_policies_are_rejected_before_anything_runs() {
     std::fs::write(dir.join("file"), "x").unwrap();
     wrong(&["saxpy", "--out", "file"], "cannot create the folder");
     wrong(&["saxpy", "--out", "file/below"], "cannot create the folder");
-    wrong(&["saxpy", "--out", "new", "--scheduler", "replay:x"], "a replay is one schedule");
+    wrong(&["saxpy", "--out", "new", "--policy", "replay:x"], "a replay is one schedule");
     wrong(&["saxpy", "nosuch", "--out", "new"], "nosuch");
     wrong(&["saxpy", "--machine", "nosuch", "--out", "new"], "nosuch");
     // a command that fails leaves no folder, and no part of a pack

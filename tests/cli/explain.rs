@@ -87,7 +87,7 @@ fn runs_that_cannot_be_explained_have_a_reason() {
 
 #[test]
 fn two_policies_side_by_side() {
-    let words = ["lrr-witness --scheduler gto", "lrr-witness --scheduler lrr"];
+    let words = ["lrr-witness --policy gto", "lrr-witness --policy lrr"];
     let result = json(&["diff", words[0], words[1]], 0);
     let difference = result["difference"].as_i64().unwrap();
     let makespan = |side: &str| result[side]["makespan"].as_i64().unwrap();
@@ -148,7 +148,7 @@ fn bad_inputs_of_diff() {
         &dir,
         "$W run fig3 --explain --format json > good.json && $W run fig3 --format json > plain.json && \
          $W check fig3 --format json > check.json && head -c 300 good.json > cut.json && echo '[1]' > list.json && \
-         sed 's/\"cycles\":10/\"cycles\":11/' good.json > wrong.json && sed 's/\"schema\":2/\"schema\":1/' good.json > old.json",
+         sed 's/\"cycles\":10/\"cycles\":11/' good.json > wrong.json && sed 's/\"schema\":3/\"schema\":1/' good.json > old.json",
     );
     assert!(write.status.success(), "{}", stderr(&write));
     let stopped =

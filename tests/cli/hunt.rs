@@ -24,7 +24,7 @@ fn gub_is_violated_in_all_three_settings_and_the_folders_replay() {
         assert_eq!(bound(&checked, "iwb")["status"], "holds", "{name}");
         assert!(witness["instructions"].as_u64() < setting["violation"]["found"]["instructions"].as_u64());
         if name == "policy:lrr" {
-            let plain = ["check", "kernel.warp", "--machine", "machine.ron", "--scheduler", "lrr"];
+            let plain = ["check", "kernel.warp", "--machine", "machine.ron", "--policy", "lrr"];
             assert_eq!(json(&folder, &plain, 3)["makespan"], witness["worst"]);
         }
     }
@@ -105,7 +105,7 @@ fn wrong_hunts_are_refused() {
     let dir = scratch("hunt-wrong");
     for (args, code, named) in [
         (&["hunt", "--bound", "gup"][..], 1, "did you mean `gub`"),
-        (&["hunt", "--bound", "gub", "--setting", "policy:fifo"], 1, "unknown scheduler `fifo`"),
+        (&["hunt", "--bound", "gub", "--setting", "policy:fifo"], 1, "unknown policy `fifo`"),
         (&["hunt", "--bound", "gub", "--setting", "all"], 1, "unknown setting `all`"),
         (&["hunt", "--bound", "gub", "--setting", "policy:srr"], 1, "not work conserving"),
         (&["hunt", "--bound", "gub", "--setting", "policy:replay:x"], 1, "one kernel only"),
@@ -152,7 +152,7 @@ fn the_ping_pong_family_has_the_numbers_of_its_table() {
         let kernel = format!("{folder}/kernel.warp");
         for (policy, makespan) in [("lrr", Some(lrr)), ("gto", gto)] {
             let Some(makespan) = makespan else { continue };
-            let checked = json(&dir, &["check", &kernel, "--scheduler", policy], 3);
+            let checked = json(&dir, &["check", &kernel, "--policy", policy], 3);
             assert_eq!(checked["makespan"], makespan, "{folder} {policy}");
             assert_eq!(bound(&checked, "gub")["value"], gub, "{folder}");
             assert_eq!(bound(&checked, "iwb")["value"], iwb, "{folder}");

@@ -153,7 +153,7 @@ fn runs_of_kernels_are_walks_of_their_graphs() {
     for kernel in ["ifelse", "loopbreak", "histogram", "bitonic_shared", "bfs_expand"] {
         for policy in ["gto", "lrr"] {
             for ipoints in ["blocks", "loops"] {
-                let args = ["hybrid", kernel, "--runs", "2", "--scheduler", policy, "--ipoints", ipoints];
+                let args = ["hybrid", kernel, "--runs", "2", "--policy", policy, "--ipoints", ipoints];
                 let found = &json(&args, 0)["results"][0];
                 let mark = found["high_water"].as_u64().unwrap();
                 assert!(value(found, "z_warp") >= found["longest_warp"].as_u64().unwrap(), "{args:?}");

@@ -25,7 +25,7 @@ fn only_regular_files_are_read() {
     for (args, said) in [
         (&["check", "f.warp"][..], "not a regular file"),
         (&["check", "fig3", "--machine", "f.ron"], "not a regular file"),
-        (&["check", "fig3", "--scheduler", "replay:f.replay"], "not a regular file"),
+        (&["check", "fig3", "--policy", "replay:f.replay"], "not a regular file"),
         (&["check", "zero.ron"], "not a regular file"),
         (&["inspect", "zero.ron"], "not a regular file"),
         (&["check", "d.warp"], "directory"),
@@ -49,7 +49,7 @@ fn files_are_read_as_far_as_needed() {
         (&["check", "k.warp"], "at most 16777216 are read"),
         (&["check", "l.ron"], "at most 16777216 are read"),
         (&["check", "fig3", "--machine", "l.ron"], "at most 16777216 are read"),
-        (&["check", "fig3", "--scheduler", "replay:s.replay"], "at most 268435456 are read"),
+        (&["check", "fig3", "--policy", "replay:s.replay"], "at most 268435456 are read"),
     ] {
         let text = refused(&dir, args);
         assert!(text.contains(limit), "{args:?}: {text}");
@@ -115,10 +115,10 @@ fn packed_files_are_read_like_their_contents() {
     assert_eq!(json_in(&dir, &["check", "fig3.warp.xz"], 0), plain);
     let vecadd = json(&["check", "vecadd"], 0);
     assert_eq!(json_in(&dir, &["check", "vecadd.ron.gz", "--machine", "m.ron.gz"], 0), vecadd);
-    assert_eq!(json_in(&dir, &["inspect", "vecadd.ptx.gz"], 0)["entries"][0]["name"], "vecadd");
+    assert_eq!(json_in(&dir, &["inspect", "vecadd.ptx.gz"], 0)["entries"][0]["kernel"], "vecadd");
     assert_eq!(in_dir(&dir, &["run", "fig3", "--trace", "s.replay"]).status.code(), Some(0));
     write("s.gz", &gz(&std::fs::read(dir.join("s.replay")).unwrap()));
-    assert_eq!(json_in(&dir, &["check", "fig3", "--scheduler", "replay:s.gz"], 0)["makespan"], 17);
+    assert_eq!(json_in(&dir, &["check", "fig3", "--policy", "replay:s.gz"], 0)["makespan"], 17);
 
     // 17 MiB of blanks in a few kilobytes
     write("bomb.warp.gz", &gz(&vec![b' '; 17 << 20]));
@@ -144,7 +144,7 @@ fn a_dash_is_stdin() {
     }
     assert_eq!(run(&["explore", "-"], &fig3)["worst"], 18);
     let ptx = shipped("kernels/vecadd/vecadd.ptx");
-    assert_eq!(run(&["inspect", "-"], &ptx)["entries"][0]["name"], "vecadd");
+    assert_eq!(run(&["inspect", "-"], &ptx)["entries"][0]["kernel"], "vecadd");
     let buffer = |name| format!("Buffer(name: \"{name}\", elem: F32, len: 64, init: Iota)");
     let (a, b, c) = (buffer("a"), buffer("b"), buffer("c"));
     let launch = [
@@ -160,7 +160,7 @@ fn a_dash_is_stdin() {
     assert_eq!(other.status.code(), Some(3), "{}", stderr(&other));
     assert_eq!(in_dir(&dir, &["run", "fig3", "--trace", "s.replay"]).status.code(), Some(0));
     let schedule = std::fs::read(dir.join("s.replay")).unwrap();
-    assert_eq!(run(&["check", "fig3", "--scheduler", "replay:-"], &schedule)["makespan"], 17);
+    assert_eq!(run(&["check", "fig3", "--policy", "replay:-"], &schedule)["makespan"], 17);
     // a counterexample for a kernel from stdin
     let witness = shipped("kernels/witness/lrr-witness.warp");
     let found = with_stdin(&dir, &["check", "-", "--counterexamples", "found"], &witness);

@@ -95,19 +95,19 @@ fn products_wait_for_every_register() {
 #[test]
 fn matrix_kernels_run_on_machines_of_every_kind_and_their_bounds_hold() {
     for machine in ["ecrts25-orin", "ecrts25-orin-4sub", "ecrts25-orin-banks", "turing-tu102"] {
-        for scheduler in ["gto", "lrr"] {
+        for policy in ["gto", "lrr"] {
             let result = json(&[
                 "check",
                 "hgemm_wmma",
                 "hgemm_mma",
                 "--machine",
                 machine,
-                "--scheduler",
-                scheduler,
+                "--policy",
+                policy,
                 "--set",
                 "limits.blocks=1",
             ]);
-            assert_eq!(result["verdict"], "holds", "{machine} {scheduler}: {result}");
+            assert_eq!(result["verdict"], "holds", "{machine} {policy}: {result}");
         }
     }
     for machine in ["accelsim-ecrts", "accelsim-ecrts-dram", "rtx3070"] {

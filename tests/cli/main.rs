@@ -38,6 +38,7 @@ mod support;
 mod sweeps;
 mod terminal;
 mod traces;
+mod vocabulary;
 mod worst;
 
 use std::path::Path;
@@ -69,8 +70,8 @@ fn sub_cores_are_a_setting_and_are_reported() {
     assert!(table.contains(",int[3],") && table.contains(",gmem,") && !table.contains("gmem["));
     // the schedule of all sub-cores can be replayed, on this machine only
     let policy = format!("replay:{}", files[0]);
-    assert_eq!(run(&["--scheduler", &policy])["makespan"], makespan);
-    let one = json(&["run", "reduce_shfl", "--scheduler", &policy], 1);
+    assert_eq!(run(&["--policy", &policy])["makespan"], makespan);
+    let one = json(&["run", "reduce_shfl", "--policy", &policy], 1);
     assert!(one["errors"][0]["message"].as_str().unwrap().contains("another warp of its sub-core"), "{one}");
     // with one sub-core, sub-cores are not mentioned; what cannot be explored is rejected
     assert!(json(&["run", "fig3"], 0).get("sub_cores").is_none());
@@ -111,8 +112,8 @@ fn the_lrr_witness_breaks_gub_and_its_folder_replays() {
     let result = json(&["check", "lrr-witness"], 3);
     assert_eq!((&result["makespan"], &result["verdict"]), (&148.into(), &"violated".into()));
     // the documented fields of the output
-    assert_eq!(result["schema"], 2);
-    assert_eq!(result["scheduler"], "lrr");
+    assert_eq!(result["schema"], 3);
+    assert_eq!(result["policy"], "lrr");
     assert_eq!(
         result["warps"][0],
         serde_json::json!({"warp": 0, "finish": 148, "isolated": 84, "exec": 84, "idle": 0})
@@ -165,7 +166,7 @@ fn the_lrr_witness_breaks_gub_and_its_folder_replays() {
 fn gating_bounds_decide_the_exit_code() {
     assert_eq!(json(&["check", "lrr-witness", "--bound", "iwb"], 0)["verdict"], "holds");
     assert_eq!(json(&["check", "lrr-witness", "--bound", "gub"], 3)["verdict"], "violated");
-    let result = json(&["check", "lrr-witness", "--scheduler", "srr", "--bound", "gub"], 0);
+    let result = json(&["check", "lrr-witness", "--policy", "srr", "--bound", "gub"], 0);
     assert_eq!(result["verdict"], "not-applicable");
     assert!(bound(&result, "gub")["reason"].as_str().unwrap().contains("work conserving"));
     let wrong = warpbound(&["check", "lrr-witness", "--bound", "gup"]);
@@ -218,9 +219,9 @@ fn the_suite_holds_and_is_the_same_every_time() {
         assert_eq!(bound(row, "iwb")["status"], "holds", "{}", row["kernel"]);
         assert!(row["self_checked_warps"].as_u64().unwrap() > 0, "{}", row["kernel"]);
     }
-    let schedulers: std::collections::BTreeSet<&str> =
-        rows.iter().map(|r| r["scheduler"].as_str().unwrap()).collect();
-    assert_eq!(schedulers.into_iter().collect::<Vec<_>>(), ["gto", "lrr"]);
+    let policies: std::collections::BTreeSet<&str> =
+        rows.iter().map(|r| r["policy"].as_str().unwrap()).collect();
+    assert_eq!(policies.into_iter().collect::<Vec<_>>(), ["gto", "lrr"]);
     let again = warpbound(&["check", "--format", "json", "--self-check"]);
     assert_eq!(first.stdout, again.stdout);
 }
@@ -243,12 +244,11 @@ fn traces_are_written_completely_or_not_at_all() {
     assert_eq!(csv.lines().count(), 1 + 8);
     assert!(csv.contains("\n0,1,1,1,4,7,14,blue,"), "w1's i1 initiates at 7:\n{csv}");
     let replay = format!("replay:{}", paths[3]);
-    assert_eq!(json(&["check", "fig3", "--scheduler", &replay], 0)["makespan"], 17);
+    assert_eq!(json(&["check", "fig3", "--policy", &replay], 0)["makespan"], 17);
 
     std::fs::write(dir.join("empty.replay"), "# nothing\n").unwrap();
     let before = std::fs::read_dir(&dir).unwrap().count();
-    let output =
-        in_dir(&dir, &["run", "fig3", "--trace", "failed.csv", "--scheduler", "replay:empty.replay"]);
+    let output = in_dir(&dir, &["run", "fig3", "--trace", "failed.csv", "--policy", "replay:empty.replay"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("empty.replay"), "{}", stderr(&output));
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), before, "a run that fails leaves no file");
@@ -262,7 +262,7 @@ fn settings_reach_the_machine() {
     let same = json(&["check", "vecadd", "--set", "units.gmem.lat=99"], 0);
     assert_eq!(same["makespan"], at("100"));
     assert_ne!(same["machine_digest"], json(&["check", "vecadd"], 0)["machine_digest"]);
-    assert_eq!(json(&["check", "fig3", "--set", "scheduler=lrr"], 0)["scheduler"], "lrr");
+    assert_eq!(json(&["check", "fig3", "--set", "policy=lrr"], 0)["policy"], "lrr");
 }
 
 #[test]
@@ -461,7 +461,7 @@ fn explore_finds_the_extremes_and_reports_what_it_proved() {
     let schedule = scratch("explore").join("worst.replay");
     json(&["explore", "witness-929", "--worst-schedule", schedule.to_str().unwrap()], 3);
     let replay = format!("replay:{}", schedule.display());
-    assert_eq!(json(&["check", "witness-929", "--scheduler", &replay], 3)["makespan"], 48);
+    assert_eq!(json(&["check", "witness-929", "--policy", &replay], 3)["makespan"], 48);
 
     let short = json(&["explore", "witness-929", "--max-states", "10"], 0);
     assert_eq!(short["complete"], false);
@@ -472,7 +472,7 @@ fn explore_finds_the_extremes_and_reports_what_it_proved() {
 
     let varied = json(&["explore", "lrr-witness", "--vary", "f3=0..=30"], 0);
     assert!(varied["worst"].as_u64() > varied["all_longest"].as_u64(), "a timing anomaly under lrr");
-    assert_eq!(warpbound(&["explore", "fig3", "--scheduler", "lrr"]).status.code(), Some(1));
+    assert_eq!(warpbound(&["explore", "fig3", "--policy", "lrr"]).status.code(), Some(1));
 }
 
 #[test]
@@ -480,7 +480,7 @@ fn compare_lists_all_bounds_with_the_explored_worst_case() {
     let result = json(&["compare", "witness-929", "fig3"], 0);
     let first = &result["results"][0];
     assert_eq!((&first["explored_worst"], &first["tightest_proved"]), (&48.into(), &"swb".into()));
-    assert!(first["makespan_lrr"].as_u64().unwrap() <= 48);
+    assert!(first["makespans"][1]["makespan"].as_u64().unwrap() <= 48);
 }
 
 /// Commands that cover only the paper model report that, instead of giving its numbers for another
@@ -490,7 +490,7 @@ fn commands_for_the_paper_model_refuse_other_machines() {
     for args in [
         &["phases", "chain"][..],
         &["anomaly", "chain", "--unit", "int"],
-        &["explore", "chain", "--vary", "int=1..=3", "--scheduler", "gto"],
+        &["explore", "chain", "--vary", "int=1..=3", "--policy", "gto"],
     ] {
         let output = warpbound(&[args, &["--set", "pipeline.launch.start=100"]].concat());
         assert_eq!(output.status.code(), Some(1), "{args:?}");

@@ -81,19 +81,12 @@ fn inputs_are_never_overwritten() {
 
     // a replay file, and the folder of a kernel
     assert_eq!(in_dir(&dir, &["run", "fig3", "--trace", "s.replay"]).status.code(), Some(0));
-    let replay = ["run", "fig3", "--scheduler", "replay:s.replay", "--trace", "s.replay", "--force"];
+    let replay = ["run", "fig3", "--policy", "replay:s.replay", "--trace", "s.replay", "--force"];
     assert!(refused(&dir, &replay).contains("is read"));
     assert_eq!(in_dir(&dir, &["check", "lrr-witness", "--counterexamples", "found"]).status.code(), Some(3));
     std::fs::rename(dir.join("found/lrr-witness-lrr"), dir.join("found/kernel-lrr")).unwrap();
-    let own = [
-        "check",
-        "found/kernel-lrr/kernel.warp",
-        "--scheduler",
-        "lrr",
-        "--counterexamples",
-        "found",
-        "--force",
-    ];
+    let own =
+        ["check", "found/kernel-lrr/kernel.warp", "--policy", "lrr", "--counterexamples", "found", "--force"];
     assert!(refused(&dir, &own).contains("kernel.warp is in this folder"));
 }
 

@@ -100,7 +100,7 @@ impl Case {
     fn applies(&self, bound: &str) -> bool {
         // exploration covers one block, under every work-conserving policy
         let explores = self.command == "explore";
-        // these commands use work-conserving policies of their own unless --scheduler names one
+        // these commands use work-conserving policies of their own unless --policy names one
         let own = matches!(self.command, "compare" | "wcet") && self.written != 1;
         let (policy, work_conserving) = if explores || own { ("any", true) } else { self.policy };
         let as_a_whole = ["sms: 2", "launch:"].iter().any(|of| FEATURES[self.feature].0.contains(of));
@@ -126,7 +126,7 @@ impl Case {
     }
 
     fn machine(&self) -> String {
-        let own = if self.written == 0 { scheduler(self.policy.0) } else { String::new() };
+        let own = if self.written == 0 { policy(self.policy.0) } else { String::new() };
         format!(
             "Machine(name: \"m\", limits: Limits(blocks: {}), {} {own} units: {{ \"u\": Unit(init: 2, lat: 3), \"v\": \
              Unit(init: 1, lat: 9) }}, ops: {{ \"int\": \"u\", \"mem\": \"v\", \"ld.global\": \"v\", \"st.global\": \"v\", \
@@ -173,8 +173,8 @@ impl Case {
             }
         };
         match self.written {
-            1 => args.extend(["--scheduler".to_owned(), self.policy.0.to_owned()]),
-            2 => args.extend(["--set".to_owned(), format!("scheduler={}", self.policy.0)]),
+            1 => args.extend(["--policy".to_owned(), self.policy.0.to_owned()]),
+            2 => args.extend(["--set".to_owned(), format!("policy={}", self.policy.0)]),
             _ => {}
         }
         (PathBuf::from(file), args)
@@ -182,7 +182,7 @@ impl Case {
 }
 
 /// Returns the policy as a machine file writes it.
-fn scheduler(policy: &str) -> String {
+fn policy(policy: &str) -> String {
     let name = match policy {
         "gto" => "Gto",
         "lrr" => "Lrr",
@@ -192,7 +192,7 @@ fn scheduler(policy: &str) -> String {
         "two-level" => "TwoLevel",
         _ => "Random(3)",
     };
-    format!("scheduler: {name},")
+    format!("policy: {name},")
 }
 
 /// Statistics about the cases.
@@ -280,9 +280,9 @@ fn long_campaign() {
 #[test]
 fn the_policy_of_the_run_is_a_premise_of_the_bound_over_all_paths() {
     for args in [
-        &["static", "pchase", "--scheduler", "srr"][..],
-        &["static", "saxpy", "--scheduler", "gsrr"],
-        &["static", "vecadd", "--scheduler", "two-level", "--set", "two_level_active=1"],
+        &["static", "pchase", "--policy", "srr"][..],
+        &["static", "saxpy", "--policy", "gsrr"],
+        &["static", "vecadd", "--policy", "two-level", "--set", "two_level_active=1"],
     ] {
         let output = warpbound(&[args, &["--format", "json"]].concat());
         let json: Value = serde_json::from_slice(&output.stdout).expect("json");

@@ -30,7 +30,7 @@ fn measured_times_have_the_curve_of_other_programs() {
     let fit = &reference["tail"];
     let threshold = fit["threshold"].as_f64().unwrap();
     let at = threshold.to_string();
-    let args = ["pwcet", &file, "--threshold", &at, "--unit", "us", "--page", "p.html", "--svg", "plots"];
+    let args = ["pwcet", &file, "--threshold", &at, "--unit", "us", "--html", "p.html", "--svg", "plots"];
     let found = &json_in(&dir, &args, 0)["results"][0];
     let near = |ours: &Value, theirs: &Value| {
         let (ours, theirs) = (ours.as_f64().unwrap(), theirs.as_f64().unwrap());
@@ -95,7 +95,7 @@ fn invalid_samples_have_no_curve() {
     write("good.csv", &many(&|n| (n * n % 977).to_string()));
     for (more, message) in [
         (&["--runs", "5"][..], "nothing is simulated"),
-        (&["--vary", "jitter"], "nothing is simulated"),
+        (&["--random", "jitter"], "nothing is simulated"),
         (&["--probability", "2"], "2 is not more than 0 and less than 1"),
         (&["--significance", "0"], "more than 0 and less than 1"),
         (&["--column", "x"], "there is no column `x`"),
@@ -123,7 +123,7 @@ fn invalid_samples_have_no_curve() {
             assert!(shown.contains(part), "{args:?}, {part}: {shown}");
         }
     }
-    assert!(refused(&dir, &["pwcet", "good.csv", "--page", "good.csv", "--force"]).contains("which is read"));
+    assert!(refused(&dir, &["pwcet", "good.csv", "--html", "good.csv", "--force"]).contains("which is read"));
 }
 
 /// A campaign is a sweep: its runs are those of `run` with the drawn values, and it can be
@@ -135,7 +135,7 @@ fn a_campaign_is_a_sweep() {
         let base = ["pwcet", "histogram", "--machine", "kepler-gk104", "--runs", "600", "--bootstraps", "0"];
         [&base[..], more].concat()
     }
-    let vary = ["--vary", "inputs,replacement,placement"];
+    let vary = ["--random", "inputs,replacement,placement"];
     let whole = json_in(&dir, &with(&[&vary[..], &["--out", "all"]].concat()), 0)["results"][0].clone();
     let campaign = &whole["measured"]["campaign"];
     assert_eq!((campaign["runs"].as_u64(), campaign["from"].as_u64()), (Some(600), Some(0)));
@@ -232,14 +232,14 @@ fn a_campaign_without_variation_is_refused() {
     let dir = scratch("pwcet-still");
     for (args, message) in [
         (&["pwcet", "transpose_naive", "--runs", "200"][..], "nothing differs between runs"),
-        (&["pwcet", "transpose_naive", "--vary", "inputs"], "has no random data"),
-        (&["pwcet", "vecadd", "--vary", "replacement"], "no cache whose lines"),
-        (&["pwcet", "vecadd", "--machine", "kepler-gk104", "--vary", "jitter"], "memory.jitter is Off"),
-        (&["pwcet", "vecadd", "--machine", "accelsim-sm1", "--vary", "placement"], "on several SMs only"),
+        (&["pwcet", "transpose_naive", "--random", "inputs"], "has no random data"),
+        (&["pwcet", "vecadd", "--random", "replacement"], "no cache whose lines"),
+        (&["pwcet", "vecadd", "--machine", "kepler-gk104", "--random", "jitter"], "memory.jitter is Off"),
+        (&["pwcet", "vecadd", "--machine", "accelsim-sm1", "--random", "placement"], "on several SMs only"),
         (&["pwcet", "vecadd", "--machine", "kepler-gk104", "--runs", "200"], "all measurements are"),
         (&["pwcet", "vecadd", "--column", "a"], "is simulated and has no columns"),
         (&["pwcet", "vecadd", "--runs", "0"], "0 is not in 1.."),
-        (&["pwcet", "vecadd", "--vary", "weather"], "inputs, replacement, jitter, placement"),
+        (&["pwcet", "vecadd", "--random", "weather"], "inputs, replacement, jitter, placement"),
         (&["pwcet", "nowhere"], "no embedded kernel of this name"),
     ] {
         let output = in_dir(&dir, args);
@@ -257,7 +257,7 @@ fn a_campaign_without_variation_is_refused() {
 fn runs_without_a_curve_are_shown_in_numbers_and_plots() {
     let dir = scratch("pwcet-none");
     let args = ["pwcet", "vecadd", "--machine", "kepler-gk104", "--runs", "120"];
-    let all = [&args[..], &["--svg", "plots", "--page", "page.html"]].concat();
+    let all = [&args[..], &["--svg", "plots", "--html", "page.html"]].concat();
     let result = json_in(&dir, &all, 1)["results"][0].clone();
     let sample = &result["sample"];
     assert_eq!(
@@ -268,7 +268,7 @@ fn runs_without_a_curve_are_shown_in_numbers_and_plots() {
     assert!(result["no_curve"].as_str().unwrap().contains("all measurements are"), "{result}");
     assert!(!result["trace"].as_array().unwrap().is_empty() && result.get("pwcet").is_none());
     let help = result["what_would_help"].to_string();
-    assert!(help.contains("--vary") && !help.contains("clock"), "{help}");
+    assert!(help.contains("--random") && !help.contains("clock"), "{help}");
     assert_eq!(names(&dir.join("plots")), ["exceedance.svg", "trace.svg"]);
     assert!(std::fs::read_to_string(dir.join("page.html")).unwrap().contains("all measurements are"));
     let help = stdout(&in_dir(&dir, &["pwcet", "--help"]));
@@ -291,7 +291,7 @@ fn a_curve_is_judged_by_further_runs() {
         "50",
         "--bootstraps",
         "0",
-        "--page",
+        "--html",
         "p.html",
     ];
     let found = &json_in(&dir, &args, 0)["results"][0];

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use warpbound::bound::{self, Bound};
 use warpbound::diag::SourceText;
-use warpbound::machine::{MachineSpec, SchedulerKind, Setting};
+use warpbound::machine::{MachineSpec, PolicyKind, Setting};
 use warpbound::micro::MicroKernel;
 use warpbound::program::launch::LaunchSpec;
 use warpbound::sweep::SweepSpec;
@@ -194,10 +194,10 @@ fn tables_are_complete() {
     let start = policies.find("Policies: ").expect("a list of policies") + "Policies: ".len();
     let end = start + policies[start..].find('.').unwrap();
     let policies: Vec<&str> = policies[start..end].split(',').map(str::trim).collect();
-    assert_eq!(policies.len(), SchedulerKind::NAMED.len() + 2);
+    assert_eq!(policies.len(), PolicyKind::NAMED.len() + 2);
     for policy in policies {
         let policy = policy.replace("SEED", "1").replace("FILE", "x");
-        assert!(policy.parse::<SchedulerKind>().is_ok(), "{policy}");
+        assert!(policy.parse::<PolicyKind>().is_ok(), "{policy}");
     }
 }
 

@@ -235,8 +235,7 @@ fn a_run_that_is_too_long_is_refused_and_leaves_nothing() {
 fn critical_paths_and_their_difference_are_on_the_page() {
     let dir = scratch("report-paths");
     for policy in ["gto", "lrr"] {
-        let run =
-            in_dir(&dir, &["run", "sgemm_naive", "--scheduler", policy, "--explain", "--format", "json"]);
+        let run = in_dir(&dir, &["run", "sgemm_naive", "--policy", policy, "--explain", "--format", "json"]);
         std::fs::write(dir.join(format!("{policy}.json")), &run.stdout).unwrap();
     }
     let output = in_dir(&dir, &["report", "gto.json", "lrr.json", "--out", "both.html"]);

@@ -76,7 +76,7 @@ fn traces_of_the_voronoi_kernel_are_those_of_the_machine() {
         let campaign = ["pwcet", "voronoi_64_waves", "--machine", "kepler-gk104", "--runs", "2"];
         let split = ["--set", "memory.l1.split=Percent(total: 65536, l1: 25)"];
         // two runs are too few for a curve here as well, but they are kept
-        in_dir(&dir, &[&campaign[..], &split, &["--vary", vary, "--out", vary]].concat());
+        in_dir(&dir, &[&campaign[..], &split, &["--random", vary, "--out", vary]].concat());
         let records = std::fs::read_to_string(dir.join(vary).join("results.jsonl")).unwrap();
         let record = |line: &str| -> Value { serde_json::from_str(line).unwrap() };
         records.lines().map(|line| record(line)["makespan"].as_u64().unwrap()).collect()
@@ -116,7 +116,7 @@ fn products_and_network_of_the_pascal_study_agree_for_both_codes() {
     }
     assert_eq!(products.len(), 6);
     // one warp per scheduler runs in the same way under any policy; layers of several warps per
-    // scheduler do not
+    // policy do not
     assert_eq!(section["statements"][0]["holds"], true);
     assert!(products.iter().all(|row| row["cycles_run_to_barrier"] == row["cycles"]), "{section}");
     the_fitted_launch_cost_suits_the_other_products(&section);

@@ -167,7 +167,7 @@ fn time_limits_end_every_search() {
     }
     let hunted = json(&[&["hunt", "--bound", "iwb"], &limit[..]].concat(), 0);
     assert!(hunted["results"][0]["instances"].as_u64() > Some(0), "{hunted}");
-    let phases = ["anomaly", "--phases", "--scheduler", "srr", "--max-schedules", "1000000000"];
+    let phases = ["anomaly", "--phases", "--policy", "srr", "--max-schedules", "1000000000"];
     assert_eq!(json(&[&phases[..], &limit].concat(), 0)["results"][0]["complete"], false);
     let fermi = json(&[&["fermi", "--warps", "12", "--rep", "20", "--no-fairness"], &limit[..]].concat(), 0);
     assert_eq!(fermi["results"][0]["complete"], false);

@@ -61,18 +61,8 @@ fn a_point_equals_the_result_of_check() {
         let set = format!("limits.blocks={}", record["limits.blocks"]);
         let block = record["block"].as_u64().map(|threads| threads.to_string());
         let (kernel, machine, policy) = (text("kernel"), text("machine"), text("policy"));
-        let mut args = vec![
-            "check",
-            &kernel,
-            "--machine",
-            &machine,
-            "--scheduler",
-            &policy,
-            "--seed",
-            "3",
-            "--set",
-            &set,
-        ];
+        let mut args =
+            vec!["check", &kernel, "--machine", &machine, "--policy", &policy, "--seed", "3", "--set", &set];
         args.extend(block.iter().flat_map(|block| ["--block", block]));
         let known = &json(&args, 0)["results"][0];
         for name in ["makespan", "verdict", "warp_instructions", "thread_instructions"] {
@@ -212,7 +202,7 @@ fn all_mistakes_are_named_before_anything_runs() {
         (3, "no embedded machine of this name"),
         (4, "`x` is no number of cycles"),
         (4, "`latt`"),
-        (5, "unknown scheduler `gtoo`"),
+        (5, "unknown policy `gtoo`"),
     ] {
         let message =
             errors.split("\n\n").chain(errors.split("error: ")).find(|part| part.contains(expected));
@@ -406,7 +396,7 @@ fn a_table_of_a_paper_consists_of_runs_that_can_be_repeated() {
         };
         numbers.iter().find(|number| key(number) == wanted).expect("it is there").clone()
     };
-    let args = ["check", "sgemm_dbuf_k128_w4", "--mem-latency", "400", "--scheduler", "gto"];
+    let args = ["check", "sgemm_dbuf_k128_w4", "--mem-latency", "400", "--policy", "gto"];
     let run = json(&args, 0)["results"][0].clone();
     let makespan = run["makespan"].as_f64().unwrap();
     for name in ["gub", "lwb"] {
@@ -416,7 +406,7 @@ fn a_table_of_a_paper_consists_of_runs_that_can_be_repeated() {
     assert_eq!((&one("gub")["published"], &one("lwb")["published"]), (&58.21.into(), &Value::Null));
 
     let result = json(&["reproduce", "table2"], 0)["results"][0].clone();
-    let known = json(&["ablate", "--scheduler", "gto", "--set", "limits.blocks=1"], 0)["results"][0].clone();
+    let known = json(&["ablate", "--policy", "gto", "--set", "limits.blocks=1"], 0)["results"][0].clone();
     let means = |number: &&Value| number["figure"] == "mean" && number["published"] == 234.11;
     let last: Vec<&Value> = result["numbers"].as_array().unwrap().iter().filter(means).collect();
     // with the latency of a lone load, and with the paper's
@@ -450,7 +440,7 @@ fn a_table_of_a_paper_consists_of_runs_that_can_be_repeated() {
     let runs = suite["results"].as_array().unwrap();
     let overs: Vec<f64> = runs
         .iter()
-        .filter(|run| run["scheduler"] == "lrr")
+        .filter(|run| run["policy"] == "lrr")
         .map(|run| {
             let (makespan, gub) =
                 (run["makespan"].as_f64().unwrap(), bound(run, "gub")["value"].as_f64().unwrap());

@@ -17,7 +17,7 @@ fn at_width(width: usize, args: &[&str]) -> String {
 fn tables_fit_the_terminal() {
     let commands: [&[&str]; 12] = [
         &["check", "fig3", "vecadd", "sgemm_naive", "witness-929"],
-        &["check", "vecadd", "--scheduler", "srr"],
+        &["check", "vecadd", "--policy", "srr"],
         &["compare", "fig3", "witness-929"],
         &["run", "vecadd"],
         &["run", "reduce0", "--machine", "ecrts25-orin-4sub"],
@@ -46,10 +46,12 @@ fn tables_fit_the_terminal() {
     let narrow = at_width(60, commands[0]);
     let heading = narrow.lines().find(|line| line.starts_with("kernel ")).unwrap();
     assert!(
-        ["kernel", "policy", "makespan", "gub", "verdict"].iter().all(|name| heading.contains(name)),
+        ["kernel", "policy", "makespan", "overestimation", "verdict"]
+            .iter()
+            .all(|name| heading.contains(name)),
         "{narrow}"
     );
-    assert!(narrow.contains("(no room for blocks, warp insts, over"), "{narrow}");
+    assert!(narrow.contains("(no room for blocks, warp insts, gub"), "{narrow}");
     assert_eq!(narrow.lines().filter(|line| line.contains("holds")).count(), 5, "{narrow}");
     assert!(at_width(60, commands[2]).contains("tightest"));
     // if stdout is not a terminal, all columns are printed

@@ -156,7 +156,7 @@ fn traces_of_a_micro_kernel() {
 #[test]
 fn traces_of_a_micro_kernel_with_barriers_and_sub_cores() {
     let dir = scratch("traces-barriers");
-    let text = ".machine paper-fig2\n.scheduler gto\n.warps 2\n f0 r0\n bar\n f1 r1, r0 # last\n ret\n\
+    let text = ".machine paper-fig2\n.policy gto\n.warps 2\n f0 r0\n bar\n f1 r1, r0 # last\n ret\n\
                 .warps 1\n f1 r1\n f1 r2\n f2 r3, r1\n bar\n ret\n";
     std::fs::write(dir.join("meet.warp"), text).unwrap();
     let traced = traced(&dir, &["meet.warp", "--set", "sub_cores=2"]);

@@ -20,11 +20,8 @@ fn slack_and_luck_are_the_overestimation() {
         }
         assert_eq!(row["slack_cycles"], value - worst, "{name}");
         let policies = row["policies"].as_array().unwrap();
-        assert_eq!(
-            (&policies[0]["scheduler"], &policies[0]["makespan"]),
-            (&"gto".into(), &checked["makespan"])
-        );
-        assert_eq!(policies[1]["scheduler"], "lrr");
+        assert_eq!((&policies[0]["policy"], &policies[0]["makespan"]), (&"gto".into(), &checked["makespan"]));
+        assert_eq!(policies[1]["policy"], "lrr");
         for policy in policies {
             let makespan = policy["makespan"].as_i64().unwrap();
             assert!((0..=worst).contains(&makespan), "{name}");
@@ -56,12 +53,12 @@ fn slack_and_luck_are_the_overestimation() {
 fn schedules_replay_to_what_was_reported() {
     let dir = scratch("worst-schedules");
     let kernels = ["vecadd", "reduce_shfl", "fig3"];
-    let line = [&["worst"], &kernels[..], &["--budget", "330", "--schedule", "found"]].concat();
+    let line = [&["worst"], &kernels[..], &["--budget", "330", "--out", "found"]].concat();
     let result = json_in(&dir, &line, 0);
     for row in result["results"].as_array().unwrap() {
         let file = row["schedule"].as_str().unwrap();
         let replay = format!("replay:{file}");
-        let checked = json_in(&dir, &["check", row["kernel"].as_str().unwrap(), "--scheduler", &replay], 0);
+        let checked = json_in(&dir, &["check", row["kernel"].as_str().unwrap(), "--policy", &replay], 0);
         assert_eq!(checked["makespan"], row["worst"]);
         // the schedule is work conserving, so the bounds apply
         assert_eq!(
@@ -70,19 +67,19 @@ fn schedules_replay_to_what_was_reported() {
         );
     }
     // existing files are kept, unless they may be replaced
-    let again = in_dir(&dir, &["worst", "fig3", "--schedule", "found"]);
+    let again = in_dir(&dir, &["worst", "fig3", "--out", "found"]);
     assert_eq!(again.status.code(), Some(1));
     assert!(stderr(&again).contains("the file is there already"), "{}", stderr(&again));
-    assert_eq!(in_dir(&dir, &["worst", "fig3", "--schedule", "found", "--force"]).status.code(), Some(0));
+    assert_eq!(in_dir(&dir, &["worst", "fig3", "--out", "found", "--force"]).status.code(), Some(0));
     // on several sub-cores, too
     let on = ["--machine", "ecrts25-orin-4sub", "--budget", "100"];
-    let result = json_in(&dir, &[&["worst", "reduce_shfl", "--schedule", "four"], &on[..]].concat(), 0);
+    let result = json_in(&dir, &[&["worst", "reduce_shfl", "--out", "four"], &on[..]].concat(), 0);
     let replay = [
         "check",
         "reduce_shfl",
         "--machine",
         "ecrts25-orin-4sub",
-        "--scheduler",
+        "--policy",
         "replay:four/reduce_shfl.replay",
     ];
     assert_eq!(json_in(&dir, &replay, 0)["makespan"], result["worst"]);
@@ -91,7 +88,7 @@ fn schedules_replay_to_what_was_reported() {
 #[test]
 fn an_exceeded_bound_is_reported() {
     let dir = scratch("worst-violated");
-    let result = json_in(&dir, &["worst", "witness-929", "--schedule", "found"], 3);
+    let result = json_in(&dir, &["worst", "witness-929", "--out", "found"], 3);
     assert_eq!(
         (&result["worst"], &result["exact"], &result["verdict"]),
         (&48.into(), &true.into(), &"violated".into())
@@ -100,7 +97,7 @@ fn an_exceeded_bound_is_reported() {
         (&bound(&result, "gub")["status"], &bound(&result, "swb")["status"]),
         (&"violated".into(), &"holds".into())
     );
-    let replay = ["check", "witness-929", "--scheduler", "replay:found/witness-929.replay"];
+    let replay = ["check", "witness-929", "--policy", "replay:found/witness-929.replay"];
     assert_eq!(json_in(&dir, &replay, 3)["makespan"], 48);
     // the search without exploration gives the same result
     assert_eq!(json(&["worst", "witness-929", "--max-states", "0"], 3)["worst"], 48);
@@ -147,10 +144,7 @@ fn the_bytes_are_the_same_on_any_number_of_threads() {
 #[test]
 fn unsupported_requests_are_refused_with_a_reason() {
     for (args, expected) in [
-        (
-            &["worst", "fig3", "--scheduler", "gto"][..],
-            &["--scheduler gto", "worst work-conserving schedule"][..],
-        ),
+        (&["worst", "fig3", "--policy", "gto"][..], &["--policy gto", "worst work-conserving schedule"][..]),
         (&["worst", "fig3", "--budget", "0"], &["--budget 0", "1 or more"]),
         (
             &[

@@ -17,7 +17,7 @@ use warpbound::sim::PolicySetup;
 /// One launch in one configuration.
 struct Compared {
     name: String,
-    scheduler: String,
+    policy: String,
     ours: u64,
     theirs: u64,
 }
@@ -29,9 +29,9 @@ impl Compared {
     }
 }
 
-fn cycles(machine: &Machine, reference: &Reference, scheduler: &PolicySetup) -> Cycles {
+fn cycles(machine: &Machine, reference: &Reference, policy: &PolicySetup) -> Cycles {
     let workload = runs::workload(&reference.name, reference.program(), reference.launch.clone());
-    runs::run(&workload, machine, scheduler, &mut ()).makespan
+    runs::run(&workload, machine, policy, &mut ()).makespan
 }
 
 /// Compares every launch of a configuration. `overhead` is contained in their cycles and not in
@@ -51,7 +51,7 @@ fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
         let setup = match f[3].as_str() {
             "gto" => PolicySetup::Gto,
             "lrr" => PolicySetup::Lrr,
-            other => panic!("unknown scheduler {other}"),
+            other => panic!("unknown policy {other}"),
         };
         let reference = launches.iter().find(|launch| launch.name == f[0]).unwrap();
         let theirs = f[4].parse::<u64>().unwrap() - overhead;
@@ -59,14 +59,14 @@ fn compare(config: &str, machine: &str, overhead: u64) -> Vec<Compared> {
             continue;
         }
         let ours = cycles(&machine, reference, &setup).get();
-        all.push(Compared { name: f[0].clone(), scheduler: f[3].clone(), ours, theirs });
+        all.push(Compared { name: f[0].clone(), policy: f[3].clone(), ours, theirs });
     }
     if std::env::var_os("WARPBOUND_TABLE").is_some() {
         for c in &all {
             eprintln!(
                 "{config:9} {:22} {:4} {:8} {:8} {:+7.2} %",
                 c.name,
-                c.scheduler,
+                c.policy,
                 c.theirs,
                 c.ours,
                 100.0 * c.error()
@@ -143,15 +143,15 @@ fn launches_of_the_suite() {
             let ours = runs::run(&workload, &machine, &setup, &mut ()).makespan.get();
             all.push(Compared {
                 name: f[0].clone(),
-                scheduler: f[2].clone(),
+                policy: f[2].clone(),
                 ours,
                 theirs: f[3].parse().unwrap(),
             });
         }
         let differ: Vec<&Compared> = all.iter().filter(|c| c.ours != c.theirs).collect();
         for c in &differ {
-            let Compared { name: launch, scheduler, ours, theirs } = c;
-            println!("{name} {launch} {scheduler}: {theirs}, here {ours}, {:+.2} %", 100.0 * c.error());
+            let Compared { name: launch, policy, ours, theirs } = c;
+            println!("{name} {launch} {policy}: {theirs}, here {ours}, {:+.2} %", 100.0 * c.error());
         }
         assert!(differ.is_empty(), "{name}: {} of {} differ", differ.len(), all.len());
         assert!(only.is_some() || all.len() == count, "{name}: {} launches", all.len());

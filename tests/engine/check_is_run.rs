@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use random_kernels::{Shape, machine, machine_text, random_launch};
 use warpbound::base::{Pc, ProgressMonitor};
 use warpbound::check::{JudgedLaunch, Plan, RunOptions, Workload, WorkloadKind, check, observe};
-use warpbound::machine::{Machine, SchedulerKind};
+use warpbound::machine::{Machine, PolicyKind};
 use warpbound::micro::MicroKernel;
 use warpbound::program::Flow;
 use warpbound::sim::{PolicySetup, SimSummary};
@@ -25,13 +25,13 @@ use warpbound::trace::Recorder;
 /// Returns policies for a plan, in any order and possibly repeated.
 fn policies(draw: &mut impl FnMut(usize) -> usize) -> Vec<PolicySetup> {
     let mut policy = || {
-        let named = SchedulerKind::NAMED;
+        let named = PolicyKind::NAMED;
         // the two-level policy is the only one that needs more information than which warps are
         // ready
         let kind = match draw(named.len() + 4) {
             n if n < named.len() => named[n].clone(),
-            n if n == named.len() => SchedulerKind::Random(draw(3) as u64),
-            _ => SchedulerKind::TwoLevel,
+            n if n == named.len() => PolicyKind::Random(draw(3) as u64),
+            _ => PolicyKind::TwoLevel,
         };
         PolicySetup::new(&kind, |_| unreachable!("no replay among them")).unwrap()
     };
@@ -71,7 +71,7 @@ fn micro(seed: u64, draw: &mut impl FnMut(usize) -> usize) -> (Workload, Machine
         })
         .collect();
     let blocks = (0..launch.blocks.len()).map(|block| block * block_warps).collect();
-    let kernel = MicroKernel { machine: None, scheduler: None, program, warps, blocks, block_warps };
+    let kernel = MicroKernel { machine: None, policy: None, program, warps, blocks, block_warps };
     let workload = Workload { name: format!("random {seed}"), kind: WorkloadKind::Micro(Box::new(kernel)) };
     (workload, machine)
 }

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use shipped::{launch_files, load, machine, root};
 use warpbound::exec::{Executor, Options};
-use warpbound::machine::SchedulerKind;
+use warpbound::machine::PolicyKind;
 use warpbound::program::TimingTable;
 use warpbound::sim::{PolicySetup, simulate};
 use warpbound::trace::Digest;
@@ -26,7 +26,7 @@ fn digests() -> String {
             let resident = machine.limits().occupancy(&needs).unwrap().blocks.min(shipped.launch.blocks());
             // launches of many blocks take long, and their kernels are included with one block
             // under every policy
-            let all = SchedulerKind::NAMED.into_iter().chain([SchedulerKind::Random(1)]);
+            let all = PolicyKind::NAMED.into_iter().chain([PolicyKind::Random(1)]);
             let number = if shipped.name.ends_with("_grid") { 2 } else { usize::MAX };
             for kind in all.take(number) {
                 let policy = PolicySetup::new(&kind, |_| unreachable!("no replay among them")).unwrap();

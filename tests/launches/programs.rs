@@ -127,7 +127,7 @@ fn a_program_runs_where_kernels_run() {
     let of = ["--let", "n=16", "--let", "sweeps=2"];
     let compared = json(&[&["compare", "jacobi", "--max-states", "1000"], &of[..]].concat(), 0);
     let (row, checked) = (&compared["results"][0], json(&[&["check", "jacobi"], &of[..]].concat(), 0));
-    assert_eq!(row["makespan_gto"], checked["makespan"]);
+    assert_eq!(row["makespans"][0]["makespan"], checked["makespan"]);
     let explored = &row["explored_worst_at_least"];
     assert!(explored.as_u64() >= checked["makespan"].as_u64(), "{row}");
     let both = json(&[&["check", "jacobi", "vecadd"], &of[..]].concat(), 1);
@@ -346,7 +346,7 @@ fn witness() -> String {
 }
 
 const WITNESS_MACHINE: &str = r#"Machine(
-    name: "witness", doc: "the units of lrr-witness for PTX", scheduler: Lrr, hazards: [Raw],
+    name: "witness", doc: "the units of lrr-witness for PTX", policy: Lrr, hazards: [Raw],
     units: {
         "f0": Unit(init: 32, lat: 0), "f1": Unit(init: 4, lat: 0), "f2": Unit(init: 32, lat: 0),
         "f3": Unit(init: 1, lat: 18), "rest": Unit(init: 1, lat: 0),

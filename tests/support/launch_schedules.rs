@@ -338,7 +338,7 @@ impl Launch {
         }
     }
 
-    /// Returns the makespan under a scheduler that chooses one of the ready warps.
+    /// Returns the makespan under a policy that chooses one of the ready warps.
     pub fn run(&self, mut choose: impl FnMut(&[Choice]) -> usize) -> u64 {
         let mut state = self.start();
         let mut now = 0;

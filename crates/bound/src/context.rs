@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::claim::Claim;
 use super::value::BoundValue;
 use warpbound_core::base::Cycles;
-use warpbound_core::machine::{Feature, Features, SchedulerKind};
+use warpbound_core::machine::{Feature, Features, PolicyKind};
 
 /// The facts about a run that a bound may rely on. The caller collects them from the machine, the
 /// policy and the paths of the block.
@@ -43,7 +43,7 @@ pub enum Schedules {
     /// The schedule of one run under a policy.
     Run {
         /// The policy, with its contract.
-        policy: SchedulerKind,
+        policy: PolicyKind,
         /// Whether a ready warp was passed over in the run; `None` if the run was not observed.
         /// Only a replay needs this, because a replay has no contract.
         passed_over: Option<bool>,
@@ -122,7 +122,7 @@ impl fmt::Display for Guarantee {
 
 impl Schedules {
     /// Returns the policy if these are the schedules of a run.
-    pub fn policy(&self) -> Option<&SchedulerKind> {
+    pub fn policy(&self) -> Option<&PolicyKind> {
         match self {
             Self::Run { policy, .. } => Some(policy),
             Self::WorkConserving => None,
@@ -151,7 +151,7 @@ impl Schedules {
     }
 
     /// Returns whether these are schedules of this policy.
-    fn are_of(&self, kind: &SchedulerKind) -> bool {
+    fn are_of(&self, kind: &PolicyKind) -> bool {
         matches!(self, Self::Run { policy, .. } if policy == kind)
     }
 }
@@ -204,7 +204,7 @@ impl Context {
     ///
     /// # Errors
     /// Returns the first premise that does not hold.
-    pub(super) fn of_policy(&self, kind: &SchedulerKind, claim: Claim) -> Result<Applicable, NotApplicable> {
+    pub(super) fn of_policy(&self, kind: &PolicyKind, claim: Claim) -> Result<Applicable, NotApplicable> {
         if !self.schedules.are_of(kind) {
             let other = self.schedules.name();
             return Err(NotApplicable::new(format!("it is for policy `{kind}`, not `{other}`")));
@@ -318,7 +318,7 @@ impl std::error::Error for NotApplicable {}
 mod tests {
     use super::*;
 
-    fn context(policy: SchedulerKind, passed_over: Option<bool>) -> Context {
+    fn context(policy: PolicyKind, passed_over: Option<bool>) -> Context {
         Context {
             schedules: Schedules::Run { policy, passed_over },
             resident_blocks: 1,
@@ -330,16 +330,16 @@ mod tests {
 
     #[test]
     fn every_broken_premise_is_named() {
-        let fine = context(SchedulerKind::Lrr, None);
+        let fine = context(PolicyKind::Lrr, None);
         assert!(fine.paper_premises(Claim::Gub).is_ok());
         let race = Order::Decides("the paths depend on timing: a race".to_owned());
         for (context, named) in [
-            (context(SchedulerKind::Srr, None), "`srr` is not work conserving"),
-            (context(SchedulerKind::Srr, Some(false)), "`srr` is not work conserving"),
-            (context(SchedulerKind::Gsrr, None), "`gsrr` is not work conserving"),
-            (context(SchedulerKind::TwoLevel, None), "`two-level` is not work conserving"),
-            (context(SchedulerKind::Replay("x".into()), None), "not known to be work conserving"),
-            (context(SchedulerKind::Replay("x".into()), Some(true)), "is not work conserving"),
+            (context(PolicyKind::Srr, None), "`srr` is not work conserving"),
+            (context(PolicyKind::Srr, Some(false)), "`srr` is not work conserving"),
+            (context(PolicyKind::Gsrr, None), "`gsrr` is not work conserving"),
+            (context(PolicyKind::TwoLevel, None), "`two-level` is not work conserving"),
+            (context(PolicyKind::Replay("x".into()), None), "not known to be work conserving"),
+            (context(PolicyKind::Replay("x".into()), Some(true)), "is not work conserving"),
             (Context { resident_blocks: 3, ..fine.clone() }, "up to 3 blocks are resident together"),
             (Context { partial_barriers: true, ..fine.clone() }, "does not involve all warps"),
             (Context { order: race, ..fine.clone() }, "a race"),
@@ -348,7 +348,7 @@ mod tests {
             assert!(reason.contains(named), "{reason}");
         }
         for fine in [
-            context(SchedulerKind::Replay("x".into()), Some(false)),
+            context(PolicyKind::Replay("x".into()), Some(false)),
             Context { schedules: Schedules::WorkConserving, ..fine.clone() },
             Context { order: Order::NotLookedFor, ..fine },
         ] {

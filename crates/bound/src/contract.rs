@@ -9,7 +9,7 @@ use super::resident::LaunchShares;
 use super::section::{BlockAnalysis, SectionAnalysis, WarpSection};
 use super::value::BoundValue;
 use warpbound_core::base::{Cycles, WarpId};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 
 /// The bound of one section. Its cycles count from the time at which, according to the bound, the
 /// sections before it have settled.
@@ -130,7 +130,7 @@ pub trait Bound: Sync {
 
     /// Returns the only policy that the bound applies to, or `None` if it applies to all policies
     /// whose contract fits. Reports omit the bound for other policies.
-    fn policy(&self) -> Option<SchedulerKind> {
+    fn policy(&self) -> Option<PolicyKind> {
         None
     }
 

@@ -9,7 +9,7 @@
 //!   (`algorithm.rs`);
 //! * the quantities of each section and warp that the bounds need ([`Analyser`],
 //!   [`analyse_block`]);
-//! * bounds on the execution time of the block under any scheduler that keeps their premises
+//! * bounds on the execution time of the block under any policy that keeps their premises
 //!   ([`Bound`], [`all`]): [`Gub`], as published; [`Iwb`], [`Swb`] and [`Lwb`], which are proved in
 //!   [`proofs`]; [`Srr`] and [`Gsrr`] for the policies that are not work conserving;
 //! * a bound on the launch when several of its blocks are resident at the same time ([`Rbb`]), from
@@ -123,7 +123,7 @@ pub use turn::{Gsrr, Srr};
 pub use value::BoundValue;
 
 use warpbound_core::diag::closest;
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 
 /// Returns an error message and a hint if no bound in `bounds` has this name, and `None` if one
 /// has.
@@ -139,7 +139,7 @@ pub fn unknown(name: &str, bounds: &[Box<dyn Bound>]) -> Option<(String, String)
 
 /// Returns the only policy that the bound of this name applies to. Returns `None` if the bound
 /// applies to several policies or if no bound has this name.
-pub fn policy_of(name: &str) -> Option<SchedulerKind> {
+pub fn policy_of(name: &str) -> Option<PolicyKind> {
     all().iter().find(|bound| bound.name() == name)?.policy()
 }
 

@@ -7,7 +7,7 @@ use super::section::SectionAnalysis;
 use super::sharing::{by_sub_core, meet};
 use super::value::BoundValue;
 use warpbound_core::base::{Cycles, WarpId};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 
 /// The bound for strict round robin.
 ///
@@ -42,12 +42,12 @@ impl Bound for Srr {
         Standing::Proved
     }
 
-    fn policy(&self) -> Option<SchedulerKind> {
-        Some(SchedulerKind::Srr)
+    fn policy(&self) -> Option<PolicyKind> {
+        Some(PolicyKind::Srr)
     }
 
     fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
-        context.of_policy(&SchedulerKind::Srr, Claim::Srr)
+        context.of_policy(&PolicyKind::Srr, Claim::Srr)
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {
@@ -95,12 +95,12 @@ impl Bound for Gsrr {
         Standing::Proved
     }
 
-    fn policy(&self) -> Option<SchedulerKind> {
-        Some(SchedulerKind::Gsrr)
+    fn policy(&self) -> Option<PolicyKind> {
+        Some(PolicyKind::Gsrr)
     }
 
     fn applicable(&self, context: &Context) -> Result<Applicable, NotApplicable> {
-        context.of_policy(&SchedulerKind::Gsrr, Claim::Gsrr)
+        context.of_policy(&PolicyKind::Gsrr, Claim::Gsrr)
     }
 
     fn warp_values(&self, section: &SectionAnalysis, values: &mut Vec<BoundValue>) {

@@ -3,7 +3,7 @@
 
 use super::policies;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_judge::load::LoadedApplication;
 use warpbound_sim::PolicySetup;
 
@@ -31,8 +31,8 @@ pub fn needs_one(application: &LoadedApplication, option: &str) -> Diagnostics {
 
 /// Returns the policy that a machine names.
 pub fn policy(application: &LoadedApplication, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
-    match machine.scheduler() {
-        SchedulerKind::Replay(_) => Err(needs_one(application, "a schedule to replay")),
+    match machine.policy() {
+        PolicyKind::Replay(_) => Err(needs_one(application, "a schedule to replay")),
         kind => policies::setup(kind),
     }
 }

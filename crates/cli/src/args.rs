@@ -94,6 +94,12 @@ pub struct General {
     /// Print no progress and no warnings on stderr; errors and results stay
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
+    /// Table that --format csv prints, such as results.bounds
+    ///
+    /// It is the path of a list in the JSON of the command. An unknown name lists all tables
+    /// [default: the main table of the command].
+    #[arg(long, value_name = "NAME", global = true)]
+    pub table: Option<String>,
     /// When to use colours
     ///
     /// `auto` obeys NO_COLOR and TERM=dumb.
@@ -172,7 +178,7 @@ pub enum Command {
     /// The folder has a page, a README and JSON: the claim, its premises and where they are
     /// checked, the derivation of the number, the runs that it was compared with, digests,
     /// commands that repeat it, and the tests that cover each rule. If nothing is guaranteed, it
-    /// states that and why. Without --scheduler the policies are gto, lrr, oldest and random.
+    /// states that and why. Without --policy the policies are gto, lrr, oldest and random.
     EvidencePack(EvidencePack),
     /// Simulate every point of a plan and write a folder of results
     ///

@@ -9,7 +9,7 @@ use warpbound_bound::{Bound, Plb};
 use warpbound_core::base::Cycles;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::pipeline::Placement;
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
 use warpbound_core::program::TimingTable;
 use warpbound_judge::check::{BoundRow, JudgedLaunch, Plan, Verdict, check};
@@ -48,7 +48,7 @@ impl Searched {
                 .into());
         }
         let bounds: [Box<dyn Bound>; 1] = [Box::new(Plb)];
-        let policies = [policies::setup(&SchedulerKind::Gto)?, policies::setup(&SchedulerKind::Lrr)?];
+        let policies = [policies::setup(&PolicyKind::Gto)?, policies::setup(&PolicyKind::Lrr)?];
         let runs = u64::from(workload.blocks()) * policies.len() as u64;
         session.progress.begin(&workload.name, Some(runs), "blocks");
         let options = common.run_options(&session.monitor).judged_by(&bounds, &[]).threads(1).ahead(false);

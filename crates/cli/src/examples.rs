@@ -21,7 +21,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("warpbound check saxpy", "Judge the bounds of one kernel on the default machine."),
             (
-                "warpbound check saxpy transpose_naive --machine ecrts25-orin,rtx3070 --scheduler gto,lrr",
+                "warpbound check saxpy transpose_naive --machine ecrts25-orin,rtx3070 --policy gto,lrr",
                 "Judge two kernels on two machines under two policies.",
             ),
         ],
@@ -40,7 +40,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "diff",
         &[(
-            "warpbound diff saxpy \"saxpy --scheduler lrr\"",
+            "warpbound diff saxpy \"saxpy --policy lrr\"",
             "Explain the difference between two policies in cycles.",
         )],
     ),
@@ -55,7 +55,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "compare",
         &[(
-            "warpbound compare saxpy --scheduler gto,lrr,srr",
+            "warpbound compare saxpy --policy gto,lrr,srr",
             "Compare policies and bounds with the worst schedule that was found.",
         )],
     ),
@@ -76,7 +76,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "anomaly",
         &[(
-            "warpbound anomaly saxpy --scheduler lrr --sweep mem-latency=5..=100:5",
+            "warpbound anomaly saxpy --policy lrr --sweep mem-latency=5..=100:5",
             "Search for memory latencies whose reduction makes the run longer.",
         )],
     ),
@@ -95,7 +95,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "merge",
         &[("warpbound merge results --out merged", "Combine the folders of several shards of a sweep.")],
     ),
-    ("report", &[("warpbound report results --out results.html", "Make a page of the results of a sweep.")]),
+    ("report", &[("warpbound report results --html results.html", "Make a page of the results of a sweep.")]),
     (
         "reproduce",
         &[

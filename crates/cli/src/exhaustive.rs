@@ -9,7 +9,7 @@ use crate::load;
 use warpbound_bound::{Applicable, BoundValue, Context, NotApplicable, Order, Schedules};
 use warpbound_core::base::{Cycles, Pc};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
 use warpbound_judge::check::all_paths::{AllPathsOutcome, all_paths};
@@ -34,7 +34,7 @@ pub fn all_paths_value(
     common: &Common,
     session: &Session,
 ) -> Result<AllPathsValue, Diagnostics> {
-    let policies: Vec<SchedulerKind> = schedules.iter().filter_map(Schedules::policy).cloned().collect();
+    let policies: Vec<PolicyKind> = schedules.iter().filter_map(Schedules::policy).cloned().collect();
     let found = all_paths(&kernel.workload, machine, &policies, bounds, common.fuel(), &session.monitor);
     Ok(match found {
         Ok(AllPathsOutcome::Bound(found)) => {

@@ -7,6 +7,8 @@ pub enum Format {
     Text,
     /// JSON for scripts: one object and nothing else on stdout.
     Json,
+    /// Comma-separated values, after a line with the names of the columns; --table selects the table
+    Csv,
 }
 
 impl Format {
@@ -14,7 +16,7 @@ impl Format {
     pub const fn is_for_people(self) -> bool {
         match self {
             Self::Text => true,
-            Self::Json => false,
+            Self::Json | Self::Csv => false,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The options `--machine` and `--scheduler` as lists, of which every combination is a run.
+//! The options `--machine` and `--policy` as lists, of which every combination is a run.
 //!
 //! A name that is listed twice is rejected, because its run would occur twice. Names that cannot be
 //! found or do not fit the settings are rejected, too; all errors are reported at once and before
@@ -12,7 +12,7 @@ use super::policies;
 use crate::files::loader;
 use crate::load;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
-use warpbound_core::machine::{Machine, MachineSpec, ParseSchedulerError, SchedulerKind};
+use warpbound_core::machine::{Machine, MachineSpec, ParsePolicyError, PolicyKind};
 use warpbound_judge::load::{FROM_STDIN, Loaded};
 use warpbound_sim::PolicySetup;
 
@@ -24,7 +24,7 @@ pub struct Lists {
 
 /// A machine and a policy, ready to run a kernel.
 pub struct Setup {
-    /// The machine; its policy is that of `--scheduler`, if that is given.
+    /// The machine; its policy is that of `--policy`, if that is given.
     pub machine: Machine,
     /// The machine as the file and the command line describe it.
     pub spec: MachineSpec,
@@ -44,15 +44,15 @@ impl Lists {
             let list = List::new("--machine", text, is_file(text));
             list.try_each(&mut problems, |name, wrong| {
                 let location = loader().find_machine(name, None).map_err(|found| wrong(&found))?;
-                let alone = Common { machine: Some(name.to_owned()), scheduler: None, ..common.clone() };
+                let alone = Common { machine: Some(name.to_owned()), policy: None, ..common.clone() };
                 load::machine_at(&location, &alone).map(|_| name.to_owned())
             })
         });
-        let policies = common.scheduler.as_ref().map(|text| {
+        let policies = common.policy.as_ref().map(|text| {
             let is_schedule = text.strip_prefix("replay:").is_some_and(is_file);
-            let list = List::new("--scheduler", text, is_schedule);
+            let list = List::new("--policy", text, is_schedule);
             list.try_each(&mut problems, |word, wrong| {
-                let kind: SchedulerKind = word.parse().map_err(|error: ParseSchedulerError| {
+                let kind: PolicyKind = word.parse().map_err(|error: ParsePolicyError| {
                     wrong(&Diagnostic::general("", error.to_string()).hint(error.hint()).into())
                 })?;
                 policies::setup(&kind)?;
@@ -88,12 +88,12 @@ impl Lists {
         &self,
         common: &Common,
         what: &Loaded,
-        otherwise: &[SchedulerKind],
+        otherwise: &[PolicyKind],
     ) -> Result<Vec<Vec<Setup>>, Diagnostics> {
         let mut all = Vec::new();
         for machine in each(self.machines()) {
             let alone =
-                |scheduler: Option<String>| Common { machine: machine.clone(), scheduler, ..common.clone() };
+                |policy: Option<String>| Common { machine: machine.clone(), policy, ..common.clone() };
             let mut of_machine = Vec::new();
             if self.policies.is_none() && !otherwise.is_empty() {
                 for kind in otherwise {
@@ -102,8 +102,8 @@ impl Lists {
                     of_machine.push(Setup { machine, spec, policy: policies::setup(kind)?, common });
                 }
             } else {
-                for scheduler in each(self.policies()) {
-                    let common = alone(scheduler);
+                for policy in each(self.policies()) {
+                    let common = alone(policy);
                     let (machine, spec) = load::machine_of(&common, what)?;
                     let policy = load::policy_of(&common, what, &machine)?;
                     of_machine.push(Setup { machine, spec, policy, common });

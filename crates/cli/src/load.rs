@@ -11,7 +11,7 @@ use super::policies;
 use super::session::Session;
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::{Machine, MachineSpec, SchedulerKind, Setting};
+use warpbound_core::machine::{FORMER_POLICY_SETTING, Machine, MachineSpec, PolicyKind, Setting};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
 use warpbound_judge::check::order::OrderDependences;
@@ -95,7 +95,7 @@ fn machine_location(common: &Common, kernel: &LoadedKernel) -> Result<Location, 
 pub fn inputs(common: &Common, kernel: &LoadedKernel, policy: &PolicySetup) -> Vec<PathBuf> {
     let mut found = kernel.inputs.clone();
     found.extend(machine_inputs(common, || machine_location(common, kernel)));
-    if let SchedulerKind::Replay(file) = policy.kind() {
+    if let PolicyKind::Replay(file) = policy.kind() {
         found.push(PathBuf::from(file));
     }
     found
@@ -147,8 +147,8 @@ pub fn machine_at(location: &Location, common: &Common) -> Result<(Machine, Mach
         }
     }
     let mut settings = problems.into_result(settings)?;
-    if let Some(scheduler) = &common.scheduler {
-        settings.push(Setting::of_option("--scheduler", "scheduler", scheduler.clone()));
+    if let Some(policy) = &common.policy {
+        settings.push(Setting::of_option("--policy", "policy", policy.clone()));
     }
     let (written, source) = loader().machine_spec(location)?;
     let spec = changed(written.clone(), common.mem_latency, &settings)?;
@@ -200,9 +200,12 @@ fn blame_options(common: &Common, problems: Diagnostics) -> Diagnostics {
 /// Returns the policy for a kernel. The first of these that names one decides: the option, a
 /// setting, the kernel's file, the machine.
 pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
-    let set = common.set.iter().any(|setting| setting.trim_start().starts_with("scheduler"));
-    match common.scheduler.is_some() || set {
-        true => policies::setup(machine.scheduler()),
+    let set = common.set.iter().any(|setting| {
+        let path = setting.split('=').next().unwrap_or_default().trim();
+        path == "policy" || path == FORMER_POLICY_SETTING
+    });
+    match common.policy.is_some() || set {
+        true => policies::setup(machine.policy()),
         false => loader().policy_for(kernel, machine),
     }
 }

@@ -10,8 +10,8 @@ use super::failures::Failures;
 use super::format::Format;
 use super::session::Session;
 use warpbound_core::diag::{Diagnostic, Diagnostics, printable, printable_in_colour, printable_json};
+use warpbound_report::csv::{self, Json};
 use warpbound_report::output::{Batch, Failed, Report, Stopped};
-use warpbound_report::style::Style;
 
 /// The exit code for invalid input.
 const WRONG_INPUT: u8 = 1;
@@ -41,7 +41,10 @@ impl Ending {
     /// Prints a result in the requested form.
     pub fn report(&mut self, session: &Session, format: Format, report: &impl Report) {
         session.conclude();
-        self.print(session, &printed(report, session.style, format));
+        match printed(report, session, format) {
+            Ok(text) => self.print(session, &text),
+            Err(problem) => self.late.push(problem),
+        }
     }
 
     /// Returns the exit code; a violation takes precedence over errors.
@@ -64,7 +67,7 @@ pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format
     match outcome {
         Ok(ending) => {
             // in JSON the failures are part of the result
-            if format.is_for_people() {
+            if format != Format::Json {
                 print_error(&ending.failures.to_string());
             }
             print_error(&ending.late.to_string());
@@ -72,7 +75,7 @@ pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format
         }
         Err(problems) => {
             match format {
-                Format::Text => print_error(&problems.to_string()),
+                Format::Text | Format::Csv => print_error(&problems.to_string()),
                 Format::Json => {
                     let all = Failed::of_batch(command, None, Vec::new(), Batch::failed(&problems));
                     if let Err(problem) = print(session, &json_line(&all)) {
@@ -104,7 +107,7 @@ pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: O
     };
     let problems = Diagnostics::from(problem);
     match format {
-        Format::Text => print_error(&problems.to_string()),
+        Format::Text | Format::Csv => print_error(&problems.to_string()),
         Format::Json => {
             let batch = Batch { stopped: Some(reason), ..Batch::failed(&problems) };
             let text = json_line(&Failed::of_batch(command, None, Vec::new(), batch));
@@ -116,11 +119,25 @@ pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: O
 }
 
 /// Returns a report in the requested form.
-fn printed(report: &impl Report, style: Style, format: Format) -> String {
+fn printed(report: &impl Report, session: &Session, format: Format) -> Result<String, Diagnostic> {
     match format {
-        Format::Text => report.text(style),
-        Format::Json => json_line(report),
+        Format::Text => Ok(report.text(session.style)),
+        Format::Json => Ok(json_line(report)),
+        Format::Csv => csv_table(&json_line(report), session.table.as_deref()),
     }
+}
+
+/// Returns a table of a report.
+fn csv_table(json: &str, table: Option<&str>) -> Result<String, Diagnostic> {
+    let json: Json = serde_json::from_str(json).expect("it was written here");
+    let name = table.unwrap_or_else(|| csv::main_table(&json));
+    csv::table(&json, name).map_err(|none| {
+        let problem = Diagnostic::general(format!("--table {name}"), "this output has no such table");
+        problem.hint(match none.tables.as_slice() {
+            [] => "it has no table at all".to_owned(),
+            tables => format!("tables: {}", tables.join(", ")),
+        })
+    })
 }
 
 fn json_line(value: &impl Serialize) -> String {

@@ -16,6 +16,8 @@ use warpbound_report::style::Style;
 pub struct Session {
     /// The style of text on stdout.
     pub style: Style,
+    /// The table that `--format csv` prints, if one is named.
+    pub table: Option<String>,
     /// The progress counters and the stop request, shared by the computation and the rest of the
     /// process.
     pub monitor: Arc<ProgressMonitor>,
@@ -38,7 +40,8 @@ impl Session {
         let progress = Progress::new(visible, monitor.clone());
         let log = visible.then(|| progress.log());
         let stop = Stop::new(&monitor, &parts, general.time_limit, log, without);
-        Self { style: terminal::style(general.color), progress, began, stop, monitor, parts }
+        let table = general.table.clone();
+        Self { style: terminal::style(general.color), table, progress, began, stop, monitor, parts }
     }
 
     /// Returns why the computation was stopped, if it was.

@@ -18,7 +18,7 @@ pub struct Ablation {
     #[serde(flatten)]
     pub origin: Origin,
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// Latency in cycles of a single coalesced load without caches; in the paper model, every
     /// global access has this latency.
     pub load_latency: u64,
@@ -94,7 +94,7 @@ pub struct Kernel {
 
 impl Ablation {
     /// Returns the table over these rows, for variants of the machine of this name.
-    pub fn new(machine: &str, scheduler: String, variants: &Variants, rows: &[Row]) -> Self {
+    pub fn new(machine: &str, policy: String, variants: &Variants, rows: &[Row]) -> Self {
         let column =
             |(index, name): (usize, &&'static str)| Column::new(name, index, Summary::of(rows, index));
         let beside = |of: &warpbound_judge::check::ablation::Beside| {
@@ -112,7 +112,7 @@ impl Ablation {
         };
         Self {
             origin: Origin { machine: machine.to_owned(), ..Origin::new(&variants.machines[0]) },
-            scheduler,
+            policy,
             load_latency: variants.load_latency,
             // without kernels there is no mean
             columns: COLUMNS.iter().enumerate().filter(|_| !rows.is_empty()).map(column).collect(),
@@ -127,7 +127,7 @@ impl Ablation {
         let heading = format!(
             "ablation of {} under {}, {} kernels: 100 * cycles(A) / cycles(B) in %; if it is below 100, B is slower\n\n",
             self.origin.machine,
-            self.scheduler,
+            self.policy,
             self.kernels.len()
         );
         text.push_str(&style.fill(&heading));

@@ -9,7 +9,7 @@ use super::output::{Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{self, Bound, Status};
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::program::loop_bounds::LoopBound;
 use warpbound_judge::check::all_paths::AllPathsOutcome;
 use warpbound_judge::check::{JudgedLaunch, Verdict, Workload};
@@ -51,7 +51,7 @@ pub struct StaticResult {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub loop_bounds: Vec<Given>,
     /// The policy of the run.
-    pub scheduler: String,
+    pub policy: String,
     /// The makespan of the launch with the data of the seed.
     pub makespan: u64,
     /// The bound `static`, which holds for all paths, then the bounds on the paths of this run.
@@ -61,7 +61,7 @@ pub struct StaticResult {
 /// A run on which the bound is judged.
 pub struct StaticRun<'a> {
     /// The policy of the run.
-    pub policy: SchedulerKind,
+    pub policy: PolicyKind,
     /// The judged run.
     pub checked: &'a JudgedLaunch,
 }
@@ -104,7 +104,7 @@ impl StaticResult {
             of_paths: launch.map(|launch| launch.kind.name()),
             barriers_vary: launch.is_some_and(|launch| launch.irregular),
             loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
-            scheduler: run.scheduler.clone(),
+            policy: run.policy.clone(),
             makespan: run.makespan.get(),
             bounds,
         }
@@ -156,7 +156,7 @@ impl StaticResult {
     fn text(&self, style: Style) -> String {
         let mut text = format!(
             "{} on {}, {}: {} cycles with the data of this run\n",
-            self.kernel, self.origin.machine, self.scheduler, self.makespan
+            self.kernel, self.origin.machine, self.policy, self.makespan
         );
         if let (Some(warps), Some(one)) = (self.warps, self.warps_with_one_path) {
             let paths = match one {
@@ -173,7 +173,7 @@ impl StaticResult {
             let _ =
                 writeln!(text, "  the loop of line {} goes back at most {} times", given.line, given.most);
         }
-        text.push_str(&verdict::table(&self.bounds, "over", style));
+        text.push_str(&verdict::table(&self.bounds, style));
         text
     }
 }
@@ -189,7 +189,7 @@ fn table(results: &[StaticResult], style: Style) -> String {
         of_paths.as_str(),
         "lwb",
         "static",
-        "over",
+        "overestimation",
         "verdict",
     ];
     let mut table = Table::new(heading, &[0, 9]).expendable([1, 2, 6, 3]);
@@ -205,7 +205,7 @@ fn table(results: &[StaticResult], style: Style) -> String {
             row.of_paths.map_or_else(|| "-".to_owned(), value),
             value("lwb"),
             value("static"),
-            row.bounds[0].over_text(),
+            row.bounds[0].overestimation_text(),
             row.bounds[0].status.text(style),
         ]);
     }

@@ -77,7 +77,7 @@ pub struct KernelFindings {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PolicyFindings {
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The makespan at each value, in cycles.
     pub makespans: Vec<u64>,
     /// Steps to the next smaller value at which the makespan increases.
@@ -192,7 +192,7 @@ fn rises_text(all: &[&KernelFindings], style: Style) -> String {
             found.push(rise);
             table.row([
                 kernel.kernel.clone(),
-                policy.scheduler.clone(),
+                policy.policy.clone(),
                 policy.rises.len().to_string(),
                 rise.value_before.to_string(),
                 rise.value_after.to_string(),

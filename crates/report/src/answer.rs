@@ -24,7 +24,7 @@ pub struct Answer {
     #[serde(flatten)]
     pub origin: Origin,
     /// The policies of the runs that the answer is about.
-    pub schedulers: Vec<String>,
+    pub policies: Vec<String>,
     /// The whole answer as a sentence.
     pub sentence: String,
     /// The smallest proved bound; absent if there is none.
@@ -93,7 +93,7 @@ pub struct Longest {
     /// The number of cycles.
     pub cycles: u64,
     /// The policy of the run.
-    pub scheduler: String,
+    pub policy: String,
     /// The seed of its input, if the runs had several inputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -113,7 +113,7 @@ pub(super) struct Facts {
 
 impl Answer {
     /// Returns the answer for these facts.
-    pub(super) fn new(kernel: &str, origin: Origin, schedulers: Vec<String>, facts: Facts) -> Self {
+    pub(super) fn new(kernel: &str, origin: Origin, policies: Vec<String>, facts: Facts) -> Self {
         let Facts { guaranteed, longest, exceeded, more } = facts;
         let is_exceeded = !exceeded.is_empty();
         let guaranteed = match is_exceeded {
@@ -129,7 +129,7 @@ impl Answer {
         let mut answer = Self {
             kernel: kernel.to_owned(),
             origin,
-            schedulers,
+            policies,
             sentence: String::new(),
             guaranteed,
             longest,
@@ -157,16 +157,16 @@ impl Answer {
         }
         let several = groups.len() > 1;
         let answer = |(coverage, runs): (Coverage, Vec<&JudgedLaunch>)| {
-            let schedulers: Vec<String> = runs.iter().map(|run| run.scheduler.clone()).collect();
+            let policies: Vec<String> = runs.iter().map(|run| run.policy.clone()).collect();
             let facts = Facts {
                 guaranteed: coverage.smallest(&runs),
                 longest: longest(&runs),
                 exceeded: exceeded(&runs),
                 // otherwise the sentence would not say which of the runs it is about
                 more: (several && coverage == Coverage::None)
-                    .then(|| format!("this is about the runs under {}", schedulers.join(", "))),
+                    .then(|| format!("this is about the runs under {}", policies.join(", "))),
             };
-            Self::new(kernel, Origin::new(machine), schedulers, facts)
+            Self::new(kernel, Origin::new(machine), policies, facts)
         };
         groups.into_iter().map(answer).collect()
     }
@@ -176,7 +176,7 @@ impl Answer {
     fn sentence_on(&self, machine: &str, is_exceeded: bool) -> String {
         let longest = self.longest.as_ref().map(|longest| {
             let seed = longest.seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
-            (format!("{} cycles", grouped(longest.cycles)), format!("{}{seed}", longest.scheduler))
+            (format!("{} cycles", grouped(longest.cycles)), format!("{}{seed}", longest.policy))
         });
         let Some(bound) = &self.guaranteed else {
             let nothing = if is_exceeded { "nothing is guaranteed" } else { "no bound is proved" };
@@ -236,7 +236,7 @@ impl Coverage {
         };
         match () {
             () if covers(false) => Self::WorkConserving,
-            () if covers(true) => Self::OnePolicy(run.scheduler.clone()),
+            () if covers(true) => Self::OnePolicy(run.policy.clone()),
             () => Self::None,
         }
     }
@@ -292,7 +292,7 @@ fn longest(runs: &[&JudgedLaunch]) -> Option<Longest> {
     // the first of several equally long runs is named
     let complete = runs.iter().rev().filter(|run| run.is_complete());
     let run = complete.max_by_key(|run| run.makespan)?;
-    Some(Longest { cycles: run.makespan.get(), scheduler: run.scheduler.clone(), seed: None })
+    Some(Longest { cycles: run.makespan.get(), policy: run.policy.clone(), seed: None })
 }
 
 fn exceeded(runs: &[&JudgedLaunch]) -> Vec<String> {
@@ -524,7 +524,7 @@ mod tests {
         };
         let facts = Facts {
             guaranteed: Ok(guaranteed),
-            longest: Some(Longest { cycles: longest, scheduler: "gto".to_owned(), seed: None }),
+            longest: Some(Longest { cycles: longest, policy: "gto".to_owned(), seed: None }),
             exceeded: exceeded.iter().map(|&name| name.to_owned()).collect(),
             more: None,
         };

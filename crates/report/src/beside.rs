@@ -147,7 +147,7 @@ impl BoundOfRun {
     /// Returns the text for people.
     pub fn text(&self, kinds: &[(Kind, u64)], style: Style) -> String {
         let heading = format!("the run beside the bound {} of {} cycles", self.name, self.cycles);
-        let columns = ["cycles of", "run", "bound", "over", "parts of the bound", "kinds in the run"];
+        let columns = ["cycles of", "run", "bound", "difference", "parts of the bound", "kinds in the run"];
         let mut table = Table::new(columns, &[0, 4, 5]).expendable([5, 4, 3]);
         let rows = self.beside(kinds);
         for row in &rows {

@@ -27,7 +27,7 @@ pub struct CheckResult<'a> {
     #[serde(flatten)]
     pub origin: Origin,
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// Cycles of the launch; the sum over blocks or launches that run one after the other.
     pub makespan: u64,
     /// Every executed instruction, including `ret`, counted once per warp that executed it.
@@ -185,7 +185,7 @@ impl<'a> CheckResult<'a> {
         Self {
             kernel: kernel.to_owned(),
             origin: Origin::new(machine),
-            scheduler: checked.scheduler.clone(),
+            policy: checked.policy.clone(),
             makespan: checked.makespan.get(),
             warp_instructions: checked.warp_instructions,
             thread_instructions: checked.thread_instructions,
@@ -244,12 +244,12 @@ impl<'a> CheckResult<'a> {
             "{} on {} under {}: {}\n",
             style.strong(&name),
             self.origin.machine,
-            self.scheduler,
+            self.policy,
             self.outcome(style)
         );
         text.push_str(&style.fill(&heading));
         text.push('\n');
-        text.push_str(&verdict::table(&self.bounds, "over", style));
+        text.push_str(&verdict::table(&self.bounds, style));
         if !self.warps.is_empty() {
             text.push('\n');
             text.push_str(&self.warps_text(style));

@@ -26,8 +26,7 @@ pub struct CompareResult {
     /// Every executed instruction, counted once per warp that executed it.
     pub warp_instructions: u64,
     /// The makespans under the compared policies.
-    #[serde(flatten)]
-    pub makespans: Makespans,
+    pub makespans: Vec<Makespan>,
     /// The worst case over all work-conserving schedules, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explored_worst: Option<u64>,
@@ -64,8 +63,7 @@ pub struct CompareStep {
     /// Every executed instruction, counted once per warp that executed it.
     pub warp_instructions: u64,
     /// The makespans under the compared policies.
-    #[serde(flatten)]
-    pub makespans: Makespans,
+    pub makespans: Vec<Makespan>,
     /// The worst case over all work-conserving schedules, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explored_worst: Option<u64>,
@@ -76,69 +74,23 @@ pub struct CompareStep {
     pub bounds: Vec<Value>,
 }
 
-/// The names of the makespans in the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
-    /// Fixed names for gto and lrr, which are compared by default.
-    Both,
-    /// A list by policy.
-    Named,
-}
-
-/// The makespans under the compared policies.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(untagged)]
-pub enum Makespans {
-    /// The makespans under gto and lrr, which are compared by default.
-    Both {
-        /// The makespan under gto.
-        makespan_gto: u64,
-        /// The makespan under lrr.
-        makespan_lrr: u64,
-    },
-    /// The makespans under the policies that `--scheduler` names.
-    Named {
-        /// The makespan under each policy.
-        makespans: Vec<Makespan>,
-    },
-}
-
 /// A makespan under a policy.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Makespan {
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The makespan in cycles.
     pub makespan: u64,
 }
 
-impl Makespans {
-    /// Returns the makespans of these runs.
-    fn new<'r>(shown: Shown, runs: impl Iterator<Item = (&'r JudgedLaunch, Cycles)>) -> Self {
-        let one = |(run, makespan): (&JudgedLaunch, Cycles)| Makespan {
-            scheduler: run.scheduler.clone(),
-            makespan: makespan.get(),
-        };
-        let makespans: Vec<Makespan> = runs.map(one).collect();
-        match (shown, makespans.as_slice()) {
-            (Shown::Both, [gto, lrr]) => {
-                Self::Both { makespan_gto: gto.makespan, makespan_lrr: lrr.makespan }
-            }
-            _ => Self::Named { makespans },
-        }
-    }
-
-    /// Returns the policies with their makespans.
-    fn all(&self) -> Vec<(&str, u64)> {
-        match self {
-            Self::Both { makespan_gto, makespan_lrr } => vec![("gto", *makespan_gto), ("lrr", *makespan_lrr)],
-            Self::Named { makespans } => {
-                makespans.iter().map(|one| (one.scheduler.as_str(), one.makespan)).collect()
-            }
-        }
-    }
+/// Returns the makespans of these runs.
+fn makespans_of<'r>(runs: impl Iterator<Item = (&'r JudgedLaunch, Cycles)>) -> Vec<Makespan> {
+    let one = |(run, makespan): (&JudgedLaunch, Cycles)| Makespan {
+        policy: run.policy.clone(),
+        makespan: makespan.get(),
+    };
+    runs.map(one).collect()
 }
 
 /// The value of a bound.
@@ -206,20 +158,14 @@ impl Explored {
 
 impl CompareResult {
     /// Returns the report of runs under the compared policies, of which there must be at least one.
-    pub fn new(
-        kernel: String,
-        machine: &Machine,
-        shown: Shown,
-        runs: &[JudgedLaunch],
-        explored: Explored,
-    ) -> Self {
+    pub fn new(kernel: String, machine: &Machine, runs: &[JudgedLaunch], explored: Explored) -> Self {
         let (exactly, at_least) = explored.values();
         Self {
             kernel,
             origin: Origin::new(machine),
             blocks: runs.first().map_or(0, |run| run.blocks.len()),
             warp_instructions: runs.first().map_or(0, |run| run.warp_instructions),
-            makespans: Makespans::new(shown, runs.iter().map(|run| (run, run.makespan))),
+            makespans: makespans_of(runs.iter().map(|run| (run, run.makespan))),
             explored_worst: exactly,
             explored_worst_at_least: at_least,
             explored_reason: explored.why(),
@@ -236,7 +182,6 @@ impl CompareStep {
     /// the explored worst case.
     pub fn all(
         application: &Application,
-        shown: Shown,
         runs: &[JudgedLaunch],
         statements: &[Vec<StatementRow>],
         explored: &[Explored],
@@ -262,7 +207,7 @@ impl CompareStep {
                 entry: statement.entry.to_owned(),
                 launches: row.launches,
                 warp_instructions: row.warp_instructions,
-                makespans: Makespans::new(shown, of_runs().map(|(run, row)| (run, row.sum))),
+                makespans: makespans_of(of_runs().map(|(run, row)| (run, row.sum))),
                 explored_worst,
                 explored_worst_at_least,
                 bounds: (0..row.bounds.len()).filter_map(value).collect(),
@@ -368,7 +313,7 @@ impl Report for Output<CompareResult> {
         let several = self.results.windows(2).any(|two| {
             two[0].kernel == two[1].kernel && two[0].origin.machine_digest != two[1].origin.machine_digest
         });
-        let policies: Vec<&str> = first.makespans.all().into_iter().map(|(policy, _)| policy).collect();
+        let policies: Vec<&str> = first.makespans.iter().map(|one| one.policy.as_str()).collect();
         let mut names: Vec<&str> = Vec::new();
         for bound in self.results.iter().flat_map(|row| &row.bounds) {
             if !names.contains(&bound.name) {
@@ -397,7 +342,7 @@ impl Report for Output<CompareResult> {
             let mut cells = vec![name];
             cells.extend(several.then(|| machine.to_owned()));
             cells.extend([row.launches.to_string(), row.warp_instructions.to_string()]);
-            cells.extend(row.makespans.all().into_iter().map(|(_, makespan)| makespan.to_string()));
+            cells.extend(row.makespans.iter().map(|one| one.makespan.to_string()));
             cells.push(explored);
             cells.extend(names.iter().map(|name| {
                 let bound = row.bounds.iter().find(|bound| bound.name == *name);

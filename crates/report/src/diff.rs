@@ -60,7 +60,7 @@ pub struct Side {
     /// The digest of all machine settings, in hexadecimal.
     pub machine_digest: String,
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The seed of buffer contents.
     pub seed: u64,
     /// The number of blocks of the launch.
@@ -163,7 +163,7 @@ impl DiffResult {
             name,
             machine: of.machine.clone(),
             machine_digest: of.machine_digest.clone(),
-            scheduler: of.scheduler.clone(),
+            policy: of.policy.clone(),
             seed: of.seed,
             blocks: of.blocks,
             makespan: of.makespan,
@@ -285,7 +285,7 @@ impl DiffResult {
         let percent = Fraction(self.difference as f64 / self.a.makespan.max(1) as f64).0 * 100.0;
         let _ = writeln!(text, "{} ({}, {percent:+.1} %)", style.strong(&heading), signed(self.difference));
         for (letter, side) in [("A", &self.a), ("B", &self.b)] {
-            let of = format!("  {letter}  {} on {}: {}\n", side.scheduler, side.machine, side.given);
+            let of = format!("  {letter}  {} on {}: {}\n", side.policy, side.machine, side.given);
             text.push_str(&style.fill(&of));
         }
         for setting in &self.settings {
@@ -371,10 +371,10 @@ fn lines(a: &Explained, b: &Explained) -> Vec<LineDifference> {
 /// Returns short names for the runs: the setting in which they differ, if a single word states it.
 fn names(a: &Explained, b: &Explained) -> (String, String) {
     let same_machine = a.machine_digest == b.machine_digest;
-    let same_policy = a.scheduler == b.scheduler;
+    let same_policy = a.policy == b.policy;
     // the policy is also a setting of the machine
     match (same_policy, same_machine || a.machine == b.machine, a.seed == b.seed && a.blocks == b.blocks) {
-        (false, true, true) => (a.scheduler.clone(), b.scheduler.clone()),
+        (false, true, true) => (a.policy.clone(), b.policy.clone()),
         (true, false, true) => (a.machine.clone(), b.machine.clone()),
         _ => ("A".to_owned(), "B".to_owned()),
     }
@@ -383,12 +383,12 @@ fn names(a: &Explained, b: &Explained) -> (String, String) {
 /// Returns the settings in which the runs differ.
 fn settings(a: &Explained, b: &Explained) -> Vec<String> {
     let mut settings = Vec::new();
-    if a.scheduler != b.scheduler {
-        settings.push(format!("policies differ: A {}, B {}", a.scheduler, b.scheduler));
+    if a.policy != b.policy {
+        settings.push(format!("policies differ: A {}, B {}", a.policy, b.policy));
     }
     if a.machine != b.machine {
         settings.push(format!("machines differ: A {}, B {}", a.machine, b.machine));
-    } else if a.machine_digest != b.machine_digest && a.scheduler == b.scheduler {
+    } else if a.machine_digest != b.machine_digest && a.policy == b.policy {
         settings.push(format!("settings of the machine {} differ", a.machine));
     }
     if a.seed != b.seed {

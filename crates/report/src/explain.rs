@@ -66,7 +66,7 @@ pub struct Explained {
     /// The digest of all machine settings, in hexadecimal.
     pub machine_digest: String,
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The seed of buffer contents.
     pub seed: u64,
     /// The makespan of the launch in cycles: the sum of `kinds`, and the sum of `lines`.
@@ -264,7 +264,7 @@ impl Explained {
             threads: about.threads,
             machine: machine.name().to_owned(),
             machine_digest: format!("{:016x}", machine.digest()),
-            scheduler: about.checked.scheduler.clone(),
+            policy: about.checked.policy.clone(),
             seed: about.seed,
             makespan,
             sms: machine.sms(),

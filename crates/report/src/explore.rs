@@ -21,7 +21,7 @@ const MAX_WITNESS: usize = 200;
 /// The output of `explore`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(tag = "over", rename_all = "kebab-case")]
+#[serde(tag = "explored", rename_all = "kebab-case")]
 pub enum ExploreResult {
     /// The result over all schedules.
     Schedules(Schedules),
@@ -151,7 +151,7 @@ impl Schedules {
             )
         };
         let mut text = style.fill(&heading);
-        text.push_str(&verdict::table(&self.bounds, "over worst", style));
+        text.push_str(&verdict::table(&self.bounds, style));
         let _ =
             writeln!(text, "\n  a worst schedule, warp by issue: {}", shown(&self.witness, usize::to_string));
         let _ = writeln!(
@@ -159,7 +159,7 @@ impl Schedules {
             "  a best schedule, warp by issue:  {}",
             shown(&self.best_witness, usize::to_string)
         );
-        text.push_str("  (--worst-schedule FILE writes it for --scheduler replay:FILE)\n");
+        text.push_str("  (--worst-schedule FILE writes it for --policy replay:FILE)\n");
         text
     }
 }
@@ -217,7 +217,7 @@ pub struct Choices {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PolicyRun {
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The makespan in cycles.
     pub makespan: u64,
 }
@@ -260,8 +260,7 @@ impl Choices {
         bounds: Vec<Bound>,
     ) -> Self {
         let complete = found.spent.is_none();
-        let run =
-            |of: &JudgedLaunch| PolicyRun { scheduler: of.scheduler.clone(), makespan: of.makespan.get() };
+        let run = |of: &JudgedLaunch| PolicyRun { policy: of.policy.clone(), makespan: of.makespan.get() };
         Self {
             kernel: kernel.to_owned(),
             origin: Origin::new(machine),
@@ -304,11 +303,11 @@ impl Choices {
             )
         };
         let mut text = style.fill(&heading);
-        for PolicyRun { scheduler, makespan } in &self.policies {
-            let _ = writeln!(text, "  under {scheduler} with the rules of all arbiters: {makespan} cycles");
+        for PolicyRun { policy, makespan } in &self.policies {
+            let _ = writeln!(text, "  under {policy} with the rules of all arbiters: {makespan} cycles");
         }
         text.push('\n');
-        text.push_str(&verdict::table(&self.bounds, "over worst", style));
+        text.push_str(&verdict::table(&self.bounds, style));
         text.push_str("\n  choices that differ from the rules, as cycle:arbiter candidate/candidates:\n");
         for (name, witness) in [("worst", &self.witness), ("best", &self.best_witness)] {
             let differs = |choice: &&OneChoice| choice.served != choice.by_rule;
@@ -338,7 +337,7 @@ pub struct Latencies {
     #[serde(flatten)]
     pub of: Searched,
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The units whose latencies vary.
     pub varied: Vec<VariedUnit>,
     /// Whether all latencies were followed to their end.
@@ -389,7 +388,7 @@ impl Latencies {
     /// Returns the report of an exploration. `stopped` is the reason if it was stopped early.
     pub fn new(
         of: Searched,
-        scheduler: String,
+        policy: String,
         varied: Vec<VariedUnit>,
         all_longest: u64,
         found: &LatencyExtremes,
@@ -400,7 +399,7 @@ impl Latencies {
         };
         Self {
             of,
-            scheduler,
+            policy,
             varied,
             complete: found.is_ok(),
             stopped,
@@ -416,7 +415,7 @@ impl Latencies {
     fn text(&self, style: Style) -> String {
         let unit = |v: &VariedUnit| format!("{} lat {} to {}", v.unit, v.lat_from, v.lat_to);
         let units = self.varied.iter().map(unit).collect::<Vec<_>>().join(", ");
-        let head = format!("{} under {}, {units}", self.of.text(style), self.scheduler);
+        let head = format!("{} under {}, {units}", self.of.text(style), self.policy);
         let (Some(worst), Some(best)) = (self.worst, self.best) else {
             let why = self.stopped.map_or("stopped", Stopped::text);
             return style.fill(&format!(

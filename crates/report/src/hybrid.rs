@@ -21,6 +21,7 @@ const MAX_SHOWN: usize = 12;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HybridResult {
     /// The name of the kernel, or the file of the graph.
+    #[serde(rename = "kernel")]
     pub name: String,
     /// The origin of the runs.
     #[serde(flatten)]
@@ -74,7 +75,7 @@ pub enum Source {
         #[serde(flatten)]
         origin: Origin,
         /// The policy.
-        scheduler: String,
+        policy: String,
         /// The seeds of the random data of the first and the last run; the runs between have the
         /// seeds between.
         seeds: [u64; 2],
@@ -88,14 +89,14 @@ pub enum Source {
 
 impl Source {
     /// Returns the origin of simulated runs.
-    pub fn simulated(machine: &Machine, scheduler: String, seeds: [u64; 2]) -> Self {
-        Self::Simulated { origin: Origin::new(machine), scheduler, seeds }
+    pub fn simulated(machine: &Machine, policy: String, seeds: [u64; 2]) -> Self {
+        Self::Simulated { origin: Origin::new(machine), policy, seeds }
     }
 
     fn text(&self) -> String {
         match self {
-            Self::Simulated { origin, scheduler, seeds: [first, last] } => {
-                format!(" on {} under {scheduler}, seeds {first} to {last}", origin.machine)
+            Self::Simulated { origin, policy, seeds: [first, last] } => {
+                format!(" on {} under {policy}, seeds {first} to {last}", origin.machine)
             }
             Self::Traces { traces } => format!(", traces {}", traces.join(", ")),
         }
@@ -124,7 +125,7 @@ pub struct EstimateRow {
     pub value: Option<u64>,
     /// (value - high-water mark) / high-water mark.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub over_high_water: Option<Fraction>,
+    pub overestimation: Option<Fraction>,
     /// Whether a run took longer; if so, the estimate is no upper bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below_high_water: Option<bool>,
@@ -257,18 +258,18 @@ impl EstimateRow {
         Self {
             name,
             value: Some(of.value.get()),
-            over_high_water: (mark > Cycles::ZERO).then_some(Fraction(over)),
+            overestimation: (mark > Cycles::ZERO).then_some(Fraction(over)),
             below_high_water: Some(of.below_high_water),
             missing: None,
         }
     }
 
     fn missing(name: &'static str, why: String) -> Self {
-        Self { name, value: None, over_high_water: None, below_high_water: None, missing: Some(why) }
+        Self { name, value: None, overestimation: None, below_high_water: None, missing: Some(why) }
     }
 
     fn cells(&self) -> [String; 4] {
-        let over = self.over_high_water.map_or(String::new(), |over| format!("{:+.1}%", over.0 * 100.0));
+        let over = self.overestimation.map_or(String::new(), |over| format!("{:+.1} %", over.0 * 100.0));
         let remark = match self.below_high_water {
             Some(true) => "BELOW the high-water mark: a run took longer".to_owned(),
             Some(false) => String::new(),

@@ -14,6 +14,7 @@ pub mod beside;
 pub mod cfg;
 pub mod check;
 pub mod compare;
+pub mod csv;
 pub mod diff;
 pub mod divergence;
 pub mod evidence;

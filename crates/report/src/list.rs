@@ -17,7 +17,7 @@ pub struct Listing {
     /// The embedded plans.
     pub plans: Vec<Named>,
     /// The policies.
-    pub schedulers: Vec<Scheduler>,
+    pub policies: Vec<Policy>,
     /// The bounds.
     pub bounds: Vec<ListedBound>,
 }
@@ -49,8 +49,8 @@ pub struct Named {
 /// A policy.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Scheduler {
-    /// The name, as `--scheduler` accepts it.
+pub struct Policy {
+    /// The name, as `--policy` accepts it.
     pub name: String,
     /// Whether some warp issues whenever one is ready; absent for a replay, where it depends on the
     /// file.
@@ -94,15 +94,15 @@ impl Listing {
         for bound in &self.bounds {
             bounds.row([bound.name, bound.standing, bound.doc]);
         }
-        let mut schedulers = Table::new(["policy", "work conserving"], &[0, 1]);
-        for scheduler in &self.schedulers {
-            let conserving = match scheduler.work_conserving {
+        let mut policies = Table::new(["policy", "work conserving"], &[0, 1]);
+        for policy in &self.policies {
+            let conserving = match policy.work_conserving {
                 None => "as the file",
                 Some(true) => "yes",
                 Some(false) => "no",
             };
-            schedulers.row([scheduler.name.as_str(), conserving]);
+            policies.row([policy.name.as_str(), conserving]);
         }
-        [kernels, machines, plans, schedulers, bounds].map(|table| table.render(0, style.width)).join("\n")
+        [kernels, machines, plans, policies, bounds].map(|table| table.render(0, style.width)).join("\n")
     }
 }

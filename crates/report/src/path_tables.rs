@@ -100,7 +100,7 @@ fn beside(bound: &BoundOfRun, kinds: &[(Kind, u64)], id: &str) -> String {
         HtmlColumn::words("cycles of"),
         HtmlColumn::numbers("run", "cycles of the critical path"),
         HtmlColumn::numbers("bound", "cycles of the bound"),
-        HtmlColumn::numbers("over", "bound - run"),
+        HtmlColumn::numbers("difference", "bound - run"),
         HtmlColumn::words("parts of the bound"),
         HtmlColumn::words("kinds in the run"),
     ];

@@ -8,7 +8,7 @@ use super::phase_gantt;
 use super::phases::kind_name;
 use super::style::Style;
 use warpbound_core::base::Cycles;
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_judge::explore::anomaly::phases::{PhaseAnomaly, PhaseFound};
 use warpbound_judge::explore::phase_level::{PhasePair, PhaseRun, PhaseWarp, schedule};
 
@@ -17,7 +17,7 @@ use warpbound_judge::explore::phase_level::{PhasePair, PhaseRun, PhaseWarp, sche
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PolicySearch {
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// Whether an anomaly was found.
     pub found: bool,
     /// Whether the search reached its limit or found an anomaly.
@@ -96,7 +96,7 @@ pub struct Run {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Drawn {
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The makespan in cycles.
     pub makespan: u64,
     #[serde(skip)]
@@ -105,11 +105,11 @@ pub struct Drawn {
 
 impl Drawn {
     /// Returns the schedule, or `None` for a policy that does not schedule whole phases.
-    pub fn new(warps: &[PhaseWarp], policy: &SchedulerKind) -> Option<Self> {
+    pub fn new(warps: &[PhaseWarp], policy: &PolicyKind) -> Option<Self> {
         let mut all = Vec::new();
         let makespan = schedule(warps, policy, |run| all.push(run))?;
         Some(Self {
-            scheduler: policy.to_string(),
+            policy: policy.to_string(),
             makespan: makespan.get(),
             drawing: phase_gantt::draw(&all, warps.len(), &[]),
         })
@@ -120,12 +120,12 @@ impl Drawn {
 pub(super) fn drawings(all: &[&Drawn]) -> String {
     let mut text = String::new();
     for drawn in all {
-        let _ = writeln!(text, "{}: makespan {}\n{}", drawn.scheduler, drawn.makespan, drawn.drawing);
+        let _ = writeln!(text, "{}: makespan {}\n{}", drawn.policy, drawn.makespan, drawn.drawing);
     }
     text + phase_gantt::LEGEND
 }
 
-fn runs(warps: &[PhaseWarp], policy: &SchedulerKind) -> Vec<PhaseRun> {
+fn runs(warps: &[PhaseWarp], policy: &PolicyKind) -> Vec<PhaseRun> {
     let mut runs = Vec::new();
     // a policy that does not schedule whole phases is rejected earlier, and yields no runs
     let _ = schedule(warps, policy, |run| runs.push(run));
@@ -133,18 +133,18 @@ fn runs(warps: &[PhaseWarp], policy: &SchedulerKind) -> Vec<PhaseRun> {
 }
 
 /// Returns the command that draws phases of these lengths.
-pub fn command(warps: &[PhaseWarp], policy: &SchedulerKind) -> String {
+pub fn command(warps: &[PhaseWarp], policy: &PolicyKind) -> String {
     let pair = |p: &PhasePair| format!("{},{}", p.exec, p.idle);
     let warp = |w: &PhaseWarp| w.iter().map(pair).collect::<Vec<_>>().join(",");
     let lengths = warps.iter().map(warp).collect::<Vec<_>>().join("/");
-    format!("warpbound anomaly --lengths {lengths} --scheduler {policy}")
+    format!("warpbound anomaly --lengths {lengths} --policy {policy}")
 }
 
 impl PolicySearch {
     /// Returns the report of a search under this policy.
-    pub fn new(policy: &SchedulerKind, found: &PhaseFound) -> Self {
+    pub fn new(policy: &PolicyKind, found: &PhaseFound) -> Self {
         Self {
-            scheduler: policy.to_string(),
+            policy: policy.to_string(),
             found: found.anomaly.is_some(),
             complete: !found.ended_early,
             instances: found.instances,
@@ -156,7 +156,7 @@ impl PolicySearch {
 }
 
 impl Anomaly {
-    fn new(anomaly: &PhaseAnomaly, policy: &SchedulerKind) -> Self {
+    fn new(anomaly: &PhaseAnomaly, policy: &PolicyKind) -> Self {
         let run = |run: PhaseRun| Run {
             warp: run.warp,
             phase: run.index,
@@ -228,10 +228,10 @@ pub(super) fn text(results: &[&PolicySearch], seed: Option<u64>, style: Style) -
         };
         let tried = format!("{} schedules of {} instances, {order}", found.schedules, found.instances);
         match &found.anomaly {
-            Some(anomaly) => text.push_str(&anomaly.text(&found.scheduler, &tried, style)),
+            Some(anomaly) => text.push_str(&anomaly.text(&found.policy, &tried, style)),
             None => {
                 let early = if found.complete { "" } else { "INCOMPLETE, " };
-                let policy = style.strong(&found.scheduler);
+                let policy = style.strong(&found.policy);
                 let _ = writeln!(text, "{policy}: {early}no anomaly in {tried}\n");
             }
         }

@@ -69,7 +69,7 @@ pub struct CheckReport {
 struct Row {
     kernel: Box<str>,
     machine: Box<str>,
-    scheduler: Box<str>,
+    policy: Box<str>,
     blocks: Box<str>,
     warp_instructions: u64,
     makespan: u64,
@@ -172,7 +172,7 @@ impl Row {
         Self {
             kernel: result.kernel.as_str().into(),
             machine: result.origin.machine.as_str().into(),
-            scheduler: result.scheduler.as_str().into(),
+            policy: result.policy.as_str().into(),
             blocks: of_launch(result).into(),
             warp_instructions: result.warp_instructions,
             makespan: result.makespan,
@@ -182,12 +182,58 @@ impl Row {
             self_checked_warps: result.self_checked_warps,
         }
     }
+
+    /// Returns by how much the smallest proved bound exceeds the makespan.
+    fn least_overestimation(&self) -> String {
+        let proved = self.bounds.iter().filter(|bound| bound.proved && bound.value.is_some());
+        proved.min_by_key(|bound| bound.value).map_or_else(|| "-".to_owned(), Bound::overestimation_text)
+    }
 }
 
-/// Returns the table of the runs.
+/// Returns the table of the runs. A bound has a column if it applies to some run; those that apply to
+/// none are named below the table.
 fn table(runs: &[Row], machines: bool, style: Style) -> String {
-    // a bound that only some runs have also gets a column; all runs list their bounds in the same
-    // order
+    let (names, without): (Vec<&str>, Vec<&str>) = bounds_of(runs).into_iter().partition(|name| {
+        runs.iter().any(|run| run.bounds.iter().any(|bound| bound.name == *name && bound.value.is_some()))
+    });
+    let mut heading = vec!["kernel"];
+    heading.extend(machines.then_some("machine"));
+    heading.extend(["policy", "blocks", "warp insts", "makespan"]);
+    let (words, first) = (heading.len() - 3, heading.len());
+    // columns dropped first on a narrow terminal: blocks and instructions, then bounds
+    let values = first..first + names.len();
+    let expendable: Vec<usize> = [words, words + 1].into_iter().chain(values).collect();
+    let left: Vec<usize> = (0..words).chain([first + names.len() + 1]).collect();
+    let columns = heading.into_iter().chain(names.iter().copied()).chain(["overestimation", "verdict"]);
+    let mut table = Table::new(columns, &left).expendable(expendable);
+    for run in runs {
+        let mut start = vec![run.kernel.to_string()];
+        start.extend(machines.then(|| run.machine.to_string()));
+        start.extend([
+            run.policy.to_string(),
+            run.blocks.to_string(),
+            run.warp_instructions.to_string(),
+            run.makespan.to_string(),
+        ]);
+        let value = |name: &&str| match run.bounds.iter().find(|bound| bound.name == *name) {
+            Some(bound) => bound.value_text(),
+            None => "-".to_owned(),
+        };
+        let so_far = if run.complete { "" } else { " so far" };
+        let end = [run.least_overestimation(), run.verdict.text(style) + so_far];
+        table.row(start.into_iter().chain(names.iter().map(value)).chain(end));
+    }
+    let text = table.render(0, style.width);
+    if without.is_empty() || names.is_empty() {
+        return text;
+    }
+    let line = format!("({} apply to none of these runs; `check KERNEL` states why)\n", without.join(", "));
+    text + &style.fill(&line)
+}
+
+/// Returns the names of the bounds of all runs. A bound may be defined only for some runs; all runs
+/// list their bounds in the same order.
+fn bounds_of(runs: &[Row]) -> Vec<&'static str> {
     let mut names: Vec<&str> = Vec::new();
     for run in runs {
         let mut from = 0;
@@ -201,38 +247,7 @@ fn table(runs: &[Row], machines: bool, style: Style) -> String {
             };
         }
     }
-    let mut heading = vec!["kernel"];
-    heading.extend(machines.then_some("machine"));
-    heading.extend(["policy", "blocks", "warp insts", "makespan"]);
-    let words = heading.len() - 3;
-    let columns = names.iter().flat_map(|name| [*name, "over"]);
-    let last = heading.len() + names.len() * 2;
-    // columns dropped first on a narrow terminal: blocks and instructions, then overestimations,
-    // then bounds from the right
-    let overs = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound + 1);
-    let values = (0..names.len()).rev().map(|bound| heading.len() + 2 * bound);
-    let expendable: Vec<usize> = [words, words + 1].into_iter().chain(overs).chain(values).collect();
-    let left: Vec<usize> = (0..words).chain([last]).collect();
-    let mut table =
-        Table::new(heading.into_iter().chain(columns).chain(["verdict"]), &left).expendable(expendable);
-    for run in runs {
-        let mut start = vec![run.kernel.to_string()];
-        start.extend(machines.then(|| run.machine.to_string()));
-        start.extend([
-            run.scheduler.to_string(),
-            run.blocks.to_string(),
-            run.warp_instructions.to_string(),
-            run.makespan.to_string(),
-        ]);
-        let bounds =
-            names.iter().flat_map(|name| match run.bounds.iter().find(|bound| bound.name == *name) {
-                Some(bound) => [bound.value_text(), bound.over_text()],
-                None => ["-".to_owned(), "-".to_owned()],
-            });
-        let so_far = if run.complete { "" } else { " so far" };
-        table.row(start.into_iter().chain(bounds).chain([run.verdict.text(style) + so_far]));
-    }
-    table.render(0, style.width)
+    names
 }
 
 /// Returns the table of the proved bounds on each machine: how many kernels have one, how much

@@ -140,7 +140,7 @@ impl SweepResult {
         );
         text.push_str(&style.fill(&heading));
         if !self.bounds.is_empty() {
-            let heading = ["bound", "policy", "points", "mean over", "max over", "violated"];
+            let heading = ["bound", "policy", "points", "mean overestimation", "largest", "violated"];
             let mut table = Table::new(heading, &[0, 1]);
             for row in &self.bounds {
                 let percent = |over: Fraction| format!("{:.1} %", over.0 * 100.0);

@@ -6,7 +6,7 @@ use super::style::char_width;
 const CUT: &str = "..";
 /// The least widths to which a column of words and a heading are cut.
 const LEAST_WORDS: usize = 12;
-const LEAST_HEADING: usize = 12;
+const LEAST_HEADING: usize = 14;
 /// The number of spaces between columns.
 const GAP: usize = 2;
 

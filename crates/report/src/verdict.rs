@@ -172,7 +172,7 @@ impl Bound {
     }
 
     /// Returns the overestimation as text for a table.
-    pub fn over_text(&self) -> String {
+    pub fn overestimation_text(&self) -> String {
         self.overestimation.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0))
     }
 }
@@ -184,8 +184,8 @@ fn is_true(gates: &bool) -> bool {
 
 /// Returns the table of bounds, one per line. Premises that do not fit a line have a table of their
 /// own below it.
-pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
-    let mut table = Table::new(["bound", "cycles", over, "status", ""], &[0, 3, 4]);
+pub fn table(bounds: &[Bound], style: Style) -> String {
+    let mut table = Table::new(["bound", "cycles", "overestimation", "status", ""], &[0, 3, 4]);
     for (index, bound) in bounds.iter().enumerate() {
         // a long reason is printed only once
         let printed = bounds[..index].iter().find(|before| before.reason == bound.reason);
@@ -196,8 +196,13 @@ pub fn table(bounds: &[Bound], over: &'static str, style: Style) -> String {
             (None, _) if !bound.gates => "(does not gate)".to_owned(),
             (None, _) => String::new(),
         };
-        let row =
-            [bound.name.to_owned(), bound.value_text(), bound.over_text(), bound.status.text(style), more];
+        let row = [
+            bound.name.to_owned(),
+            bound.value_text(),
+            bound.overestimation_text(),
+            bound.status.text(style),
+            more,
+        ];
         table.row(row);
     }
     table.render(2, style.width) + &premises(bounds, style) + &parts(bounds, style)

@@ -13,7 +13,7 @@ use super::table::Table;
 use super::{Fraction, count};
 use warpbound_bound::{self as bound, Guarantee, Schedules};
 use warpbound_core::base::Cycles;
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::program::loop_bounds::LoopBound;
 use warpbound_hybrid::{Estimate, Estimates};
 use warpbound_judge::check::order::not_looked_for;
@@ -34,7 +34,7 @@ pub struct WcetResult {
     /// The number of inputs; consecutive inputs have consecutive seeds.
     pub runs: u64,
     /// The policies under which each input was simulated.
-    pub schedulers: Vec<String>,
+    pub policies: Vec<String>,
     /// The given loop bounds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loop_bounds: Vec<Given>,
@@ -68,7 +68,7 @@ pub struct MethodRow {
     pub value: Option<u64>,
     /// (value - longest simulated time) / longest simulated time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub over: Option<Fraction>,
+    pub overestimation: Option<Fraction>,
     /// Whether the value is known to be too small, because a run, or a schedule of the paths of a
     /// run, takes longer.
     pub undershoots: bool,
@@ -170,7 +170,7 @@ impl Simulated {
     }
 
     /// Adds a run under a policy.
-    pub fn add(&mut self, policy: &SchedulerKind, seed: u64, run: &JudgedLaunch) {
+    pub fn add(&mut self, policy: &PolicyKind, seed: u64, run: &JudgedLaunch) {
         let schedules = run.schedules(policy);
         if !self.schedules.contains(&schedules) {
             self.schedules.push(schedules);
@@ -182,11 +182,11 @@ impl Simulated {
             self.races_not_looked_for.clone_from(&run.races_not_looked_for);
         }
         if self.longest.as_ref().is_none_or(|(longest, ..)| run.makespan > *longest) {
-            self.longest = Some((run.makespan, seed, run.scheduler.clone()));
+            self.longest = Some((run.makespan, seed, run.policy.clone()));
         }
-        match self.longest_under.iter_mut().find(|(scheduler, _)| *scheduler == run.scheduler) {
+        match self.longest_under.iter_mut().find(|(policy, _)| *policy == run.policy) {
             Some((_, longest)) => *longest = run.makespan.max(*longest),
-            None => self.longest_under.push((run.scheduler.clone(), run.makespan)),
+            None => self.longest_under.push((run.policy.clone(), run.makespan)),
         }
         self.shortest = Some(self.shortest.map_or(run.makespan, |shortest| shortest.min(run.makespan)));
         for row in run.judged() {
@@ -253,7 +253,7 @@ pub struct Largest {
 impl Largest {
     /// Returns the row of every method, the simulated runs first.
     fn rows(&self) -> Vec<MethodRow> {
-        let (longest, seed, scheduler) =
+        let (longest, seed, policy) =
             self.simulated.longest.clone().unwrap_or((Cycles::ZERO, 0, String::new()));
         // the longest time that is known to occur
         let longest_known = match self.explored {
@@ -263,7 +263,7 @@ impl Largest {
         let occurred = Occurred { longest, longest_known };
         let simulated = Ok((longest, Some(seed)));
         let mut rows = vec![occurred.row("simulated", About::Runs, simulated)];
-        rows[0].note = Some(format!("under {scheduler}"));
+        rows[0].note = Some(format!("under {policy}"));
         let explored = match &self.explored {
             Explored::Worst(worst, seed) => Ok((worst.cycles(), Some(*seed))),
             Explored::Missing(why) => Err(why.clone()),
@@ -334,7 +334,7 @@ impl Occurred {
             about,
             policy: None,
             value: known.map(|(value, _)| value.get()),
-            over: known.and_then(|(value, _)| over(*value)),
+            overestimation: known.and_then(|(value, _)| over(*value)),
             undershoots: known.is_some_and(|(value, _)| *value < self.longest_known),
             seed: known.and_then(|(_, seed)| *seed),
             note: value.err(),
@@ -365,7 +365,7 @@ impl WcetResult {
             origin: Origin::new(machine),
             blocks: workload.blocks(),
             runs,
-            schedulers: policies.iter().map(|policy| policy.kind().to_string()).collect(),
+            policies: policies.iter().map(|policy| policy.kind().to_string()).collect(),
             loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
             shortest: all.simulated.shortest.unwrap_or(Cycles::ZERO).get(),
             methods: all.rows(),
@@ -418,15 +418,15 @@ impl WcetResult {
         };
         let facts = Facts {
             guaranteed,
-            longest: longest.map(|(cycles, seed, scheduler)| Longest {
+            longest: longest.map(|(cycles, seed, policy)| Longest {
                 cycles: cycles.get(),
-                scheduler: scheduler.clone(),
+                policy: policy.clone(),
                 seed: Some(*seed),
             }),
             exceeded: rows().filter(|row| row.undershoots).map(|row| row.name.to_string()).collect(),
             more,
         };
-        Answer::new(&self.kernel, self.origin.clone(), self.schedulers.clone(), facts)
+        Answer::new(&self.kernel, self.origin.clone(), self.policies.clone(), facts)
     }
 
     /// Returns whether a run or schedule took longer than a proved bound on it.
@@ -446,13 +446,13 @@ impl WcetResult {
             self.kernel,
             self.origin.machine,
             count(usize::try_from(self.runs).unwrap_or(usize::MAX), "input"),
-            self.schedulers.join(", ")
+            self.policies.join(", ")
         );
         for given in &self.loop_bounds {
             let _ =
                 writeln!(text, "  the loop of line {} goes back at most {} times", given.line, given.most);
         }
-        let mut table = Table::new(["method", "cycles", "over", "holds for", ""], &[0, 3, 4]);
+        let mut table = Table::new(["method", "cycles", "overestimation", "holds for", ""], &[0, 3, 4]);
         for row in &self.methods {
             let mut notes = Vec::new();
             if row.undershoots {
@@ -466,7 +466,7 @@ impl WcetResult {
             table.row([
                 row.name.to_string(),
                 row.value.map_or_else(|| "-".to_owned(), |value| value.to_string()),
-                row.over.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0)),
+                row.overestimation.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0)),
                 row.holds_for(),
                 notes.join(", "),
             ]);

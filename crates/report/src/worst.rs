@@ -71,7 +71,7 @@ pub struct WorstResult {
     pub slack_cycles: Option<i64>,
     /// The launch under gto and under lrr.
     pub policies: Vec<PolicyRow>,
-    /// The replay file of the worst schedule, with `--schedule`.
+    /// The replay file of the worst schedule, with `--out`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
     /// Why the run did not look for races; absent if it did. If it did not, the report holds only
@@ -88,7 +88,7 @@ pub struct WorstResult {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PolicyRow {
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The makespan in cycles.
     pub makespan: u64,
     /// The worst makespan found minus this makespan.
@@ -106,12 +106,12 @@ pub struct PolicyRow {
 
 impl PolicyRow {
     /// Returns the row of a policy.
-    pub fn new(scheduler: String, makespan: Cycles, worst: Cycles, slack: Option<i64>) -> Self {
+    pub fn new(policy: String, makespan: Cycles, worst: Cycles, slack: Option<i64>) -> Self {
         let over =
             |cycles: i64| (makespan > Cycles::ZERO).then(|| Fraction(cycles as f64 / makespan.get() as f64));
         let luck_cycles = worst.get() as i64 - makespan.get() as i64;
         Self {
-            scheduler,
+            policy,
             makespan: makespan.get(),
             luck_cycles,
             luck: over(luck_cycles),
@@ -201,7 +201,7 @@ impl WorstResult {
         schedule: Option<String>,
     ) -> Self {
         let slack = tightest.map(|(_, bound)| bound.get() as i64 - found.worst.get() as i64);
-        let row = |(scheduler, makespan)| PolicyRow::new(scheduler, makespan, found.worst, slack);
+        let row = |(policy, makespan)| PolicyRow::new(policy, makespan, found.worst, slack);
         Self {
             kernel: launch.kernel,
             origin: Origin::new(launch.machine),
@@ -275,10 +275,10 @@ impl WorstResult {
             );
             match &self.schedule {
                 Some(file) => {
-                    let _ = writeln!(text, "  its schedule is {file}, for --scheduler replay:FILE");
+                    let _ = writeln!(text, "  its schedule is {file}, for --policy replay:FILE");
                 }
                 None if self.replays => {
-                    text.push_str("  --schedule DIR writes its schedule for --scheduler replay:FILE\n");
+                    text.push_str("  --out DIR writes its schedule for --policy replay:FILE\n");
                 }
                 None => {}
             }
@@ -308,7 +308,7 @@ pub struct Summary {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PolicySummary {
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The sum of the makespans.
     pub makespan: u64,
     /// The mean of `luck`.
@@ -331,7 +331,7 @@ impl Summary {
                 Fraction(rows().filter_map(of).map(|value| value.0).sum::<f64>() / bounded.len() as f64)
             };
             PolicySummary {
-                scheduler: row.scheduler.clone(),
+                policy: row.policy.clone(),
                 makespan: rows().map(|row| row.makespan).sum(),
                 mean_luck: mean(|row| row.luck),
                 mean_slack: mean(|row| row.slack),
@@ -362,7 +362,7 @@ impl Summary {
             let _ = writeln!(
                 text,
                 "  {}: makespans {} in all; mean overestimation {} = slack of the bound {} + luck of the policy {}",
-                row.scheduler,
+                row.policy,
                 row.makespan,
                 percent(row.mean_overestimation),
                 percent(row.mean_slack),
@@ -378,12 +378,12 @@ impl Report for WorstReport {
         let results = &self.output.results;
         let Some(first) = results.first() else { return self.output.batch.text() };
         let start = ["kernel", "blocks", "warps", "warp insts"].map(str::to_owned);
-        let policies = first.policies.iter().map(|row| row.scheduler.clone());
+        let policies = first.policies.iter().map(|row| row.policy.clone());
         let middle = ["worst found", "by", "bound", "gub", "slack"].map(str::to_owned);
         let shares = first
             .policies
             .iter()
-            .flat_map(|row| [format!("luck {}", row.scheduler), "slack".to_owned(), "luck".to_owned()]);
+            .flat_map(|row| [format!("luck {}", row.policy), "slack".to_owned(), "luck".to_owned()]);
         let heading: Vec<String> = start.into_iter().chain(policies).chain(middle).chain(shares).collect();
         let by = 5 + first.policies.len();
         let mut table = Table::new(heading, &[0, by]).expendable([2, 3, 1]);

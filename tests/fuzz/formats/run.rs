@@ -72,7 +72,7 @@ pub fn under(workload: &Workload, machine: &Machine, policies: &[PolicySetup], m
                 assert!(
                     broken.is_none(),
                     "a bound is exceeded under {}: {broken:?}, makespan {:?}",
-                    run.scheduler,
+                    run.policy,
                     run.makespan
                 );
             }

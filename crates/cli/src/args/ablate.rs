@@ -12,7 +12,7 @@ pub struct Ablate {
     pub machine: String,
     /// Policy of all variants [default: the machine's]
     #[arg(long, value_name = "NAME")]
-    pub scheduler: Option<String>,
+    pub policy: Option<String>,
     /// Change a setting of the full machine, e.g. limits.blocks=1 (repeatable)
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,

@@ -10,7 +10,7 @@ pub struct Anomaly {
     pub kernels: Vec<String>,
     /// Policies, repeated or with commas [default: all; lrr and gto with --phases]
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
-    pub scheduler: Vec<String>,
+    pub policy: Vec<String>,
     /// Sweep the latency of this unit from the machine's value down to 0
     #[arg(long, value_name = "NAME", conflicts_with = "sweep")]
     pub unit: Option<String>,

@@ -6,7 +6,7 @@ use super::PtxLaunch;
 use crate::format::Format;
 use crate::resources::{self, MAX_INSTRUCTIONS};
 use warpbound_core::base::ProgressMonitor;
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{FORMER_POLICY_SETTING, Machine, PolicyKind};
 use warpbound_exec::Options;
 use warpbound_exec::races::BlockOrder;
 use warpbound_judge::check::RunOptions;
@@ -34,8 +34,8 @@ pub struct Common {
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
     /// Policy
-    #[arg(long, value_name = "NAME", help = format!("Policy: {}; `check` and `compare` take several, A,B", SchedulerKind::forms()))]
-    pub scheduler: Option<String>,
+    #[arg(long, alias = FORMER_POLICY_SETTING, value_name = "NAME", help = format!("Policy: {}; `check` and `compare` take several, A,B", PolicyKind::forms()))]
+    pub policy: Option<String>,
     /// Total latency of a global load, in cycles [default: the machine's]
     #[arg(long, value_name = "L")]
     pub mem_latency: Option<u64>,
@@ -89,7 +89,7 @@ impl Common {
     pub fn on(machine: &str) -> Self {
         Self {
             machine: Some(machine.to_owned()),
-            scheduler: None,
+            policy: None,
             mem_latency: None,
             set: Vec::new(),
             seed: 0,

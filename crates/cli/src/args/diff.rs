@@ -9,7 +9,7 @@ use crate::format::Format;
 pub struct Diff {
     /// First run: a JSON file of `run --explain`, or quoted arguments of `run`
     ///
-    /// For example "saxpy --scheduler lrr". The file is what `run --explain --format json` prints.
+    /// For example "saxpy --policy lrr". The file is what `run --explain --format json` prints.
     pub a: String,
     /// Second run, in the same form
     pub b: String,

@@ -23,10 +23,10 @@ pub struct Explore {
     /// Every latency in the interval is tried, instead of every schedule.
     #[arg(long, value_name = "UNIT=FROM..=TO")]
     pub vary: Vec<String>,
-    /// Write a worst schedule to FILE, for --scheduler replay:FILE
+    /// Write a worst schedule to FILE, for --policy replay:FILE
     #[arg(long, value_name = "FILE", conflicts_with = "vary")]
     pub worst_schedule: Option<PathBuf>,
-    /// Write a best schedule to FILE, for --scheduler replay:FILE
+    /// Write a best schedule to FILE, for --policy replay:FILE
     #[arg(long, value_name = "FILE", conflicts_with = "vary")]
     pub best_schedule: Option<PathBuf>,
     #[command(flatten)]

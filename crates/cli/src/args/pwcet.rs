@@ -34,8 +34,8 @@ pub struct Pwcet {
     /// memory latencies, `placement` is that of blocks on SMs. Random behaviour of the machine that
     /// is not listed is switched off [default: random inputs and all random behaviour of the
     /// machine]
-    #[arg(long, value_name = "SOURCES", value_delimiter = ',')]
-    pub vary: Vec<Source>,
+    #[arg(long, alias = "vary", value_name = "SOURCES", value_delimiter = ',')]
+    pub random: Vec<Source>,
     /// Keep every run in a folder of results, as a sweep does
     #[arg(long, value_name = "DIR", conflicts_with = "column")]
     pub out: Option<PathBuf>,
@@ -80,8 +80,8 @@ pub struct Pwcet {
     #[command(flatten)]
     pub bounds: LoopBounds,
     /// Write a page with tables and plots to FILE, for any browser
-    #[arg(long, value_name = "FILE")]
-    pub page: Option<PathBuf>,
+    #[arg(long, alias = "page", value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Write each plot as an SVG file into DIR
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
@@ -94,16 +94,16 @@ pub struct Pwcet {
 }
 
 impl Pwcet {
-    /// Returns the options for simulating `runs` runs of a kernel in which `vary` is random; the
+    /// Returns the options for simulating `runs` runs of a kernel in which `random` varies; the
     /// other options have their defaults.
-    pub fn of(kernel: &str, runs: u64, vary: &[Source], common: Common) -> Self {
+    pub fn of(kernel: &str, runs: u64, random: &[Source], common: Common) -> Self {
         let Options { significance, level, bootstraps, .. } = Options::default();
         Self {
             what: kernel.to_owned(),
             column: None,
             unit: "cycles".to_owned(),
             runs: Some(runs),
-            vary: vary.to_vec(),
+            random: random.to_vec(),
             out: None,
             resume: false,
             shard: None,
@@ -117,7 +117,7 @@ impl Pwcet {
             judge: None,
             max_states: 0,
             bounds: LoopBounds { loop_bound: Vec::new(), annotations: None },
-            page: None,
+            html: None,
             svg: None,
             writing: Writing { force: false },
             common,

@@ -16,8 +16,8 @@ pub struct Report {
     /// Write a page with a summary, plots and tables to FILE
     ///
     /// It opens in any browser and needs no other file and no network.
-    #[arg(long, value_name = "FILE", group = "written")]
-    pub out: Option<PathBuf>,
+    #[arg(long, alias = "out", value_name = "FILE", group = "written")]
+    pub html: Option<PathBuf>,
     /// Write each plot as an SVG file into DIR
     #[arg(long, value_name = "DIR", group = "written")]
     pub svg: Option<PathBuf>,

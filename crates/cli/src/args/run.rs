@@ -9,7 +9,7 @@ pub struct Run {
     /// Write a trace; the extension of FILE selects its form (repeatable)
     ///
     /// The extensions are .html (timeline), .svg (figure), .json (Perfetto), .kanata (Konata),
-    /// .csv, .replay (schedule for --scheduler) and .ipoints (for `hybrid`). On a machine with
+    /// .csv, .replay (schedule for --policy) and .ipoints (for `hybrid`). On a machine with
     /// several SMs a trace covers SM 0; only .ipoints covers all of them. All times are in cycles
     /// of the SM.
     ///
@@ -27,12 +27,15 @@ pub struct Run {
     ///
     /// .csv: block,warp,index,pc,issue,start,done,unit,line,text, one instruction per line.
     ///
-    /// .replay: the schedule, for --scheduler replay:FILE.
+    /// .replay: the schedule, for --policy replay:FILE.
     ///
     /// .ipoints: `ipoint sm warp cycle`, one line whenever a warp enters a basic block (b0, b1, ..
     /// as `cfg` numbers them) or ends (end); the warp is its slot on the SM.
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
+    /// Write the timeline as a page for any browser to FILE, as --trace FILE.html does
+    #[arg(long, value_name = "FILE", value_parser = page)]
+    pub html: Option<PathBuf>,
     /// Write a buffer or module variable to FILE after the kernel (repeatable)
     ///
     /// The file holds raw little-endian bytes.
@@ -55,4 +58,20 @@ pub struct Run {
     pub explain: bool,
     #[command(flatten)]
     pub on: OneKernel,
+}
+
+impl Run {
+    /// Returns the paths of all traces.
+    pub fn traces(&self) -> Vec<PathBuf> {
+        self.trace.iter().chain(&self.html).cloned().collect()
+    }
+}
+
+/// Returns the path of a page, whose extension selects the form of a trace.
+fn page(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension() {
+        Some(extension) if extension.eq_ignore_ascii_case("html") => Ok(path),
+        _ => Err("the name of a page ends in .html; --trace FILE writes other forms".to_owned()),
+    }
 }

@@ -24,9 +24,9 @@ pub struct Worst {
     /// Threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Write the worst schedules as DIR/KERNEL.replay, for --scheduler replay:FILE
-    #[arg(long, value_name = "DIR")]
-    pub schedule: Option<PathBuf>,
+    /// Write the worst schedules as DIR/KERNEL.replay, for --policy replay:FILE
+    #[arg(long, alias = "schedule", value_name = "DIR")]
+    pub out: Option<PathBuf>,
     #[command(flatten)]
     pub writing: Writing,
     #[command(flatten)]

@@ -47,7 +47,7 @@ pub fn ablation(args: &Ablate, session: &Session, batch: &mut Batch) -> Result<A
     let location = loader().find_machine(&args.machine, None)?;
     let (machine, spec) = load::machine_at(&location, &common(args))?;
     let variants = Variants::new(&spec, &location.text()?, &ptx_isa()?)?;
-    let policy = policies::setup(machine.scheduler())?;
+    let policy = policies::setup(machine.policy())?;
     let mut kernels = Vec::new();
     while let Some((_, name)) = batch.begin(session) {
         match load::any(name, &PtxLaunch::default(), args.seed, &session.monitor) {
@@ -63,7 +63,7 @@ pub fn ablation(args: &Ablate, session: &Session, batch: &mut Batch) -> Result<A
 fn common(args: &Ablate) -> Common {
     Common {
         machine: Some(args.machine.clone()),
-        scheduler: args.scheduler.clone(),
+        policy: args.policy.clone(),
         mem_latency: None,
         set: args.set.clone(),
         seed: args.seed,

@@ -16,7 +16,7 @@ pub fn check(
     let Common { machine, mem_latency, set, seed, max_instructions, races, .. } = common;
     let mut words = vec!["warpbound".to_owned(), "check".to_owned(), kernel.to_owned()];
     let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    option("--scheduler", policy.kind().to_string());
+    option("--policy", policy.kind().to_string());
     machine.iter().for_each(|m| option("--machine", m.clone()));
     mem_latency.iter().for_each(|l| option("--mem-latency", l.to_string()));
     set.iter().for_each(|s| option("--set", s.clone()));

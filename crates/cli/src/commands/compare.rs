@@ -15,7 +15,7 @@ use crate::suite::suite_kernels;
 use warpbound_bound::{self as bound, Context, Order, Schedules};
 use warpbound_core::base::{Cycles, ProgressMonitor};
 use warpbound_core::diag::Diagnostics;
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::{KernelCode, TimingTable};
 use warpbound_judge::check::order::OrderDependences;
@@ -23,11 +23,11 @@ use warpbound_judge::check::{Application, JudgedLaunch, Run, StatementRow, Trace
 use warpbound_judge::explore::explore;
 use warpbound_judge::explore::search::Limits;
 use warpbound_judge::load::Loaded;
-use warpbound_report::compare::{CompareResult, CompareStep, Explored, Shown};
+use warpbound_report::compare::{CompareResult, CompareStep, Explored};
 use warpbound_report::output::Output;
 
 /// The policies that are compared by default.
-const POLICIES: [SchedulerKind; 2] = [SchedulerKind::Gto, SchedulerKind::Lrr];
+const POLICIES: [PolicyKind; 2] = [PolicyKind::Gto, PolicyKind::Lrr];
 
 /// Runs the command.
 pub fn run(args: &Compare, session: &Session) -> Outcome {
@@ -164,15 +164,11 @@ fn row(
         session.progress.begin(format!("exploring {label}"), None, "issues");
         explored_worst(what, &premises, setup, args, session)?
     };
-    let shown = match &args.common.scheduler {
-        None => Shown::Both,
-        Some(_) => Shown::Named,
-    };
     let steps = match what {
         Loaded::Kernel(_) => Vec::new(),
-        Loaded::Application(found) => CompareStep::all(&found.application, shown, &all, &statements, &each),
+        Loaded::Application(found) => CompareStep::all(&found.application, &all, &statements, &each),
     };
-    let result = CompareResult::new(what.name().to_owned(), &setup.machine, shown, &all, explored);
+    let result = CompareResult::new(what.name().to_owned(), &setup.machine, &all, explored);
     Ok(Some(CompareResult { steps, ..result }))
 }
 

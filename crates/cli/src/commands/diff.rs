@@ -42,7 +42,7 @@ fn side(given: &str, session: &Session) -> Result<Explained, Diagnostics> {
 }
 
 fn from_words(given: &str, words: &[String], session: &Session) -> Result<Explained, Diagnostics> {
-    let hint = "write the arguments of `warpbound run` in quotes: \"KERNEL --scheduler lrr\"";
+    let hint = "write the arguments of `warpbound run` in quotes: \"KERNEL --policy lrr\"";
     let parsed = QuotedRun::try_parse_from(words).map_err(|error| {
         // the message and perhaps a tip; the usage after them would be that of another command
         let text = error.render().to_string();

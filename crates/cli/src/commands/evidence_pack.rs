@@ -17,7 +17,7 @@ use crate::session::Session;
 use crate::sha256;
 use warpbound_bound::{self as bound, Bound};
 use warpbound_core::diag::{Diagnostic, Diagnostics, printable_json};
-use warpbound_core::machine::{Features, Machine, SchedulerKind};
+use warpbound_core::machine::{Features, Machine, PolicyKind};
 use warpbound_judge::check::{
     Application, JudgedApplication, JudgedLaunch, Run, WorkloadKind, counterexample,
 };
@@ -86,7 +86,7 @@ fn reject_replays(lists: &Lists) -> Result<(), Diagnostic> {
     match lists.policies().into_iter().flatten().find(is_replay) {
         Some(name) => {
             let message = "a replay is one schedule, and a claim is about the schedules of policies";
-            Err(Diagnostic::general(format!("--scheduler {name}"), message)
+            Err(Diagnostic::general(format!("--policy {name}"), message)
                 .hint("name policies; the pack records the schedule of the longest run"))
         }
         None => Ok(()),
@@ -162,12 +162,8 @@ impl Making<'_> {
         let Self { args, session, .. } = *self;
         let common = &args.common;
         let what = load::any(name, &args.ptx, common.seed, &session.monitor)?;
-        let policies = [
-            SchedulerKind::Gto,
-            SchedulerKind::Lrr,
-            SchedulerKind::Oldest,
-            SchedulerKind::Random(common.seed),
-        ];
+        let policies =
+            [PolicyKind::Gto, PolicyKind::Lrr, PolicyKind::Oldest, PolicyKind::Random(common.seed)];
         let prepared = Prepared::new(what, common, lists, &policies)?;
         session.progress.begin(name, prepared.blocks(), "blocks");
         let options = common.run_options(&session.monitor).judged_by(self.bounds, &[]).self_check(true);
@@ -209,7 +205,7 @@ impl Making<'_> {
             let runs: Vec<(&Setup, &JudgedLaunch)> = setups
                 .iter()
                 .zip(&totals)
-                .filter(|(_, run)| answer.schedulers.contains(&run.scheduler))
+                .filter(|(_, run)| answer.policies.contains(&run.policy))
                 .map(|(setup, run)| (setup, *run))
                 .collect();
             let wanted = match answer.guaranteed.as_ref().and_then(|bound| bound.policy.as_deref()) {
@@ -349,13 +345,13 @@ impl Making<'_> {
         longest: &(&Setup, &JudgedLaunch),
         recorded: bool,
     ) -> Vec<Replay> {
-        let policies: Vec<&str> = runs.iter().map(|(_, run)| run.scheduler.as_str()).collect();
-        let command = |scheduler: &str| {
+        let policies: Vec<&str> = runs.iter().map(|(_, run)| run.policy.as_str()).collect();
+        let command = |policy: &str| {
             let mut words = vec!["warpbound".to_owned(), "check".to_owned()];
             words.extend(subject(what));
             let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
             option("--machine", MACHINE.to_owned());
-            option("--scheduler", scheduler.to_owned());
+            option("--policy", policy.to_owned());
             let common = &self.args.common;
             if common.seed != 0 {
                 option("--seed", common.seed.to_string());
@@ -383,7 +379,7 @@ impl Making<'_> {
             },
             false => Replay {
                 what: format!("The longest run ({} cycles), under its policy{trace}", longest.1.makespan),
-                command: command(&longest.1.scheduler),
+                command: command(&longest.1.policy),
             },
         };
         vec![again, longest]

@@ -27,7 +27,6 @@ pub fn run(args: &Family, session: &Session) -> Outcome {
     let contents = [(MACHINE, files.machine), (KERNEL, files.kernel)];
     folder.write("", &contents.map(|(name, text)| (name.to_owned(), text.into_bytes())))?;
     let word = shell_word(&dir.join(KERNEL).display().to_string());
-    let text =
-        format!("wrote {word} and its machine; to check it:\n  warpbound check {word} --scheduler lrr\n");
+    let text = format!("wrote {word} and its machine; to check it:\n  warpbound check {word} --policy lrr\n");
     output::text(session, &text)
 }

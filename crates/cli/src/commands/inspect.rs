@@ -217,7 +217,7 @@ fn micro(location: &Location, source: &SourceText) -> Result<MicroFile, Diagnost
         warps: kernel.block_warps,
         warp_instructions: kernel.warps.iter().map(|(start, end)| end.index() - start.index()).collect(),
         machine: kernel.machine.clone(),
-        scheduler: kernel.scheduler.as_ref().map(ToString::to_string),
+        policy: kernel.policy.as_ref().map(ToString::to_string),
         op_classes,
     })
 }

@@ -5,12 +5,12 @@ use crate::output::{self, Outcome};
 use crate::session::Session;
 use warpbound_bound as bound;
 use warpbound_core::diag::Diagnostics;
-use warpbound_core::machine::{MachineSpec, SchedulerKind};
+use warpbound_core::machine::{MachineSpec, PolicyKind};
 use warpbound_core::program::launch::LaunchSpec;
 use warpbound_core::program::sequence::SequenceSpec;
 use warpbound_judge::load::{EmbeddedFolder, Loader, is_program};
 use warpbound_judge::sweep::SweepSpec;
-use warpbound_report::list::{Kernel, ListedBound, Listing, Named, Scheduler};
+use warpbound_report::list::{Kernel, ListedBound, Listing, Named, Policy};
 use warpbound_report::output::Output;
 
 /// Runs the command.
@@ -42,17 +42,17 @@ fn collect() -> Result<Listing, Diagnostics> {
         let spec = SweepSpec::parse(&location.text()?)?;
         plans.push(Named { name, doc: spec.doc });
     }
-    let named = SchedulerKind::NAMED.into_iter().map(|kind| (kind.to_string(), kind));
+    let named = PolicyKind::NAMED.into_iter().map(|kind| (kind.to_string(), kind));
     let with_arguments = [
-        ("random:SEED".to_owned(), SchedulerKind::Random(0)),
-        ("replay:FILE".to_owned(), SchedulerKind::Replay(String::new())),
+        ("random:SEED".to_owned(), PolicyKind::Random(0)),
+        ("replay:FILE".to_owned(), PolicyKind::Replay(String::new())),
     ];
-    let schedulers = named
+    let policies = named
         .chain(with_arguments)
-        .map(|(name, kind)| Scheduler { name, work_conserving: kind.work_conserving() });
+        .map(|(name, kind)| Policy { name, work_conserving: kind.work_conserving() });
     let bounds = bound::all()
         .iter()
         .map(|b| ListedBound { name: b.name(), standing: b.standing().name(), doc: b.summary() })
         .collect();
-    Ok(Listing { kernels, machines, plans, schedulers: schedulers.collect(), bounds })
+    Ok(Listing { kernels, machines, plans, policies: policies.collect(), bounds })
 }

@@ -4,7 +4,7 @@ use super::sweep::KernelDefaults;
 use crate::args::Common;
 use crate::lists::{Lists, Setup};
 use warpbound_core::diag::Diagnostics;
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_judge::check::{Run, RunOptions, judge_each};
 use warpbound_judge::load::Loaded;
 use warpbound_sim::PolicySetup;
@@ -23,7 +23,7 @@ impl Prepared {
         what: Loaded,
         common: &Common,
         lists: &Lists,
-        otherwise: &[SchedulerKind],
+        otherwise: &[PolicyKind],
     ) -> Result<Self, Diagnostics> {
         let setups = lists.setups(common, &what, otherwise)?;
         Ok(Self { what, setups })

@@ -32,9 +32,9 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
     let read: Vec<PathBuf> = inputs.iter().map(|input| input.lines.clone()).collect();
     let mut outputs = Outputs::new(&read, args.writing.force, &session.parts);
     let mut out = args
-        .out
+        .html
         .as_ref()
-        .map(|path| Ok::<_, Diagnostic>((path, outputs.file("--out", path)?)))
+        .map(|path| Ok::<_, Diagnostic>((path, outputs.file("--html", path)?)))
         .transpose()?;
     let prepare = |dir| Folder::prepare("--svg", dir, args.writing.force, &session.parts);
     let folder = args.svg.as_deref().map(prepare).transpose()?;
@@ -71,7 +71,7 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
 }
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::general(format!("--out {}", path.display()), format!("cannot write the file: {error}"))
+    Diagnostic::general(format!("--html {}", path.display()), format!("cannot write the file: {error}"))
 }
 
 /// A file or folder with results.

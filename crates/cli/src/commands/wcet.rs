@@ -12,7 +12,7 @@ use crate::policies;
 use crate::session::Session;
 use warpbound_bound as bound;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_core::program::warp_cfg::Divergence;
 use warpbound_exec::Options;
 use warpbound_hybrid::{Density, Observed, default_limits, estimate};
@@ -43,13 +43,8 @@ pub fn run(args: &Wcet, session: &Session) -> Outcome {
 }
 
 /// Returns the default policies: those for which the bounds hold.
-fn kinds(args: &Wcet) -> Vec<SchedulerKind> {
-    vec![
-        SchedulerKind::Gto,
-        SchedulerKind::Lrr,
-        SchedulerKind::Oldest,
-        SchedulerKind::Random(args.common.seed),
-    ]
+fn kinds(args: &Wcet) -> Vec<PolicyKind> {
+    vec![PolicyKind::Gto, PolicyKind::Lrr, PolicyKind::Oldest, PolicyKind::Random(args.common.seed)]
 }
 
 fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<WcetResult, Diagnostics> {
@@ -57,7 +52,7 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
     let (machine, _) = load::machine(&args.common, &kernel)?;
     let (given, resolved) = bounds.of(&kernel)?;
     let code = instrumented(&kernel, Divergence::Sides, Density::Blocks)?;
-    let policies = match &args.common.scheduler {
+    let policies = match &args.common.policy {
         Some(_) => vec![load::policy(&args.common, &kernel, &machine)?],
         None => kinds(args).iter().map(policies::setup).collect::<Result<Vec<_>, _>>()?,
     };

@@ -14,7 +14,7 @@ use crate::suite::suite_kernels;
 use warpbound_bound::{self as bound, Analyser, Bound, BoundReport, Lwb, Order, Standing};
 use warpbound_core::base::{Cycle, Cycles};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
 use warpbound_judge::check::{BoundRow, JudgedLaunch, Plan, Verdict, check};
@@ -38,12 +38,12 @@ struct Row {
 
 /// Runs the command.
 pub fn run(args: &Worst, session: &Session) -> Outcome {
-    if let Some(scheduler) = &args.common.scheduler {
+    if let Some(policy) = &args.common.policy {
         let problem = Diagnostic::general(
-            format!("--scheduler {scheduler}"),
+            format!("--policy {policy}"),
             "`worst` takes no policy: it compares the worst work-conserving schedule with gto and lrr",
         );
-        return Err(problem.hint("leave it out; `check --scheduler` judges a policy").into());
+        return Err(problem.hint("leave it out; `check --policy` judges a policy").into());
     }
     if args.budget == 0 {
         return Err(Diagnostic::general("--budget 0", "no schedule to evaluate")
@@ -51,8 +51,8 @@ pub fn run(args: &Worst, session: &Session) -> Outcome {
             .into());
     }
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
-    let folder = args.schedule.as_ref();
-    let folder = folder.map(|dir| Folder::prepare("--schedule", dir, args.writing.force, &session.parts));
+    let folder = args.out.as_ref();
+    let folder = folder.map(|dir| Folder::prepare("--out", dir, args.writing.force, &session.parts));
     let folder = folder.transpose()?;
     let mut batch = Batch::new(&names);
     let mut rows: Vec<Row> = Vec::new();
@@ -106,7 +106,7 @@ fn row(
         folder.check_files(&[&file])?;
     }
     let bounds = bound::all();
-    let policies = [policies::setup(&SchedulerKind::Gto)?, policies::setup(&SchedulerKind::Lrr)?];
+    let policies = [policies::setup(&PolicyKind::Gto)?, policies::setup(&PolicyKind::Lrr)?];
     session.progress.begin(label, Some(u64::from(workload.blocks()) * policies.len() as u64), "blocks");
     let options = args.common.run_options(&session.monitor).judged_by(&bounds, &[]).threads(1).ahead(false);
     let plan = Plan { workload, machine: &machine, policies: &policies, options };
@@ -154,7 +154,7 @@ fn row(
         blocks: workload.blocks(),
         warps: workload.needs().warps(),
         warp_instructions: checked[0].warp_instructions,
-        policies: checked.iter().map(|run| (run.scheduler.clone(), run.makespan)).collect(),
+        policies: checked.iter().map(|run| (run.policy.clone(), run.makespan)).collect(),
         races_not_looked_for: checked[0].races_not_looked_for.clone(),
         replays: true,
     };
@@ -169,9 +169,9 @@ fn row_of_choices(
     label: &str,
     session: &Session,
 ) -> Result<Option<Row>, Diagnostics> {
-    if args.schedule.is_some() {
+    if args.out.is_some() {
         let message = "a replay file holds the order of the issues, and not the choices of other arbiters";
-        return Err(Diagnostic::general("--schedule", message).hint("leave it out").into());
+        return Err(Diagnostic::general("--out", message).hint("leave it out").into());
     }
     let Some(searched) = Searched::new(kernel, machine, &args.common, session)? else { return Ok(None) };
     session.progress.begin(format!("searching {label}"), Some(args.budget), "runs");
@@ -204,7 +204,7 @@ fn row_of_choices(
         blocks: workload.blocks(),
         warps: workload.needs().warps(),
         warp_instructions: checked[0].warp_instructions,
-        policies: checked.iter().map(|run| (run.scheduler.clone(), run.makespan)).collect(),
+        policies: checked.iter().map(|run| (run.policy.clone(), run.makespan)).collect(),
         races_not_looked_for: checked[0].races_not_looked_for.clone(),
         replays: false,
     };

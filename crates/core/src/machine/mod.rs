@@ -31,6 +31,6 @@ pub use checked::{
 pub use layered::Setting;
 pub use used::{BlockNeeds, Feature, Features, Machine, Mapping, Occupancy, place_of};
 pub use written::{
-    BankRule, Dependences, MachineSpec, MemorySpec, OpSpec, ParseSchedulerError, PipelineSpec, Random,
-    Reconvergence, SchedulerKind, SharedMemorySpec, memory, pipeline,
+    BankRule, Dependences, FORMER_POLICY_SETTING, MachineSpec, MemorySpec, OpSpec, ParsePolicyError,
+    PipelineSpec, PolicyKind, Random, Reconvergence, SharedMemorySpec, memory, pipeline,
 };

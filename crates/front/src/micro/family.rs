@@ -142,7 +142,7 @@ impl PingPong {
             unit("x".to_owned(), 1, 2);
         }
         format!(
-            "Machine(\n    name: \"ping-pong\",\n    doc: \"{}\",\n    scheduler: Lrr, hazards: [Raw],\n    units: {{\n{units}    }},\n    ops: {{ {} }},\n)\n",
+            "Machine(\n    name: \"ping-pong\",\n    doc: \"{}\",\n    policy: Lrr, hazards: [Raw],\n    units: {{\n{units}    }},\n    ops: {{ {} }},\n)\n",
             self.title(),
             ops.join(", ")
         )

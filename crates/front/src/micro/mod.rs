@@ -5,7 +5,7 @@
 //! barrier; `ret` terminates a warp and is added if it is missing. An op whose name ends with
 //! `.global` loads its result from global memory, which is relevant for the two-level policy.
 //! `.blocks N` starts the next N blocks of a launch, each of which has the warps that follow;
-//! without it there is one block. The lines `.machine` and `.scheduler`, which come before all of
+//! without it there is one block. The lines `.machine` and `.policy`, which come before all of
 //! these, set the file's defaults.
 
 pub mod family;
@@ -14,7 +14,7 @@ mod write;
 
 use warpbound_core::base::{BlockId, LaneMask, Pc};
 use warpbound_core::diag::{Diagnostics, SourceText};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_core::path::{BarrierUse, BlockPaths, BlockSource, Step, WarpPath};
 use warpbound_core::program::{Flow, KernelCode};
 
@@ -26,7 +26,7 @@ pub struct MicroKernel {
     /// The default machine of the file: a name, or a path relative to the file.
     pub machine: Option<String>,
     /// The default policy of the file.
-    pub scheduler: Option<SchedulerKind>,
+    pub policy: Option<PolicyKind>,
     /// The code of all warps in sequence; equal warps share it.
     pub program: KernelCode,
     /// The first instruction of each warp and one past its last, block by block; the equal blocks

@@ -6,7 +6,7 @@ use super::MicroKernel;
 use warpbound_core::base::{Pc, RegId};
 use warpbound_core::diag::{Diagnostics, SourceText, closest};
 use warpbound_core::isa::BARRIER;
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_core::path::Step;
 use warpbound_core::program::{Area, Flow, Instr, KernelCode, MemoryOp, RegKind, RegList, Register, Sem};
 
@@ -14,14 +14,14 @@ use warpbound_core::program::{Area, Flow, Instr, KernelCode, MemoryOp, RegKind, 
 const MAX_WARPS: usize = 64;
 /// The maximum number of blocks of a file.
 const MAX_BLOCKS: usize = 4096;
-const DIRECTIVES: [&str; 4] = [".warps", ".blocks", ".machine", ".scheduler"];
+const DIRECTIVES: [&str; 4] = [".warps", ".blocks", ".machine", ".policy"];
 
 pub(super) fn parse(name: &str, source: &SourceText) -> Result<MicroKernel, Diagnostics> {
     let program =
         KernelCode { name: name.to_owned(), file: source.name().to_owned(), ..KernelCode::default() };
     let kernel = MicroKernel {
         machine: None,
-        scheduler: None,
+        policy: None,
         program,
         warps: Vec::new(),
         blocks: Vec::new(),
@@ -99,23 +99,20 @@ impl Parser<'_> {
     fn directive(&mut self, head: Word, operands: &[Word]) {
         let &[value] = operands else {
             let message = format!("`{}` takes one value, {} given", head.text, operands.len());
-            return self.problem(
-                head,
-                message,
-                ".warps N, .blocks N, .machine NAME or FILE, .scheduler NAME",
-            );
+            return self.problem(head, message, ".warps N, .blocks N, .machine NAME or FILE, .policy NAME");
         };
         match head.text {
             ".warps" => self.warps(value),
             ".blocks" => self.blocks(head, value),
-            ".machine" | ".scheduler" if self.open.is_some() || self.blocks.is_some() => {
+            ".machine" | ".policy" | ".scheduler" if self.open.is_some() || self.blocks.is_some() => {
                 let first = if self.blocks.is_some() { ".blocks" } else { ".warps" };
                 let message = format!("`{}` after the first `{first}`", head.text);
                 self.problem(head, message, "move it to the top of the file");
             }
             ".machine" => self.kernel.machine = Some(value.text.to_owned()),
-            ".scheduler" => match value.text.parse::<SchedulerKind>() {
-                Ok(kind) => self.kernel.scheduler = Some(kind),
+            // `.scheduler` is its name before version 0.2
+            ".policy" | ".scheduler" => match value.text.parse::<PolicyKind>() {
+                Ok(kind) => self.kernel.policy = Some(kind),
                 Err(error) => self.problem(value, error.to_string(), error.hint()),
             },
             other => {
@@ -345,10 +342,10 @@ mod tests {
     #[test]
     fn sections_give_each_warp_its_code() {
         let k = kernel(
-            ".machine m\n.scheduler random:4\n.warps 2 # two\n f0 r0\n f1 _, r0, r1\n ret\n.warps 1\n bar\n",
+            ".machine m\n.policy random:4\n.warps 2 # two\n f0 r0\n f1 _, r0, r1\n ret\n.warps 1\n bar\n",
         )
         .unwrap();
-        assert_eq!((k.machine.as_deref(), k.scheduler.clone()), (Some("m"), Some(SchedulerKind::Random(4))));
+        assert_eq!((k.machine.as_deref(), k.policy.clone()), (Some("m"), Some(PolicyKind::Random(4))));
         assert_eq!(k.warps.len(), 3);
         assert_eq!(k.warps[0], k.warps[1]);
         let paths = k.paths(0);
@@ -390,8 +387,7 @@ mod tests {
 
     #[test]
     fn all_problems_are_reported() {
-        let text =
-            "f0 r0\n.warps x\n f0 9r\n ret f\n ret\n f0 r1\n.wraps 2\n.machine late\n.scheduler fifo\n";
+        let text = "f0 r0\n.warps x\n f0 9r\n ret f\n ret\n f0 r1\n.wraps 2\n.machine late\n.policy fifo\n";
         let error = kernel(text).unwrap_err();
         let lines: Vec<u32> = error.list().iter().map(|d| d.line).collect();
         assert_eq!(lines, [1, 2, 3, 4, 6, 7, 8, 9], "{error}");

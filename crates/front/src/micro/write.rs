@@ -16,8 +16,8 @@ pub fn write(kernel: &MicroKernel, header: &str) -> String {
     if let Some(machine) = &kernel.machine {
         let _ = writeln!(text, ".machine {machine}");
     }
-    if let Some(scheduler) = &kernel.scheduler {
-        let _ = writeln!(text, ".scheduler {scheduler}");
+    if let Some(policy) = &kernel.policy {
+        let _ = writeln!(text, ".policy {policy}");
     }
     for blocks in kernel.blocks.chunk_by(|a, b| a == b) {
         if kernel.blocks.len() > 1 {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_written_kernel_is_parsed_as_the_same_kernel() {
-        let text = ".machine m\n.scheduler lrr\n.warps 2\n    f0 r0\n    f1 _, r0\n    bar\n    f2\n    ret\n.warps 1\n    ret\n";
+        let text = ".machine m\n.policy lrr\n.warps 2\n    f0 r0\n    f1 _, r0\n    bar\n    f2\n    ret\n.warps 1\n    ret\n";
         let kernel = MicroKernel::parse("t", &SourceText::new("t.warp", text)).unwrap();
         assert_eq!(write(&kernel, "hello"), format!("# hello\n{text}"));
         let again = MicroKernel::parse("t", &SourceText::new("t.warp", write(&kernel, ""))).unwrap();

@@ -46,7 +46,7 @@ use warpbound_core::base::{Cycle, Cycles, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::isa::{GLOBAL_LOAD, IsaTable};
 use warpbound_core::machine::memory::Start;
-use warpbound_core::machine::{Machine, MachineSpec, OpSpec, SchedulerKind};
+use warpbound_core::machine::{Machine, MachineSpec, OpSpec, PolicyKind};
 use warpbound_core::program::launch::{Launch, LaunchSpec};
 use warpbound_front::ptx::Module;
 use warpbound_sim::PolicySetup;
@@ -262,7 +262,7 @@ fn lone_load(machine: &Machine, isa: &IsaTable) -> Result<u64, Diagnostics> {
     })?;
     let kind = WorkloadKind::Launch { program: Box::new(program), launch: Box::new(launch) };
     let workload = Workload { name: "probe".to_owned(), kind };
-    let policy = PolicySetup::new(&SchedulerKind::Gto, |_| unreachable!("gto replays nothing"))?;
+    let policy = PolicySetup::new(&PolicyKind::Gto, |_| unreachable!("gto replays nothing"))?;
     let mut recorder = Recorder::new();
     let monitor = ProgressMonitor::new();
     let (policies, options) = (std::slice::from_ref(&policy), RunOptions::new(1 << 10, &monitor));

@@ -15,7 +15,7 @@ use warpbound_bound::{
 };
 use warpbound_core::base::{BlockId, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::{Features, Machine, SchedulerKind};
+use warpbound_core::machine::{Features, Machine, PolicyKind};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, PathSet, WarpPath};
 use warpbound_core::program::TimingTable;
 use warpbound_core::program::graph::Loop;
@@ -100,7 +100,7 @@ pub enum AllPathsOutcome {
 pub fn all_paths(
     workload: &Workload,
     machine: &Machine,
-    policies: &[SchedulerKind],
+    policies: &[PolicyKind],
     bounds: &HashMap<Pc, u64>,
     steps: u64,
     monitor: &ProgressMonitor,
@@ -121,7 +121,7 @@ pub fn all_paths(
     // the premises that fail for every schedule are tested before the walk. Here it is assumed that
     // a policy passes over no ready warp, which is not known yet for a replay
     let if_none_is_passed_over =
-        |policy: &SchedulerKind| Schedules::Run { policy: policy.clone(), passed_over: Some(false) };
+        |policy: &PolicyKind| Schedules::Run { policy: policy.clone(), passed_over: Some(false) };
     let all = std::iter::once(Schedules::WorkConserving).chain(policies.iter().map(if_none_is_passed_over));
     let kind = match all.map(|schedules| premises.under(schedules)).collect::<Result<Vec<_>, _>>() {
         Ok(known) => known[0].0,

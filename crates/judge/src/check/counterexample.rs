@@ -10,7 +10,7 @@ use super::replay::observe;
 use super::workload::{Workload, WorkloadKind};
 use warpbound_core::base::{BlockId, Cycle, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics, to_ron};
-use warpbound_core::machine::{Machine, MachineSpec, SchedulerKind};
+use warpbound_core::machine::{Machine, MachineSpec, PolicyKind};
 use warpbound_front::micro;
 use warpbound_sim::PolicySetup;
 use warpbound_sim::policy::Schedule;
@@ -58,8 +58,8 @@ pub fn command(inputs: &Inputs) -> String {
         WorkloadKind::Trace(kernel) => kernel.file_name().to_owned(),
         WorkloadKind::Step { step, .. } => format!("{PROGRAM} --launch {}", step.number),
     };
-    let scheduler = scheduler(inputs);
-    let mut command = format!("warpbound check {kernel} --machine {MACHINE} --scheduler {scheduler}");
+    let policy = policy(inputs);
+    let mut command = format!("warpbound check {kernel} --machine {MACHINE} --policy {policy}");
     if inputs.seed != 0 {
         let _ = write!(command, " --seed {}", inputs.seed);
     }
@@ -70,9 +70,9 @@ pub fn command(inputs: &Inputs) -> String {
 }
 
 /// Returns the recorded schedule, or the policy itself if the schedule is too long.
-fn scheduler(inputs: &Inputs) -> SchedulerKind {
+fn policy(inputs: &Inputs) -> PolicyKind {
     let recorded = inputs.run.issues <= MAX_ISSUES as u64;
-    if recorded { SchedulerKind::Replay(SCHEDULE.to_owned()) } else { inputs.policy.kind() }
+    if recorded { PolicyKind::Replay(SCHEDULE.to_owned()) } else { inputs.policy.kind() }
 }
 
 const KERNEL: &str = "kernel.warp";
@@ -104,7 +104,7 @@ pub fn replay(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
             // file names are relative to the kernel file, so that the folder is self-contained
             let own = micro::MicroKernel {
                 machine: Some(MACHINE.to_owned()),
-                scheduler: Some(scheduler(inputs)),
+                policy: Some(policy(inputs)),
                 ..(**kernel).clone()
             };
             files.push((KERNEL.to_owned(), micro::write(&own, &headline(inputs)).into_bytes()));
@@ -136,7 +136,7 @@ fn headline(inputs: &Inputs) -> String {
         })
         .collect();
     let run =
-        format!("{} under {}: makespan {}", inputs.workload.name, inputs.run.scheduler, inputs.run.makespan);
+        format!("{} under {}: makespan {}", inputs.workload.name, inputs.run.policy, inputs.run.makespan);
     match broken.is_empty() {
         true => run,
         false => format!("{run} exceeds {}", broken.join(", ")),

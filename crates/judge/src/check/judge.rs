@@ -14,7 +14,7 @@ use warpbound_bound::{
 };
 use warpbound_core::base::{Cycles, WarpId};
 use warpbound_core::machine::pipeline::Launch;
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::path::{BlockPaths, Footprint};
 use warpbound_core::program::TimingTable;
 use warpbound_sim::{BlockResult, PolicySetup};
@@ -38,7 +38,7 @@ impl<'t> Analysers<'t> {
         policies: &[PolicySetup],
         memory: &Found,
     ) -> Self {
-        let srr = policies.iter().any(|policy| policy.kind() == SchedulerKind::Srr);
+        let srr = policies.iter().any(|policy| policy.kind() == PolicyKind::Srr);
         let sections = if srr { Analyser::new(table).in_turns() } else { Analyser::new(table) };
         let needs_pipelines = |policy: &PolicySetup| {
             let context = context(plan, policy, resident, false, false);

@@ -222,7 +222,7 @@ fn empty(like: &JudgedLaunch, plan: &ApplicationPlan) -> JudgedLaunch {
         launch_blocks: u32::try_from(plan.application.launches()).unwrap_or(u32::MAX),
         sms: like.sms,
         resident_blocks: like.resident_blocks,
-        ..JudgedLaunch::empty(like.scheduler.clone(), bounds, like.sub_cores.len())
+        ..JudgedLaunch::empty(like.policy.clone(), bounds, like.sub_cores.len())
     }
 }
 

@@ -6,7 +6,7 @@ use super::verdict::{BlockTable, BoundRow, Verdict, WarpRow, Why};
 use warpbound_bound::Schedules;
 use warpbound_core::base::Cycles;
 use warpbound_core::diag::Diagnostics;
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_exec::races::Race;
 use warpbound_sim::{MemoryStats, SubCoreResult};
 use warpbound_trace::trace::{StallReason, Stalls};
@@ -15,7 +15,7 @@ use warpbound_trace::trace::{StallReason, Stalls};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JudgedLaunch {
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The makespan of the launch; the sum over the blocks if they run one after the other.
     pub makespan: Cycles,
     /// The largest number of blocks that an SM holds at a time.
@@ -66,9 +66,9 @@ pub struct JudgedLaunch {
 
 impl JudgedLaunch {
     /// Creates a result that has these bounds and contains no block.
-    pub(super) fn empty(scheduler: String, bounds: Vec<BoundRow>, sub_cores: usize) -> Self {
+    pub(super) fn empty(policy: String, bounds: Vec<BoundRow>, sub_cores: usize) -> Self {
         Self {
-            scheduler,
+            policy,
             makespan: Cycles::ZERO,
             warps: Vec::new(),
             blocks: BlockTable::new(bounds.len()),
@@ -108,7 +108,7 @@ impl JudgedLaunch {
     }
 
     /// Returns the schedules of this run under the policy, as a premise of bounds.
-    pub fn schedules(&self, policy: &SchedulerKind) -> Schedules {
+    pub fn schedules(&self, policy: &PolicyKind) -> Schedules {
         let passed_over = self.stalls.get(StallReason::NotMyTurn) > Cycles::ZERO;
         Schedules::Run { policy: policy.clone(), passed_over: Some(passed_over) }
     }

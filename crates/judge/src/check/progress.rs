@@ -203,7 +203,7 @@ fn fits(
     bounds: &[Box<dyn Bound>],
 ) -> Result<(), String> {
     let total = &run.total;
-    let as_planned = total.scheduler == policy.kind().to_string()
+    let as_planned = total.policy == policy.kind().to_string()
         && total.sms == machine.sms()
         && total.sub_cores.len() == machine.sms() * machine.sub_cores().count()
         && total.launch_blocks == u32::try_from(statements.len()).unwrap_or(u32::MAX)

@@ -7,7 +7,7 @@
 //! warp is ready when its next exec phase may start, and an exec phase corresponds to an issue.
 
 use warpbound_core::base::{BlockId, Cycle, Cycles, WarpMask};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_sim::SLOTS;
 use warpbound_sim::policy::{Gsrr, Gto, Lrr, Oldest, Placed, Policy, Srr, View};
 
@@ -42,22 +42,22 @@ pub struct PhaseRun {
 
 /// The policies that exist at this level. Two-level scheduling is not among them, because it
 /// distinguishes loads from other waits, and phases do not.
-pub const POLICIES: [SchedulerKind; 5] =
-    [SchedulerKind::Gto, SchedulerKind::Lrr, SchedulerKind::Oldest, SchedulerKind::Srr, SchedulerKind::Gsrr];
+pub const POLICIES: [PolicyKind; 5] =
+    [PolicyKind::Gto, PolicyKind::Lrr, PolicyKind::Oldest, PolicyKind::Srr, PolicyKind::Gsrr];
 
 /// Runs warps under a policy of [`POLICIES`] and calls `on_run` for each exec phase in order.
 /// Returns the makespan, which is the end of the last phase, including idle phases. Returns `None`
 /// for other policies, for more warps than an SM holds, and for an exec phase of zero length.
-pub fn schedule(warps: &[PhaseWarp], policy: &SchedulerKind, on_run: impl FnMut(PhaseRun)) -> Option<Cycles> {
+pub fn schedule(warps: &[PhaseWarp], policy: &PolicyKind, on_run: impl FnMut(PhaseRun)) -> Option<Cycles> {
     if warps.len() > SLOTS || warps.iter().flatten().any(|pair| pair.exec == Cycles::ZERO) {
         return None;
     }
     match policy {
-        SchedulerKind::Gto => Some(run(warps, &mut Gto::default(), on_run)),
-        SchedulerKind::Lrr => Some(run(warps, &mut Lrr::default(), on_run)),
-        SchedulerKind::Oldest => Some(run(warps, &mut Oldest, on_run)),
-        SchedulerKind::Srr => Some(run(warps, &mut Srr::default(), on_run)),
-        SchedulerKind::Gsrr => Some(run(warps, &mut Gsrr::default(), on_run)),
+        PolicyKind::Gto => Some(run(warps, &mut Gto::default(), on_run)),
+        PolicyKind::Lrr => Some(run(warps, &mut Lrr::default(), on_run)),
+        PolicyKind::Oldest => Some(run(warps, &mut Oldest, on_run)),
+        PolicyKind::Srr => Some(run(warps, &mut Srr::default(), on_run)),
+        PolicyKind::Gsrr => Some(run(warps, &mut Gsrr::default(), on_run)),
         _ => None,
     }
 }
@@ -131,7 +131,7 @@ mod tests {
         lengths.iter().map(|warp| warp.iter().map(pair).collect()).collect()
     }
 
-    fn starts(warps: &[PhaseWarp], policy: SchedulerKind) -> (Vec<(usize, u64)>, u64) {
+    fn starts(warps: &[PhaseWarp], policy: PolicyKind) -> (Vec<(usize, u64)>, u64) {
         let mut starts = Vec::new();
         let makespan = schedule(warps, &policy, |run| starts.push((run.warp, run.start.get()))).unwrap();
         (starts, makespan.get())
@@ -150,18 +150,18 @@ mod tests {
     #[test]
     fn policies_differ_where_several_warps_wait() {
         let three = warps(&[&[(1, 1), (1, 0)], &[(3, 0), (1, 0)], &[(1, 0)]]);
-        assert_eq!(starts(&three, SchedulerKind::Lrr).0, [(0, 0), (1, 1), (2, 4), (0, 5), (1, 6)]);
+        assert_eq!(starts(&three, PolicyKind::Lrr).0, [(0, 0), (1, 1), (2, 4), (0, 5), (1, 6)]);
         // w1 is ready again immediately, and gto stays with it
-        assert_eq!(starts(&three, SchedulerKind::Gto).0, [(0, 0), (1, 1), (1, 4), (0, 5), (2, 6)]);
-        assert_eq!(starts(&three, SchedulerKind::Oldest).0, [(0, 0), (1, 1), (0, 4), (1, 5), (2, 6)]);
+        assert_eq!(starts(&three, PolicyKind::Gto).0, [(0, 0), (1, 1), (1, 4), (0, 5), (2, 6)]);
+        assert_eq!(starts(&three, PolicyKind::Oldest).0, [(0, 0), (1, 1), (0, 4), (1, 5), (2, 6)]);
     }
 
     #[test]
     fn invalid_phase_schedules_are_refused() {
         let one = warps(&[&[(1, 1)]]);
-        assert_eq!(schedule(&one, &SchedulerKind::TwoLevel, |_| {}), None);
-        assert_eq!(schedule(&warps(&[&[(0, 1)]]), &SchedulerKind::Lrr, |_| {}), None);
-        assert_eq!(schedule(&vec![one[0].clone(); SLOTS + 1], &SchedulerKind::Lrr, |_| {}), None);
-        assert_eq!(schedule(&[], &SchedulerKind::Lrr, |_| {}), Some(Cycles::ZERO));
+        assert_eq!(schedule(&one, &PolicyKind::TwoLevel, |_| {}), None);
+        assert_eq!(schedule(&warps(&[&[(0, 1)]]), &PolicyKind::Lrr, |_| {}), None);
+        assert_eq!(schedule(&vec![one[0].clone(); SLOTS + 1], &PolicyKind::Lrr, |_| {}), None);
+        assert_eq!(schedule(&[], &PolicyKind::Lrr, |_| {}), Some(Cycles::ZERO));
     }
 }

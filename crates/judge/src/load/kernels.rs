@@ -13,7 +13,7 @@ use super::traces;
 use crate::check::{Subject, Workload, WorkloadKind};
 use warpbound_core::base::{Fnv1a, Pc, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_core::program::launch::LaunchSpec;
 use warpbound_front::accelsim::Listed;
 use warpbound_front::micro::MicroKernel;
@@ -34,7 +34,7 @@ pub struct LoadedKernel {
     /// The machine that its file names, if it does.
     pub machine: Option<String>,
     /// The policy that its file names, if it does.
-    pub scheduler: Option<SchedulerKind>,
+    pub policy: Option<PolicyKind>,
     origin: Origin,
 }
 
@@ -341,7 +341,7 @@ fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {
         name_given: name.to_owned(),
         origin: Origin::Micro,
         machine: kernel.machine.clone(),
-        scheduler: kernel.scheduler.clone(),
+        policy: kernel.policy.clone(),
         workload: Workload { name: location.stem(), kind: WorkloadKind::Micro(Box::new(kernel)) },
         code,
         inputs: location.path().map(PathBuf::from).into_iter().collect(),
@@ -371,7 +371,7 @@ fn trace(
         location,
         inputs,
         machine: None,
-        scheduler: None,
+        policy: None,
         origin: Origin::Trace,
     })
 }
@@ -388,7 +388,7 @@ fn launch(name_given: &str, name: String, location: Location, fitted: FittedLaun
         location,
         inputs,
         machine: None,
-        scheduler: None,
+        policy: None,
         origin: Origin::Launch(Box::new(spec)),
     }
 }
@@ -406,7 +406,7 @@ pub fn launch_of(application: LoadedApplication, number: u64) -> Result<LoadedKe
         location: application.location.clone(),
         inputs: application.inputs.clone(),
         machine: None,
-        scheduler: None,
+        policy: None,
         origin: match application.application.program() {
             Some(_) => Origin::Application(Box::new(application)),
             None => Origin::Trace,

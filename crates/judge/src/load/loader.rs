@@ -202,6 +202,7 @@ fn ending_of(text: &str) -> &'static str {
         (".version", "ptx"),
         (".warps", "warp"),
         (".machine", "warp"),
+        (".policy", "warp"),
         (".scheduler", "warp"),
         ("Launch", "ron"),
         ("Machine", "ron"),

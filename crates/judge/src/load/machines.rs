@@ -8,7 +8,7 @@ use super::loader::Loader;
 use super::location::Location;
 use super::read;
 use warpbound_core::diag::{Diagnostics, SourceText};
-use warpbound_core::machine::{Machine, MachineSpec, SchedulerKind, Setting};
+use warpbound_core::machine::{Machine, MachineSpec, PolicyKind, Setting};
 use warpbound_sim::PolicySetup;
 
 /// The machine for kernels that name none.
@@ -100,7 +100,7 @@ impl Loader {
     /// Returns an error if the schedule cannot be read or is invalid.
     pub fn policy(
         &self,
-        kind: &SchedulerKind,
+        kind: &PolicyKind,
         relative_to: Option<&Location>,
     ) -> Result<PolicySetup, Diagnostics> {
         let read = |path: &str| self.find_schedule(path, relative_to)?.text_up_to(read::SCHEDULE_BYTES);
@@ -112,9 +112,9 @@ impl Loader {
     /// # Errors
     /// Returns the errors of [`Self::policy`].
     pub fn policy_for(&self, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
-        match &kernel.scheduler {
+        match &kernel.policy {
             Some(own) => self.policy(own, Some(&kernel.location)),
-            None => self.policy(machine.scheduler(), None),
+            None => self.policy(machine.policy(), None),
         }
     }
 }

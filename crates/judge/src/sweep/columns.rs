@@ -1,6 +1,7 @@
 //! The columns that the results of every plan have.
 
 use warpbound_bound::Bound;
+use warpbound_core::machine::FORMER_POLICY_SETTING;
 use warpbound_trace::trace::StallReason;
 
 /// The columns with fixed names that identify the point; `draw` exists only if something is drawn.
@@ -29,7 +30,7 @@ fn is_of_every_plan(name: &str) -> bool {
 /// one.
 pub fn is_fixed(name: &str, bounds: &[Box<dyn Bound>]) -> bool {
     is_of_every_plan(name)
-        || name == "scheduler"
+        || name == FORMER_POLICY_SETTING
         || of_bounds(bounds).chain(of_stalls()).any(|fixed| fixed == name)
 }
 
@@ -38,7 +39,7 @@ pub fn is_fixed(name: &str, bounds: &[Box<dyn Bound>]) -> bool {
 pub fn of_bounds(bounds: &[Box<dyn Bound>]) -> impl Iterator<Item = String> {
     bounds.iter().flat_map(|bound| {
         let name = bound.name();
-        [name.to_owned(), format!("{name}_over"), format!("{name}_verdict")]
+        [name.to_owned(), format!("{name}_overestimation"), format!("{name}_verdict")]
     })
 }
 
@@ -61,10 +62,13 @@ impl Meaning {
     /// Identifies these columns.
     pub fn of(columns: &[String]) -> Self {
         let has = |name: String| columns.contains(&name);
-        let is_bound = |name: &str| has(format!("{name}_over")) && has(format!("{name}_verdict"));
+        let is_bound = |name: &str| has(format!("{name}_overestimation")) && has(format!("{name}_verdict"));
         let bounds: Vec<String> = columns.iter().filter(|name| is_bound(name)).cloned().collect();
         let of_bound = |name: &str| {
-            let bound = name.strip_suffix("_over").or_else(|| name.strip_suffix("_verdict")).unwrap_or(name);
+            let bound = name
+                .strip_suffix("_overestimation")
+                .or_else(|| name.strip_suffix("_verdict"))
+                .unwrap_or(name);
             bounds.iter().any(|known| known == bound)
         };
         let stalls: Vec<String> = of_stalls().collect();
@@ -84,7 +88,7 @@ mod tests {
     fn columns_are_identified_by_their_names() {
         let names =
             ["point", "kernel", "block", "seed", "machine", "mem_latency", "policy", "makespan", "verdict"];
-        let bounds = ["gub", "gub_over", "gub_verdict", "idle_drain", "races", "error"];
+        let bounds = ["gub", "gub_overestimation", "gub_verdict", "idle_drain", "races", "error"];
         let columns: Vec<String> = names.iter().chain(&bounds).map(|name| (*name).to_owned()).collect();
         let meaning = Meaning::of(&columns);
         assert_eq!(meaning.axes, ["block", "mem_latency"]);

@@ -8,7 +8,7 @@ use super::draws::Draws;
 use super::spec::{KernelSpec, SweepSpec, ValueSpec};
 use warpbound_bound::{self as bound, Bound};
 use warpbound_core::diag::{Diagnostics, Place, SourceText, Texts};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::{FORMER_POLICY_SETTING, PolicyKind};
 
 /// The largest number of points of a job, which is also the largest number that is lost if the
 /// process ends in the middle of a job.
@@ -47,7 +47,7 @@ pub struct Points {
     draws: Option<Draws>,
     machines: Vec<String>,
     settings: Vec<Axis>,
-    policies: Vec<SchedulerKind>,
+    policies: Vec<PolicyKind>,
     /// The number of kernels with all combinations of launch options and seeds.
     launches: u64,
     /// The number of machines with all combinations of settings and draws.
@@ -168,7 +168,7 @@ impl Points {
     }
 
     /// Returns the policies.
-    pub fn policies(&self) -> &[SchedulerKind] {
+    pub fn policies(&self) -> &[PolicyKind] {
         &self.policies
     }
 
@@ -354,11 +354,11 @@ fn chosen(axes: &[Axis], mut number: u64) -> Vec<Assignment<'_>> {
     chosen
 }
 
-fn policies(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) -> Vec<SchedulerKind> {
-    let mut known: Vec<SchedulerKind> = Vec::new();
+fn policies(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) -> Vec<PolicyKind> {
+    let mut known: Vec<PolicyKind> = Vec::new();
     for (index, word) in spec.policies.iter().enumerate() {
         let place = root.field("policies").item(index);
-        match word.parse::<SchedulerKind>() {
+        match word.parse::<PolicyKind>() {
             Ok(kind) if known.contains(&kind) => {
                 problems.push(place.error(format!("`{word}` is there twice")))
             }
@@ -386,7 +386,7 @@ fn axes(
         }
         if is_fixed(name, bounds) {
             let hint = match name.as_str() {
-                "scheduler" | "policy" => "list policies in `policies`",
+                "policy" | FORMER_POLICY_SETTING => "list policies in `policies`",
                 _ => "it is the name of another column of the results",
             };
             problems.push(place.error(format!("`{name}` cannot vary here")).hint(hint));
@@ -513,7 +513,7 @@ mod tests {
         let messages: Vec<(u32, &str)> =
             problems.list().iter().map(|problem| (problem.line, problem.message.as_str())).collect();
         for wanted in [
-            (4, "unknown scheduler `gtoo`"),
+            (4, "unknown policy `gtoo`"),
             (2, "`machines` is empty"),
             (1, "`1` is there twice"),
             (3, "`1` is there twice"),

@@ -99,7 +99,7 @@ impl Summary {
         }
         let policy = record["policy"].as_str().unwrap_or("");
         for bound in bounds {
-            let Some(over) = record[format!("{bound}_over")].as_f64() else { continue };
+            let Some(over) = record[format!("{bound}_overestimation")].as_f64() else { continue };
             let known = self.bounds.iter().position(|row| row.bound == *bound && row.policy == policy);
             let index = known.unwrap_or_else(|| {
                 self.bounds.push(BoundSummary {

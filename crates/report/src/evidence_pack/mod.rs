@@ -19,7 +19,7 @@ use super::style::Style;
 use super::verdict::{Bound, BoundPart, Status};
 use super::{Fraction, count};
 use warpbound_bound::Scope;
-use warpbound_core::machine::{Features, Machine, SchedulerKind};
+use warpbound_core::machine::{Features, Machine, PolicyKind};
 use warpbound_judge::check::{JudgedLaunch, Verdict};
 
 pub use page::page;
@@ -170,7 +170,7 @@ pub struct Term {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunRow {
     /// The policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The makespan in cycles.
     pub makespan: u64,
     /// Whether the run came to its end.
@@ -221,7 +221,7 @@ pub struct Inputs<'a> {
     /// The launch.
     pub launch: LaunchFacts,
     /// The runs that the answer is about, with their policies.
-    pub runs: &'a [(SchedulerKind, &'a JudgedLaunch)],
+    pub runs: &'a [(PolicyKind, &'a JudgedLaunch)],
     /// Whether the runs are those of an application.
     pub is_application: bool,
     /// The files that it is about.
@@ -276,10 +276,10 @@ impl Claim {
             let terms = Terms { run: longest, of_application: is_application };
             Derivation::new(&**bound, answer, &terms)
         });
-        let row = |(kind, run): &(SchedulerKind, &JudgedLaunch)| {
+        let row = |(kind, run): &(PolicyKind, &JudgedLaunch)| {
             let ratio = guaranteed.filter(|_| run.makespan.get() > 0);
             RunRow {
-                scheduler: kind.to_string(),
+                policy: kind.to_string(),
                 makespan: run.makespan.get(),
                 complete: run.is_complete(),
                 ratio: ratio.map(|bound| Fraction(bound.cycles as f64 / run.makespan.get() as f64)),

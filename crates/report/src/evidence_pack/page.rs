@@ -100,7 +100,7 @@ fn claims(pack: &EvidencePack) -> String {
             Cell::Number(bound.map_or_else(dash, |bound| grouped(bound.cycles))),
             words(bound.map_or("nothing is guaranteed", |bound| &bound.bound)),
             Cell::Number(longest.map_or_else(dash, |run| grouped(run.cycles))),
-            words(longest.map_or("-", |run| &run.scheduler)),
+            words(longest.map_or("-", |run| &run.policy)),
             Cell::Number(claim.answer.ratio.map_or_else(dash, |ratio| format!("{:.2}", ratio.0))),
         ]
     });
@@ -137,7 +137,7 @@ fn facts(claim: &Claim) -> String {
     fact("kernel", claim.answer.kernel.clone());
     fact("machine", claim.origin.machine.clone());
     fact("digest of the machine", claim.origin.machine_digest.clone());
-    fact("policies", claim.answer.schedulers.join(", "));
+    fact("policies", claim.answer.policies.join(", "));
     fact("launches", grouped(launch.launches));
     let mut number = |name: &str, value: Option<u32>| {
         if let Some(value) = value {
@@ -213,7 +213,7 @@ fn derived(derivation: &Derivation) -> String {
 fn runs(claim: &Claim) -> String {
     let rows = claim.runs.iter().map(|run| {
         vec![
-            words(&run.scheduler),
+            words(&run.policy),
             Cell::Number(grouped(run.makespan)),
             Cell::Number(run.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{:.2}", ratio.0))),
             match run.verdict {

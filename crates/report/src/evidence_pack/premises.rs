@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use warpbound_bound::{self as bound, Bound, Context, Order, Schedules, Scope};
-use warpbound_core::machine::{Feature, Features, SchedulerKind};
+use warpbound_core::machine::{Feature, Features, PolicyKind};
 use warpbound_judge::check::JudgedLaunch;
 
 /// A premise of a claim.
@@ -93,7 +93,7 @@ pub(super) struct Facts<'a> {
     /// The features of the machine beyond the paper model.
     pub features: Features,
     /// The runs with their policies.
-    pub runs: &'a [(SchedulerKind, &'a JudgedLaunch)],
+    pub runs: &'a [(PolicyKind, &'a JudgedLaunch)],
 }
 
 const CONTEXT_TEST: &str = "crates/bound/src/context.rs: every_broken_premise_is_named";

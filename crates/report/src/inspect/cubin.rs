@@ -29,6 +29,7 @@ pub struct CubinFile {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Kernel {
     /// The name of the kernel.
+    #[serde(rename = "kernel")]
     pub name: String,
     /// The demangled name, if the name is mangled C++.
     #[serde(skip_serializing_if = "Option::is_none")]

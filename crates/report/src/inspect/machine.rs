@@ -22,7 +22,7 @@ pub struct MachineFile {
     /// The digest of every setting, in hexadecimal.
     pub machine_digest: String,
     /// The default policy.
-    pub scheduler: String,
+    pub policy: String,
     /// The hazards for which an instruction waits.
     pub hazards: Vec<&'static str>,
     /// Whether the final `ret` takes an issue slot.
@@ -119,7 +119,7 @@ impl MachineFile {
             name: machine.name().to_owned(),
             doc: machine.doc().to_owned(),
             machine_digest: format!("{:016x}", machine.digest()),
-            scheduler: machine.scheduler().to_string(),
+            policy: machine.policy().to_string(),
             hazards: machine.hazards().iter_names().map(|(name, _)| name).collect(),
             exit_issues: machine.exit_issues(),
             two_level_active: machine.two_level_active(),
@@ -181,8 +181,8 @@ fn settings(machine: &Machine) -> String {
     let hazards = if machine.hazards().contains(Hazards::WAW) { "RAW and WAW" } else { "RAW" };
     let ret = if machine.exit_issues() { "takes an issue slot" } else { "is free" };
     let mut text = format!(
-        "  scheduler {}, hazards {hazards}, the final ret {ret}\n  limits: {} warps, {} threads, {} blocks, {} registers, {} bytes of shared memory ({} per block)\n",
-        machine.scheduler(),
+        "  policy {}, hazards {hazards}, the final ret {ret}\n  limits: {} warps, {} threads, {} blocks, {} registers, {} bytes of shared memory ({} per block)\n",
+        machine.policy(),
         limits.warps,
         limits.threads,
         limits.blocks,

@@ -121,7 +121,7 @@ pub struct MicroFile {
     /// The machine that the file names.
     pub machine: Option<String>,
     /// The policy that the file names.
-    pub scheduler: Option<String>,
+    pub policy: Option<String>,
     /// Instructions by op class, in the order of their first occurrence.
     pub op_classes: Vec<ClassCount>,
 }
@@ -172,11 +172,11 @@ impl MicroFile {
     fn text(&self, file: &str, style: Style) -> String {
         let not_set = |name: &Option<String>| name.clone().unwrap_or_else(|| "not set".to_owned());
         let mut text = format!(
-            "{file}: micro kernel, {}{} warps, machine {}, scheduler {}\n\n",
+            "{file}: micro kernel, {}{} warps, machine {}, policy {}\n\n",
             if self.blocks > 1 { format!("{} blocks of ", self.blocks) } else { String::new() },
             self.warps,
             not_set(&self.machine),
-            not_set(&self.scheduler)
+            not_set(&self.policy)
         );
         let mut table = Table::new(["op", "instructions"], &[0]);
         for class in &self.op_classes {

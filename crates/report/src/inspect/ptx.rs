@@ -33,6 +33,7 @@ pub struct PtxFile {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Entry {
     /// The name of the kernel.
+    #[serde(rename = "kernel")]
     pub name: String,
     /// The demangled name, if the name is mangled C++.
     #[serde(skip_serializing_if = "Option::is_none")]

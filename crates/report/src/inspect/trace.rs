@@ -18,6 +18,7 @@ pub struct TraceFile {
     /// The trace file.
     pub trace: String,
     /// The name of the kernel.
+    #[serde(rename = "kernel")]
     pub name: String,
     /// The demangled name, if the name is mangled C++.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -71,7 +71,7 @@ pub struct Other {
     pub value: Option<u64>,
     /// (pWCET at 1e-9 - value) / value.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pwcet_over: Option<Fraction>,
+    pub pwcet_overestimation: Option<Fraction>,
     /// Why there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -95,7 +95,7 @@ impl Judged {
             about,
             policy: None,
             value: value.as_ref().ok().copied(),
-            pwcet_over: value
+            pwcet_overestimation: value
                 .as_ref()
                 .ok()
                 .filter(|value| **value > 0)
@@ -189,7 +189,9 @@ impl PwcetResult {
             [
                 other.name.to_owned(),
                 other.value.map_or_else(|| "-".to_owned(), |value| value.to_string()),
-                other.pwcet_over.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0)),
+                other
+                    .pwcet_overestimation
+                    .map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0)),
                 other.note.clone().unwrap_or_else(|| other.about.text_for(other.policy.as_deref())),
             ]
         };

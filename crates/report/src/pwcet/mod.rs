@@ -61,7 +61,7 @@ pub enum Measured {
         #[serde(flatten)]
         origin: Origin,
         /// The policy.
-        scheduler: String,
+        policy: String,
         /// The number of runs.
         runs: u64,
         /// The number of the first run.
@@ -161,8 +161,8 @@ impl Measured {
     pub fn title(&self) -> String {
         match self {
             Self::Column { file, column } => format!("{column} of {file}"),
-            Self::Campaign { kernel, origin, scheduler, .. } => {
-                format!("{kernel} on {} under {scheduler}", origin.machine)
+            Self::Campaign { kernel, origin, policy, .. } => {
+                format!("{kernel} on {} under {policy}", origin.machine)
             }
         }
     }

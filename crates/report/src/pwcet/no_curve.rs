@@ -63,7 +63,7 @@ impl Without {
     fn advice(self, measured: &Measured) -> Vec<String> {
         let simulated = matches!(measured, Measured::Campaign { .. });
         let exact = measured.is_exact();
-        let vary = "let more differ between runs: --vary, random contents of buffers (--arg), a machine with random replacement \
+        let vary = "let more differ between runs: --random, random contents of buffers (--arg), a machine with random replacement \
                     or `memory.jitter`";
         match self {
             Self::Sample(SampleError::TooFew(count)) if simulated => {

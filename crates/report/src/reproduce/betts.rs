@@ -46,18 +46,18 @@ pub struct Row {
     /// `Z_dynamic` (equation 1): `Z_warp` plus the longest observed delay of a last warp.
     pub dynamic: u64,
     /// `dynamic` above `high_water`.
-    pub dynamic_over: Printed,
+    pub dynamic_overestimation: Printed,
     /// `Z_hybrid` (equation 2), in which warps are delayed one after the other, in waves.
     pub hybrid: u64,
     /// `hybrid` above `high_water`.
-    pub hybrid_over: Printed,
+    pub hybrid_overestimation: Printed,
 }
 
 /// Returns a row; the times are high-water mark, warp, dynamic and hybrid.
 const fn row(kernel: &'static str, launch: &'static str, times: [u64; 4], over: [Printed; 2]) -> Row {
     let [high_water, warp, dynamic, hybrid] = times;
-    let [dynamic_over, hybrid_over] = over;
-    Row { kernel, launch, high_water, warp, dynamic, dynamic_over, hybrid, hybrid_over }
+    let [dynamic_overestimation, hybrid_overestimation] = over;
+    Row { kernel, launch, high_water, warp, dynamic, dynamic_overestimation, hybrid, hybrid_overestimation }
 }
 
 /// Table II, in its order.
@@ -181,7 +181,7 @@ pub struct BettsResult {
     pub runs: u64,
     /// The kernels.
     pub rows: Vec<BettsRow>,
-    /// The means of our `dynamic_over`, `hybrid_over`, `blocks_over` and `sections_over`, in
+    /// The means of our `dynamic_overestimation`, `hybrid_overestimation`, `blocks_overestimation` and `sections_overestimation`, in
     /// percent.
     pub means: [Fraction; 4],
     /// The first two of these means in the paper.
@@ -207,27 +207,27 @@ pub struct BettsRow {
     /// The estimate Z_dynamic.
     pub z_dynamic: u64,
     /// Z_dynamic above the longest run.
-    pub dynamic_over: Fraction,
+    pub dynamic_overestimation: Fraction,
     /// The paper's difference; 1 stands for a difference below 1.
-    pub published_dynamic_over: u64,
+    pub published_dynamic_overestimation: u64,
     /// The estimate Z_hybrid.
     pub z_hybrid: u64,
     /// Z_hybrid above the longest run.
-    pub hybrid_over: Fraction,
+    pub hybrid_overestimation: Fraction,
     /// The paper's difference; 1 stands for a difference below 1.
-    pub published_hybrid_over: u64,
+    pub published_hybrid_overestimation: u64,
     /// Our own estimate, with waves of blocks as the block scheduler made them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hybrid_blocks: Option<u64>,
     /// `hybrid_blocks` above the longest run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub blocks_over: Option<Fraction>,
+    pub blocks_overestimation: Option<Fraction>,
     /// Our own estimate, with waves of blocks and sections between barriers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hybrid_sections: Option<u64>,
     /// `hybrid_sections` above the longest run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sections_over: Option<Fraction>,
+    pub sections_overestimation: Option<Fraction>,
     /// The number of waves by the paper's rule, and the most blocks that a CTA slot of an SM held
     /// one after the other.
     pub waves: [u64; 2],
@@ -268,15 +268,15 @@ impl BettsRow {
             high_water: found.high_water.get(),
             z_warp: found.warp.value.get(),
             z_dynamic: found.dynamic.value.get(),
-            dynamic_over: over(found.dynamic.value),
-            published_dynamic_over: printed(published.dynamic_over),
+            dynamic_overestimation: over(found.dynamic.value),
+            published_dynamic_overestimation: printed(published.dynamic_overestimation),
             z_hybrid: found.hybrid.value.get(),
-            hybrid_over: over(found.hybrid.value),
-            published_hybrid_over: printed(published.hybrid_over),
+            hybrid_overestimation: over(found.hybrid.value),
+            published_hybrid_overestimation: printed(published.hybrid_overestimation),
             hybrid_blocks: blocks.map(|estimate| estimate.value.get()),
-            blocks_over: blocks.map(|estimate| over(estimate.value)),
+            blocks_overestimation: blocks.map(|estimate| over(estimate.value)),
             hybrid_sections: sections.map(|estimate| estimate.value.get()),
-            sections_over: sections.map(|estimate| over(estimate.value)),
+            sections_overestimation: sections.map(|estimate| over(estimate.value)),
             waves: [observed.waves.waves, observed.blocks.map_or(0, |blocks| blocks.waves)],
             below_high_water: below,
         }
@@ -296,10 +296,10 @@ impl BettsResult {
             machine,
             runs,
             means: [
-                mean(|row| Some(row.dynamic_over)),
-                mean(|row| Some(row.hybrid_over)),
-                mean(|row| row.blocks_over),
-                mean(|row| row.sections_over),
+                mean(|row| Some(row.dynamic_overestimation)),
+                mean(|row| Some(row.hybrid_overestimation)),
+                mean(|row| row.blocks_overestimation),
+                mean(|row| row.sections_overestimation),
             ],
             published_means: MEANS,
             notes: NOTES.to_vec(),
@@ -320,17 +320,17 @@ impl BettsResult {
             "longest",
             "z_warp",
             "z_dynamic",
-            "over",
+            "overestimation",
             "paper",
             "z_hybrid",
-            "over",
+            "overestimation",
             "paper",
             "waves",
             "by blocks",
-            "over",
+            "overestimation",
             "waves",
             "by sections",
-            "over",
+            "overestimation",
         ];
         let mut table = Table::new(columns, &[0, 1]).expendable([14, 13, 10, 3, 1]);
         let percent = |value: Fraction| format!("{:.0} %", value.0);
@@ -342,17 +342,17 @@ impl BettsResult {
                 row.high_water.to_string(),
                 row.z_warp.to_string(),
                 row.z_dynamic.to_string(),
-                percent(row.dynamic_over),
-                whole(row.published_dynamic_over),
+                percent(row.dynamic_overestimation),
+                whole(row.published_dynamic_overestimation),
                 row.z_hybrid.to_string(),
-                percent(row.hybrid_over),
-                whole(row.published_hybrid_over),
+                percent(row.hybrid_overestimation),
+                whole(row.published_hybrid_overestimation),
                 row.waves[0].to_string(),
                 row.hybrid_blocks.map_or_else(|| "-".to_owned(), |value| value.to_string()),
-                row.blocks_over.map_or_else(|| "-".to_owned(), percent),
+                row.blocks_overestimation.map_or_else(|| "-".to_owned(), percent),
                 row.waves[1].to_string(),
                 row.hybrid_sections.map_or_else(|| "-".to_owned(), |value| value.to_string()),
-                row.sections_over.map_or_else(|| "-".to_owned(), percent),
+                row.sections_overestimation.map_or_else(|| "-".to_owned(), percent),
             ]);
         }
         text.push_str(&table.render(0, style.width));
@@ -398,7 +398,9 @@ mod tests {
     fn percentages_are_those_of_the_times() {
         let mut misprinted = Vec::new();
         for row in TABLE_II {
-            for (computed, printed) in computed(&row).into_iter().zip([row.dynamic_over, row.hybrid_over]) {
+            for (computed, printed) in
+                computed(&row).into_iter().zip([row.dynamic_overestimation, row.hybrid_overestimation])
+            {
                 match printed {
                     BelowOne => assert!(computed < 1.0, "{}", row.kernel),
                     Percent(printed) if computed.round() as u64 == printed => {}

@@ -105,7 +105,7 @@ pub fn numbers(ablation: &Ablation) -> Vec<Number> {
         let ours = [column.mean, column.std_dev, column.min, column.max];
         let number = |index: usize| Number {
             column: Some(column.name),
-            policy: ablation.scheduler.clone(),
+            policy: ablation.policy.clone(),
             ..Number::new(FIGURES[index], ours[index].0, published.map(|published| published[index]))
         };
         [0, 1, 2, 3].map(number)

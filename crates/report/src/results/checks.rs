@@ -26,8 +26,9 @@ pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
         .filter_map(|bound| Some(bound["name"].as_str()?.to_owned()))
         .collect();
     let blank = || {
-        let of_bound =
-            |name: &String| ["", "_over", "_verdict"].map(|end| (format!("{name}{end}"), Value::Null));
+        let of_bound = |name: &String| {
+            ["", "_overestimation", "_verdict"].map(|end| (format!("{name}{end}"), Value::Null))
+        };
         names.iter().flat_map(of_bound).collect::<Map<String, Value>>()
     };
     let mut records = Vec::new();
@@ -37,7 +38,7 @@ pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
         set("point", json!(records.len()));
         set("kernel", result["kernel"].clone());
         set("machine", result["machine"].clone());
-        set("policy", result["scheduler"].clone());
+        set("policy", result["policy"].clone());
         let whole = result["complete"] != false;
         if whole {
             set("makespan", result["makespan"].clone());
@@ -58,7 +59,7 @@ pub fn records_of_check(printed: &Value) -> Option<Vec<Value>> {
             set(&format!("{name}_verdict"), bound["status"].clone());
             if whole {
                 set(name, bound["value"].clone());
-                set(&format!("{name}_over"), bound["overestimation"].clone());
+                set(&format!("{name}_overestimation"), bound["overestimation"].clone());
             }
         }
         records.push(Value::Object(record));
@@ -122,12 +123,12 @@ mod tests {
     #[test]
     fn a_record_for_each_run() {
         let printed = json!({"command": "check", "results": [
-            {"kernel": "k", "machine": "m", "scheduler": "gto", "makespan": 10, "warp_instructions": 5, "verdict": "holds",
+            {"kernel": "k", "machine": "m", "policy": "gto", "makespan": 10, "warp_instructions": 5, "verdict": "holds",
                 "bounds": [{"name": "gub", "value": 15, "status": "holds", "overestimation": 0.5,
                     "parts": [{"part": "alone", "cycles": 15}]}, {"name": "iwb", "value": 16, "status": "holds",
                     "overestimation": 0.6, "parts": [{"part": "alone", "cycles": 12}, {"part": "units", "unit": "f", "cycles": 3},
                     {"part": "units", "unit": "g", "cycles": 1}]}], "complete": true},
-            {"kernel": "k", "machine": "m", "scheduler": "srr", "makespan": 10, "warp_instructions": 5, "verdict": "violated",
+            {"kernel": "k", "machine": "m", "policy": "srr", "makespan": 10, "warp_instructions": 5, "verdict": "violated",
                 "bounds": [{"name": "srr", "value": 9, "status": "violated", "overestimation": -0.1}], "complete": true},
         ], "failed": ["l"], "errors": [{"message": "no such thing", "kernels": ["l"]}]});
         let mut all = Collected::default();

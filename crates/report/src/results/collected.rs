@@ -266,7 +266,7 @@ pub(super) mod tests {
         serde_json::json!({
             "point": point, "kernel": kernel, "seed": 0, "machine": "m", "mem_latency": latency, "policy": "gto",
             "warp_instructions": 10, "makespan": 20, "verdict": verdict,
-            "gub": 1, "gub_over": over, "gub_verdict": verdict, "races": 0, "error": null,
+            "gub": 1, "gub_overestimation": over, "gub_verdict": verdict, "races": 0, "error": null,
         })
     }
 
@@ -305,7 +305,7 @@ pub(super) mod tests {
         all.add(&record(0, "k", 100, 0.5)).unwrap();
         all.begin("b".to_owned(), None);
         let other = serde_json::json!({"point": 0, "kernel": "k", "machine": "m", "policy": "gto", "block": 32,
-            "iwb": 1, "iwb_over": 2.0, "iwb_verdict": "holds", "gub": 1, "gub_over": 1.5, "gub_verdict": "holds"});
+            "iwb": 1, "iwb_overestimation": 2.0, "iwb_verdict": "holds", "gub": 1, "gub_overestimation": 1.5, "gub_verdict": "holds"});
         all.add(&other).unwrap();
         assert_eq!(all.meaning.axes, ["mem_latency", "block"]);
         assert_eq!(all.meaning.bounds, ["gub", "iwb"]);

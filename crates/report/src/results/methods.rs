@@ -45,7 +45,7 @@ pub fn section(case: &WcetResult, id: &str) -> String {
     let mut html = format!(
         "<p>{} under {}. The shortest run took {} cycles.</p>\n",
         count(usize::try_from(case.runs).unwrap_or(usize::MAX), "input"),
-        text(&case.schedulers.join(", ")),
+        text(&case.policies.join(", ")),
         grouped(case.shortest)
     );
     for bound in &case.loop_bounds {
@@ -69,7 +69,7 @@ pub fn section(case: &WcetResult, id: &str) -> String {
 
 /// Returns a plot of every method that has a value, relative to the longest run.
 pub fn plot(case: &WcetResult) -> Plot {
-    let known = || case.methods.iter().filter_map(|row| Some((row, row.over?.0)));
+    let known = || case.methods.iter().filter_map(|row| Some((row, row.overestimation?.0)));
     let rows = known().map(|(row, over)| BarRow {
         name: row.name.to_string(),
         bar: Some((colour(row.about), over)),
@@ -101,7 +101,7 @@ fn table(case: &WcetResult, id: &str) -> HtmlTable {
     let columns = vec![
         HtmlColumn::words("method"),
         HtmlColumn::numbers("cycles", ""),
-        HtmlColumn::numbers("over", "(value - longest run) / longest run"),
+        HtmlColumn::numbers("overestimation", "(value - longest run) / longest run"),
         HtmlColumn::words("holds for"),
         HtmlColumn::words("below the longest run"),
         HtmlColumn::words("more"),
@@ -113,7 +113,7 @@ fn table(case: &WcetResult, id: &str) -> HtmlTable {
         vec![
             HtmlCell::Text(row.name.to_string()),
             row.value.map_or(HtmlCell::Empty, HtmlCell::Count),
-            row.over.map_or(HtmlCell::Empty, |over| HtmlCell::Percent(over.0)),
+            row.overestimation.map_or(HtmlCell::Empty, |over| HtmlCell::Percent(over.0)),
             HtmlCell::Text(row.holds_for()),
             match (row.undershoots, proved) {
                 (true, true) => HtmlCell::Bad("violated".to_owned()),

@@ -60,7 +60,7 @@ pub fn number_of(all: &Collected) -> String {
 }
 
 fn name_of(explained: &Explained) -> String {
-    format!("{} on {} under {}", explained.kernel, explained.machine, explained.scheduler)
+    format!("{} on {} under {}", explained.kernel, explained.machine, explained.policy)
 }
 
 fn summary(all: &Collected) -> String {

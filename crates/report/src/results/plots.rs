@@ -59,7 +59,7 @@ fn by_axis(all: &Collected, axis: &str, values: &ByValue, policy: usize) -> Opti
     };
     let policy = &all.policies.list()[policy];
     Some(Plot {
-        name: file_name(&["over", axis, policy]),
+        name: file_name(&["overestimation", axis, policy]),
         title: format!("Mean overestimation against {axis}, {policy}"),
         note: "Values at equal distances; the scale of bound over makespan is logarithmic.".to_owned(),
         svg: plot.svg(),

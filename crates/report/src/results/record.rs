@@ -39,7 +39,7 @@ impl<'r> Read<'r> {
         });
         let bounds = meaning.bounds.iter().map(|bound| {
             let exceeded = record[format!("{bound}_verdict")] == "violated";
-            (record[format!("{bound}_over")].as_f64(), exceeded)
+            (record[format!("{bound}_overestimation")].as_f64(), exceeded)
         });
         Ok(Self {
             point,

@@ -15,13 +15,13 @@ pub fn bounds(all: &Collected) -> HtmlTable {
         HtmlColumn::words("policy"),
         HtmlColumn::numbers("points", "to which the bound applies"),
         HtmlColumn::numbers("violated", "points that exceed it"),
-        HtmlColumn::numbers("mean over", "mean of (bound - makespan) / makespan"),
+        HtmlColumn::numbers("mean overestimation", "mean of (bound - makespan) / makespan"),
         HtmlColumn::numbers("median", "exact to 1/64 of bound over makespan"),
         HtmlColumn::numbers(
             "95 %",
             "the value that 95 % of the points do not exceed; exact to 1/64 of bound over makespan",
         ),
-        HtmlColumn::numbers("max over", "the largest"),
+        HtmlColumn::numbers("largest overestimation", "the largest"),
     ];
     let percent = |over: Option<f64>| over.map_or(HtmlCell::Empty, HtmlCell::Percent);
     let rows = all.spreads.iter().map(|((bound, policy), spread)| {
@@ -136,7 +136,7 @@ pub fn singles(all: &Collected) -> HtmlTable {
     columns.extend([
         HtmlColumn::numbers("cycles", "makespan"),
         HtmlColumn::words("lowest bound"),
-        HtmlColumn::numbers("over", "of the lowest bound: (bound - makespan) / makespan"),
+        HtmlColumn::numbers("overestimation", "of the lowest bound: (bound - makespan) / makespan"),
         HtmlColumn::words("error"),
     ]);
     let rows = all.singles.all().map(|single| {

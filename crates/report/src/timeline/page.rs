@@ -47,7 +47,7 @@ pub fn page(recording: &Recording, about: &About<'_>) -> Page {
         title: format!("{} on {}", about.kernel, about.machine),
         subtitle: format!(
             "under {}: makespan {} cycles, {}; {}",
-            about.checked.scheduler,
+            about.checked.policy,
             about.checked.makespan.get(),
             about.checked.verdict().name(),
             count(about.checked.launch_blocks as usize, "block")
@@ -83,7 +83,7 @@ fn result(about: &About<'_>) -> String {
     let columns = vec![
         HtmlColumn::words("bound"),
         HtmlColumn::numbers("cycles", ""),
-        HtmlColumn::numbers("over", "(bound - makespan) / makespan"),
+        HtmlColumn::numbers("overestimation", "(bound - makespan) / makespan"),
         HtmlColumn::words("status"),
     ];
     let rows = checked.bounds.iter().filter(|row| !row.left_out).map(|row| {

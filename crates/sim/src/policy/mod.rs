@@ -34,7 +34,7 @@ use std::fmt;
 use crate::SLOTS;
 use warpbound_core::base::{BlockId, Cycle, WarpMask};
 use warpbound_core::diag::{Diagnostics, SourceText};
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 
 /// The state on which a policy may base its decision. Slots are those of the SM; the warps of a
 /// block have consecutive slots, warp 0 first.
@@ -267,7 +267,7 @@ pub(super) fn next_from(warps: WarpMask, from: usize) -> Option<usize> {
 
 /// The selection of a policy, with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the variants are those of `SchedulerKind`")]
+#[allow(missing_docs, reason = "the variants are those of `PolicyKind`")]
 pub enum PolicySetup {
     Gto,
     Lrr,
@@ -286,19 +286,19 @@ impl PolicySetup {
     /// # Errors
     /// Returns what is wrong with the replay file.
     pub fn new(
-        kind: &SchedulerKind,
+        kind: &PolicyKind,
         read: impl FnOnce(&str) -> Result<SourceText, Diagnostics>,
     ) -> Result<Self, Diagnostics> {
         Ok(match kind {
-            SchedulerKind::Gto => Self::Gto,
-            SchedulerKind::Lrr => Self::Lrr,
-            SchedulerKind::Srr => Self::Srr,
-            SchedulerKind::Gsrr => Self::Gsrr,
-            SchedulerKind::Oldest => Self::Oldest,
-            SchedulerKind::TwoLevel => Self::TwoLevel,
-            SchedulerKind::RunToBarrier => Self::RunToBarrier,
-            SchedulerKind::Random(seed) => Self::Random(*seed),
-            SchedulerKind::Replay(file) => Self::Replay(Schedule::parse(&read(file)?)?),
+            PolicyKind::Gto => Self::Gto,
+            PolicyKind::Lrr => Self::Lrr,
+            PolicyKind::Srr => Self::Srr,
+            PolicyKind::Gsrr => Self::Gsrr,
+            PolicyKind::Oldest => Self::Oldest,
+            PolicyKind::TwoLevel => Self::TwoLevel,
+            PolicyKind::RunToBarrier => Self::RunToBarrier,
+            PolicyKind::Random(seed) => Self::Random(*seed),
+            PolicyKind::Replay(file) => Self::Replay(Schedule::parse(&read(file)?)?),
         })
     }
 }
@@ -324,17 +324,17 @@ impl PolicySetup {
     }
 
     /// Returns the kind of the policy.
-    pub fn kind(&self) -> SchedulerKind {
+    pub fn kind(&self) -> PolicyKind {
         match self {
-            Self::Gto => SchedulerKind::Gto,
-            Self::Lrr => SchedulerKind::Lrr,
-            Self::Srr => SchedulerKind::Srr,
-            Self::Gsrr => SchedulerKind::Gsrr,
-            Self::Oldest => SchedulerKind::Oldest,
-            Self::TwoLevel => SchedulerKind::TwoLevel,
-            Self::RunToBarrier => SchedulerKind::RunToBarrier,
-            Self::Random(seed) => SchedulerKind::Random(*seed),
-            Self::Replay(schedule) => SchedulerKind::Replay(schedule.file().to_owned()),
+            Self::Gto => PolicyKind::Gto,
+            Self::Lrr => PolicyKind::Lrr,
+            Self::Srr => PolicyKind::Srr,
+            Self::Gsrr => PolicyKind::Gsrr,
+            Self::Oldest => PolicyKind::Oldest,
+            Self::TwoLevel => PolicyKind::TwoLevel,
+            Self::RunToBarrier => PolicyKind::RunToBarrier,
+            Self::Random(seed) => PolicyKind::Random(*seed),
+            Self::Replay(schedule) => PolicyKind::Replay(schedule.file().to_owned()),
         }
     }
 }

@@ -39,10 +39,10 @@ impl Commands {
     }
 
     /// Returns the command for a value and a policy.
-    fn of(&self, value: u64, scheduler: &str) -> String {
+    fn of(&self, value: u64, policy: &str) -> String {
         let start = ["warpbound".to_owned(), "run".to_owned()];
         let point = self.swept.option(value);
-        let policy = ["--scheduler".to_owned(), scheduler.to_owned()];
+        let policy = ["--policy".to_owned(), policy.to_owned()];
         let words = start.iter().chain(&self.before).chain(&point).chain(&policy).chain(&self.after);
         again::shell_line(words)
     }
@@ -59,7 +59,7 @@ pub fn findings(
     notes: Vec<String>,
 ) -> KernelFindings {
     let names: Vec<String> = policies.iter().map(ToString::to_string).collect();
-    let of_policy = |(scheduler, series): (&String, &Vec<Cycles>)| {
+    let of_policy = |(policy, series): (&String, &Vec<Cycles>)| {
         let found = |rise: &Rise| RiseFound {
             value_before: sweep.values[rise.before],
             value_after: sweep.values[rise.after],
@@ -67,11 +67,11 @@ pub fn findings(
             makespan_after: series[rise.after].get(),
             increase: rise.increase.get(),
             increase_fraction: part(rise.increase, series[rise.before]),
-            command_before: commands.of(sweep.values[rise.before], scheduler),
-            command_after: commands.of(sweep.values[rise.after], scheduler),
+            command_before: commands.of(sweep.values[rise.before], policy),
+            command_after: commands.of(sweep.values[rise.after], policy),
         };
         PolicyFindings {
-            scheduler: scheduler.clone(),
+            policy: policy.clone(),
             makespans: series.iter().map(|makespan| makespan.get()).collect(),
             rises: series::rises(series).iter().map(found).collect(),
             largest: series::largest(series).as_ref().map(found),

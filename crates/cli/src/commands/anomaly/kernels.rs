@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::suite::suite_kernels;
 use warpbound_core::diag::{Diagnostic, Diagnostics, closest};
 use warpbound_core::isa::GLOBAL_LOAD;
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::program::TimingTable;
 use warpbound_judge::explore::anomaly::series::{Point, SweepError, sweep};
 use warpbound_judge::load::LoadedKernel;
@@ -23,7 +23,7 @@ use warpbound_sim::PolicySetup;
 
 /// Sweeps every kernel.
 pub fn run(args: &Anomaly, session: &Session) -> Outcome {
-    let kinds = super::policies(args, &SchedulerKind::NAMED)?;
+    let kinds = super::policies(args, &PolicyKind::NAMED)?;
     let policies: Vec<PolicySetup> = kinds.iter().map(policies::setup).collect::<Result<_, Diagnostics>>()?;
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     let mut batch = Batch::new(&names);
@@ -112,7 +112,7 @@ fn kernel(
 fn common(args: &Anomaly) -> Common {
     Common {
         machine: args.machine.clone(),
-        scheduler: None,
+        policy: None,
         mem_latency: args.mem_latency,
         set: args.set.clone(),
         seed: args.seed.unwrap_or(0),

@@ -10,7 +10,7 @@ use crate::args::Anomaly;
 use crate::output::Outcome;
 use crate::session::Session;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 
 /// Runs the command.
 pub fn run(args: &Anomaly, session: &Session) -> Outcome {
@@ -24,26 +24,21 @@ pub fn run(args: &Anomaly, session: &Session) -> Outcome {
 }
 
 /// Returns the requested policies, or else the default.
-fn policies(args: &Anomaly, default: &[SchedulerKind]) -> Result<Vec<SchedulerKind>, Diagnostics> {
-    if args.scheduler.is_empty() {
+fn policies(args: &Anomaly, default: &[PolicyKind]) -> Result<Vec<PolicyKind>, Diagnostics> {
+    if args.policy.is_empty() {
         return Ok(default.to_vec());
     }
     let mut problems = Diagnostics::new();
-    let mut kinds: Vec<SchedulerKind> = Vec::new();
-    for name in &args.scheduler {
+    let mut kinds: Vec<PolicyKind> = Vec::new();
+    for name in &args.policy {
         match name.parse() {
-            Ok(SchedulerKind::Replay(_)) => problems.push(
-                Diagnostic::general(
-                    format!("--scheduler {name}"),
-                    "a replayed schedule fits one latency only",
-                )
-                .hint("name policies, such as gto,lrr"),
+            Ok(PolicyKind::Replay(_)) => problems.push(
+                Diagnostic::general(format!("--policy {name}"), "a replayed schedule fits one latency only")
+                    .hint("name policies, such as gto,lrr"),
             ),
             Ok(kind) if kinds.contains(&kind) => {}
             Ok(kind) => kinds.push(kind),
-            Err(error) => {
-                problems.push(Diagnostic::general(format!("--scheduler {name}"), error.to_string()))
-            }
+            Err(error) => problems.push(Diagnostic::general(format!("--policy {name}"), error.to_string())),
         }
     }
     problems.into_result(kinds)

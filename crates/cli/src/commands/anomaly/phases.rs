@@ -5,7 +5,7 @@ use crate::output::{self, Outcome};
 use crate::session::Session;
 use warpbound_core::base::Cycles;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_judge::explore::anomaly::phases::{self, PhaseSearch};
 use warpbound_judge::explore::phase_level::{POLICIES, PhasePair, PhaseWarp};
 use warpbound_report::anomaly::AnomalyResult;
@@ -17,7 +17,7 @@ const MAX_PHASES: usize = 64;
 
 /// Runs `--phases`: searches for an anomaly under each policy and draws it.
 pub fn search(args: &Anomaly, session: &Session) -> Outcome {
-    let kinds = super::policies(args, &[SchedulerKind::Lrr, SchedulerKind::Gto])?;
+    let kinds = super::policies(args, &[PolicyKind::Lrr, PolicyKind::Gto])?;
     let mut results = Vec::new();
     for policy in kinds {
         check_size(args)?;
@@ -49,9 +49,9 @@ fn check_size(args: &Anomaly) -> Result<(), Diagnostics> {
     problems.into_result(())
 }
 
-fn unsupported_policy(policy: &SchedulerKind) -> Diagnostic {
+fn unsupported_policy(policy: &PolicyKind) -> Diagnostic {
     let known: Vec<String> = POLICIES.iter().map(ToString::to_string).collect();
-    Diagnostic::general(format!("--scheduler {policy}"), "this policy does not schedule whole phases")
+    Diagnostic::general(format!("--policy {policy}"), "this policy does not schedule whole phases")
         .hint(format!("policies: {}", known.join(", ")))
 }
 
@@ -59,7 +59,7 @@ fn unsupported_policy(policy: &SchedulerKind) -> Diagnostic {
 pub fn draw(args: &Anomaly, lengths: &str, session: &Session) -> Outcome {
     let warps = parse_lengths(lengths)?;
     let mut results = Vec::new();
-    for policy in super::policies(args, &[SchedulerKind::Lrr, SchedulerKind::Gto])? {
+    for policy in super::policies(args, &[PolicyKind::Lrr, PolicyKind::Gto])? {
         let drawn = Drawn::new(&warps, &policy).ok_or_else(|| unsupported_policy(&policy))?;
         results.push(AnomalyResult::Lengths(drawn));
     }
@@ -113,8 +113,8 @@ mod tests {
     fn a_printed_command_reads_back() {
         let warps = parse_lengths("2,1,1/1,2,3,4").unwrap();
         assert_eq!(
-            warpbound_report::phase_anomaly::command(&warps, &SchedulerKind::Lrr),
-            "warpbound anomaly --lengths 2,1,1,0/1,2,3,4 --scheduler lrr"
+            warpbound_report::phase_anomaly::command(&warps, &PolicyKind::Lrr),
+            "warpbound anomaly --lengths 2,1,1,0/1,2,3,4 --policy lrr"
         );
         for wrong in ["", "1,x", "0,1", "1,2/", "-1", "9999999"] {
             assert!(parse_lengths(wrong).is_err(), "{wrong}");

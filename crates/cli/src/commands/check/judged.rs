@@ -12,7 +12,7 @@ use crate::load;
 use crate::session::Session;
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_judge::check::{
     self, ApplicationProgress, JudgedLaunch, ProgressOf, RunOptions, judge_each, judge_from,
 };
@@ -73,7 +73,7 @@ pub fn prepare(
     if let (Loaded::Application(program), true) = (&what, args.gantt) {
         return Err(applications::needs_one(program, "--gantt"));
     }
-    let of_suite = [SchedulerKind::Gto, SchedulerKind::Lrr];
+    let of_suite = [PolicyKind::Gto, PolicyKind::Lrr];
     let otherwise = if args.kernels.is_empty() { &of_suite[..] } else { &[] };
     Prepared::new(what, &args.common, lists, otherwise)
 }

@@ -108,7 +108,7 @@ impl<'c> Kept<'c> {
 
     /// Returns the machine of a run, if several are named, and its policy.
     fn on_and_under(&self, run: &Run) -> String {
-        let under = format!(" under {}", run.checked().scheduler);
+        let under = format!(" under {}", run.checked().policy);
         match self.lists.several_machines() {
             true => format!(" on {}{under}", run.setup.machine.name()),
             false => under,

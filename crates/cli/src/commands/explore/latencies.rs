@@ -7,7 +7,7 @@ use crate::load;
 use crate::output::{self, Outcome};
 use warpbound_core::base::UnitId;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_judge::explore::latencies::FixedPolicy;
 use warpbound_judge::explore::{Varied, explore_latencies};
 use warpbound_report::explore::{ExploreResult, Latencies, VariedUnit};
@@ -18,15 +18,15 @@ pub fn explore(block: &Block) -> Outcome {
     let Block { args, kernel, machine, table, paths, limits, session, .. } = block;
     let setup = load::policy(&args.on.common, kernel, machine)?;
     let policy = match setup.kind() {
-        SchedulerKind::Gto => FixedPolicy::Gto,
-        SchedulerKind::Lrr => FixedPolicy::Lrr,
-        SchedulerKind::Oldest => FixedPolicy::Oldest,
+        PolicyKind::Gto => FixedPolicy::Gto,
+        PolicyKind::Lrr => FixedPolicy::Lrr,
+        PolicyKind::Oldest => FixedPolicy::Oldest,
         other => {
             let problem = Diagnostic::general(
-                format!("--scheduler {other}"),
+                format!("--policy {other}"),
                 "latencies are explored under gto, lrr or oldest",
             );
-            return Err(problem.hint("choose one with --scheduler").into());
+            return Err(problem.hint("choose one with --policy").into());
         }
     };
     let varied = varied(&args.vary, machine)?;

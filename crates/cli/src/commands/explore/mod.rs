@@ -42,9 +42,9 @@ pub fn run(args: &Explore, session: &Session) -> Outcome {
     if !has_arbiters {
         load::paper_model(&machine, "`explore` searches the schedules of")?;
     }
-    if let (true, Some(scheduler)) = (args.vary.is_empty(), &args.on.common.scheduler) {
+    if let (true, Some(policy)) = (args.vary.is_empty(), &args.on.common.policy) {
         let problem = Diagnostic::general(
-            format!("--scheduler {scheduler}"),
+            format!("--policy {policy}"),
             "without --vary every work-conserving schedule is explored",
         );
         return Err(problem

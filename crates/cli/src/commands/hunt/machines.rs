@@ -177,7 +177,7 @@ fn command(args: &args::Hunt, case: &Case, policy: &PolicySetup) -> String {
     for setting in case.settings_text() {
         let _ = write!(command, " --set {}", shell_word(&setting));
     }
-    let _ = write!(command, " --scheduler {policy} --bound {}", args.bound);
+    let _ = write!(command, " --policy {policy} --bound {}", args.bound);
     command
 }
 
@@ -269,7 +269,7 @@ fn loaded(case: &Case) -> Result<LoadedKernel, Diagnostics> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpbound_core::machine::SchedulerKind;
+    use warpbound_core::machine::PolicyKind;
 
     /// The files of a case give the same times when they are read again: the machine with its settings,
     /// the schedule, and the kernel.
@@ -290,7 +290,7 @@ mod tests {
             let monitor = ProgressMonitor::new();
             let kernel = loader.kernel(LAUNCH, &LaunchOptions::default(), &monitor).expect("it is a launch");
             let machine = loader.machine("machine.ron").expect("it is a machine");
-            let kind = SchedulerKind::Replay("schedule.replay".to_owned());
+            let kind = PolicyKind::Replay("schedule.replay".to_owned());
             let policies = [loader.policy(&kind, None).expect("it is a schedule")];
             let options = RunOptions::new(FUEL, &monitor).judged_by(&runner.bounds, &runner.gating);
             let plan = Plan { workload: &kernel.workload, machine: &machine, policies: &policies, options };

@@ -13,7 +13,7 @@ use crate::session::Session;
 use warpbound_bound::{self as bound, Bound, Scope};
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_judge::check::{Plan, RunOptions, Verdict, Workload, WorkloadKind, check, counterexample};
 use warpbound_judge::explore::hunt::{
     Hunt, Hunted, Setting, Summary, Together, Violation, WitnessFiles, hunt, is_huntable,
@@ -201,7 +201,7 @@ fn setting(text: &str) -> Result<Setting, Diagnostics> {
         None if text == "any" => Ok(Setting::Any),
         None if text == "identical" => Ok(Setting::Identical),
         Some(("policy", name)) => {
-            let kind: SchedulerKind = name.parse().map_err(|error| problem(format!("{error}")))?;
+            let kind: PolicyKind = name.parse().map_err(|error| problem(format!("{error}")))?;
             if !is_huntable(&kind) {
                 return Err(problem("a replay fits one kernel only".to_owned()).into());
             }
@@ -254,7 +254,7 @@ fn show(
     };
     let bound = &args.bound;
     let command =
-        format!("warpbound check kernel.warp --machine machine.ron --scheduler {policy} --bound {bound}");
+        format!("warpbound check kernel.warp --machine machine.ron --policy {policy} --bound {bound}");
     let command = match folder {
         Some(folder) => format!("cd {} && {command}", shell_word(&folder.path(&name).display().to_string())),
         None => command,

@@ -106,8 +106,8 @@ fn of_kernel(args: &Hybrid, name: &str, session: &Session) -> Outcome {
             }
         })?;
         let last = common.seed + (args.runs - 1);
-        let scheduler = policy.kind().to_string();
-        (observed, Source::simulated(&machine, scheduler, [common.seed, last]), Some(common.seed))
+        let policy = policy.kind().to_string();
+        (observed, Source::simulated(&machine, policy, [common.seed, last]), Some(common.seed))
     } else {
         let observed = of_traces(&args.traces, &code.ipg, &given, None)?;
         races_not_looked_for = Some(IN_A_TRACE.to_owned());

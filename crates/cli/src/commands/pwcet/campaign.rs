@@ -12,7 +12,7 @@ use crate::session::Session;
 use warpbound_bound::Standing;
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::{Machine, MachineSpec, SchedulerKind};
+use warpbound_core::machine::{Machine, MachineSpec, PolicyKind};
 use warpbound_core::program::launch::Buffer;
 use warpbound_judge::load::{DEFAULT_MACHINE, FROM_STDIN, Loaded};
 use warpbound_judge::sweep::{Columns, Draws, Record, Source};
@@ -24,7 +24,7 @@ pub struct Campaign {
     planned: Planned,
     draws: Draws,
     machine: Machine,
-    policy: SchedulerKind,
+    policy: PolicyKind,
     kernel: String,
     inputs: Vec<PathBuf>,
 }
@@ -69,9 +69,9 @@ impl Campaign {
             launch: &args.ptx,
             bounds: &[],
         };
-        let scheduler = policy.kind().to_string();
-        let mut plan = command_options
-            .plan(vec![name.unwrap_or_else(|| DEFAULT_MACHINE.to_owned())], vec![scheduler.clone()])?;
+        let policies = vec![policy.kind().to_string()];
+        let mut plan =
+            command_options.plan(vec![name.unwrap_or_else(|| DEFAULT_MACHINE.to_owned())], policies)?;
         let of = sources(args, &loaded, &spec, monitor)?;
         let draws = Draws { count: runs, from, of };
         if draws.has_inputs() {
@@ -103,7 +103,7 @@ impl Campaign {
         let measured = Measured::Campaign {
             kernel: self.kernel.clone(),
             origin: Origin::new(&self.machine),
-            scheduler: self.policy.to_string(),
+            policy: self.policy.to_string(),
             runs: self.draws.count,
             from: self.draws.from,
             varied: self.draws.of.iter().map(|source| (*source).into()).collect(),
@@ -145,7 +145,7 @@ impl Campaign {
     }
 
     /// Returns the policy of all runs.
-    pub fn policy(&self) -> &SchedulerKind {
+    pub fn policy(&self) -> &PolicyKind {
         &self.policy
     }
 
@@ -211,14 +211,14 @@ fn sources(
     monitor: &ProgressMonitor,
 ) -> Result<Vec<Source>, Diagnostics> {
     let has_inputs = has_random_inputs(args, loaded, monitor)?;
-    if !args.vary.is_empty() {
-        if args.vary.contains(&Source::Inputs) && !has_inputs {
+    if !args.random.is_empty() {
+        if args.random.contains(&Source::Inputs) && !has_inputs {
             let message = format!("the launch of `{}` has no random data", args.what);
             let hint = "give a buffer random contents, for example --arg NAME='Buffer(.., init: Uniform(0, 9))', or vary \
                         something else";
-            return Err(Diagnostic::general("--vary inputs", message).hint(hint).into());
+            return Err(Diagnostic::general("--random inputs", message).hint(hint).into());
         }
-        return Ok(args.vary.clone());
+        return Ok(args.random.clone());
     }
     let random = spec.random();
     let varies = |source: &Source| match source.random() {
@@ -230,7 +230,7 @@ fn sources(
         let message =
             "nothing differs between runs: no data are random, and the machine does nothing at random";
         let hint = "for example --machine kepler-gk104 (caches that replace lines at random), or --set \
-                    'memory.jitter=Geometric(4)' on a machine with `memory`, or --vary placement with several SMs";
+                    'memory.jitter=Geometric(4)' on a machine with `memory`, or --random placement with several SMs";
         return Err(Diagnostic::general(args.what.clone(), message).hint(hint).into());
     }
     Ok(found)

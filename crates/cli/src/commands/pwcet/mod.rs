@@ -53,7 +53,7 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
         return Err(Diagnostic::general(args.what.clone(), message).hint(hint).into());
     }
     let mut outputs = Outputs::new(&read, args.writing.force, &session.parts);
-    let page = args.page.as_ref().map(|path| Ok::<_, Diagnostic>((path, outputs.file("--page", path)?)));
+    let page = args.html.as_ref().map(|path| Ok::<_, Diagnostic>((path, outputs.file("--html", path)?)));
     let page = page.transpose()?;
     let prepare = |dir| Folder::prepare("--svg", dir, args.writing.force, &session.parts);
     let folder = args.svg.as_deref().map(prepare).transpose()?;
@@ -98,7 +98,7 @@ fn write_page(report: &PwcetReport, path: &Path, mut part: Part) -> Result<(), D
     let html = report.page().render();
     let written = part.write_all(html.as_bytes()).and_then(|()| part.place());
     written.map_err(|error| {
-        Diagnostic::general(format!("--page {}", path.display()), format!("cannot write the file: {error}"))
+        Diagnostic::general(format!("--html {}", path.display()), format!("cannot write the file: {error}"))
     })
 }
 
@@ -177,7 +177,7 @@ pub fn options(args: &Pwcet) -> Result<Options, Diagnostics> {
 fn from_file(args: &Pwcet) -> Result<(Measured, Values, Vec<PathBuf>), Diagnostics> {
     let of_a_campaign = [
         ("--runs", args.runs.is_some()),
-        ("--vary", !args.vary.is_empty()),
+        ("--random", !args.random.is_empty()),
         ("--out", args.out.is_some()),
         ("--judge", args.judge.is_some()),
     ];

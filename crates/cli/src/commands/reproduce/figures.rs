@@ -10,7 +10,7 @@ use crate::session::Session;
 use warpbound_bound::analyse_alone;
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::{Machine, SchedulerKind};
+use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_exec::Options;
 use warpbound_judge::explore::anomaly::phases::{self, PhaseSearch};
@@ -65,7 +65,7 @@ impl Example {
         let table = load::timing(&self.kernel, &self.machine)?;
         let mut recorder = Recorder::default();
         Engine::new(&table, PaperMachine::of(&self.machine)?)
-            .run_block(paths, &policies::setup(&SchedulerKind::Gto)?, &mut recorder)
+            .run_block(paths, &policies::setup(&PolicyKind::Gto)?, &mut recorder)
             .map_err(|error| Diagnostic::general(KERNEL, error.to_string()))?;
         Ok(recorder.issues().copied().collect())
     }
@@ -77,7 +77,7 @@ const MAX_SCHEDULES: u64 = 20_000_000;
 /// Reproduces Figure 4: three warps, of which two phases get shorter.
 pub fn fig4(session: &Session) -> Result<Done, Diagnostics> {
     let mut complete = true;
-    let mut search = |policy: SchedulerKind| {
+    let mut search = |policy: PolicyKind| {
         let wanted = PhaseSearch {
             policy: policy.clone(),
             warps: 3,
@@ -93,7 +93,7 @@ pub fn fig4(session: &Session) -> Result<Done, Diagnostics> {
         complete &= !found.ended_early;
         Ok::<_, Diagnostic>(PolicySearch::new(&policy, &found))
     };
-    let (lrr, gto) = (search(SchedulerKind::Lrr)?, search(SchedulerKind::Gto)?);
+    let (lrr, gto) = (search(PolicyKind::Lrr)?, search(PolicyKind::Gto)?);
     Ok(ended(anomaly::fig4(&lrr, &gto), complete, session))
 }
 

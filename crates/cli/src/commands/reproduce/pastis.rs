@@ -9,7 +9,7 @@ use crate::session::Session;
 use warpbound_bound as bound;
 use warpbound_core::base::Pc;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_core::program::{Area, MemoryOp};
 use warpbound_judge::check::{JudgedApplication, Plan, judge_from, observe, only_run};
 use warpbound_judge::load::{DEFAULT_MACHINE, Loaded, LoadedApplication, read};
@@ -29,8 +29,7 @@ const OUTPUTS: &str = "out";
 
 pub fn section(session: &Session) -> Result<Done, Diagnostics> {
     let common = Common::on(MACHINE);
-    let to_barriers =
-        Common { scheduler: Some(SchedulerKind::RunToBarrier.to_string()), ..Common::on(MACHINE) };
+    let to_barriers = Common { policy: Some(PolicyKind::RunToBarrier.to_string()), ..Common::on(MACHINE) };
     let machine = load::machine_of_application(&common)?.0;
     let launch = machine.pipeline().map_or(0, |pipeline| pipeline.launch.end);
     let origin = Origin::new(&machine);
@@ -57,8 +56,8 @@ pub fn section(session: &Session) -> Result<Done, Diagnostics> {
         true => Batch::default(),
         false => Batch { not_reached: left, ..Batch::stopped(session.stopped()) },
     };
-    let scheduler = machine.scheduler().to_string();
-    let result = PastisResult::new(origin, scheduler, products, launch, network);
+    let policy = machine.policy().to_string();
+    let result = PastisResult::new(origin, policy, products, launch, network);
     let violated = result.violated();
     Ok(Done { batch, violated, ..Done::new(Reproduced::Section(Box::new(result))) })
 }

@@ -52,7 +52,7 @@ pub fn table2(args: &Reproduce, session: &Session) -> Result<Done, Diagnostics> 
     let ablate = Ablate {
         kernels: Vec::new(),
         machine: "ablation-baseline".to_owned(),
-        scheduler: Some("gto".to_owned()),
+        policy: Some("gto".to_owned()),
         set: vec!["limits.blocks=1".to_owned()],
         seed: 0,
         max_instructions: resources::MAX_INSTRUCTIONS,

@@ -22,7 +22,12 @@ use warpbound_trace::trace::UnitUse;
 
 /// Runs the command.
 pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcome {
-    let of_one = [("--trace", !args.trace.is_empty()), ("--gantt", args.gantt), ("--explain", args.explain)];
+    let of_one = [
+        ("--trace", !args.trace.is_empty()),
+        ("--html", args.html.is_some()),
+        ("--gantt", args.gantt),
+        ("--explain", args.explain),
+    ];
     if let Some((option, _)) = of_one.into_iter().find(|(_, given)| *given) {
         return Err(applications::needs_one(program, option));
     }

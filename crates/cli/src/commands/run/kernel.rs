@@ -38,12 +38,13 @@ const MAX_BRANCHES: usize = 10;
 pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) -> Outcome {
     let (machine, _) = load::machine(&args.on.common, kernel)?;
     let policy = load::policy(&args.on.common, kernel, &machine)?;
-    let kinds = trace_files::kinds(&args.trace)?;
+    let paths = args.traces();
+    let kinds = trace_files::kinds(&paths)?;
     let ipoints = trace_files::instrumented(&kinds, kernel)?;
     let dumps = names(kernel).dumps(&args.dump)?;
     let inputs = load::inputs(&args.on.common, kernel, &policy);
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
-    let (mut traces, dumps) = create((&args.trace, &kinds), dumps, &mut outputs)?;
+    let (mut traces, dumps) = create((&paths, &kinds), dumps, &mut outputs)?;
     let bounds = bound::all();
     let policies = std::slice::from_ref(&policy);
     let clock = Clock::default();

@@ -7,7 +7,7 @@ use crate::files::loader;
 use crate::load;
 use warpbound_core::base::{Fnv1a, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
-use warpbound_core::machine::{Machine, MachineSpec, Random, SchedulerKind, Setting};
+use warpbound_core::machine::{Machine, MachineSpec, PolicyKind, Random, Setting};
 use warpbound_judge::load::{Loaded, Location, read};
 use warpbound_judge::sweep::{Assignment, Axis, Draws, Input, Inputs, Point, Points};
 use warpbound_sim::PolicySetup;
@@ -60,12 +60,12 @@ impl Found {
     }
 
     /// Reads a policy and, if it replays a schedule, the schedule.
-    fn find_policy(&mut self, kind: &SchedulerKind, plan: &Location, problems: &mut Diagnostics) {
+    fn find_policy(&mut self, kind: &PolicyKind, plan: &Location, problems: &mut Diagnostics) {
         match loader().policy(kind, Some(plan)) {
             Ok(policy) => self.policies.push(policy),
             Err(wrong) => problems.append(wrong),
         }
-        if let SchedulerKind::Replay(file) = kind
+        if let PolicyKind::Replay(file) = kind
             && let Ok(schedule) = loader().find_schedule(file, Some(plan))
         {
             // an error of reading has already been reported

@@ -12,7 +12,7 @@ use crate::output::Ending;
 use crate::resources::MAX_INSTRUCTIONS;
 use crate::session::Session;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 use warpbound_judge::check::Run;
 use warpbound_judge::load::{DEFAULT_MACHINE, Loaded, which_and_value};
 use warpbound_judge::sweep::{KernelSpec, Record, SweepSpec, ValueSpec, records};
@@ -98,10 +98,10 @@ impl CommandOptions<'_> {
             (None, first) => {
                 if of_kernels.any(|other| Some(other) != first) {
                     let message = "all kernels run under the same policies, but these kernels or machines name different ones";
-                    refuse(message.to_owned(), "name them, for example --scheduler gto,lrr".to_owned());
+                    refuse(message.to_owned(), "name them, for example --policy gto,lrr".to_owned());
                 }
                 // errors of kernels that cannot be read are reported with the plan
-                first.cloned().unwrap_or_else(|| vec![SchedulerKind::Gto.to_string()])
+                first.cloned().unwrap_or_else(|| vec![PolicyKind::Gto.to_string()])
             }
         };
         problems.into_result(())?;

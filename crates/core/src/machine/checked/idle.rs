@@ -56,7 +56,7 @@ impl MachineSpec {
             name: _,
             doc: _,
             extends: _,
-            scheduler: _,
+            policy: _,
             hazards: _,
             ops: _,
             limits: _,

@@ -12,7 +12,7 @@ use super::sub_cores::SubCores;
 use super::units::Units;
 use super::value::Checked;
 use crate::diag::{Diagnostics, SourceText};
-use crate::machine::written::{Dependences, MachineSpec, MemorySpec, Reconvergence, SchedulerKind};
+use crate::machine::written::{Dependences, MachineSpec, MemorySpec, PolicyKind, Reconvergence};
 
 /// The maximum number of SMs of a GPU.
 const MAX_SMS: u32 = 256;
@@ -22,7 +22,7 @@ const MAX_SMS: u32 = 256;
 pub struct Parts {
     pub name: String,
     pub doc: String,
-    pub scheduler: SchedulerKind,
+    pub policy: PolicyKind,
     pub hazards: Checked<Hazards>,
     pub units: Units,
     pub limits: Checked<Limits>,
@@ -57,7 +57,7 @@ impl Parts {
             doc,
             // a layered machine already includes its base
             extends: _,
-            scheduler,
+            policy,
             hazards,
             // the units are checked together with the op classes
             ops: _,
@@ -100,7 +100,7 @@ impl Parts {
         Some(Self {
             name: name.clone().unwrap_or_default(),
             doc: doc.clone().unwrap_or_default(),
-            scheduler: scheduler.clone().unwrap_or(SchedulerKind::Gto),
+            policy: policy.clone().unwrap_or(PolicyKind::Gto),
             hazards: hazards?,
             sub_cores: SubCores::new(sub_cores as usize, units.list()),
             units: units_are_fine.then_some(units)?,

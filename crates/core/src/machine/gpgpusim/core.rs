@@ -80,11 +80,11 @@ fn issue(import: &mut Import<'_>) -> u32 {
         match policy.split(':').collect::<Vec<_>>().as_slice() {
             [kept @ ("gto" | "lrr")] => {
                 let kind = if *kept == "gto" { "Gto" } else { "Lrr" };
-                import.set("-gpgpu_scheduler", "scheduler", kind);
+                import.set("-gpgpu_scheduler", "policy", kind);
             }
-            ["old"] => import.set("-gpgpu_scheduler", "scheduler", "Oldest"),
+            ["old"] => import.set("-gpgpu_scheduler", "policy", "Oldest"),
             ["two_level_active", active, ..] if active.parse::<u32>().is_ok() => {
-                import.set("-gpgpu_scheduler", "scheduler", "TwoLevel");
+                import.set("-gpgpu_scheduler", "policy", "TwoLevel");
                 import.set("-gpgpu_scheduler", "two_level_active", *active);
                 import
                     .note("-gpgpu_scheduler", "here both levels use round robin, as in the policy two-level");

@@ -61,7 +61,7 @@ pub(super) const SETTINGS: &[(&str, Kind)] = fields_of!(MachineSpec {
     extends: Kind::Base,
     name: Kind::Value,
     doc: Kind::Value,
-    scheduler: Kind::Value,
+    policy: Kind::Value,
     hazards: Kind::Value,
     units: Kind::Entries(UNIT),
     ops: Kind::Entries(OP),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::fields::{Kind, kind};
 use crate::diag::{Diagnostics, SourceText, from_ron};
-use crate::machine::written::MachineSpec;
+use crate::machine::written::{FORMER_POLICY_SETTING, MachineSpec};
 
 /// Converts a machine to an object that [`from_json`] reads.
 pub(super) fn to_json(spec: &MachineSpec) -> Map<String, Value> {
@@ -37,6 +37,7 @@ pub(super) fn stated_settings(
     // only the names are used, because a RON value does not retain the names of enum variants
     let written: ron::Value = from_ron(source)?;
     for (name, value) in fields(&written) {
+        let name = if name == FORMER_POLICY_SETTING { "policy" } else { name };
         if matches!(value, ron::Value::Option(None)) {
             stated.insert(name.to_owned(), Value::Null);
         } else if kind(name) == Kind::Parts {
@@ -211,7 +212,7 @@ mod tests {
             "memory: Memory(jitter: Geometric(3))",
             "memory: Memory(jitter: Geometric(3))",
         );
-        check("scheduler: Random(1)", "scheduler: Replay(\"x\")", "scheduler: Replay(\"x\")");
+        check("policy: Random(1)", "policy: Replay(\"x\")", "policy: Replay(\"x\")");
     }
 
     #[test]

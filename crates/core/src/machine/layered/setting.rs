@@ -11,17 +11,17 @@ use super::fields::{Kind, SETTINGS, kind};
 use super::merge::{from_json, overlay, put, stated_settings, to_json};
 use super::sources::{Change, update_sources};
 use crate::diag::{Diagnostic, Diagnostics, SourceText, closest, from_ron, ron_problem, shortened};
-use crate::machine::written::{MachineSpec, SchedulerKind};
+use crate::machine::written::{FORMER_POLICY_SETTING, MachineSpec, PolicyKind};
 
 /// The path of a setting in a machine file and its value, such as `units.gmem.lat=199`,
-/// `ops.int.div.init=4`, `limits.blocks=4`, `scheduler=lrr`, `hazards=Raw,Waw` or
+/// `ops.int.div.init=4`, `limits.blocks=4`, `policy=lrr`, `hazards=Raw,Waw` or
 /// `memory.l1.split=Percent(total: 65536, l1: 50)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     path: String,
     value: String,
     /// The option of the command line that is an alternative to this setting, such as
-    /// `--scheduler`.
+    /// `--policy`.
     option: Option<&'static str>,
     /// The option of another simulator's configuration that the setting was translated from.
     origin: Option<String>,
@@ -30,7 +30,7 @@ pub struct Setting {
 /// The options of the command line, each with names that users may try as a machine setting.
 const OPTIONS: &[(&str, &[&str])] = &[
     ("--mem-latency", &["mem_latency", "mem-latency", "memory_latency", "memory.latency"]),
-    ("--scheduler", &["policy", "sched"]),
+    ("--policy", &["sched"]),
     ("--seed", &["seed"]),
     ("--machine", &["machine"]),
     ("--max-instructions", &["max_instructions", "max-instructions"]),
@@ -53,7 +53,11 @@ impl Setting {
 
     /// Creates a setting from its parts.
     pub fn new(path: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { path: path.into(), value: value.into(), option: None, origin: None }
+        let mut path = path.into();
+        if path == FORMER_POLICY_SETTING {
+            path = "policy".to_owned();
+        }
+        Self { path, value: value.into(), option: None, origin: None }
     }
 
     /// Creates a setting from a separate option of the command line. Messages name this option.
@@ -172,10 +176,10 @@ impl Setting {
     /// Returns the machine file that contains only this setting.
     fn read(&self, path: &[&str]) -> Result<Map<String, Value>, Diagnostic> {
         let named = |name: &str, value: Value| Ok(Map::from_iter([(name.to_owned(), value)]));
-        if path == ["scheduler"]
-            && let Ok(kind) = self.value.parse::<SchedulerKind>()
+        if path == ["policy"]
+            && let Ok(kind) = self.value.parse::<PolicyKind>()
         {
-            return named("scheduler", json!(kind));
+            return named("policy", json!(kind));
         }
         if path == ["hazards"] {
             return named("hazards", self.hazards()?);
@@ -198,8 +202,8 @@ impl Setting {
                 Err(message) => first_problem = first_problem.or(Some(message)),
             }
         }
-        if path == ["scheduler"]
-            && let Err(unknown) = self.value.parse::<SchedulerKind>()
+        if path == ["policy"]
+            && let Err(unknown) = self.value.parse::<PolicyKind>()
         {
             return Err(self.problem(unknown.to_string()).hint(unknown.hint()));
         }

@@ -8,7 +8,7 @@ use crate::base::Cycles;
 use crate::diag::{Diagnostic, Diagnostics, SourceText};
 
 const FIG2: &str = r#"Machine(
-    name: "fig2", scheduler: Gto, hazards: [Raw],
+    name: "fig2", policy: Gto, hazards: [Raw],
     units: { "red": Unit(init: 2, lat: 6), "blue": Unit(init: 3, lat: 4) },
     ops: { "f0": "red", "int": "blue", "int.div": Op(unit: "red", init: 9, lat: 19) },
 )"#;

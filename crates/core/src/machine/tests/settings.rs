@@ -3,7 +3,7 @@
 use super::{FIG2, machine};
 use crate::base::Cycles;
 use crate::machine::memory::{Jitter, LowerLevel, Split};
-use crate::machine::{Hazards, MemorySpec, Reconvergence, SchedulerKind};
+use crate::machine::{Hazards, MemorySpec, PolicyKind, Reconvergence};
 
 #[test]
 fn settings_reach_every_kind_of_value() {
@@ -13,7 +13,7 @@ fn settings_reach_every_kind_of_value() {
             "units.red.lat=7",
             "ops.int.lat=11",
             "ops.int.div.init=5",
-            "scheduler=lrr",
+            "policy=lrr",
             "hazards=Raw,Waw",
             "limits.blocks=3",
             "exit_issues=true",
@@ -25,7 +25,7 @@ fn settings_reach_every_kind_of_value() {
     assert_eq!(m.op("f0").unwrap().lat, Cycles::new(7));
     assert_eq!(m.op("int.add").unwrap().lat, Cycles::new(11));
     assert_eq!(m.op("int.div").unwrap().init, Cycles::new(5));
-    assert_eq!(m.scheduler(), &SchedulerKind::Lrr);
+    assert_eq!(m.policy(), &PolicyKind::Lrr);
     assert_eq!(m.hazards(), Hazards::RAW | Hazards::WAW);
     assert_eq!(m.limits().blocks, 3);
     assert!(m.exit_issues());
@@ -88,7 +88,7 @@ fn entries_and_words_without_quotes_can_be_set() {
             "ops.f0=new",
             "ops.int.div=Op(unit: \"blue\", init: 5)",
             "limits=Limits(warps: 3)",
-            "scheduler=Random(5)",
+            "policy=Random(5)",
             "hazards=[Raw, Waw]",
             "name=5",
             "reconvergence=PascalStack",
@@ -100,7 +100,7 @@ fn entries_and_words_without_quotes_can_be_set() {
     assert_eq!(m.op("f0").unwrap().init, Cycles::new(3));
     assert_eq!(m.op("int.div").unwrap().init, Cycles::new(5));
     assert_eq!(m.limits().warps, 3);
-    assert_eq!((m.scheduler(), m.name()), (&SchedulerKind::Random(5), "5"));
+    assert_eq!((m.policy(), m.name()), (&PolicyKind::Random(5), "5"));
     assert_eq!(m.reconvergence(), Reconvergence::PascalStack);
 }
 
@@ -137,7 +137,7 @@ fn messages_about_wrong_settings_list_the_valid_ones() {
         "unitz.red.lat=1",
         "units.red.late=3",
         "units.red.lat=x",
-        "scheduler=fifo",
+        "policy=fifo",
         "units=3",
         "limits.foo=1",
         "sub_cores=x",

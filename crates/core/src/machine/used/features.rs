@@ -147,7 +147,7 @@ impl Features {
             name: _,
             doc: _,
             // the paper model has these, with other values
-            scheduler: _,
+            policy: _,
             hazards: _,
             units: _,
             limits: _,

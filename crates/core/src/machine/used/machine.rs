@@ -6,7 +6,7 @@ use crate::diag::{Diagnostics, SourceText};
 use crate::machine::checked::{
     Hazards, Limits, MemorySystem, OpTiming, Parts, Pipeline, SharedMemory, SubCores, Unit,
 };
-use crate::machine::written::{Dependences, MachineSpec, Reconvergence, SchedulerKind};
+use crate::machine::written::{Dependences, MachineSpec, PolicyKind, Reconvergence};
 
 /// A machine that has passed all checks. [`Machine::new`] is the only way to construct one.
 #[derive(Clone, Debug)]
@@ -42,8 +42,8 @@ impl Machine {
 
     /// Returns the scheduling policy.
     #[inline]
-    pub fn scheduler(&self) -> &SchedulerKind {
-        &self.parts.scheduler
+    pub fn policy(&self) -> &PolicyKind {
+        &self.parts.policy
     }
 
     /// Returns the hazards that the scoreboard checks.

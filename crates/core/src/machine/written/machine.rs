@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::memory::MemorySpec;
 use super::pipeline::PipelineSpec;
-use super::scheduler::SchedulerKind;
+use super::policy::PolicyKind;
 use super::shared_memory::SharedMemorySpec;
 use crate::diag::{Diagnostics, SourceText, from_ron, unique_keys};
 
@@ -27,8 +27,8 @@ pub struct MachineSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
     /// The warp scheduling policy.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scheduler: Option<SchedulerKind>,
+    #[serde(alias = "scheduler", skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyKind>,
     /// The register hazards that prevent an instruction from issuing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hazards: Option<Vec<Hazard>>,

@@ -5,7 +5,7 @@ mod drawn;
 mod machine;
 pub mod memory;
 pub mod pipeline;
-mod scheduler;
+mod policy;
 mod shared_memory;
 
 pub use drawn::Random;
@@ -14,5 +14,5 @@ pub use machine::{
 };
 pub use memory::MemorySpec;
 pub use pipeline::PipelineSpec;
-pub use scheduler::{ParseSchedulerError, SchedulerKind};
+pub use policy::{FORMER_POLICY_SETTING, ParsePolicyError, PolicyKind};
 pub use shared_memory::{BankRule, SharedMemorySpec};

@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::explore::phase_level::{PhasePair, PhaseWarp, schedule};
 use warpbound_bound::PhaseKind;
 use warpbound_core::base::{Cycles, ProgressMonitor};
-use warpbound_core::machine::SchedulerKind;
+use warpbound_core::machine::PolicyKind;
 
 /// The longest phase of a drawn instance, in cycles.
 const LONGEST_DRAWN: u64 = 6;
@@ -19,7 +19,7 @@ const LONGEST_DRAWN: u64 = 6;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhaseSearch {
     /// The policy, one of [`crate::explore::phase_level::POLICIES`].
-    pub policy: SchedulerKind,
+    pub policy: PolicyKind,
     /// The number of warps.
     pub warps: usize,
     /// The number of exec phases per warp, each with the idle phase after it.
@@ -266,7 +266,7 @@ fn next_composition(terms: &mut [u64]) -> bool {
 mod tests {
     use super::*;
 
-    fn wanted(policy: SchedulerKind) -> PhaseSearch {
+    fn wanted(policy: PolicyKind) -> PhaseSearch {
         PhaseSearch { policy, warps: 3, pairs: 2, shortened: 2, seed: None, max_schedules: 3_000_000 }
     }
 
@@ -281,7 +281,7 @@ mod tests {
     }
 
     /// Checks every claim of an anomaly by computing it again.
-    fn is_anomaly(found: &PhaseAnomaly, policy: &SchedulerKind, shortened: usize) {
+    fn is_anomaly(found: &PhaseAnomaly, policy: &PolicyKind, shortened: usize) {
         let makespan = |warps: &[PhaseWarp]| schedule(warps, policy, |_| {}).unwrap();
         assert_eq!(makespan(&found.before), found.makespan_before);
         assert_eq!(makespan(&found.after), found.makespan_after);
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn an_anomaly_like_figure_4_exists_under_lrr_and_gto() {
-        for policy in [SchedulerKind::Lrr, SchedulerKind::Gto] {
+        for policy in [PolicyKind::Lrr, PolicyKind::Gto] {
             let found = search(&wanted(policy.clone()), &ProgressMonitor::new()).unwrap();
             is_anomaly(&found.anomaly.expect("there is one"), &policy, 2);
             let drawn = search(
@@ -321,7 +321,7 @@ mod tests {
         // the order of issue does not depend on lengths, so each phase starts at the largest of
         // some sums
         let found = search(
-            &PhaseSearch { max_schedules: 200_000, ..wanted(SchedulerKind::Srr) },
+            &PhaseSearch { max_schedules: 200_000, ..wanted(PolicyKind::Srr) },
             &ProgressMonitor::new(),
         )
         .unwrap();
@@ -331,12 +331,12 @@ mod tests {
 
     #[test]
     fn searches_with_an_empty_space_are_refused() {
-        let base = wanted(SchedulerKind::Lrr);
+        let base = wanted(PolicyKind::Lrr);
         assert_eq!(search(&PhaseSearch { shortened: 0, ..base.clone() }, &ProgressMonitor::new()), None);
         assert_eq!(search(&PhaseSearch { warps: 0, ..base.clone() }, &ProgressMonitor::new()), None);
         assert_eq!(search(&PhaseSearch { warps: 65, ..base.clone() }, &ProgressMonitor::new()), None);
         assert_eq!(
-            search(&PhaseSearch { policy: SchedulerKind::TwoLevel, ..base }, &ProgressMonitor::new()),
+            search(&PhaseSearch { policy: PolicyKind::TwoLevel, ..base }, &ProgressMonitor::new()),
             None
         );
     }

@@ -13,7 +13,7 @@ use warpbound_bound::{
 use warpbound_core::base::{BlockId, Cycle};
 use warpbound_core::diag::SourceText;
 use warpbound_core::machine::pipeline::Launch as LaunchCosts;
-use warpbound_core::machine::{Features, Machine, MachineSpec, SchedulerKind, SubCores};
+use warpbound_core::machine::{Features, Machine, MachineSpec, PolicyKind, SubCores};
 use warpbound_core::path::Listed;
 use warpbound_sim::{Engine, PaperMachine, PolicySetup, simulate};
 use warpbound_trace::trace::{Event, Issue, Needs, Observer};
@@ -231,8 +231,8 @@ pub enum Witness {
 }
 
 /// Returns whether a policy can be hunted, which requires that its name is sufficient to create it.
-pub fn is_huntable(kind: &SchedulerKind) -> bool {
-    !matches!(kind, SchedulerKind::Replay(_))
+pub fn is_huntable(kind: &PolicyKind) -> bool {
+    !matches!(kind, PolicyKind::Replay(_))
 }
 
 /// Records the issues of a run.

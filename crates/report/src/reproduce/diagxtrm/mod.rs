@@ -54,11 +54,11 @@ pub struct Entry {
     pub best: f64,
     /// `best` above the longest run, as a fraction of the longest run. Equation 3 divides by the
     /// time at 1e-9 instead, but the table does not.
-    pub best_over: Fraction,
+    pub best_overestimation: Fraction,
     /// The time at 1e-9 by the exponential tail, "Gumbel".
     pub exponential: f64,
     /// `exponential` above the longest run, as a fraction of the longest run.
-    pub exponential_over: Fraction,
+    pub exponential_overestimation: Fraction,
 }
 
 /// Why there is no curve.
@@ -245,9 +245,9 @@ fn entry(result: &PwcetResult) -> Entry {
         xi: Fraction(analysis.tail.best.xi),
         longest,
         best,
-        best_over: over(best),
+        best_overestimation: over(best),
         exponential,
-        exponential_over: over(exponential),
+        exponential_overestimation: over(exponential),
     }
 }
 
@@ -338,7 +338,10 @@ mod tests {
             assert_eq!(row.no_curve.is_some(), row.ours.is_none());
             let Some(ours) = row.ours else { continue };
             assert_eq!(ours.longest, row.longest as f64);
-            assert!((ours.best - ours.longest - ours.best_over.0 * ours.longest).abs() < 1e-3, "{ours:?}");
+            assert!(
+                (ours.best - ours.longest - ours.best_overestimation.0 * ours.longest).abs() < 1e-3,
+                "{ours:?}"
+            );
             let by_equation_3 = row.analysed.as_ref().unwrap().analysis.pwcet.accuracy.exponential;
             assert!(((ours.exponential - ours.longest) / ours.exponential - by_equation_3).abs() < 1e-9);
             assert!(row.upper_limit.is_none_or(|upper| upper >= ours.best), "{row:?}");

@@ -33,7 +33,7 @@ const fn row(
     extremal_index: Option<Fraction>,
     [threshold, confidence, xi]: [f64; 3],
     [longest, best, exponential]: [f64; 3],
-    [best_over, exponential_over]: [f64; 2],
+    [best_overestimation, exponential_overestimation]: [f64; 2],
 ) -> Trace {
     let entry = Entry {
         kpss: Fraction(kpss),
@@ -44,9 +44,9 @@ const fn row(
         xi: Fraction(xi),
         longest,
         best,
-        best_over: Fraction(best_over),
+        best_overestimation: Fraction(best_overestimation),
         exponential,
-        exponential_over: Fraction(exponential_over),
+        exponential_overestimation: Fraction(exponential_overestimation),
     };
     Trace { launch, blocks, l1_percent, entry }
 }
@@ -183,9 +183,10 @@ mod tests {
     fn accuracies_are_relative_to_the_longest_run() {
         let mut off = Vec::new();
         for Trace { blocks, l1_percent, entry, .. } in TABLE_1 {
-            for (time, printed) in
-                [(entry.best, entry.best_over), (entry.exponential, entry.exponential_over)]
-            {
+            for (time, printed) in [
+                (entry.best, entry.best_overestimation),
+                (entry.exponential, entry.exponential_overestimation),
+            ] {
                 if ((time - entry.longest) / entry.longest - printed.0).abs() > 0.000_51 {
                     off.push((blocks, l1_percent, printed.0));
                 }
@@ -198,7 +199,7 @@ mod tests {
     /// Compares what the text says of the table with the table.
     #[test]
     fn what_the_text_says_of_the_table() {
-        let worst = TABLE_1.iter().map(|trace| trace.entry.best_over.0).fold(0.0, f64::max);
+        let worst = TABLE_1.iter().map(|trace| trace.entry.best_overestimation.0).fold(0.0, f64::max);
         assert_eq!(worst, 0.678, "\"at worst 68%\"");
         let negative = TABLE_1.iter().filter(|trace| trace.entry.xi.0 < 0.0).count();
         assert_eq!(negative, 9, "\"most\" shapes are negative");

@@ -91,7 +91,7 @@ impl DiagxtrmResult {
     fn command(&self, row: &TraceRow) -> String {
         let varied: Vec<String> = self.varied.iter().map(|varied| varied.name().to_owned()).collect();
         format!(
-            "warpbound pwcet {} --machine {} --runs {} \\\n    --set '{}' \\\n    --vary {}",
+            "warpbound pwcet {} --machine {} --runs {} \\\n    --set '{}' \\\n    --random {}",
             row.launch,
             self.origin.machine,
             self.runs,
@@ -141,9 +141,9 @@ fn times(row: &TraceRow, entry: Option<&Entry>, ours: bool) -> [String; 7] {
         shortest,
         longest,
         of(|entry| entry.best, 0),
-        of(|entry| entry.best_over.0, 3),
+        of(|entry| entry.best_overestimation.0, 3),
         number(row.upper_limit.filter(|_| ours), 0),
         of(|entry| entry.exponential, 0),
-        of(|entry| entry.exponential_over.0, 3),
+        of(|entry| entry.exponential_overestimation.0, 3),
     ]
 }

@@ -310,7 +310,7 @@ pub struct PastisResult {
     #[serde(flatten)]
     pub origin: Origin,
     /// The policy, except for numbers that name run-to-barrier.
-    pub scheduler: String,
+    pub policy: String,
     /// Figures 10 to 12, for each kind of code.
     pub products: Vec<ProductRow>,
     /// The fitted parameter, fitted to each product, with the errors for the other products.
@@ -343,18 +343,18 @@ const NOTES: &[&str] = &[
 ];
 
 impl PastisResult {
-    /// Returns the result of the runs. `scheduler` is the policy of the machine, and `launch` is
+    /// Returns the result of the runs. `policy` is the policy of the machine, and `launch` is
     /// the number of cycles that a launch costs in addition to its instructions.
     pub fn new(
         origin: Origin,
-        scheduler: String,
+        policy: String,
         products: Vec<ProductRow>,
         launch: u64,
         network: Option<Network>,
     ) -> Self {
         let (figure, notes, fits) = ("Figures 10 to 12", NOTES.to_vec(), fits(&products, launch));
-        let statements = vec![without_influence(&products, &scheduler)];
-        Self { figure, paper: PAPER, origin, scheduler, products, fits, network, statements, notes }
+        let statements = vec![without_influence(&products, &policy)];
+        Self { figure, paper: PAPER, origin, policy, products, fits, network, statements, notes }
     }
 
     /// Returns whether some layer exceeds a bound.
@@ -365,14 +365,14 @@ impl PastisResult {
 }
 
 /// States whether products with one warp per scheduler take the same time under both policies.
-fn without_influence(products: &[ProductRow], scheduler: &str) -> Statement {
+fn without_influence(products: &[ProductRow], policy: &str) -> Statement {
     let same = products.iter().filter(|row| row.cycles == row.cycles_run_to_barrier).count();
     Statement {
         claim: "this is the maximum number of warps that can be executed/simulated without influence from the warp schedulers policy",
         place: "section V, of one warp for each of four schedulers",
         holds: same == products.len(),
         seen: format!(
-            "{same} of {} products take as long under run-to-barrier as under {scheduler}",
+            "{same} of {} products take as long under run-to-barrier as under {policy}",
             products.len()
         ),
     }

@@ -13,7 +13,7 @@ impl PastisResult {
     pub fn text(&self, style: Style) -> String {
         let heading = format!(
             "{}, {}: products of integer matrices on {} under {}, in cycles\n\n",
-            self.figure, self.paper, self.origin.machine, self.scheduler
+            self.figure, self.paper, self.origin.machine, self.policy
         );
         let mut text = style.fill(&style.strong(&heading));
         text.push_str(&products(&self.products).render(2, style.width));
@@ -64,7 +64,7 @@ impl PastisResult {
 impl PastisResult {
     /// Returns the table of every launch under both policies.
     fn policies(&self) -> Table {
-        let heading = ["launch", "code", self.scheduler.as_str(), "run-to-barrier", "times as long"];
+        let heading = ["launch", "code", self.policy.as_str(), "run-to-barrier", "times as long"];
         let mut table = Table::new(heading, &[0, 1]);
         let mut row = |what: String, code: &str, cycles: u64, to_barrier: u64| {
             let times = to_barrier as f64 / cycles.max(1) as f64;

@@ -10,10 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::diag::closest;
 
+/// The name of the setting and of the option before version 0.2, which is read as `policy`.
+pub const FORMER_POLICY_SETTING: &str = "scheduler";
+
 /// A warp scheduling policy. In RON it is written `Gto` or `Random(7)`, on the command line `gto`
 /// or `random:7`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SchedulerKind {
+pub enum PolicyKind {
     /// Greedy, then oldest.
     Gto,
     /// Loose round robin.
@@ -34,7 +37,7 @@ pub enum SchedulerKind {
     Replay(String),
 }
 
-impl SchedulerKind {
+impl PolicyKind {
     /// All policies without arguments, for help texts and sweeps.
     pub const NAMED: [Self; 7] =
         [Self::Gto, Self::Lrr, Self::Srr, Self::Gsrr, Self::Oldest, Self::TwoLevel, Self::RunToBarrier];
@@ -58,7 +61,7 @@ impl SchedulerKind {
     }
 }
 
-impl fmt::Display for SchedulerKind {
+impl fmt::Display for PolicyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gto => f.write_str("gto"),
@@ -76,33 +79,33 @@ impl fmt::Display for SchedulerKind {
 
 /// The error for a word that is not a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseSchedulerError(String);
+pub struct ParsePolicyError(String);
 
-impl fmt::Display for ParseSchedulerError {
+impl fmt::Display for ParsePolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown scheduler `{}`", self.0)
+        write!(f, "unknown policy `{}`", self.0)
     }
 }
 
-impl ParseSchedulerError {
+impl ParsePolicyError {
     /// Returns a hint: the most similar policy, and all policies.
     pub fn hint(&self) -> String {
-        let names: Vec<String> = SchedulerKind::NAMED.iter().map(ToString::to_string).collect();
+        let names: Vec<String> = PolicyKind::NAMED.iter().map(ToString::to_string).collect();
         let known = names.iter().map(String::as_str).chain(["random", "replay"]);
         let word = self.0.split(':').next().unwrap_or_default();
         let near = closest(word, known).filter(|near| *near != word);
         let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
-        format!("{near}schedulers: {}", SchedulerKind::forms())
+        format!("{near}policies: {}", PolicyKind::forms())
     }
 }
 
-impl std::error::Error for ParseSchedulerError {}
+impl std::error::Error for ParsePolicyError {}
 
-impl FromStr for SchedulerKind {
-    type Err = ParseSchedulerError;
+impl FromStr for PolicyKind {
+    type Err = ParsePolicyError;
 
-    fn from_str(word: &str) -> Result<Self, ParseSchedulerError> {
-        let unknown = || ParseSchedulerError(word.to_owned());
+    fn from_str(word: &str) -> Result<Self, ParsePolicyError> {
+        let unknown = || ParsePolicyError(word.to_owned());
         let (name, argument) = word.split_once(':').map_or((word, None), |(n, a)| (n, Some(a)));
         // two-level, twolevel and two_level are the same name
         let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
@@ -123,17 +126,16 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for kind in SchedulerKind::NAMED
-            .into_iter()
-            .chain([SchedulerKind::Random(9), SchedulerKind::Replay("a/b".into())])
+        for kind in
+            PolicyKind::NAMED.into_iter().chain([PolicyKind::Random(9), PolicyKind::Replay("a/b".into())])
         {
-            assert_eq!(kind.to_string().parse::<SchedulerKind>(), Ok(kind));
+            assert_eq!(kind.to_string().parse::<PolicyKind>(), Ok(kind));
         }
         for name in ["two-level", "TwoLevel", "two_level"] {
-            assert_eq!(name.parse(), Ok(SchedulerKind::TwoLevel));
+            assert_eq!(name.parse(), Ok(PolicyKind::TwoLevel));
         }
-        assert!(SchedulerKind::forms().starts_with("gto, lrr,"));
-        assert!("rnd".parse::<SchedulerKind>().is_err());
-        assert!("random:x".parse::<SchedulerKind>().is_err());
+        assert!(PolicyKind::forms().starts_with("gto, lrr,"));
+        assert!("rnd".parse::<PolicyKind>().is_err());
+        assert!("random:x".parse::<PolicyKind>().is_err());
     }
 }

@@ -16,8 +16,22 @@ pub struct Report {
     /// Write a page with a summary, plots and tables to FILE
     ///
     /// It opens in any browser and needs no other file and no network.
-    #[arg(long, alias = "out", value_name = "FILE", group = "written")]
+    #[arg(long, value_name = "FILE", group = "written")]
     pub html: Option<PathBuf>,
+    /// Draw one plot, such as 'cycles ~ mem_latency | policy', into the file of --out
+    ///
+    /// The form is Y ~ X | LINES / PANELS: Y over X, with a line for each value of LINES and a panel
+    /// for each value of PANELS. The last two parts may be left out. Y is `cycles`, `ipc`, `slowdown`
+    /// (cycles over those of the fastest line at the same point), `overestimation` (of the smallest
+    /// proved bound), or any column with numbers, such as `lwb` or `idle_scoreboard`. The others are
+    /// any columns. Where several points are at one place, their mean is drawn.
+    #[arg(long, value_name = "FORMULA", requires = "out")]
+    pub plot: Option<String>,
+    /// File for --plot, whose name ends in .svg or .pdf
+    ///
+    /// Without --plot it is the same as --html.
+    #[arg(long, value_name = "FILE", group = "written")]
+    pub out: Option<PathBuf>,
     /// Write each plot as an SVG file into DIR
     #[arg(long, value_name = "DIR", group = "written")]
     pub svg: Option<PathBuf>,

@@ -16,6 +16,11 @@ pub struct Sweep {
     /// Folder for the results: manifest.json, results.jsonl, results.csv
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    /// Draw a plot of the results into FILE, such as 'cycles ~ mem_latency | policy=plot.svg'
+    ///
+    /// `report --help` explains the formula; the name of the file ends in .svg or .pdf (repeatable).
+    #[arg(long, value_name = "FORMULA=FILE")]
+    pub plot: Vec<String>,
     /// Continue with the results that are in the folder; start if there are none
     #[arg(long)]
     pub resume: bool,

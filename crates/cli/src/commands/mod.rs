@@ -24,6 +24,7 @@ pub mod list;
 pub mod man;
 pub mod merge;
 pub mod phases;
+mod plot;
 mod prepared;
 pub mod pwcet;
 pub mod report;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::args::Report;
+use crate::commands::plot::WantedPlot;
 use crate::files::results::{lines_of, read_manifest};
 use crate::files::{Folder, Outputs};
 use crate::output::{Ending, Outcome};
@@ -31,11 +32,17 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
     let inputs = problems.into_result(inputs)?;
     let read: Vec<PathBuf> = inputs.iter().map(|input| input.lines.clone()).collect();
     let mut outputs = Outputs::new(&read, args.writing.force, &session.parts);
-    let mut out = args
-        .html
-        .as_ref()
-        .map(|path| Ok::<_, Diagnostic>((path, outputs.file("--html", path)?)))
-        .transpose()?;
+    let plot = args.plot.as_ref().zip(args.out.as_ref());
+    let mut plot =
+        plot.map(|(text, path)| WantedPlot::create(text, path, "--out", &mut outputs)).transpose()?;
+    // without a plot, --out is the page
+    let pages = [("--html", args.html.as_ref()), ("--out", args.out.as_ref().filter(|_| plot.is_none()))];
+    let mut written = Vec::new();
+    for (option, path) in pages {
+        if let Some(path) = path {
+            written.push((path, outputs.file(option, path)?));
+        }
+    }
     let prepare = |dir| Folder::prepare("--svg", dir, args.writing.force, &session.parts);
     let folder = args.svg.as_deref().map(prepare).transpose()?;
 
@@ -43,7 +50,7 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
     session.progress.begin("reading results", None, "points");
     let mut problems = Diagnostics::new();
     for input in inputs {
-        if let Err(problem) = input.read(&mut all, session) {
+        if let Err(problem) = input.read(&mut all, plot.as_mut(), session) {
             problems.push(problem);
         }
     }
@@ -51,7 +58,10 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
     let mut ending = Ending::default();
     let mut summary = format!("{} of {}", number_of(&all), count(all.sources.len(), "source"));
     summary.push_str(&format!(", {} violated, {} failed\n", all.total.violated, all.total.failed));
-    if let Some((path, part)) = &mut out {
+    if let Some(plot) = plot {
+        summary.push_str(&format!("{}\n", plot.write()?.display()));
+    }
+    for (path, part) in &mut written {
         let html = page(&all).render();
         part.write_all(html.as_bytes()).map_err(|error| unwritten(path, &error))?;
         summary.push_str(&format!("{}\n", path.display()));
@@ -63,7 +73,7 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
         folder.write("", &files)?;
         files.iter().for_each(|(name, _)| summary.push_str(&format!("{}\n", folder.path(name).display())));
     }
-    if let Some((path, part)) = out {
+    for (path, part) in written {
         part.place().map_err(|error| unwritten(path, &error))?;
     }
     ending.print(session, &summary);
@@ -105,9 +115,18 @@ impl Input {
     }
 
     /// Adds every line to the collected results.
-    fn read(self, all: &mut Collected, session: &Session) -> Result<(), Diagnostic> {
+    fn read(
+        self,
+        all: &mut Collected,
+        plot: Option<&mut WantedPlot>,
+        session: &Session,
+    ) -> Result<(), Diagnostic> {
         let place = self.lines.display().to_string();
         all.begin(self.name, self.manifest);
+        let mut plot = plot;
+        if let Some(plot) = &mut plot {
+            plot.data.begin();
+        }
         let (mut number, mut records) = (0, 0u64);
         for line in lines_of(&self.lines)? {
             number += 1;
@@ -147,6 +166,7 @@ impl Input {
             }
             for record in listed.as_ref().map_or(std::slice::from_ref(&record), Vec::as_slice) {
                 all.add(record).map_err(|why| wrong(1, format!("this line is no record: {why}")))?;
+                plot.as_mut().map_or(Ok(()), |plot| plot.add(record))?;
                 records += 1;
                 session.monitor.advance(1);
             }

@@ -7,10 +7,13 @@ mod chart;
 mod factor;
 mod marks;
 mod palette;
+mod panels;
 mod picture;
+mod vector;
 mod xy;
 
 pub use chart::{BarPlot, BarRow, BoxPlot, FiveNumbers, LinePlot};
 pub use palette::{Ink, themed};
+pub use panels::{Across, Line, Panel, Panels};
 pub use picture::{Anchor, Picture};
 pub use xy::{Axis, Drawn, Scale, Series, XyPlot};

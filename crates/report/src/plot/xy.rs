@@ -76,15 +76,22 @@ pub struct XyPlot {
 
 /// An axis with ends and labels, in positions of the plot.
 #[derive(Clone, Debug, PartialEq)]
-struct Ruled {
+pub(super) struct Ruled {
     scale: Scale,
-    ends: (f64, f64),
-    ticks: Vec<f64>,
-    digits: usize,
+    pub ends: (f64, f64),
+    pub ticks: Vec<f64>,
+    pub digits: usize,
 }
 
 impl Ruled {
-    fn over(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
+    /// Returns an axis with a tick at each of so many places, numbered from 0.
+    pub fn of_places(places: usize) -> Self {
+        let ticks: Vec<f64> = (0..places).map(|place| place as f64).collect();
+        let last = places.max(1) as f64 - 1.0;
+        Self { scale: Scale::Linear, ends: (-0.3, last + 0.3), ticks, digits: 0 }
+    }
+
+    pub fn over(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         let at = values.filter_map(|value| position(scale, value));
         let (mut least, mut most) =
             at.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), at| (least.min(at), most.max(at)));
@@ -126,7 +133,7 @@ impl Ruled {
         position(self.scale, value).map_or(self.ends.0, |at| at.clamp(self.ends.0, self.ends.1))
     }
 
-    fn label(&self, at: f64) -> String {
+    pub fn label(&self, at: f64) -> String {
         match self.scale {
             Scale::Decades if at == 0.0 => "1".to_owned(),
             Scale::Decades => format!("1e{}", at.round() as i64),

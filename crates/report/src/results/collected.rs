@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::formula::{Formula, PlotData};
 use super::names::Names;
 use super::parts::MeanParts;
 use super::record::Read;
@@ -127,6 +128,8 @@ pub struct Collected {
     pub(super) spreads: BTreeMap<(usize, usize), Spread>,
     /// The sums by the values of each axis; `None` for an axis with too many values.
     pub(super) by_axis: Vec<Option<ByValue>>,
+    /// Cycles and instructions per cycle against each axis, by policy.
+    pub(super) over_axes: Vec<PlotData>,
     /// The parts of the smallest proved bounds, by machine.
     pub(super) parts: BTreeMap<usize, MeanParts>,
     pub(super) errors: Vec<Failure>,
@@ -174,10 +177,16 @@ impl Collected {
             let meaning = Meaning::of(&columns);
             let axes = places(&mut self.meaning.axes, &meaning.axes);
             let bounds = places(&mut self.meaning.bounds, &meaning.bounds);
+            let new = self.meaning.axes.get(self.by_axis.len()..).unwrap_or_default().iter();
+            self.over_axes.extend(
+                new.flat_map(|axis| ["cycles", "ipc"].map(|y| PlotData::new(Formula::over(y, axis)))),
+            );
             self.by_axis.resize_with(self.meaning.axes.len(), || Some(ByValue::new()));
             self.current = Some((meaning, axes, bounds));
         }
         let (meaning, axes, bounds) = self.current.as_ref().expect("it has just been set");
+        // a record that lacks the axis is of another source
+        self.over_axes.iter_mut().for_each(|data| data.add(record).unwrap_or_default());
         let mut read = Read::new(record, meaning)?;
         read.axes = spread_out(&read.axes, axes, self.meaning.axes.len());
         read.bounds = spread_out(&read.bounds, bounds, self.meaning.bounds.len());

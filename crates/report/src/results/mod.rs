@@ -1,4 +1,5 @@
-//! The results of `report`: folders of results as a page and as plots.
+//! The results of `report`: folders of results as a page and as plots. [`PlotData`] is what a plot
+//! of the user's choice needs.
 //!
 //! [`Collected`] receives records one by one and keeps only sums, so that its size does not grow
 //! with their number. [`page()`] and [`plots()`] show it.
@@ -6,6 +7,7 @@
 mod checks;
 mod collected;
 mod figure;
+mod formula;
 mod methods;
 mod names;
 mod page;
@@ -18,5 +20,6 @@ mod tables;
 
 pub use checks::{explained, records_of_check, worst_cases};
 pub use collected::{Collected, Source};
+pub use formula::{Formula, PlotData};
 pub use page::{number_of, page};
 pub use plots::plots;

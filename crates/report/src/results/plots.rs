@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::collected::{ByValue, Collected};
 use super::figure::{Plot, file_name};
+use super::formula::PlotData;
 use super::methods;
 use crate::plot::{BarPlot, BarRow, BoxPlot, LinePlot};
 
@@ -12,10 +13,10 @@ const POLICIES: usize = 8;
 /// The most kernels in a plot.
 const KERNELS: usize = 120;
 
-/// Returns all plots: overestimation by each axis and policy, its distribution by policy, and bars
+/// Returns all plots: cycles and instructions per cycle by each axis, overestimation by each axis and policy, its distribution by policy, and bars
 /// by kernel.
 pub fn plots(all: &Collected) -> Vec<Plot> {
-    let mut plots = Vec::new();
+    let mut plots: Vec<Plot> = all.over_axes.iter().filter_map(over_axis).collect();
     for (axis, values) in all.meaning.axes.iter().zip(&all.by_axis) {
         if let Some(values) = values {
             plots.extend(
@@ -29,6 +30,22 @@ pub fn plots(all: &Collected) -> Vec<Plot> {
     plots.extend(instructions_by_kernel(all));
     plots.extend(all.worst_cases.iter().map(methods::plot));
     plots
+}
+
+/// Returns the plot of a quantity against an axis, unless the axis has one value or too many.
+fn over_axis(data: &PlotData) -> Option<Plot> {
+    let plot = data.clone().panels().ok().filter(|plot| plot.values() > 1)?;
+    Some(Plot {
+        name: file_name(&[&plot.title]),
+        title: capitalised(&plot.title),
+        note: "All kernels and machines of the results; a line for each policy, judged or not. Where lines coincide, the one below is wider.".to_owned(),
+        svg: plot.untitled().svg(),
+    })
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn by_axis(all: &Collected, axis: &str, values: &ByValue, policy: usize) -> Option<Plot> {

@@ -10,8 +10,9 @@ pub use planned::{Planned, RunParameters};
 pub use recording::{CommandOptions, KernelDefaults};
 
 use crate::args::Sweep;
-use crate::files::loader;
-use crate::files::results::Results;
+use crate::commands::plot::WantedPlot;
+use crate::files::results::{Results, lines_of};
+use crate::files::{Outputs, loader};
 use crate::format::Format;
 use crate::output::{Ending, Outcome};
 use crate::session::Session;
@@ -25,6 +26,9 @@ use warpbound_report::sweep::SweepResult;
 pub fn run(args: &Sweep, session: &Session) -> Outcome {
     let planned = Planned::read(&loader().find_plan(&args.plan)?)?;
     let Planned { points, bounds, .. } = &planned;
+    let mut outputs = Outputs::new(&[Path::new(&args.plan).to_owned()], args.resume, &session.parts);
+    let plots = args.plot.iter().map(|text| wanted_plot(text, &mut outputs));
+    let plots = plots.collect::<Result<Vec<WantedPlot>, Diagnostic>>()?;
     let mut results = Results::open(&args.out, planned.manifest(args.shard), args.resume, &session.parts)?;
     session.keep(format!("the points that are done are in {}; --resume goes on", args.out.display()));
     let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
@@ -47,7 +51,34 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
         format: args.format,
     };
     about.conclude(&results, bounds, session, &mut ending);
+    if let Err(problem) = draw(plots, &args.out) {
+        ending.late.push(problem);
+    }
     Ok(ending)
+}
+
+/// Reads `FORMULA=FILE` and creates the file.
+fn wanted_plot(text: &str, outputs: &mut Outputs) -> Result<WantedPlot, Diagnostic> {
+    let Some((formula, file)) = text.rsplit_once('=').filter(|(_, file)| !file.trim().is_empty()) else {
+        let problem = Diagnostic::general(format!("--plot {text}"), "no file is named");
+        return Err(problem.hint("for example --plot 'cycles ~ mem_latency | policy=plot.svg'"));
+    };
+    WantedPlot::create(formula.trim(), Path::new(file.trim()), "--plot", outputs)
+}
+
+/// Draws plots of the results in a folder.
+fn draw(mut plots: Vec<WantedPlot>, folder: &Path) -> Result<(), Diagnostic> {
+    if plots.is_empty() {
+        return Ok(());
+    }
+    let file = folder.join("results.jsonl");
+    let problem = |why: String| Diagnostic::general(file.display().to_string(), why);
+    for line in lines_of(&file)? {
+        let line = line.map_err(|error| problem(format!("cannot read the file: {error}")))?;
+        let record = serde_json::from_str(&line).map_err(|error| problem(error.to_string()))?;
+        plots.iter_mut().try_for_each(|plot| plot.add(&record))?;
+    }
+    plots.into_iter().try_for_each(|plot| plot.write().map(|_| ()))
 }
 
 /// A folder of results and the command that wrote it.

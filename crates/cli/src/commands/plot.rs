@@ -1,0 +1,82 @@
+//! Plots that a formula describes, for `report --plot` and `sweep --plot`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::files::{Outputs, Part};
+use warpbound_core::diag::Diagnostic;
+use warpbound_report::plot::Panels;
+use warpbound_report::results::{Formula, PlotData};
+
+/// The form of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Svg,
+    Pdf,
+}
+
+/// A plot that the user wants, and its file.
+pub struct WantedPlot {
+    /// What the plot needs of the records so far.
+    pub data: PlotData,
+    text: String,
+    path: PathBuf,
+    form: Form,
+    part: Part,
+}
+
+impl WantedPlot {
+    /// Reads a formula and creates the file of its plot. `option` is the option that names the file.
+    ///
+    /// # Errors
+    /// The text is no formula, the name of the file has another ending, or it cannot be created.
+    pub fn create(
+        text: &str,
+        path: &Path,
+        option: &'static str,
+        outputs: &mut Outputs,
+    ) -> Result<Self, Diagnostic> {
+        let formula = Formula::parse(text).map_err(|why| {
+            let hint = format!("the form is {}, for example 'cycles ~ mem_latency | policy'", Formula::FORM);
+            Diagnostic::general(format!("--plot {text}"), why).hint(hint)
+        })?;
+        let form = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("svg") => Form::Svg,
+            Some("pdf") => Form::Pdf,
+            _ => {
+                let place = format!("{option} {}", path.display());
+                let problem = Diagnostic::general(place, "a plot is written as .svg or .pdf");
+                return Err(problem.hint("change the ending of the file"));
+            }
+        };
+        let part = outputs.file(option, path)?;
+        let (text, path) = (text.to_owned(), path.to_owned());
+        Ok(Self { data: PlotData::new(formula), text, path, form, part })
+    }
+
+    /// Draws the plot and writes the file. Returns its path.
+    ///
+    /// # Errors
+    /// There is nothing to draw, or the file cannot be written.
+    pub fn write(self) -> Result<PathBuf, Diagnostic> {
+        let Self { data, text, path, form, mut part } = self;
+        let panels: Panels =
+            data.panels().map_err(|why| Diagnostic::general(format!("--plot {text}"), why))?;
+        let bytes = match form {
+            Form::Svg => panels.svg().into_bytes(),
+            Form::Pdf => panels.pdf(),
+        };
+        part.write_all(&bytes).and_then(|()| part.place()).map_err(|error| {
+            Diagnostic::general(path.display().to_string(), format!("cannot write the file: {error}"))
+        })?;
+        Ok(path)
+    }
+
+    /// Adds a record of results.
+    ///
+    /// # Errors
+    /// The record has no column of a name in the formula.
+    pub fn add(&mut self, record: &serde_json::Value) -> Result<(), Diagnostic> {
+        self.data.add(record).map_err(|why| Diagnostic::general(format!("--plot {}", self.text), why))
+    }
+}

@@ -13,6 +13,7 @@ use crate::diag::closest;
 /// A warp scheduling policy. In RON it is written `Gto` or `Random(7)`, on the command line `gto`
 /// or `random:7`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum SchedulerKind {
     /// Greedy, then oldest.
     Gto,

@@ -53,11 +53,14 @@ fn with_values(arg: Arg) -> Arg {
     }
 }
 
+/// Returns names, each with a description.
+type Names = fn() -> Vec<(String, String)>;
+
 /// The values of an option: names, of which there may be several with commas between them, and files.
 #[derive(Clone, Copy, Debug)]
 struct Values {
-    /// Returns the names, each with a description.
-    names: fn() -> Vec<(String, String)>,
+    /// The names.
+    names: Names,
     /// Whether a list with commas is accepted.
     lists: bool,
     /// Whether a file is accepted.
@@ -66,7 +69,7 @@ struct Values {
 
 /// Returns the values of the option or argument with this id.
 fn values(id: &str) -> Option<Values> {
-    let (names, lists, files): (fn() -> Vec<(String, String)>, bool, bool) = match id {
+    let (names, lists, files): (Names, bool, bool) = match id {
         "kernel" | "kernels" | "file" => (kernels, false, true),
         "machine" => (machines, true, true),
         "scheduler" => (policies, true, false),

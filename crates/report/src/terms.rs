@@ -254,7 +254,7 @@ fn is_instance(setting: &str, path: &str) -> bool {
         let name = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
         // a field of an entry is not the entry
         let is_field = |name: &str| fields.iter().any(|field| name.ends_with(&format!(".{field}")));
-        name.is_some_and(|name| !name.is_empty() && !(after.is_empty() && is_field(name)))
+        name.is_some_and(|name| !(name.is_empty() || after.is_empty() && is_field(name)))
     })
 }
 

@@ -279,7 +279,9 @@
 //! | options that replace parts of a launch | `crates/judge/src/load/launches.rs`, `crates/judge/src/load/arguments.rs` |
 //! | lists of machines and policies; batches on threads | `crates/cli/src/lists.rs`; `crates/cli/src/batch.rs` |
 //! | the JSON object that contains every result | [`report::output`] |
-//! | JSON Schemas, made from the types; the test of output against them | `schemas/`, `crates/report/src/schemas.rs`; `tests/support/json_output.rs` |
+//! | JSON Schemas, made from the types; validation of outputs against them | `schemas/`, `crates/report/src/schemas.rs`; `crates/report/src/schema_files.rs`, `crates/report/src/validator.rs` |
+//! | explanations of terms, which are tables of the book; the page of settings, which is made from comments | `crates/report/src/terms.rs`, `crates/report/src/book.rs`; `crates/core/src/machine/tests/documented.rs` |
+//! | examples and exit codes in help and manual; completion in shells | `crates/cli/src/examples.rs`; `crates/cli/src/completion.rs` |
 //! | traces of a run as files | `crates/trace/src/trace/csv.rs`, `crates/trace/src/trace/kanata.rs`, `crates/trace/src/trace/perfetto/` |
 //! | counters of the memory in a trace | `crates/sim/src/pipeline/samples.rs` |
 //! | the timeline of a run | `crates/report/src/timeline/`, with scripts in `crates/report/src/timeline/assets/` |

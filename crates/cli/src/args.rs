@@ -12,6 +12,7 @@ mod completions;
 mod diff;
 mod evidence;
 mod evidence_pack;
+mod explain;
 mod explore;
 mod export;
 mod family;
@@ -30,6 +31,7 @@ mod pwcet;
 mod report;
 mod reproduce;
 mod run;
+mod schema;
 mod sweep;
 mod wcet;
 mod worst;
@@ -51,6 +53,7 @@ pub use completions::Completions;
 pub use diff::{Diff, QuotedRun};
 pub use evidence::Evidence;
 pub use evidence_pack::EvidencePack;
+pub use explain::Explain;
 pub use explore::Explore;
 pub use export::{Export, Synthetic};
 pub use family::{Family, FamilyName};
@@ -68,6 +71,7 @@ pub use pwcet::Pwcet;
 pub use report::Report;
 pub use reproduce::{PaperItem, Reproduce};
 pub use run::Run;
+pub use schema::{Schema, SchemaAction};
 pub use sweep::Sweep;
 pub use wcet::Wcet;
 pub use worst::Worst;
@@ -215,7 +219,17 @@ pub enum Command {
     /// Convert a GPGPU-Sim configuration (gpgpusim.config) to a machine, on stdout
     ImportConfig(ImportConfig),
     /// List the embedded kernels, machines and plans, the policies and the bounds
+    ///
+    /// Machines are listed with what they were compared with and how far off they are.
     List(List),
+    /// Explain a term of the outputs or the options, or list all terms
+    ///
+    /// The terms are those of the glossary, the policies, the bounds and their parts, the stall
+    /// reasons, the causes of the critical path, the functional units, the tests of `pwcet` and the
+    /// settings of machines.
+    Explain(Explain),
+    /// Print the JSON Schemas of outputs, and check outputs against them
+    Schema(Schema),
     /// Print a completion script for a shell
     Completions(Completions),
     /// Print the manual page, or write the pages of all commands as files

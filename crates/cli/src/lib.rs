@@ -11,6 +11,7 @@ mod campaign;
 mod checkpoint;
 mod choices;
 mod commands;
+mod completion;
 mod dumps;
 mod examples;
 mod exhaustive;
@@ -18,6 +19,7 @@ mod failures;
 mod files;
 mod format;
 mod ipoints;
+mod listing;
 mod lists;
 mod load;
 mod loop_bounds;
@@ -47,12 +49,13 @@ use session::Session;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
+    completion::answer();
     let words: Vec<_> = std::env::args_os().collect();
     let matches = match args::one_command::matches(&words) {
         Some(matches) => Ok(matches),
         None => {
             let colour = terminal::help_colour(words.iter().cloned());
-            Args::command().color(colour).try_get_matches_from(&words)
+            examples::with_sections(Args::command()).color(colour).try_get_matches_from(&words)
         }
     };
     let read = matches.and_then(|matches| Ok((Args::from_arg_matches(&matches)?, matches)));
@@ -110,6 +113,8 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Inspect(inspect) => commands::inspect::run(inspect, session),
         Command::ImportConfig(import) => commands::import_config::run(import, session),
         Command::List(list) => commands::list::run(list, session),
+        Command::Explain(explain) => commands::explain::run(explain, session),
+        Command::Schema(schema) => commands::schema::run(schema, session),
         Command::Completions(completions) => commands::completions::run(completions, session),
         Command::Man(man) => commands::man::run(man, session),
     }
@@ -175,10 +180,12 @@ impl Args {
             Command::Inspect(inspect) => inspect.format,
             Command::ImportConfig(import) => import.format,
             Command::List(list) => list.format,
+            Command::Explain(explain) => explain.format,
             Command::Export(_)
             | Command::Synthetic(_)
             | Command::Family(_)
             | Command::Report(_)
+            | Command::Schema(_)
             | Command::Completions(_)
             | Command::Man(_) => Format::Text,
         }

@@ -14,7 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::output::Output;
 use super::{
     ablation, all_paths, anomaly, cfg, compare, diff, evidence, evidence_pack, explore, fermi, hunt, hybrid,
-    import_config, inspect, list, output, phases, pwcet, reproduce, run, suite, sweep, wcet, worst,
+    import_config, inspect, list, output, phases, pwcet, reproduce, run, suite, sweep, terms, wcet, worst,
 };
 
 /// Stands for [`warpbound_trace::why::Kind`] in a schema, because that crate has no schemas.
@@ -70,6 +70,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<inspect::InspectResult>>("inspect"),
         schema::<Output<import_config::ImportResult>>("import-config"),
         schema::<Output<list::Listing>>("list"),
+        schema::<Output<terms::Terms>>("explain"),
         schema::<output::Failed>("errors"),
     ];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas");

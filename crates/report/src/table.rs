@@ -49,6 +49,11 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
+    /// Returns whether the table has no row below its heading.
+    pub fn is_empty(&self) -> bool {
+        self.rows.len() < 2
+    }
+
     /// Returns the text, with each line indented by `indent` spaces.
     ///
     /// If the table is wider than `width` characters, words are cut first; then columns are

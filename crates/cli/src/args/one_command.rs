@@ -35,7 +35,7 @@ fn with_options(name: &str) -> Option<Command> {
     Some(options(Command::new(*name)))
 }
 
-const COMMANDS: [(&str, Options); 30] = [
+const COMMANDS: [(&str, Options); 32] = [
     ("check", Check::augment_args),
     ("run", Run::augment_args),
     ("diff", Diff::augment_args),
@@ -64,6 +64,8 @@ const COMMANDS: [(&str, Options); 30] = [
     ("inspect", Inspect::augment_args),
     ("import-config", ImportConfig::augment_args),
     ("list", List::augment_args),
+    ("explain", Explain::augment_args),
+    ("schema", Schema::augment_args),
     ("completions", Completions::augment_args),
     ("man", Man::augment_args),
 ];

@@ -1,14 +1,14 @@
 //! `warpbound completions`: prints a completion script for a shell.
 
-use clap::CommandFactory;
-
-use crate::args::{Args, Completions};
+use crate::args::Completions;
+use crate::completion;
 use crate::output::{self, Outcome};
 use crate::session::Session;
+use warpbound_core::diag::Diagnostic;
 
 /// Runs the command.
 pub fn run(args: &Completions, session: &Session) -> Outcome {
-    let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "warpbound", &mut text);
-    output::text(session, &String::from_utf8_lossy(&text))
+    let script = completion::script(&args.shell.to_string());
+    let script = script.map_err(|error| Diagnostic::general("completions", error.to_string()))?;
+    output::text(session, &script)
 }

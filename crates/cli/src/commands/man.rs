@@ -39,19 +39,11 @@ fn page(command: &clap::Command) -> Result<Vec<u8>, Diagnostic> {
     Ok(text)
 }
 
-/// The exit codes of all commands, and their meaning.
-const EXIT_CODES: [(&str, &str); 4] = [
-    ("0", "No error occurred, and no gating bound is violated."),
-    ("1", "The input is wrong, or the result is incomplete."),
-    ("2", "The command line is wrong."),
-    ("3", "A gating bound is violated: one that is published or proved, or that --bound names."),
-];
-
 /// Returns the sections that the options do not yield.
 fn sections(command: &str) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["EXIT STATUS"]);
-    for (code, meaning) in EXIT_CODES {
+    for (code, meaning) in examples::EXIT_CODES {
         roff.control("TP", []).text([bold(code)]).text([roman(meaning)]);
     }
     roff.control("SH", ["EXAMPLES"]);

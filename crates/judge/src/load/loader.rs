@@ -147,6 +147,17 @@ impl Loader {
         }
     }
 
+    /// Finds a text file by its path, or standard input.
+    ///
+    /// # Errors
+    /// Returns an error if standard input cannot be read.
+    pub fn find_text(&self, name: &str) -> Result<Location, Diagnostics> {
+        match name {
+            FROM_STDIN => Ok(self.stdin(read::TEXT_BYTES)?),
+            _ => Ok(self.file(name)),
+        }
+    }
+
     /// Finds a RON file by its path (relative to `relative_to` if that is given), an embedded one
     /// by its name, or standard input.
     fn ron_or_embedded(

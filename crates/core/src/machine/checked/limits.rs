@@ -9,20 +9,15 @@ use crate::machine::written::LimitsSpec;
 /// The maximum number of warp slots, since sets of warps are 64-bit masks.
 const MAX_WARPS: u32 = 64;
 
-/// The resources of one SM.
+/// The resources of one SM, see `LimitsSpec`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "as in LimitsSpec")]
 pub struct Limits {
-    /// The number of resident warps.
     pub warps: u32,
-    /// The number of resident threads.
     pub threads: u32,
-    /// The number of resident blocks. Machines of the paper model hold one block at a time.
     pub blocks: u32,
-    /// The number of 32-bit registers.
     pub registers: u32,
-    /// The shared memory of the SM in bytes.
     pub shared_bytes: u32,
-    /// The shared memory that one block may use in bytes.
     pub shared_bytes_per_block: u32,
 }
 

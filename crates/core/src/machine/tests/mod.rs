@@ -1,5 +1,6 @@
 //! Tests of machines that are built from files and settings.
 
+mod documented;
 mod settings;
 mod sources;
 

@@ -15,6 +15,7 @@ use crate::diag::{Diagnostics, SourceText, from_ron, unique_keys};
 /// The content of a `configs/*.ron` file. Every setting is optional; its default is that of the
 /// machine it extends, or that of the paper model.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Machine", deny_unknown_fields, default)]
 pub struct MachineSpec {
     /// The machine's name; every file must have one.
@@ -72,8 +73,9 @@ pub struct MachineSpec {
 
 /// The mechanism that makes an instruction wait for its operands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Dependences {
-    /// A scoreboard of registers, which checks [`MachineSpec::hazards`].
+    /// A scoreboard of registers, which checks `hazards`.
     #[default]
     Scoreboard,
     /// The control codes of machine code, that is, stall counts and barriers, regardless of
@@ -83,6 +85,7 @@ pub enum Dependences {
 
 /// The mechanism by which diverged lanes of a warp reconverge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Reconvergence {
     /// At the immediate post-dominator of the branch.
     #[default]
@@ -94,6 +97,7 @@ pub enum Reconvergence {
 
 /// A register hazard that the scoreboard checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Hazard {
     /// Read after write.
     Raw,
@@ -103,6 +107,7 @@ pub enum Hazard {
 
 /// A functional unit and its timing in cycles.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Unit", deny_unknown_fields)]
 pub struct UnitSpec {
     /// The initiation interval: the number of cycles between two starts, at least 1.
@@ -117,8 +122,9 @@ pub struct UnitSpec {
     pub source: String,
 }
 
-/// The unit and timing of an op class.
+/// The unit of an op class and, if it differs from that of the unit, the timing.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum OpSpec {
     /// The unit with this name and its timing.
@@ -129,14 +135,16 @@ pub enum OpSpec {
 
 /// `Op(unit: .., init: .., lat: ..)`; omitted numbers are those of the unit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Op", deny_unknown_fields)]
 pub struct TimedOpSpec {
     /// The name of the unit.
     pub unit: String,
-    /// The initiation interval in cycles, at least 1.
+    /// The initiation interval in cycles, at least 1. If it is omitted, it is that of the unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub init: Option<u64>,
-    /// The number of cycles from the end of the initiation to the result.
+    /// The number of cycles from the end of the initiation to the result. If it is omitted, it is
+    /// that of the unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lat: Option<u64>,
     /// The source of the numbers.
@@ -144,21 +152,27 @@ pub struct TimedOpSpec {
     pub source: String,
 }
 
-/// The limits of the SM, see [`crate::machine::Limits`].
+/// The resources of one SM.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Limits", deny_unknown_fields, default)]
-#[allow(missing_docs, reason = "as in Limits")]
 pub struct LimitsSpec {
+    /// The number of resident warps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warps: Option<u32>,
+    /// The number of resident threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
+    /// The number of resident blocks. Machines of the paper model hold one block at a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u32>,
+    /// The number of 32-bit registers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registers: Option<u32>,
+    /// The shared memory of the SM in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_bytes: Option<u32>,
+    /// The shared memory that one block may use in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_bytes_per_block: Option<u32>,
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The `Pipeline(..)` of a machine file. Parts that it omits are inherited from the machine it
 /// extends; a part that it contains replaces the inherited one as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Pipeline", deny_unknown_fields, default)]
 pub struct PipelineSpec {
     /// How a sub-core issues instructions.
@@ -56,6 +57,7 @@ pub struct PipelineSpec {
 
 /// The issue stage of one sub-core. By default it issues one instruction per cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Issue", deny_unknown_fields, default)]
 pub struct Issue {
     /// The maximum number of consecutive instructions that the selected warp issues in one cycle:
@@ -76,6 +78,7 @@ impl Default for Issue {
 
 /// The fetch and decode stages, shared by all sub-cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "FrontEnd", deny_unknown_fields, default)]
 pub struct FrontEnd {
     /// The number of instructions in a warp's buffer. When it is empty, it is refilled with this
@@ -107,6 +110,7 @@ impl Default for FrontEnd {
 
 /// A set-associative instruction cache with LRU replacement and a fixed miss latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "InstructionCache", deny_unknown_fields, default)]
 pub struct InstructionCache {
     /// The size of a line in bytes.
@@ -129,6 +133,7 @@ impl Default for InstructionCache {
 
 /// An operand collector in front of the units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Collector", deny_unknown_fields, default)]
 pub struct Collector {
     /// The number of collector units of the SM, of which each sub-core has an equal share. Each
@@ -155,6 +160,7 @@ impl Default for Collector {
 /// The load/store unit of the SM. It serves instructions one after the other, the oldest of all
 /// sub-cores first, and spends one cycle per transaction on each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "LoadStore", deny_unknown_fields, default)]
 pub struct LoadStore {
     /// The number of pipeline stages that a shared-memory load passes after the last bank has been
@@ -185,6 +191,7 @@ impl Default for LoadStore {
 
 /// The cost of placing blocks on the SM and of completing a launch, in cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Launch", deny_unknown_fields, default)]
 pub struct Launch {
     /// The cycle in which the first block is placed.
@@ -204,6 +211,7 @@ pub struct Launch {
 /// The choice of the SM that receives the next block among those that have room. In each round,
 /// each of them receives one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub enum Placement {
     /// Round robin: the SM after the one that received the last block.

@@ -16,6 +16,7 @@ pub const FORMER_POLICY_SETTING: &str = "scheduler";
 /// A warp scheduling policy. In RON it is written `Gto` or `Random(7)`, on the command line `gto`
 /// or `random:7`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum PolicyKind {
     /// Greedy, then oldest.
     Gto,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The rule by which conflicts are counted, and their cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum BankRule {
     /// Adalbert et al., ERTS 2022: lanes are served in pools, each with a separate transaction.
     #[serde(alias = "pascal")]
@@ -19,6 +20,7 @@ pub enum BankRule {
 
 /// The `SharedMemory(rule: Pascal, ..)` of a machine file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "SharedMemory", deny_unknown_fields, default)]
 pub struct SharedMemorySpec {
     /// The rule by which conflicts are counted, and their cost.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A set-associative cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Cache", deny_unknown_fields, default)]
 pub struct CacheSettings {
     /// The number of sets.
@@ -27,7 +28,7 @@ pub struct CacheSettings {
     pub mshrs: u32,
     /// The maximum number of transactions that one fetch can serve.
     pub merge: u32,
-    /// The capacity of the queue of requests to the next level.
+    /// The capacity in requests of the queue to the next level.
     pub miss_queue: u32,
     /// The width of the data port in bytes per cycle.
     pub port: u32,
@@ -62,6 +63,7 @@ impl CacheSettings {
 /// The replacement policy, which chooses the victim in a set. Empty lines are always chosen first,
 /// and lines that wait for data are never chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Replacement {
     /// The least recently used line.
     #[default]
@@ -84,6 +86,7 @@ impl Replacement {
 
 /// The effect of a store that hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum WritePolicy {
     /// Write-through: it updates the line and is sent to the next level.
     #[default]
@@ -96,6 +99,7 @@ pub enum WritePolicy {
 
 /// The effect of a store that misses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum WriteMiss {
     /// It is sent to the next level.
     #[default]
@@ -106,6 +110,7 @@ pub enum WriteMiss {
 
 /// The function that maps an address to an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Index {
     /// The low bits, without a hash.
     #[default]
@@ -119,6 +124,7 @@ pub enum Index {
 
 /// The data cache of an SM.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "L1", deny_unknown_fields, default)]
 pub struct L1 {
     /// The parameters of the cache.
@@ -141,6 +147,7 @@ impl Default for L1 {
 /// The division of an SM's on-chip memory between L1 and shared memory, which determines the number
 /// of ways. Berezovskyi et al., ARCS 2016, section 4, vary it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub enum Split {
     /// The size of the L1 follows from its `sets` and `ways`.

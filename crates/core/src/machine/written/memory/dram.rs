@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A DRAM channel. Timing parameters have their usual names and are in periods of the DRAM's
 /// command clock, which are called ticks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Dram", deny_unknown_fields, default)]
 pub struct Dram {
     /// The clock of the DRAM: `clock.0` ticks per `clock.1` ticks of the L2's clock.
@@ -85,6 +86,7 @@ impl Default for Dram {
 
 /// The policy that selects the next request of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum DramScheduler {
     /// For each free bank the oldest request to its open row, else the oldest request: Rixner et
     /// al., "Memory access scheduling", ISCA 2000.

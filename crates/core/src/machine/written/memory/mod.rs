@@ -20,6 +20,7 @@ pub const LINE_BYTES: u64 = 128;
 /// The `Memory(..)` of a machine file. Parts that it omits are inherited from the machine it
 /// extends; a part that it contains replaces the inherited one as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Memory", deny_unknown_fields, default)]
 pub struct MemorySpec {
     /// The data cache of each SM. Without it all transactions go to the lower level.
@@ -44,6 +45,7 @@ pub struct MemorySpec {
 
 /// The kind of memory behind the SMs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum LowerLevel {
     /// Every transaction is answered at once.
     #[default]
@@ -58,6 +60,7 @@ pub enum LowerLevel {
 /// open rows of DRAM, the phases of the clocks and the round robin pointers of the arbiters. An L1
 /// is always empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Start {
     /// An empty L2 and idle DRAM, as if each launch were the first.
     #[default]
@@ -87,6 +90,7 @@ impl Start {
 
 /// A lower level of fixed latency that all SMs share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Fixed", deny_unknown_fields, default)]
 pub struct Fixed {
     /// The number of cycles from a transaction to its reply.
@@ -106,6 +110,7 @@ impl Default for Fixed {
 
 /// Memory partitions behind a crossbar. Each has a DRAM channel and a few L2 slices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "Partitions", deny_unknown_fields, default)]
 pub struct Partitions {
     /// The number of DRAM channels.
@@ -164,6 +169,7 @@ impl Default for Partitions {
 /// The means of the last two distributions are integers by construction, and no draw needs floating
 /// point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub enum Jitter {
     /// No addition.

@@ -205,11 +205,13 @@ impl LaunchMemory {
         self.outstanding.add_elsewhere(loads, requests);
     }
 
-    /// Returns what the launch leaves in the L2.
+    /// Returns what the launch leaves in the L2. If some requests depend on the path or on data, this
+    /// is unknown.
     pub fn leaves(&self) -> MemoryLeft {
+        let are_placed = self.unplaced == Unplaced::default();
         match (&self.l2, self.lines.all()) {
             (None, _) => MemoryLeft::default(),
-            (Some(_), Some(all)) if self.l2_stays() => {
+            (Some(_), Some(all)) if self.l2_stays() && are_placed => {
                 // a load may have hit in the L1 because of stores that the L2 has not kept
                 let readable = |state: &LineState| {
                     let lost = if self.path.l1_reads_l2 { 0 } else { state.stored };

@@ -366,7 +366,7 @@ impl WcetResult {
             blocks: workload.blocks(),
             runs,
             schedulers: policies.iter().map(|policy| policy.kind().to_string()).collect(),
-            loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
+            loop_bounds: given.iter().map(Given::new).collect(),
             shortest: all.simulated.shortest.unwrap_or(Cycles::ZERO).get(),
             methods: all.rows(),
             races_not_looked_for: all.simulated.races_not_looked_for.clone(),
@@ -401,9 +401,7 @@ impl WcetResult {
         };
         let (guaranteed, more) = match (smallest(true), smallest(false)) {
             (Some(row), _) => {
-                let given = self.loop_bounds.iter().map(|given| {
-                    format!("the loop of line {} goes back at most {} times", given.line, given.most)
-                });
+                let given = self.loop_bounds.iter().map(Given::text);
                 (Ok(guaranteed(row, Inputs::EveryInput, given.collect())), None)
             }
             (None, Some(row)) => {
@@ -449,8 +447,7 @@ impl WcetResult {
             self.schedulers.join(", ")
         );
         for given in &self.loop_bounds {
-            let _ =
-                writeln!(text, "  the loop of line {} goes back at most {} times", given.line, given.most);
+            let _ = writeln!(text, "  {}", given.text());
         }
         let mut table = Table::new(["method", "cycles", "over", "holds for", ""], &[0, 3, 4]);
         for row in &self.methods {

@@ -255,6 +255,11 @@ impl ProgramLoopBounds {
         self.of_kernel.iter().all(Vec::is_empty)
     }
 
+    /// Returns the bounds of the loops of the kernel with this index.
+    pub fn of_kernel(&self, kernel: usize) -> impl Iterator<Item = &LoopBound> {
+        self.of_kernel[kernel].iter().map(|(index, _)| &self.bounds[*index])
+    }
+
     /// Returns the bounds of a launch of the kernel with this index, as a list and as a map from the
     /// header instruction of the loop to the bound.
     pub fn of_launch(&self, kernel: usize, number: u64) -> (Vec<LoopBound>, HashMap<Pc, u64>) {

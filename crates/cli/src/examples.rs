@@ -104,7 +104,16 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     ("cfg", &[("warpbound cfg saxpy --svg saxpy.svg", "Draw the control flow of a kernel.")]),
-    ("static", &[("warpbound static saxpy", "Bound all paths of a kernel, for any input.")]),
+    (
+        "static",
+        &[
+            ("warpbound static saxpy", "Bound all paths of a kernel, for any input."),
+            (
+                "warpbound static bfs_program --loop-bound bfs.ptx:74=40",
+                "Bound all launches of a program, with a bound for a loop that depends on data.",
+            ),
+        ],
+    ),
     ("wcet", &[("warpbound wcet saxpy", "Compare the bounds and estimates of a kernel's worst case.")]),
     (
         "pwcet",

@@ -97,13 +97,15 @@ impl ByLine {
         }
         let of_launches = |bound: &LoopBound| bound.is_for(&program.file) && bound.launches.is_some();
         if let Some(index) = self.bounds.iter().position(of_launches) {
-            let message = format!("`{}` is one kernel, and only a program has launches", kernel.workload.name);
+            let message =
+                format!("`{}` is one kernel, and only a program has launches", kernel.workload.name);
             let problem = Diagnostic { message, ..self.places[index].clone() };
             return Err(problem.hint("leave out the @ and what follows it, up to the =").into());
         }
         let block = kernel.workload.launch().map(|launch| launch.block);
         let graph = WarpCfg::new(program, block, Divergence::Sides).map_err(|code| code.problem(program))?;
-        let found = loop_bounds::resolve(program, &graph, &self.bounds).map_err(|wrong| self.problem(wrong))?;
+        let found =
+            loop_bounds::resolve(program, &graph, &self.bounds).map_err(|wrong| self.problem(wrong))?;
         Ok((own, found))
     }
 

@@ -2,7 +2,7 @@
 
 mod program;
 
-pub use program::{ProgramRun, StaticLaunch};
+pub use program::{ProgramRun, StaticLaunch, given_of_program};
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

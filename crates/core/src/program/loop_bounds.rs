@@ -239,9 +239,10 @@ impl ProgramLoopBounds {
                     of.iter().find(|(of, _)| *of == wanted).map(|(_, header)| *header)
                 };
                 same_launch
-                    && self.of_kernel.iter().any(|of| {
-                        header(of, index).is_some() && header(of, index) == header(of, other)
-                    })
+                    && self
+                        .of_kernel
+                        .iter()
+                        .any(|of| header(of, index).is_some() && header(of, index) == header(of, other))
             };
             if before.into_iter().any(overlaps) {
                 return Err(second_bound(index));

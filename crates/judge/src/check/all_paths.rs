@@ -20,9 +20,9 @@ use warpbound_core::base::{BlockId, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Features, Machine, SchedulerKind};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, PathSet, WarpPath};
-use warpbound_core::program::{KernelCode, TimingTable};
 use warpbound_core::program::graph::Loop;
 use warpbound_core::program::warp_cfg::{Divergence, WarpCfg};
+use warpbound_core::program::{KernelCode, TimingTable};
 use warpbound_exec::all_paths::{AllPaths, BlockPathSets, NoPaths};
 use warpbound_exec::{Executor, Options};
 

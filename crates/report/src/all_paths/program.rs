@@ -104,9 +104,12 @@ impl StaticResult {
             blocks: launches.iter().map(StaticLaunch::blocks).sum(),
             warps: warps.map(|(all, _)| all),
             warps_with_one_path: warps.map(|(_, one)| one),
-            of_paths: found.kind().map(warpbound_bound::StaticKind::name),
+            of_paths: match found.kinds().as_slice() {
+                [only] => Some(only.name()),
+                _ => None,
+            },
             barriers_vary: found.irregular(),
-            loop_bounds: given(sequence, run.loop_bounds),
+            loop_bounds: given_of_program(sequence, run.loop_bounds),
             scheduler: total.scheduler.clone(),
             makespan: total.makespan.get(),
             bounds,
@@ -116,7 +119,7 @@ impl StaticResult {
 }
 
 /// Returns the bounds of the loops of all kernels.
-pub fn given(sequence: &Sequence, bounds: &ProgramLoopBounds) -> Vec<Given> {
+pub fn given_of_program(sequence: &Sequence, bounds: &ProgramLoopBounds) -> Vec<Given> {
     let kernels = sequence.kernels.iter().enumerate();
     kernels
         .flat_map(|(index, kernel)| {
@@ -174,7 +177,8 @@ pub(super) fn table(launches: &[StaticLaunch], style: Style) -> String {
     if launches.is_empty() {
         return String::new();
     }
-    let heading = ["launch", "line", "kernel", "blocks", "makespan", "of paths", "static", "over", "status", ""];
+    let heading =
+        ["launch", "line", "kernel", "blocks", "makespan", "of paths", "static", "over", "status", ""];
     let mut table = Table::new(heading, &[2, 8, 9]).expendable([1, 3, 5]);
     let mut reasons: Vec<&str> = Vec::new();
     for launch in &launches[..launches.len().min(MAX_LINES)] {

@@ -100,12 +100,16 @@ impl ProgramPaths {
         sum
     }
 
-    /// Returns the bound on the paths of a run that each launch extends to all paths, if it is the
-    /// same one for all launches.
-    pub fn kind(&self) -> Option<StaticKind> {
-        let bounds = self.bounds()?;
-        let first = bounds.first()?.kind;
-        bounds.iter().all(|bound| bound.kind == first).then_some(first)
+    /// Returns the bounds on the paths of a run that the launches extend to all paths, each once; empty
+    /// if some launch has no bound.
+    pub fn kinds(&self) -> Vec<StaticKind> {
+        let mut kinds = Vec::new();
+        for bound in self.bounds().unwrap_or_default() {
+            if !kinds.contains(&bound.kind) {
+                kinds.push(bound.kind);
+            }
+        }
+        kinds
     }
 
     /// Returns the number of warps of all launches, and the number of those that have a single path;
@@ -136,8 +140,16 @@ pub fn all_paths_of_program(
     steps: u64,
     monitor: &ProgressMonitor,
 ) -> Result<Option<ProgramPaths>, Diagnostics> {
-    let mut analysis =
-        Analysis { name, sequence, machine, policies, bounds, options: Options::of(machine, steps), monitor, known: VecDeque::new() };
+    let mut analysis = Analysis {
+        name,
+        sequence,
+        machine,
+        policies,
+        bounds,
+        options: Options::of(machine, steps),
+        monitor,
+        known: VecDeque::new(),
+    };
     let mut device = known_memory(sequence)?;
     let mut left = None;
     let (mut outcomes, mut problems) = (Vec::new(), Diagnostics::new());
@@ -247,7 +259,9 @@ impl Analysis<'_> {
             machine,
             policies,
             || Ok((footprint, left)),
-            |visit| walk(paths(device.clone(), sequence, step, options, &key.bounds), &workload, monitor, visit),
+            |visit| {
+                walk(paths(device.clone(), sequence, step, options, &key.bounds), &workload, monitor, visit)
+            },
         )?;
         let found = (Arc::new(outcome), leaves);
         if self.known.len() == MAX_KNOWN {

@@ -55,7 +55,7 @@ fn found(
 ) -> Result<ProgramPaths, Diagnostics> {
     let monitor = ProgressMonitor::new();
     all_paths_of_program(&program.name, sequence(program), machine, &[], bounds, STEPS, &monitor)
-        .map(|found| found.expect("nobody stops it"))
+        .map(|found| found.expect("it is not stopped"))
 }
 
 /// Returns the bound of the program, and that of each launch.

@@ -208,9 +208,8 @@ impl LaunchMemory {
         self.outstanding.add_elsewhere(loads, requests);
     }
 
-    /// Returns what the launch leaves in the L2, on every path of its warps. Of the requests that depend
-    /// on the path or on data, only those that may be there count: they bring lines, but nobody knows
-    /// which.
+    /// Returns what the launch leaves in the L2, whichever paths its warps take. A request whose place
+    /// depends on the path or on data may bring any line of the regions, and makes no sector readable.
     pub fn leaves(&self) -> MemoryLeft {
         match (&self.l2, self.lines.all()) {
             (None, _) => MemoryLeft::default(),

@@ -235,10 +235,15 @@ pub struct Inputs<'a> {
     pub replays: Vec<Replay>,
 }
 
-const NOT_SHOWN: [&str; 6] = [
+/// What a pack about one input says nothing about, and a pack about every input.
+const OTHER_INPUTS: [&str; 2] = [
+    "anything about inputs, grids or arguments other than those of the launch",
+    "anything about grids, arguments or sizes of buffers other than those of the launch",
+];
+
+const NOT_SHOWN: [&str; 5] = [
     "that the machine description describes a device: no measurement on hardware is part of the pack",
     "that the device executes the instructions of the kernel file, for example after a compiler or a driver changed them",
-    "anything about inputs, grids or arguments other than those of the launch",
     "that the program is qualified: its tests and proofs are named, and a reader who relies on them has to judge them",
     "time outside of the kernel: the host, copies, and other work on the same device",
     "the time of a system of tasks: the number is the input of such an analysis, not its result",
@@ -254,7 +259,10 @@ impl EvidencePack {
                 rules.push(*rule);
             }
         }
-        Self { tool, claims, rules, not_shown: NOT_SHOWN.to_vec() }
+        let is_of_all_paths = claims.iter().any(|claim| claim.premises_of.as_deref() == Some("static"));
+        let mut not_shown = NOT_SHOWN.to_vec();
+        not_shown.insert(2, OTHER_INPUTS[usize::from(is_of_all_paths)]);
+        Self { tool, claims, rules, not_shown }
     }
 
     /// Returns whether a run exceeds a proved bound.

@@ -378,7 +378,7 @@ fn loop_bounds_of_programs_name_their_kernel_and_launches() {
         "`bfs_expand` is one kernel, and only a program has launches",
     );
     fails(
-        &["bfs_program", "--loop-bound", "74=40", "--loop-bound", "74@4=3"],
+        &["bfs_program", "--loop-bound", "74=40", "--loop-bound", "74@4=0"],
         "in launch 4 (line 32 of the program",
     );
 }

@@ -7,5 +7,6 @@ mod shipped;
 #[path = "../support/runs.rs"]
 mod runs;
 
+mod programs;
 mod random;
 mod suite;

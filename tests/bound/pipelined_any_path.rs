@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use warpbound::base::{BlockId, LaneMask, Pc};
-use warpbound::bound::PipelineShares;
+use warpbound::bound::{MemoryLeft, PipelineShares};
 use warpbound::diag::SourceText;
 use warpbound::isa::Space;
 use warpbound::machine::Machine;
@@ -289,13 +289,13 @@ impl Drawn<'_> {
 /// The steps of a path, each with whether it is an end, and with its lines.
 type Word = Vec<(Step, bool, Vec<LineUse>)>;
 
-/// Returns the bound over the sets of a launch.
+/// Returns the bound over the sets of a launch, and what the launch leaves.
 fn of_sets(
     tools: (&KernelCode, &TimingTable, &Machine),
     blocks: &[Vec<PathSet>],
     resident: u32,
     (footprint, in_regions): (&Footprint, bool),
-) -> u64 {
+) -> (u64, MemoryLeft) {
     let places = (resident, blocks.len(), blocks[0].len());
     let (mut analyser, _) = analyser(tools, places, footprint);
     if in_regions {
@@ -306,7 +306,20 @@ fn of_sets(
         shares.add(BlockId::from_index(index), &analyser.share_of_any(block).0);
     }
     shares.end(&analyser);
-    shares.value().cycles().get()
+    (shares.value().cycles().get(), analyser.leaves())
+}
+
+/// Returns what a launch with these paths leaves.
+fn leaves(
+    tools: (&KernelCode, &TimingTable, &Machine),
+    blocks: &[BlockPaths],
+    resident: u32,
+    footprint: &Footprint,
+) -> MemoryLeft {
+    let places = (resident, blocks.len(), blocks[0].warps.len());
+    let (mut analyser, _) = analyser(tools, places, footprint);
+    blocks.iter().for_each(|block| drop(analyser.share(block)));
+    analyser.leaves()
 }
 
 #[test]
@@ -314,6 +327,7 @@ fn no_path_of_a_set_has_a_larger_bound() {
     let program = program();
     let (seed, rounds) = (number("SEED", 1), rounds(1200));
     let (mut compared, mut equal, mut nearest) = (0_u64, 0_u64, 0.0_f64);
+    let (mut known, mut same) = (0_u64, 0_u64);
     for case in 0..rounds {
         let case = number("ONLY", seed * 1_000_000_000 + case);
         let mut rng = ChaCha8Rng::seed_from_u64(case);
@@ -352,7 +366,7 @@ fn no_path_of_a_set_has_a_larger_bound() {
         let footprint = Footprint { buffers: vec![(0, LINES * LineUse::LINE_BYTES)], ..Footprint::default() };
         let tools = (&program, &table, &machine);
         let in_regions = drawn.below(4) > 0;
-        let value = of_sets(tools, &sets, resident, (&footprint, in_regions));
+        let (value, left) = of_sets(tools, &sets, resident, (&footprint, in_regions));
         for _ in 0..4 {
             let mut paths = Vec::new();
             for (index, block) in sets.iter().enumerate() {
@@ -364,6 +378,15 @@ fn no_path_of_a_set_has_a_larger_bound() {
                 continue;
             }
             let Ok(bound) = plb(&program, &table, &machine, &paths, resident, &footprint) else { continue };
+            let left_by_run = leaves(tools, &paths, resident, &footprint);
+            assert!(
+                left.follows_from(&left_by_run),
+                "ONLY={case} {base} {settings:?}: {left:?} {left_by_run:?}: {sets:?} {paths:?}"
+            );
+            if left != MemoryLeft::unknown() {
+                known += 1;
+                same += u64::from(left == left_by_run);
+            }
             compared += 1;
             equal += u64::from(value == bound);
             nearest = nearest.max(if single { 0.0 } else { bound as f64 / value as f64 });
@@ -377,7 +400,9 @@ fn no_path_of_a_set_has_a_larger_bound() {
         }
     }
     println!("{compared} compared, {equal} equal, others up to {nearest:.3}");
+    println!("of {compared}, {known} leave known lines, {same} the same as the run");
     assert!(compared > rounds && equal > rounds / 20, "{compared} compared, {equal} equal");
+    assert!(known > rounds / 4 && same < known, "{known} known, {same} the same");
 }
 
 impl Drawn<'_> {

@@ -304,3 +304,107 @@ fn contents_of_constant_buffers_are_known() {
         "{errors}"
     );
 }
+
+/// A program has the sum of the bounds of its launches, a line for each of them, and one for the total.
+#[test]
+fn programs_have_a_total_and_a_line_for_each_launch() {
+    let result = &json(&["static", "jacobi"], 0)["results"][0];
+    let launches = result["launches"].as_array().unwrap();
+    assert_eq!(launches.len(), 41);
+    let sum: u64 = launches.iter().map(|launch| bound(launch, "static")).sum();
+    assert_eq!(bound(result, "static"), sum);
+    assert!(launches.iter().all(|launch| bound(launch, "static") >= launch["makespan"].as_u64().unwrap()));
+    let (first, last) = (&launches[0], &launches[40]);
+    assert_eq!((&first["entry"], &last["entry"]), (&"jacobi".into(), &"residual".into()));
+    assert_eq!(
+        (&last["launch"], &last["grid"], &last["of_paths"]),
+        (&40.into(), &serde_json::json!([2, 2, 1]), &"iwb".into())
+    );
+    assert_eq!((&result["blocks"], &result["warps"]), (&164.into(), &1312.into()));
+    let text = stdout(&warpbound(&["static", "jacobi"]));
+    assert!(
+        text.starts_with(
+            "jacobi on ecrts25-orin, gto: 214056 cycles with the data of this run, in 41 launches\n"
+        ),
+        "{text}"
+    );
+    assert_eq!(
+        text.lines().filter(|line| line.trim_end().ends_with("holds") && line.contains(" jacobi ")).count(),
+        40,
+        "{text}"
+    );
+    // one launch alone, in memory of which only the declared constants are known
+    let alone = &json(&["static", "jacobi", "--launch", "40"], 0)["results"][0];
+    assert_eq!(bound(alone, "static"), bound(last, "static"));
+    let both = stdout(&warpbound(&["static", "jacobi", "saxpy"]));
+    assert!(both.contains("1 launch and 1 program: static "), "{both}");
+}
+
+/// The loops of the kernels of a program need bounds, which may differ from launch to launch.
+#[test]
+fn loop_bounds_of_programs_name_their_kernel_and_launches() {
+    let without = stderr(&warpbound(&["static", "bfs_program"]));
+    assert!(
+        without.contains(
+            "in launch 0 (line 32 of the program, depth = 1): the number of iterations of the loop of line 74"
+        ),
+        "{without}"
+    );
+    let of = |bounds: &[&str]| {
+        let options = bounds.iter().flat_map(|bound| ["--loop-bound", bound]);
+        let args: Vec<&str> = ["static", "bfs_program"].into_iter().chain(options).collect();
+        json(&args, 0)["results"][0].clone()
+    };
+    let (all, some) = (of(&["74=40"]), of(&["bfs.ptx:74=40", "74@0=4", "74@16-18=30"]));
+    let value = |result: &Value, launch: usize| bound(&result["launches"][launch], "static");
+    assert!(value(&some, 0) < value(&some, 16) && value(&some, 16) < value(&some, 2));
+    assert_eq!((value(&some, 2), value(&some, 1)), (value(&all, 2), value(&all, 1)));
+    let given = serde_json::json!([
+        { "entry": "bfs_expand", "line": 74, "most": 40 },
+        { "entry": "bfs_expand", "line": 74, "launches": [0, 0], "most": 4 },
+        { "entry": "bfs_expand", "line": 74, "launches": [16, 18], "most": 30 },
+    ]);
+    assert_eq!(some["loop_bounds"], given);
+    assert_eq!(some["launches"][16]["loop_bounds"], serde_json::json!([{ "line": 74, "most": 30 }]));
+    let fails = |args: &[&str], message: &str| {
+        let errors = stderr(&warpbound(&[&["static"], args].concat()));
+        assert!(errors.contains(message) && errors.contains("hint"), "{args:?}: {errors}");
+    };
+    fails(&["bfs_program", "--loop-bound", "74@99=5"], "none of these launches executes the loop");
+    fails(&["bfs_program", "--loop-bound", "74@1=5"], "none of these launches executes the loop");
+    fails(&["bfs_program", "--loop-bound", "75@x=5"], "is not LINE@LAUNCH=N");
+    fails(
+        &["bfs_expand", "--loop-bound", "74@0=5"],
+        "`bfs_expand` is one kernel, and only a program has launches",
+    );
+    fails(
+        &["bfs_program", "--loop-bound", "74=40", "--loop-bound", "74@4=0"],
+        "in launch 4 (line 32 of the program",
+    );
+}
+
+/// `wcet` begins with the guarantee for a program, too, and a list of traces has no code.
+#[test]
+fn wcet_takes_programs() {
+    let result = &json(&["wcet", "kmeans", "--runs", "3"], 0)["results"][0];
+    let answer = &result["answer"]["guaranteed"];
+    let alone = &json(&["static", "kmeans"], 0)["results"][0];
+    assert_eq!((&answer["bound"], &answer["inputs"]), (&"static".into(), &"every-input".into()));
+    assert_eq!(answer["cycles"], bound(alone, "static"));
+    let launches = result["launches"].as_array().unwrap();
+    assert_eq!(launches.len(), 12);
+    let sum: u64 = launches.iter().map(|launch| launch["static"].as_u64().unwrap()).sum();
+    assert_eq!(answer["cycles"], sum);
+    assert!(launches.iter().all(|launch| launch["simulated"].as_u64() <= launch["static"].as_u64()));
+    let text = stdout(&warpbound(&["wcet", "kmeans", "--runs", "1"]));
+    assert!(
+        text.starts_with("guaranteed on this machine: ") && text.contains("(static) for every input"),
+        "{text}"
+    );
+    assert_eq!(text.lines().filter(|line| line.contains("kmeans_assign")).count(), 6, "{text}");
+    // without the loop bound the answer is about the inputs of the runs
+    let unbounded = &json(&["wcet", "bfs_program", "--runs", "1"], 0)["results"][0];
+    assert_eq!(unbounded["answer"]["guaranteed"]["inputs"], "this-input");
+    let seed = stderr(&warpbound(&["wcet", "bfs_program", "--runs", "2", "--loop-bound", "74=3"]));
+    assert!(seed.contains("in launch ") && seed.contains("(seed 0)"), "{seed}");
+}

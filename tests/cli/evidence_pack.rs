@@ -165,6 +165,89 @@ fn a_guaranteed_bound_has_no_broken_premise_and_parts_add_up() {
     assert!(bounds.contains("plb") && bounds.contains("rbb") && bounds.contains("lwb"), "{bounds:?}");
 }
 
+/// `--static` claims the bound over all paths, of kernels and of programs.
+#[test]
+fn claims_about_every_input_are_those_of_static() {
+    let dir = scratch("pack-static");
+    let kernels = ["saxpy", "kmeans", "bfs_program", "bfs_expand"];
+    let bounds = ["--loop-bound", "74=40", "--loop-bound", "bfs.ptx:74=40"];
+    let wrong =
+        in_dir(&dir, &[&["evidence-pack", "bfs_program", "--static", "--out", "w"], &bounds[..]].concat());
+    assert!(stderr(&wrong).contains("has a bound already"), "{}", stderr(&wrong));
+    for (machine, own) in [("ecrts25-orin", "iwb"), ("accelsim-sm1", "plb")] {
+        let out = format!("pack-{machine}");
+        let args = [
+            "evidence-pack",
+            "--static",
+            "--out",
+            &out,
+            "--machine",
+            machine,
+            "--loop-bound",
+            "bfs.ptx:74=40",
+        ];
+        let pack = json_in(&dir, &[&args[..], &kernels].concat(), 0)["results"][0].clone();
+        let claims = list(&pack, "claims");
+        assert_eq!(claims.len(), kernels.len());
+        for (claim, kernel) in claims.iter().zip(kernels) {
+            assert_eq!(claim["id"], format!("{kernel}-{machine}-static").as_str());
+            let guaranteed = &claim["answer"]["guaranteed"];
+            assert_eq!(
+                (&guaranteed["bound"], &guaranteed["inputs"]),
+                (&"static".into(), &"every-input".into())
+            );
+            let derivation = &claim["derivation"];
+            assert_eq!(derivation["value"], guaranteed["cycles"]);
+            let rules: Vec<&str> =
+                list(derivation, "rules").iter().map(|rule| rule.as_str().unwrap()).collect();
+            let first = format!("{}-1", own.to_uppercase());
+            assert!(rules.contains(&"STATIC-1") && rules.contains(&first.as_str()), "{rules:?}");
+            for (list_of, of) in [("parts", "cycles"), ("terms", "value")] {
+                let all = list(derivation, list_of);
+                let sum: u64 = all.iter().map(|term| term[of].as_u64().unwrap()).sum();
+                assert!(all.is_empty() || derivation["value"] == sum, "{kernel}: {derivation}");
+            }
+            let premises = list(claim, "premises");
+            let with = |status: &str| premises.iter().filter(|premise| premise["status"] == status).count();
+            assert_eq!((with("broken"), with("not-examined")), (0, 0), "{kernel}: {premises:?}");
+            let loops = premises.iter().filter(|premise| premise["id"] == "loop-1").count();
+            assert_eq!(loops, usize::from(kernel.starts_with("bfs")), "{kernel}");
+            // everything can be repeated from the folder of the claim alone
+            let folder = dir.join(&out).join(claim["id"].as_str().unwrap());
+            let replays = list(claim, "replays");
+            let command = replays[0]["command"].as_str().unwrap();
+            let again = run_there(&folder, &format!("{command} --format json"));
+            assert_eq!(again.status.code(), Some(0), "{kernel}: {}", stderr(&again));
+            let again: Value = serde_json::from_str(&stdout(&again)).unwrap();
+            assert_eq!(
+                again["results"][0]["bounds"][0]["value"], guaranteed["cycles"],
+                "{kernel}: {command}"
+            );
+            let longest = run_there(&folder, replays[1]["command"].as_str().unwrap());
+            // no bound covers a replay on a machine whose sub-cores take turns
+            let makespan = format!("makespan {} cycles, ", claim["answer"]["longest"]["cycles"]);
+            assert!(stdout(&longest).contains(&makespan), "{kernel}: {}", stdout(&longest));
+        }
+    }
+    let fails = |args: &[&str], message: &str| {
+        let output = in_dir(&dir, &[&["evidence-pack", "--out", "fails"], args].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {}", stdout(&output));
+        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+        assert!(!dir.join("fails").exists());
+    };
+    fails(&["saxpy", "--loop-bound", "5=5"], "this applies to claims about every input only");
+    fails(&["saxpy", "--static", "--policy", "gto,srr"], "for work-conserving schedules");
+    fails(&["bfs_program", "--static"], "in launch 0 (line 32 of the program");
+    // without a bound the pack states why
+    let none =
+        make(&dir, &["saxpy", "--static", "--machine", "fermi-c2050", "--set", "memory.jitter=Geometric(3)"]);
+    let claim = &none["claims"][0];
+    assert_eq!(claim["is_guaranteed"], false);
+    let blocker = list(&claim["answer"], "blockers")[0].as_str().unwrap();
+    let broken = list(claim, "premises").iter().filter(|premise| premise["status"] == "broken");
+    assert!(broken.into_iter().any(|premise| premise["finding"] == blocker), "{claim}");
+}
+
 #[test]
 fn without_a_bound_the_pack_states_that_nothing_is_guaranteed_and_why() {
     let dir = scratch("pack-none");
@@ -230,6 +313,8 @@ fn every_place_and_test_that_a_pack_names_exists() {
         &["vecadd", "--machine", "ecrts25-orin,jetson-tx2,accelsim-ecrts"],
         &["vecadd", "--machine", "turing-tu102,ecrts25-orin-4sub"],
         &["vecadd", "--set", "pipeline.unscored=[\"st.global\"]"],
+        &["bfs_program", "--static", "--loop-bound", "74=40"],
+        &["conv2d", "jacobi", "--static", "--machine", "turing-tu102,accelsim-ecrts"],
     ]
     .into_iter()
     .enumerate()
@@ -261,7 +346,7 @@ fn every_place_and_test_that_a_pack_names_exists() {
     }
     assert!(tests.len() > 30 && places.len() >= 6, "{tests:?} {places:?}");
     let named: Vec<&str> = bounds.iter().map(String::as_str).collect();
-    assert_eq!(named, ["all", "gsrr", "iwb", "lwb", "plb", "rbb", "srr", "swb"]);
+    assert_eq!(named, ["all", "gsrr", "iwb", "lwb", "plb", "rbb", "srr", "static", "swb"]);
 }
 
 #[test]

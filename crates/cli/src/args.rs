@@ -183,6 +183,7 @@ pub enum Command {
     /// checked, the derivation of the number, the runs that it was compared with, digests,
     /// commands that repeat it, and the tests that cover each rule. If nothing is guaranteed, it
     /// states that and why. Without --policy the policies are gto, lrr, oldest and random.
+    /// The bound is that of the paths of the runs, or with --static that over all paths.
     EvidencePack(EvidencePack),
     /// Simulate every point of a plan and write a folder of results
     ///
@@ -199,12 +200,14 @@ pub enum Command {
     Cfg(Cfg),
     /// Compute a guaranteed bound over all paths, for any input data
     ///
-    /// Without KERNEL, the embedded suite is analysed.
+    /// The bound of a program is the sum of the bounds of its launches; the program file states
+    /// them, so that they are the same for any data. Without KERNEL, the embedded suite is
+    /// analysed.
     Static(Static),
     /// Compare methods for the worst case over inputs, policies and schedules
     ///
     /// One table shows the longest run, the bounds, the hybrid estimates and the guaranteed bound
-    /// side by side.
+    /// side by side. For a program, schedules are not explored and nothing is estimated.
     Wcet(Wcet),
     /// Estimate times that runs exceed with a small probability (pWCET)
     ///

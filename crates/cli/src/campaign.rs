@@ -20,6 +20,36 @@ use warpbound_judge::check::{ExecutedLaunch, JudgedLaunch, Paths, Plan, observe}
 use warpbound_judge::load::FROM_STDIN;
 use warpbound_sim::PolicySetup;
 
+/// Checks that a kernel or program can be read for each run, and that each run has a seed.
+///
+/// # Errors
+/// If the name stands for stdin and there are several runs, or if the last seed is too large.
+pub fn check_runs(name: &str, first: u64, runs: u64) -> Result<(), Diagnostics> {
+    if runs > 1 && name == FROM_STDIN {
+        let problem = Diagnostic::general(
+            "-",
+            "the kernel is read again for each run, but stdin can be read only once",
+        );
+        return Err(problem.hint("give --runs 1, or name a file").into());
+    }
+    if first.checked_add(runs - 1).is_none() {
+        let message = "the seed of the last run does not fit in 64 bits";
+        return Err(Diagnostic::general(format!("--seed {first}"), message).hint("give fewer --runs").into());
+    }
+    Ok(())
+}
+
+/// Returns the error of a run that failed, or that of the command if it was stopped.
+pub fn failed_run(name: &str, problems: Diagnostics, session: &Session) -> Diagnostics {
+    match session.stopped() {
+        Some(reason) => {
+            let message = format!("{} before the last run: there is no estimate", reason.text());
+            Diagnostic::general(name, message).into()
+        }
+        None => problems,
+    }
+}
+
 /// Runs of a kernel with consecutive seeds.
 pub struct Campaign<'a> {
     /// The name of the kernel on the command line.
@@ -56,21 +86,8 @@ impl Campaign<'_> {
         session: &Session,
         mut each: impl FnMut(u64, &JudgedLaunch),
     ) -> Result<Observed, Diagnostics> {
-        let runs = self.runs;
-        if runs > 1 && self.name == FROM_STDIN {
-            let problem = Diagnostic::general(
-                "-",
-                "the kernel is read again for each run, but stdin can be read only once",
-            );
-            return Err(problem.hint("give --runs 1, or name a file").into());
-        }
-        let first = self.common.seed;
-        if first.checked_add(runs - 1).is_none() {
-            let message = "the seed of the last run does not fit in 64 bits";
-            return Err(Diagnostic::general(format!("--seed {first}"), message)
-                .hint("give fewer --runs")
-                .into());
-        }
+        let (runs, first) = (self.runs, self.common.seed);
+        check_runs(self.name, first, runs)?;
         let jobs = self.jobs.unwrap_or_else(resources::threads).max(1);
         let threads = jobs.min(usize::try_from(runs).unwrap_or(usize::MAX));
         session.progress.begin(format!("simulating {}", self.name), Some(runs), "runs");
@@ -90,13 +107,7 @@ impl Campaign<'_> {
             session.monitor.advance(1);
             Ok::<(), Diagnostics>(())
         })
-        .map_err(|problems| match session.stopped() {
-            Some(reason) => {
-                let message = format!("{} before the last run: there is no estimate", reason.text());
-                Diagnostic::general(self.name, message).into()
-            }
-            None => problems,
-        })?;
+        .map_err(|problems| failed_run(self.name, problems, session))?;
         Ok(all.expect("there is a run at least"))
     }
 

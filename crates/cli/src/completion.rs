@@ -197,16 +197,7 @@ mod tests {
         let actions = command.get_subcommands().flat_map(Command::get_subcommands);
         let commands: Vec<&Command> = command.get_subcommands().chain(actions).collect();
         for id in [
-            "kernel",
-            "kernels",
-            "file",
-            "machine",
-            "policy",
-            "bound",
-            "plan",
-            "set",
-            "term",
-            "words",
+            "kernel", "kernels", "file", "machine", "policy", "bound", "plan", "set", "term", "words",
             "schema",
         ] {
             let has = |command: &&Command| command.get_arguments().any(|arg| arg.get_id() == id);

@@ -270,6 +270,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("warpbound static saxpy", "Bound all paths of a kernel, for any input."),
             ("warpbound static saxpy --machine accelsim-ecrts", "Bound them on a machine with a pipeline."),
+            (
+                "warpbound static bfs_program --loop-bound bfs.ptx:74=40",
+                "Bound all launches of a program, with a bound for a loop that depends on data.",
+            ),
         ],
     ),
     (

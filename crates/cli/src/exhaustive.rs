@@ -53,15 +53,17 @@ pub fn all_paths_value(
                 Diagnostic::general(kernel.workload.name.clone(), "ended before there was a bound").into()
             );
         }
-        Err(problems) => {
-            let first = problems.list().first();
-            let description = |problem: &Diagnostic| match problem.hint.as_str() {
-                "" => problem.message.clone(),
-                hint => format!("{}; {hint}", problem.message),
-            };
-            AllPathsValue::Missing(first.map_or_else(String::new, description))
-        }
+        Err(problems) => AllPathsValue::Missing(first_of(&problems)),
     })
+}
+
+/// Returns the first error as the reason why there is no bound.
+pub fn first_of(problems: &Diagnostics) -> String {
+    let description = |problem: &Diagnostic| match problem.hint.as_str() {
+        "" => problem.message.clone(),
+        hint => format!("{}; {hint}", problem.message),
+    };
+    problems.list().first().map_or_else(String::new, description)
 }
 
 /// The parameters of an exploration of schedules.

@@ -6,8 +6,10 @@ use std::path::Path;
 use crate::args::LoopBounds;
 use warpbound_core::base::Pc;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::program::loop_bounds::{self, LoopBound};
+use warpbound_core::program::loop_bounds::{self, LoopBound, NoLoopBounds, ProgramLoopBounds, WrongBound};
+use warpbound_core::program::sequence::Sequence;
 use warpbound_core::program::warp_cfg::{Divergence, WarpCfg};
+use warpbound_judge::check::WorkloadKind;
 use warpbound_judge::load::{LoadedKernel, read};
 
 /// A given bound and its place.
@@ -84,17 +86,43 @@ impl ByLine {
     /// If a bound refers to no loop or a loop has two bounds, or if the kernel is invalid.
     pub fn of(&self, kernel: &LoadedKernel) -> Result<(Vec<LoopBound>, HashMap<Pc, u64>), Diagnostics> {
         let program = kernel.workload.program();
+        if let WorkloadKind::Step { sequence, step } = &kernel.workload.kind {
+            let of_program = self.of_program(sequence)?;
+            return Ok(of_program.of_launch(sequence.statements[step.statement].kernel, step.number));
+        }
         let own: Vec<LoopBound> =
             self.bounds.iter().filter(|bound| bound.is_for(&program.file)).cloned().collect();
         if own.is_empty() {
             return Ok((own, HashMap::new()));
         }
+        let of_launches = |bound: &LoopBound| bound.is_for(&program.file) && bound.launches.is_some();
+        if let Some(index) = self.bounds.iter().position(of_launches) {
+            let message =
+                format!("`{}` is one kernel, and only a program has launches", kernel.workload.name);
+            let problem = Diagnostic { message, ..self.places[index].clone() };
+            return Err(problem.hint("leave out the @ and what follows it, up to the =").into());
+        }
         let block = kernel.workload.launch().map(|launch| launch.block);
         let graph = WarpCfg::new(program, block, Divergence::Sides).map_err(|code| code.problem(program))?;
-        let found = loop_bounds::resolve(program, &graph, &self.bounds).map_err(|wrong| {
-            let place = self.places[wrong.index].clone();
-            Diagnostic { message: wrong.message.to_owned(), ..place }.hint(wrong.hint)
-        })?;
+        let found =
+            loop_bounds::resolve(program, &graph, &self.bounds).map_err(|wrong| self.problem(wrong))?;
         Ok((own, found))
+    }
+
+    /// Returns the bounds of the launches of a program.
+    ///
+    /// # Errors
+    /// If a bound refers to no loop, or to no launch that executes the loop, or if a loop has two
+    /// bounds for the same launch.
+    pub fn of_program(&self, sequence: &Sequence) -> Result<ProgramLoopBounds, Diagnostics> {
+        ProgramLoopBounds::new(sequence, &self.bounds).map_err(|why| match why {
+            NoLoopBounds::Bound(wrong) => self.problem(wrong).into(),
+            NoLoopBounds::Kernel(kernel, code) => code.problem(&sequence.kernels[kernel].program).into(),
+        })
+    }
+
+    fn problem(&self, wrong: WrongBound) -> Diagnostic {
+        let place = self.places[wrong.index].clone();
+        Diagnostic { message: wrong.message.to_owned(), ..place }.hint(wrong.hint)
     }
 }

@@ -48,6 +48,8 @@ pub(super) struct ModuleMemory {
     constants: Vec<Variable>,
     /// The contents of constant memory; empty while a kernel of the module runs.
     pub(super) constant_bytes: Vec<u8>,
+    /// Whether the contents of constant memory are the same for every input.
+    pub(super) constants_known: bool,
 }
 
 impl Device {
@@ -124,8 +126,27 @@ impl Device {
             globals: layout.globals.vars.clone(),
             constants: layout.constants.vars.clone(),
             constant_bytes: constants,
+            constants_known: symbols.iter().all(|symbol| symbol.constant),
         });
         Ok(())
+    }
+
+    /// States that the contents of a buffer or of constant memory differ from input to input, even if
+    /// they are declared constant, because the host writes there. Only the analysis of all paths
+    /// relies on declarations.
+    pub fn forget(&mut self, at: Target) {
+        match at {
+            Target::Constant { module, .. } => {
+                if let Some(module) = self.modules.get_mut(module) {
+                    module.constants_known = false;
+                }
+            }
+            Target::Global(address) => {
+                if let Some(region) = self.region(address) {
+                    self.regions[region].constant = false;
+                }
+            }
+        }
     }
 
     /// Returns the contents of a buffer, by its index; empty if there is no such buffer.

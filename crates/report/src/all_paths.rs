@@ -1,16 +1,22 @@
 //! The report of the bound over all paths, beside a run and the bounds on its paths.
 
+mod program;
+
+pub use program::{ProgramRun, StaticLaunch, given_of_program};
+
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use super::count;
 use super::output::{Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{self, Bound, Status};
 use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::program::loop_bounds::LoopBound;
+use warpbound_core::program::names;
 use warpbound_judge::check::all_paths::AllPathsOutcome;
 use warpbound_judge::check::{JudgedLaunch, Verdict, Workload};
 
@@ -23,17 +29,17 @@ pub struct StaticReport {
     pub output: Output<StaticResult>,
 }
 
-/// A launch. Times are in cycles.
+/// A launch, or a program of several launches. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StaticResult {
-    /// The name of the kernel.
+    /// The name of the kernel or program.
     pub kernel: String,
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
-    /// The number of blocks.
-    pub blocks: u32,
+    /// The number of blocks of all launches.
+    pub blocks: u64,
     /// The number of warps of all blocks; absent if there is no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warps: Option<u64>,
@@ -41,7 +47,8 @@ pub struct StaticResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warps_with_one_path: Option<u64>,
     /// The bound on the paths of one run that `static` extends to all paths: `iwb`, `rbb` if blocks
-    /// are resident together, or `plb` on a machine with a pipeline.
+    /// are resident together, or `plb` on a machine with a pipeline; absent if the launches of a
+    /// program extend different ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_paths: Option<&'static str>,
     /// Whether the number of barriers depends on the path. If it does, all sections get the same
@@ -52,10 +59,13 @@ pub struct StaticResult {
     pub loop_bounds: Vec<Given>,
     /// The policy of the run.
     pub policy: String,
-    /// The makespan of the launch with the data of the seed.
+    /// The makespan of the launch or program with the data of the seed.
     pub makespan: u64,
     /// The bound `static`, which holds for all paths, then the bounds on the paths of this run.
     pub bounds: Vec<Bound>,
+    /// Every launch of a program; absent for a single launch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub launches: Vec<StaticLaunch>,
 }
 
 /// A run on which the bound is judged.
@@ -67,14 +77,44 @@ pub struct StaticRun<'a> {
 }
 
 /// A bound on the iterations of a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Given {
+    /// The kernel of the loop, for a program with several launches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
     /// The line at which the loop begins.
     pub line: u32,
+    /// The first and the last launch that the bound is for, if it is not for all launches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launches: Option<[u64; 2]>,
     /// The greatest number of times that a thread returns to the beginning of the loop after it has
     /// entered it from outside.
     pub most: u64,
+}
+
+impl Given {
+    /// Returns the bound of a loop of a single kernel.
+    pub fn new(bound: &LoopBound) -> Self {
+        Self { entry: None, line: bound.line, launches: None, most: bound.most }
+    }
+
+    /// Returns the bound of a loop of a kernel of a program.
+    pub fn of_program(entry: &str, bound: &LoopBound) -> Self {
+        let launches = bound.launches.as_ref().map(|launches| [*launches.start(), *launches.end()]);
+        Self { entry: Some(entry.to_owned()), launches, ..Self::new(bound) }
+    }
+
+    /// Returns the bound as a clause.
+    pub fn text(&self) -> String {
+        let of = self.entry.as_ref().map_or_else(String::new, |entry| format!(" of {}", names::short(entry)));
+        let launches = match self.launches {
+            Some([one, other]) if one == other => format!(" in launch {one}"),
+            Some([first, last]) => format!(" in launches {first} to {last}"),
+            None => String::new(),
+        };
+        format!("the loop of line {}{of} goes back at most {} times{launches}", self.line, self.most)
+    }
 }
 
 impl StaticResult {
@@ -98,15 +138,16 @@ impl StaticResult {
         Self {
             kernel: workload.name.clone(),
             origin: Origin::new(machine),
-            blocks: workload.blocks(),
+            blocks: workload.blocks().into(),
             warps: launch.map(|launch| launch.warps),
             warps_with_one_path: launch.map(|launch| launch.with_one_path),
             of_paths: launch.map(|launch| launch.kind.name()),
             barriers_vary: launch.is_some_and(|launch| launch.irregular),
-            loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
+            loop_bounds: given.iter().map(Given::new).collect(),
             policy: run.policy.clone(),
             makespan: run.makespan.get(),
             bounds,
+            launches: Vec::new(),
         }
     }
 
@@ -154,8 +195,12 @@ impl Report for StaticReport {
 
 impl StaticResult {
     fn text(&self, style: Style) -> String {
+        let launches = match self.launches.len() {
+            0 => String::new(),
+            launches => format!(", in {}", count(launches, "launch")),
+        };
         let mut text = format!(
-            "{} on {}, {}: {} cycles with the data of this run\n",
+            "{} on {}, {}: {} cycles with the data of this run{launches}\n",
             self.kernel, self.origin.machine, self.policy, self.makespan
         );
         if let (Some(warps), Some(one)) = (self.warps, self.warps_with_one_path) {
@@ -170,11 +215,10 @@ impl StaticResult {
             text.push_str("  the number of barriers depends on data: all sections get the same bound\n");
         }
         for given in &self.loop_bounds {
-            let _ =
-                writeln!(text, "  the loop of line {} goes back at most {} times", given.line, given.most);
+            let _ = writeln!(text, "  {}", given.text());
         }
         text.push_str(&verdict::table(&self.bounds, style));
-        text
+        text + &program::table(&self.launches, style)
     }
 }
 
@@ -216,12 +260,22 @@ fn table(results: &[StaticResult], style: Style) -> String {
     let _ = writeln!(
         text,
         "\n{}: static {} cycles in all, {of_paths} on the paths of these runs {}; equal on {}",
-        super::count(results.len(), "launch"),
+        counted(results),
         both.iter().map(|(all, _)| all).sum::<u64>(),
         both.iter().map(|(_, one)| one).sum::<u64>(),
         both.iter().filter(|(all, one)| all == one).count()
     );
     text
+}
+
+/// Returns how many launches and programs these are.
+fn counted(results: &[StaticResult]) -> String {
+    let programs = results.iter().filter(|result| !result.launches.is_empty()).count();
+    match (results.len() - programs, programs) {
+        (launches, 0) => count(launches, "launch"),
+        (0, programs) => count(programs, "program"),
+        (launches, programs) => format!("{} and {}", count(launches, "launch"), count(programs, "program")),
+    }
 }
 
 /// Returns the names of the bounds on one run that `static` extends to all paths.

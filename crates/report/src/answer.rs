@@ -171,6 +171,24 @@ impl Answer {
         groups.into_iter().map(answer).collect()
     }
 
+    /// Returns the answer that states the bound over all paths, or why there is none. The runs may
+    /// exceed it.
+    pub(super) fn of_all_paths(
+        kernel: &str,
+        machine: &Machine,
+        runs: &[&JudgedLaunch],
+        (value, is_exceeded): (Result<Guaranteed, String>, bool),
+    ) -> Self {
+        let facts = Facts {
+            exceeded: is_exceeded.then(|| "static".to_owned()).into_iter().collect(),
+            guaranteed: value.map_err(|why| vec![why]),
+            longest: longest(runs),
+            more: None,
+        };
+        let policies = runs.iter().map(|run| run.policy.clone()).collect();
+        Self::new(kernel, Origin::new(machine), policies, facts)
+    }
+
     /// Returns the sentence, with this name for the machine. `is_exceeded` states whether a run
     /// exceeds a proved bound.
     fn sentence_on(&self, machine: &str, is_exceeded: bool) -> String {

@@ -27,6 +27,7 @@ pub struct Listing {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Kernel {
     /// The name of the kernel.
+    #[serde(rename = "kernel")]
     pub name: String,
     /// The path of its file.
     pub file: String,

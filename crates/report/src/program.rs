@@ -84,10 +84,6 @@ pub struct Each<'a> {
 impl<'a> Each<'a> {
     fn iter(self) -> impl Iterator<Item = LaunchResult<'a>> + 'a {
         let Self { application, checked } = self;
-        let number = |value: i128| match i64::try_from(value) {
-            Ok(value) => value.into(),
-            Err(_) => value.to_string().into(),
-        };
         let rows = checked.launches().iter().zip(checked.total.blocks.iter());
         application.each().zip(rows).map(move |(launched, (row, (_, makespan, values)))| {
             let statement = application.statement(launched.statement);
@@ -95,7 +91,7 @@ impl<'a> Each<'a> {
                 launch: launched.number,
                 line: statement.line,
                 entry: statement.entry,
-                counters: launched.counters.into_iter().map(|(name, value)| (name, number(value))).collect(),
+                counters: counters(&launched.counters),
                 grid: launched.grid,
                 block: launched.block,
                 makespan: makespan.get(),
@@ -107,6 +103,15 @@ impl<'a> Each<'a> {
             }
         })
     }
+}
+
+/// Returns the values of the counters of loops as JSON.
+pub(super) fn counters(counters: &[(String, i128)]) -> serde_json::Map<String, serde_json::Value> {
+    let number = |value: i128| match i64::try_from(value) {
+        Ok(value) => value.into(),
+        Err(_) => value.to_string().into(),
+    };
+    counters.iter().map(|(name, value)| (name.clone(), number(*value))).collect()
 }
 
 impl Serialize for Each<'_> {

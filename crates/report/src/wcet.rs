@@ -15,6 +15,7 @@ use warpbound_bound::{self as bound, Guarantee, Schedules};
 use warpbound_core::base::Cycles;
 use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::program::loop_bounds::LoopBound;
+use warpbound_core::program::names;
 use warpbound_hybrid::{Estimate, Estimates};
 use warpbound_judge::check::order::not_looked_for;
 use warpbound_judge::check::{JudgedLaunch, Workload};
@@ -24,13 +25,13 @@ use warpbound_sim::PolicySetup;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WcetResult {
-    /// The name of the kernel.
+    /// The name of the kernel or program.
     pub kernel: String,
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
-    /// The number of blocks.
-    pub blocks: u32,
+    /// The number of blocks of all launches.
+    pub blocks: u64,
     /// The number of inputs; consecutive inputs have consecutive seeds.
     pub runs: u64,
     /// The policies under which each input was simulated.
@@ -45,10 +46,30 @@ pub struct WcetResult {
     pub answer: Option<Answer>,
     /// The value of each method; the first is the longest simulated time.
     pub methods: Vec<MethodRow>,
+    /// Every launch of a program; absent for a single launch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub launches: Vec<WcetLaunch>,
     /// Why the run did not look for races; absent if it did. If it did not, the report holds only
     /// for the paths of one order of accesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
+}
+
+/// A launch of a program. Times are in cycles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WcetLaunch {
+    /// The index of the launch in the program, from 0.
+    pub launch: u64,
+    /// The line of its step in the file.
+    pub line: u32,
+    /// The name of the kernel.
+    pub entry: String,
+    /// The longest simulated time.
+    pub simulated: u64,
+    /// The bound over all paths; absent if there is none.
+    #[serde(rename = "static", default, skip_serializing_if = "Option::is_none")]
+    pub all_paths: Option<u64>,
 }
 
 /// The value of a method.
@@ -349,26 +370,46 @@ impl MethodRow {
     }
 }
 
+/// The kernel or program of a report.
+#[derive(Clone, Debug)]
+pub struct Analysed {
+    /// Its name.
+    pub name: String,
+    /// The number of blocks of all launches.
+    pub blocks: u64,
+    /// The given loop bounds.
+    pub loop_bounds: Vec<Given>,
+    /// The launches of a program; empty for a kernel.
+    pub launches: Vec<WcetLaunch>,
+}
+
+impl Analysed {
+    /// Returns a single launch.
+    pub fn launch(workload: &Workload, given: &[LoopBound]) -> Self {
+        Self {
+            name: workload.name.clone(),
+            blocks: workload.blocks().into(),
+            loop_bounds: given.iter().map(Given::new).collect(),
+            launches: Vec::new(),
+        }
+    }
+}
+
 impl WcetResult {
-    /// Returns the report of a launch with several inputs.
-    pub fn new(
-        workload: &Workload,
-        machine: &Machine,
-        runs: u64,
-        policies: &[PolicySetup],
-        given: &[LoopBound],
-        all: &Largest,
-    ) -> Self {
+    /// Returns the report of a launch or program with several inputs.
+    pub fn new(of: Analysed, machine: &Machine, runs: u64, policies: &[PolicySetup], all: &Largest) -> Self {
+        let Analysed { name, blocks, loop_bounds, launches } = of;
         let mut result = Self {
             answer: None,
-            kernel: workload.name.clone(),
+            kernel: name,
             origin: Origin::new(machine),
-            blocks: workload.blocks(),
+            blocks,
             runs,
             policies: policies.iter().map(|policy| policy.kind().to_string()).collect(),
-            loop_bounds: given.iter().map(|bound| Given { line: bound.line, most: bound.most }).collect(),
+            loop_bounds,
             shortest: all.simulated.shortest.unwrap_or(Cycles::ZERO).get(),
             methods: all.rows(),
+            launches,
             races_not_looked_for: all.simulated.races_not_looked_for.clone(),
         };
         result.answer = Some(result.answer(all.simulated.longest.as_ref()));
@@ -401,9 +442,7 @@ impl WcetResult {
         };
         let (guaranteed, more) = match (smallest(true), smallest(false)) {
             (Some(row), _) => {
-                let given = self.loop_bounds.iter().map(|given| {
-                    format!("the loop of line {} goes back at most {} times", given.line, given.most)
-                });
+                let given = self.loop_bounds.iter().map(Given::text);
                 (Ok(guaranteed(row, Inputs::EveryInput, given.collect())), None)
             }
             (None, Some(row)) => {
@@ -432,7 +471,8 @@ impl WcetResult {
     /// Returns whether a run or schedule took longer than a proved bound on it.
     pub fn is_violated(&self) -> bool {
         let proved = |row: &&MethodRow| row.name != "explored" && row.about.is_proved();
-        self.methods.iter().filter(proved).any(|row| row.undershoots)
+        let exceeds = |launch: &WcetLaunch| launch.all_paths.is_some_and(|bound| launch.simulated > bound);
+        self.methods.iter().filter(proved).any(|row| row.undershoots) || self.launches.iter().any(exceeds)
     }
 
     fn text(&self, style: Style) -> String {
@@ -449,8 +489,7 @@ impl WcetResult {
             self.policies.join(", ")
         );
         for given in &self.loop_bounds {
-            let _ =
-                writeln!(text, "  the loop of line {} goes back at most {} times", given.line, given.most);
+            let _ = writeln!(text, "  {}", given.text());
         }
         let mut table = Table::new(["method", "cycles", "overestimation", "holds for", ""], &[0, 3, 4]);
         for row in &self.methods {
@@ -473,11 +512,38 @@ impl WcetResult {
         }
         text.push_str(&table.render(2, style.width));
         let _ = writeln!(text, "  shortest of these runs: {} cycles", self.shortest);
+        text.push_str(&launches(&self.launches, style));
         if let Some(why) = &self.races_not_looked_for {
             let _ = writeln!(text, "  note: {}", not_looked_for(why));
         }
         text
     }
+}
+
+/// The most launches that the text lists.
+const MAX_LINES: usize = 200;
+
+/// Returns the table of the launches of a program, one per line; empty if there are none.
+fn launches(launches: &[WcetLaunch], style: Style) -> String {
+    if launches.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(["launch", "line", "kernel", "simulated", "static"], &[2]).expendable([1]);
+    for launch in launches.iter().take(MAX_LINES) {
+        table.row([
+            launch.launch.to_string(),
+            launch.line.to_string(),
+            names::short(&launch.entry),
+            launch.simulated.to_string(),
+            launch.all_paths.map_or_else(|| "-".to_owned(), |value| value.to_string()),
+        ]);
+    }
+    let mut text = format!("\n{}", table.render(2, style.width));
+    if launches.len() > MAX_LINES {
+        let more = count(launches.len() - MAX_LINES, "more launch");
+        let _ = writeln!(text, "  ... and {more}; --format json lists all of them");
+    }
+    text
 }
 
 impl Report for Output<WcetResult> {

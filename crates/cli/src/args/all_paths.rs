@@ -6,7 +6,8 @@ use super::{Common, LoopBounds, PtxLaunch};
 pub struct Static {
     /// Kernels: names, files, or one .ptx with --entry --grid --block --arg
     ///
-    /// Each is an embedded kernel or a .warp or launch .ron file [default: the embedded suite]
+    /// Each is an embedded kernel or program, or a .warp file or a launch or program .ron file
+    /// [default: the embedded suite]
     pub kernels: Vec<String>,
     #[command(flatten)]
     pub bounds: LoopBounds,

@@ -203,7 +203,9 @@ pub struct LoopBounds {
     /// N is the greatest number of times that a thread returns to the beginning of the loop after
     /// it has entered it from outside. Loops whose trip count depends on data need such a bound;
     /// the error without it names the loop. The result is wrong if N is too small; a run that
-    /// exceeds N is an error. The form FILE:LINE=N applies only to kernels of that source file.
+    /// exceeds N is an error. The form FILE:LINE=N applies only to kernels of that source file. In
+    /// a program, LINE@LAUNCH=N and LINE@FIRST-LAST=N apply only to these launches, counted from 0,
+    /// and take precedence over LINE=N.
     #[arg(long, value_name = "LINE=N")]
     pub loop_bound: Vec<String>,
     /// Read such bounds from FILE, one LINE=N or FILE:LINE=N per line

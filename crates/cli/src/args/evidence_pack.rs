@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Common, PtxLaunch};
+use super::{Common, LoopBounds, PtxLaunch};
 
 #[derive(Debug, clap::Args)]
 pub struct EvidencePack {
@@ -15,6 +15,13 @@ pub struct EvidencePack {
     /// Write the pack into DIR, which must be empty or not exist
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    /// Claim the bound over all paths, which `static` computes: for every input
+    ///
+    /// Loop bounds become premises that have to be argued.
+    #[arg(long = "static")]
+    pub of_all_paths: bool,
+    #[command(flatten)]
+    pub bounds: LoopBounds,
     #[command(flatten)]
     pub common: Common,
     #[command(flatten)]

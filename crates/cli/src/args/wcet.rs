@@ -4,7 +4,7 @@ use super::{Common, LoopBounds, PtxLaunch};
 
 #[derive(Debug, clap::Args)]
 pub struct Wcet {
-    /// Kernels: names, launch files, or one .ptx with --entry --grid --block --arg
+    /// Kernels: names, launch or program files, or one .ptx with --entry --grid --block --arg
     #[arg(required = true)]
     pub kernels: Vec<String>,
     /// Inputs to simulate

@@ -9,18 +9,23 @@ use crate::session::Session;
 use crate::suite::suite_kernels;
 use warpbound_bound as bound;
 use warpbound_core::diag::Diagnostics;
+use warpbound_core::machine::Machine;
 use warpbound_exec::Options;
-use warpbound_judge::check::all_paths::{AllPathsOutcome, all_paths, keeps_bounds};
-use warpbound_judge::check::{Plan, Verdict, check};
-use warpbound_report::all_paths::{StaticReport, StaticResult, StaticRun};
+use warpbound_judge::check::all_paths::{
+    AllPathsOutcome, all_paths, all_paths_of_program, keeps_bounds, program_keeps_bounds,
+};
+use warpbound_judge::check::{JudgedApplication, JudgedLaunch, Subject, Verdict, judge_each};
+use warpbound_judge::load::{Loaded, LoadedApplication, LoadedKernel};
+use warpbound_report::all_paths::{ProgramRun, StaticReport, StaticResult, StaticRun};
 use warpbound_report::output::Output;
+use warpbound_sim::PolicySetup;
 
 /// Runs the command.
 pub fn run(args: &Static, session: &Session) -> Outcome {
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     let bounds = ByLine::new(&args.bounds)?;
     let mut batch = Batch::new(&names);
-    let mut rows: Vec<(StaticResult, Verdict)> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     while let Some((_, name)) = batch.begin(session) {
         session.progress.begin(batch.label(name), None, "blocks");
         match row(name, args, &bounds, session) {
@@ -42,38 +47,75 @@ pub fn run(args: &Static, session: &Session) -> Outcome {
     Ok(ending)
 }
 
-/// Returns the result for a kernel, or `None` if the command was stopped before there was one.
-fn row(
-    name: &str,
+/// A result with the verdict on all of its bounds.
+type Row = (StaticResult, Verdict);
+
+/// Returns the result for a kernel or program, or `None` if the command was stopped before there was
+/// one.
+fn row(name: &str, args: &Static, bounds: &ByLine, session: &Session) -> Result<Option<Row>, Diagnostics> {
+    let what = load::any(name, &args.ptx, args.common.seed, &session.monitor)?;
+    let (machine, _) = load::machine_of(&args.common, &what)?;
+    let policy = load::policy_of(&args.common, &what, &machine)?;
+    let row = match &what {
+        Loaded::Kernel(kernel) => of_kernel(kernel, args, bounds, (&machine, &policy), session),
+        Loaded::Application(program) => of_program(program, args, bounds, (&machine, &policy), session),
+    };
+    row.map_err(|problems| what.with_excerpts(problems))
+}
+
+fn of_kernel(
+    kernel: &LoadedKernel,
     args: &Static,
     bounds: &ByLine,
+    (machine, policy): (&Machine, &PolicySetup),
     session: &Session,
-) -> Result<Option<(StaticResult, Verdict)>, Diagnostics> {
-    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.monitor)?;
-    let (machine, _) = load::machine(&args.common, &kernel)?;
-    let policy = load::policy(&args.common, &kernel, &machine)?;
-    let (given, resolved) = bounds.of(&kernel)?;
-    let excerpts = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
-    let options = Options::of(&machine, args.common.fuel());
-    keeps_bounds(&kernel.workload, options, &resolved, &session.monitor).map_err(excerpts)?;
-    let found = all_paths(
-        &kernel.workload,
-        &machine,
-        &[policy.kind()],
-        &resolved,
-        args.common.fuel(),
-        &session.monitor,
-    )
-    .map_err(excerpts)?;
-    let bounds = bound::all();
-    let options = args.common.run_options(&session.monitor).judged_by(&bounds, &[]).threads(1).ahead(false);
-    let policies = std::slice::from_ref(&policy);
-    let checked = check(&Plan { workload: &kernel.workload, machine: &machine, policies, options })
-        .map_err(|failed| excerpts(failed.problems))?;
-    let run = checked.into_iter().next().filter(warpbound_judge::check::JudgedLaunch::is_complete);
+) -> Result<Option<Row>, Diagnostics> {
+    let (given, resolved) = bounds.of(kernel)?;
+    let (workload, monitor, fuel) = (&kernel.workload, &session.monitor, args.common.fuel());
+    keeps_bounds(workload, Options::of(machine, fuel), &resolved, monitor)?;
+    let found = all_paths(workload, machine, &[policy.kind()], &resolved, fuel, monitor)?;
+    let judged = run_of(Subject::Launch(workload), args, (machine, policy), session)?;
+    let run = judged.map(|judged| judged.total).filter(JudgedLaunch::is_complete);
     let (Some(run), false) = (run, found == AllPathsOutcome::Stopped) else { return Ok(None) };
     let run = StaticRun { policy: policy.kind(), checked: &run };
-    let result = StaticResult::new(&kernel.workload, &machine, &given, &found, &run);
+    let result = StaticResult::new(workload, machine, &given, &found, &run);
     let verdict = result.verdict(run.checked);
     Ok(Some((result, verdict)))
+}
+
+fn of_program(
+    program: &LoadedApplication,
+    args: &Static,
+    bounds: &ByLine,
+    (machine, policy): (&Machine, &PolicySetup),
+    session: &Session,
+) -> Result<Option<Row>, Diagnostics> {
+    let sequence = program.program()?;
+    let bounds = bounds.of_program(sequence)?;
+    let (monitor, fuel) = (&session.monitor, args.common.fuel());
+    program_keeps_bounds(sequence, Options::of(machine, fuel), &bounds, monitor)?;
+    let policies = [policy.kind()];
+    let found = all_paths_of_program(&program.name, sequence, machine, &policies, &bounds, fuel, monitor)?;
+    let judged = run_of(program.subject(), args, (machine, policy), session)?;
+    let judged = judged.filter(|judged| judged.launches().len() as u64 == sequence.launches);
+    let (Some(found), Some(judged)) = (found, judged) else { return Ok(None) };
+    let application = &program.application;
+    let run = ProgramRun { policy: policy.kind(), application, loop_bounds: &bounds, judged: &judged };
+    let result = StaticResult::of_program(&program.name, sequence, machine, &found, &run);
+    let verdict = result.verdict(&judged.total);
+    Ok(Some((result, verdict)))
+}
+
+/// Simulates the subject, and judges every bound on the paths of the run.
+fn run_of(
+    subject: Subject,
+    args: &Static,
+    (machine, policy): (&Machine, &PolicySetup),
+    session: &Session,
+) -> Result<Option<JudgedApplication>, Diagnostics> {
+    let bounds = bound::all();
+    let options = args.common.run_options(&session.monitor).judged_by(&bounds, &[]).threads(1).ahead(false);
+    let runs = judge_each(subject, &[(machine, std::slice::from_ref(policy))], &options);
+    let run = runs.into_iter().flatten().next().unwrap_or_default();
+    run.problems.map_or(Ok(run.judged), Err)
 }

@@ -1,6 +1,8 @@
 //! `warpbound evidence-pack`: writes the evidence for the guaranteed bounds of kernels into a
 //! folder.
 
+mod of_all_paths;
+
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,7 @@ use crate::args::{EvidencePack as Options, Races};
 use crate::files::Folder;
 use crate::lists::{Lists, Setup};
 use crate::load;
+use crate::loop_bounds::ByLine;
 use crate::output::{Ending, Outcome};
 use crate::resources::MAX_INSTRUCTIONS;
 use crate::session::Session;
@@ -18,6 +21,7 @@ use crate::sha256;
 use warpbound_bound::{self as bound, Bound};
 use warpbound_core::diag::{Diagnostic, Diagnostics, printable_json};
 use warpbound_core::machine::{Features, Machine, PolicyKind};
+use warpbound_core::program::loop_bounds::LoopBound;
 use warpbound_judge::check::{
     Application, JudgedApplication, JudgedLaunch, Run, WorkloadKind, counterexample,
 };
@@ -52,12 +56,14 @@ struct ClaimFiles {
 pub fn run(args: &Options, session: &Session) -> Outcome {
     let lists = Lists::new(&args.common)?;
     reject_replays(&lists)?;
+    let loop_bounds = of_all_paths::loop_bounds(args, &lists)?;
     let folder = empty_folder(&args.out, session)?;
     let bounds = bound::all();
     let mut making = Making {
         args,
         session,
         bounds: &bounds,
+        loop_bounds,
         taken: HashSet::new(),
         claims: Vec::new(),
         folders: Vec::new(),
@@ -149,6 +155,8 @@ struct Making<'a> {
     args: &'a Options,
     session: &'a Session,
     bounds: &'a [Box<dyn Bound>],
+    /// The loop bounds if the claims are about all paths.
+    loop_bounds: Option<ByLine>,
     /// The identifiers of the claims.
     taken: HashSet<String>,
     claims: Vec<Claim>,
@@ -180,7 +188,10 @@ impl Making<'_> {
             if session.monitor.is_stopped() || judged.len() != setups.len() {
                 return Err(self.stopped(name));
             }
-            self.machine(name, &what, setups, &judged)?;
+            match self.loop_bounds {
+                None => self.machine(name, &what, setups, &judged)?,
+                Some(_) => self.all_paths(name, &what, setups, &judged)?,
+            }
         }
         Ok(())
     }
@@ -213,7 +224,7 @@ impl Making<'_> {
                 None => format!("{}-{}", what.name(), machine.name()),
             };
             let id = self.identifier(&wanted);
-            let ClaimFiles { contents, digests, replays } = self.files(what, &runs)?;
+            let ClaimFiles { contents, digests, replays } = self.files(what, &runs, &[])?;
             if self.session.monitor.is_stopped() {
                 return Err(self.stopped(name));
             }
@@ -273,7 +284,13 @@ impl Making<'_> {
 
     /// Returns the files of a claim, the digests of these and of the files that stay where they
     /// are, and the commands that repeat the claim.
-    fn files(&self, what: &Loaded, runs: &[(&Setup, &JudgedLaunch)]) -> Result<ClaimFiles, Diagnostics> {
+    /// `static_bounds` are the loop bounds of a claim about all paths.
+    fn files(
+        &self,
+        what: &Loaded,
+        runs: &[(&Setup, &JudgedLaunch)],
+        static_bounds: &[(LoopBound, usize)],
+    ) -> Result<ClaimFiles, Diagnostics> {
         // the first of several equally long runs, as in the answer
         let Some(longest) = runs.iter().rev().max_by_key(|(_, run)| run.makespan) else {
             return Ok(ClaimFiles::default());
@@ -311,7 +328,8 @@ impl Making<'_> {
             });
         }
         let recorded = files.iter().any(|(name, _)| name == SCHEDULE);
-        let replays = self.replays(what, runs, longest, recorded);
+        let bounds = of_all_paths::options_in_pack(static_bounds, &files);
+        let replays = self.replays(what, runs, (longest, recorded), &bounds);
         Ok(ClaimFiles { contents: files, digests, replays })
     }
 
@@ -342,32 +360,20 @@ impl Making<'_> {
         &self,
         what: &Loaded,
         runs: &[(&Setup, &JudgedLaunch)],
-        longest: &(&Setup, &JudgedLaunch),
-        recorded: bool,
+        (longest, recorded): (&(&Setup, &JudgedLaunch), bool),
+        loop_bounds: &[String],
     ) -> Vec<Replay> {
         let policies: Vec<&str> = runs.iter().map(|(_, run)| run.policy.as_str()).collect();
-        let command = |policy: &str| {
-            let mut words = vec!["warpbound".to_owned(), "check".to_owned()];
-            words.extend(subject(what));
-            let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-            option("--machine", MACHINE.to_owned());
-            option("--policy", policy.to_owned());
-            let common = &self.args.common;
-            if common.seed != 0 {
-                option("--seed", common.seed.to_string());
-            }
-            if common.max_instructions != MAX_INSTRUCTIONS {
-                option("--max-instructions", common.max_instructions.to_string());
-            }
-            if common.races == Races::Ignore {
-                option("--races", "ignore".to_owned());
-            }
-            shell_line(&words)
-        };
         let trace = if is_traced(what) { "; the trace has to be in this folder" } else { "" };
-        let again = Replay {
-            what: format!("The claim again, under the same policies{trace}"),
-            command: command(&policies.join(",")),
+        let again = match self.loop_bounds {
+            None => Replay {
+                what: format!("The claim again, under the same policies{trace}"),
+                command: self.command("check", what, &policies.join(","), &[]),
+            },
+            Some(_) => Replay {
+                what: "The claim again, beside one run".to_owned(),
+                command: self.command("static", what, &longest.1.policy, loop_bounds),
+            },
         };
         let longest = match recorded {
             true => Replay {
@@ -375,14 +381,35 @@ impl Making<'_> {
                     "The longest run ({} cycles), from its recorded schedule{trace}",
                     longest.1.makespan
                 ),
-                command: command(&format!("replay:{SCHEDULE}")),
+                command: self.command("check", what, &format!("replay:{SCHEDULE}"), &[]),
             },
             false => Replay {
                 what: format!("The longest run ({} cycles), under its policy{trace}", longest.1.makespan),
-                command: command(&longest.1.policy),
+                command: self.command("check", what, &longest.1.policy, &[]),
             },
         };
         vec![again, longest]
+    }
+
+    /// Returns a command line to be run in the folder of a claim.
+    fn command(&self, command: &str, what: &Loaded, policy: &str, loop_bounds: &[String]) -> String {
+        let mut words = vec!["warpbound".to_owned(), command.to_owned()];
+        words.extend(subject(what));
+        let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        option("--machine", MACHINE.to_owned());
+        option("--policy", policy.to_owned());
+        let common = &self.args.common;
+        if common.seed != 0 {
+            option("--seed", common.seed.to_string());
+        }
+        if common.max_instructions != MAX_INSTRUCTIONS {
+            option("--max-instructions", common.max_instructions.to_string());
+        }
+        if common.races == Races::Ignore {
+            option("--races", "ignore".to_owned());
+        }
+        loop_bounds.iter().for_each(|bound| option("--loop-bound", bound.clone()));
+        shell_line(&words)
     }
 }
 

@@ -1,5 +1,7 @@
 //! `warpbound wcet`: compares methods for the worst case over inputs, policies and schedules.
 
+mod program;
+
 use crate::args::Wcet;
 use crate::campaign::Campaign;
 use crate::exhaustive::{Exploring, all_paths_value};
@@ -18,8 +20,9 @@ use warpbound_exec::Options;
 use warpbound_hybrid::{Density, Observed, default_limits, estimate};
 use warpbound_judge::check::JudgedLaunch;
 use warpbound_judge::check::all_paths::keeps_bounds;
+use warpbound_judge::load::Loaded;
 use warpbound_report::output::Output;
-use warpbound_report::wcet::{Largest, Simulated, WcetResult};
+use warpbound_report::wcet::{Analysed, Largest, Simulated, WcetResult};
 
 /// Runs the command.
 pub fn run(args: &Wcet, session: &Session) -> Outcome {
@@ -47,8 +50,19 @@ fn kinds(args: &Wcet) -> Vec<PolicyKind> {
     vec![PolicyKind::Gto, PolicyKind::Lrr, PolicyKind::Oldest, PolicyKind::Random(args.common.seed)]
 }
 
+/// Returns the error of a run whose input contradicts a loop bound, with the seed of that input.
+fn of_seed(seed: u64, problems: Diagnostics) -> Diagnostics {
+    problems.map(|problem| {
+        let message = format!("{} (seed {seed})", problem.message);
+        Diagnostic { message, ..problem }
+    })
+}
+
 fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<WcetResult, Diagnostics> {
-    let kernel = load::kernel(name, &args.ptx, args.common.seed, &session.monitor)?;
+    let kernel = match load::any(name, &args.ptx, args.common.seed, &session.monitor)? {
+        Loaded::Kernel(kernel) => *kernel,
+        Loaded::Application(program) => return program::row(name, &program, args, bounds, session),
+    };
     let (machine, _) = load::machine(&args.common, &kernel)?;
     let (given, resolved) = bounds.of(&kernel)?;
     let code = instrumented(&kernel, Divergence::Sides, Density::Blocks)?;
@@ -62,13 +76,7 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
         let kernel = load::kernel(name, &args.ptx, seed, &session.monitor)?;
         let options = Options::of(&machine, args.common.fuel());
         let kept = keeps_bounds(&kernel.workload, options, &resolved, &session.monitor);
-        kept.map_err(|problems| {
-            let of_seed = |problem: Diagnostic| {
-                let message = format!("{} (seed {seed})", problem.message);
-                Diagnostic { message, ..problem }
-            };
-            problems.map(of_seed).with_excerpts(&kernel.code)
-        })?;
+        kept.map_err(|problems| of_seed(seed, problems).with_excerpts(&kernel.code))?;
     }
     let bounds = bound::all();
     let unbounded = vec![None; code.ipg.loops().len()];
@@ -108,5 +116,6 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
     };
     let explored = exploring.worst(name, &machine, simulated.schedules(), session)?;
     let largest = Largest { simulated, estimates, found, explored };
-    Ok(WcetResult::new(&kernel.workload, &machine, args.runs, &policies, &given, &largest))
+    let of = Analysed::launch(&kernel.workload, &given);
+    Ok(WcetResult::new(of, &machine, args.runs, &policies, &largest))
 }

@@ -63,7 +63,8 @@
 //! depends on unknown data. In loops that are taken as a whole, ends of threads and exits of
 //! several loops at once are errors too. A variable in constant memory that a launch file sets is
 //! unknown like other data unless the file declares it constant, and local memory is always
-//! unknown.
+//! unknown. In a program, a buffer and the constant memory of a module that some step writes are
+//! unknown ([`Device::forget`]).
 
 mod effect;
 mod flow;
@@ -138,13 +139,29 @@ impl<'a> AllPaths<'a> {
         options: Options,
         bounds: &HashMap<Pc, u64>,
     ) -> Result<Self, NoPaths> {
+        Self::on(Device::of(program, launch).map_err(NoPaths::Launch)?, 0, program, launch, options, bounds)
+    }
+
+    /// Prepares the paths of a launch like [`AllPaths::new`], for a kernel of one of the device's
+    /// modules. Of the contents of the device, only those count that are declared constant.
+    ///
+    /// # Errors
+    /// Returns the errors of [`AllPaths::new`].
+    pub fn on(
+        device: Device,
+        module: usize,
+        program: &'a KernelCode,
+        launch: &'a Launch,
+        options: Options,
+        bounds: &HashMap<Pc, u64>,
+    ) -> Result<Self, NoPaths> {
         let mut problems = Diagnostics::new();
         check_shape(launch, &mut problems);
         check_program(program, &mut problems);
         problems.into_result(()).map_err(NoPaths::Launch)?;
-        let device = Device::of(program, launch).map_err(NoPaths::Launch)?;
-        let memory =
-            memory::Memory::on(device, 0, program, launch, options.stack_bytes).map_err(NoPaths::Launch)?;
+        let constants_known = device.modules.get(module).is_none_or(|module| module.constants_known);
+        let memory = memory::Memory::on(device, module, program, launch, options.stack_bytes)
+            .map_err(NoPaths::Launch)?;
         let flow = CodeFlow::new(program, launch.block, bounds).map_err(NoPaths::Irreducible)?;
         let dynamic_shared = u64::from(launch.dynamic_shared);
         let shape = warp::Shape {
@@ -171,7 +188,7 @@ impl<'a> AllPaths<'a> {
             divergence: None,
         };
         Ok(Self {
-            effects: Effects::new(program, launch.symbols.iter().all(|symbol| symbol.constant)),
+            effects: Effects::new(program, constants_known),
             context,
             code,
             map: Arc::new(map),

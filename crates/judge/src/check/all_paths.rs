@@ -1,15 +1,18 @@
-//! The bound over all paths of a launch.
+//! The bound over all paths of a launch, and of a program of several launches.
+
+mod program;
+
+pub use program::{LaunchPaths, ProgramPaths, all_paths_of_program, program_keeps_bounds};
 
 use std::collections::HashMap;
 
 use super::judge::{Found, residency};
-use super::left::Left;
 use super::order::untimed;
 use super::plan::resident_blocks_on;
 use super::verdict::PartRow;
 use super::workload::{Workload, WorkloadKind, WorkloadSource};
 use warpbound_bound::{
-    Applicable, BoundPart, BoundValue, Context, Guarantee, LaunchShares, NotApplicable, Order,
+    Applicable, BoundPart, BoundValue, Context, Guarantee, LaunchShares, MemoryLeft, NotApplicable, Order,
     PipelineAnalyser, PipelineShares, Residency, Schedules, StaticBound, StaticKind, static_bound,
     static_premises, static_share,
 };
@@ -17,9 +20,9 @@ use warpbound_core::base::{BlockId, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Features, Machine, PolicyKind};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, PathSet, WarpPath};
-use warpbound_core::program::TimingTable;
 use warpbound_core::program::graph::Loop;
 use warpbound_core::program::warp_cfg::{Divergence, WarpCfg};
+use warpbound_core::program::{KernelCode, TimingTable};
 use warpbound_exec::all_paths::{AllPaths, BlockPathSets, NoPaths};
 use warpbound_exec::{Executor, Options};
 
@@ -105,10 +108,30 @@ pub fn all_paths(
     steps: u64,
     monitor: &ProgressMonitor,
 ) -> Result<AllPathsOutcome, Diagnostics> {
+    let options = Options::of(machine, steps);
+    let finds = || Ok((footprint(workload)?, None));
+    let walk = |visit: &mut Visit| for_each_block(workload, options, bounds, monitor, visit);
+    Ok(analysed(workload, machine, policies, finds, walk)?.0)
+}
+
+/// A function that takes the paths of a block.
+type Visit<'v> = dyn FnMut(BlockPathSets) + Send + 'v;
+
+/// Computes the bound of a launch as [`all_paths`] does, and what the launch leaves in the L2 for
+/// every input. `finds` returns the memory that the launch uses, and what is known of the L2 before
+/// it, as [`Found::after`] takes it. `walk` visits the paths of each block.
+fn analysed(
+    workload: &Workload,
+    machine: &Machine,
+    policies: &[PolicyKind],
+    finds: impl FnOnce() -> Result<(Footprint, Option<MemoryLeft>), Diagnostics>,
+    walk: impl FnOnce(&mut Visit) -> Result<bool, Diagnostics>,
+) -> Result<(AllPathsOutcome, MemoryLeft), Diagnostics> {
+    let without = |why| Ok((AllPathsOutcome::NotApplicable(why), MemoryLeft::unknown()));
     let table = TimingTable::new(workload.program(), machine)?;
     if table.barriers().is_some() {
         let why = "the longest path follows registers, but control codes decide the waits of this program (dependences)";
-        return Ok(AllPathsOutcome::NotApplicable(NotApplicable::new(why)));
+        return without(NotApplicable::new(why));
     }
     let resident = resident_blocks_on(workload, machine)?;
     let mut premises = Premises {
@@ -125,13 +148,12 @@ pub fn all_paths(
     let all = std::iter::once(Schedules::WorkConserving).chain(policies.iter().map(if_none_is_passed_over));
     let kind = match all.map(|schedules| premises.under(schedules)).collect::<Result<Vec<_>, _>>() {
         Ok(known) => known[0].0,
-        Err(why) => return Ok(AllPathsOutcome::NotApplicable(why)),
+        Err(why) => return without(why),
     };
-    let options = Options::of(machine, steps);
-    let mut collected =
-        Collected::new(kind, workload, (&table, machine), residency(workload, machine, resident))?;
+    let residency = residency(workload, machine, resident);
+    let mut collected = Collected::new(kind, workload, (&table, machine), residency, finds)?;
     let (mut blocks, mut warps, mut with_one_path) = (0, 0, 0);
-    let all = for_each_block(workload, options, bounds, monitor, |block| {
+    let all = walk(&mut |block| {
         premises.partial_barriers |= block.partial_barriers;
         collected.add(BlockId::new(blocks), &table, &block.warps);
         blocks += 1;
@@ -139,13 +161,16 @@ pub fn all_paths(
         with_one_path += block.warps.iter().filter(|set| set.only_path().is_some()).count() as u64;
     })?;
     if let Err(why) = premises.under(Schedules::WorkConserving) {
-        return Ok(AllPathsOutcome::NotApplicable(why));
+        return without(why);
+    }
+    if !all {
+        return Ok((AllPathsOutcome::Stopped, MemoryLeft::unknown()));
     }
     let irregular = collected.irregular;
-    let (value, parts) = collected.end();
+    let (value, parts, leaves) = collected.end();
     let parts = parts.into_iter().map(|part| PartRow::new(part, machine)).collect();
     let found = AllPathsBound { kind, value, parts, premises, blocks, warps, with_one_path, irregular };
-    Ok(if all { AllPathsOutcome::Bound(found) } else { AllPathsOutcome::Stopped })
+    Ok((AllPathsOutcome::Bound(found), leaves))
 }
 
 /// The blocks of a launch so far, in the terms of the bound that is computed.
@@ -168,15 +193,16 @@ impl<'t> Collected<'t> {
         workload: &Workload,
         (table, machine): (&'t TimingTable, &Machine),
         residency: Residency,
+        finds: impl FnOnce() -> Result<(Footprint, Option<MemoryLeft>), Diagnostics>,
     ) -> Result<Self, Diagnostics> {
         let blocks = match kind {
             StaticKind::Iwb => Blocks::Iwb(BoundValue::default()),
             StaticKind::Rbb => Blocks::Rbb(Box::new(LaunchShares::new(residency))),
             StaticKind::Plb => {
                 let program = workload.program();
-                let footprint = footprint(workload)?;
+                let (footprint, left) = finds()?;
                 let reachable = (program.memory.local.size == 0).then(|| footprint.buffers.clone());
-                let found = Found::new(footprint, machine, &mut Left::default());
+                let found = Found::after(footprint, machine, left);
                 let mut analyser =
                     PipelineAnalyser::new(program, table, machine, residency, found.at_start());
                 if let Some(reachable) = reachable {
@@ -211,15 +237,15 @@ impl<'t> Collected<'t> {
         };
     }
 
-    /// Returns the bound of the launch, and its parts.
-    fn end(self) -> (BoundValue, Vec<BoundPart>) {
+    /// Returns the bound of the launch, its parts, and what the launch leaves in the L2.
+    fn end(self) -> (BoundValue, Vec<BoundPart>, MemoryLeft) {
         match self.blocks {
-            Blocks::Iwb(sum) => (sum, Vec::new()),
-            Blocks::Rbb(shares) => (shares.value(), Vec::new()),
+            Blocks::Iwb(sum) => (sum, Vec::new(), MemoryLeft::unknown()),
+            Blocks::Rbb(shares) => (shares.value(), Vec::new(), MemoryLeft::unknown()),
             Blocks::Plb(pipelined) => {
                 let (analyser, mut shares) = *pipelined;
                 shares.end(&analyser);
-                (shares.value(), shares.parts())
+                (shares.value(), shares.parts(), analyser.leaves())
             }
         }
     }
@@ -231,9 +257,10 @@ fn footprint(workload: &Workload) -> Result<Footprint, Diagnostics> {
         WorkloadKind::Launch { program, launch } => {
             Ok(Executor::new(program, launch, Options::default())?.footprint())
         }
-        WorkloadKind::Micro(_) | WorkloadKind::Trace(_) | WorkloadKind::Step { .. } => {
-            Ok(Footprint::default())
+        WorkloadKind::Step { sequence, step } => {
+            Ok(program::footprint(program::known_memory(sequence)?, sequence, step)?.1)
         }
+        WorkloadKind::Micro(_) | WorkloadKind::Trace(_) => Ok(Footprint::default()),
     }
 }
 
@@ -247,10 +274,10 @@ pub fn for_each_block(
     options: Options,
     bounds: &HashMap<Pc, u64>,
     monitor: &ProgressMonitor,
-    mut visit: impl FnMut(BlockPathSets) + Send,
+    visit: impl FnMut(BlockPathSets) + Send,
 ) -> Result<bool, Diagnostics> {
-    let (program, launch) = match &workload.kind {
-        WorkloadKind::Launch { program, launch } => (program, launch),
+    let paths = match &workload.kind {
+        WorkloadKind::Launch { program, launch } => AllPaths::new(program, launch, options, bounds),
         WorkloadKind::Micro(_) => return written_paths(workload, options, monitor, visit),
         WorkloadKind::Trace(_) => {
             let message = "a trace has only the paths that were taken";
@@ -258,20 +285,25 @@ pub fn for_each_block(
                 .hint("name the kernel's code: a launch file, or a .ptx or .cubin with --entry --grid --block --arg")
                 .into());
         }
-        WorkloadKind::Step { .. } => {
-            let message =
-                "a launch of a program uses the results of the launches before it, which are not known here";
-            return Err(Diagnostic::general(workload.name.clone(), message)
-                .hint("name a launch file, or a .ptx with --entry --grid --block --arg")
-                .into());
+        WorkloadKind::Step { sequence, step } => {
+            program::paths(program::known_memory(sequence)?, sequence, step, options, bounds)
         }
     };
-    let mut paths = AllPaths::new(program, launch, options, bounds)
-        .map_err(|why| match why {
-            NoPaths::Launch(problems) => problems,
-            NoPaths::Irreducible(code) => code.problem(program).into(),
-        })?
-        .watched(monitor);
+    walk(paths, workload, monitor, visit)
+}
+
+/// Calls `visit` as [`for_each_block`] does, with these paths.
+fn walk(
+    paths: Result<AllPaths, NoPaths>,
+    workload: &Workload,
+    monitor: &ProgressMonitor,
+    mut visit: impl FnMut(BlockPathSets) + Send,
+) -> Result<bool, Diagnostics> {
+    let paths = paths.map_err(|why| match why {
+        NoPaths::Launch(problems) => problems,
+        NoPaths::Irreducible(code) => code.problem(workload.program()).into(),
+    })?;
+    let mut paths = paths.watched(monitor);
     let walk = || -> Result<bool, Diagnostics> {
         while let Some(block) = paths.next_block()? {
             visit(block);
@@ -386,9 +418,19 @@ pub fn keeps_bounds(
     let graph = WarpCfg::new(program, workload.launch().map(|launch| launch.block), Divergence::Sides)
         .map_err(|code| code.problem(program))?;
     let mut source = workload.source(options, monitor)?;
+    blocks_keep_bounds(&mut source, program, &graph, bounds)
+}
+
+/// Checks that all blocks of a run keep to the given loop bounds.
+fn blocks_keep_bounds(
+    source: &mut impl BlockSource<Error = Diagnostics>,
+    program: &KernelCode,
+    graph: &WarpCfg,
+    bounds: &HashMap<Pc, u64>,
+) -> Result<(), Diagnostics> {
     let mut paths = BlockPaths::default();
     while source.next_block(&mut paths)? {
-        if let Some(found) = contradiction(&graph, bounds, &paths) {
+        if let Some(found) = contradiction(graph, bounds, &paths) {
             let line = program.instr(found.header).line;
             let message = format!(
                 "the bound of the loop of line {line} is {}, and lane {} of warp {} in block {} goes back {} times",

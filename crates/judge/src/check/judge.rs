@@ -74,16 +74,20 @@ pub(super) struct Found {
 impl Found {
     /// Takes what a launch with this footprint finds after launches that have left this.
     pub fn new(footprint: Footprint, machine: &Machine, left: &mut Left) -> Self {
-        let start = machine.memory().start;
+        let is_first = !machine.memory().start.is_left() || left.is_first();
+        Self::after(footprint, machine, (!is_first).then(|| std::mem::take(&mut left.lines)))
+    }
+
+    /// Returns what a launch with this footprint finds after launches of which this is known; `None`
+    /// if it is the first one, or if nothing is left from launch to launch.
+    pub fn after(footprint: Footprint, machine: &Machine, left: Option<MemoryLeft>) -> Self {
         let Footprint { buffers, copied, shared_bytes } = footprint;
-        let is_first = !start.is_left() || left.is_first();
-        let copied = match (start.copies(), is_first) {
+        let copied = match (machine.memory().start.copies(), &left) {
             (false, _) => Vec::new(),
-            (true, true) => buffers,
-            (true, false) => copied,
+            (true, None) => buffers,
+            (true, Some(_)) => copied,
         };
-        let left = if is_first { MemoryLeft::default() } else { std::mem::take(&mut left.lines) };
-        Self { left, copied, shared_bytes }
+        Self { left: left.unwrap_or_default(), copied, shared_bytes }
     }
 
     pub fn at_start(&self) -> AtStart<'_> {

@@ -268,7 +268,7 @@ fn add(total: &mut JudgedLaunch, one: JudgedLaunch) {
 }
 
 /// Adds the parts of a bound to those of the launches before.
-fn add_parts(sum: &mut Vec<PartRow>, parts: Vec<PartRow>) {
+pub(super) fn add_parts(sum: &mut Vec<PartRow>, parts: Vec<PartRow>) {
     for one in parts {
         match sum.iter_mut().find(|other| (other.part, &other.unit) == (one.part, &one.unit)) {
             Some(same) => same.cycles += one.cycles,

@@ -6,6 +6,7 @@
 //! made.
 //! All bytes depend only on the program and its inputs.
 
+mod of_all_paths;
 mod page;
 mod premises;
 mod rules;
@@ -22,6 +23,7 @@ use warpbound_bound::Scope;
 use warpbound_core::machine::{Features, Machine, PolicyKind};
 use warpbound_judge::check::{JudgedLaunch, Verdict};
 
+pub use of_all_paths::FoundStatic;
 pub use page::page;
 pub use premises::{Premise, PremiseStatus, Subject};
 pub use rules::Rule;
@@ -83,6 +85,9 @@ pub struct Claim {
     /// The bound that the premises are those of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub premises_of: Option<String>,
+    /// The bounds whose rules the claim uses.
+    #[serde(skip)]
+    rules_of: Vec<String>,
     /// The derivation of the number; absent if nothing is guaranteed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub derivation: Option<Derivation>,
@@ -230,10 +235,15 @@ pub struct Inputs<'a> {
     pub replays: Vec<Replay>,
 }
 
-const NOT_SHOWN: [&str; 6] = [
+/// What a pack about one input says nothing about, and a pack about every input.
+const OTHER_INPUTS: [&str; 2] = [
+    "anything about inputs, grids or arguments other than those of the launch",
+    "anything about grids, arguments or sizes of buffers other than those of the launch",
+];
+
+const NOT_SHOWN: [&str; 5] = [
     "that the machine description describes a device: no measurement on hardware is part of the pack",
     "that the device executes the instructions of the kernel file, for example after a compiler or a driver changed them",
-    "anything about inputs, grids or arguments other than those of the launch",
     "that the program is qualified: its tests and proofs are named, and a reader who relies on them has to judge them",
     "time outside of the kernel: the host, copies, and other work on the same device",
     "the time of a system of tasks: the number is the input of such an analysis, not its result",
@@ -243,13 +253,16 @@ impl EvidencePack {
     /// Returns the pack of these claims.
     pub fn new(tool: Tool, claims: Vec<Claim>) -> Self {
         let mut rules: Vec<Rule> = Vec::new();
-        let used = claims.iter().filter_map(|claim| claim.premises_of.as_deref());
-        for rule in used.flat_map(rules::of) {
+        let used = claims.iter().flat_map(|claim| &claim.rules_of);
+        for rule in used.flat_map(|bound| rules::of(bound)) {
             if !rules.contains(rule) {
                 rules.push(*rule);
             }
         }
-        Self { tool, claims, rules, not_shown: NOT_SHOWN.to_vec() }
+        let is_of_all_paths = claims.iter().any(|claim| claim.premises_of.as_deref() == Some("static"));
+        let mut not_shown = NOT_SHOWN.to_vec();
+        not_shown.insert(2, OTHER_INPUTS[usize::from(is_of_all_paths)]);
+        Self { tool, claims, rules, not_shown }
     }
 
     /// Returns whether a run exceeds a proved bound.
@@ -277,31 +290,17 @@ impl Claim {
             Derivation::new(&**bound, answer, &terms)
         });
         let row = |(kind, run): &(PolicyKind, &JudgedLaunch)| {
-            let ratio = guaranteed.filter(|_| run.makespan.get() > 0);
-            RunRow {
-                policy: kind.to_string(),
-                makespan: run.makespan.get(),
-                complete: run.is_complete(),
-                ratio: ratio.map(|bound| Fraction(bound.cycles as f64 / run.makespan.get() as f64)),
-                verdict: Status::of(&Verdict::combine(proved(run).map(|row| row.verdict()))),
-            }
+            let verdict = Verdict::combine(proved(run).map(|row| row.verdict()));
+            RunRow::new(kind, run, guaranteed.map(|bound| bound.cycles), &verdict)
         };
-        let mut notes: Vec<String> = Vec::new();
-        for note in runs.iter().flat_map(|(_, run)| &run.notes) {
-            if !notes.contains(note) {
-                notes.push(note.clone());
-            }
-        }
         Self {
             id,
-            statement: match guaranteed {
-                Some(_) => answer.with_names(),
-                None => format!("nothing is guaranteed for {}", answer.with_names()),
-            },
+            statement: statement(&answer),
             is_guaranteed: guaranteed.is_some(),
             origin: Origin::new(machine),
             launch,
             premises: facts.as_ref().map(premises::all).unwrap_or_default(),
+            rules_of: name.iter().cloned().collect(),
             premises_of: name,
             derivation,
             runs: runs.iter().map(row).collect(),
@@ -309,10 +308,43 @@ impl Claim {
                 run.judged().map(|row| Bound::of_run(row, run.makespan)).collect()
             }),
             self_checked_warps: longest.map_or(0, |run| run.self_checked_warps),
-            notes,
+            notes: notes(runs),
             files,
             replays,
             answer,
+        }
+    }
+}
+
+/// Returns the claim of an answer.
+fn statement(answer: &Answer) -> String {
+    match answer.guaranteed {
+        Some(_) => answer.with_names(),
+        None => format!("nothing is guaranteed for {}", answer.with_names()),
+    }
+}
+
+/// Returns the remarks on the runs, each once.
+fn notes(runs: &[(PolicyKind, &JudgedLaunch)]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for note in runs.iter().flat_map(|(_, run)| &run.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    notes
+}
+
+impl RunRow {
+    /// Returns the row of a run, given the bound in cycles.
+    fn new(kind: &PolicyKind, run: &JudgedLaunch, bound: Option<u64>, verdict: &Verdict) -> Self {
+        let ratio = bound.filter(|_| run.makespan.get() > 0);
+        Self {
+            policy: kind.to_string(),
+            makespan: run.makespan.get(),
+            complete: run.is_complete(),
+            ratio: ratio.map(|bound| Fraction(bound as f64 / run.makespan.get() as f64)),
+            verdict: Status::of(verdict),
         }
     }
 }

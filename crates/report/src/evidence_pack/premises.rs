@@ -104,8 +104,129 @@ pub(super) fn all(facts: &Facts) -> Vec<Premise> {
     all.extend(features(facts));
     all.extend(placement(facts));
     all.extend([barriers(facts), order(facts), complete(facts)]);
-    all.extend(to_be_argued());
+    all.extend(to_be_argued(&THIS_INPUT));
     all
+}
+
+/// The facts that the premises of the bound over all paths are checked on.
+pub(super) struct StaticFacts<'a> {
+    /// The reason why there is no bound, if there is none.
+    pub why_none: Option<&'a str>,
+    /// The bounds on the paths of a run that the launches extend.
+    pub kinds: &'a [&'static str],
+    /// The features of the machine beyond the paper model.
+    pub features: Features,
+    /// The runs with their policies.
+    pub runs: &'a [(PolicyKind, &'a JudgedLaunch)],
+    /// The given loop bounds, as clauses.
+    pub loop_bounds: &'a [String],
+    /// The names of buffers that are declared constant.
+    pub constants: &'a [String],
+    /// Whether it is a program of several launches.
+    pub of_program: bool,
+}
+
+/// Returns the premises of the bound over all paths.
+pub(super) fn of_static(facts: &StaticFacts) -> Vec<Premise> {
+    let of_runs = |name: &str| bound_named(name).expect("bounds over all paths extend known bounds");
+    let policy_of = of_runs("iwb");
+    let mut all = vec![policy(&Facts { bound: &*policy_of, features: facts.features, runs: facts.runs })];
+    for (number, name) in facts.kinds.iter().enumerate() {
+        let bound = of_runs(name);
+        let found = features(&Facts { bound: &*bound, features: facts.features, runs: facts.runs });
+        let named = |premise: Premise| match number {
+            0 => premise,
+            _ => Premise { id: format!("{}-{name}", premise.id), ..premise },
+        };
+        all.extend(found.into_iter().map(named));
+    }
+    all.push(applies(facts));
+    all.push(paths(facts));
+    all.extend(facts.loop_bounds.iter().enumerate().map(|(index, bound)| loop_bound(index, bound)));
+    all.extend((!facts.constants.is_empty()).then(|| constants(facts.constants)));
+    all.extend(facts.of_program.then(launches));
+    all.extend(to_be_argued(&EVERY_INPUT));
+    all
+}
+
+fn applies(facts: &StaticFacts) -> Premise {
+    let (status, finding) = match facts.why_none {
+        None => (PremiseStatus::Holds, format!("the bounds are {}", facts.kinds.join(" and "))),
+        Some(why) => (PremiseStatus::Broken, why.to_owned()),
+    };
+    Premise {
+        id: "applies".to_owned(),
+        about: Subject::Kernel,
+        premise: "Each launch has a bound whose proof accounts for how many of its blocks an SM holds, for its barriers, and for the features that it uses."
+            .to_owned(),
+        status,
+        finding,
+        checked_in: Some("crates/bound/src/all_paths/mod.rs: static_premises"),
+        tests: vec![
+            CONTEXT_TEST,
+            "tests/all_paths/suite.rs: blocks_that_are_resident_together_are_bounded_as_rbb_does",
+        ],
+    }
+}
+
+fn paths(facts: &StaticFacts) -> Premise {
+    let (status, finding) = match facts.why_none {
+        None => (PremiseStatus::Holds, "the walk over all paths came to its end"),
+        Some(_) => (PremiseStatus::NotExamined, "there is no bound"),
+    };
+    Premise {
+        id: "paths".to_owned(),
+        about: Subject::Analysis,
+        premise: "The set of paths of each warp contains its path for every input and every order of accesses: everything that is loaded counts as unknown."
+            .to_owned(),
+        status,
+        finding: finding.to_owned(),
+        checked_in: Some("crates/exec/src/all_paths/mod.rs: next_block"),
+        tests: vec![
+            "tests/all_paths/suite.rs: paths_of_all_launches_are_in_their_sets",
+            "tests/all_paths/random/mod.rs: runs_of_random_kernels_are_in_their_sets",
+        ],
+    }
+}
+
+fn loop_bound(index: usize, bound: &str) -> Premise {
+    Premise {
+        id: format!("loop-{}", index + 1),
+        about: Subject::Kernel,
+        premise: format!("For every input, {bound}."),
+        status: PremiseStatus::ToBeArgued,
+        finding: "the runs of the pack keep to it, which does not show that other inputs do".to_owned(),
+        checked_in: Some("crates/judge/src/check/all_paths.rs: contradiction"),
+        tests: vec!["tests/cli/all_paths.rs: loops_that_depend_on_data_need_a_bound"],
+    }
+}
+
+fn constants(names: &[String]) -> Premise {
+    Premise {
+        id: "constants".to_owned(),
+        about: Subject::Kernel,
+        premise: format!(
+            "The contents that are declared constant are those of the launch for every input: {}.",
+            names.join(", ")
+        ),
+        status: PremiseStatus::ToBeArgued,
+        finding: "the digests of the pack cover them".to_owned(),
+        checked_in: None,
+        tests: Vec::new(),
+    }
+}
+
+fn launches() -> Premise {
+    Premise {
+        id: "launches".to_owned(),
+        about: Subject::Kernel,
+        premise: "For every input the host makes the launches of the program file, with the same shapes and arguments, one after the other."
+            .to_owned(),
+        status: PremiseStatus::ToBeArgued,
+        finding: "a program file states its launches, and none depends on what a kernel computes".to_owned(),
+        checked_in: None,
+        tests: Vec::new(),
+    }
 }
 
 fn policy(facts: &Facts) -> Premise {
@@ -295,8 +416,22 @@ fn complete(facts: &Facts) -> Premise {
     }
 }
 
+/// The premise about the input, and what was found.
+type OfInput = (&'static str, &'static str);
+
+const THIS_INPUT: OfInput = (
+    "The launch has this input: grid, arguments and contents of buffers. Another input may lead to other paths, for which the number says nothing.",
+    "`warpbound static` and `warpbound wcet` bound all paths where that is possible",
+);
+
+const EVERY_INPUT: OfInput = (
+    "The grid, the block, the numbers and addresses among the arguments, and the sizes of buffers are those of the launch. Contents of buffers that are not declared constant may be any.",
+    "the analysis is of this launch; the contents in the pack are those of its runs only",
+);
+
 /// Returns the premises that the program cannot check.
-fn to_be_argued() -> impl Iterator<Item = Premise> {
+fn to_be_argued(of_input: &OfInput) -> impl Iterator<Item = Premise> + use<> {
+    let (input, of_the_input) = *of_input;
     let all = [
         (
             "device",
@@ -310,12 +445,7 @@ fn to_be_argued() -> impl Iterator<Item = Premise> {
             "The device executes the instructions of the kernel file. For PTX this includes that the compiler to machine code adds, removes and reorders nothing that matters.",
             "the analysis reads the kernel file only",
         ),
-        (
-            "input",
-            Subject::Kernel,
-            "The launch has this input: grid, arguments and contents of buffers. Another input may lead to other paths, for which the number says nothing.",
-            "`warpbound static` and `warpbound wcet` bound all paths where that is possible",
-        ),
+        ("input", Subject::Kernel, input, of_the_input),
         (
             "isolation",
             Subject::Device,

@@ -40,6 +40,7 @@ const LWB: &str = "crates/bound/src/proofs/lwb.md";
 const RBB: &str = "crates/bound/src/proofs/rbb.md";
 const PLB: &str = "crates/bound/src/proofs/plb.md";
 const MEMORY: &str = "crates/bound/src/proofs/memory.md";
+const STATIC: &str = "crates/bound/src/all_paths/proof.md";
 const TURNS: &str = "crates/bound/src/proofs/turns.md";
 
 const LONE_WARP: &[&str] = &[
@@ -417,6 +418,54 @@ const RULES: &[Rule] = &[
         tests: &[
             "tests/bound/turns.rs: both_hold_and_strict_turns_are_exact_in_one_section",
             "tests/bound/turns.rs: one_cycle_less_is_caught",
+        ],
+    },
+    Rule {
+        id: "STATIC-1",
+        bound: "static",
+        rule: "Threads and blocks, arguments, and contents that are declared constant are known; everything else that is loaded, and everything computed from it, is unknown. Both sides of a branch on an unknown value belong to the set of paths.",
+        code: "crates/exec/src/all_paths/mod.rs",
+        proof: "crates/exec/src/all_paths/mod.rs",
+        part: "Why every path is in the set",
+        tests: &[
+            "tests/all_paths/suite.rs: paths_of_all_launches_are_in_their_sets",
+            "tests/all_paths/random/mod.rs: runs_of_random_kernels_are_in_their_sets",
+        ],
+    },
+    Rule {
+        id: "STATIC-2",
+        bound: "static",
+        rule: "Everything that the bound on the paths of one run adds up counts with its largest value over the set.",
+        code: "crates/bound/src/all_paths/mod.rs",
+        proof: STATIC,
+        part: "## Theorem",
+        tests: &[
+            "tests/all_paths/random/measured.rs: the_value_of_a_set_is_that_of_its_longest_path",
+            "tests/bound/pipelined_any_path.rs: no_path_of_a_set_has_a_larger_bound",
+        ],
+    },
+    Rule {
+        id: "STATIC-3",
+        bound: "static",
+        rule: "The bounds of the launches of a program are added up.",
+        code: "crates/judge/src/check/all_paths/program.rs",
+        proof: STATIC,
+        part: "## Programs",
+        tests: &[
+            "tests/all_paths/programs.rs: programs_are_bounded_for_other_data_on_every_kind_of_machine",
+            "tests/all_paths/programs.rs: every_launch_counts",
+        ],
+    },
+    Rule {
+        id: "STATIC-4",
+        bound: "static",
+        rule: "A launch finds in the L2 what earlier launches leave on every path; a line that may be there may have to be written back.",
+        code: "crates/bound/src/pipelined/memory/launch.rs",
+        proof: STATIC,
+        part: "## Programs",
+        tests: &[
+            "tests/bound/pipelined_any_path.rs: no_path_of_a_set_has_a_larger_bound",
+            "tests/all_paths/programs.rs: lines_that_an_earlier_launch_leaves_are_written_back",
         ],
     },
 ];

@@ -253,6 +253,8 @@ impl PlotData {
             y_title: format!("{mean}{}", with_unit(y)),
             across,
             percent: y.ends_with("overestimation"),
+            // nothing is faster than the fastest
+            from_zero: y != "slowdown",
             names: if lines.is_some() { self.lines.list } else { Vec::new() },
             panels,
         })

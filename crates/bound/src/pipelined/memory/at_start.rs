@@ -19,6 +19,17 @@ impl MemoryLeft {
     pub fn unknown() -> Self {
         Self { is_unknown: true, ..Self::default() }
     }
+
+    /// Returns whether everything that is stated here follows from `known`: no line can be in the L2
+    /// that cannot be there according to this, and every sector that can be read according to this can
+    /// be read.
+    pub fn follows_from(&self, known: &Self) -> bool {
+        let readable = |line: &u64| known.lines.get(line).copied().unwrap_or(0);
+        self.is_unknown
+            || !known.is_unknown
+                && known.lines.keys().all(|line| self.lines.contains_key(line))
+                && self.lines.iter().all(|(line, sectors)| sectors & !readable(line) == 0)
+    }
 }
 
 /// What a launch finds in memory.

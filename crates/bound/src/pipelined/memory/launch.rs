@@ -1,6 +1,6 @@
 //! The requests of a launch, one after the other, and what each of them costs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::at_start::{AtStart, MemoryLeft, Stays};
@@ -24,7 +24,8 @@ pub(in crate::pipelined) struct LaunchMemory {
     pub(super) l1: Option<Sets>,
     pub(super) l2: Option<Sets>,
     pub(super) lines: Lines,
-    pub(super) is_unknown: bool,
+    /// The number of lines that may be in the L2 when the launch starts; `None` if it is unknown.
+    pub(super) left_lines: Option<u64>,
     /// Whether some sector is loaded and stored.
     pub(super) stores_what_is_loaded: bool,
     /// The requests by slice, and those that an L1 or a register for misses may have to wait for.
@@ -102,7 +103,7 @@ impl LaunchMemory {
             l2,
             lines: Lines::default(),
             stores_what_is_loaded: false,
-            is_unknown: at_start.left.is_unknown,
+            left_lines: (!at_start.left.is_unknown).then_some(at_start.left.lines.len() as u64),
             of_slice: vec![0; slices as usize],
             l1_loads: 0,
             l2_loads: vec![0; slices as usize],
@@ -167,12 +168,14 @@ impl LaunchMemory {
         }
         if self.unplaced == Unplaced::default() {
             // any line of the regions may be in the caches from now on
-            for line in std::mem::take(&mut self.regions).iter().flat_map(lines_of) {
+            let regions = std::mem::take(&mut self.regions);
+            for line in regions.iter().flat_map(lines_of) {
                 if !self.l2_stays() {
                     break;
                 }
                 self.touch_whole_line(line);
             }
+            self.regions = regions;
         }
         self.unplaced = self.unplaced.with(sums, u64::saturating_add);
         add(&mut self.stores, sums.stores);
@@ -205,17 +208,26 @@ impl LaunchMemory {
         self.outstanding.add_elsewhere(loads, requests);
     }
 
-    /// Returns what the launch leaves in the L2.
+    /// Returns what the launch leaves in the L2, whichever paths its warps take. A request whose place
+    /// depends on the path or on data may bring any line of the regions, and makes no sector readable.
     pub fn leaves(&self) -> MemoryLeft {
         match (&self.l2, self.lines.all()) {
             (None, _) => MemoryLeft::default(),
             (Some(_), Some(all)) if self.l2_stays() => {
                 // a load may have hit in the L1 because of stores that the L2 has not kept
-                let readable = |state: &LineState| {
-                    let lost = if self.path.l1_reads_l2 { 0 } else { state.stored };
-                    state.readable | state.loaded & !lost
+                let lost = |state: &LineState| match self.unplaced.stores {
+                    _ if self.path.l1_reads_l2 => 0,
+                    0 => state.stored,
+                    _ => 0b1111,
                 };
-                let lines = all.map(|(&line, state)| (line, readable(state))).collect();
+                let readable = |state: &LineState| state.readable | state.loaded & !lost(state);
+                let mut lines: BTreeMap<u64, u8> =
+                    all.map(|(&line, state)| (line, readable(state))).collect();
+                if self.unplaced != Unplaced::default() {
+                    for line in self.regions.iter().flat_map(lines_of) {
+                        lines.entry(line).or_insert(0);
+                    }
+                }
                 MemoryLeft { is_unknown: false, lines }
             }
             (Some(_), _) => MemoryLeft::unknown(),
@@ -240,7 +252,7 @@ impl LaunchMemory {
         if self.path.partitions.is_none() {
             return true;
         }
-        !self.is_unknown
+        self.left_lines.is_some()
             && self.path.one_slice_per_line
             && self.path.l2().is_some_and(stays)
             && self.l2.as_ref().is_some_and(Sets::keeps_all)

@@ -10,6 +10,7 @@ use super::path::Partitioned;
 use crate::parts::{Beside, Part};
 use crate::resident::Residency;
 use warpbound_core::machine::memory::{CacheSettings, WritePolicy};
+use warpbound_core::path::LineUse;
 
 impl LaunchMemory {
     /// Returns the services that the launch adds to those of its blocks.
@@ -91,16 +92,22 @@ impl LaunchMemory {
         opened.saturating_mul(dram.row())
     }
 
-    /// Returns the service of writing back what is in the L2 when the launch starts.
+    /// Returns the service of writing back lines that are in the L2 when the launch starts. Any of them
+    /// may be dirty, and a request replaces one line at most.
     fn dirty_at_start(&self) -> u64 {
-        let (Some(l2), Some(Partitioned { dram, .. }), true) =
-            (self.path.l2(), &self.path.partitions, self.is_unknown)
+        let (Some(l2), Some(Partitioned { settings, dram, .. })) = (self.path.l2(), &self.path.partitions)
         else {
             return 0;
         };
-        let line = dram.service(l2.line.into(), true, (0, 0)) + dram.row();
-        let lines = u64::from(l2.sets) * u64::from(l2.ways) * self.of_slice.len() as u64;
-        line.saturating_mul(lines)
+        let passed_on = if settings.queue == 1 { self.path.ticks(1) } else { 0 };
+        let line = passed_on + dram.service(l2.line.into(), true, (0, 0)) + dram.row();
+        let room = u64::from(l2.sets) * u64::from(l2.ways) * self.of_slice.len() as u64;
+        let requests = self.of_slice.iter().sum::<u64>().saturating_add(self.unplaced.requests);
+        let lines = match self.left_lines {
+            Some(lines) => lines.saturating_mul((LineUse::LINE_BYTES / u64::from(l2.line)).max(1)),
+            None => room,
+        };
+        line.saturating_mul(lines.min(room).min(requests))
     }
 
     /// Returns the longest waits until a cache can track another fetch, one after the other.

@@ -261,6 +261,14 @@ impl Sequence {
         &self.kernels[self.statements[launch.statement].kernel]
     }
 
+    /// Returns the index of the kernel of each launch, in order.
+    pub fn launch_kernels(&self) -> impl Iterator<Item = usize> + '_ {
+        self.actions().filter_map(|action| match action {
+            Ok(Action::Launch(step)) => Some(self.statements[step.statement].kernel),
+            _ => None,
+        })
+    }
+
     /// Returns the names of the buffers at the time of a launch, or after the last step if there is
     /// no launch, each with its index in [`Sequence::buffers`].
     pub fn buffers_at(&self, launch: Option<u64>) -> Vec<(String, usize)> {

@@ -177,3 +177,41 @@ fn bad_inputs_of_diff() {
     let problem = json_in(&dir, &["diff", "good.json", "vecadd"], 1);
     assert!(problem["errors"][0]["message"].as_str().unwrap().starts_with("two kernels"), "{problem}");
 }
+
+/// The stated causes are differences of the critical paths that `diff` lists.
+#[test]
+fn why_states_the_largest_causes() {
+    let pair = ["reduce0", "reduce0 --policy lrr"];
+    let found = json(&["why", pair[0], pair[1]], 0);
+    let all = json(&["diff", pair[0], pair[1]], 0);
+    assert_eq!(found["difference"], all["difference"]);
+    assert_eq!((&found["slower"]["name"], &found["faster"]["name"]), (&"lrr".into(), &"gto".into()));
+    let rows = all["lines"].as_array().unwrap().iter();
+    let rows = rows.flat_map(|line| line["kinds"].as_array().unwrap().iter().map(move |kind| (line, kind)));
+    let mut differences: Vec<i64> =
+        rows.clone().map(|(_, kind)| kind["difference"].as_i64().unwrap()).collect();
+    differences.sort_by_key(|cycles| std::cmp::Reverse(*cycles));
+    let causes = found["causes"].as_array().unwrap();
+    assert_eq!(causes.len(), 3);
+    for (cause, largest) in causes.iter().zip(&differences) {
+        assert_eq!(cause["cycles"].as_i64(), Some(*largest));
+        let there = |(line, kind): (&Value, &Value)| {
+            line["instruction"] == cause["instruction"]
+                && kind["kind"] == cause["kind"]
+                && kind["difference"] == cause["cycles"]
+        };
+        assert!(rows.clone().any(there), "{cause}");
+    }
+    let sum = |sign: i64| differences.iter().map(|cycles| (cycles * sign).max(0)).sum::<i64>();
+    assert_eq!((found["spent_more"].as_i64(), found["spent_less"].as_i64()), (Some(sum(1)), Some(sum(-1))));
+    // the order of the arguments does not matter
+    assert_eq!(json(&["why", pair[1], pair[0]], 0)["causes"], found["causes"]);
+    // kernels may differ, and then causes are kinds of cycles
+    let kernels = json(&["why", "transpose_naive", "transpose_padded"], 0);
+    assert_eq!(kernels["slower"]["name"], "transpose_padded");
+    let spent = |name: &str| kernels[name].as_u64().unwrap();
+    assert_eq!(spent("spent_more") - spent("spent_less"), spent("difference"));
+    let same = stdout(&warpbound(&["why", "fig3", "fig3"]));
+    assert!(same.contains("both take 17 cycles, and spend them in the same ways"), "{same}");
+    assert!(refused(&scratch("why-bad"), &["fig3", "nosuch"]).contains("nosuch"));
+}

@@ -28,8 +28,12 @@ fn disagreements(figure: &Value) -> Vec<(String, u64, u64)> {
 #[test]
 fn kernels_of_the_hybrid_study_are_embedded() {
     let listed = json(&["list"], 0);
-    let known: Vec<&str> =
-        listed["kernels"].as_array().unwrap().iter().map(|kernel| kernel["kernel"].as_str().unwrap()).collect();
+    let known: Vec<&str> = listed["kernels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|kernel| kernel["kernel"].as_str().unwrap())
+        .collect();
     for row in warpbound::report::reproduce::betts::TABLE_II {
         assert!(known.contains(&row.launch), "{} is for {}", row.launch, row.kernel);
     }

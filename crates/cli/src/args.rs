@@ -133,6 +133,12 @@ pub enum Command {
     Run(Run),
     /// Compare two runs of one kernel and explain the difference in cycles
     Diff(Diff),
+    /// State why one run takes longer than another: the three largest causes
+    ///
+    /// The runs may differ in policy, machine, latencies, data or kernel. A cause is an instruction
+    /// together with what it waits for on the critical path; if kernels differ, it is what is waited
+    /// for, and the instruction with most of these cycles.
+    Why(Diff),
     /// List the exec and idle phases of each warp when it runs alone
     ///
     /// This is Algorithm 1 of Jeanmougin et al., ECRTS 2025.

@@ -91,6 +91,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "why",
+        &[
+            ("warpbound why saxpy \"saxpy --policy lrr\"", "State the largest causes between two policies."),
+            ("warpbound why transpose_naive transpose_padded", "State them between two kernels."),
+        ],
+    ),
+    (
         "phases",
         &[
             ("warpbound phases saxpy", "Print the exec and idle phases of each warp."),

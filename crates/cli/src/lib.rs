@@ -88,6 +88,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Check(check) => commands::check::run(check, session),
         Command::Run(run) => commands::run::run(run, args.general.verbose > 0, session),
         Command::Diff(diff) => commands::diff::run(diff, session),
+        Command::Why(runs) => commands::why::run(runs, session),
         Command::Phases(phases) => commands::phases::run(phases, session),
         Command::Compare(compare) => commands::compare::run(compare, session),
         Command::Evidence(evidence) => commands::evidence::run(evidence, session),
@@ -158,7 +159,7 @@ impl Args {
         match &self.command {
             Command::Check(check) => check.common.format,
             Command::Run(run) => run.on.common.format,
-            Command::Diff(diff) => diff.format,
+            Command::Diff(diff) | Command::Why(diff) => diff.format,
             Command::Phases(phases) => phases.on.common.format,
             Command::Compare(compare) => compare.common.format,
             Command::Evidence(evidence) => evidence.format,

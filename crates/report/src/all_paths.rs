@@ -9,6 +9,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use super::answer::{Answer, Guaranteed, Inputs, OfMachine};
 use super::count;
 use super::output::{Origin, Output, Report};
 use super::style::Style;
@@ -33,6 +34,8 @@ pub struct StaticReport {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StaticResult {
+    /// The answer: the bound over all paths beside the run, or why there is none.
+    pub answer: Answer,
     /// The name of the kernel or program.
     pub kernel: String,
     /// The machine.
@@ -135,7 +138,9 @@ impl StaticResult {
         bounds[0].parts =
             launch.into_iter().flat_map(|launch| &launch.parts).map(verdict::BoundPart::new).collect();
         bounds.extend(run.judged().map(|row| Bound::of_run(row, run.makespan)));
+        let loop_bounds: Vec<Given> = given.iter().map(Given::new).collect();
         Self {
+            answer: answer(&workload.name, machine, run, &bounds[0], &loop_bounds),
             kernel: workload.name.clone(),
             origin: Origin::new(machine),
             blocks: workload.blocks().into(),
@@ -143,7 +148,7 @@ impl StaticResult {
             warps_with_one_path: launch.map(|launch| launch.with_one_path),
             of_paths: launch.map(|launch| launch.kind.name()),
             barriers_vary: launch.is_some_and(|launch| launch.irregular),
-            loop_bounds: given.iter().map(Given::new).collect(),
+            loop_bounds,
             policy: run.policy.clone(),
             makespan: run.makespan.get(),
             bounds,
@@ -167,6 +172,22 @@ impl StaticResult {
     }
 }
 
+/// Returns the answer of the bound over all paths, beside a run.
+fn answer(kernel: &str, machine: &Machine, run: &JudgedLaunch, bound: &Bound, given: &[Given]) -> Answer {
+    let value = match bound.value {
+        Some(cycles) => Ok(Guaranteed {
+            cycles,
+            bound: bound.name.into(),
+            inputs: Inputs::EveryInput,
+            policy: None,
+            assumes: given.iter().map(Given::text).collect(),
+            parts: bound.parts.clone(),
+        }),
+        None => Err(bound.reason.clone().unwrap_or_else(|| "the search was ended before".to_owned())),
+    };
+    Answer::of_all_paths(kernel, machine, &[run], (value, bound.status == Status::Violated))
+}
+
 /// Returns the bound over all paths, judged on a run.
 fn bound(found: &AllPathsOutcome, StaticRun { policy, checked: run }: &StaticRun) -> Bound {
     let value = match found {
@@ -186,11 +207,19 @@ impl Report for StaticReport {
         let mut text = match self.output.results.as_slice() {
             [] => String::new(),
             [one] => one.text(style),
-            several => table(several, style),
+            several => opening(several, style) + &table(several, style),
         };
         text.push_str(&self.output.batch.text());
         text
     }
+}
+
+/// Returns the answers on each machine, combined.
+fn opening(results: &[StaticResult], style: Style) -> String {
+    let answers: Vec<Answer> = results.iter().map(|result| result.answer.clone()).collect();
+    let sentences =
+        OfMachine::all(&answers).into_iter().map(|of| style.fill(&format!("{}\n", of.sentence())));
+    sentences.chain(["\n".to_owned()]).collect()
 }
 
 impl StaticResult {
@@ -199,8 +228,10 @@ impl StaticResult {
             0 => String::new(),
             launches => format!(", in {}", count(launches, "launch")),
         };
-        let mut text = format!(
-            "{} on {}, {}: {} cycles with the data of this run{launches}\n",
+        let mut text = style.fill(&format!("{}\n", self.answer.sentence));
+        let _ = writeln!(
+            text,
+            "\n{} on {}, {}: {} cycles with the data of this run{launches}",
             self.kernel, self.origin.machine, self.policy, self.makespan
         );
         if let (Some(warps), Some(one)) = (self.warps, self.warps_with_one_path) {

@@ -392,6 +392,9 @@ pub struct OfMachine {
     /// Whether some bound holds for one policy only.
     #[serde(skip)]
     one_policy: bool,
+    /// Whether all bounds hold for every input.
+    #[serde(skip)]
+    every_input: bool,
 }
 
 /// The mean share of a part of bounds.
@@ -442,6 +445,10 @@ impl OfMachine {
                 .iter()
                 .filter_map(|answer| answer.guaranteed.as_ref())
                 .any(|bound| bound.policy.is_some()),
+            every_input: answers
+                .iter()
+                .filter_map(|answer| answer.guaranteed.as_ref())
+                .all(|bound| bound.inputs == Inputs::EveryInput),
         };
         let (mut sum, mut ratios) = (0.0, 0_usize);
         for answer in answers {
@@ -505,11 +512,15 @@ impl OfMachine {
             );
         }
         let mut text = format!(
-            "guaranteed on {}: {} of {kernels} {} a proved bound for {} input under {}",
+            "guaranteed on {}: {} of {kernels} {} a proved bound for {} under {}",
             self.origin.machine,
             self.guaranteed,
             if self.guaranteed == 1 { "has" } else { "have" },
-            if self.guaranteed == 1 { "its" } else { "their" },
+            match (self.every_input, self.guaranteed) {
+                (true, _) => "every input",
+                (false, 1) => "its input",
+                (false, _) => "their input",
+            },
             if self.one_policy { "the schedules that it covers" } else { "every work-conserving schedule" },
         );
         if let (Some(mean), Some(largest), Some(of)) = (self.mean_ratio, self.largest_ratio, &self.largest_of)

@@ -115,6 +115,22 @@ pub struct LineDifference {
     pub kinds: Vec<KindDifference>,
 }
 
+impl Side {
+    /// Returns a run that the command line gave.
+    pub(super) fn new(given: &str, name: String, of: &Explained) -> Self {
+        Self {
+            given: given.to_owned(),
+            name,
+            machine: of.machine.clone(),
+            machine_digest: of.machine_digest.clone(),
+            policy: of.policy.clone(),
+            seed: of.seed,
+            blocks: of.blocks,
+            makespan: of.makespan,
+        }
+    }
+}
+
 fn less(b: u64, a: u64) -> i64 {
     b as i64 - a as i64
 }
@@ -158,24 +174,14 @@ impl DiffResult {
             });
         }
         let (name_a, name_b) = names(a, b);
-        let side = |given: &str, name: String, of: &Explained| Side {
-            given: given.to_owned(),
-            name,
-            machine: of.machine.clone(),
-            machine_digest: of.machine_digest.clone(),
-            policy: of.policy.clone(),
-            seed: of.seed,
-            blocks: of.blocks,
-            makespan: of.makespan,
-        };
         let by_kind = |of: &Explained| of.kinds.iter().map(|row| (row.kind, row.cycles)).collect::<Vec<_>>();
         let kinds = paired(by_kind(a).into_iter(), by_kind(b).into_iter());
         let stalls = |of: &Explained| of.stalls.clone().into_iter();
         let units = |of: &Explained| of.units.clone().into_iter().map(|u| (u.unit, u.busy_cycles));
         let mut result = Self {
             kernel: a.kernel.clone(),
-            a: side(given_a, name_a, a),
-            b: side(given_b, name_b, b),
+            a: Side::new(given_a, name_a, a),
+            b: Side::new(given_b, name_b, b),
             settings: settings(a, b),
             difference: less(b.makespan, a.makespan),
             kinds: kinds.into_iter().map(|(kind, pair)| KindDifference::new(kind, pair)).collect(),
@@ -369,7 +375,7 @@ fn lines(a: &Explained, b: &Explained) -> Vec<LineDifference> {
 }
 
 /// Returns short names for the runs: the setting in which they differ, if a single word states it.
-fn names(a: &Explained, b: &Explained) -> (String, String) {
+pub(super) fn names(a: &Explained, b: &Explained) -> (String, String) {
     let same_machine = a.machine_digest == b.machine_digest;
     let same_policy = a.policy == b.policy;
     // the policy is also a setting of the machine
@@ -381,7 +387,7 @@ fn names(a: &Explained, b: &Explained) -> (String, String) {
 }
 
 /// Returns the settings in which the runs differ.
-fn settings(a: &Explained, b: &Explained) -> Vec<String> {
+pub(super) fn settings(a: &Explained, b: &Explained) -> Vec<String> {
     let mut settings = Vec::new();
     if a.policy != b.policy {
         settings.push(format!("policies differ: A {}, B {}", a.policy, b.policy));

@@ -12,6 +12,7 @@ pub mod answer;
 pub mod banks;
 pub mod beside;
 pub mod book;
+pub mod cause;
 pub mod cfg;
 pub mod check;
 pub mod compare;

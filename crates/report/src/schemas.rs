@@ -13,8 +13,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::output::Output;
 use super::{
-    ablation, all_paths, anomaly, cfg, compare, diff, evidence, evidence_pack, explore, fermi, hunt, hybrid,
-    import_config, inspect, list, output, phases, pwcet, reproduce, run, suite, sweep, terms, wcet, worst,
+    ablation, all_paths, anomaly, cause, cfg, compare, diff, evidence, evidence_pack, explore, fermi, hunt,
+    hybrid, import_config, inspect, list, output, phases, pwcet, reproduce, run, suite, sweep, terms, wcet,
+    worst,
 };
 
 /// Stands for [`warpbound_trace::why::Kind`] in a schema, because that crate has no schemas.
@@ -49,6 +50,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<suite::CheckReport>("check"),
         schema::<Output<run::RunResult>>("run"),
         schema::<Output<diff::DiffResult>>("diff"),
+        schema::<Output<cause::WhyResult>>("why"),
         schema::<Output<phases::PhasesResult>>("phases"),
         schema::<Output<cfg::CfgResult>>("cfg"),
         schema::<all_paths::StaticReport>("static"),

@@ -35,10 +35,11 @@ fn with_options(name: &str) -> Option<Command> {
     Some(options(Command::new(*name)))
 }
 
-const COMMANDS: [(&str, Options); 32] = [
+const COMMANDS: [(&str, Options); 33] = [
     ("check", Check::augment_args),
     ("run", Run::augment_args),
     ("diff", Diff::augment_args),
+    ("why", Diff::augment_args),
     ("phases", Phases::augment_args),
     ("explore", Explore::augment_args),
     ("compare", Compare::augment_args),

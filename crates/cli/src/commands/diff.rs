@@ -24,13 +24,13 @@ pub fn run(args: &Diff, session: &Session) -> Outcome {
     let b = side(&args.b, session)?;
     let result = DiffResult::new((&args.a, &a), (&args.b, &b)).map_err(|message| {
         Diagnostic::general(format!("{}, {}", args.a, args.b), message)
-            .hint("`diff` compares runs of one kernel, instruction by instruction; policy, machine and data may differ")
+            .hint("`diff` compares runs of one kernel, instruction by instruction; policy, machine and data may differ; `why` compares different kernels, too")
     })?;
     output::report(session, args.format, &Output::new("diff", None, vec![result]))
 }
 
 /// Returns one of the two runs.
-fn side(given: &str, session: &Session) -> Result<Explained, Diagnostics> {
+pub(super) fn side(given: &str, session: &Session) -> Result<Explained, Diagnostics> {
     let Some(words) = shlex::split(given) else {
         let message = "a quotation mark is not closed, or nothing follows a backslash";
         return Err(Diagnostic::general(given, message).into());
@@ -52,12 +52,13 @@ fn from_words(given: &str, words: &[String], session: &Session) -> Result<Explai
     let run = parsed.run;
     let wrong = [
         ("--trace", !run.trace.is_empty()),
+        ("--html", run.html.is_some()),
         ("--dump", !run.dump.is_empty()),
         ("--timings", run.timings),
         ("--gantt", run.gantt),
     ];
     if let Some((option, _)) = wrong.iter().find(|(_, is_given)| *is_given) {
-        let message = format!("`diff` looks at the critical path only: {option} does nothing here");
+        let message = format!("this command looks at the critical path only: {option} does nothing here");
         return Err(Diagnostic::general(given, message).hint("leave it out").into());
     }
     explain::explain(&run, given, session)

@@ -34,4 +34,5 @@ pub mod run;
 pub mod schema;
 pub mod sweep;
 pub mod wcet;
+pub mod why;
 pub mod worst;

@@ -98,7 +98,9 @@ impl StaticResult {
         bounds[0].parts = found.parts().iter().map(BoundPart::new).collect();
         bounds.extend(total.judged().map(|row| Bound::of_run(row, total.makespan)));
         let warps = found.warps();
+        let loop_bounds = given_of_program(sequence, run.loop_bounds);
         Self {
+            answer: super::answer(name, machine, total, &bounds[0], &loop_bounds),
             kernel: name.to_owned(),
             origin: Origin::new(machine),
             blocks: launches.iter().map(StaticLaunch::blocks).sum(),
@@ -109,7 +111,7 @@ impl StaticResult {
                 _ => None,
             },
             barriers_vary: found.irregular(),
-            loop_bounds: given_of_program(sequence, run.loop_bounds),
+            loop_bounds,
             policy: total.policy.clone(),
             makespan: total.makespan.get(),
             bounds,

@@ -210,8 +210,8 @@ impl Frame<'_> {
         self.top + self.height * (1.0 - share(self.y, at))
     }
 
-    /// Draws the lines. A line under another one is wider, so that lines with the same points are
-    /// told apart.
+    /// Draws the lines. A line under another one is wider, so that both can be seen where they
+    /// coincide.
     fn lines(&self, panel: &Panel, drawing: &mut Drawing) {
         let count = panel.lines.len();
         for (index, Line { name, points }) in panel.lines.iter().enumerate() {

@@ -28,6 +28,9 @@ version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 build=${CARGO_TARGET_DIR:-target}
 out=$PWD/target/dist
+cross=cc
+[ "$host" = aarch64-unknown-linux-gnu ] || cross=aarch64-linux-gnu-gcc
+arm_linker=${CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER:-$cross}
 
 fail() { echo "release: $*" >&2; exit 1; }
 
@@ -35,8 +38,7 @@ fail() { echo "release: $*" >&2; exit 1; }
 obstacle() {
     if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ]; then
         echo "the target is not installed; install it with: rustup target add $1"
-    elif [ "$1" = aarch64-unknown-linux-gnu ] && [ "$host" != "$1" ] &&
-        ! command -v "${CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER:-aarch64-linux-gnu-gcc}" >/dev/null; then
+    elif [ "$1" = aarch64-unknown-linux-gnu ] && ! command -v "$arm_linker" >/dev/null; then
         echo "its linker is missing; Debian and Ubuntu: apt-get install gcc-aarch64-linux-gnu"
     fi
 }
@@ -45,9 +47,8 @@ obstacle() {
 program() {
     # messages of panics name sources of dependencies, whose paths differ between machines
     local flags=--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo
-    : "${CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER:=$(command -v aarch64-linux-gnu-gcc || echo cc)}"
-    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER
-    CARGO_ENCODED_RUSTFLAGS=$flags CARGO_PROFILE_RELEASE_STRIP=symbols WARPBOUND_COMMIT=$(git rev-parse HEAD) \
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$arm_linker CARGO_ENCODED_RUSTFLAGS=$flags \
+        CARGO_PROFILE_RELEASE_STRIP=symbols WARPBOUND_COMMIT=$(git rev-parse HEAD) \
         "$cargo" build --release --locked --bin warpbound --target "$1" >&2
     echo "$build/$1/release/warpbound"
 }
@@ -85,7 +86,8 @@ stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 
 runs=${binary:-$(program "$host")}
-made=$("$runs" --version | head -n 1) || fail "$runs does not run on this machine, so it cannot write its manual pages"
+made=$("$runs" --version | head -n 1) ||
+    fail "$runs does not run on this machine, so it cannot write its manual pages"
 [ "$made" = "warpbound $version" ] || fail "$runs is $made, but Cargo.toml has version $version"
 
 rm -rf "$out"

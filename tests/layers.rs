@@ -9,6 +9,7 @@
 //!   without a cycle.
 //! * The repository is self-contained: no file names a page that a reader does not have.
 //! * The numbered sections of `warpbound::model` that comments name exist.
+//! * A crate embeds only files of its own folder, because its published package has no others.
 //! * The paths that the guide in `src/lib.rs` and `CONTRIBUTING.md` name exist.
 
 #[path = "support/files.rs"]
@@ -266,13 +267,16 @@ fn root() -> &'static Path {
 }
 
 /// Returns every file that belongs to the repository, or would if it were added: all except those
-/// that `.gitignore` names.
+/// that `.gitignore` names, and links to other files of the repository.
 fn repository() -> Vec<PathBuf> {
     fn walk(dir: &Path, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            let ignored = name == ".git" || path == root().join("target") || name.ends_with(".profraw");
+            let ignored = path.is_symlink()
+                || name == ".git"
+                || path == root().join("target")
+                || name.ends_with(".profraw");
             if path.is_dir() && !ignored {
                 walk(&path, found);
             } else if path.is_file() && !ignored {
@@ -387,12 +391,78 @@ fn named_sections_of_the_model_exist() {
     assert!(sections > 5, "the scan finds nothing: {sections}");
 }
 
+/// Returns the paths that a source embeds, each with its line and with whether it begins at the
+/// folder of the crate and not at that of the file.
+fn embedded_paths(text: &str) -> Vec<(usize, &str, bool)> {
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for name in ["include_str!(", "include_bytes!(", "include_dir!("] {
+            for (at, _) in line.match_indices(name) {
+                let mut literals = line[at..].split('"').skip(1).step_by(2);
+                let Some(first) = literals.next() else { continue };
+                found.extend(
+                    match first.strip_prefix('$').unwrap_or(first).strip_prefix("CARGO_MANIFEST_DIR") {
+                        Some("") => literals.next().map(|path| (number + 1, path, true)),
+                        Some(path) => Some((number + 1, path, true)),
+                        None => Some((number + 1, first, false)),
+                    },
+                );
+            }
+        }
+    }
+    found
+}
+
+/// Returns whether a path leaves a folder, from a place that is so many folders below it.
+fn leaves(path: &str, mut depth: usize) -> bool {
+    path.split('/').any(|part| match part {
+        ".." if depth == 0 => true,
+        ".." => {
+            depth -= 1;
+            false
+        }
+        "" | "." => false,
+        _ => {
+            depth += 1;
+            false
+        }
+    })
+}
+
+#[test]
+fn crates_embed_only_files_of_their_own_folder() {
+    let mut seen = 0;
+    let mut wrong = Vec::new();
+    for file in files::below("crates", "rs") {
+        let inside = file.strip_prefix(root().join("crates")).unwrap().to_string_lossy().into_owned();
+        // a package is built without its unit tests
+        if inside.ends_with("tests.rs") || inside.contains("/tests/") {
+            continue;
+        }
+        let folders = inside.split('/').count() - 2;
+        for (line, path, from_crate) in embedded_paths(&std::fs::read_to_string(&file).unwrap()) {
+            seen += 1;
+            if leaves(path, if from_crate { 0 } else { folders }) {
+                wrong.push(format!("crates/{inside}:{line}: {path}"));
+            }
+        }
+    }
+    assert!(seen > 20, "the scan finds nothing: {seen}");
+    assert!(wrong.is_empty(), "link to the file from the folder of the crate:\n{}", wrong.join("\n"));
+    let text = "a(include_str!(\"x.css\"), include_bytes!(\"../y\"))\ninclude_dir!(\"$CARGO_MANIFEST_DIR/z\")\n\
+                include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/../w\"))";
+    let all = [(1, "x.css", false), (1, "../y", false), (2, "/z", true), (3, "/../w", true)];
+    assert_eq!(embedded_paths(text), all);
+    assert!(leaves("/../w", 0) && leaves("a/../../w", 0) && leaves("../../../w", 2));
+    assert!(!leaves("/w", 0) && !leaves("../a/w", 1) && !leaves("../../w", 2));
+}
+
 /// Returns the paths in backquotes that begin with a folder of the repository, without those that
 /// contain a placeholder in capitals.
 fn named_paths(text: &str) -> Vec<(usize, &str)> {
-    const FOLDERS: [&str; 13] = [
-        ".ci", "benches", "configs", "crates", "docs", "examples", "isa", "kernels", "plans", "schemas",
-        "scripts", "src", "tests",
+    const FOLDERS: [&str; 14] = [
+        ".ci", ".github", "benches", "configs", "crates", "docs", "examples", "isa", "kernels", "plans",
+        "schemas", "scripts", "src", "tests",
     ];
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate() {

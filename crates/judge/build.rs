@@ -3,6 +3,6 @@
 
 fn main() {
     for folder in ["configs", "isa", "kernels", "plans"] {
-        println!("cargo::rerun-if-changed=../../{folder}");
+        println!("cargo::rerun-if-changed={folder}");
     }
 }

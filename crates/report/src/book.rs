@@ -1,5 +1,6 @@
 //! The pages of the book that are embedded, because commands print rows of their tables. Each of
-//! these facts is written in one place only, which is the page.
+//! these facts is written in one place only, which is the page. The crate has a link to each page in
+//! its own folder, because its published package contains nothing else.
 
 /// A page of the book.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +12,7 @@ pub struct Page {
 
 macro_rules! page {
     ($path:literal) => {
-        Page { path: $path, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path)) }
+        Page { path: $path, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $path)) }
     };
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::validator::Validator;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, closest};
 
-static SCHEMAS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../schemas");
+static SCHEMAS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/schemas");
 
 /// The maximum number of mismatches that are reported.
 const SHOWN: usize = 10;

@@ -1,4 +1,7 @@
 //! The files of the repository that are embedded in the library, so that it works anywhere.
+//!
+//! The folders are links to those at the top of the repository, because the published package of a
+//! crate contains only what is in its own folder.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -10,13 +13,13 @@ use warpbound_core::isa::IsaTable;
 use warpbound_front::accelsim::Opcodes;
 use warpbound_front::sass::Encoding;
 
-static CONFIGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../configs");
-static KERNELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../kernels");
-static PLANS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
-static OPCODES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../isa/traces");
-const PTX_ISA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../isa/ptx.ron"));
+static CONFIGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/configs");
+static KERNELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/kernels");
+static PLANS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/plans");
+static OPCODES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/isa/traces");
+const PTX_ISA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron"));
 /// The encoding of Maxwell and Pascal instructions.
-const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../isa/pascal.ron"));
+const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"));
 
 /// An embedded folder. Some of its files have a *name* by which users refer to them: the file name
 /// without its extension.

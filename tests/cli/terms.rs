@@ -69,7 +69,7 @@ fn lists_are_filtered() {
     let kernels = listing["kernels"].as_array().unwrap();
     assert!(!kernels.is_empty() && listing["machines"].as_array().unwrap().is_empty());
     for kernel in kernels {
-        let text = format!("{}\n{}", kernel["name"], kernel["doc"]).to_lowercase();
+        let text = format!("{}\n{}", kernel["kernel"], kernel["doc"]).to_lowercase();
         assert!(text.contains("matrix") && text.contains("shared"), "{kernel}");
     }
     let all = json(&["list"], 0);

@@ -144,7 +144,7 @@ fn a_program_runs_where_kernels_run() {
     assert_eq!(json(&["inspect", "jacobi"], 0)["kind"], "program");
     let listed = json(&["list"], 0);
     let kernels = listed["kernels"].as_array().unwrap();
-    assert!(kernels.iter().any(|kernel| kernel["name"] == "jacobi" && kernel["suite"] == false));
+    assert!(kernels.iter().any(|kernel| kernel["kernel"] == "jacobi" && kernel["suite"] == false));
 }
 
 const HEAD: &str = ".version 6.3\n.target sm_61\n.address_size 64\n";

@@ -101,11 +101,12 @@ impl Panels {
         let head = if self.panels.len() > 1 { LINE } else { 0.0 };
         let whole = LEFT + columns as f64 * (width + GAP);
         let (places, legend) = self.legend(whole);
-        let top = 14.0 + LINE + legend;
+        let above = if self.title.is_empty() { 0.0 } else { 14.0 + LINE };
+        let top = above + legend;
         let mut drawing = Drawing::new(whole, top + rows as f64 * (head + height + GAP) - GAP + BELOW);
         drawing.text((LEFT, 16.0), &self.title, TEXT + 1.0, Anchor::Start, Ink::Text);
         for (index, (name, (x, y))) in self.names.iter().zip(places).enumerate() {
-            let y = y + 14.0 + LINE;
+            let y = y + above;
             drawing.line(vec![(x, y), (x + 26.0, y)], Ink::Series(index), 1.8, DASHES[index % 4]);
             drawing.mark((x + 13.0, y), SHAPES[index % 4], 3.4, Ink::Series(index));
             drawing.text((x + 32.0, y), name, TEXT, Anchor::Start, Ink::Text);

@@ -210,6 +210,8 @@ fn the_examples_of_the_manual_work() {
     let dir = scratch("examples");
     let config = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/gpgpusim/rtx3070.config");
     std::fs::copy(config, dir.join("gpgpusim.config")).unwrap();
+    std::fs::write(dir.join("trace.config"), "-trace_opcode_latency_initiation_int 4,2\n").unwrap();
+    std::fs::write(dir.join("gto.config"), "-gpgpu_scheduler gto\n").unwrap();
     let times: String = (0..500_u64).map(|i| format!("{}\n", 1000 + i * i * 7919 % 1009 / 4)).collect();
     std::fs::write(dir.join("times.csv"), format!("cycles\n{times}")).unwrap();
     assert_eq!(in_dir(&dir, &["man", "manual"]).status.code(), Some(0));

@@ -334,6 +334,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "warpbound import-config gpgpusim.config --name my-gpu > my-gpu.ron",
                 "Write it to a file, for --machine my-gpu.ron.",
             ),
+            (
+                "warpbound import-config gpgpusim.config trace.config gto.config --name my-gpu",
+                "Merge files, of which later ones override earlier ones.",
+            ),
         ],
     ),
     (

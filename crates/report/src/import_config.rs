@@ -57,6 +57,9 @@ pub struct UnusedOption {
     pub place: String,
     /// The reason, or a similar option that may have been meant.
     pub note: String,
+    /// File and line of the last occurrence of the option, which overrides this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overridden_by: Option<String>,
 }
 
 impl ImportResult {
@@ -90,11 +93,16 @@ impl ImportResult {
                 }
                 Became::Repeated(file, line) => format!("{file}:{line} counts"),
             };
+            let overridden_by = match &option.became {
+                Became::Repeated(file, line) => Some(format!("{file}:{line}")),
+                _ => None,
+            };
             let left = UnusedOption {
                 option: option.name.clone(),
                 value: option.value.clone(),
                 place: place(option),
                 note,
+                overridden_by,
             };
             match &option.became {
                 Became::Nothing(_) => all.without_counterpart.push(left),
@@ -119,17 +127,21 @@ impl ImportResult {
                 lines.iter().for_each(|line| text.push_str(&format!("//   {line}\n")));
             }
         };
-        let option_and_value = |option: &str, value: &str| clean(&format!("{option} {value}"));
+        // the places tell the files apart if there are several
+        let given = |option: &str, value: &str, place: &str| {
+            format!("{} at {place}", clean(format!("{option} {value}").trim_end()))
+        };
+        let given_as = |used: &UsedOption| given(&used.option, &used.value, &used.place);
         let otherwise = self.used.iter().filter_map(|used| {
             let difference = used.but.as_ref()?;
-            Some(format!("{} ({difference})", option_and_value(&used.option, &used.value)))
+            Some(format!("{} ({difference})", given_as(used)))
         });
         part("Options from which the machine differs", otherwise.collect());
         let left = |all: &[UnusedOption]| -> Vec<String> {
             let line = |left: &UnusedOption| {
                 let note =
                     if left.note.is_empty() { String::new() } else { format!(" ({})", clean(&left.note)) };
-                option_and_value(&left.option, &left.value) + &note
+                given(&left.option, &left.value, &left.place) + &note
             };
             all.iter().map(line).collect()
         };
@@ -140,11 +152,14 @@ impl ImportResult {
             "Not given; the settings of the base machine apply",
             self.not_given.iter().map(|&name| name.to_owned()).collect(),
         );
-        let used = self.used.iter().filter(|used| !used.settings.is_empty());
-        let used = used.map(|used| {
-            format!("{}: {}", option_and_value(&used.option, &used.value), clean(&used.settings.join(" ")))
-        });
-        part("Settings", used.collect());
+        let (set, agreeing): (Vec<_>, Vec<_>) = self.used.iter().partition(|used| !used.settings.is_empty());
+        let agreeing = agreeing.into_iter().filter(|used| used.but.is_none()).map(given_as);
+        part(
+            "Without a setting of their own, because the machine agrees or another option has it",
+            agreeing.collect(),
+        );
+        let set = set.iter().map(|used| format!("{}: {}", given_as(used), clean(&used.settings.join(" "))));
+        part("Settings", set.collect());
         text
     }
 }

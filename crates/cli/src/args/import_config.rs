@@ -6,7 +6,8 @@ use crate::format::Format;
 pub struct ImportConfig {
     /// gpgpusim.config, and files that override it, such as trace.config for traces
     ///
-    /// If an option is given several times, the last one counts.
+    /// The order matters: if an option is given several times, in one file or in several, the last
+    /// one counts. trace.config contains the latencies of machine code, for traces.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
     /// Name of the machine [default: that of the file; its folder for gpgpusim.config]

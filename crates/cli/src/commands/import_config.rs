@@ -22,7 +22,7 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     let mut problems = Diagnostics::new();
     let mut sources = Vec::new();
     for file in &args.files {
-        match loader().file(file).text_up_to(MAX_BYTES) {
+        match loader().file(file).text_in_any_encoding(MAX_BYTES) {
             Ok(source) => sources.push(source),
             Err(problem) => problems.append(problem),
         }

@@ -132,11 +132,7 @@ impl Location {
     /// Returns an error if the file cannot be read, is larger, or is not UTF-8. For invalid UTF-8,
     /// the error names its position.
     pub fn text_up_to(&self, limit: u64) -> Result<SourceText, Diagnostics> {
-        let bytes = match self {
-            Self::File(path, _) => read::unpacked(self.bytes(limit)?, limit, &path.display().to_string())?,
-            _ => self.bytes(limit)?,
-        };
-        match String::from_utf8(bytes) {
+        match String::from_utf8(self.unpacked_bytes(limit)?) {
             // some editors put a byte order mark first, which has no meaning here
             Ok(text) => Ok(SourceText::new(self.shown(), text.trim_start_matches('\u{feff}'))),
             Err(error) => {
@@ -146,6 +142,26 @@ impl Location {
                 let problem = source.error(at..at, format!("the file is not text: byte {at} is not UTF-8"));
                 Err(problem.hint("a text file was expected here (.ptx, .warp or .ron)").into())
             }
+        }
+    }
+
+    /// Like [`Self::text_up_to`], for files in any encoding, of which only ASCII matters: what is not
+    /// UTF-8 is replaced.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or is larger.
+    pub fn text_in_any_encoding(&self, limit: u64) -> Result<SourceText, Diagnostics> {
+        let bytes = self.unpacked_bytes(limit)?;
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(SourceText::new(self.shown(), text.trim_start_matches('\u{feff}')))
+    }
+
+    fn unpacked_bytes(&self, limit: u64) -> Result<Vec<u8>, Diagnostics> {
+        match self {
+            Self::File(path, _) => {
+                Ok(read::unpacked(self.bytes(limit)?, limit, &path.display().to_string())?)
+            }
+            _ => Ok(self.bytes(limit)?),
         }
     }
 

@@ -2,7 +2,7 @@
 //! issue and the units.
 
 use super::Import;
-use super::values::{number, numbers, switch};
+use super::values::{number, numbers, scalar};
 
 /// The number of threads of a warp.
 const WARP: u32 = 32;
@@ -13,7 +13,7 @@ pub(super) fn translate(import: &mut Import<'_>) {
     let schedulers = issue(import);
     collector(import);
     pipes(import, schedulers);
-    if let Some(latency) = import.value("-gpgpu_kernel_launch_latency", number::<u64>) {
+    if let Some(latency) = import.value("-gpgpu_kernel_launch_latency", scalar::<u64>) {
         // GPGPU-Sim begins to place blocks one cycle later
         let before = import.base.pipeline.as_ref().map_or(0, |pipeline| pipeline.launch.first);
         import.set("-gpgpu_kernel_launch_latency", "pipeline.launch.first", latency.saturating_add(before));
@@ -21,8 +21,8 @@ pub(super) fn translate(import: &mut Import<'_>) {
 }
 
 fn sms(import: &mut Import<'_>) {
-    let clusters = import.value("-gpgpu_n_clusters", number::<u32>);
-    let cores = import.value("-gpgpu_n_cores_per_cluster", number::<u32>);
+    let clusters = import.value("-gpgpu_n_clusters", scalar::<u32>);
+    let cores = import.value("-gpgpu_n_cores_per_cluster", scalar::<u32>);
     let Some(sms) = clusters.unwrap_or(1).checked_mul(cores.unwrap_or(1)).filter(|&sms| sms > 0) else {
         return import.wrong("-gpgpu_n_clusters", "there is no SM, or too many".to_owned());
     };
@@ -58,21 +58,21 @@ fn residents(import: &mut Import<'_>) {
         ("-gpgpu_shader_registers", "limits.registers"),
         ("-gpgpu_shmem_size", "limits.shared_bytes"),
     ] {
-        if let Some(limit) = import.value(name, number::<u32>) {
+        if let Some(limit) = import.value(name, scalar::<u32>) {
             import.set(name, path, limit);
         }
     }
     // versions of GPGPU-Sim before 4 do not have this option
-    if let Some(bytes) = import.optional("-gpgpu_shmem_per_block", number::<u32>) {
+    if let Some(bytes) = import.optional("-gpgpu_shmem_per_block", scalar::<u32>) {
         import.set("-gpgpu_shmem_per_block", "limits.shared_bytes_per_block", bytes);
-    } else if let Some(bytes) = import.optional("-gpgpu_shmem_size", number::<u32>) {
+    } else if let Some(bytes) = import.optional("-gpgpu_shmem_size", scalar::<u32>) {
         import.set("-gpgpu_shmem_size", "limits.shared_bytes_per_block", bytes);
     }
 }
 
 /// Translates the options of the schedulers and returns the number of schedulers of an SM.
 fn issue(import: &mut Import<'_>) -> u32 {
-    let schedulers = import.value("-gpgpu_num_sched_per_core", number::<u32>);
+    let schedulers = import.value("-gpgpu_num_sched_per_core", scalar::<u32>);
     if let Some(schedulers) = schedulers {
         import.set("-gpgpu_num_sched_per_core", "sub_cores", schedulers);
     }
@@ -93,16 +93,16 @@ fn issue(import: &mut Import<'_>) -> u32 {
                 .note("-gpgpu_scheduler", "this policy is not simulated; the policy of the base is kept"),
         }
     }
-    if let Some(issues) = import.value("-gpgpu_max_insn_issue_per_warp", number::<u32>) {
+    if let Some(issues) = import.value("-gpgpu_max_insn_issue_per_warp", scalar::<u32>) {
         import.set("-gpgpu_max_insn_issue_per_warp", "pipeline.issue.per_warp", issues.clamp(1, 2));
         if !(1..=2).contains(&issues) {
             import.note("-gpgpu_max_insn_issue_per_warp", "a warp issues 1 or 2 instructions in a cycle");
         }
     }
-    if let Some(distinct) = import.value("-gpgpu_dual_issue_diff_exec_units", switch) {
+    if let Some(distinct) = import.flag("-gpgpu_dual_issue_diff_exec_units") {
         import.set("-gpgpu_dual_issue_diff_exec_units", "pipeline.issue.distinct_units", distinct);
     }
-    if let Some(fetches) = import.value("-gpgpu_inst_fetch_throughput", number::<u32>) {
+    if let Some(fetches) = import.value("-gpgpu_inst_fetch_throughput", scalar::<u32>) {
         import.set("-gpgpu_inst_fetch_throughput", "pipeline.front_end.fetches", fetches);
     }
     schedulers.or(import.base.sub_cores).unwrap_or(1)
@@ -115,19 +115,19 @@ fn collector(import: &mut Import<'_>) {
         ("-gpgpu_num_reg_banks", "pipeline.collector.banks"),
         ("-gpgpu_reg_file_port_throughput", "pipeline.collector.steps"),
     ] {
-        if let Some(number) = import.value(name, number::<u32>) {
+        if let Some(number) = import.value(name, scalar::<u32>) {
             import.set(name, path, number);
         }
     }
-    if let Some(out) = import.optional("-gpgpu_operand_collector_num_out_ports_gen", number::<u32>)
-        && import.optional("-gpgpu_operand_collector_num_in_ports_gen", number::<u32>) != Some(out)
+    if let Some(out) = import.optional("-gpgpu_operand_collector_num_out_ports_gen", scalar::<u32>)
+        && import.optional("-gpgpu_operand_collector_num_in_ports_gen", scalar::<u32>) != Some(out)
     {
         import.note(
             "-gpgpu_operand_collector_num_out_ports_gen",
             "here as many instructions may leave as may enter",
         );
     }
-    if import.optional("-gpgpu_enable_specialized_operand_collector", switch) == Some(true) {
+    if import.optional_flag("-gpgpu_enable_specialized_operand_collector") == Some(true) {
         import.note(
             "-gpgpu_enable_specialized_operand_collector",
             "all units of the collector are generic here",
@@ -159,7 +159,7 @@ fn pipes(import: &mut Import<'_>, schedulers: u32) {
         "-gpgpu_num_int_units",
         "-gpgpu_num_tensor_core_units",
     ] {
-        let Some(units) = import.optional(name, number::<u32>) else { continue };
+        let Some(units) = import.optional(name, scalar::<u32>) else { continue };
         if units != 0 && units != schedulers {
             import.note(
                 name,
@@ -169,13 +169,13 @@ fn pipes(import: &mut Import<'_>, schedulers: u32) {
             );
         }
     }
-    if import.optional("-gpgpu_sub_core_model", switch) == Some(false) {
+    if import.optional_flag("-gpgpu_sub_core_model") == Some(false) {
         import.note(
             "-gpgpu_sub_core_model",
             "in GPGPU-Sim the schedulers share units and collector; here each has its own",
         );
     }
-    if import.optional("-gpgpu_perfect_inst_const_cache", switch) == Some(false) {
+    if import.optional_flag("-gpgpu_perfect_inst_const_cache") == Some(false) {
         import.note("-gpgpu_perfect_inst_const_cache", "here the instruction cache is always perfect");
     }
 }

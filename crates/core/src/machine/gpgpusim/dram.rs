@@ -1,7 +1,7 @@
 //! DRAM: the mapping of addresses and the timing of commands.
 
 use super::Import;
-use super::values::{AddressText, address, named, number};
+use super::values::{AddressText, address, named, scalar};
 
 pub(super) fn translate(import: &mut Import<'_>) {
     let banks = commands(import);
@@ -53,7 +53,7 @@ fn commands(import: &mut Import<'_>) -> Option<u64> {
     {
         import.set(TIMING, "memory.partitions.dram.ccdl", ccd);
     }
-    if groups > 1 && import.optional("-dram_bnkgrp_indexing_policy", number::<u32>) != Some(1) {
+    if groups > 1 && import.optional("-dram_bnkgrp_indexing_policy", scalar::<u32>) != Some(1) {
         import.note(TIMING, "the low bits of a bank's number are its group here");
     }
     banks
@@ -101,9 +101,9 @@ fn mapping(import: &mut Import<'_>, banks: Option<u64>) {
 
 fn scheduling(import: &mut Import<'_>) {
     const SCHEDULER: &str = "-gpgpu_dram_scheduler";
-    let kind = |text: &str| match text {
-        "0" => Ok("Fifo"),
-        "1" => Ok("FrFcfs"),
+    let kind = |text: &str| match scalar::<u32>(text)? {
+        0 => Ok("Fifo"),
+        1 => Ok("FrFcfs"),
         _ => Err("0 is FIFO, 1 is FR-FCFS".to_owned()),
     };
     if let Some(kind) = import.value(SCHEDULER, kind) {
@@ -113,13 +113,13 @@ fn scheduling(import: &mut Import<'_>) {
         ("-gpgpu_frfcfs_dram_sched_queue_size", "memory.partitions.dram.queue", 1 << 16),
         ("-gpgpu_dram_return_queue_size", "memory.partitions.dram.returns", 1024),
     ] {
-        if let Some(queue) = import.value(name, number::<u32>) {
+        if let Some(queue) = import.value(name, scalar::<u32>) {
             // 0 means that the first queue is unbounded, and that the second one has GPGPU-Sim's
             // default length
             import.set(name, path, if queue == 0 { unbounded } else { queue });
         }
     }
-    if let Some(latency) = import.value("-dram_latency", number::<u64>) {
+    if let Some(latency) = import.value("-dram_latency", scalar::<u64>) {
         import.set("-dram_latency", "memory.partitions.dram.latency", latency);
     }
 }
@@ -127,10 +127,10 @@ fn scheduling(import: &mut Import<'_>) {
 /// Translates the number of bytes of a column command, and the time for which it occupies the bus.
 fn bursts(import: &mut Import<'_>) {
     const LENGTH: &str = "-gpgpu_dram_burst_length";
-    let width = import.value("-gpgpu_dram_buswidth", number::<u32>);
-    let length = import.value(LENGTH, number::<u32>);
-    let per_command = import.value("-dram_data_command_freq_ratio", number::<u32>);
-    let chips = import.optional("-gpgpu_n_mem_per_ctrlr", number::<u32>).unwrap_or(1);
+    let width = import.value("-gpgpu_dram_buswidth", scalar::<u32>);
+    let length = import.value(LENGTH, scalar::<u32>);
+    let per_command = import.value("-dram_data_command_freq_ratio", scalar::<u32>);
+    let chips = import.optional("-gpgpu_n_mem_per_ctrlr", scalar::<u32>).unwrap_or(1);
     let Some(length) = length else { return };
     if let Some(bytes) = width.and_then(|width| width.checked_mul(length)?.checked_mul(chips)) {
         import.set(LENGTH, "memory.partitions.dram.burst_bytes", bytes);

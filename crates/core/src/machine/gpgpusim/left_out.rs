@@ -4,7 +4,6 @@ const PRINTED: &str = "controls what is printed and does not affect times";
 const FUNCTION: &str = "controls how kernels are executed or compiled and does not affect times";
 const POWER: &str = "energy is not simulated";
 const TEXTURES: &str = "here textures take the path of global loads";
-const SPECIAL: &str = "units for single kinds of instructions in traces; they are used only if -trace_opcode_latency_initiation_int is given";
 const RUN: &str = "controls a run of the simulator and does not describe the machine";
 const POLICY: &str = "not simulated";
 
@@ -56,13 +55,9 @@ const REASONS: &[(&str, &str)] = &[
     ("-liveness_message_freq", PRINTED),
     ("-save_embedded_ptx", FUNCTION),
     ("-keep", FUNCTION),
-    ("-trace_opcode_latency_initiation_spec", SPECIAL),
-    ("-specialized_unit", SPECIAL),
-    (
-        "-trace_opcode_latency_initiation",
-        "latencies in traces; they are used only if -trace_opcode_latency_initiation_int is given",
-    ),
-    ("-trace", PRINTED),
+    ("-trace_enabled", PRINTED),
+    ("-trace_components", PRINTED),
+    ("-trace_sampling", PRINTED),
     ("-gpgpu_max_cycle", RUN),
     ("-gpgpu_max_insn", RUN),
     ("-gpgpu_max_cta", RUN),
@@ -121,6 +116,12 @@ const REASONS: &[(&str, &str)] = &[
 
 /// Returns the reason why an option has no counterpart, if it is known.
 pub(super) fn reason(name: &str) -> Option<&'static str> {
+    // these names are also prefixes of others
+    match name {
+        "-trace" => return Some(RUN),
+        "-config" => return Some("only the files given to import-config are read, in their order"),
+        _ => {}
+    }
     REASONS.iter().find(|(begins, _)| name.starts_with(begins)).map(|&(_, reason)| reason)
 }
 

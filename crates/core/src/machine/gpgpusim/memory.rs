@@ -1,15 +1,15 @@
 //! The load/store unit, the caches, the interconnect and the memory partitions.
 
 use super::Import;
-use super::values::{CacheText, cache, number, numbers, ratio, switch, thousandths};
+use super::values::{CacheText, cache, number, numbers, ratio, scalar, thousandths};
 
 pub(super) fn translate(import: &mut Import<'_>) {
-    if let Some(latency) = import.value("-gpgpu_smem_latency", number::<u32>) {
+    if let Some(latency) = import.value("-gpgpu_smem_latency", scalar::<u32>) {
         import.set("-gpgpu_smem_latency", "pipeline.load_store.shared_latency", latency);
     }
     first_level(import);
     constants(import);
-    if import.optional("-gpgpu_perfect_mem", switch) == Some(true) {
+    if import.optional_flag("-gpgpu_perfect_mem") == Some(true) {
         import.set("-gpgpu_perfect_mem", "memory.lower", "Perfect");
     }
     second_level(import);
@@ -18,7 +18,7 @@ pub(super) fn translate(import: &mut Import<'_>) {
 
 fn first_level(import: &mut Import<'_>) {
     const L1: &str = "-gpgpu_cache:dl1";
-    let skipped = import.optional("-gpgpu_gmem_skip_L1D", switch) == Some(true);
+    let skipped = import.optional_flag("-gpgpu_gmem_skip_L1D") == Some(true);
     match import.value(L1, cache) {
         None => {}
         Some(None) => return import.set(L1, "memory.l1", "None"),
@@ -32,18 +32,18 @@ fn first_level(import: &mut Import<'_>) {
         }
     }
     for (name, path) in [("-gpgpu_l1_latency", "memory.l1.latency"), ("-gpgpu_l1_banks", "memory.l1.banks")] {
-        if let Some(number) = import.value(name, number::<u64>) {
+        if let Some(number) = import.value(name, scalar::<u64>) {
             import.set(name, path, number);
         }
     }
     const SPLIT: &str = "-gpgpu_adaptive_cache_config";
-    match import.optional(SPLIT, switch) {
+    match import.optional_flag(SPLIT) {
         // the default of GPGPU-Sim
         None => import.set(L1, "memory.l1.split", "Off"),
         Some(false) => import.set(SPLIT, "memory.l1.split", "Off"),
         Some(true) => {
             let sizes = import.value("-gpgpu_shmem_option", |text| numbers(text, 1));
-            let total = import.value("-gpgpu_unified_l1d_size", number::<u32>);
+            let total = import.value("-gpgpu_unified_l1d_size", scalar::<u32>);
             let kibibytes = |sizes: Vec<u64>| {
                 let bytes = sizes.iter().map(|size| size.checked_mul(1024)).collect::<Option<Vec<u64>>>();
                 bytes.zip(total.and_then(|total| total.checked_mul(1024)))
@@ -63,7 +63,7 @@ fn first_level(import: &mut Import<'_>) {
 
 fn constants(import: &mut Import<'_>) {
     const CONSTANTS: &str = "-gpgpu_const_cache:l1";
-    let perfect = import.optional("-gpgpu_perfect_inst_const_cache", switch).unwrap_or(false);
+    let perfect = import.optional_flag("-gpgpu_perfect_inst_const_cache").unwrap_or(false);
     match import.optional(CONSTANTS, cache) {
         None => {}
         Some(_) if perfect => import.note(CONSTANTS, "perfect, as -gpgpu_perfect_inst_const_cache says"),
@@ -91,12 +91,12 @@ fn second_level(import: &mut Import<'_>) {
         ("-gpgpu_n_sub_partition_per_mchannel", "memory.partitions.slices"),
         ("-gpgpu_l2_rop_latency", "memory.partitions.latency"),
     ] {
-        if let Some(number) = import.value(name, number::<u64>) {
+        if let Some(number) = import.value(name, scalar::<u64>) {
             import.set(name, path, number);
         }
     }
     const SPREAD: &str = "-gpgpu_memory_partition_indexing";
-    match import.value(SPREAD, number::<u32>) {
+    match import.value(SPREAD, scalar::<u32>) {
         None => {}
         Some(0) => import.set(SPREAD, "memory.partitions.spread", "Linear"),
         Some(1) => {
@@ -108,7 +108,7 @@ fn second_level(import: &mut Import<'_>) {
     }
     const QUEUES: &str = "-gpgpu_dram_partition_queues";
     let queues = |text: &str| {
-        let all = text.trim_matches('"').split(':').map(number::<u32>).collect::<Result<Vec<_>, _>>()?;
+        let all = text.split(':').map(number::<u32>).collect::<Result<Vec<_>, _>>()?;
         if all.len() == 4 {
             Ok(all)
         } else {
@@ -128,9 +128,9 @@ fn second_level(import: &mut Import<'_>) {
 fn start(import: &mut Import<'_>) {
     const COPIES: &str = "-gpgpu_perf_sim_memcpy";
     const FLUSH: &str = "-gpgpu_flush_l2_cache";
-    let flushed = import.optional(FLUSH, switch) == Some(true);
+    let flushed = import.optional_flag(FLUSH) == Some(true);
     // the default of GPGPU-Sim
-    let copied = import.value(COPIES, switch).unwrap_or(true);
+    let copied = import.flag(COPIES).unwrap_or(true);
     let start = match (flushed, copied) {
         (false, true) => "LeftAndCopied",
         (false, false) => "Left",
@@ -147,7 +147,7 @@ fn start(import: &mut Import<'_>) {
         }
     }
     import.set(COPIES, "memory.start", start);
-    if import.optional("-gpgpu_flush_l1_cache", switch) == Some(false) {
+    if import.optional_flag("-gpgpu_flush_l1_cache") == Some(false) {
         import.note("-gpgpu_flush_l1_cache", "an L1 always begins empty here");
     }
 }
@@ -155,8 +155,8 @@ fn start(import: &mut Import<'_>) {
 /// Translates hashing by a polynomial. GPGPU-Sim's equations end at some bit of the address, which
 /// depends on the number of slices.
 fn spread_by_polynomial(import: &mut Import<'_>, name: &'static str) {
-    let channels = import.optional("-gpgpu_n_mem", number::<u32>).unwrap_or(1);
-    let slices = import.optional("-gpgpu_n_sub_partition_per_mchannel", number::<u32>).unwrap_or(1);
+    let channels = import.optional("-gpgpu_n_mem", scalar::<u32>).unwrap_or(1);
+    let slices = import.optional("-gpgpu_n_sub_partition_per_mchannel", scalar::<u32>).unwrap_or(1);
     if !slices.is_power_of_two() {
         import.set(name, "memory.partitions.spread", "Linear");
         return import.note(
@@ -200,11 +200,11 @@ fn interconnect(import: &mut Import<'_>) {
     // version 4 uses the first name
     let ejection = ["-gpgpu_n_cluster_ejection_buffer_size", "-gpgpu_n_simt_ejection_buffer_size"];
     for (name, path) in ejection.map(|name| (name, "memory.partitions.ejection_queue")) {
-        if let Some(queue) = import.optional(name, number::<u32>) {
+        if let Some(queue) = import.optional(name, scalar::<u32>) {
             import.set(name, path, queue);
         }
     }
-    if let Some(queue) = import.optional("-icnt_in_buffer_limit", number::<u32>) {
+    if let Some(queue) = import.optional("-icnt_in_buffer_limit", scalar::<u32>) {
         import.set("-icnt_in_buffer_limit", "memory.partitions.crossbar_queue", queue);
     }
 }

@@ -38,7 +38,7 @@ pub enum Became {
     Nothing(String),
     /// The option is unknown, with a known option that has a similar name.
     Unknown(Option<&'static str>),
-    /// The option is overridden by a later occurrence in this file and line.
+    /// The option is overridden by its last occurrence, which is in this file and line.
     Repeated(String, u32),
 }
 
@@ -185,9 +185,10 @@ pub fn import(sources: &[SourceText], base: MachineSpec) -> Result<Imported, Dia
     let given = options::read(sources)?;
     let mut import = Import::new(sources, &given, &base);
     core::translate(&mut import);
-    if import.has(traces::INT) {
-        traces::translate(&mut import);
+    if let Some(selected) = traces::selected(&import) {
+        traces::translate(&mut import, selected);
     } else {
+        traces::ignore(&mut import);
         timing::translate(&mut import);
     }
     memory::translate(&mut import);
@@ -217,14 +218,16 @@ struct Import<'a> {
 
 impl<'a> Import<'a> {
     fn new(sources: &'a [SourceText], given: &'a [Given], base: &'a MachineSpec) -> Self {
-        let mut last = BTreeMap::new();
-        let mut became = vec![None; given.len()];
-        for (index, option) in given.iter().enumerate() {
-            if let Some(before) = last.insert(option.known_as.as_str(), index) {
-                let (file, line) = option.place(sources);
-                became[before] = Some(Became::Repeated(file, line));
-            }
-        }
+        let last: BTreeMap<&str, usize> =
+            given.iter().enumerate().map(|(index, option)| (option.known_as.as_str(), index)).collect();
+        let overridden = |(index, option): (usize, &Given)| {
+            let counts = last[option.known_as.as_str()];
+            (counts != index).then(|| {
+                let (file, line) = given[counts].place(sources);
+                Became::Repeated(file, line)
+            })
+        };
+        let became = given.iter().enumerate().map(overridden).collect();
         Self {
             sources,
             given,
@@ -255,20 +258,47 @@ impl<'a> Import<'a> {
         self.looked_up.push(name);
         let &index = self.last.get(name)?;
         self.became[index].get_or_insert_with(|| Became::Settings(Vec::new()));
-        match read(&self.given[index].value) {
-            Ok(value) => Some(value),
-            Err(message) => {
-                self.wrong(name, message);
-                None
-            }
+        let value = &self.given[index].value;
+        let result = if value.is_empty() { Err("it has no value".to_owned()) } else { read(value) };
+        result.map_err(|message| self.wrong(name, message)).ok()
+    }
+
+    /// Like [`Self::value`], for an option that is 0 or 1.
+    fn flag(&mut self, name: &'static str) -> Option<bool> {
+        let value = self.optional_flag(name);
+        if !self.last.contains_key(name) {
+            self.not_given.push(name);
         }
+        value
+    }
+
+    /// Like [`Self::flag`], for an option that may be missing.
+    ///
+    /// Such an option needs no value. GPGPU-Sim then tries to read the next word as its value, which
+    /// results in 0, and in 1 only if there is no further word.
+    fn optional_flag(&mut self, name: &'static str) -> Option<bool> {
+        let Some(&index) = self.last.get(name).filter(|&&index| self.given[index].value.is_empty()) else {
+            return self.optional(name, values::switch);
+        };
+        self.looked_up.push(name);
+        self.became[index].get_or_insert_with(|| Became::Settings(Vec::new()));
+        let on = self.given.get(index + 1).is_none_or(|next| next.source != self.given[index].source);
+        let (value, reason) = if on { (1, "at the end of the file") } else { (0, "before another option") };
+        self.note(name, format!("it has no value, which GPGPU-Sim reads as {value} {reason}"));
+        Some(on)
     }
 
     fn wrong(&mut self, name: &'static str, message: String) {
         if let Some(&index) = self.last.get(name) {
             let given = &self.given[index];
             let source = &self.sources[given.source];
-            self.problems.push(source.error(given.range.clone(), format!("{name}: {message}")));
+            let problem = source.error(given.range.clone(), format!("{}: {message}", given.name));
+            let hint = format!("a valid form is `{} {}`", given.name, values::example(name));
+            // an option may be looked up several times
+            let known = |known: &Diagnostic| known.line == problem.line && known.message == problem.message;
+            if !self.problems.list().iter().any(known) {
+                self.problems.push(problem.hint(hint));
+            }
         }
     }
 
@@ -332,6 +362,7 @@ impl<'a> Import<'a> {
         if let Some(&index) = self.last.get(name) {
             let difference = difference.into();
             match &mut self.but[index] {
+                Some(before) if before.contains(&difference) => {}
                 Some(before) => *before = format!("{before}; {difference}"),
                 none => *none = Some(difference),
             }

@@ -112,9 +112,9 @@ fn the_configuration_of_traces_is_the_machine_for_traces() {
     assert!(matches!(became("-specialized_unit_4"), Became::Settings(all) if !all.is_empty()));
     let source = &imported.spec.units["udp"].source;
     assert!(source.contains("spec_op_4 4,1 (trace.config:13)"), "{source}");
-    // without this option, the options of traces have no effect
+    // without a latency of traces, units of traces have no effect
     let alone = imported_options("-specialized_unit_1 1,4,4,4,4,BRA\n");
-    assert!(matches!(&alone[0], Became::Nothing(why) if why.contains("latency_initiation_int")));
+    assert!(matches!(&alone[0], Became::Nothing(why) if why.contains("-trace_opcode_latency_initiation_*")));
     for (text, message) in [
         ("-trace_opcode_latency_initiation_int 4\n", "1 numbers where 2"),
         ("-trace_opcode_latency_initiation_int 2,4\n", "cannot hold"),
@@ -123,6 +123,144 @@ fn the_configuration_of_traces_is_the_machine_for_traces() {
         let problems = super::import(&[SourceText::new("trace.config", text)], machine("accelsim-sm1"));
         assert!(problems.unwrap_err().to_string().contains(message), "{text}");
     }
+}
+
+/// Imports several files, which are called `a`, `b` and so on.
+fn imported_in_order(texts: &[&str]) -> Result<Imported, Diagnostics> {
+    let sources: Vec<SourceText> =
+        ["a", "b", "c"].iter().zip(texts).map(|(name, text)| SourceText::new(*name, *text)).collect();
+    import(&sources, machine("accelsim-sm1"))
+}
+
+#[test]
+fn the_last_occurrence_of_an_option_counts_in_the_order_of_the_files() {
+    let overlay = "-gpgpu_scheduler gto\n-trace_opcode_latency_initiation_sfu 30,8\n-l1_latency 50\n";
+    for (texts, policy, sfu, l1) in [
+        (&[STOCK, TRACES, overlay][..], "Gto", 22, 50),
+        (&[overlay, STOCK, TRACES], "Lrr", 13, 39),
+        (&[TRACES, overlay, STOCK], "Lrr", 22, 39),
+    ] {
+        let imported = imported_in_order(texts).unwrap();
+        let spec = serde_json::to_value(&imported.spec).unwrap();
+        assert_eq!(spec["policy"], policy, "{spec}");
+        assert_eq!(imported.spec.units["sfu"].lat, sfu);
+        assert_eq!(spec["memory"]["l1"]["latency"], l1, "{spec}");
+        Machine::new(&imported.spec, &config("accelsim-sm1")).unwrap();
+    }
+    // a former name is the same option, and an option may occur many times
+    let repeated = imported_in_order(&[
+        "-l1_latency 1\n-l1_latency 2 -gpgpu_l1_latency 3\n",
+        "# none\n",
+        "\n-l1_latency 4",
+    ]);
+    let options = repeated.unwrap().options;
+    let became: Vec<_> = options.into_iter().map(|option| option.became).collect();
+    let at = |file: &str, line| Became::Repeated(file.to_owned(), line);
+    let last = Became::Settings(vec!["memory.l1.latency=4".to_owned()]);
+    assert_eq!(became, [at("c", 2), at("c", 2), at("c", 2), last]);
+}
+
+#[test]
+fn a_latency_of_traces_that_is_missing_has_the_default_of_accel_sim() {
+    let imported = imported_in_order(&[
+        STOCK,
+        "-trace_opcode_latency_initiation_sp 6,2\n-specialized_unit_1 1,4,4,4,4,BRA\n-specialized_unit_2 0,1,1,1,1,TEX",
+    ])
+    .unwrap();
+    let unit = |name: &str| (imported.spec.units[name].init, imported.spec.units[name].lat);
+    let defaults = ["int", "fp64", "sfu", "tensor"].map(unit);
+    assert_eq!((unit("fp32"), defaults, unit("bra")), ((2, 4), [(1, 3); 4], (4, 0)));
+    assert!(!imported.spec.units.contains_key("tex"));
+    let but = |name: &str| imported.options.iter().find(|option| option.name == name).unwrap().but.clone();
+    let differs = but("-trace_opcode_latency_initiation_sp").unwrap();
+    assert!(differs.contains("-trace_opcode_latency_initiation_int is not given"), "{differs}");
+    let differs = but("-specialized_unit_1").unwrap();
+    assert!(
+        differs.contains("spec_op_1 is not given, so its default in Accel-Sim applies, 4,4"),
+        "{differs}"
+    );
+    Machine::new(&imported.spec, &config("accelsim-sm1")).unwrap();
+    assert!(!imported.not_given.iter().any(|name| name.starts_with("-trace")), "{:?}", imported.not_given);
+}
+
+#[test]
+fn an_interval_of_zero_occupies_the_unit_for_a_cycle() {
+    let spec = imported("-trace_opcode_latency_initiation_tensor 3,0\n").unwrap().spec;
+    assert_eq!((spec.units["tensor"].init, spec.units["tensor"].lat), (1, 3));
+    let spec = imported("-ptx_opcode_latency_sfu 4\n-ptx_opcode_initiation_sfu 0\n").unwrap().spec;
+    assert_eq!((spec.units["sfu"].init, spec.units["sfu"].lat), (1, 4));
+}
+
+/// The parser of GPGPU-Sim accepts these forms.
+#[test]
+fn options_have_the_forms_of_the_original() {
+    for (text, setting) in [
+        ("-gpgpu_n_clusters\n\n   # a comment\n\t12", "sms=12"),
+        ("-gpgpu_n_clusters 12#13\n", "sms=12"),
+        ("\r\n-gpgpu_n_clusters 12\r\n", "sms=12"),
+        ("-gpgpu_n_clusters \"12\"", "sms=12"),
+        ("-gpgpu_n_clusters 0x1C", "sms=28"),
+        ("-gpgpu_n_clusters 014", "sms=12"),
+        ("-gpgpu_n_clusters +12", "sms=12"),
+        ("-gpgpu_scheduler \"gto\"", "policy=Gto"),
+        ("-trace_opcode_latency_initiation_int \"4,\n 2\"", "units.int.lat=2"),
+        ("-gpgpu_dram_timing_opt \"CL=12: # not \"\n  WL=4\"", "memory.partitions.dram.wl=4"),
+        ("-gpgpu_dual_issue_diff_exec_units -gpgpu_n_mem 8", "pipeline.issue.distinct_units=false"),
+        ("-gpgpu_dual_issue_diff_exec_units", "pipeline.issue.distinct_units=true"),
+        // these are listed, whatever they are
+        ("-visualizer_enabled\n-gpgpu_n_clusters 12\n-nobody_knows\n-or_this a b c -config x", "sms=12"),
+    ] {
+        let found = settings(text);
+        assert!(found.iter().any(|found| found == setting), "{text}: {found:?}");
+    }
+    let differs = imported("-gpgpu_sub_core_model -gpgpu_n_mem 8").unwrap().options[0].but.clone().unwrap();
+    assert!(differs.contains("reads as 0 before another option"), "{differs}");
+    let became = imported_options("-trace_opcode_latency_initiation_itn 4,1\n-config more.config\n");
+    assert_eq!(became[0], Became::Unknown(Some("-trace_opcode_latency_initiation_int")));
+    assert!(matches!(&became[1], Became::Nothing(why) if why.contains("in their order")));
+}
+
+#[test]
+fn wrong_values_have_a_column_and_a_hint() {
+    for (texts, (file, line, column), message, hint) in [
+        (
+            &["-gpgpu_n_mem 16", "\n  -gpgpu_n_mem\t16x"][..],
+            ("b", 2, 16),
+            "`16x` is not a number",
+            "-gpgpu_n_mem 1`",
+        ),
+        (&["-gpgpu_n_mem 08"], ("a", 1, 14), "`08` is not a number", "-gpgpu_n_mem 1`"),
+        (&["-gpgpu_n_mem 0x"], ("a", 1, 14), "`0x` is not a number", "-gpgpu_n_mem 1`"),
+        (&["-gpgpu_n_mem 0x+1"], ("a", 1, 14), "`0x+1` is not a number", "-gpgpu_n_mem 1`"),
+        (&["-gpgpu_n_mem -1"], ("a", 1, 14), "`-1` is not a number", "-gpgpu_n_mem 1`"),
+        (&["-gpgpu_n_mem 1 2"], ("a", 1, 14), "`1 2` is not a number", "-gpgpu_n_mem 1`"),
+        (&["-smem_latency é"], ("a", 1, 15), "-smem_latency: `é` is not", "-smem_latency 1`"),
+        (&["-gpgpu_sub_core_model 2"], ("a", 1, 23), "neither 0 nor 1", "-gpgpu_sub_core_model 1`"),
+        (&[STOCK, "-trace_opcode_latency_initiation_sp X"], ("b", 1, 37), "`X` is not a number", "_sp 4,2`"),
+        (
+            &["-trace_opcode_latency_initiation_sp 99999999999999999999,1"],
+            ("a", 1, 37),
+            "out of range",
+            "_sp 4,2`",
+        ),
+        (
+            &[TRACES, "-specialized_unit_1 1,x,4,4,4,BRA"],
+            ("b", 1, 21),
+            "`x` is not a number",
+            "1,4,4,4,4,BRA",
+        ),
+        (&["-gpgpu_n_clusters=4"], ("a", 1, 1), "is not the name of an option", "`-gpgpu_n_clusters 4`"),
+        (&["-gpgpu_n_mem 8\n-gpgpu_scheduler \"gto"], ("a", 2, 18), "not closed", "in quotes"),
+        (&["# nothing", "17"], ("b", 1, 1), "before any option", "-gpgpu_n_clusters 46"),
+    ] {
+        let problems = imported_in_order(texts).unwrap_err();
+        let first = &problems.list()[0];
+        assert_eq!((&*first.file, first.line, first.column), (file, line, column), "{problems}");
+        assert!(first.message.contains(message) && first.hint.contains(hint), "{problems}");
+        assert_eq!(problems.list().len(), 1, "{problems}");
+    }
+    // an overridden value does not matter
+    imported_in_order(&["-gpgpu_n_mem x", "-gpgpu_n_mem 8"]).unwrap();
 }
 
 fn imported_options(text: &str) -> Vec<Became> {
@@ -291,7 +429,6 @@ fn wrong_values_are_reported_at_their_location() {
         ("-gpgpu_cache:dl2 S:64:128\n", 1, "the form is"),
         ("-gpgpu_clock_domains 1:2:3\n", 1, "the form is"),
         ("-ptx_opcode_latency_sfu 4\n-ptx_opcode_initiation_sfu 8\n", 1, "8 (-ptx_opcode_initiation_sfu)"),
-        ("-ptx_opcode_latency_sfu 4\n-ptx_opcode_initiation_sfu 0\n", 2, "the least is 1"),
         ("-gpgpu_num_sched_per_core 99999999999\n", 1, "not a number"),
         ("", 1, "no option"),
     ] {

@@ -5,7 +5,7 @@
 //! takes the rest of the latency.
 
 use super::Import;
-use super::values::{number, numbers};
+use super::values::{number, numbers, scalar};
 
 /// A type with its options, its unit, and its op class.
 struct Type {
@@ -76,17 +76,15 @@ pub(super) fn translate(import: &mut Import<'_>) {
 fn translate_type(import: &mut Import<'_>, kind: &Type) {
     let latencies = import.value(kind.latency, |text| numbers(text, 5));
     let intervals = import.value(kind.interval, |text| numbers(text, 5));
-    let unit_count = import.optional(kind.own, number::<u32>).unwrap_or(0);
+    let unit_count = import.optional(kind.own, scalar::<u32>).unwrap_or(0);
     let unit = if unit_count == 0 { kind.else_on } else { kind.unit };
     let (Some(latencies), Some(intervals)) = (latencies, intervals) else { return };
     let time = |n: usize| Some((*latencies.get(n)?, *intervals.get(n)?));
     let (total, interval) = (latencies[0], intervals[0]);
-    if !check_interval(import, (kind.latency, kind.interval), total, interval) {
-        return;
-    }
+    let Some((init, lat)) = split(import, (kind.latency, kind.interval), (total, interval)) else { return };
     if unit == kind.unit {
-        import.set(kind.interval, &format!("units.{unit}.init"), interval);
-        import.set(kind.latency, &format!("units.{unit}.lat"), total - interval);
+        import.set(kind.interval, &format!("units.{unit}.init"), init);
+        import.set(kind.latency, &format!("units.{unit}.lat"), lat);
     } else {
         op(import, kind, kind.op, unit, (total, interval));
         if kind.op == "int" {
@@ -120,30 +118,33 @@ fn translate_type(import: &mut Import<'_>, kind: &Type) {
     }
 }
 
-/// Checks that the initiation interval does not exceed the latency, which GPGPU-Sim requires, too.
-/// `latency` and `interval_option` are the options that state them; they may be the same option.
-pub(super) fn check_interval(
+/// Returns the time for which an instruction occupies its unit, and the rest of its latency, or
+/// reports that the initiation interval exceeds the latency. `latency` and `interval_option` are the
+/// options that state them; they may be the same option.
+pub(super) fn split(
     import: &mut Import<'_>,
     (latency, interval_option): (&'static str, &'static str),
-    total: u64,
-    interval: u64,
-) -> bool {
-    let fits = (1..=total).contains(&interval);
+    (total, interval): (u64, u64),
+) -> Option<(u64, u64)> {
     if interval == 0 {
-        import.wrong(interval_option, "an initiation interval of 0 is too small; the least is 1".to_owned());
-    } else if !fits {
+        // In GPGPU-Sim an instruction waits for a cycle all the same, and then passes through as
+        // many stages as the difference between latency and interval.
+        import.note(interval_option, "with an interval of 0, an instruction occupies its unit for a cycle");
+        return Some((1, total));
+    }
+    let rest = total.checked_sub(interval);
+    if rest.is_none() {
         let message = format!("a latency of {total} cannot hold an initiation interval of {interval}");
         let suffix = if latency == interval_option { String::new() } else { format!(" ({interval_option})") };
         import.wrong(latency, message + &suffix);
     }
-    fits
+    rest.map(|rest| (interval, rest))
 }
 
-fn op(import: &mut Import<'_>, kind: &Type, name: &str, unit: &str, (total, interval): (u64, u64)) {
+fn op(import: &mut Import<'_>, kind: &Type, name: &str, unit: &str, times: (u64, u64)) {
     let options = (kind.latency, kind.interval);
-    if check_interval(import, options, total, interval) {
-        let rest = total - interval;
-        let op = format!("Op(unit: \"{unit}\", init: {interval}, lat: {rest})");
+    if let Some((init, rest)) = split(import, options, times) {
+        let op = format!("Op(unit: \"{unit}\", init: {init}, lat: {rest})");
         import.set_entry(options, ("ops", name), &op);
     }
 }
@@ -152,9 +153,9 @@ fn unit(import: &mut Import<'_>, latency: &'static str, interval: &'static str, 
     let total = import.value(latency, number::<u64>);
     let init = import.value(interval, number::<u64>);
     if let (Some(total), Some(init)) = (total, init)
-        && check_interval(import, (latency, interval), total, init)
+        && let Some((init, rest)) = split(import, (latency, interval), (total, init))
     {
         import.set(interval, &format!("units.{unit}.init"), init);
-        import.set(latency, &format!("units.{unit}.lat"), total - init);
+        import.set(latency, &format!("units.{unit}.lat"), rest);
     }
 }

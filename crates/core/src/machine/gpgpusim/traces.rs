@@ -2,21 +2,29 @@
 //! mode.
 //!
 //! These options apply to whole kinds of instructions, whereas the options for PTX list a value for
-//! each operation. If they are present, the options for PTX are ignored.
+//! each operation. If any of them is present, the options for PTX are ignored, and those of these
+//! options that are missing have the defaults of Accel-Sim.
 //!
 //! Source: the options and the assignment of opcodes to units are those of Accel-Sim (Khairy et
 //! al., ISCA 2020).
 
 use super::Import;
-use super::timing::{self, check_interval};
+use super::timing::{self, split};
 use super::values::{number, numbers};
 
-/// The option whose presence selects the timing of machine code.
-pub(super) const INT: &str = "-trace_opcode_latency_initiation_int";
+const INT: &str = "-trace_opcode_latency_initiation_int";
 const SP: &str = "-trace_opcode_latency_initiation_sp";
 const DP: &str = "-trace_opcode_latency_initiation_dp";
 const SFU: &str = "-trace_opcode_latency_initiation_sfu";
 const TENSOR: &str = "-trace_opcode_latency_initiation_tensor";
+
+/// The kinds of instructions, with their units.
+const UNITS: [(&str, &str); 5] = [(INT, "int"), (SP, "fp32"), (DP, "fp64"), (SFU, "sfu"), (TENSOR, "tensor")];
+
+/// The latency and interval of a kind of instructions, and those of a unit for single kinds, if no
+/// option states them.
+const DEFAULT: (u64, u64) = (4, 1);
+const SPECIAL_DEFAULT: (u64, u64) = (4, 4);
 
 /// The units for single kinds of instructions: the option of the unit and that of its timing.
 const SPECIAL: [(&str, &str); 8] = [
@@ -60,33 +68,55 @@ const KINDS: [(&str, &str, &[&str]); 4] = [
     ),
 ];
 
-pub(super) fn translate(import: &mut Import<'_>) {
+/// Returns the first option that is present and selects the timing of machine code. Defaults are
+/// attributed to it.
+pub(super) fn selected(import: &Import<'_>) -> Option<&'static str> {
+    let timings = UNITS.iter().map(|&(name, _)| name).chain(SPECIAL.iter().map(|&(_, times)| times));
+    timings.into_iter().find(|name| import.has(name))
+}
+
+/// Records that units for single kinds of instructions have no effect on the timing of PTX.
+pub(super) fn ignore(import: &mut Import<'_>) {
+    for name in UNITS.iter().map(|&(name, _)| name).chain(SPECIAL.iter().map(|&(_, times)| times)) {
+        import.looked_up.push(name);
+    }
+    for (unit, _) in SPECIAL {
+        import.ignore(
+            unit,
+            "units for single kinds of instructions in traces; they are used only if a -trace_opcode_latency_initiation_* is given",
+        );
+    }
+}
+
+pub(super) fn translate(import: &mut Import<'_>, selected: &'static str) {
     for name in timing::NAMES {
         import.ignore(
             name,
             "latencies of PTX; those of machine code, `-trace_opcode_latency_initiation_*`, are used instead",
         );
     }
-    for (name, unit) in [(INT, "int"), (SP, "fp32"), (DP, "fp64"), (SFU, "sfu"), (TENSOR, "tensor")] {
-        if let Some((total, interval)) = time(import, name) {
-            import.set(name, &format!("units.{unit}.init"), interval);
-            import.set(name, &format!("units.{unit}.lat"), total - interval);
+    for (name, unit) in UNITS {
+        if let Some((by, (init, lat))) = time(import, name, (selected, DEFAULT)) {
+            import.set(by, &format!("units.{unit}.init"), init);
+            import.set(by, &format!("units.{unit}.lat"), lat);
         }
     }
+    let or_selected = |import: &Import<'_>, name| if import.has(name) { name } else { selected };
+    let (int, sp) = (or_selected(import, INT), or_selected(import, SP));
     for class in AS_INT {
-        op(import, INT, class, "int");
+        op(import, int, class, "int");
     }
     // In machine code, constants are operands of instructions, so loads of them execute like
     // integers.
-    op(import, INT, "ld.const", "int");
+    op(import, int, "ld.const", "int");
     // votes write registers like other instructions
-    import.set(INT, "pipeline.unscored", "[]");
+    import.set(int, "pipeline.unscored", "[]");
     import.note(
-        INT,
+        int,
         "here comparisons and selections of floats, and the end of a warp, count as integer instructions",
     );
-    op(import, SP, "fp16", "fp32");
-    import.note(SP, "half precision has the interval of single precision, not half of it");
+    op(import, sp, "fp16", "fp32");
+    import.note(sp, "half precision has the interval of single precision, not half of it");
     special(import);
 }
 
@@ -111,20 +141,21 @@ fn special(import: &mut Import<'_>) {
             }
             continue;
         };
-        let time = time(import, times);
         if enabled == 0 || units == 0 || ended {
             // in Accel-Sim, too, the units after one that is not enabled are ignored
             ended = true;
+            import.optional(times, |text| numbers(text, 2));
             import.note(unit, "this unit, or one before it, is not enabled, so it does not exist");
             continue;
         }
         let Some((_, unit_name, classes)) = KINDS.iter().find(|(kind, ..)| *kind == name) else {
+            import.optional(times, |text| numbers(text, 2));
             import.note(unit, format!("it is not known which instructions a unit called {name} executes"));
             continue;
         };
-        let Some((total, interval)) = time else { continue };
-        let timing = format!("Unit(init: {interval}, lat: {})", total - interval);
-        import.set_entry((times, times), ("units", unit_name), &timing);
+        let Some((by, (init, lat))) = time(import, times, (unit, SPECIAL_DEFAULT)) else { continue };
+        let timing = format!("Unit(init: {init}, lat: {lat})");
+        import.set_entry((by, by), ("units", unit_name), &timing);
         for class in *classes {
             op(import, unit, class, unit_name);
         }
@@ -137,10 +168,22 @@ fn special(import: &mut Import<'_>) {
     }
 }
 
-/// Returns the latency and interval of an option.
-fn time(import: &mut Import<'_>, name: &'static str) -> Option<(u64, u64)> {
-    let times = import.value(name, |text| numbers(text, 2))?;
-    check_interval(import, (name, name), times[0], times[1]).then_some((times[0], times[1]))
+/// Returns the interval and the rest of the latency that an option states, with its name. If it is
+/// missing, Accel-Sim has a default, which is attributed to another option.
+fn time(
+    import: &mut Import<'_>,
+    name: &'static str,
+    (other, default): (&'static str, (u64, u64)),
+) -> Option<(&'static str, (u64, u64))> {
+    let times = import.optional(name, |text| numbers(text, 2));
+    if import.has(name) {
+        let times = times?;
+        return Some((name, split(import, (name, name), (times[0], times[1]))?));
+    }
+    let (total, interval) = default;
+    import
+        .note(other, format!("{name} is not given, so its default in Accel-Sim applies, {total},{interval}"));
+    Some((other, (interval, total - interval)))
 }
 
 /// Maps an op class to a unit and its timing.

@@ -7,6 +7,48 @@ pub(super) fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("`{}` is not a number or is out of range", crate::diag::shortened(text)))
 }
 
+/// Parses the number of an option whose whole value is a number. As in C, it is hexadecimal after
+/// `0x` and octal after `0`. Numbers within lists are always decimal.
+pub(super) fn scalar<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let digits = |text: &str, base| {
+        let is_digit = |digit: char| digit.is_digit(base);
+        text.chars().all(is_digit).then(|| u64::from_str_radix(text, base).ok()).flatten()
+    };
+    let value = match (text.strip_prefix("0x"), text.strip_prefix('0')) {
+        (Some(text), _) => digits(text, 16),
+        (None, Some(text)) if !text.is_empty() => digits(text, 8),
+        _ => text.parse().ok(),
+    };
+    value
+        .and_then(|value| T::try_from(value).ok())
+        .ok_or_else(|| format!("`{}` is not a number or is out of range", crate::diag::shortened(text)))
+}
+
+/// Returns a valid value of an option, for hints.
+pub(super) fn example(name: &str) -> &'static str {
+    match name {
+        "-gpgpu_shader_core_pipeline" => "1536:32",
+        "-gpgpu_pipeline_widths" => "4,4,4,4,4,4,4,4,4,4,8,4,4",
+        "-gpgpu_clock_domains" => "1132:1132:1132:3500.5",
+        "-gpgpu_dram_partition_queues" => "64:64:64:64",
+        "-gpgpu_shmem_option" => "0,8,16,32,64,100",
+        "-gpgpu_mem_addr_mapping" => {
+            "dramid@8;00000000.00000000.00000000.00000000.0000RRRR.RRRRRRRR.RBBBCCCC.BCCSSSSS"
+        }
+        "-gpgpu_dram_timing_opt" => "nbk=16:CCD=4:RRD=12:RCD=24:RAS=55:RP=24:RC=78:CL=24:WL=8",
+        _ if name.starts_with("-gpgpu_cache:") || name.starts_with("-gpgpu_const_cache:") => {
+            "S:64:128:16,L:B:m:L:P,A:192:4,32:0,32"
+        }
+        _ if name.starts_with("-trace_opcode_latency_initiation_") => "4,2",
+        _ if name.starts_with("-specialized_unit_") => "1,4,4,4,4,BRA",
+        "-ptx_opcode_latency_sfu" | "-ptx_opcode_latency_tesnor" => "21",
+        "-ptx_opcode_initiation_sfu" | "-ptx_opcode_initiation_tensor" => "8",
+        _ if name.starts_with("-ptx_opcode_latency_") => "4,4,4,4,39",
+        _ if name.starts_with("-ptx_opcode_initiation_") => "1,1,1,1,2",
+        _ => "1",
+    }
+}
+
 /// Parses 0 or 1.
 pub(super) fn switch(text: &str) -> Result<bool, String> {
     match text {
@@ -59,7 +101,7 @@ pub(super) fn named(text: &str) -> Result<Vec<(String, u64)>, String> {
             .ok_or_else(|| format!("`{}` is not NAME=NUMBER", crate::diag::shortened(part)))?;
         Ok((name.to_owned(), number(value)?))
     };
-    text.trim_matches('"').split(':').map(str::trim).filter(|part| !part.is_empty()).map(pair).collect()
+    text.split(':').map(str::trim).filter(|part| !part.is_empty()).map(pair).collect()
 }
 
 /// The parameters of a cache: `S:64:128:16,L:B:m:L:P,A:192:4,32:0,32`.

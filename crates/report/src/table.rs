@@ -20,13 +20,15 @@ pub struct Table {
     expendable: Vec<usize>,
     /// The columns of words that are not cut as long as other columns can be dropped.
     uncut: Vec<usize>,
+    /// The columns of words that continue on further lines of their row instead of being cut.
+    wrapped: Vec<usize>,
 }
 
 impl Table {
     /// Returns a table with this heading; the columns in `left` hold words.
     pub fn new<S: Into<String>>(heading: impl IntoIterator<Item = S>, left: &[usize]) -> Self {
         let rows = vec![heading.into_iter().map(Into::into).collect()];
-        Self { rows, left: left.to_vec(), expendable: Vec::new(), uncut: Vec::new() }
+        Self { rows, left: left.to_vec(), expendable: Vec::new(), uncut: Vec::new(), wrapped: Vec::new() }
     }
 
     /// Sets the columns that are dropped first if the table is too wide, the least important one
@@ -44,6 +46,13 @@ impl Table {
         self
     }
 
+    /// Sets the columns of words that continue on further lines of their row instead of being cut.
+    #[must_use]
+    pub fn wrapped(mut self, columns: &[usize]) -> Self {
+        self.wrapped = columns.to_vec();
+        self
+    }
+
     /// Appends a row.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
@@ -57,7 +66,7 @@ impl Table {
     /// Returns the text, with each line indented by `indent` spaces.
     ///
     /// If the table is wider than `width` characters, words are cut first; then columns are
-    /// dropped, and a line at the end names them. No row takes more than one line.
+    /// dropped, and a line at the end names them. Only columns that are wrapped take several lines.
     pub fn render(&self, indent: usize, width: Option<usize>) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let available = width.map_or(usize::MAX, |width| width.saturating_sub(indent));
@@ -74,7 +83,10 @@ impl Table {
         }
         let mut text = String::new();
         for row in &self.rows {
-            self.line(row, &shown, &widths, indent, &mut text);
+            let mut rest = row.clone();
+            while let Some(next) = self.line(&rest, &shown, &widths, indent, &mut text) {
+                rest = next;
+            }
         }
         text + &self.left_out(&shown, indent, width)
     }
@@ -112,11 +124,27 @@ impl Table {
         widths
     }
 
-    fn line(&self, row: &[String], shown: &[usize], widths: &[usize], indent: usize, text: &mut String) {
+    /// Writes a line of a row. Returns the cells of its next line, if there is one.
+    fn line(
+        &self,
+        row: &[String],
+        shown: &[usize],
+        widths: &[usize],
+        indent: usize,
+        text: &mut String,
+    ) -> Option<Vec<String>> {
         let mut line = " ".repeat(indent);
+        let mut next = vec![String::new(); row.len()];
         for (place, &column) in shown.iter().enumerate() {
             let Some(cell) = row.get(column) else { break };
-            let cell = cut(cell, widths[column]);
+            let cell = match self.wrapped.contains(&column) && !cell.contains('\x1b') {
+                true => {
+                    let (first, rest) = first_words(cell, widths[column]);
+                    next[column] = rest.to_owned();
+                    first.to_owned()
+                }
+                false => cut(cell, widths[column]),
+            };
             let pad = " ".repeat(widths[column] - char_width(&cell));
             if place > 0 {
                 line.push_str(&" ".repeat(GAP));
@@ -127,6 +155,7 @@ impl Table {
         }
         text.push_str(line.trim_end());
         text.push('\n');
+        next.iter().any(|cell| !cell.is_empty()).then_some(next)
     }
 
     /// Returns the line that names the dropped columns.
@@ -149,6 +178,25 @@ impl Table {
 /// Returns the number of characters of a row with these columns.
 fn total(widths: &[usize], shown: &[usize]) -> usize {
     shown.iter().map(|&column| widths[column]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
+}
+
+/// Splits a text in front of the first word that does not fit. A word that is too long by itself is
+/// divided.
+fn first_words(text: &str, width: usize) -> (&str, &str) {
+    if char_width(text) <= width {
+        return (text, "");
+    }
+    let fits = |end: &usize| char_width(text[..*end].trim_end()) <= width;
+    let ends = text.match_indices(' ').map(|(at, _)| at).take_while(fits);
+    let end = ends.last().filter(|end| !text[..*end].trim().is_empty()).unwrap_or_else(|| {
+        text.char_indices()
+            .map(|(at, _)| at)
+            .take_while(fits)
+            .last()
+            .filter(|end| *end > 0)
+            .unwrap_or(text.len())
+    });
+    (text[..end].trim_end(), text[end..].trim_start())
 }
 
 /// Returns the text, or its start with a mark if it does not fit.
@@ -220,5 +268,21 @@ mod tests {
             assert!(widest <= width.max(4), "{widest} of {width}:\n{text}");
         }
         assert_eq!(wide().render(2, Some(200)), wide().render(2, None));
+    }
+
+    #[test]
+    fn wrapped_columns_lose_no_word() {
+        let text = wide().wrapped(&[3]).render(2, Some(50));
+        assert_eq!(
+            text,
+            "  name              many  few  what it is\n  \
+             a              1234567   12  something that\n                               \
+             takes many words to\n                               say\n  \
+             a-longer-name        1    2  \x1b[32mok\x1b[0m\n"
+        );
+        let mut table = Table::new(["n", "what"], &[0, 1]).wrapped(&[1]);
+        table.row(["1", "aVeryLongWordThatHasNoBlankAtAll and more"]);
+        let text = table.render(0, Some(20));
+        assert_eq!(text, "n  what\n1  aVeryLongWordThat\n   HasNoBlankAtAll\n   and more\n");
     }
 }

@@ -185,7 +185,7 @@ fn is_true(gates: &bool) -> bool {
 /// Returns the table of bounds, one per line. Premises that do not fit a line have a table of their
 /// own below it.
 pub fn table(bounds: &[Bound], style: Style) -> String {
-    let mut table = Table::new(["bound", "cycles", "overestimation", "status", ""], &[0, 3, 4]);
+    let mut table = Table::new(["bound", "cycles", "overestimation", "status", ""], &[0, 3, 4]).wrapped(&[4]);
     for (index, bound) in bounds.iter().enumerate() {
         // a long reason is printed only once
         let printed = bounds[..index].iter().find(|before| before.reason == bound.reason);

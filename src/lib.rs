@@ -245,7 +245,7 @@
 //! | one functional run for several machines and policies | `crates/judge/src/check/replay.rs`, `crates/judge/src/check/applications.rs`, `crates/judge/src/check/each.rs` |
 //! | the parts of a bound; beside the causes of a makespan | `crates/bound/src/parts.rs`; `crates/report/src/beside.rs` |
 //! | the evidence for a bound: claims and premises; rules with their tests; the folder | `crates/report/src/evidence_pack/`; `crates/report/src/evidence_pack/rules.rs`; `crates/cli/src/commands/evidence_pack.rs` |
-//! | the sentence that answers `check` and `wcet` | `crates/report/src/answer.rs` |
+//! | the sentence that answers `check`, `static` and `wcet` | `crates/report/src/answer.rs` |
 //! | applications, their totals, their runs | `crates/judge/src/check/application.rs`, `judged_application.rs`, `applications.rs` beside it |
 //! | checkpoints: content; file; identity | `crates/judge/src/check/progress.rs`; `crates/cli/src/checkpoint.rs`; `crates/cli/src/checkpoint/identity.rs` |
 //! | the cost of each simplification of the paper model | [`check::ablation`] |
@@ -263,7 +263,7 @@
 //! | the transition system of a block; of several resident blocks | `crates/judge/src/explore/model.rs`; `crates/judge/src/explore/resident.rs` |
 //! | the worst schedule of a large block, slack and luck | [`explore::adversary`], `crates/report/src/worst.rs` |
 //! | the hunt for a violation of a bound; on machines with changed settings | `crates/judge/src/explore/hunt/`; `crates/judge/src/explore/hunt/machines/` |
-//! | the critical path of a run; the comparison of two runs | [`why`], `crates/report/src/explain.rs`; `crates/report/src/diff.rs` |
+//! | the critical path of a run; the comparison of two runs | [`why`], `crates/report/src/explain.rs`; `crates/report/src/diff.rs`, `crates/report/src/cause.rs` |
 //! | the hybrid analysis of Betts and Donaldson, ECRTS 2013; its traces | [`hybrid`]; `crates/hybrid/src/trace.rs` |
 //! | instrumentation points of a kernel; when warps pass them | `crates/hybrid/src/instrumented.rs`; `crates/trace/src/trace/ipoints.rs`, `crates/hybrid/src/run.rs` |
 //! | measured times; campaigns of random runs | `crates/cli/src/measurements.rs`; `crates/cli/src/commands/pwcet/`, [`sweep::Draws`] |
@@ -278,14 +278,14 @@
 //! | the options of a command; the command; what it prints | `crates/cli/src/args/`; `crates/cli/src/commands/`; [`report`], one file or folder each |
 //! | options that replace parts of a launch | `crates/judge/src/load/launches.rs`, `crates/judge/src/load/arguments.rs` |
 //! | lists of machines and policies; batches on threads | `crates/cli/src/lists.rs`; `crates/cli/src/batch.rs` |
-//! | the JSON object that contains every result | [`report::output`] |
+//! | the JSON object that contains every result; its tables as CSV | [`report::output`]; [`report::csv`] |
 //! | JSON Schemas, made from the types; validation of outputs against them | `schemas/`, `crates/report/src/schemas.rs`; `crates/report/src/schema_files.rs`, `crates/report/src/validator.rs` |
 //! | explanations of terms, which are tables of the book; the page of settings, which is made from comments | `crates/report/src/terms.rs`, `crates/report/src/book.rs`; `crates/core/src/machine/tests/documented.rs` |
 //! | examples and exit codes in help and manual; completion in shells | `crates/cli/src/examples.rs`; `crates/cli/src/completion.rs` |
 //! | traces of a run as files | `crates/trace/src/trace/csv.rs`, `crates/trace/src/trace/kanata.rs`, `crates/trace/src/trace/perfetto/` |
 //! | counters of the memory in a trace | `crates/sim/src/pipeline/samples.rs` |
 //! | the timeline of a run | `crates/report/src/timeline/`, with scripts in `crates/report/src/timeline/assets/` |
-//! | the page of results; plots; what all pages share | `crates/report/src/results/`; `crates/report/src/plot/`; `crates/report/src/html/` |
+//! | the page of results; the formula of a plot; plots; what all pages share | `crates/report/src/results/`; `crates/report/src/results/formula.rs`; `crates/report/src/plot/`; `crates/report/src/html/` |
 //! | tests of pages in Chromium | `tests/browser.rs` |
 //! | the location of a value in a RON file | `crates/core/src/diag/place.rs` |
 //! | files that are read and written | `crates/cli/src/files/` |

@@ -54,7 +54,7 @@ pub fn text(lines: &[BankLine], style: Style) -> String {
     }
     let heading =
         ["shared accesses", "transactions", "without conflicts", "average", "worst", "line: instruction"];
-    let mut table = Table::new(heading, &[5]).wrapped(&[5]);
+    let mut table = Table::new(heading, &[5]);
     let mut row = |accesses: u64, transactions: u64, without: u64, worst: u32, what: String| {
         table.row([
             accesses.to_string(),

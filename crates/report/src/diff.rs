@@ -309,7 +309,7 @@ impl DiffResult {
         let total = [self.a.makespan.to_string(), self.b.makespan.to_string(), signed(self.difference)];
         table.row(["makespan".to_owned()].into_iter().chain(total));
         let _ = write!(text, "\n{}", table.render(2, style.width));
-        let mut table = Table::new(["A", "B", "B - A", "mostly", "line: instruction"], &[3, 4]).wrapped(&[4]);
+        let mut table = Table::new(["A", "B", "B - A", "mostly", "line: instruction"], &[3, 4]);
         let changed: Vec<&LineDifference> = self.lines.iter().filter(|line| line.moved() > 0).collect();
         for line in changed.iter().take(MAX_LINES) {
             table.row([

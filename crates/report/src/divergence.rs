@@ -72,8 +72,7 @@ impl DivergenceReport {
         // the sort is stable: equals stay in program order
         rows.sort_by_key(|branch| std::cmp::Reverse(branch.executions));
         let mut table =
-            Table::new(["executed", "diverged", "lanes taken", "not taken", "line: branch"], &[4])
-                .wrapped(&[4]);
+            Table::new(["executed", "diverged", "lanes taken", "not taken", "line: branch"], &[4]);
         for branch in rows.iter().take(most) {
             table.row([
                 branch.executions.to_string(),

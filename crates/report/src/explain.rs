@@ -323,8 +323,7 @@ impl Explained {
         table.row([self.makespan.to_string(), percent(self.makespan), "makespan".to_owned(), String::new()]);
         text.push_str(&table.render(2, style.width));
         text.extend(self.bound.iter().map(|bound| bound.text(&self.cycles_of_kinds(), style)));
-        let mut table =
-            Table::new(["cycles", "share", "times", "kind", "line: instruction"], &[3, 4]).wrapped(&[4]);
+        let mut table = Table::new(["cycles", "share", "times", "kind", "line: instruction"], &[3, 4]);
         for row in self.lines.iter().take(MAX_LINES) {
             table.row([
                 row.cycles.to_string(),

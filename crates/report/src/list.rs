@@ -146,11 +146,12 @@ impl Listing {
     }
 
     fn text(&self, style: Style) -> String {
-        let mut kernels = Table::new(["kernel", "suite", "what it is"], &[0, 1, 2]).expendable([1]);
+        let mut kernels =
+            Table::new(["kernel", "suite", "what it is"], &[0, 1, 2]).expendable([1]).uncut(&[0]);
         for kernel in &self.kernels {
             kernels.row([kernel.name.as_str(), if kernel.suite { "yes" } else { "" }, kernel.doc.as_str()]);
         }
-        let mut machines = Table::new(["machine", "compared with", "what it is"], &[0, 1, 2]);
+        let mut machines = Table::new(["machine", "compared with", "what it is"], &[0, 1, 2]).uncut(&[0]);
         for one in &self.machines {
             machines.row([one.name.as_str(), one.compared.as_str(), one.doc.as_str()]);
         }

@@ -390,7 +390,7 @@ impl Details {
         }
         let shown = |place: &Option<SourceLine>| place.as_ref().map(SourceLine::shown).unwrap_or_default();
         let heading = ["lost cycles", "share", "reason", "line: waiting", "line: for the result of"];
-        let mut table = Table::new(heading, &[2, 3, 4]).wrapped(&[3, 4]);
+        let mut table = Table::new(heading, &[2, 3, 4]);
         for one in self.lost_cycles.iter().take(MAX_LOST) {
             table.row([
                 one.cycles.to_string(),

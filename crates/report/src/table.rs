@@ -20,15 +20,13 @@ pub struct Table {
     expendable: Vec<usize>,
     /// The columns of words that are not cut as long as other columns can be dropped.
     uncut: Vec<usize>,
-    /// The columns of words that continue on further lines of their row instead of being cut.
-    wrapped: Vec<usize>,
 }
 
 impl Table {
     /// Returns a table with this heading; the columns in `left` hold words.
     pub fn new<S: Into<String>>(heading: impl IntoIterator<Item = S>, left: &[usize]) -> Self {
         let rows = vec![heading.into_iter().map(Into::into).collect()];
-        Self { rows, left: left.to_vec(), expendable: Vec::new(), uncut: Vec::new(), wrapped: Vec::new() }
+        Self { rows, left: left.to_vec(), expendable: Vec::new(), uncut: Vec::new() }
     }
 
     /// Sets the columns that are dropped first if the table is too wide, the least important one
@@ -46,13 +44,6 @@ impl Table {
         self
     }
 
-    /// Sets the columns of words that continue on further lines of their row instead of being cut.
-    #[must_use]
-    pub fn wrapped(mut self, columns: &[usize]) -> Self {
-        self.wrapped = columns.to_vec();
-        self
-    }
-
     /// Appends a row.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
@@ -65,8 +56,9 @@ impl Table {
 
     /// Returns the text, with each line indented by `indent` spaces.
     ///
-    /// If the table is wider than `width` characters, words are cut first; then columns are
-    /// dropped, and a line at the end names them. Only columns that are wrapped take several lines.
+    /// If the table is wider than `width` characters, words continue on further lines of their row;
+    /// then columns are dropped, and a line at the end names them. Words of the first column, which
+    /// names the row, are cut.
     pub fn render(&self, indent: usize, width: Option<usize>) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let available = width.map_or(usize::MAX, |width| width.saturating_sub(indent));
@@ -137,7 +129,7 @@ impl Table {
         let mut next = vec![String::new(); row.len()];
         for (place, &column) in shown.iter().enumerate() {
             let Some(cell) = row.get(column) else { break };
-            let cell = match self.wrapped.contains(&column) && !cell.contains('\x1b') {
+            let cell = match column > 0 && self.left.contains(&column) && !cell.contains('\x1b') {
                 true => {
                     let (first, rest) = first_words(cell, widths[column]);
                     next[column] = rest.to_owned();
@@ -170,8 +162,16 @@ impl Table {
         if names.is_empty() {
             return String::new();
         }
-        let line = format!("{}(no room for {})", " ".repeat(indent), names.join(", "));
-        cut(&line, width.unwrap_or(usize::MAX)) + "\n"
+        let mut lines = String::new();
+        let line = format!("(no room for {})", names.join(", "));
+        let mut rest = line.as_str();
+        while !rest.is_empty() {
+            let (first, next) =
+                first_words(rest, width.map_or(usize::MAX, |width| width.saturating_sub(indent)).max(1));
+            lines.push_str(&format!("{}{first}\n", " ".repeat(indent)));
+            rest = next;
+        }
+        lines
     }
 }
 
@@ -228,19 +228,23 @@ mod tests {
     }
 
     #[test]
-    fn words_are_cut_before_columns_go() {
+    fn words_continue_on_the_next_line_before_columns_go() {
         let text = wide().render(2, Some(50));
         assert_eq!(
             text,
             "  name              many  few  what it is\n  \
-             a              1234567   12  something that ta..\n  \
+             a              1234567   12  something that\n                               \
+             takes many words to\n                               say\n  \
              a-longer-name        1    2  \x1b[32mok\x1b[0m\n"
         );
         let text = wide().render(2, Some(34));
         assert_eq!(
             text,
             "  name           few  what it is\n  \
-             a               12  something..\n  \
+             a               12  something\n                      \
+             that takes\n                      \
+             many words\n                      \
+             to say\n  \
              a-longer-name    2  \x1b[32mok\x1b[0m\n  \
              (no room for many)\n"
         );
@@ -271,16 +275,8 @@ mod tests {
     }
 
     #[test]
-    fn wrapped_columns_lose_no_word() {
-        let text = wide().wrapped(&[3]).render(2, Some(50));
-        assert_eq!(
-            text,
-            "  name              many  few  what it is\n  \
-             a              1234567   12  something that\n                               \
-             takes many words to\n                               say\n  \
-             a-longer-name        1    2  \x1b[32mok\x1b[0m\n"
-        );
-        let mut table = Table::new(["n", "what"], &[0, 1]).wrapped(&[1]);
+    fn long_words_are_divided() {
+        let mut table = Table::new(["n", "what"], &[0, 1]);
         table.row(["1", "aVeryLongWordThatHasNoBlankAtAll and more"]);
         let text = table.render(0, Some(20));
         assert_eq!(text, "n  what\n1  aVeryLongWordThat\n   HasNoBlankAtAll\n   and more\n");

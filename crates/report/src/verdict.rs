@@ -185,7 +185,7 @@ fn is_true(gates: &bool) -> bool {
 /// Returns the table of bounds, one per line. Premises that do not fit a line have a table of their
 /// own below it.
 pub fn table(bounds: &[Bound], style: Style) -> String {
-    let mut table = Table::new(["bound", "cycles", "overestimation", "status", ""], &[0, 3, 4]).wrapped(&[4]);
+    let mut table = Table::new(["bound", "cycles", "overestimation", "status", ""], &[0, 3, 4]);
     for (index, bound) in bounds.iter().enumerate() {
         // a long reason is printed only once
         let printed = bounds[..index].iter().find(|before| before.reason == bound.reason);
@@ -245,7 +245,10 @@ pub fn smallest_proved(bounds: &[Bound]) -> Option<&Bound> {
 
 /// Returns a table of the parts of the smallest proved bound, if they are known.
 fn parts(bounds: &[Bound], style: Style) -> String {
-    let Some(bound) = smallest_proved(bounds).filter(|bound| !bound.parts.is_empty()) else {
+    // a bound over all paths is the answer, although those on the paths of a run are smaller
+    let of_all = bounds.first().filter(|bound| bound.name == "static" && bound.value.is_some());
+    let Some(bound) = of_all.or_else(|| smallest_proved(bounds)).filter(|bound| !bound.parts.is_empty())
+    else {
         return String::new();
     };
     let mut table = Table::new(["part of bound", "cycles", "share"], &[0]);

@@ -491,9 +491,8 @@ impl WcetResult {
         for given in &self.loop_bounds {
             let _ = writeln!(text, "  {}", given.text());
         }
-        let mut table = Table::new(["method", "cycles", "overestimation", "holds for", ""], &[0, 3, 4])
-            .wrapped(&[3, 4])
-            .expendable([2]);
+        let mut table =
+            Table::new(["method", "cycles", "overestimation", "holds for", ""], &[0, 3, 4]).expendable([2]);
         for row in &self.methods {
             let mut notes = Vec::new();
             if row.undershoots {

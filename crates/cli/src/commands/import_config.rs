@@ -56,10 +56,23 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     output::report(session, args.format, &Output::new("import-config", None, vec![result]))
 }
 
-/// Returns a name for the machine. All files are called `gpgpusim.config`, but the names of their
-/// folders are specific.
+/// Returns a name for the machine: those of all files, because an overlay makes another machine.
 fn name_of(files: &[String]) -> String {
-    let path = Path::new(files.first().map_or("", String::as_str));
+    // trace.config belongs to the configuration in its folder
+    let is_part = |file: &&String| !file.ends_with("trace.config");
+    let mut names: Vec<String> = Vec::new();
+    for name in files.iter().filter(is_part).map(|file| name_of_file(file)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() { "imported".to_owned() } else { names.join("+") }
+}
+
+/// Returns the name of a file. All are called `gpgpusim.config`, but the names of their folders are
+/// specific.
+fn name_of_file(file: &str) -> String {
+    let path = Path::new(file);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     match (stem.as_deref(), folder) {

@@ -55,3 +55,18 @@ fn former_names_of_options_and_settings() {
         .unwrap();
     assert_eq!(json_in(&dir, &["check", "k.warp"], 0)["policy"], "lrr");
 }
+
+/// Each command has a main table, also where its lists are inside other objects.
+#[test]
+fn main_tables() {
+    for (words, columns) in [
+        (&["list", "kernels", "saxpy"][..], "kernel,file,suite,doc"),
+        (&["explain", "lwb"], "kind,"),
+        (&["cfg", "saxpy"], "kernel,file,"),
+        (&["why", "fig3", "fig3 --policy lrr"], "sentence,"),
+    ] {
+        let output = warpbound(&[words, &["--format", "csv"]].concat());
+        let text = stdout(&output);
+        assert!(text.lines().count() > 1 && text.contains(columns), "{words:?}: {text}{}", stderr(&output));
+    }
+}

@@ -5,6 +5,7 @@
 //! the candidates are those of the installed version.
 
 use std::ffi::OsStr;
+
 use std::io;
 
 use clap::{Arg, Command, CommandFactory};
@@ -98,10 +99,18 @@ impl ValueCompleter for Values {
         };
         let mut found: Vec<CompletionCandidate> = names.map(candidate).collect();
         if self.files {
-            found.extend(PathCompleter::any().complete(current));
+            let files = PathCompleter::any().complete(current).into_iter();
+            found.extend(files.filter(|file| is_plain(file.get_value())));
         }
         found
     }
+}
+
+/// Returns whether a shell takes a file name as it is. The scripts insert candidates without quotation
+/// marks, so that any other name could be several words, or a command.
+fn is_plain(name: &OsStr) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || "._-+,:@%/=".contains(c);
+    name.to_str().is_some_and(|name| name.chars().all(plain))
 }
 
 /// Returns the lines of a kind in `list`.

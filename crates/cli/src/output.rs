@@ -130,8 +130,8 @@ fn printed(report: &impl Report, session: &Session, format: Format) -> Result<St
 /// Returns a table of a report.
 fn csv_table(json: &str, table: Option<&str>) -> Result<String, Diagnostic> {
     let json: Json = serde_json::from_str(json).expect("it was written here");
-    let name = table.unwrap_or_else(|| csv::main_table(&json));
-    csv::table(&json, name).map_err(|none| {
+    let name = table.map_or_else(|| csv::main_table(&json), str::to_owned);
+    csv::table(&json, &name).map_err(|none| {
         let problem = Diagnostic::general(format!("--table {name}"), "this output has no such table");
         problem.hint(match none.tables.as_slice() {
             [] => "it has no table at all".to_owned(),

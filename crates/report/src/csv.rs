@@ -34,12 +34,17 @@ pub struct NoTable {
 const MOST_COLUMNS: usize = 64;
 
 /// Returns the table that a command prints unless another one is named.
-pub fn main_table(json: &Json) -> &'static str {
+pub fn main_table(json: &Json) -> String {
     let command = match json {
         Json::Object(fields) => fields.iter().find(|(name, _)| name == "command"),
         Json::Scalar(_) | Json::List(_) => None,
     };
-    match command.and_then(|(_, name)| name.word()).unwrap_or_default() {
+    let command = command.and_then(|(_, name)| name.word()).unwrap_or_default();
+    let tables = tables(json);
+    let inner = || tables.iter().find(|name| *name != "results").map(String::as_str);
+    let main = match command {
+        // each kind is a list of its own
+        "list" | "explain" => inner().unwrap_or("results"),
         "phases" => "results.warps",
         "cfg" => "results.blocks",
         "wcet" => "results.methods",
@@ -48,9 +53,11 @@ pub fn main_table(json: &Json) -> &'static str {
         "diff" => "results.lines",
         "why" => "results.causes",
         "ablate" => "results.kernels",
-        "pwcet" => "results.curve",
+        "pwcet" => "results.pwcet.curve",
         _ => "results",
-    }
+    };
+    let is_there = tables.iter().any(|name| name == main);
+    if is_there { main.to_owned() } else { "results".to_owned() }
 }
 
 /// Returns a table of a command's JSON as CSV.

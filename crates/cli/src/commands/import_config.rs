@@ -6,7 +6,7 @@ use crate::args::ImportConfig;
 use crate::files::loader;
 use crate::output::{self, Outcome};
 use crate::session::Session;
-use warpbound_core::diag::{Diagnostics, SourceText, to_ron};
+use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
 use warpbound_core::machine::Machine;
 use warpbound_core::machine::gpgpusim;
 use warpbound_report::import_config::ImportResult;
@@ -31,6 +31,10 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     let (base, _) = loader().machine_spec(&loader().find_machine(BASE, None)?)?;
     let mut imported = gpgpusim::import(&sources, base)?;
     let name = args.name.clone().unwrap_or_else(|| name_of(&args.files));
+    if name.chars().any(char::is_control) {
+        let problem = Diagnostic::general(format!("--name {name:?}"), "a name is one line of text");
+        return Err(problem.hint("leave out line feeds and other control characters").into());
+    }
     imported.spec.name = Some(name.clone());
     imported.spec.doc = Some(format!("Made of {} by import-config", args.files.join(", ")));
     let text = to_ron("machine.ron", &imported.spec, ron::extensions::Extensions::empty())?;

@@ -54,6 +54,14 @@ impl WantedPlot {
         Ok(Self { data: PlotData::new(formula), text, path, form, part })
     }
 
+    /// Checks that results with these columns have all that the formula names.
+    ///
+    /// # Errors
+    /// There is no column of a name.
+    pub fn check(&self, columns: &[String]) -> Result<(), Diagnostic> {
+        self.data.check(columns).map_err(|why| Diagnostic::general(format!("--plot {}", self.text), why))
+    }
+
     /// Draws the plot and writes the file. Returns its path.
     ///
     /// # Errors

@@ -30,12 +30,21 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
         }
     }
     let inputs = problems.into_result(inputs)?;
-    let read: Vec<PathBuf> = inputs.iter().map(|input| input.lines.clone()).collect();
+    let read: Vec<PathBuf> = inputs.iter().flat_map(Input::files).collect();
     let mut outputs = Outputs::new(&read, args.writing.force, &session.parts);
     let plot = args.plot.as_ref().zip(args.out.as_ref());
     let mut plot =
         plot.map(|(text, path)| WantedPlot::create(text, path, "--out", &mut outputs)).transpose()?;
     // without a plot, --out is the page
+    if let (None, Some(path)) = (&plot, &args.out) {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if ending == "svg" || ending == "pdf" {
+            let problem = Diagnostic::general(format!("--out {}", path.display()), "no plot is named");
+            return Err(problem
+                .hint("--plot 'cycles ~ mem_latency | policy' names one; --html FILE writes the page")
+                .into());
+        }
+    }
     let pages = [("--html", args.html.as_ref()), ("--out", args.out.as_ref().filter(|_| plot.is_none()))];
     let mut written = Vec::new();
     for (option, path) in pages {
@@ -93,6 +102,13 @@ struct Input {
 }
 
 impl Input {
+    /// Returns the files of the results, none of which may be replaced.
+    fn files(&self) -> Vec<PathBuf> {
+        let beside = |name: &str| self.lines.with_file_name(name);
+        let others = ["manifest.json", "results.csv"].into_iter().filter(|_| self.manifest.is_some());
+        std::iter::once(self.lines.clone()).chain(others.map(beside)).collect()
+    }
+
     fn find(path: &Path) -> Result<Self, Diagnostic> {
         let name = path.display().to_string();
         let problem = |message: String| {

@@ -98,7 +98,7 @@ impl Ruled {
         if scale == Scale::FromZero {
             (least, most) = (least.min(0.0), most.max(0.0));
         }
-        if least > most {
+        if least > most || scale == Scale::FromZero && least == most {
             (least, most) = (0.0, 1.0);
         }
         if scale == Scale::Decades {

@@ -10,6 +10,8 @@ use crate::plot::{Across, Line, Panel, Panels};
 use warpbound_bound::Standing;
 use warpbound_judge::sweep::Meaning;
 
+/// The largest number that is drawn.
+const LARGEST: f64 = 1e100;
 /// The most lines of a panel, panels, and values from left to right.
 const MAX_LINES: usize = 12;
 const MAX_PANELS: usize = 60;
@@ -91,7 +93,10 @@ impl Words {
 
     /// Returns the values as numbers, if all of them are.
     fn as_numbers(&self) -> Option<Vec<f64>> {
-        self.list.iter().map(|word| word.parse().ok().filter(|number: &f64| number.is_finite())).collect()
+        self.list
+            .iter()
+            .map(|word| word.parse().ok().filter(|number: &f64| number.abs() <= LARGEST))
+            .collect()
     }
 }
 
@@ -148,6 +153,20 @@ impl PlotData {
         }
     }
 
+    /// Checks that results with these columns have all that the formula names.
+    ///
+    /// # Errors
+    /// There is no column of a name.
+    pub fn check(&self, columns: &[String]) -> Result<(), String> {
+        let Formula { y, x, lines, panels } = &self.formula;
+        let is_derived = DERIVED.contains(&y.as_str());
+        let names = [Some(y).filter(|_| !is_derived), Some(x), lines.as_ref(), panels.as_ref()];
+        match names.into_iter().flatten().find(|name| !columns.contains(name)) {
+            Some(name) => Err(unknown(name, columns.iter())),
+            None => Ok(()),
+        }
+    }
+
     /// Starts a source, whose records may have other columns.
     pub fn begin(&mut self) {
         self.identity.clear();
@@ -187,6 +206,9 @@ impl PlotData {
         let x = word(&self.formula.x)?;
         let line = self.formula.lines.as_deref().map_or(Ok(String::new()), word)?;
         let panel = self.formula.panels.as_deref().map_or(Ok(String::new()), word)?;
+        if let Some(large) = value.filter(|value| value.abs() > LARGEST) {
+            return Err(format!("{large:e} is too large to draw"));
+        }
         let Some(y) = value.filter(|value| value.is_finite()) else {
             self.without += 1;
             return Ok(());
@@ -288,13 +310,21 @@ fn with_unit(name: &str) -> String {
     }
 }
 
+/// What can be drawn besides the columns.
+const DERIVED: [&str; 4] = ["cycles", "ipc", "slowdown", "overestimation"];
+
 /// Returns the message about a name that is no column.
 fn unknown<'k>(name: &str, columns: impl Iterator<Item = &'k String>) -> String {
     let mut columns: Vec<&str> = columns.map(String::as_str).collect();
-    columns.extend(["cycles", "ipc", "slowdown", "overestimation"]);
+    columns.extend(DERIVED);
     columns.sort_unstable();
     columns.retain(|name| *name != "checksum");
-    format!("the results have no column `{name}`; they have: {}", columns.join(", "))
+    let what = if DERIVED.contains(&name) {
+        "can only be drawn, and is no column for an axis"
+    } else {
+        "is no column of the results"
+    };
+    format!("`{name}` {what}; there are: {}", columns.join(", "))
 }
 
 #[cfg(test)]
@@ -352,7 +382,11 @@ mod tests {
         }
         let record = serde_json::json!({"kernel": "a", "makespan": null});
         let add = |formula: &str| PlotData::new(Formula::parse(formula).unwrap()).add(&record);
-        assert!(add("cycles ~ lat").unwrap_err().contains("no column `lat`; they have: cycles, ipc, kernel"));
+        assert!(
+            add("cycles ~ lat")
+                .unwrap_err()
+                .contains("`lat` is no column of the results; there are: cycles, ipc, kernel")
+        );
         assert!(add("kernel ~ kernel").unwrap_err().contains("no number"));
         let mut none = PlotData::new(Formula::parse("cycles ~ kernel").unwrap());
         none.add(&record).unwrap();

@@ -29,7 +29,22 @@ pub fn plots(all: &Collected) -> Vec<Plot> {
     plots.extend(overestimation_by_kernel(all));
     plots.extend(instructions_by_kernel(all));
     plots.extend(all.worst_cases.iter().map(methods::plot));
+    number_equal_names(&mut plots);
     plots
+}
+
+/// Numbers the plots whose files would have the same name.
+fn number_equal_names(plots: &mut [Plot]) {
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for plot in plots {
+        let name = plot.name.clone();
+        for number in 2.. {
+            if known.insert(plot.name.clone()) {
+                break;
+            }
+            plot.name = format!("{name}-{number}");
+        }
+    }
 }
 
 /// Returns the plot of a quantity against an axis, unless the axis has one value or too many.

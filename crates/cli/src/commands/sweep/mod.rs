@@ -26,9 +26,10 @@ use warpbound_report::sweep::SweepResult;
 pub fn run(args: &Sweep, session: &Session) -> Outcome {
     let planned = Planned::read(&loader().find_plan(&args.plan)?)?;
     let Planned { points, bounds, .. } = &planned;
-    let mut outputs = Outputs::new(&[Path::new(&args.plan).to_owned()], args.resume, &session.parts);
+    let mut outputs = Outputs::new(&[], false, &session.parts);
     let plots = args.plot.iter().map(|text| wanted_plot(text, &mut outputs));
     let plots = plots.collect::<Result<Vec<WantedPlot>, Diagnostic>>()?;
+    plots.iter().try_for_each(|plot| plot.check(planned.columns.names()))?;
     let mut results = Results::open(&args.out, planned.manifest(args.shard), args.resume, &session.parts)?;
     session.keep(format!("the points that are done are in {}; --resume goes on", args.out.display()));
     let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
@@ -63,7 +64,13 @@ fn wanted_plot(text: &str, outputs: &mut Outputs) -> Result<WantedPlot, Diagnost
         let problem = Diagnostic::general(format!("--plot {text}"), "no file is named");
         return Err(problem.hint("for example --plot 'cycles ~ mem_latency | policy=plot.svg'"));
     };
-    WantedPlot::create(formula.trim(), Path::new(file.trim()), "--plot", outputs)
+    let path = Path::new(file.trim());
+    // the file may be one that the plan names, so that none is replaced
+    if path.symlink_metadata().is_ok() {
+        let problem = Diagnostic::general(format!("--plot {text}"), "the file is there already");
+        return Err(problem.hint("choose another name, or remove the file"));
+    }
+    WantedPlot::create(formula.trim(), path, "--plot", outputs)
 }
 
 /// Draws plots of the results in a folder.

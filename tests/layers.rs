@@ -413,7 +413,7 @@ fn embedded_paths(text: &str) -> Vec<(usize, &str, bool)> {
     found
 }
 
-/// Returns whether a path leaves a folder, from a place that is so many folders below it.
+/// Returns whether a path leaves a folder. It starts `depth` folders below that one.
 fn leaves(path: &str, mut depth: usize) -> bool {
     path.split('/').any(|part| match part {
         ".." if depth == 0 => true,

@@ -11,7 +11,7 @@ use super::policies;
 use super::session::Session;
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::machine::{FORMER_POLICY_SETTING, Machine, MachineSpec, PolicyKind, Setting};
+use warpbound_core::machine::{Machine, MachineSpec, PolicyKind, Setting};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::TimingTable;
 use warpbound_judge::check::order::OrderDependences;
@@ -200,10 +200,8 @@ fn blame_options(common: &Common, problems: Diagnostics) -> Diagnostics {
 /// Returns the policy for a kernel. The first of these that names one decides: the option, a
 /// setting, the kernel's file, the machine.
 pub fn policy(common: &Common, kernel: &LoadedKernel, machine: &Machine) -> Result<PolicySetup, Diagnostics> {
-    let set = common.set.iter().any(|setting| {
-        let path = setting.split('=').next().unwrap_or_default().trim();
-        path == "policy" || path == FORMER_POLICY_SETTING
-    });
+    let set =
+        common.set.iter().any(|setting| Setting::parse(setting).is_ok_and(|set| set.path() == "policy"));
     match common.policy.is_some() || set {
         true => policies::setup(machine.policy()),
         false => loader().policy_for(kernel, machine),

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Answer, Guaranteed, Inputs, OfMachine};
+use super::answer::{Answer, OfMachine};
 use super::count;
 use super::output::{Origin, Output, Report};
 use super::style::Style;
@@ -174,18 +174,10 @@ impl StaticResult {
 
 /// Returns the answer of the bound over all paths, beside a run.
 fn answer(kernel: &str, machine: &Machine, run: &JudgedLaunch, bound: &Bound, given: &[Given]) -> Answer {
-    let value = match bound.value {
-        Some(cycles) => Ok(Guaranteed {
-            cycles,
-            bound: bound.name.into(),
-            inputs: Inputs::EveryInput,
-            policy: None,
-            assumes: given.iter().map(Given::text).collect(),
-            parts: bound.parts.clone(),
-        }),
-        None => Err(bound.reason.clone().unwrap_or_else(|| "the search was ended before".to_owned())),
-    };
-    Answer::of_all_paths(kernel, machine, &[run], (value, bound.status == Status::Violated))
+    let why_none = || bound.reason.clone().unwrap_or_else(|| "the search was ended before".to_owned());
+    let value = bound.value.map(|cycles| (cycles, bound.parts.clone())).ok_or_else(why_none);
+    let assumes = given.iter().map(Given::text).collect();
+    Answer::of_all_paths(kernel, machine, &[run], assumes, (value, bound.status == Status::Violated))
 }
 
 /// Returns the bound over all paths, judged on a run.
@@ -248,7 +240,10 @@ impl StaticResult {
         for given in &self.loop_bounds {
             let _ = writeln!(text, "  {}", given.text());
         }
-        text.push_str(&verdict::table(&self.bounds, style));
+        // the bound over all paths is the answer, although those on the paths of the run are smaller
+        let answering = self.bounds.first().filter(|bound| bound.value.is_some());
+        let answering = answering.or_else(|| verdict::smallest_proved(&self.bounds));
+        text.push_str(&verdict::table_with_parts(&self.bounds, answering, style));
         text + &program::table(&self.launches, style)
     }
 }

@@ -177,11 +177,20 @@ impl Answer {
         kernel: &str,
         machine: &Machine,
         runs: &[&JudgedLaunch],
-        (value, is_exceeded): (Result<Guaranteed, String>, bool),
+        assumes: Vec<String>,
+        (value, is_exceeded): (Result<(u64, Vec<BoundPart>), String>, bool),
     ) -> Self {
+        let guaranteed = |(cycles, parts)| Guaranteed {
+            cycles,
+            bound: "static".into(),
+            inputs: Inputs::EveryInput,
+            policy: None,
+            assumes,
+            parts,
+        };
         let facts = Facts {
             exceeded: is_exceeded.then(|| "static".to_owned()).into_iter().collect(),
-            guaranteed: value.map_err(|why| vec![why]),
+            guaranteed: value.map(guaranteed).map_err(|why| vec![why]),
             longest: longest(runs),
             more: None,
         };

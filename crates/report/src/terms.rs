@@ -108,39 +108,26 @@ impl Kind {
             let term = |[names, meaning]: [String; 2]| self.term(page, &names, meaning, Vec::new());
             page.table(head).into_iter().map(term).collect()
         };
+        // tables with one column more, which is a fact about the term
+        let with_fact = |page: Page, head: [&str; 3], fact: &'static str| -> Vec<Term> {
+            let term = |[names, second, third]: [String; 3]| {
+                let (meaning, value) = if head[1] == fact { (third, second) } else { (second, third) };
+                self.term(page, &names, meaning, vec![(fact, value)])
+            };
+            page.table(head).into_iter().map(term).collect()
+        };
         match self {
             Self::Term => rows(book::GLOSSARY, ["term", "meaning"]),
             Self::StallReason => rows(book::NAMES, ["stall reason", "what happens in the cycle"]),
             Self::Cause => rows(book::NAMES, ["cause", "what happens in these cycles"]),
             Self::Unit => rows(book::NAMES, ["functional unit", "what it executes"]),
-            Self::Test => {
-                let rows = book::NAMES.table(["test", "what it examines", "condition"]);
-                let test = |[names, meaning, condition]: [String; 3]| {
-                    self.term(book::NAMES, &names, meaning, vec![("condition", condition)])
-                };
-                rows.into_iter().map(test).collect()
-            }
+            Self::Test => with_fact(book::NAMES, ["test", "what it examines", "condition"], "condition"),
             Self::Policy => {
-                let rows = book::POLICIES.table(["policy", "which warp issues", "work conserving"]);
-                let policy = |[names, meaning, conserving]: [String; 3]| {
-                    self.term(book::POLICIES, &names, meaning, vec![("work conserving", conserving)])
-                };
-                rows.into_iter().map(policy).collect()
+                let head = ["policy", "which warp issues", "work conserving"];
+                with_fact(book::POLICIES, head, "work conserving")
             }
-            Self::Bound => {
-                let rows = book::BOUNDS.table(["bound", "standing", "what it is"]);
-                let bound = |[names, standing, meaning]: [String; 3]| {
-                    self.term(book::BOUNDS, &names, meaning, vec![("standing", standing)])
-                };
-                rows.into_iter().map(bound).collect()
-            }
-            Self::Part => {
-                let rows = book::BOUNDS.table(["part", "in", "cycles"]);
-                let part = |[names, bounds, meaning]: [String; 3]| {
-                    self.term(book::BOUNDS, &names, meaning, vec![("in", bounds)])
-                };
-                rows.into_iter().map(part).collect()
-            }
+            Self::Bound => with_fact(book::BOUNDS, ["bound", "standing", "what it is"], "standing"),
+            Self::Part => with_fact(book::BOUNDS, ["part", "in", "cycles"], "in"),
             Self::Setting => settings(),
         }
     }

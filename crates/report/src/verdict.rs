@@ -185,6 +185,11 @@ fn is_true(gates: &bool) -> bool {
 /// Returns the table of bounds, one per line. Premises that do not fit a line have a table of their
 /// own below it.
 pub fn table(bounds: &[Bound], style: Style) -> String {
+    table_with_parts(bounds, smallest_proved(bounds), style)
+}
+
+/// Returns the same table with the parts of this bound.
+pub fn table_with_parts(bounds: &[Bound], of: Option<&Bound>, style: Style) -> String {
     let mut table = Table::new(["bound", "cycles", "overestimation", "status", ""], &[0, 3, 4]);
     for (index, bound) in bounds.iter().enumerate() {
         // a long reason is printed only once
@@ -205,7 +210,9 @@ pub fn table(bounds: &[Bound], style: Style) -> String {
         ];
         table.row(row);
     }
-    table.render(2, style.width) + &premises(bounds, style) + &parts(bounds, style)
+    table.render(2, style.width)
+        + &premises(bounds, style)
+        + &of.map_or_else(String::new, |bound| parts(bound, style))
 }
 
 /// Reasons longer than this are not shown in the line of a bound if they consist of several parts.
@@ -244,13 +251,10 @@ pub fn smallest_proved(bounds: &[Bound]) -> Option<&Bound> {
 }
 
 /// Returns a table of the parts of the smallest proved bound, if they are known.
-fn parts(bounds: &[Bound], style: Style) -> String {
-    // a bound over all paths is the answer, although those on the paths of a run are smaller
-    let of_all = bounds.first().filter(|bound| bound.name == "static" && bound.value.is_some());
-    let Some(bound) = of_all.or_else(|| smallest_proved(bounds)).filter(|bound| !bound.parts.is_empty())
-    else {
+fn parts(bound: &Bound, style: Style) -> String {
+    if bound.parts.is_empty() {
         return String::new();
-    };
+    }
     let mut table = Table::new(["part of bound", "cycles", "share"], &[0]);
     let whole = bound.value.unwrap_or(0).max(1);
     for part in &bound.parts {

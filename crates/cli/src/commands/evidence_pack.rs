@@ -223,26 +223,43 @@ impl Making<'_> {
                 Some(policy) => format!("{}-{}-{policy}", what.name(), machine.name()),
                 None => format!("{}-{}", what.name(), machine.name()),
             };
-            let id = self.identifier(&wanted);
-            let ClaimFiles { contents, digests, replays } = self.files(what, &runs, &[])?;
-            if self.session.monitor.is_stopped() {
-                return Err(self.stopped(name));
-            }
-            let launch = self.launch(what, &runs);
-            let runs: Vec<_> = runs.iter().map(|(setup, run)| (setup.policy.kind(), *run)).collect();
-            self.claims.push(Claim::new(Inputs {
-                id: id.clone(),
-                answer,
-                machine,
-                features: features(what, machine),
-                launch,
-                runs: &runs,
-                is_application: matches!(what, Loaded::Application(_)),
-                files: digests,
-                replays,
-            }));
-            self.folders.push((id, contents));
+            self.claim(name, what, &wanted, (machine, answer), &runs, &[], Claim::new)?;
         }
+        Ok(())
+    }
+
+    /// Adds a claim, which `make` makes, with its folder. `static_bounds` are the loop bounds of a claim
+    /// about all paths.
+    #[expect(clippy::too_many_arguments, reason = "all of it goes into the claim")]
+    fn claim(
+        &mut self,
+        name: &str,
+        what: &Loaded,
+        wanted: &str,
+        (machine, answer): (&Machine, Answer),
+        runs: &[(&Setup, &JudgedLaunch)],
+        static_bounds: &[(LoopBound, usize)],
+        make: impl FnOnce(Inputs<'_>) -> Claim,
+    ) -> Result<(), Diagnostics> {
+        let id = self.identifier(wanted);
+        let ClaimFiles { contents, digests, replays } = self.files(what, runs, static_bounds)?;
+        if self.session.monitor.is_stopped() {
+            return Err(self.stopped(name));
+        }
+        let launch = self.launch(what, runs);
+        let runs: Vec<_> = runs.iter().map(|(setup, run)| (setup.policy.kind(), *run)).collect();
+        self.claims.push(make(Inputs {
+            id: id.clone(),
+            answer,
+            machine,
+            features: features(what, machine),
+            launch,
+            runs: &runs,
+            is_application: matches!(what, Loaded::Application(_)),
+            files: digests,
+            replays,
+        }));
+        self.folders.push((id, contents));
         Ok(())
     }
 

@@ -35,6 +35,6 @@ pub fn run(args: &Merge, session: &Session) -> Outcome {
     let if_missing = "merge again when the shards are complete";
     let about =
         About { command: "merge", out: &args.out, wanted, lacks: None, if_missing, format: args.format };
-    about.conclude(&results, &bound::all(), session, &mut ending);
+    about.conclude(&results, &bound::all(), session, &mut ending, |_| ());
     Ok(ending)
 }

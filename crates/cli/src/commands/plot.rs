@@ -38,7 +38,7 @@ impl WantedPlot {
     ) -> Result<Self, Diagnostic> {
         let formula = Formula::parse(text).map_err(|why| {
             let hint = format!("the form is {}, for example 'cycles ~ mem_latency | policy'", Formula::FORM);
-            Diagnostic::general(format!("--plot {text}"), why).hint(hint)
+            problem(text, why).hint(hint)
         })?;
         let form = match path.extension().and_then(|ending| ending.to_str()) {
             Some("svg") => Form::Svg,
@@ -59,7 +59,7 @@ impl WantedPlot {
     /// # Errors
     /// There is no column of a name.
     pub fn check(&self, columns: &[String]) -> Result<(), Diagnostic> {
-        self.data.check(columns).map_err(|why| Diagnostic::general(format!("--plot {}", self.text), why))
+        self.data.check(columns).map_err(|why| problem(&self.text, why))
     }
 
     /// Draws the plot and writes the file. Returns its path.
@@ -68,8 +68,7 @@ impl WantedPlot {
     /// There is nothing to draw, or the file cannot be written.
     pub fn write(self) -> Result<PathBuf, Diagnostic> {
         let Self { data, text, path, form, mut part } = self;
-        let panels: Panels =
-            data.panels().map_err(|why| Diagnostic::general(format!("--plot {text}"), why))?;
+        let panels: Panels = data.panels().map_err(|why| problem(&text, why))?;
         let bytes = match form {
             Form::Svg => panels.svg().into_bytes(),
             Form::Pdf => panels.pdf(),
@@ -85,6 +84,10 @@ impl WantedPlot {
     /// # Errors
     /// The record has no column of a name in the formula.
     pub fn add(&mut self, record: &serde_json::Value) -> Result<(), Diagnostic> {
-        self.data.add(record).map_err(|why| Diagnostic::general(format!("--plot {}", self.text), why))
+        self.data.add(record).map_err(|why| problem(&self.text, why))
     }
+}
+
+fn problem(formula: &str, why: String) -> Diagnostic {
+    Diagnostic::general(format!("--plot {formula}"), why)
 }

@@ -134,12 +134,11 @@ impl Input {
     fn read(
         self,
         all: &mut Collected,
-        plot: Option<&mut WantedPlot>,
+        mut plot: Option<&mut WantedPlot>,
         session: &Session,
     ) -> Result<(), Diagnostic> {
         let place = self.lines.display().to_string();
         all.begin(self.name, self.manifest);
-        let mut plot = plot;
         if let Some(plot) = &mut plot {
             plot.data.begin();
         }

@@ -13,7 +13,8 @@ pub struct Outputs {
     inputs: Vec<PathBuf>,
     /// The absolute names of the outputs so far.
     taken: Vec<PathBuf>,
-    force: bool,
+    /// Whether existing files are replaced, and if not, what the user can do about one.
+    existing: Result<(), &'static str>,
     parts: Parts,
 }
 
@@ -21,7 +22,14 @@ impl Outputs {
     /// Returns the outputs of a run that reads these files. An existing file is replaced only with
     /// `force`.
     pub fn new(inputs: &[PathBuf], force: bool, parts: &Parts) -> Self {
-        Self { inputs: inputs.to_vec(), taken: Vec::new(), force, parts: parts.clone() }
+        let existing = if force { Ok(()) } else { Err("--force replaces it; or choose another name") };
+        Self { inputs: inputs.to_vec(), taken: Vec::new(), existing, parts: parts.clone() }
+    }
+
+    /// Returns the outputs of a command that replaces no file.
+    pub fn that_are_new(parts: &Parts) -> Self {
+        let existing = Err("choose another name, or remove the file");
+        Self { inputs: Vec::new(), taken: Vec::new(), existing, parts: parts.clone() }
     }
 
     /// Creates an output; `option` is the name of its option.
@@ -58,10 +66,8 @@ impl Outputs {
             return Err(problem("another output has this name already").hint("each needs a file of its own"));
         }
         // a dangling link counts as an existing file
-        if fs::symlink_metadata(path).is_ok() && !self.force {
-            return Err(
-                problem("the file is there already").hint("--force replaces it; or choose another name")
-            );
+        if let (Ok(_), Err(hint)) = (fs::symlink_metadata(path), self.existing) {
+            return Err(problem("the file is there already").hint(hint));
         }
         self.taken.push(name);
         Ok(())

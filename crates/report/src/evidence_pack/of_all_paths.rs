@@ -1,7 +1,7 @@
 //! The claim that the bound over all paths makes, with its evidence.
 
 use super::super::all_paths::Given;
-use super::super::answer::{Answer, Guaranteed, Inputs as InputsOfBound};
+use super::super::answer::Answer;
 use super::super::output::Origin;
 use super::super::verdict::{Bound, BoundPart};
 use super::{Claim, Derivation, Inputs, MAX_TERMS, RunRow, Term, notes, premises, rules, statement};
@@ -35,16 +35,12 @@ pub struct FoundStatic {
 impl FoundStatic {
     /// Returns the answer for these runs.
     pub fn answer(&self, kernel: &str, machine: &Machine, runs: &[&JudgedLaunch]) -> Answer {
-        let guaranteed = self.value.as_ref().map(|value| Guaranteed {
-            cycles: value.cycles().get(),
-            bound: NAME.into(),
-            inputs: InputsOfBound::EveryInput,
-            policy: None,
-            assumes: self.loop_bounds.iter().map(Given::text).collect(),
-            parts: self.parts.iter().map(BoundPart::new).collect(),
-        });
+        let parts = || self.parts.iter().map(BoundPart::new).collect();
+        let value = self.value.as_ref().map(|value| (value.cycles().get(), parts()));
         let is_exceeded = runs.iter().any(|run| self.verdict(run).is_violated());
-        Answer::of_all_paths(kernel, machine, runs, (guaranteed.map_err(ToString::to_string), is_exceeded))
+        let value = (value.map_err(ToString::to_string), is_exceeded);
+        let assumes = self.loop_bounds.iter().map(Given::text).collect();
+        Answer::of_all_paths(kernel, machine, runs, assumes, value)
     }
 
     fn kinds(&self) -> Vec<&'static str> {

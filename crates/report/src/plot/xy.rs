@@ -84,7 +84,7 @@ pub(super) struct Ruled {
 }
 
 impl Ruled {
-    /// Returns an axis with a tick at each of so many places, numbered from 0.
+    /// Returns an axis with this number of ticks, at 0, 1, 2 and so on.
     pub fn of_places(places: usize) -> Self {
         let ticks: Vec<f64> = (0..places).map(|place| place as f64).collect();
         let last = places.max(1) as f64 - 1.0;

@@ -1,11 +1,13 @@
 //! A plot of any column of results against another one, chosen by a formula such as
 //! `cycles ~ mem_latency | policy / kernel`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use serde_json::Value;
 
+use super::names::Names;
 use crate::plot::{Across, Line, Panel, Panels};
 use warpbound_bound::Standing;
 use warpbound_judge::sweep::Meaning;
@@ -73,45 +75,20 @@ impl fmt::Display for Formula {
     }
 }
 
-/// The distinct values of a column, in the order in which they were found.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Words {
-    numbers: HashMap<String, u32>,
-    list: Vec<String>,
-}
-
-impl Words {
-    fn number(&mut self, word: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(word) {
-            return number;
-        }
-        let number = self.list.len() as u32;
-        self.numbers.insert(word.to_owned(), number);
-        self.list.push(word.to_owned());
-        number
-    }
-
-    /// Returns the values as numbers, if all of them are.
-    fn as_numbers(&self) -> Option<Vec<f64>> {
-        self.list
-            .iter()
-            .map(|word| word.parse().ok().filter(|number: &f64| number.abs() <= LARGEST))
-            .collect()
-    }
-}
+/// The numbers of a panel, a line and a value from left to right.
+type Place = (usize, usize, usize);
 
 /// A point of the results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Measured {
     /// The points with the same number differ only in the column of the lines.
     alike: u32,
-    /// The numbers of its panel, its line and its value from left to right.
-    place: (u32, u32, u32),
+    place: Place,
     y: f64,
 }
 
 /// The sum and the number of the values at each place of a line.
-type Sums = BTreeMap<u32, (f64, u64)>;
+type Sums = BTreeMap<usize, (f64, u64)>;
 
 /// What a formula needs of the points of results. It does not grow with their number, except for
 /// slowdowns, which relate points to each other.
@@ -120,14 +97,15 @@ pub struct PlotData {
     formula: Formula,
     /// The columns with the overestimation of a proved bound.
     proved: Vec<String>,
-    /// The columns that tell the points of the present source apart.
+    /// For slowdowns: the columns that tell the points of the present source apart, and the numbers of
+    /// the points that differ only in the column of the lines.
     identity: Vec<String>,
-    alike: Words,
-    panels: Words,
-    lines: Words,
-    xs: Words,
+    alike: HashMap<String, u32>,
+    panels: Names,
+    lines: Names,
+    xs: Names,
     /// The sums, by panel and line.
-    sums: BTreeMap<(u32, u32), Sums>,
+    sums: BTreeMap<(usize, usize), Sums>,
     /// The points, for slowdowns.
     points: Vec<Measured>,
     /// The number of records without a value.
@@ -143,10 +121,10 @@ impl PlotData {
             formula,
             proved: proved.map(|bound| format!("{}_overestimation", bound.name())).collect(),
             identity: Vec::new(),
-            alike: Words::default(),
-            panels: Words::default(),
-            lines: Words::default(),
-            xs: Words::default(),
+            alike: HashMap::new(),
+            panels: Names::default(),
+            lines: Names::default(),
+            xs: Names::default(),
             sums: BTreeMap::new(),
             points: Vec::new(),
             without: 0,
@@ -178,16 +156,11 @@ impl PlotData {
     /// The record has no column of a name in the formula.
     pub fn add(&mut self, record: &Value) -> Result<(), String> {
         let Value::Object(fields) = record else { return Err("a record is an object".to_owned()) };
-        if self.identity.is_empty() {
-            let columns: Vec<String> = fields.keys().cloned().collect();
-            self.identity = Meaning::of(&columns).axes;
-            self.identity.extend(["kernel", "seed", "draw", "machine", "policy"].map(str::to_owned));
-        }
         let word = |name: &str| match fields.get(name) {
             None => Err(unknown(name, fields.keys())),
-            Some(Value::String(text)) => Ok(text.clone()),
-            Some(Value::Null) => Ok(String::new()),
-            Some(other) => Ok(other.to_string()),
+            Some(Value::String(text)) => Ok(Cow::from(text)),
+            Some(Value::Null) => Ok(Cow::from("")),
+            Some(other) => Ok(Cow::from(other.to_string())),
         };
         let y = self.formula.y.as_str();
         let number = |name: &str| fields.get(name).and_then(Value::as_f64);
@@ -204,8 +177,8 @@ impl PlotData {
             name => return Err(unknown(name, fields.keys())),
         };
         let x = word(&self.formula.x)?;
-        let line = self.formula.lines.as_deref().map_or(Ok(String::new()), word)?;
-        let panel = self.formula.panels.as_deref().map_or(Ok(String::new()), word)?;
+        let line = self.formula.lines.as_deref().map_or(Ok(Cow::from("")), word)?;
+        let panel = self.formula.panels.as_deref().map_or(Ok(Cow::from("")), word)?;
         if let Some(large) = value.filter(|value| value.abs() > LARGEST) {
             return Err(format!("{large:e} is too large to draw"));
         }
@@ -213,18 +186,30 @@ impl PlotData {
             self.without += 1;
             return Ok(());
         };
-        let place = (self.panels.number(&panel), self.lines.number(&line), self.xs.number(&x));
-        if self.formula.y == "slowdown" {
-            let others = self.identity.iter().filter(|name| Some(*name) != self.formula.lines.as_ref());
-            let words: Vec<String> = others.map(|name| word(name).unwrap_or_default()).collect();
-            self.points.push(Measured { alike: self.alike.number(&words.join("\u{1f}")), place, y });
-        } else {
+        let numbers = (self.panels.number(&panel), self.lines.number(&line), self.xs.number(&x));
+        let (Some(panel), Some(line), Some(x)) = numbers else {
+            // there are more values than are drawn, which is an error of the plot
+            return Ok(());
+        };
+        let place = (panel, line, x);
+        if self.formula.y != "slowdown" {
             self.put(place, y);
+            return Ok(());
         }
+        if self.identity.is_empty() {
+            let columns: Vec<String> = fields.keys().cloned().collect();
+            self.identity = Meaning::of(&columns).axes;
+            self.identity.extend(["kernel", "seed", "draw", "machine", "policy"].map(str::to_owned));
+        }
+        let others = self.identity.iter().filter(|name| Some(*name) != self.formula.lines.as_ref());
+        let words: Vec<Cow<str>> = others.map(|name| word(name).unwrap_or_default()).collect();
+        let next = self.alike.len() as u32;
+        let alike = *self.alike.entry(words.join("\u{1f}")).or_insert(next);
+        self.points.push(Measured { alike, place, y });
         Ok(())
     }
 
-    fn put(&mut self, (panel, line, x): (u32, u32, u32), y: f64) {
+    fn put(&mut self, (panel, line, x): Place, y: f64) {
         let (sum, count) = self.sums.entry((panel, line)).or_default().entry(x).or_default();
         (*sum, *count) = (*sum + y, *count + 1);
     }
@@ -238,32 +223,35 @@ impl PlotData {
             let formula = &self.formula;
             return Err(format!("none of {} records has a value of `{}`", self.without, formula.y));
         }
-        for (what, count, most) in [
-            ("lines", self.lines.list.len(), MAX_LINES),
-            ("panels", self.panels.list.len(), MAX_PANELS),
-            ("values from left to right", self.xs.list.len(), MAX_VALUES),
+        for (what, names, most) in [
+            ("lines", &self.lines, MAX_LINES),
+            ("panels", &self.panels, MAX_PANELS),
+            ("values from left to right", &self.xs, MAX_VALUES),
         ] {
+            let count = names.list().len();
             if count > most {
                 return Err(format!("the plot would have {count} {what}, more than {most}"));
             }
         }
         self.relate_to_the_best();
-        let (across, places) = match self.xs.as_numbers() {
+        let xs = self.xs.list();
+        let (across, places) = match as_numbers(xs) {
             Some(numbers) => (Across::Numbers, numbers),
-            None => {
-                let places = (0..self.xs.list.len()).map(|place| place as f64).collect();
-                (Across::Words(self.xs.list.clone()), places)
-            }
+            None => (Across::Words(xs.to_vec()), (0..xs.len()).map(|place| place as f64).collect()),
         };
         let sums = self.sums;
         let are_means = sums.values().flat_map(BTreeMap::values).any(|(_, count)| *count > 1);
-        let mut panels: Vec<Panel> =
-            self.panels.list.iter().map(|title| Panel { title: title.clone(), lines: Vec::new() }).collect();
+        let mut panels: Vec<Panel> = self
+            .panels
+            .list()
+            .iter()
+            .map(|title| Panel { title: title.clone(), lines: Vec::new() })
+            .collect();
         for ((panel, line), values) in sums {
-            let at = |(x, (sum, count)): (u32, (f64, u64))| (places[x as usize], sum / count as f64);
+            let at = |(x, (sum, count)): (usize, (f64, u64))| (places[x], sum / count as f64);
             let mut points: Vec<(f64, f64)> = values.into_iter().map(at).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            panels[panel as usize].lines.push(Line { name: line as usize, points });
+            panels[panel].lines.push(Line { name: line, points });
         }
         let Formula { y, x, lines, panels: of_panels } = &self.formula;
         let mean = if are_means { "mean " } else { "" };
@@ -277,14 +265,14 @@ impl PlotData {
             percent: y.ends_with("overestimation"),
             // nothing is faster than the fastest
             from_zero: y != "slowdown",
-            names: if lines.is_some() { self.lines.list } else { Vec::new() },
+            names: if lines.is_some() { self.lines.list().to_vec() } else { Vec::new() },
             panels,
         })
     }
 
     /// Adds each point of a slowdown, divided by the smallest of those that differ only in their line.
     fn relate_to_the_best(&mut self) {
-        let mut best = vec![f64::INFINITY; self.alike.list.len()];
+        let mut best = vec![f64::INFINITY; self.alike.len()];
         for point in &self.points {
             let least = &mut best[point.alike as usize];
             *least = least.min(point.y);
@@ -293,6 +281,11 @@ impl PlotData {
             self.put(point.place, point.y / best[point.alike as usize].max(1.0));
         }
     }
+}
+
+/// Returns words as numbers, if all of them are.
+fn as_numbers(words: &[String]) -> Option<Vec<f64>> {
+    words.iter().map(|word| word.parse().ok().filter(|number: &f64| number.abs() <= LARGEST)).collect()
 }
 
 /// Returns the name of a column with its unit, if it is known.

@@ -1,6 +1,6 @@
 //! Claims about every input: the bound over all paths.
 
-use super::{ClaimFiles, Contents, Making, Options, features};
+use super::{Contents, Making, Options};
 use crate::lists::{Lists, Setup};
 use crate::loop_bounds::ByLine;
 use warpbound_bound::{NotApplicable, Schedules};
@@ -83,27 +83,9 @@ impl Making<'_> {
         let totals: Vec<&JudgedLaunch> = judged.iter().map(|run| &run.total).collect();
         let answer = found.answer(what.name(), machine, &totals);
         let runs: Vec<(&Setup, &JudgedLaunch)> = setups.iter().zip(totals).collect();
-        let id = self.identifier(&format!("{}-{}-static", what.name(), machine.name()));
-        let ClaimFiles { contents, digests, replays } = self.files(what, &runs, &bounds)?;
-        if self.session.monitor.is_stopped() {
-            return Err(self.stopped(name));
-        }
-        let launch = self.launch(what, &runs);
-        let runs: Vec<_> = runs.iter().map(|(setup, run)| (setup.policy.kind(), *run)).collect();
-        let inputs = Inputs {
-            id: id.clone(),
-            answer,
-            machine,
-            features: features(what, machine),
-            launch,
-            runs: &runs,
-            is_application: matches!(what, Loaded::Application(_)),
-            files: digests,
-            replays,
-        };
-        self.claims.push(Claim::of_all_paths(inputs, &found));
-        self.folders.push((id, contents));
-        Ok(())
+        let wanted = format!("{}-{}-static", what.name(), machine.name());
+        let make = |inputs: Inputs<'_>| Claim::of_all_paths(inputs, &found);
+        self.claim(name, what, &wanted, (machine, answer), &runs, &bounds, make)
     }
 
     fn of_kernel(&self, kernel: &LoadedKernel, machine: &Machine) -> Result<Option<Found>, Diagnostics> {

@@ -182,7 +182,7 @@ impl Campaign {
                 args.shard.is_none().then_some("the curve: the command was ended before it was computed");
             let if_missing = "--resume goes on";
             let about = About { command: "pwcet", out: dir, wanted, lacks, if_missing, format };
-            about.conclude(&results, &self.planned.bounds, session, &mut ending);
+            about.conclude(&results, &self.planned.bounds, session, &mut ending, |_| ());
             return Ok(Err(ending));
         }
         results.finish(|_| ())?;

@@ -11,7 +11,7 @@ pub use recording::{CommandOptions, KernelDefaults};
 
 use crate::args::Sweep;
 use crate::commands::plot::WantedPlot;
-use crate::files::results::{Results, lines_of};
+use crate::files::results::Results;
 use crate::files::{Outputs, loader};
 use crate::format::Format;
 use crate::output::{Ending, Outcome};
@@ -26,9 +26,10 @@ use warpbound_report::sweep::SweepResult;
 pub fn run(args: &Sweep, session: &Session) -> Outcome {
     let planned = Planned::read(&loader().find_plan(&args.plan)?)?;
     let Planned { points, bounds, .. } = &planned;
-    let mut outputs = Outputs::new(&[], false, &session.parts);
+    // a file that is there may be one that the plan names
+    let mut outputs = Outputs::that_are_new(&session.parts);
     let plots = args.plot.iter().map(|text| wanted_plot(text, &mut outputs));
-    let plots = plots.collect::<Result<Vec<WantedPlot>, Diagnostic>>()?;
+    let mut plots = plots.collect::<Result<Vec<WantedPlot>, Diagnostic>>()?;
     plots.iter().try_for_each(|plot| plot.check(planned.columns.names()))?;
     let mut results = Results::open(&args.out, planned.manifest(args.shard), args.resume, &session.parts)?;
     session.keep(format!("the points that are done are in {}; --resume goes on", args.out.display()));
@@ -51,8 +52,14 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
         if_missing: "--resume goes on",
         format: args.format,
     };
-    about.conclude(&results, bounds, session, &mut ending);
-    if let Err(problem) = draw(plots, &args.out) {
+    let mut drawn = Ok(());
+    about.conclude(&results, bounds, session, &mut ending, |record| {
+        if drawn.is_ok() {
+            drawn = plots.iter_mut().try_for_each(|plot| plot.add(record));
+        }
+    });
+    let drawn = drawn.and_then(|()| plots.into_iter().try_for_each(|plot| plot.write().map(drop)));
+    if let Err(problem) = drawn {
         ending.late.push(problem);
     }
     Ok(ending)
@@ -64,28 +71,7 @@ fn wanted_plot(text: &str, outputs: &mut Outputs) -> Result<WantedPlot, Diagnost
         let problem = Diagnostic::general(format!("--plot {text}"), "no file is named");
         return Err(problem.hint("for example --plot 'cycles ~ mem_latency | policy=plot.svg'"));
     };
-    let path = Path::new(file.trim());
-    // the file may be one that the plan names, so that none is replaced
-    if path.symlink_metadata().is_ok() {
-        let problem = Diagnostic::general(format!("--plot {text}"), "the file is there already");
-        return Err(problem.hint("choose another name, or remove the file"));
-    }
-    WantedPlot::create(formula.trim(), path, "--plot", outputs)
-}
-
-/// Draws plots of the results in a folder.
-fn draw(mut plots: Vec<WantedPlot>, folder: &Path) -> Result<(), Diagnostic> {
-    if plots.is_empty() {
-        return Ok(());
-    }
-    let file = folder.join("results.jsonl");
-    let problem = |why: String| Diagnostic::general(file.display().to_string(), why);
-    for line in lines_of(&file)? {
-        let line = line.map_err(|error| problem(format!("cannot read the file: {error}")))?;
-        let record = serde_json::from_str(&line).map_err(|error| problem(error.to_string()))?;
-        plots.iter_mut().try_for_each(|plot| plot.add(&record))?;
-    }
-    plots.into_iter().try_for_each(|plot| plot.write().map(|_| ()))
+    WantedPlot::create(formula.trim(), Path::new(file.trim()), "--plot", outputs)
 }
 
 /// A folder of results and the command that wrote it.
@@ -102,19 +88,23 @@ pub struct About<'a> {
 }
 
 impl About<'_> {
-    /// Writes the table and prints a summary of the results.
+    /// Writes the table and prints a summary of the results. Passes each record to `see`.
     pub fn conclude(
         &self,
         results: &Results,
         bounds: &[Box<dyn Bound>],
         session: &Session,
         ending: &mut Ending,
+        mut see: impl FnMut(&serde_json::Value),
     ) {
         // called first, because writing the table of all lines can take long
         session.conclude();
         let names: Vec<&str> = bounds.iter().map(|bound| bound.name()).collect();
         let mut summary = Summary::default();
-        if let Err(problems) = results.finish(|record| summary.add(record, &names)) {
+        if let Err(problems) = results.finish(|record| {
+            summary.add(record, &names);
+            see(record);
+        }) {
             ending.late.append(problems);
         }
         let out = self.out.display().to_string();

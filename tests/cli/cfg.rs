@@ -53,7 +53,7 @@ fn uniform_branches_add_nothing() {
 #[test]
 fn graphs_are_written_and_drawn() {
     let dir = scratch("cfg-files");
-    let args = ["cfg", "ifelse", "--dot", "g.dot", "--svg", "g.svg"];
+    let args = ["cfg", "ifelse", "--out", "g.dot", "--out", "g.svg"];
     assert!(in_dir(&dir, &args).status.success());
     let dot = std::fs::read_to_string(dir.join("g.dot")).unwrap();
     let result = &json(&["cfg", "ifelse"], 0)["results"][0];

@@ -188,20 +188,30 @@ fn why_states_the_largest_causes() {
     assert_eq!((&found["slower"]["name"], &found["faster"]["name"]), (&"lrr".into(), &"gto".into()));
     let rows = all["lines"].as_array().unwrap().iter();
     let rows = rows.flat_map(|line| line["kinds"].as_array().unwrap().iter().map(move |kind| (line, kind)));
-    let mut differences: Vec<i64> =
-        rows.clone().map(|(_, kind)| kind["difference"].as_i64().unwrap()).collect();
-    differences.sort_by_key(|cycles| std::cmp::Reverse(*cycles));
     let causes = found["causes"].as_array().unwrap();
     assert_eq!(causes.len(), 3);
-    for (cause, largest) in causes.iter().zip(&differences) {
-        assert_eq!(cause["cycles"].as_i64(), Some(*largest));
-        let there = |(line, kind): (&Value, &Value)| {
-            line["instruction"] == cause["instruction"]
-                && kind["kind"] == cause["kind"]
-                && kind["difference"] == cause["cycles"]
+    let mut smallest = i64::MAX;
+    let mut stated: Vec<(Value, Value)> = Vec::new();
+    for cause in causes {
+        // the differences of one kind at an instruction and its neighbours
+        let mut lines = vec![cause["instruction"]["line"].clone()];
+        lines.extend(cause["neighbours"].as_array().into_iter().flatten().cloned());
+        let of_cause = |(line, kind): &(&Value, &Value)| {
+            lines.contains(&line["instruction"]["line"]) && kind["kind"] == cause["kind"]
         };
-        assert!(rows.clone().any(there), "{cause}");
+        let each = rows.clone().filter(of_cause).map(|(_, kind)| kind["difference"].as_i64().unwrap().max(0));
+        let sum: i64 = each.sum();
+        assert_eq!(cause["cycles"].as_i64(), Some(sum), "{cause}");
+        assert!(sum <= smallest, "the largest cause comes first: {causes:?}");
+        smallest = sum;
+        stated.extend(lines.into_iter().map(|line| (line, cause["kind"].clone())));
     }
+    // no cause that is left out is larger
+    for (line, kind) in rows.clone() {
+        let is_stated = stated.contains(&(line["instruction"]["line"].clone(), kind["kind"].clone()));
+        assert!(is_stated || kind["difference"].as_i64().unwrap() <= smallest, "{line}");
+    }
+    let differences: Vec<i64> = rows.clone().map(|(_, kind)| kind["difference"].as_i64().unwrap()).collect();
     let sum = |sign: i64| differences.iter().map(|cycles| (cycles * sign).max(0)).sum::<i64>();
     assert_eq!((found["spent_more"].as_i64(), found["spent_less"].as_i64()), (Some(sum(1)), Some(sum(-1))));
     // the order of the arguments does not matter

@@ -29,6 +29,7 @@ mod lists;
 mod machine_code;
 mod machines;
 mod outputs;
+mod over;
 mod plots;
 mod premises;
 mod pwcet;

@@ -42,6 +42,14 @@ pub fn shell(dir: &Path, line: &str) -> Output {
     command.output().expect("a shell")
 }
 
+/// Returns a number as text shows it, with a comma between groups of three digits.
+pub fn grouped(number: &serde_json::Value) -> String {
+    let digits = number.as_u64().expect("a number").to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).map(|group| std::str::from_utf8(group).unwrap()).collect();
+    groups.into_iter().rev().collect::<Vec<_>>().join(",")
+}
+
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("text")
 }

@@ -17,7 +17,7 @@ use warpbound_core::machine::Machine;
 use warpbound_hybrid::{Instrumented, Observed, Run};
 use warpbound_judge::check::order::OrderDependences;
 use warpbound_judge::check::{ExecutedLaunch, JudgedLaunch, Paths, Plan, observe};
-use warpbound_judge::load::FROM_STDIN;
+use warpbound_judge::load::{FROM_STDIN, LoadedKernel};
 use warpbound_sim::PolicySetup;
 
 /// Checks that a kernel or program can be read for each run, and that each run has a seed.
@@ -35,6 +35,26 @@ pub fn check_runs(name: &str, first: u64, runs: u64) -> Result<(), Diagnostics> 
     if first.checked_add(runs - 1).is_none() {
         let message = "the seed of the last run does not fit in 64 bits";
         return Err(Diagnostic::general(format!("--seed {first}"), message).hint("give fewer --runs").into());
+    }
+    Ok(())
+}
+
+/// Warns if all of several inputs of a kernel are equal, because nothing in them is random.
+///
+/// # Errors
+/// If the kernel cannot be loaded with another seed.
+pub fn warn_of_equal_inputs(
+    name: &str,
+    (ptx, common): (&PtxLaunch, &Common),
+    kernel: &LoadedKernel,
+    runs: u64,
+    session: &Session,
+) -> Result<(), Diagnostics> {
+    if runs > 1 {
+        let other = load::kernel(name, ptx, common.seed.wrapping_add(1), &session.monitor)?;
+        if kernel.workload.launch() == other.workload.launch() {
+            tracing::warn!("{name}: the {runs} inputs are equal, because no buffer has random contents");
+        }
     }
     Ok(())
 }

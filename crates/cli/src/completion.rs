@@ -77,6 +77,8 @@ fn values(id: &str) -> Option<Values> {
         "bound" => (bounds, true, false),
         "plan" => (plans, false, true),
         "set" => (settings, false, false),
+        "over" => (settings_to_vary, false, false),
+        "a" | "b" => (kernels, false, true),
         "term" => (all_terms, false, false),
         "words" => (kinds, false, false),
         "schema" => (schemas, false, false),
@@ -164,6 +166,11 @@ fn settings() -> Vec<(String, String)> {
     paths.filter(|(path, _)| !path.contains("CLASS")).collect()
 }
 
+fn settings_to_vary() -> Vec<(String, String)> {
+    let latency = ("mem_latency=".to_owned(), "the total latency of a global load".to_owned());
+    std::iter::once(latency).chain(settings()).collect()
+}
+
 fn all_terms() -> Vec<(String, String)> {
     terms::all().into_iter().map(|term| (term.names[0].clone(), term.meaning)).collect()
 }
@@ -195,6 +202,8 @@ mod tests {
         assert_eq!(candidates("plan", "table4"), ["table4"]);
         assert_eq!(candidates("set", "units.gmem.l"), ["units.gmem.lat="]);
         assert_eq!(candidates("set", "pipeline.front_end.b"), ["pipeline.front_end.buffer="]);
+        assert_eq!(candidates("over", "mem_l"), ["mem_latency="]);
+        assert_eq!(candidates("a", "saxp"), ["saxpy"]);
         assert_eq!(candidates("term", "score"), ["scoreboard"]);
         assert_eq!(candidates("words", "mach"), ["machines"]);
         assert_eq!(candidates("schema", "phas"), ["phases"]);
@@ -206,8 +215,8 @@ mod tests {
         let actions = command.get_subcommands().flat_map(Command::get_subcommands);
         let commands: Vec<&Command> = command.get_subcommands().chain(actions).collect();
         for id in [
-            "kernel", "kernels", "file", "machine", "policy", "bound", "plan", "set", "term", "words",
-            "schema",
+            "kernel", "kernels", "file", "machine", "policy", "bound", "plan", "set", "over", "a", "b",
+            "term", "words", "schema",
         ] {
             let has = |command: &&Command| command.get_arguments().any(|arg| arg.get_id() == id);
             assert!(commands.iter().any(has), "no command has {id}");

@@ -128,6 +128,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "warpbound compare saxpy --machine ecrts25-orin,accelsim-ecrts",
                 "Compare the bounds of a kernel on two machines.",
             ),
+            (
+                "warpbound compare saxpy --over mem_latency=100..=500/100",
+                "State which policy is the fastest at which latency, and why.",
+            ),
         ],
     ),
     (
@@ -265,7 +269,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "cfg",
         &[
-            ("warpbound cfg saxpy --svg saxpy.svg", "Draw the control flow of a kernel."),
+            ("warpbound cfg saxpy --out saxpy.svg", "Draw the control flow of a kernel."),
             (
                 "warpbound cfg saxpy --edges published",
                 "Show it with the edges of Betts and Donaldson, ECRTS 2013.",

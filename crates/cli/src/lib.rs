@@ -62,7 +62,7 @@ pub fn main() -> ExitCode {
     let (mut args, matches) = match read {
         Ok(read) => read,
         Err(error) => {
-            return usage::finish(&error, &words);
+            return usage::finish(error, &words);
         }
     };
     let command = args::one_command::name(&matches);

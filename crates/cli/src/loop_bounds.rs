@@ -1,6 +1,7 @@
 //! The loop bounds given by `--loop-bound` and `--annotations`.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use crate::args::LoopBounds;
@@ -45,6 +46,10 @@ pub fn given(options: &[String], annotations: Option<&Path>) -> Result<Vec<Given
     Ok(found)
 }
 
+fn file_name(source: &str) -> String {
+    Path::new(source).file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 fn text_of(path: &Path) -> Result<String, Diagnostic> {
     let bytes = read::text(path, read::TEXT_BYTES)?;
     String::from_utf8(bytes)
@@ -55,6 +60,8 @@ fn text_of(path: &Path) -> Result<String, Diagnostic> {
 pub struct ByLine {
     bounds: Vec<LoopBound>,
     places: Vec<Diagnostic>,
+    /// The source files of the kernels so far.
+    sources: RefCell<BTreeSet<String>>,
 }
 
 impl ByLine {
@@ -76,7 +83,7 @@ impl ByLine {
                 )),
             }
         }
-        problems.into_result(Self { bounds, places })
+        problems.into_result(Self { bounds, places, sources: RefCell::default() })
     }
 
     /// Returns the bounds that apply to a kernel's source, as a list and as a map from the first
@@ -90,6 +97,7 @@ impl ByLine {
             let of_program = self.of_program(sequence)?;
             return Ok(of_program.of_launch(sequence.statements[step.statement].kernel, step.number));
         }
+        self.sources.borrow_mut().insert(program.file.clone());
         let own: Vec<LoopBound> =
             self.bounds.iter().filter(|bound| bound.is_for(&program.file)).cloned().collect();
         if own.is_empty() {
@@ -115,10 +123,24 @@ impl ByLine {
     /// If a bound refers to no loop, or to no launch that executes the loop, or if a loop has two
     /// bounds for the same launch.
     pub fn of_program(&self, sequence: &Sequence) -> Result<ProgramLoopBounds, Diagnostics> {
+        self.sources.borrow_mut().extend(sequence.kernels.iter().map(|kernel| kernel.program.file.clone()));
         ProgramLoopBounds::new(sequence, &self.bounds).map_err(|why| match why {
             NoLoopBounds::Bound(wrong) => self.problem(wrong).into(),
             NoLoopBounds::Kernel(kernel, code) => code.problem(&sequence.kernels[kernel].program).into(),
         })
+    }
+
+    /// Warns of bounds that name a source file from which no kernel so far came.
+    pub fn warn_of_unused(&self) {
+        let sources = self.sources.borrow();
+        let names: BTreeSet<_> = sources.iter().map(|source| format!("`{}`", file_name(source))).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        for (bound, place) in self.bounds.iter().zip(&self.places) {
+            if !sources.is_empty() && !sources.iter().any(|source| bound.is_for(source)) {
+                let line = if place.line > 0 { format!(":{}", place.line) } else { String::new() };
+                tracing::warn!("{}{line}: this bound is not used; the kernels come from {names}", place.file);
+            }
+        }
     }
 
     fn problem(&self, wrong: WrongBound) -> Diagnostic {

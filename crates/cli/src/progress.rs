@@ -1,17 +1,21 @@
 //! A line on the terminal that shows the progress of a command.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use super::resources;
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{printable, printable_name};
 
 /// The time after which progress is shown; shorter commands show nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The unit of the steps of a search over schedules.
+pub const SEARCH: &str = "issues";
 const TICK: Duration = Duration::from_millis(100);
 
 /// Shows the progress of a command, from a separate thread that reads its [`ProgressMonitor`].
@@ -127,11 +131,20 @@ impl State {
         let template = match (self.stage.steps, self.stage.unit) {
             (_, "") => "{spinner} {prefix} {elapsed}",
             (None, _) => "{spinner} {prefix} {elapsed}: {human_pos} {msg}",
+            // the steps of a search take longer and longer, so that no time left can be stated
+            (Some(_), SEARCH) => "{spinner} {prefix} {elapsed} {bar:20} {human_pos} of {human_len} {msg}",
             (Some(_), _) => {
-                "{spinner} {prefix} {elapsed} {bar:20} {human_pos} of {human_len} {msg}, {per_sec}, {eta} left"
+                "{spinner} {prefix} {elapsed} {bar:20} {human_pos} of {human_len} {msg}, {rate}, {eta} left"
             }
         };
-        bar.set_style(ProgressStyle::with_template(template).expect("the templates are ours"));
+        let style = ProgressStyle::with_template(template).expect("the templates are ours");
+        bar.set_style(style.with_key("rate", |state: &ProgressState, text: &mut dyn fmt::Write| {
+            let rate = state.per_sec();
+            let _ = match rate < 10.0 {
+                true => write!(text, "{rate:.1}/s"),
+                false => write!(text, "{}/s", HumanCount(rate as u64)),
+            };
+        }));
         bar.set_prefix(printable_name(&self.stage.what).into_owned());
     }
 
@@ -141,7 +154,10 @@ impl State {
         let states = monitor.states();
         bar.set_message(match states {
             0 => self.stage.unit.to_owned(),
-            _ => format!("{}, {states} states", self.stage.unit),
+            _ => {
+                let memory = resources::resident_mib().map_or_else(String::new, |mib| format!(", {mib} MiB"));
+                format!("{}, {} states{memory}", self.stage.unit, HumanCount(states))
+            }
         });
         bar.tick();
     }

@@ -14,6 +14,11 @@ pub fn available() -> Option<u64> {
     [machine(), control_group(), address_space()].into_iter().flatten().min()
 }
 
+/// Returns the memory that this process has in use, in MiB, where the system tells.
+pub fn resident_mib() -> Option<u64> {
+    Some(kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")? >> 20)
+}
+
 /// The value of `--max-memory`.
 static REQUESTED: OnceLock<Option<u64>> = OnceLock::new();
 

@@ -117,7 +117,8 @@ pub struct TraceFile<'a> {
 impl<'a> TraceFile<'a> {
     /// Creates a file.
     pub fn create(path: &'a Path, kind: TraceKind, outputs: &mut Outputs) -> Result<Self, Diagnostic> {
-        Ok(Self { path, kind, out: BufWriter::new(outputs.file("--trace", path)?) })
+        let option = if kind == TraceKind::Page { "--html" } else { "--trace" };
+        Ok(Self { path, kind, out: BufWriter::new(outputs.file(option, path)?) })
     }
 
     /// Returns the observer that writes the file.

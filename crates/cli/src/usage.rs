@@ -3,9 +3,11 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::CommandFactory;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::args::one_command;
+use super::args::{Args, one_command};
 use super::{output, terminal};
 use warpbound_core::diag::Diagnostic;
 
@@ -13,14 +15,52 @@ use warpbound_core::diag::Diagnostic;
 const USAGE: u8 = 2;
 
 /// Prints help, or the error of this command line; as JSON if the command line asks for JSON.
-pub fn finish(error: &clap::Error, words: &[OsString]) -> ExitCode {
+pub fn finish(mut error: clap::Error, words: &[OsString]) -> ExitCode {
+    suggest(&mut error, words);
+    let error = &error;
     if !error.use_stderr() || !asks_for_json(words) {
         let colour = terminal::help_colour(words.iter().cloned());
         return output::usage(error, terminal::shows_colour(colour, error.use_stderr()));
     }
-    let command = words.iter().skip(1).filter_map(|word| word.to_str()).find_map(one_command::command_name);
-    output::failed_early(command.unwrap_or(""), problem(error));
+    output::failed_early(command(words).unwrap_or(""), problem(error));
     ExitCode::from(USAGE)
+}
+
+/// Returns the command of a command line, even if the command line is invalid.
+fn command(words: &[OsString]) -> Option<&'static str> {
+    words.iter().skip(1).filter_map(|word| word.to_str()).find_map(one_command::command_name)
+}
+
+/// Replaces the suggestion that an unknown option may be meant as a value, which it hardly ever is,
+/// by the commands that have this option.
+fn suggest(error: &mut clap::Error, words: &[OsString]) {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return;
+    }
+    let used = command(words);
+    let Some(long) = unknown.strip_prefix("--") else {
+        if let Some(used @ ("why" | "diff")) = used {
+            let tip =
+                format!("a run is one argument, in quotes: warpbound {used} 'saxpy --policy lrr' saxpy");
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        }
+        return;
+    };
+    let long = long.split('=').next().unwrap_or(long).to_owned();
+    error.remove(ContextKind::Suggested);
+    let all = Args::command();
+    let owners = all.get_subcommands().filter(|command| {
+        command.get_arguments().any(|option| option.get_long() == Some(&long))
+            && used != Some(command.get_name())
+    });
+    let owners: Vec<String> = owners.map(|command| format!("`{}`", command.get_name())).collect();
+    if let (Some(used), false) = (used, owners.is_empty()) {
+        let owners = owners.join(", ");
+        let tip =
+            StyledStr::from(format!("`{used}` has no such option; `--{long}` is an option of {owners}"));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
 }
 
 /// Returns whether an option asks for JSON, even if the command line is invalid.

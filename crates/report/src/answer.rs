@@ -3,13 +3,14 @@
 //! bound covers, and the longest run that was seen; or it names the reasons why no bound is proved.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
 use super::output::Origin;
 use super::verdict::BoundPart;
-use super::{Fraction, count, grouped_by};
+use super::{Fraction, count};
 use warpbound_bound::{Standing, policy_of};
 use warpbound_core::machine::Machine;
 use warpbound_judge::check::{BoundRow, JudgedLaunch};
@@ -203,7 +204,7 @@ impl Answer {
     fn sentence_on(&self, machine: &str, is_exceeded: bool) -> String {
         let longest = self.longest.as_ref().map(|longest| {
             let seed = longest.seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
-            (format!("{} cycles", grouped(longest.cycles)), format!("{}{seed}", longest.policy))
+            (self.origin.cycles_text(longest.cycles), format!("{}{seed}", longest.policy))
         });
         let Some(bound) = &self.guaranteed else {
             let nothing = if is_exceeded { "nothing is guaranteed" } else { "no bound is proved" };
@@ -218,8 +219,8 @@ impl Answer {
             Some(policy) => format!("the policy {policy}"),
         };
         let mut text = format!(
-            "guaranteed on {machine}: {} cycles ({}) {} under {schedules}",
-            grouped(bound.cycles),
+            "guaranteed on {machine}: {} ({}) {} under {schedules}",
+            self.origin.cycles_text(bound.cycles),
             bound.bound,
             bound.inputs.text()
         );
@@ -364,11 +365,6 @@ fn nearest(run: &JudgedLaunch) -> (Option<&'static str>, Vec<&str>) {
     fewest.unwrap_or_else(|| (None, vec!["no proved bound was judged"]))
 }
 
-/// Formats a number with a comma between groups of three digits.
-pub(super) fn grouped(number: u64) -> String {
-    grouped_by(number, ',')
-}
-
 /// The answers of several kernels on one machine, combined.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -376,11 +372,13 @@ pub struct OfMachine {
     /// The machine.
     #[serde(flatten)]
     pub origin: Origin,
-    /// The number of kernels and applications, counted once for each group of policies that has an
-    /// answer of its own.
+    /// The number of kernels and applications.
     pub kernels: usize,
-    /// The number of these that have a proved bound.
+    /// The number of these that have a proved bound, under some policy of their runs at least.
     pub guaranteed: usize,
+    /// The policies under which a kernel has no proved bound, although it has one under another.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unproved_under: Vec<String>,
     /// The mean of the bounds divided by the longest runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_ratio: Option<Fraction>,
@@ -426,6 +424,23 @@ pub struct Blocker {
     pub kernels: usize,
 }
 
+/// Returns the answers of each kernel. A kernel has an answer for each group of its policies to which
+/// the same bounds apply.
+fn by_kernel<'a>(answers: &[&'a Answer]) -> Vec<Vec<&'a Answer>> {
+    let mut kernels: Vec<Vec<&Answer>> = Vec::new();
+    for answer in answers {
+        // with the same policies, it is another kernel of the same name
+        let is_same = |of: &&mut Vec<&Answer>| {
+            of[0].kernel == answer.kernel && of.iter().all(|known| known.policies != answer.policies)
+        };
+        match kernels.iter_mut().find(is_same) {
+            Some(of) => of.push(answer),
+            None => kernels.push(vec![answer]),
+        }
+    }
+    kernels
+}
+
 impl OfMachine {
     /// Returns the combined answers of each machine, in the order in which machines occur first.
     pub fn all(answers: &[Answer]) -> Vec<Self> {
@@ -440,10 +455,23 @@ impl OfMachine {
     }
 
     fn new(origin: &Origin, answers: &[&Answer]) -> Self {
+        let kernels = by_kernel(answers);
+        let is_guaranteed = |of: &&Vec<&Answer>| of.iter().any(|answer| answer.guaranteed.is_some());
+        let unproved = |of: &Vec<&Answer>| {
+            let without = of.iter().filter(|answer| answer.guaranteed.is_none());
+            without.flat_map(|answer| answer.policies.clone()).collect::<Vec<_>>()
+        };
         let mut all = Self {
             origin: origin.clone(),
-            kernels: answers.len(),
-            guaranteed: 0,
+            kernels: kernels.len(),
+            guaranteed: kernels.iter().filter(is_guaranteed).count(),
+            unproved_under: kernels
+                .iter()
+                .filter(is_guaranteed)
+                .flat_map(unproved)
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
             mean_ratio: None,
             largest_ratio: None,
             largest_of: None,
@@ -460,9 +488,8 @@ impl OfMachine {
                 .all(|bound| bound.inputs == Inputs::EveryInput),
         };
         let (mut sum, mut ratios) = (0.0, 0_usize);
+        kernels.iter().for_each(|of| all.add_blockers(of));
         for answer in answers {
-            all.guaranteed += usize::from(answer.guaranteed.is_some());
-            all.add_blockers(&answer.blockers);
             if let Some(bound) = answer.guaranteed.as_ref().filter(|bound| !bound.parts.is_empty()) {
                 all.with_parts += 1;
                 all.add_parts(bound);
@@ -482,8 +509,13 @@ impl OfMachine {
         all
     }
 
-    fn add_blockers(&mut self, reasons: &[String]) {
-        for reason in reasons {
+    /// Adds the reasons of a kernel, each once.
+    fn add_blockers(&mut self, answers: &[&Answer]) {
+        let mut seen = BTreeSet::new();
+        for reason in answers.iter().flat_map(|answer| &answer.blockers) {
+            if !seen.insert(reason) {
+                continue;
+            }
             match self.blockers.iter_mut().find(|known| known.reason == *reason) {
                 Some(known) => known.kernels += 1,
                 None => self.blockers.push(Blocker { reason: reason.clone(), kernels: 1 }),
@@ -505,10 +537,12 @@ impl OfMachine {
     /// Returns the sentence that sums up the machine.
     pub fn sentence(&self) -> String {
         let kernels = count(self.kernels, "kernel");
+        // the number of kernels is stated for reasons that do not apply to all that have any
+        let most = self.blockers.iter().map(|blocker| blocker.kernels).max().unwrap_or(0);
         let reasons: Vec<String> = self
             .blockers
             .iter()
-            .map(|blocker| match blocker.kernels == self.kernels - self.guaranteed {
+            .map(|blocker| match blocker.kernels == most.max(self.kernels - self.guaranteed) {
                 true => blocker.reason.clone(),
                 false => format!("{} ({})", blocker.reason, count(blocker.kernels, "kernel")),
             })
@@ -530,7 +564,10 @@ impl OfMachine {
                 (false, 1) => "its input",
                 (false, _) => "their input",
             },
-            if self.one_policy { "the schedules that it covers" } else { "every work-conserving schedule" },
+            match self.one_policy || !self.unproved_under.is_empty() {
+                true => "the schedules that it covers",
+                false => "every work-conserving schedule",
+            },
         );
         if let (Some(mean), Some(largest), Some(of)) = (self.mean_ratio, self.largest_ratio, &self.largest_of)
         {
@@ -541,7 +578,13 @@ impl OfMachine {
             );
         }
         if !reasons.is_empty() {
-            let _ = write!(text, "; none is proved for the others: {}", reasons.join("; "));
+            let policies: Vec<&str> = self.unproved_under.iter().map(String::as_str).collect();
+            let of = match (policies.as_slice(), self.guaranteed == self.kernels) {
+                ([], _) => "for the others".to_owned(),
+                (under, true) => format!("under {}", under.join(" and ")),
+                (under, false) => format!("for the others, and under {}", under.join(" and ")),
+            };
+            let _ = write!(text, "; none is proved {of}: {}", reasons.join("; "));
         }
         text
     }
@@ -566,7 +609,7 @@ mod tests {
             exceeded: exceeded.iter().map(|&name| name.to_owned()).collect(),
             more: None,
         };
-        let origin = Origin { machine: "m".to_owned(), machine_digest: "0".to_owned() };
+        let origin = Origin { machine: "m".to_owned(), machine_digest: "0".to_owned(), clock_khz: None };
         Answer::new("k", origin, vec!["gto".to_owned()], facts)
     }
 

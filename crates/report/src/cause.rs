@@ -6,17 +6,20 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::diff::{Side, names, settings};
-use super::explain::Explained;
+use super::explain::{Explained, OfLine};
 use super::output::{Output, Report};
 use super::source_line::SourceLine;
 use super::style::Style;
-use super::{Fraction, grouped_by};
+use super::{Fraction, grouped};
 use warpbound_trace::why::Kind;
 
 /// The most characters of a run's arguments that serve as its name.
 const MAX_NAME: usize = 40;
 /// The number of causes that are stated.
 const CAUSES: usize = 3;
+/// The name of the stall reason of slots that a policy leaves unused in favour of a warp that is not
+/// ready.
+const NOT_MY_TURN: &str = "not-my-turn";
 
 /// The causes of the difference between two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,6 +43,10 @@ pub struct WhyResult {
     /// ready, if a cause is such a wait for an issue slot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issued_instead: Option<SourceLine>,
+    /// The issue slots that the slower run leaves unused more often than the faster one because the
+    /// policy keeps them for a warp that is not ready.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub not_my_turn: u64,
     /// The cycles that the slower run spends more than the faster one, wherever it does: those of all
     /// causes.
     pub spent_more: u64,
@@ -56,10 +63,21 @@ pub struct Cause {
     /// The kind of the cycles.
     #[cfg_attr(test, schemars(with = "crate::schemas::Kind"))]
     pub kind: Kind,
-    /// The instruction that waits or executes in these cycles, or the one that has most of them if
-    /// the runs are of different kernels; absent for the placement of blocks.
+    /// The instruction that waits or executes in most of these cycles; absent for the placement of
+    /// blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<SourceLine>,
+    /// The lines of neighbouring instructions that have the other cycles, in ascending order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<u32>,
+    /// The functional unit of the instruction, if the cycles are those of its unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The place of cycles on a critical path: the instruction, unless kernels differ, and the kind.
@@ -88,10 +106,11 @@ impl WhyResult {
         let (of_slow, of_fast) = (cycles_by_place(slow, same_code), cycles_by_place(fast, same_code));
         let more = |place: &Place, cycles: u64| cycles.saturating_sub(*of_fast.get(place).unwrap_or(&0));
         let less = |place: &Place, cycles: u64| cycles.saturating_sub(*of_slow.get(place).unwrap_or(&0));
-        let mut causes: Vec<(u64, Place)> =
+        let causes: Vec<(u64, Place)> =
             of_slow.iter().map(|(place, cycles)| (more(place, *cycles), *place)).collect();
-        causes.retain(|(cycles, _)| *cycles > 0);
-        causes.sort_by_key(|(cycles, _)| std::cmp::Reverse(*cycles));
+        let spent_more = causes.iter().map(|(cycles, _)| cycles).sum();
+        let causes = largest(causes);
+        let slots = |of: &Explained| of.stalls.get(NOT_MY_TURN).copied().unwrap_or(0);
         let difference = slower.makespan - faster.makespan;
         let mut result = Self {
             sentence: String::new(),
@@ -99,17 +118,10 @@ impl WhyResult {
             difference,
             share: Fraction(difference as f64 / faster.makespan.max(1) as f64),
             issued_instead: None,
-            spent_more: causes.iter().map(|(cycles, _)| cycles).sum(),
+            not_my_turn: slots(slow).saturating_sub(slots(fast)),
+            spent_more,
             spent_less: of_fast.iter().map(|(place, cycles)| less(place, *cycles)).sum(),
-            causes: causes
-                .into_iter()
-                .take(CAUSES)
-                .map(|(cycles, (pc, kind))| Cause {
-                    cycles,
-                    kind,
-                    instruction: place_of(slow, pc, kind, same_code),
-                })
-                .collect(),
+            causes: causes.into_iter().take(CAUSES).map(|causes| cause(slow, &causes, same_code)).collect(),
             slower,
             faster,
         };
@@ -135,7 +147,7 @@ impl WhyResult {
             _ => format!(
                 "{} takes {makespan}, {} ({:.1} %) more than {}.",
                 slower.name,
-                grouped_by(*difference, ','),
+                grouped(*difference),
                 self.share.0 * 100.0,
                 faster.name
             ),
@@ -169,10 +181,20 @@ impl WhyResult {
             text.push('\n');
             text.push_str(&style.fill(&line));
         }
+        if self.not_my_turn > 0 {
+            let line = format!(
+                "{} leaves {} more issue slots unused, although a warp is ready, because it is the turn of \
+                 another warp ({NOT_MY_TURN}).\n",
+                self.slower.name,
+                grouped(self.not_my_turn)
+            );
+            text.push('\n');
+            text.push_str(&style.fill(&line));
+        }
         let stated: u64 = self.causes.iter().map(|cause| cause.cycles).sum();
         let mut rest = format!(
             "These are {} of the {} that {} spends more than {}",
-            grouped_by(stated, ','),
+            grouped(stated),
             cycles(self.spent_more),
             self.slower.name,
             self.faster.name
@@ -189,12 +211,50 @@ impl WhyResult {
 }
 
 impl Cause {
-    fn text(&self) -> String {
-        let place = match &self.instruction {
-            Some(place) => format!("line {}", place.shown()),
-            None => "the placement of blocks".to_owned(),
+    pub(super) fn text(&self) -> String {
+        let place = match (&self.instruction, &self.neighbours[..]) {
+            (None, _) => "at the placement of blocks".to_owned(),
+            (Some(place), []) => format!("at line {}", place.shown()),
+            (Some(place), lines) => {
+                let first = place.line.min(lines[0]);
+                let last = place.line.max(lines[lines.len() - 1]);
+                format!("at lines {first} to {last}, most at {}", place.shown())
+            }
         };
-        format!("{} more at {place} ({}: {})", cycles(self.cycles), self.kind, self.kind.meaning())
+        let unit = self.unit.as_deref().map_or_else(String::new, |unit| format!("; the unit is {unit}"));
+        format!("{} more {place} ({}: {}{unit})", cycles(self.cycles), self.kind, self.kind.meaning())
+    }
+}
+
+/// Returns causes, the largest one first. Cycles of one kind at neighbouring instructions are one
+/// cause, of which the place with most cycles comes first.
+fn largest(mut places: Vec<(u64, Place)>) -> Vec<Vec<(u64, Place)>> {
+    places.retain(|(cycles, _)| *cycles > 0);
+    places.sort_by_key(|&(_, (pc, kind))| (kind, pc));
+    let are_one = |(_, (a, kind)): &(u64, Place), (_, (b, other)): &(u64, Place)| {
+        kind == other && a.zip(*b).is_some_and(|(a, b)| b - a <= 1)
+    };
+    let mut causes: Vec<Vec<(u64, Place)>> = places.chunk_by(are_one).map(<[_]>::to_vec).collect();
+    let sum = |cause: &Vec<(u64, Place)>| cause.iter().map(|(cycles, _)| cycles).sum::<u64>();
+    causes.sort_by_key(|cause| std::cmp::Reverse(sum(cause)));
+    causes.iter_mut().for_each(|cause| cause.sort_by_key(|(cycles, _)| std::cmp::Reverse(*cycles)));
+    causes
+}
+
+/// Returns a cause in the slower run.
+fn cause(slow: &Explained, places: &[(u64, Place)], same_code: bool) -> Cause {
+    let row = |&(_, (pc, kind)): &(u64, Place)| row_of(slow, pc, kind, same_code);
+    let most = places.first().and_then(row);
+    let line = |row: &OfLine| row.instruction.as_ref().map(|place| place.line);
+    let mut neighbours: Vec<u32> = places.iter().skip(1).filter_map(row).filter_map(line).collect();
+    neighbours.sort_unstable();
+    neighbours.dedup();
+    Cause {
+        cycles: places.iter().map(|(cycles, _)| cycles).sum(),
+        kind: places[0].1.1,
+        instruction: most.and_then(|row| row.instruction.clone()),
+        neighbours,
+        unit: most.and_then(|row| row.unit.clone()),
     }
 }
 
@@ -208,19 +268,17 @@ fn cycles_by_place(of: &Explained, by_instruction: bool) -> BTreeMap<Place, u64>
     cycles
 }
 
-/// Returns the instruction of a place, or the one with most of its cycles.
-fn place_of(of: &Explained, pc: Option<u32>, kind: Kind, by_instruction: bool) -> Option<SourceLine> {
+/// Returns the row of a place, or the one with most of its cycles.
+fn row_of(of: &Explained, pc: Option<u32>, kind: Kind, by_instruction: bool) -> Option<&OfLine> {
     let rows = of.lines.iter().filter(|row| row.kind == kind);
-    let of_pc = |row: &&super::explain::OfLine| {
-        !by_instruction || row.instruction.as_ref().map(|place| place.pc) == pc
-    };
-    rows.filter(of_pc).max_by_key(|row| row.cycles)?.instruction.clone()
+    let of_pc = |row: &&OfLine| !by_instruction || row.instruction.as_ref().map(|place| place.pc) == pc;
+    rows.filter(of_pc).max_by_key(|row| row.cycles)
 }
 
 fn cycles(number: u64) -> String {
     match number {
         1 => "1 cycle".to_owned(),
-        _ => format!("{} cycles", grouped_by(number, ',')),
+        _ => format!("{} cycles", grouped(number)),
     }
 }
 

@@ -274,14 +274,13 @@ impl<'a> CheckResult<'a> {
 
     /// Returns makespan and verdict, or the progress of a run that was stopped early.
     fn outcome(&self, style: Style) -> String {
-        let (makespan, verdict) = (self.makespan, self.verdict.text(style));
+        let (makespan, verdict) = (self.origin.cycles_text(self.makespan), self.verdict.text(style));
         match (self.launch_blocks, self.blocks_done()) {
-            _ if self.complete || self.program.is_some() => format!("makespan {makespan} cycles, {verdict}"),
+            _ if self.complete || self.program.is_some() => format!("makespan {makespan}, {verdict}"),
             (all, 0) => format!("INCOMPLETE, none of {} blocks completed", all.unwrap_or(0)),
-            (all, done) => format!(
-                "INCOMPLETE, {done} of {} blocks in {makespan} cycles, {verdict} so far",
-                all.unwrap_or(0)
-            ),
+            (all, done) => {
+                format!("INCOMPLETE, {done} of {} blocks in {makespan}, {verdict} so far", all.unwrap_or(0))
+            }
         }
     }
 

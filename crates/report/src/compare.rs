@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::grouped;
 use super::output::{Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
@@ -41,6 +42,10 @@ pub struct CompareResult {
     /// The proved bound with the smallest value, among those that hold under all compared policies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tightest_proved: Option<&'static str>,
+    /// If no proved bound holds under all compared policies, the one with the smallest value for
+    /// each policy that has one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tightest_by_policy: Vec<Tightest>,
     /// The statements of an application, each with the sums over its launches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<CompareStep>,
@@ -48,6 +53,16 @@ pub struct CompareResult {
     /// for the paths of one order of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub races_not_looked_for: Option<String>,
+}
+
+/// The tightest bound under some policies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Tightest {
+    /// The name of the bound.
+    pub bound: &'static str,
+    /// The policies.
+    pub policies: Vec<String>,
 }
 
 /// The launches of one statement of an application, summed up. Times are in cycles.
@@ -75,7 +90,7 @@ pub struct CompareStep {
 }
 
 /// A makespan under a policy.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Makespan {
     /// The policy.
@@ -171,6 +186,7 @@ impl CompareResult {
             explored_reason: explored.why(),
             bounds: judged_somewhere(runs),
             tightest_proved: tightest(runs),
+            tightest_by_policy: tightest_by_policy(runs),
             steps: Vec::new(),
             races_not_looked_for: runs.iter().find_map(|run| run.races_not_looked_for.clone()),
         }
@@ -218,6 +234,20 @@ impl CompareStep {
 }
 
 impl CompareResult {
+    /// Returns the tightest proved bound, or that of each policy.
+    fn tightest_text(&self) -> String {
+        let of_each: Vec<String> = self
+            .tightest_by_policy
+            .iter()
+            .map(|tightest| format!("{} ({})", tightest.bound, tightest.policies.join(" ")))
+            .collect();
+        match (self.tightest_proved, of_each.as_slice()) {
+            (Some(bound), _) => bound.to_owned(),
+            (None, []) => "-".to_owned(),
+            (None, _) => of_each.join(", "),
+        }
+    }
+
     /// Returns the totals in the form of a step.
     fn totals(&self) -> CompareStep {
         CompareStep {
@@ -263,6 +293,23 @@ fn tightest(runs: &[JudgedLaunch]) -> Option<&'static str> {
         .filter_map(|(_, row)| Some((*row.value.as_ref().ok()?, row.name)))
         .min_by_key(|(value, _)| *value)
         .map(|(_, name)| name)
+}
+
+/// Returns the proved bound with the smallest value for each policy, if no bound holds under every
+/// compared policy.
+fn tightest_by_policy(runs: &[JudgedLaunch]) -> Vec<Tightest> {
+    let mut found: Vec<Tightest> = Vec::new();
+    if tightest(runs).is_some() {
+        return found;
+    }
+    for run in runs {
+        let Some(bound) = tightest(std::slice::from_ref(run)) else { continue };
+        match found.iter_mut().find(|known| known.bound == bound) {
+            Some(known) => known.policies.push(run.policy.clone()),
+            None => found.push(Tightest { bound, policies: vec![run.policy.clone()] }),
+        }
+    }
+    found
 }
 
 /// The mark after the value of a bound that a run exceeds.
@@ -336,7 +383,7 @@ impl Report for Output<CompareResult> {
         let cells = |name: String, machine: &str, row: &CompareStep, tightest: Option<&str>| {
             let explored = match (row.explored_worst, row.explored_worst_at_least) {
                 (Some(worst), _) => worst.to_string(),
-                (None, Some(worst)) => format!(">= {worst}"),
+                (None, Some(worst)) => format!(">= {}", grouped(worst)),
                 (None, None) => "-".to_owned(),
             };
             let mut cells = vec![name];
@@ -349,15 +396,14 @@ impl Report for Output<CompareResult> {
                 let mark = if bound.is_some_and(|bound| bound.violated) { EXCEEDED } else { "" };
                 bound
                     .and_then(|bound| bound.value)
-                    .map_or_else(|| "-".to_owned(), |value| format!("{value}{mark}"))
+                    .map_or_else(|| "-".to_owned(), |value| format!("{}{mark}", grouped(value)))
             }));
             cells.push(tightest.unwrap_or("").to_owned());
             cells
         };
         for row in &self.results {
             let machine = row.origin.machine.as_str();
-            let tightest = row.tightest_proved.unwrap_or("-");
-            table.row(cells(row.kernel.clone(), machine, &row.totals(), Some(tightest)));
+            table.row(cells(row.kernel.clone(), machine, &row.totals(), Some(&row.tightest_text())));
             if row.steps.len() > 1 {
                 for step in &row.steps {
                     let name = format!("  {} {}", step.line, kernel_names::short(&step.entry));

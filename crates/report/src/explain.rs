@@ -46,6 +46,8 @@ pub struct About<'a> {
     pub units: &'a UnitUse,
     /// Returns line and text of an instruction.
     pub place: &'a dyn Fn(Pc) -> (u32, String),
+    /// Returns the op class of an instruction.
+    pub class: &'a dyn Fn(Pc) -> &'a str,
 }
 
 /// The cause of the makespan of a run.
@@ -129,6 +131,9 @@ pub struct OfLine {
     /// The instruction that caused them; absent for the placement of blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instruction: Option<SourceLine>,
+    /// The functional unit of the instruction, if the cycles are those of its unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
 }
 
 /// The cycles in which an instruction was issued while an instruction on the path was ready.
@@ -237,12 +242,19 @@ impl Explained {
         let of_kind = |(kind, (cycles, links))| OfKind { kind, cycles, share: share(cycles), links };
         let mut kinds: Vec<OfKind> = sums.into_iter().map(of_kind).collect();
         kinds.sort_by_key(|row| std::cmp::Reverse(row.cycles));
+        let unit = |spent: &warpbound_trace::why::Spent| {
+            let pc =
+                spent.pc.filter(|_| matches!(spent.kind, Kind::Initiation | Kind::Unit | Kind::UnitFull))?;
+            let timing = machine.op((about.class)(pc))?;
+            Some(machine.units()[timing.unit.index()].name.clone())
+        };
         let of_line = |spent: &warpbound_trace::why::Spent| OfLine {
             kind: spent.kind,
             cycles: spent.cycles.get(),
             share: share(spent.cycles.get()),
             links: spent.links,
             instruction: spent.pc.map(place),
+            unit: unit(spent),
         };
         let mut lines: Vec<OfLine> = found.spent.iter().map(of_line).collect();
         lines.sort_by_key(|row| std::cmp::Reverse(row.cycles));
@@ -341,14 +353,28 @@ impl Explained {
             text.push_str(&style.fill(&line));
         }
         text.push_str(&self.instead_text(style));
-        for barrier in &self.barriers {
-            text.push_str(&style.fill(&barrier.text()));
-        }
+        text.push_str(&self.barriers_text(style));
         match &self.path {
             Some(path) => text.push_str(&path.text(style)),
             None => text.push_str("\n  -v shows the path link by link\n"),
         }
         text
+    }
+
+    fn barriers_text(&self, style: Style) -> String {
+        if self.barriers.is_empty() {
+            return String::new();
+        }
+        let heading = ["passes", "first arrival to release", "line: barrier on the path"];
+        let mut table = Table::new(heading, &[2]);
+        for barrier in &self.barriers {
+            table.row([
+                barrier.releases.to_string(),
+                format!("{:.1} cycles", barrier.average()),
+                barrier.instruction.shown(),
+            ]);
+        }
+        format!("\n{}", table.render(2, style.width))
     }
 
     fn instead_text(&self, style: Style) -> String {
@@ -385,16 +411,6 @@ impl Barrier {
     /// Returns the average number of cycles from the first arrival to the release.
     pub fn average(&self) -> f64 {
         self.first_arrival_to_release as f64 / self.releases.max(1) as f64
-    }
-
-    fn text(&self) -> String {
-        format!(
-            "\n  the path passes the barrier of line {} {}; from the first arrival to the release {:.1} cycles on \
-             average\n",
-            self.instruction.line,
-            count(self.releases as usize, "time"),
-            self.average()
-        )
     }
 }
 

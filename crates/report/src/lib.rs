@@ -23,6 +23,7 @@ pub mod evidence;
 pub mod evidence_pack;
 pub mod explain;
 pub mod explore;
+pub mod fastest;
 pub mod fermi;
 pub mod gantt;
 pub mod html;
@@ -73,13 +74,13 @@ impl Serialize for Fraction {
     }
 }
 
-/// Formats a number with this character between groups of three digits.
-fn grouped_by(number: u64, between: char) -> String {
+/// Formats a number with a comma between groups of three digits.
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            shown.push(between);
+            shown.push(',');
         }
         shown.push(digit);
     }
@@ -89,5 +90,5 @@ fn grouped_by(number: u64, between: char) -> String {
 /// Formats a number of things, with the noun in the plural if needed.
 pub fn count(number: usize, of: &str) -> String {
     let plural = if of.ends_with("ch") { "es" } else { "s" };
-    format!("{number} {of}{}", if number == 1 { "" } else { plural })
+    format!("{} {of}{}", grouped(number as u64), if number == 1 { "" } else { plural })
 }

@@ -6,9 +6,9 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::count;
 use super::style::Style;
 use super::verdict::Status;
+use super::{count, grouped};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Machine;
 use warpbound_judge::check::Verdict;
@@ -90,12 +90,30 @@ pub struct Origin {
     pub machine: String,
     /// The digest of all machine settings, in hexadecimal.
     pub machine_digest: String,
+    /// The frequency of the SMs' clock in kHz, by which cycles become times: cycles * 1000 / this is
+    /// a time in microseconds. Absent if the machine states none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_khz: Option<u32>,
 }
 
 impl Origin {
     /// Returns the origin of a result on this machine.
     pub fn new(machine: &Machine) -> Self {
-        Self { machine: machine.name().to_owned(), machine_digest: format!("{:016x}", machine.digest()) }
+        Self {
+            machine: machine.name().to_owned(),
+            machine_digest: format!("{:016x}", machine.digest()),
+            clock_khz: machine.clock_khz(),
+        }
+    }
+
+    /// Returns a number of cycles as text, with the time that they take if the clock is known.
+    pub fn cycles_text(&self, cycles: u64) -> String {
+        let unit = if cycles == 1 { "cycle" } else { "cycles" };
+        let time = self.clock_khz.map_or_else(String::new, |clock| {
+            let microseconds = cycles as f64 * 1000.0 / f64::from(clock);
+            format!(" or {microseconds:.2} us")
+        });
+        format!("{} {unit}{time}", grouped(cycles))
     }
 }
 

@@ -10,12 +10,13 @@ use std::path::Path;
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
 
 use super::output::Output;
 use super::{
-    ablation, all_paths, anomaly, cause, cfg, compare, diff, evidence, evidence_pack, explore, fermi, hunt,
-    hybrid, import_config, inspect, list, output, phases, pwcet, reproduce, run, suite, sweep, terms, wcet,
-    worst,
+    ablation, all_paths, anomaly, cause, cfg, compare, diff, evidence, evidence_pack, explore, fastest,
+    fermi, hunt, hybrid, import_config, inspect, list, output, phases, pwcet, reproduce, run, suite, sweep,
+    terms, wcet, worst,
 };
 
 /// Stands for [`warpbound_trace::why::Kind`] in a schema, because that crate has no schemas.
@@ -33,6 +34,17 @@ impl JsonSchema for Kind {
             .collect();
         json_schema!({ "description": "What a link of the path is.", "oneOf": kinds })
     }
+}
+
+/// A result of `compare`, without or with `--over`.
+#[derive(Serialize, JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+#[serde(untagged)]
+enum Compared {
+    /// Every bound of a kernel beside its makespans.
+    Bounds(compare::CompareResult),
+    /// The fastest policy for each value of a setting, with `--over`.
+    Fastest(fastest::FastestResult),
 }
 
 fn schema<R: JsonSchema>(title: &str) -> (String, String) {
@@ -56,7 +68,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<all_paths::StaticReport>("static"),
         schema::<Output<wcet::WcetResult>>("wcet"),
         schema::<Output<pwcet::PwcetReport>>("pwcet"),
-        schema::<Output<compare::CompareResult>>("compare"),
+        schema::<Output<Compared>>("compare"),
         schema::<Output<evidence::EvidenceResult>>("evidence"),
         schema::<Output<evidence_pack::EvidencePack>>("evidence-pack"),
         schema::<Output<explore::ExploreResult>>("explore"),

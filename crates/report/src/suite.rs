@@ -227,7 +227,8 @@ fn table(runs: &[Row], machines: bool, style: Style) -> String {
     if without.is_empty() || names.is_empty() {
         return text;
     }
-    let line = format!("({} apply to none of these runs; `check KERNEL` states why)\n", without.join(", "));
+    let apply = if without.len() == 1 { "applies" } else { "apply" };
+    let line = format!("({} {apply} to none of these runs; `check KERNEL` states why)\n", without.join(", "));
     text + &style.fill(&line)
 }
 

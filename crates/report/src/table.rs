@@ -1,5 +1,6 @@
 //! Tables with aligned columns that fit the terminal.
 
+use super::grouped;
 use super::style::char_width;
 
 /// The mark at the end of a word that was cut.
@@ -7,6 +8,8 @@ const CUT: &str = "..";
 /// The least widths to which a column of words and a heading are cut.
 const LEAST_WORDS: usize = 12;
 const LEAST_HEADING: usize = 14;
+/// The headings of columns whose numbers name something and are no quantities.
+const NAMED_BY_NUMBER: [&str; 6] = ["line", "seed", "launch", "block", "warp", "rep"];
 /// The number of spaces between columns.
 const GAP: usize = 2;
 
@@ -14,6 +17,8 @@ const GAP: usize = 2;
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     rows: Vec<Vec<String>>,
+    /// The rows that are one text across all columns.
+    across: Vec<usize>,
     /// The columns aligned to the left; the others hold numbers and are aligned to the right.
     left: Vec<usize>,
     /// The columns that are dropped first if the table is too wide, the least important one first.
@@ -26,7 +31,7 @@ impl Table {
     /// Returns a table with this heading; the columns in `left` hold words.
     pub fn new<S: Into<String>>(heading: impl IntoIterator<Item = S>, left: &[usize]) -> Self {
         let rows = vec![heading.into_iter().map(Into::into).collect()];
-        Self { rows, left: left.to_vec(), expendable: Vec::new(), uncut: Vec::new() }
+        Self { rows, left: left.to_vec(), ..Self::default() }
     }
 
     /// Sets the columns that are dropped first if the table is too wide, the least important one
@@ -44,9 +49,30 @@ impl Table {
         self
     }
 
-    /// Appends a row.
+    /// Appends a row. In the columns of numbers, digits are grouped by three, except for numbers
+    /// that name something.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
+        let cells = cells.into_iter().map(Into::into).enumerate();
+        let row = cells.map(|(column, cell)| self.shown(column, cell)).collect();
+        self.rows.push(row);
+    }
+
+    /// Appends a text across all columns, as the heading of the rows that follow.
+    pub fn across(&mut self, text: impl Into<String>) {
+        self.across.push(self.rows.len());
+        self.rows.push(vec![text.into()]);
+    }
+
+    /// Returns the text of a cell.
+    fn shown(&self, column: usize, cell: String) -> String {
+        let heading = self.rows.first().and_then(|heading| heading.get(column));
+        let names = heading.is_some_and(|heading| NAMED_BY_NUMBER.contains(&heading.as_str()));
+        let digits = cell.trim_start_matches(['+', '-']);
+        if names || self.left.contains(&column) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return cell;
+        }
+        let sign = &cell[..cell.len() - digits.len()];
+        digits.parse().map_or_else(|_| cell.clone(), |number| format!("{sign}{}", grouped(number)))
     }
 
     /// Returns whether the table has no row below its heading.
@@ -74,7 +100,11 @@ impl Table {
             widths[only] = widths[only].min(available.max(CUT.len()));
         }
         let mut text = String::new();
-        for row in &self.rows {
+        for (index, row) in self.rows.iter().enumerate() {
+            if self.across.contains(&index) {
+                text.push_str(&lines_of(&row[0], indent, width));
+                continue;
+            }
             let mut rest = row.clone();
             while let Some(next) = self.line(&rest, &shown, &widths, indent, &mut text) {
                 rest = next;
@@ -83,8 +113,14 @@ impl Table {
         text + &self.left_out(&shown, indent, width)
     }
 
+    /// Returns the cells of a column, each with the index of its row.
+    fn cells(&self, column: usize) -> impl Iterator<Item = (usize, &String)> {
+        let rows = self.rows.iter().enumerate().filter(|(index, _)| !self.across.contains(index));
+        rows.filter_map(move |(index, row)| Some((index, row.get(column)?)))
+    }
+
     fn natural(&self, column: usize) -> usize {
-        self.rows.iter().filter_map(|row| row.get(column)).map(|cell| char_width(cell)).max().unwrap_or(0)
+        self.cells(column).map(|(_, cell)| char_width(cell)).max().unwrap_or(0)
     }
 
     /// Returns the least width of a column: words can be cut, numbers and coloured cells cannot.
@@ -93,8 +129,7 @@ impl Table {
             return self.natural(column);
         }
         let words = self.left.contains(&column);
-        let cells = self.rows.iter().enumerate().filter_map(|(index, row)| Some((index, row.get(column)?)));
-        let least = cells.map(|(index, cell)| match (index, words) {
+        let least = self.cells(column).map(|(index, cell)| match (index, words) {
             (0, _) => char_width(cell).min(LEAST_HEADING),
             (_, true) if !cell.contains('\x1b') => char_width(cell).min(LEAST_WORDS),
             _ => char_width(cell),
@@ -162,17 +197,21 @@ impl Table {
         if names.is_empty() {
             return String::new();
         }
-        let mut lines = String::new();
-        let line = format!("(no room for {})", names.join(", "));
-        let mut rest = line.as_str();
-        while !rest.is_empty() {
-            let (first, next) =
-                first_words(rest, width.map_or(usize::MAX, |width| width.saturating_sub(indent)).max(1));
-            lines.push_str(&format!("{}{first}\n", " ".repeat(indent)));
-            rest = next;
-        }
-        lines
+        lines_of(&format!("(no room for {})", names.join(", ")), indent, width)
     }
+}
+
+/// Returns the lines of a text, with each line indented by `indent` spaces.
+fn lines_of(text: &str, indent: usize, width: Option<usize>) -> String {
+    let available = width.map_or(usize::MAX, |width| width.saturating_sub(indent)).max(1);
+    let mut lines = String::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (first, next) = first_words(rest, available);
+        lines.push_str(&format!("{}{first}\n", " ".repeat(indent)));
+        rest = next;
+    }
+    lines
 }
 
 /// Returns the number of characters of a row with these columns.
@@ -232,10 +271,10 @@ mod tests {
         let text = wide().render(2, Some(50));
         assert_eq!(
             text,
-            "  name              many  few  what it is\n  \
-             a              1234567   12  something that\n                               \
-             takes many words to\n                               say\n  \
-             a-longer-name        1    2  \x1b[32mok\x1b[0m\n"
+            "  name                many  few  what it is\n  \
+             a              1,234,567   12  something that\n                                 \
+             takes many words\n                                 to say\n  \
+             a-longer-name          1    2  \x1b[32mok\x1b[0m\n"
         );
         let text = wide().render(2, Some(34));
         assert_eq!(

@@ -60,6 +60,8 @@ pub enum Kind {
     Bound,
     /// A part of a bound.
     Part,
+    /// A method that `wcet` compares.
+    Method,
     /// A stall reason.
     StallReason,
     /// A cause on the critical path.
@@ -73,11 +75,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Term,
         Self::Policy,
         Self::Bound,
         Self::Part,
+        Self::Method,
         Self::StallReason,
         Self::Cause,
         Self::Unit,
@@ -92,6 +95,7 @@ impl Kind {
             Self::Policy => ("policy", "policies"),
             Self::Bound => ("bound", "bounds"),
             Self::Part => ("part of bounds", "parts of bounds"),
+            Self::Method => ("method of wcet", "methods of wcet"),
             Self::StallReason => ("stall reason", "stall reasons"),
             Self::Cause => ("cause on the critical path", "causes on the critical path"),
             Self::Unit => ("functional unit", "functional units"),
@@ -118,6 +122,7 @@ impl Kind {
         };
         match self {
             Self::Term => rows(book::GLOSSARY, ["term", "meaning"]),
+            Self::Method => rows(book::NAMES, ["method", "what it states"]),
             Self::StallReason => rows(book::NAMES, ["stall reason", "what happens in the cycle"]),
             Self::Cause => rows(book::NAMES, ["cause", "what happens in these cycles"]),
             Self::Unit => rows(book::NAMES, ["functional unit", "what it executes"]),
@@ -172,9 +177,22 @@ pub fn of_policy(name: &str) -> String {
 /// underscores, and to the plural. The last part of the path of a setting is a name of it, too.
 pub fn find(name: &str) -> Vec<Term> {
     let singular = name.strip_suffix('s').unwrap_or(name);
+    let all = all();
+    // outputs name a part after its bound, and a unit after the part
+    let words: Vec<&str> = name.split_whitespace().collect();
+    if let [bound, part, ..] = words[..]
+        && all.iter().any(|term| term.kind == Kind::Bound && term.is_called(bound))
+    {
+        let kind = |term: &&Term| match term.kind {
+            Kind::Bound => term.is_called(bound),
+            Kind::Part => term.is_called(part) || term.is_called(&words[1..].join(" ")),
+            _ => false,
+        };
+        return all.iter().filter(kind).cloned().collect();
+    }
     let is_meant =
-        |term: &Term| term.is_called(name) || (term.kind != Kind::Setting && term.is_called(singular));
-    all().into_iter().filter(is_meant).collect()
+        |term: &&Term| term.is_called(name) || (term.kind != Kind::Setting && term.is_called(singular));
+    all.iter().filter(is_meant).cloned().collect()
 }
 
 /// Returns names of terms that resemble a word, the best one first.

@@ -10,7 +10,7 @@ use super::answer::{Answer, Facts, Guaranteed, Inputs, Longest, one_order};
 use super::output::{Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
-use super::{Fraction, count};
+use super::{Fraction, count, grouped};
 use warpbound_bound::{self as bound, Guarantee, Schedules};
 use warpbound_core::base::Cycles;
 use warpbound_core::machine::{Machine, PolicyKind};
@@ -126,10 +126,22 @@ impl About {
         match self {
             Self::Runs => "these runs",
             Self::Paths => "all work-conserving schedules of these paths",
-            Self::PathsUnproved => "the same, not proved",
+            Self::PathsUnproved => "all work-conserving schedules of these paths, not proved",
             Self::PathsUnderPolicy => "these paths under one policy",
-            Self::Estimate => "an estimate",
+            Self::Estimate => "an estimate, not proved",
             Self::All => "all inputs and work-conserving schedules",
+        }
+    }
+
+    /// Returns the place in the table: what is seen, then what is proved, then the rest.
+    fn place(self) -> u8 {
+        match self {
+            Self::Runs => 0,
+            Self::All => 1,
+            Self::Paths => 2,
+            Self::PathsUnderPolicy => 3,
+            Self::PathsUnproved => 4,
+            Self::Estimate => 5,
         }
     }
 
@@ -491,9 +503,29 @@ impl WcetResult {
         for given in &self.loop_bounds {
             let _ = writeln!(text, "  {}", given.text());
         }
-        let mut table =
-            Table::new(["method", "cycles", "overestimation", "holds for", ""], &[0, 3, 4]).expendable([2]);
-        for row in &self.methods {
+        let mut reasons = Reasons::default();
+        text.push_str(&self.table(style, &mut reasons).render(2, style.width));
+        text.push_str(&style.fill(&reasons.text()));
+        let _ = writeln!(text, "  shortest of these runs: {} cycles", grouped(self.shortest));
+        text.push_str(&launches(&self.launches, style));
+        if let Some(why) = &self.races_not_looked_for {
+            let _ = writeln!(text, "  note: {}", not_looked_for(why));
+        }
+        text
+    }
+
+    /// Returns the table of methods, grouped by what their values hold for.
+    fn table(&self, style: Style, reasons: &mut Reasons) -> Table {
+        let mut table = Table::new(["method", "cycles", "overestimation", ""], &[0, 3]).uncut(&[0]);
+        let mut groups: Vec<String> = Vec::new();
+        let mut sorted: Vec<&MethodRow> = self.methods.iter().collect();
+        sorted.sort_by_key(|row| row.about.place());
+        for row in sorted {
+            let group = row.holds_for();
+            if groups.last() != Some(&group) {
+                table.across(format!("{group}:"));
+                groups.push(group);
+            }
             let mut notes = Vec::new();
             if row.undershoots {
                 notes.push(match row.about.is_proved() {
@@ -502,22 +534,60 @@ impl WcetResult {
                 });
             }
             notes.extend(row.seed.map(|seed| format!("seed {seed}")));
-            notes.extend(row.note.clone());
+            notes.extend(row.note.as_deref().map(|note| reasons.shortened(note)));
             table.row([
-                row.name.to_string(),
+                format!("  {}", row.name),
                 row.value.map_or_else(|| "-".to_owned(), |value| value.to_string()),
                 row.overestimation.map_or_else(|| "-".to_owned(), |over| format!("{:+.1} %", over.0 * 100.0)),
-                row.holds_for(),
                 notes.join(", "),
             ]);
         }
-        text.push_str(&table.render(2, style.width));
-        let _ = writeln!(text, "  shortest of these runs: {} cycles", self.shortest);
-        text.push_str(&launches(&self.launches, style));
-        if let Some(why) = &self.races_not_looked_for {
-            let _ = writeln!(text, "  note: {}", not_looked_for(why));
+        table
+    }
+}
+
+/// The reasons for which methods have no value. Reasons of a method that has several are listed once,
+/// below the table, with a number.
+#[derive(Debug, Default)]
+struct Reasons {
+    list: Vec<String>,
+}
+
+/// The number of reasons from which on they are listed below the table.
+const AT_ONCE: usize = 3;
+
+impl Reasons {
+    /// Returns a note as it is, or, if it consists of many reasons, their numbers.
+    fn shortened(&mut self, note: &str) -> String {
+        let reasons: Vec<&str> = note.split("; ").collect();
+        if reasons.len() < AT_ONCE {
+            return note.to_owned();
         }
-        text
+        let mut numbers: Vec<usize> = Vec::new();
+        for reason in reasons {
+            let known = self.list.iter().position(|known| known == reason);
+            numbers.push(known.unwrap_or_else(|| {
+                self.list.push(reason.to_owned());
+                self.list.len() - 1
+            }));
+        }
+        numbers.sort_unstable();
+        let mut parts: Vec<String> = Vec::new();
+        for range in numbers.chunk_by(|a, b| a + 1 == *b) {
+            let (first, last) = (range[0] + 1, range[range.len() - 1] + 1);
+            parts.push(if first == last { first.to_string() } else { format!("{first} to {last}") });
+        }
+        format!("does not apply: reasons {}", parts.join(", "))
+    }
+
+    /// Returns the list.
+    fn text(&self) -> String {
+        if self.list.is_empty() {
+            return String::new();
+        }
+        let lines = self.list.iter().enumerate();
+        let lines: String = lines.map(|(index, why)| format!("  {:>4}  {why}\n", index + 1)).collect();
+        format!("  reasons:\n{lines}")
     }
 }
 

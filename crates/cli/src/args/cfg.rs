@@ -14,11 +14,14 @@ pub struct Cfg {
     /// Which edges represent divergence
     #[arg(long, value_enum, default_value_t = Edges::Sides)]
     pub edges: Edges,
-    /// Write the graph to FILE in the language of Graphviz
+    /// Write the graph to FILE: .svg for a drawing, .dot for Graphviz (repeatable)
     #[arg(long, value_name = "FILE")]
+    pub out: Vec<PathBuf>,
+    /// The former option for a file in the language of Graphviz, whatever its ending
+    #[arg(long, value_name = "FILE", hide = true)]
     pub dot: Option<PathBuf>,
-    /// Write a drawing of the graph to FILE
-    #[arg(long, value_name = "FILE")]
+    /// The former option for a drawing, whatever its ending
+    #[arg(long, value_name = "FILE", hide = true)]
     pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub writing: Writing,

@@ -13,10 +13,27 @@ pub fn check(
     policy: &PolicySetup,
     launch: Option<u64>,
 ) -> String {
-    let Common { machine, mem_latency, set, seed, max_instructions, races, .. } = common;
-    let mut words = vec!["warpbound".to_owned(), "check".to_owned(), kernel.to_owned()];
+    let mut words = vec!["warpbound".to_owned(), "check".to_owned()];
+    words.extend(subject(kernel, common, &policy.kind().to_string()));
     let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    option("--policy", policy.kind().to_string());
+    if !args.bound.is_empty() {
+        option("--bound", args.bound.join(","));
+    }
+    if common.races == Races::Ignore {
+        option("--races", "ignore".to_owned());
+    }
+    let options = PtxLaunch { launch: launch.or(args.ptx.launch), ..args.ptx.clone() };
+    words.extend(options.words());
+    shell_line(&words)
+}
+
+/// Returns the arguments for a run of a kernel under a policy on the machine of `common`, without
+/// those about races and about the launch.
+pub fn subject(kernel: &str, common: &Common, policy: &str) -> Vec<String> {
+    let Common { machine, mem_latency, set, seed, max_instructions, .. } = common;
+    let mut words = vec![kernel.to_owned()];
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    option("--policy", policy.to_owned());
     machine.iter().for_each(|m| option("--machine", m.clone()));
     mem_latency.iter().for_each(|l| option("--mem-latency", l.to_string()));
     set.iter().for_each(|s| option("--set", s.clone()));
@@ -26,15 +43,7 @@ pub fn check(
     if *max_instructions != MAX_INSTRUCTIONS {
         option("--max-instructions", max_instructions.to_string());
     }
-    if !args.bound.is_empty() {
-        option("--bound", args.bound.join(","));
-    }
-    if *races == Races::Ignore {
-        option("--races", "ignore".to_owned());
-    }
-    let options = PtxLaunch { launch: launch.or(args.ptx.launch), ..args.ptx.clone() };
-    words.extend(options.words());
-    shell_line(&words)
+    words
 }
 
 /// Returns the words as a line that a shell splits into the same words.

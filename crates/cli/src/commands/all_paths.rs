@@ -34,6 +34,7 @@ pub fn run(args: &Static, session: &Session) -> Outcome {
             Err(problems) => batch.failures.add(name, &problems),
         }
     }
+    bounds.warn_of_unused();
     if rows.is_empty() && names.len() == 1 && !batch.is_incomplete() {
         return Err(batch.failures.into_problems());
     }

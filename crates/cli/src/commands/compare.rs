@@ -1,6 +1,8 @@
 //! `warpbound compare`: compares every bound with simulated and explored times, one line per kernel
 //! and machine.
 
+mod over;
+
 use super::prepared::Prepared;
 use super::sweep::CommandOptions;
 use crate::args::Compare;
@@ -9,6 +11,7 @@ use crate::failures::Batch;
 use crate::files::loader;
 use crate::lists::{Lists, Setup};
 use crate::output::{Ending, Outcome};
+use crate::progress::SEARCH;
 use crate::resources;
 use crate::session::Session;
 use crate::suite::suite_kernels;
@@ -31,6 +34,9 @@ const POLICIES: [PolicyKind; 2] = [PolicyKind::Gto, PolicyKind::Lrr];
 
 /// Runs the command.
 pub fn run(args: &Compare, session: &Session) -> Outcome {
+    if let Some(setting) = &args.over {
+        return over::run(args, setting, session);
+    }
     let bounds = bound::all();
     let lists = Lists::new(&args.common)?;
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
@@ -161,7 +167,7 @@ fn row(
         // nothing is explored, so the kernel is not executed again
         (Explored::NotHandled("blocks are resident together".to_owned()), Vec::new())
     } else {
-        session.progress.begin(format!("exploring {label}"), None, "issues");
+        session.progress.begin(format!("exploring {label}"), None, SEARCH);
         explored_worst(what, &premises, setup, args, session)?
     };
     let steps = match what {

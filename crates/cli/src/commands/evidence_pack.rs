@@ -71,6 +71,7 @@ pub fn run(args: &Options, session: &Session) -> Outcome {
     for name in &args.kernels {
         making.kernel(name, &lists)?;
     }
+    making.loop_bounds.iter().for_each(ByLine::warn_of_unused);
     let Making { claims, folders, .. } = making;
     let pack = EvidencePack::new(tool(), claims);
     let mut ending = Ending { violated: pack.is_violated(), ..Ending::default() };

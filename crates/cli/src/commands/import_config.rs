@@ -1,10 +1,11 @@
 //! `warpbound import-config`: converts a configuration of GPGPU-Sim to a machine.
 
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use crate::args::ImportConfig;
-use crate::files::loader;
-use crate::output::{self, Outcome};
+use crate::files::{Outputs, loader};
+use crate::output::{self, Ending, Outcome};
 use crate::session::Session;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, to_ron};
 use warpbound_core::machine::Machine;
@@ -22,7 +23,7 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     let mut problems = Diagnostics::new();
     let mut sources = Vec::new();
     for file in &args.files {
-        match loader().file(file).text_in_any_encoding(MAX_BYTES) {
+        match loader().find_text(file).and_then(|file| Ok(file.text_in_any_encoding(MAX_BYTES)?)) {
             Ok(source) => sources.push(source),
             Err(problem) => problems.append(problem),
         }
@@ -57,7 +58,21 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     if !counts.is_empty() {
         tracing::warn!("options: {}; the top of the machine lists them", counts.join(", "));
     }
-    output::report(session, args.format, &Output::new("import-config", None, vec![result]))
+    for unknown in &result.unknown {
+        tracing::warn!("not known: {}, {}", unknown.option, unknown.place);
+    }
+    let Some(path) = &args.out else {
+        return output::report(session, args.format, &Output::new("import-config", None, vec![result]));
+    };
+    let inputs: Vec<PathBuf> = args.files.iter().map(PathBuf::from).collect();
+    let mut file = Outputs::new(&inputs, args.writing.force, &session.parts).file("--out", path)?;
+    file.write_all(result.machine.as_bytes()).and_then(|()| file.place()).map_err(|error| {
+        Diagnostic::general(path.display().to_string(), format!("cannot write the file: {error}"))
+    })?;
+    let mut ending = Ending::default();
+    session.conclude();
+    ending.print(session, &format!("wrote the machine `{}` to {}\n", result.name, path.display()));
+    Ok(ending)
 }
 
 /// Returns a name for the machine: those of all files, because an overlay makes another machine.

@@ -3,7 +3,7 @@
 mod program;
 
 use crate::args::Wcet;
-use crate::campaign::Campaign;
+use crate::campaign::{Campaign, warn_of_equal_inputs};
 use crate::exhaustive::{Exploring, all_paths_value};
 use crate::failures::Batch;
 use crate::ipoints::instrumented;
@@ -19,7 +19,7 @@ use warpbound_core::program::warp_cfg::Divergence;
 use warpbound_exec::Options;
 use warpbound_hybrid::{Density, Observed, default_limits, estimate};
 use warpbound_judge::check::JudgedLaunch;
-use warpbound_judge::check::all_paths::keeps_bounds;
+use warpbound_judge::check::all_paths::ExceededLoops;
 use warpbound_judge::load::Loaded;
 use warpbound_report::output::Output;
 use warpbound_report::wcet::{Analysed, Largest, Simulated, WcetResult};
@@ -35,6 +35,7 @@ pub fn run(args: &Wcet, session: &Session) -> Outcome {
             Err(problems) => batch.failures.add(name, &problems),
         }
     }
+    bounds.warn_of_unused();
     if results.is_empty() && args.kernels.len() == 1 && !batch.is_incomplete() {
         return Err(batch.failures.into_problems());
     }
@@ -50,14 +51,6 @@ fn kinds(args: &Wcet) -> Vec<PolicyKind> {
     vec![PolicyKind::Gto, PolicyKind::Lrr, PolicyKind::Oldest, PolicyKind::Random(args.common.seed)]
 }
 
-/// Returns the error of a run whose input contradicts a loop bound, with the seed of that input.
-fn of_seed(seed: u64, problems: Diagnostics) -> Diagnostics {
-    problems.map(|problem| {
-        let message = format!("{} (seed {seed})", problem.message);
-        Diagnostic { message, ..problem }
-    })
-}
-
 fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<WcetResult, Diagnostics> {
     let kernel = match load::any(name, &args.ptx, args.common.seed, &session.monitor)? {
         Loaded::Kernel(kernel) => *kernel,
@@ -65,19 +58,22 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
     };
     let (machine, _) = load::machine(&args.common, &kernel)?;
     let (given, resolved) = bounds.of(&kernel)?;
+    warn_of_equal_inputs(name, (&args.ptx, &args.common), &kernel, args.runs, session)?;
     let code = instrumented(&kernel, Divergence::Sides, Density::Blocks)?;
     let policies = match &args.common.policy {
         Some(_) => vec![load::policy(&args.common, &kernel, &machine)?],
         None => kinds(args).iter().map(policies::setup).collect::<Result<Vec<_>, _>>()?,
     };
     let annotated = if resolved.is_empty() { 0 } else { args.runs };
+    let mut exceeded = ExceededLoops::default();
     for number in 0..annotated {
         let seed = args.common.seed.wrapping_add(number);
-        let kernel = load::kernel(name, &args.ptx, seed, &session.monitor)?;
+        let input = load::kernel(name, &args.ptx, seed, &session.monitor)?;
         let options = Options::of(&machine, args.common.fuel());
-        let kept = keeps_bounds(&kernel.workload, options, &resolved, &session.monitor);
-        kept.map_err(|problems| of_seed(seed, problems).with_excerpts(&kernel.code))?;
+        let added = exceeded.add(&input.workload, Some(seed), options, &resolved, &session.monitor);
+        added.map_err(|problems| problems.with_excerpts(&input.code))?;
     }
+    exceeded.finish().map_err(|problems| problems.with_excerpts(&kernel.code))?;
     let bounds = bound::all();
     let unbounded = vec![None; code.ipg.loops().len()];
     let mut simulated = Simulated::default();

@@ -1,8 +1,10 @@
 //! The bound over all paths of a launch, and of a program of several launches.
 
+mod kept;
 mod program;
 
-pub use program::{LaunchPaths, ProgramPaths, all_paths_of_program, program_keeps_bounds};
+pub use kept::{ExceededLoops, keeps_bounds, program_keeps_bounds};
+pub use program::{LaunchPaths, ProgramPaths, all_paths_of_program};
 
 use std::collections::HashMap;
 
@@ -16,13 +18,11 @@ use warpbound_bound::{
     PipelineAnalyser, PipelineShares, Residency, Schedules, StaticBound, StaticKind, static_bound,
     static_premises, static_share,
 };
-use warpbound_core::base::{BlockId, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
+use warpbound_core::base::{BlockId, Pc, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Features, Machine, PolicyKind};
-use warpbound_core::path::{BlockPaths, BlockSource, Footprint, PathSet, WarpPath};
-use warpbound_core::program::graph::Loop;
-use warpbound_core::program::warp_cfg::{Divergence, WarpCfg};
-use warpbound_core::program::{KernelCode, TimingTable};
+use warpbound_core::path::{BlockPaths, BlockSource, Footprint, PathSet};
+use warpbound_core::program::TimingTable;
 use warpbound_exec::all_paths::{AllPaths, BlockPathSets, NoPaths};
 use warpbound_exec::{Executor, Options};
 
@@ -337,114 +337,4 @@ fn written_paths(
         visit(BlockPathSets { warps, partial_barriers: block.partial_barriers });
     }
     Ok(true)
-}
-
-/// A thread that goes back to the beginning of a loop more often than the given bound allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Contradiction {
-    /// The loop's first instruction.
-    pub header: Pc,
-    /// The given bound.
-    pub most: u64,
-    /// A lower limit of the number of times that the thread goes back.
-    pub rounds: u64,
-    /// The index of its warp in the block.
-    pub warp: usize,
-    /// The index of its lane.
-    pub lane: usize,
-}
-
-/// Returns the first thread in a block of a run that contradicts these bounds.
-pub fn contradiction(
-    graph: &WarpCfg,
-    bounds: &HashMap<Pc, u64>,
-    paths: &BlockPaths,
-) -> Option<Contradiction> {
-    let kernel = &graph.functions[0];
-    let header = |known: &Loop| kernel.cfg.blocks[known.header].start;
-    let bounded = kernel.loops.loops.iter().filter_map(|known| Some((known, *bounds.get(&header(known))?)));
-    bounded
-        .flat_map(|(known, most)| {
-            let of_warp = move |(warp, path): (usize, &WarpPath)| {
-                // by lane: the number of times it went back since it entered the loop; `None`
-                // outside of the loop
-                let mut rounds: [Option<u64>; WARP_SIZE] = [None; WARP_SIZE];
-                let mut masks = path.masks().iter().peekable();
-                let mut active = LaneMask::empty();
-                for (index, step) in path.steps().iter().enumerate() {
-                    while let Some((_, mask)) = masks.next_if(|(from, _)| *from as usize <= index) {
-                        active = *mask;
-                    }
-                    let Some(block) = graph.block_starting_at(step.pc()) else { continue };
-                    if !known.contains(block) {
-                        active.lanes().for_each(|lane| rounds[lane] = None);
-                    } else if block == known.header {
-                        for lane in active.lanes() {
-                            let now = rounds[lane].map_or(0, |rounds| rounds + 1);
-                            rounds[lane] = Some(now);
-                            if now > most {
-                                return Some(Contradiction {
-                                    header: header(known),
-                                    most,
-                                    rounds: now,
-                                    warp,
-                                    lane,
-                                });
-                            }
-                        }
-                    }
-                }
-                None
-            };
-            paths.warps.iter().enumerate().filter_map(of_warp).collect::<Vec<_>>()
-        })
-        .next()
-}
-
-/// Checks that a run keeps to the given loop bounds.
-///
-/// # Errors
-/// Returns the first thread that exceeds a bound, and any error that stops the run.
-pub fn keeps_bounds(
-    workload: &Workload,
-    options: Options,
-    bounds: &HashMap<Pc, u64>,
-    monitor: &ProgressMonitor,
-) -> Result<(), Diagnostics> {
-    if bounds.is_empty() {
-        return Ok(());
-    }
-    let program = workload.program();
-    let graph = WarpCfg::new(program, workload.launch().map(|launch| launch.block), Divergence::Sides)
-        .map_err(|code| code.problem(program))?;
-    let mut source = workload.source(options, monitor)?;
-    blocks_keep_bounds(&mut source, program, &graph, bounds)
-}
-
-/// Checks that all blocks of a run keep to the given loop bounds.
-fn blocks_keep_bounds(
-    source: &mut impl BlockSource<Error = Diagnostics>,
-    program: &KernelCode,
-    graph: &WarpCfg,
-    bounds: &HashMap<Pc, u64>,
-) -> Result<(), Diagnostics> {
-    let mut paths = BlockPaths::default();
-    while source.next_block(&mut paths)? {
-        if let Some(found) = contradiction(graph, bounds, &paths) {
-            let line = program.instr(found.header).line;
-            let message = format!(
-                "the bound of the loop of line {line} is {}, and lane {} of warp {} in block {} goes back {} times",
-                found.most,
-                found.lane,
-                found.warp,
-                paths.block.get(),
-                found.rounds
-            );
-            let mut problem = Diagnostic::general(&program.file, message)
-                .hint(format!("--loop-bound {line}=N with a larger N; this run shows that one is needed"));
-            (problem.line, problem.column, problem.width) = (line, 1, 1);
-            return Err(problem.into());
-        }
-    }
-    Ok(())
 }

@@ -94,6 +94,7 @@ impl Loader {
                 .to_owned(),
         }
         };
+        let hint = |near: Option<&str>, names: &[&str]| of_config(name).unwrap_or_else(|| hint(near, names));
         find_embedded(EmbeddedFolder::Kernels, name, hint)
     }
 
@@ -173,11 +174,18 @@ impl Loader {
         if file.extension() == "ron" || name.contains(['/', '\\']) {
             return Ok(file);
         }
-        find_embedded(folder, name, |near, names| match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("embedded: {}", names.join(", ")),
+        find_embedded(folder, name, |near, names| match (of_config(name), near) {
+            (Some(hint), _) => hint,
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => format!("embedded: {}", names.join(", ")),
         })
     }
+}
+
+/// Returns the hint for the name of a configuration of another simulator.
+fn of_config(name: &str) -> Option<String> {
+    let import = || format!("`warpbound import-config {name} --out machine.ron` makes a machine of it");
+    name.ends_with(".config").then(import)
 }
 
 /// Finds an embedded file by its name. `hint` makes the hint of the error; it gets the most similar

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{Claim, Derivation, EvidencePack, Premise, PremiseStatus};
-use crate::answer::grouped;
 use crate::count;
+use crate::grouped;
 use crate::html::{Page, Section, text};
 use crate::verdict::Status;
 

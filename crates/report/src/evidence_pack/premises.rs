@@ -196,7 +196,7 @@ fn loop_bound(index: usize, bound: &str) -> Premise {
         premise: format!("For every input, {bound}."),
         status: PremiseStatus::ToBeArgued,
         finding: "the runs of the pack keep to it, which does not show that other inputs do".to_owned(),
-        checked_in: Some("crates/judge/src/check/all_paths.rs: contradiction"),
+        checked_in: Some("crates/judge/src/check/all_paths/kept.rs: add_blocks"),
         tests: vec!["tests/cli/all_paths.rs: loops_that_depend_on_data_need_a_bound"],
     }
 }

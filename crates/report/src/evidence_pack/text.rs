@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{Claim, EvidencePack, PremiseStatus};
-use crate::answer::grouped;
 use crate::count;
+use crate::grouped;
 
 /// Returns the text of `README.md`.
 pub fn readme(pack: &EvidencePack) -> String {

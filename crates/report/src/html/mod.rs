@@ -8,6 +8,7 @@ mod escape;
 mod page;
 mod table;
 
+pub use super::grouped;
 pub use escape::{script_data, text};
 pub use page::{Page, Section};
-pub use table::{HtmlCell, HtmlColumn, HtmlTable, grouped};
+pub use table::{HtmlCell, HtmlColumn, HtmlTable};

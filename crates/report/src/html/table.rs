@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::escape::text;
+use crate::grouped;
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,11 +82,6 @@ impl HtmlCell {
     }
 }
 
-/// Formats a number with a thin space between groups of three digits.
-pub fn grouped(number: u64) -> String {
-    crate::grouped_by(number, '\u{202f}')
-}
-
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HtmlTable {
@@ -134,12 +130,6 @@ impl HtmlTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        let shown = [0, 999, 1000, 1_234_567].map(grouped);
-        assert_eq!(shown, ["0", "999", "1\u{202f}000", "1\u{202f}234\u{202f}567"]);
-    }
 
     #[test]
     fn cells_are_text_and_carry_what_they_are_sorted_by() {

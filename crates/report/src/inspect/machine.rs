@@ -5,11 +5,13 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::book;
 use crate::count;
 use crate::style::Style;
 use crate::table::Table;
 use warpbound_core::machine::memory::{CacheSettings, Fixed, Jitter, L1, LowerLevel, Partitions, Start};
 use warpbound_core::machine::{self, Hazards, Machine, MemorySpec};
+use warpbound_judge::load::{EmbeddedFolder, Loader};
 
 /// A machine. Times are in cycles.
 #[derive(Clone, Debug, Serialize)]
@@ -19,6 +21,8 @@ pub struct MachineFile {
     pub name: String,
     /// A description.
     pub doc: String,
+    /// What the machine was compared with and how far off it is.
+    pub compared_with: String,
     /// The digest of every setting, in hexadecimal.
     pub machine_digest: String,
     /// The default policy.
@@ -118,6 +122,7 @@ impl MachineFile {
         Self {
             name: machine.name().to_owned(),
             doc: machine.doc().to_owned(),
+            compared_with: compared(&machine),
             machine_digest: format!("{:016x}", machine.digest()),
             policy: machine.policy().to_string(),
             hazards: machine.hazards().iter_names().map(|(name, _)| name).collect(),
@@ -144,6 +149,7 @@ impl MachineFile {
     pub(super) fn text(&self, file: &str, style: Style) -> String {
         let machine = &*self.machine;
         let mut text = format!("{file}: machine {}\n  {}\n\n", self.name, self.doc);
+        let _ = writeln!(text, "  compared with: {}\n", self.compared_with);
         text.push_str(&settings(machine));
         let _ = write!(text, "\n{}\n{}", self.units_text(style), self.ops_text(style));
         text.push_str(&switches(machine));
@@ -172,6 +178,18 @@ impl MachineFile {
             table.row([op.class.clone(), op.unit.clone(), init, lat, total]);
         }
         table.render(2, style.width)
+    }
+}
+
+/// Returns what a machine was compared with; what is known of an embedded machine holds for its
+/// settings only.
+fn compared(machine: &Machine) -> String {
+    let name = machine.name();
+    let is_embedded = EmbeddedFolder::Configs.find(name).is_some()
+        && Loader::disk().machine(name).is_ok_and(|embedded| embedded.digest() == machine.digest());
+    match is_embedded {
+        true => book::compared(name),
+        false => "nothing, because these are not the settings of an embedded machine".to_owned(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::Block;
 use crate::load;
 use crate::output::{self, Outcome};
+use crate::progress::SEARCH;
 use warpbound_core::base::UnitId;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Machine, PolicyKind};
@@ -33,7 +34,7 @@ pub fn explore(block: &Block) -> Outcome {
     let all = |lat: u16, one: &Varied| Varied { unit: one.unit, lat: lat..=lat };
     let longest: Vec<Varied> = varied.iter().map(|one| all(*one.lat.end(), one)).collect();
     let search = |varied: &[Varied]| {
-        session.progress.begin(&kernel.workload.name, Some(block.issues()), "issues");
+        session.progress.begin(&kernel.workload.name, Some(block.issues()), SEARCH);
         explore_latencies(table, paths, policy, varied, *limits, &session.monitor)
             .map_err(|error| block.not_explorable(&error))
     };

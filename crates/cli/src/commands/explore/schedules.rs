@@ -8,6 +8,7 @@ use crate::args::Explore;
 use crate::files::{Outputs, Part};
 use crate::load;
 use crate::output::{Ending, Outcome};
+use crate::progress::SEARCH;
 use crate::session::Session;
 use warpbound_bound::{self as bound, Analyser, Bound, BoundReport, Context, Guarantee, Iwb, Order, Scope};
 use warpbound_core::base::Cycles;
@@ -87,7 +88,7 @@ pub fn explore(block: &Block, order: Order, files: Witnesses) -> Outcome {
         bounds.iter().zip(&mut reports).for_each(|(bound, report)| bound.add_section(report, section));
     });
     let proved = upper_bound(table, paths);
-    session.progress.begin(&kernel.workload.name, Some(block.issues()), "issues");
+    session.progress.begin(&kernel.workload.name, Some(block.issues()), SEARCH);
     let found = warpbound_judge::explore::explore(table, machine, paths, proved, *limits, &session.monitor)
         .map_err(|error| block.not_explorable(&error))?;
     let verdicts = bounds.iter().zip(&reports).map(|(bound, report)| {

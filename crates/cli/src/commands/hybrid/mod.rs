@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::args::{Edges, Hybrid, IpointsAt};
-use crate::campaign::Campaign;
+use crate::campaign::{Campaign, warn_of_equal_inputs};
 use crate::files::{Outputs, Part};
 use crate::ipoints::instrumented;
 use crate::load;
@@ -67,6 +67,7 @@ fn of_graph(args: &Hybrid, path: &Path, session: &Session) -> Outcome {
 fn of_kernel(args: &Hybrid, name: &str, session: &Session) -> Outcome {
     let common = &args.common;
     let kernel = load::kernel(name, &args.ptx, common.seed, &session.monitor)?;
+    warn_of_equal_inputs(name, (&args.ptx, common), &kernel, args.runs, session)?;
     let (ipoints_at, density) = match args.ipoints {
         IpointsAt::Blocks => ("blocks", Density::Blocks),
         IpointsAt::Loops => ("loops", Density::Loops),

@@ -40,6 +40,7 @@ pub fn report(
         seed,
         units,
         place: &|pc| (program.instr(pc).line, kernel.text_of(pc)),
+        class: &|pc| program.classes.name(program.instr(pc).class),
     };
     Explained::new(&about, found, with_path)
 }

@@ -2,7 +2,7 @@
 //! paths. Schedules are explored, and times between points of the code are measured, for one kernel
 //! only.
 
-use super::{kinds, of_seed};
+use super::kinds;
 use crate::args::Wcet;
 use crate::campaign::{check_runs, failed_run};
 use crate::load;
@@ -17,7 +17,7 @@ use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::program::loop_bounds::ProgramLoopBounds;
 use warpbound_exec::Options;
-use warpbound_judge::check::all_paths::{ProgramPaths, all_paths_of_program, program_keeps_bounds};
+use warpbound_judge::check::all_paths::{ExceededLoops, ProgramPaths, all_paths_of_program};
 use warpbound_judge::check::{JudgedApplication, judge_each};
 use warpbound_judge::load::{Loaded, LoadedApplication};
 use warpbound_report::all_paths::given_of_program;
@@ -51,7 +51,9 @@ pub(super) fn row(
         None => kinds(args).iter().map(policies::setup).collect::<Result<Vec<_>, _>>()?,
     };
     check_runs(name, args.common.seed, args.runs)?;
-    let runs = simulated(name, args, &bounds, (&machine, &policies), session)?;
+    let exceeded = exceeded(name, args, &machine, &bounds, session)?;
+    exceeded.finish().map_err(|problems| program.with_excerpts(problems))?;
+    let runs = simulated(name, args, (&machine, &policies), session)?;
     let schedules = runs.simulated.schedules().to_vec();
     let (found, launches) =
         all_paths(program, args, &bounds, (&machine, &schedules), &runs.longest, session)?;
@@ -74,11 +76,33 @@ pub(super) fn row(
     Ok(WcetResult::new(of, &machine, args.runs, &policies, &largest))
 }
 
+/// Runs the program with every input, if there are loop bounds, and returns the loops whose bounds some
+/// input exceeds.
+fn exceeded(
+    name: &str,
+    args: &Wcet,
+    machine: &Machine,
+    bounds: &ProgramLoopBounds,
+    session: &Session,
+) -> Result<ExceededLoops, Diagnostics> {
+    let mut exceeded = ExceededLoops::default();
+    let options = Options::of(machine, args.common.fuel());
+    for number in 0..if bounds.is_empty() { 0 } else { args.runs } {
+        let seed = args.common.seed.wrapping_add(number);
+        let input = load::any(name, &args.ptx, seed, &session.monitor)?;
+        if let Loaded::Application(program) = &input {
+            let sequence = program.program()?;
+            let added = exceeded.add_program(sequence, Some(seed), options, bounds, &session.monitor);
+            added.map_err(|problems| input.with_excerpts(problems))?;
+        }
+    }
+    Ok(exceeded)
+}
+
 /// Simulates the program with every input under every policy.
 fn simulated(
     name: &str,
     args: &Wcet,
-    bounds: &ProgramLoopBounds,
     (machine, policies): (&Machine, &[PolicySetup]),
     session: &Session,
 ) -> Result<Runs, Diagnostics> {
@@ -87,8 +111,7 @@ fn simulated(
     session.progress.begin(format!("simulating {name}"), Some(args.runs), "runs");
     let monitor = session.monitor.beside();
     let judged_by = bound::all();
-    let one =
-        |number: u64| one(name, args, number, bounds, (machine, policies, &judged_by), (threads, &monitor));
+    let one = |number: u64| one(name, args, number, (machine, policies, &judged_by), (threads, &monitor));
     let mut runs = Runs::default();
     let mut seed = args.common.seed;
     in_order(0..args.runs, threads, one, |done| {
@@ -111,17 +134,12 @@ fn one(
     name: &str,
     args: &Wcet,
     number: u64,
-    bounds: &ProgramLoopBounds,
     (machine, policies, judged_by): (&Machine, &[PolicySetup], &[Box<dyn bound::Bound>]),
     (threads, monitor): (usize, &ProgressMonitor),
 ) -> Result<Vec<JudgedApplication>, Diagnostics> {
     let common = &args.common;
     let seed = common.seed.wrapping_add(number);
     let what = load::any(name, &args.ptx, seed, monitor)?;
-    if let Loaded::Application(program) = &what {
-        program_keeps_bounds(program.program()?, Options::of(machine, common.fuel()), bounds, monitor)
-            .map_err(|problems| what.with_excerpts(of_seed(seed, problems)))?;
-    }
     let options = common.run_options(monitor).judged_by(judged_by, &[]).ahead_unless_parallel(threads);
     let runs = judge_each(what.subject(), &[(machine, policies)], &options);
     let judged = |run: warpbound_judge::check::Run| match (run.problems, run.judged) {

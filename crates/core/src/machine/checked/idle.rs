@@ -62,6 +62,7 @@ impl MachineSpec {
             limits: _,
             exit_issues: _,
             two_level_active: _,
+            clock_khz: _,
             sms,
             reconvergence: _,
             dependences: _,

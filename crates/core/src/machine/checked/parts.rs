@@ -28,6 +28,7 @@ pub struct Parts {
     pub limits: Checked<Limits>,
     pub exit_issues: bool,
     pub two_level_active: NonZeroU32,
+    pub clock_khz: Option<NonZeroU32>,
     pub sub_cores: SubCores,
     pub memory: MemorySystem,
     pub pipeline: Option<Pipeline>,
@@ -65,6 +66,7 @@ impl Parts {
             limits,
             exit_issues,
             two_level_active,
+            clock_khz,
             sub_cores,
             memory,
             pipeline,
@@ -77,6 +79,9 @@ impl Parts {
         let limits = Limits::of(limits.as_ref(), check);
         let two_level_active = two_level_active.unwrap_or(6);
         check.at_least_one("two_level_active", two_level_active);
+        if let Some(clock) = clock_khz {
+            check.at_least_one("clock_khz", *clock);
+        }
         let sub_cores = sub_cores.unwrap_or(1);
         check.range("sub_cores", sub_cores, 1..=SubCores::MAX as u32);
         let checked_memory = MemorySystem::of(memory.as_ref(), check);
@@ -107,6 +112,7 @@ impl Parts {
             limits: limits?,
             exit_issues: exit_issues.unwrap_or(false),
             two_level_active: NonZeroU32::new(two_level_active)?,
+            clock_khz: clock_khz.and_then(NonZeroU32::new),
             memory: checked_memory.filter(|_| memory_is_reached && lines_fit)?,
             // a part that is written must have passed its checks
             pipeline: pipeline.map_or(Some(None), |checked| checked.map(Some))?,

@@ -191,6 +191,7 @@ fn interconnect(import: &mut Import<'_>) {
     };
     if let Some([core, crossbar, l2, dram]) = import.value(CLOCKS, clocks) {
         let pair = |(a, b): (u64, u64)| format!("({a}, {b})");
+        import.set(CLOCKS, "clock_khz", core);
         import.set(CLOCKS, "memory.partitions.clock", pair(ratio(l2, core)));
         import.set(CLOCKS, "memory.partitions.dram.clock", pair(ratio(dram, l2)));
         if crossbar != l2 {

@@ -68,6 +68,7 @@ pub(super) const SETTINGS: &[(&str, Kind)] = fields_of!(MachineSpec {
     limits: Kind::Fields,
     exit_issues: Kind::Value,
     two_level_active: Kind::Value,
+    clock_khz: Kind::Value,
     shared_memory: Kind::Fields,
     sub_cores: Kind::Value,
     pipeline: Kind::Parts,

@@ -142,7 +142,10 @@ impl Setting {
         if !known().any(|name| name == top) {
             let problem = self.problem(format!("no machine setting `{top}`"));
             if let Some((option, _)) = OPTIONS.iter().find(|(_, names)| names.contains(&self.path.as_str())) {
-                return Err(problem.hint(format!("this has an option of its own: {option} {}", self.value)));
+                let in_plans =
+                    if *option == "--mem-latency" { ", and is `mem_latency` in a plan" } else { "" };
+                let hint = format!("this has an option of its own: {option} {}{in_plans}", self.value);
+                return Err(problem.hint(hint));
             }
             let near = closest(top, known()).map_or(String::new(), |name| format!("did you mean `{name}`? "));
             return Err(problem.hint(format!("{near}settings: {}", known().collect::<Vec<_>>().join(", "))));

@@ -77,7 +77,7 @@ fn unit(path: &str, comment: &str) -> String {
         return noun.last().expect("a noun follows").to_owned();
     }
     let measures =
-        ["bytes per cycle", "bytes", "cycles", "warps", "percent", "packets", "replies", "requests"];
+        ["bytes per cycle", "bytes", "kHz", "cycles", "warps", "percent", "packets", "replies", "requests"];
     if let Some(measure) = measures.iter().find(|measure| comment.contains(&format!(" in {measure}"))) {
         return (*measure).to_owned();
     }

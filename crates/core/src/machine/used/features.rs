@@ -153,6 +153,7 @@ impl Features {
             limits: _,
             exit_issues: _,
             two_level_active: _,
+            clock_khz: _,
             // sections distinguish the warps of each sub-core
             sub_cores,
             // The path, the transactions of its steps and the timing table take these into account,

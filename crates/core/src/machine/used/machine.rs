@@ -1,5 +1,7 @@
 //! The machine that engines and bounds use.
 
+use std::num::NonZeroU32;
+
 use super::features::Features;
 use crate::base::Fnv1a;
 use crate::diag::{Diagnostics, SourceText};
@@ -131,6 +133,12 @@ impl Machine {
     #[inline]
     pub fn dependences(&self) -> Dependences {
         self.parts.dependences
+    }
+
+    /// Returns the frequency of the SMs' clock in kHz, if the machine states it.
+    #[inline]
+    pub fn clock_khz(&self) -> Option<u32> {
+        self.parts.clock_khz.map(NonZeroU32::get)
     }
 
     /// Returns a digest of all settings: two machines with the same digest produce the same cycles.

@@ -48,6 +48,10 @@ pub struct MachineSpec {
     /// The size of the two-level policy's active set in warps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub two_level_active: Option<u32>,
+    /// The frequency of the SMs' clock in kHz. It changes no cycle: reports state times in microseconds
+    /// beside cycles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_khz: Option<u32>,
     /// The number of sub-cores (1 to 4), each with its own scheduler, issue slot and units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_cores: Option<u32>,

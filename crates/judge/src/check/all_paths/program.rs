@@ -11,10 +11,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::super::application::{Application, Launched};
-use super::super::steps::{copied, execute_sequence, in_launch, start};
+use super::super::steps::{copied, in_launch, start};
 use super::super::verdict::PartRow;
 use super::super::workload::{Workload, WorkloadKind};
-use super::{AllPathsBound, AllPathsOutcome, analysed, blocks_keep_bounds, walk};
+use super::{AllPathsBound, AllPathsOutcome, analysed, walk};
 use warpbound_bound::{Guarantee, MemoryLeft, NotApplicable, Schedules, StaticKind};
 use warpbound_core::base::{Cycles, Pc, ProgressMonitor};
 use warpbound_core::diag::Diagnostics;
@@ -23,7 +23,6 @@ use warpbound_core::path::{BlockSource, Footprint};
 use warpbound_core::program::launch::Launch;
 use warpbound_core::program::loop_bounds::ProgramLoopBounds;
 use warpbound_core::program::sequence::{Action, LaunchAction, Sequence};
-use warpbound_core::program::warp_cfg::{Divergence, WarpCfg};
 use warpbound_exec::all_paths::{AllPaths, NoPaths};
 use warpbound_exec::{Device, Executor, Options};
 
@@ -309,27 +308,4 @@ pub(super) fn paths<'a>(
 ) -> Result<AllPaths<'a>, NoPaths> {
     let kernel = sequence.kernel(step);
     AllPaths::on(device, kernel.module, &kernel.program, &step.launch, options, bounds)
-}
-
-/// Checks that a run of a program keeps to the given loop bounds.
-///
-/// # Errors
-/// Returns the first thread that exceeds a bound, with its launch, and any error that stops the run.
-pub fn program_keeps_bounds(
-    sequence: &Sequence,
-    options: Options,
-    bounds: &ProgramLoopBounds,
-    monitor: &ProgressMonitor,
-) -> Result<(), Diagnostics> {
-    if bounds.is_empty() {
-        return Ok(());
-    }
-    execute_sequence(sequence, None, options, monitor, &mut |step, run| {
-        let program = &sequence.kernel(step).program;
-        let (_, bounds) = bounds.of_launch(sequence.statements[step.statement].kernel, step.number);
-        let graph = WarpCfg::new(program, Some(step.launch.block), Divergence::Sides)
-            .map_err(|code| code.problem(program))?;
-        blocks_keep_bounds(run, program, &graph, &bounds)
-    })?;
-    Ok(())
 }

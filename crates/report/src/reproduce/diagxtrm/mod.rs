@@ -324,7 +324,8 @@ mod tests {
             });
             (TraceRow::new(trace, &makespans, analysed), makespans)
         };
-        let origin = Origin { machine: "kepler-gk104".to_owned(), machine_digest: String::new() };
+        let origin =
+            Origin { machine: "kepler-gk104".to_owned(), machine_digest: String::new(), clock_khz: None };
         let varied = vec![Varied::Inputs, Varied::Replacement, Varied::Placement];
         DiagxtrmResult::new(origin, 400, varied, TABLE_1.iter().map(row).collect())
     }
@@ -362,7 +363,7 @@ mod tests {
         }
         assert!(!text.contains("no room"), "{text}");
         assert!(text.contains("-  constant\n"), "{text}");
-        assert!(text.contains("\n1024  75 %  ours   "), "{text}");
+        assert!(text.contains("\n1,024  75 %  ours   "), "{text}");
         assert!(
             text.contains("64 blocks 75 %, 64 blocks 50 %, 64 blocks 25 %: all measurements are 30000"),
             "{text}"

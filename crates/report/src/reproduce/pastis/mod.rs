@@ -416,7 +416,7 @@ mod tests {
         let images = Images { labels: vec![0, 1, 1], outputs: vec![2.0, 0.0, 1.0, 1.0, 3.0, 1.0] };
         let codes = vec![run("sm_61"), run("ptx")];
         let network = Network::new("ecrts25-orin".to_owned(), &images, other_classes == 0, codes);
-        let origin = Origin { machine: MACHINE.to_owned(), machine_digest: String::new() };
+        let origin = Origin { machine: MACHINE.to_owned(), machine_digest: String::new(), clock_khz: None };
         let products = PRODUCTS.iter().map(row).collect();
         PastisResult::new(origin, "gto".to_owned(), products, 100, Some(network))
     }

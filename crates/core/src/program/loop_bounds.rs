@@ -218,6 +218,12 @@ impl ProgramLoopBounds {
                 let mut all = sequence.launch_kernels().enumerate();
                 all.any(|(number, kernel)| launches.contains(&(number as u64)) && kernels.contains(&kernel))
             };
+            if let Some(last) = bound.launches.as_ref().map(RangeInclusive::end)
+                && *last >= sequence.launches
+            {
+                let hint = format!("the last launch has the number {}", sequence.launches.saturating_sub(1));
+                return Err(WrongBound { index, message: "the program has no launch of this number", hint });
+            }
             if let Some(launches) = bound.launches.as_ref().filter(|_| !kernels.is_empty())
                 && !is_launched(launches)
             {
@@ -227,12 +233,6 @@ impl ProgramLoopBounds {
                     .collect();
                 let hint = format!("the loop is in {}; the first launch has the number 0", names.join(", "));
                 return Err(WrongBound { index, message: "none of these launches executes the loop", hint });
-            }
-            if let Some(last) = bound.launches.as_ref().map(RangeInclusive::end)
-                && *last >= sequence.launches
-            {
-                let hint = format!("the last launch has the number {}", sequence.launches.saturating_sub(1));
-                return Err(WrongBound { index, message: "the program has no launch of this number", hint });
             }
             let before = self.bounds[..index].iter().enumerate();
             let overlaps = |(other, known): (usize, &LoopBound)| {

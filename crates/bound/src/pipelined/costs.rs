@@ -25,7 +25,7 @@ const LONG_WAIT: u64 = 64;
 const INBOX: u64 = 32;
 
 /// The cost of one execution of an instruction.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cost {
     /// The services, in the scaled unit.
     pub service: Services,
@@ -232,6 +232,12 @@ impl Costs {
     /// of a sub-core when a section begins.
     pub fn left(&self) -> u64 {
         self.left
+    }
+
+    /// Returns the cost of an instruction if all of its executions have the same.
+    #[inline(always)]
+    pub fn fixed(&self, step: Step) -> Option<&Cost> {
+        self.instrs[step.pc().index()].on_unit.as_ref()
     }
 
     /// Returns the cost of an execution that accesses this. If there is a memory system, it records

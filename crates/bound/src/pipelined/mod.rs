@@ -49,6 +49,29 @@ pub struct PipelineAnalyser<'t> {
     sections: Vec<Section>,
     /// The services of the block.
     services: Services,
+    /// The warp that was followed last. In most kernels nearly all warps do the same.
+    followed: Followed,
+}
+
+/// A warp that was followed.
+#[derive(Clone, Debug, Default)]
+struct Followed {
+    steps: Vec<Step>,
+    /// The costs of those executions of which an instruction may have different ones.
+    costs: Vec<Cost>,
+    sections: Vec<OfWarp>,
+}
+
+/// What a warp adds in a section. Loads are in the scaled unit of [`Costs`].
+#[derive(Clone, Copy, Debug, Default)]
+struct OfWarp {
+    /// The service that only its sub-core can wait for.
+    private: u64,
+    /// The service that every sub-core can wait for.
+    shared: u64,
+    services: Services,
+    /// The longest chain of latencies, in cycles, in each case of [`Stays`].
+    spans: [u64; CASES],
 }
 
 /// What all warps of a block add in one section. Loads are in the scaled unit of [`Costs`].
@@ -88,6 +111,7 @@ impl<'t> PipelineAnalyser<'t> {
             memory: path.map(|path| LaunchMemory::new(path, at_start)),
             sections: Vec::new(),
             services: Services::default(),
+            followed: Followed::default(),
         }
     }
 
@@ -193,21 +217,38 @@ impl<'t> PipelineAnalyser<'t> {
 
     /// Adds a warp to the sections.
     fn warp(&mut self, path: &WarpPath, sub_core: usize) {
-        let Self { table, costs, fetches, spans, memory, sections, services, residency: _ } = self;
+        let is_known = self.record(path);
+        if !is_known {
+            self.follow(path);
+        }
+        let Self { followed, sections, services, .. } = self;
+        if sections.len() < followed.sections.len() {
+            sections.resize_with(followed.sections.len(), Section::default);
+        }
+        for (section, of_warp) in sections.iter_mut().zip(&followed.sections) {
+            section.shared += of_warp.shared;
+            section.private[sub_core] += of_warp.private;
+            section.classes |= 1 << sub_core;
+            *services += of_warp.services;
+            for (longest, span) in section.spans.iter_mut().zip(of_warp.spans) {
+                *longest = span.max(*longest);
+            }
+        }
+    }
+
+    /// Records the requests of a warp, and notes the costs of those executions of which an instruction
+    /// may have different ones. Returns whether they, and all steps, are those of the warp that was
+    /// followed last.
+    fn record(&mut self, path: &WarpPath) -> bool {
+        let Self { table, costs, memory, followed, .. } = self;
         let mut traffic = path.traffic();
-        let (mut index, mut waits_at, mut buffer) = (0, None, Buffer::default());
-        spans.iter_mut().for_each(Span::begin);
+        let mut is_known = followed.steps == path.steps();
+        let mut known = std::mem::take(&mut followed.costs);
+        let mut noted = 0;
         if let Some(memory) = memory {
             memory.begin_warp(table);
         }
-        for &step in path.steps() {
-            if !table.issues(step) {
-                break;
-            }
-            if sections.len() <= index {
-                sections.push(Section::default());
-            }
-            let section = &mut sections[index];
+        for &step in path.steps().iter().take_while(|step| table.issues(**step)) {
             let lines = if table.moves_lines(step) {
                 let count =
                     traffic.iter().position(|line| line.is_last()).map_or(traffic.len(), |last| last + 1);
@@ -217,36 +258,76 @@ impl<'t> PipelineAnalyser<'t> {
             } else {
                 &[]
             };
-            let accessed = Accessed { lines, ..Accessed::default() };
-            let cost = recorded(costs, table, step, accessed, memory);
-            let fetch = fetches.before(&mut buffer, step, spans[0].is_first());
-            let service = cost.service.total();
-            section.shared += fetch.service;
-            *(if cost.shared { &mut section.shared } else { &mut section.private[sub_core] }) += service;
-            *services += Services { fetch: fetch.service, ..cost.service };
-            section.classes |= 1 << sub_core;
-            let cases = if memory.is_some() { CASES } else { 1 };
-            for (case, (span, longest)) in spans.iter_mut().zip(&mut section.spans).take(cases).enumerate() {
-                span.issue(table, step, &cost.in_case(case), fetch);
-                *longest = (*longest).max(span.longest());
+            if let Some(fixed) = costs.fixed(step) {
+                if let Some(memory) = memory {
+                    memory.before(table, step);
+                    memory.writes(fixed.writes);
+                    memory.after(table, step);
+                }
+                continue;
             }
-            fetches.issued(&mut buffer, step, table);
-            if table.instr(step.pc()).flow == Flow::Barrier {
-                // which section has it does not matter for sums over all of them
-                waits_at = Some(index);
-                index += 1;
-                spans.iter_mut().for_each(Span::begin);
-            } else {
-                waits_at = None;
+            let cost = recorded(costs, table, step, Accessed { lines, ..Accessed::default() }, memory);
+            match known.get_mut(noted) {
+                Some(before) if *before == cost => {}
+                Some(before) => {
+                    *before = cost;
+                    is_known = false;
+                }
+                None => {
+                    known.push(cost);
+                    is_known = false;
+                }
             }
+            noted += 1;
         }
+        known.truncate(noted);
+        followed.costs = known;
         if let Some(memory) = memory {
             memory.end_warp();
         }
+        is_known
+    }
+
+    /// Follows a warp, whose costs have been noted, through its sections.
+    fn follow(&mut self, path: &WarpPath) {
+        let Self { table, costs, fetches, spans, memory, followed, .. } = self;
+        let cases = if memory.is_some() { CASES } else { 1 };
+        let (mut waits_at, mut buffer) = (None, Buffer::default());
+        followed.steps.clear();
+        followed.steps.extend_from_slice(path.steps());
+        followed.sections.clear();
+        let mut varying = followed.costs.iter();
+        let mut begins = true;
+        spans.iter_mut().for_each(Span::begin_warp);
+        for &step in path.steps().iter().take_while(|step| table.issues(**step)) {
+            if std::mem::take(&mut begins) {
+                followed.sections.push(OfWarp::default());
+            }
+            let index = followed.sections.len() - 1;
+            let section = &mut followed.sections[index];
+            let fixed = costs.fixed(step);
+            let cost = fixed.or_else(|| varying.next()).expect("a cost was noted for each such execution");
+            let fetch = fetches.before(&mut buffer, step, spans[0].is_first());
+            section.shared += fetch.service;
+            *(if cost.shared { &mut section.shared } else { &mut section.private }) += cost.service.total();
+            section.services += Services { fetch: fetch.service, ..cost.service };
+            for (case, (span, longest)) in spans.iter_mut().zip(&mut section.spans).take(cases).enumerate() {
+                span.issue(table, step, &cost.in_case(case), fetch);
+                *longest = span.longest();
+            }
+            fetches.issued(&mut buffer, step, table);
+            waits_at = None;
+            if table.instr(step.pc()).flow == Flow::Barrier {
+                // which section has it does not matter for sums over all of them
+                waits_at = Some(index);
+                begins = true;
+                spans.iter_mut().for_each(Span::begin);
+            }
+        }
         if let Some(section) = waits_at {
             let fetch = fetches.at_last_barrier(buffer);
-            sections[section].shared += fetch;
-            services.fetch += fetch;
+            followed.sections[section].shared += fetch;
+            followed.sections[section].services.fetch += fetch;
         }
     }
 

@@ -44,6 +44,13 @@ impl Span {
         }
     }
 
+    /// Begins a warp.
+    pub fn begin_warp(&mut self) {
+        // nothing of another warp matters
+        self.is_first = true;
+        self.begin();
+    }
+
     /// Begins a section. What earlier sections have in flight is part of their chains.
     pub fn begin(&mut self) {
         (self.issue, self.all_available, self.held, self.longest) = (0, 0, 0, 0);

@@ -145,6 +145,10 @@ impl ByLine {
 
     fn problem(&self, wrong: WrongBound) -> Diagnostic {
         let place = self.places[wrong.index].clone();
-        Diagnostic { message: wrong.message.to_owned(), ..place }.hint(wrong.hint)
+        let hint = match self.bounds[wrong.index].file {
+            Some(_) => wrong.hint,
+            None => format!("{}; FILE:LINE=N applies to the kernels of one source file only", wrong.hint),
+        };
+        Diagnostic { message: wrong.message.to_owned(), ..place }.hint(hint)
     }
 }

@@ -15,6 +15,8 @@ use warpbound_report::output::{Batch, Failed, Report, Stopped};
 
 /// The exit code for invalid input.
 const WRONG_INPUT: u8 = 1;
+/// The exit code if the command was stopped before its result was complete.
+const INCOMPLETE: u8 = 1;
 /// The exit code if a gating bound is violated.
 const VIOLATED: u8 = 3;
 
@@ -71,7 +73,10 @@ pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format
                 print_error(&ending.failures.to_string());
             }
             print_error(&ending.late.to_string());
-            ending.code()
+            match session.stopped() {
+                Some(_) if !ending.violated => ExitCode::from(INCOMPLETE),
+                _ => ending.code(),
+            }
         }
         Err(problems) => {
             match format {

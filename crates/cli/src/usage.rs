@@ -1,5 +1,6 @@
 //! Help, versions, and the errors of invalid command lines.
 
+use std::error::Error as _;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -9,7 +10,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::args::{Args, one_command};
 use super::{output, terminal};
-use warpbound_core::diag::Diagnostic;
+use warpbound_core::diag::{Diagnostic, closest};
+use warpbound_judge::load::EmbeddedFolder;
 
 /// The exit code for an invalid command line.
 const USAGE: u8 = 2;
@@ -34,12 +36,35 @@ fn command(words: &[OsString]) -> Option<&'static str> {
 /// Replaces the suggestion that an unknown option may be meant as a value, which it hardly ever is,
 /// by the commands that have this option.
 fn suggest(error: &mut clap::Error, words: &[OsString]) {
+    if error.kind() == ErrorKind::ValueValidation {
+        return explain_number(error);
+    }
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+        && EmbeddedFolder::Kernels.find(name).is_some()
+    {
+        let tip = format!("`{name}` is a kernel: `warpbound run {name}` simulates it");
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        return;
+    }
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return };
     if error.kind() != ErrorKind::UnknownArgument {
         return;
     }
     let used = command(words);
+    if unknown.starts_with('-') && unknown[1..].starts_with(|c: char| c.is_ascii_digit()) {
+        let before = words.windows(2).find(|pair| pair[1].to_str() == Some(unknown));
+        let option = before.and_then(|pair| pair[0].to_str()).filter(|word| word.starts_with("--"));
+        let tip = match option {
+            Some(option) => format!("{option} takes no negative number"),
+            None => "no number is negative here".to_owned(),
+        };
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        return;
+    }
     let Some(long) = unknown.strip_prefix("--") else {
+        error.remove(ContextKind::Suggested);
         if let Some(used @ ("why" | "diff")) = used {
             let tip =
                 format!("a run is one argument, in quotes: warpbound {used} 'saxpy --policy lrr' saxpy");
@@ -48,7 +73,22 @@ fn suggest(error: &mut clap::Error, words: &[OsString]) {
         return;
     };
     let long = long.split('=').next().unwrap_or(long).to_owned();
+    let place =
+        |wanted: &dyn Fn(&str) -> bool| words.iter().position(|word| word.to_str().is_some_and(wanted));
+    if let (Some(option), Some(name)) = (place(&|word| word.starts_with("--")), used)
+        && place(&|word| word == name).is_some_and(|command| option < command)
+    {
+        let tip = format!("options of a command follow its name: warpbound {name} .. --{long}");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        return;
+    }
     error.remove(ContextKind::Suggested);
+    // a name that resembles another one by chance misleads, above all `--force`
+    if let Some(ContextValue::String(similar)) = error.get(ContextKind::SuggestedArg)
+        && !resembles(&long, similar.trim_start_matches('-'))
+    {
+        error.remove(ContextKind::SuggestedArg);
+    }
     let all = Args::command();
     let owners = all.get_subcommands().filter(|command| {
         command.get_arguments().any(|option| option.get_long() == Some(&long))
@@ -61,6 +101,27 @@ fn suggest(error: &mut clap::Error, words: &[OsString]) {
             StyledStr::from(format!("`{used}` has no such option; `--{long}` is an option of {owners}"));
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
+}
+
+/// Says what is expected where a number is not one; the parser's own words are those of a programmer.
+fn explain_number(error: &mut clap::Error) {
+    let Some(cause) = error.source().map(ToString::to_string) else { return };
+    let expected = match cause.as_str() {
+        "invalid digit found in string" | "cannot parse integer from empty string" => {
+            "an integer of at least 0, such as 400"
+        }
+        "invalid float literal" => "a number, such as 0.5",
+        _ if cause.starts_with("number too large") => "a smaller number",
+        _ => return,
+    };
+    let tip = format!("expected {expected}");
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+}
+
+/// Returns whether an option may be a misspelling of another one: one begins with the other, or they
+/// differ in a letter or two.
+fn resembles(word: &str, other: &str) -> bool {
+    word.starts_with(other) || other.starts_with(word) || closest(word, std::iter::once(other)).is_some()
 }
 
 /// Returns whether an option asks for JSON, even if the command line is invalid.

@@ -11,7 +11,7 @@ use super::output::{Output, Report};
 use super::source_line::SourceLine;
 use super::style::Style;
 use super::table::Table;
-use super::{Fraction, count};
+use super::{Fraction, count, grouped};
 use warpbound_trace::why::Kind;
 
 /// The most rows of instructions that text shows.
@@ -202,8 +202,8 @@ impl DiffResult {
         let percent = by as f64 / fast.makespan.max(1) as f64 * 100.0;
         let changed = self.kinds.iter().any(|kind| kind.difference != 0);
         reasons.push(match (by, changed) {
-            (0, false) => format!("Both take {} cycles, and spend them in the same ways.", slow.makespan),
-            (0, true) => format!("Both take {} cycles, but spend them in different ways.", slow.makespan),
+            (0, false) => format!("Both take {}, and spend them in the same ways.", cycles(slow.makespan)),
+            (0, true) => format!("Both take {}, but spend them in different ways.", cycles(slow.makespan)),
             _ => format!("{} is {} ({percent:.1} %) slower than {}.", slow.name, cycles(by), fast.name),
         });
         // the kinds of which the slower run has more cycles, and those of which it has fewer
@@ -287,7 +287,8 @@ impl DiffResult {
 
     fn text(&self, style: Style) -> String {
         let mut text = String::new();
-        let heading = format!("{}: A {}, B {}", self.kernel, self.a.makespan, cycles(self.b.makespan));
+        let heading =
+            format!("{}: A {}, B {}", self.kernel, grouped(self.a.makespan), cycles(self.b.makespan));
         let percent = Fraction(self.difference as f64 / self.a.makespan.max(1) as f64).0 * 100.0;
         let _ = writeln!(text, "{} ({}, {percent:+.1} %)", style.strong(&heading), signed(self.difference));
         for (letter, side) in [("A", &self.a), ("B", &self.b)] {
@@ -414,7 +415,11 @@ fn cycles(number: u64) -> String {
 }
 
 fn signed(number: i64) -> String {
-    if number == 0 { "0".to_owned() } else { format!("{number:+}") }
+    match number {
+        0 => "0".to_owned(),
+        1.. => format!("+{}", grouped(number.unsigned_abs())),
+        _ => format!("-{}", grouped(number.unsigned_abs())),
+    }
 }
 
 fn joined(parts: &[String]) -> String {

@@ -259,7 +259,9 @@ fn is_instance(setting: &str, path: &str) -> bool {
         let name = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
         // a field of an entry is not the entry
         let is_field = |name: &str| fields.iter().any(|field| name.ends_with(&format!(".{field}")));
-        name.is_some_and(|name| !(name.is_empty() || after.is_empty() && is_field(name)))
+        // the names of op classes contain dots, those of units do not
+        let fits = |name: &str| !name.is_empty() && (*placeholder == "class" || !name.contains('.'));
+        name.is_some_and(|name| fits(name) && !(after.is_empty() && is_field(name)))
     })
 }
 

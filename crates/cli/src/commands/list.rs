@@ -23,7 +23,13 @@ pub fn run(args: &List, session: &Session) -> Outcome {
 
 /// Splits the arguments: the first one is a kind if it is the name of one.
 fn kind_and_words(words: &[String]) -> (Option<Kind>, &[String]) {
-    let named = |word: &String| Kind::ALL.into_iter().find(|kind| kind.name() == word);
+    // the singular is a kind, too
+    let is_kind = |kind: &Kind, word: &str| {
+        let singular = kind.name().strip_suffix("ies").map(|stem| format!("{stem}y"));
+        kind.name() == word
+            || singular.unwrap_or_else(|| kind.name().trim_end_matches('s').to_owned()) == word
+    };
+    let named = |word: &String| Kind::ALL.into_iter().find(|kind| is_kind(kind, word));
     match words.split_first().and_then(|(first, rest)| Some((named(first)?, rest))) {
         Some((kind, rest)) => (Some(kind), rest),
         None => (None, words),

@@ -42,7 +42,8 @@ impl Files for CommandLine {
             .read_to_end(&mut bytes)
             .map_err(|error| problem(format!("cannot read: {error}")))?;
         if bytes.is_empty() {
-            return Err(problem("it is empty".to_owned()).hint("`-` can be named once only"));
+            return Err(problem("it is empty".to_owned())
+                .hint("something has to be written to stdin, and `-` can be named once only"));
         }
         if bytes.len() as u64 > limit {
             return Err(problem(format!("more than {limit} bytes; no more are read")));

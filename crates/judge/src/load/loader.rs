@@ -8,6 +8,7 @@ use super::files::{Disk, Files};
 use super::location::Location;
 use super::read;
 use warpbound_core::diag::{Diagnostic, Diagnostics, closest};
+use warpbound_core::machine::PolicyKind;
 
 /// The name that stands for standard input.
 pub const FROM_STDIN: &str = "-";
@@ -94,7 +95,12 @@ impl Loader {
                 .to_owned(),
         }
         };
-        let hint = |near: Option<&str>, names: &[&str]| of_config(name).unwrap_or_else(|| hint(near, names));
+        let hint = |near: Option<&str>, names: &[&str]| {
+            let meant = of_config(name)
+                .or_else(|| self.of_file(name))
+                .or_else(|| other_kind(name, EmbeddedFolder::Kernels));
+            meant.unwrap_or_else(|| hint(near, names))
+        };
         find_embedded(EmbeddedFolder::Kernels, name, hint)
     }
 
@@ -159,6 +165,17 @@ impl Loader {
         }
     }
 
+    /// Returns the hint for the name of a file whose ending is that of another kind of file.
+    fn of_file(&self, name: &str) -> Option<String> {
+        let here = || {
+            format!(
+                "there is a file `{name}`, but its ending is that of another kind of file: kernels are in .warp, .ron, \
+                 .ptx, .cubin, .fatbin, .traceg and .g files, machines and plans in .ron files"
+            )
+        };
+        (!name.is_empty() && self.files.exists(Path::new(name))).then(here)
+    }
+
     /// Finds a RON file by its path (relative to `relative_to` if that is given), an embedded one
     /// by its name, or standard input.
     fn ron_or_embedded(
@@ -174,12 +191,37 @@ impl Loader {
         if file.extension() == "ron" || name.contains(['/', '\\']) {
             return Ok(file);
         }
-        find_embedded(folder, name, |near, names| match (of_config(name), near) {
+        let meant = of_config(name).or_else(|| self.of_file(name)).or_else(|| other_kind(name, folder));
+        find_embedded(folder, name, |near, names| match (meant, near) {
             (Some(hint), _) => hint,
             (None, Some(near)) => format!("did you mean `{near}`?"),
             (None, None) => format!("embedded: {}", names.join(", ")),
         })
     }
+}
+
+/// Returns the hint for the name of something embedded that is of another kind than `wanted`.
+fn other_kind(name: &str, wanted: EmbeddedFolder) -> Option<String> {
+    let is_in = |folder: EmbeddedFolder| folder != wanted && folder.find(name).is_some();
+    if is_in(EmbeddedFolder::Kernels) {
+        return Some(format!("`{name}` is a kernel: `warpbound run {name}` simulates it"));
+    }
+    if is_in(EmbeddedFolder::Configs) {
+        return Some(format!("`{name}` is a machine: --machine {name}"));
+    }
+    if is_in(EmbeddedFolder::Plans) {
+        return Some(format!("`{name}` is a plan: `warpbound sweep {name} --out DIR` runs it"));
+    }
+    if let Some((first, _)) = name.split_once(',')
+        && wanted.find(first).is_some()
+    {
+        let all = name.split(',').all(|part| wanted.find(part).is_some());
+        return all.then(|| {
+            "one name is expected here; `check` and `compare` take several machines, as A,B".to_owned()
+        });
+    }
+    let policy: PolicyKind = name.parse().ok()?;
+    Some(format!("`{policy}` is a policy: --policy {policy}"))
 }
 
 /// Returns the hint for the name of a configuration of another simulator.

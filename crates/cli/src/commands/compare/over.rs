@@ -23,6 +23,8 @@ use warpbound_report::output::{Origin, Output};
 const MEM_LATENCY: &str = "mem_latency";
 /// The most values.
 const MAX_VALUES: u64 = 10_000;
+/// The number of values that are simulated side by side.
+const AT_ONCE: usize = 32;
 /// What a setting with its values looks like.
 const FORM: &str = "for example mem_latency=100..=900/100, or units.gmem.lat=100,200,400";
 
@@ -43,7 +45,13 @@ pub fn run(args: &Compare, over: &str, session: &Session) -> Outcome {
     while let Some((_, name)) = batch.begin(session) {
         session.progress.begin(batch.label(name), None, "blocks");
         match of_kernel(name, &over, &lists, args, session) {
-            Ok(Some(of_kernel)) => results.extend(of_kernel),
+            Ok(Some(of_kernel)) => {
+                let is_part = |one: &FastestResult| one.points.len() < over.values.len();
+                if of_kernel.iter().any(is_part) {
+                    batch.cut_short();
+                }
+                results.extend(of_kernel);
+            }
             Ok(None) => batch.cut_short(),
             Err(problems) => batch.failures.add(name, &problems),
         }
@@ -67,43 +75,39 @@ fn of_kernel(
     args: &Compare,
     session: &Session,
 ) -> Result<Option<Vec<FastestResult>>, Diagnostics> {
-    let what = load::any(name, &args.ptx, args.common.seed, &session.monitor)?;
-    let mut setups = Vec::new();
-    for value in &over.values {
-        setups.extend(lists.setups(&over.at(value, &args.common), &what, &POLICIES)?);
-    }
+    let mut what = load::any(name, &args.ptx, args.common.seed, &session.monitor)?;
     let plain = lists.setups(&args.common, &what, &POLICIES)?;
-    let prepared = Prepared { what, setups };
-    let options = args.several.run_options(&args.common, 1, &session.monitor);
-    let runs = prepared.run(&options);
-    let what = &prepared.what;
-    let mut judged: Vec<Vec<JudgedLaunch>> = Vec::new();
-    for run in runs.into_iter().map(Vec::into_iter) {
-        let mut of_machine = Vec::new();
-        for run in run {
-            if let Some(problems) = run.problems {
-                return Err(what.with_excerpts(problems));
-            }
-            match run.judged.filter(|judged| judged.total.is_complete()) {
-                Some(judged) => of_machine.push(judged.total),
-                None => return Ok(None),
-            }
+    let (mut setups, mut judged) = (Vec::new(), Vec::new());
+    let mut done = 0;
+    // the values of a part share a functional run, and are kept if the command is stopped later
+    for part in over.values.chunks(AT_ONCE) {
+        let mut of_part = Vec::new();
+        for value in part {
+            of_part.extend(lists.setups(&over.at(value, &args.common), &what, &POLICIES)?);
         }
-        judged.push(of_machine);
+        let prepared = Prepared { what, setups: of_part };
+        let runs = makespans_of(&prepared, args, session)?;
+        Prepared { what, setups: of_part } = prepared;
+        let Some(runs) = runs else { break };
+        judged.extend(runs);
+        setups.extend(of_part);
+        done += part.len();
+    }
+    if done == 0 {
+        return Ok(None);
     }
     // the machines of the first value, then those of the next one
     let machines = plain.len();
     let mut results = Vec::new();
     for (machine, of_machine) in plain.iter().enumerate() {
         let at = |value: usize| value * machines + machine;
-        let point = |(value, text): (usize, &String)| {
-            PointOfSetting::new(text.clone(), makespans(&judged[at(value)]))
-        };
-        let points = over.values.iter().enumerate().map(point).collect();
+        let point =
+            |(value, text): (usize, &String)| PointOfSetting::new(text.clone(), judged[at(value)].clone());
+        let points = over.values[..done].iter().enumerate().map(point).collect();
         let origin = Origin::new(&of_machine[0].machine);
         let mut result = FastestResult::new(what.name().to_owned(), origin, over.setting.clone(), points);
-        if let Loaded::Kernel(_) = what {
-            let setups = |value: usize| &prepared.setups[at(value)][..];
+        if let (Loaded::Kernel(_), true) = (&what, done == over.values.len()) {
+            let setups = |value: usize| &setups[at(value)][..];
             add_causes(&mut result, name, over, setups, args, session)?;
         }
         results.push(result);
@@ -111,9 +115,30 @@ fn of_kernel(
     Ok(Some(results))
 }
 
-fn makespans(runs: &[JudgedLaunch]) -> Vec<Makespan> {
-    let one = |run: &JudgedLaunch| Makespan { policy: run.policy.clone(), makespan: run.makespan.get() };
-    runs.iter().map(one).collect()
+/// Returns the makespans of the runs of each setup, or `None` if the command was stopped before the
+/// last run ended.
+fn makespans_of(
+    prepared: &Prepared,
+    args: &Compare,
+    session: &Session,
+) -> Result<Option<Vec<Vec<Makespan>>>, Diagnostics> {
+    let options = args.several.run_options(&args.common, 1, &session.monitor);
+    let mut makespans = Vec::new();
+    for runs in prepared.run(&options) {
+        let mut of_setup = Vec::new();
+        for run in runs {
+            if let Some(problems) = run.problems {
+                return Err(prepared.what.with_excerpts(problems));
+            }
+            let Some(judged) = run.judged.filter(|judged| judged.total.is_complete()) else {
+                return Ok(None);
+            };
+            let JudgedLaunch { policy, makespan, .. } = judged.total;
+            of_setup.push(Makespan { policy, makespan: makespan.get() });
+        }
+        makespans.push(of_setup);
+    }
+    Ok(Some(makespans))
 }
 
 /// Adds the causes of the largest lead in each range of values.

@@ -91,6 +91,14 @@ impl fmt::Display for ParsePolicyError {
 impl ParsePolicyError {
     /// Returns a hint: the most similar policy, and all policies.
     pub fn hint(&self) -> String {
+        match self.0.split_once(':').map_or(self.0.as_str(), |(name, _)| name) {
+            "random" => return "a seed follows, an integer: random:1".to_owned(),
+            "replay" => return "the file of a schedule follows: replay:FILE".to_owned(),
+            _ => {}
+        }
+        if self.0.contains(',') && self.0.split(',').all(|part| part.parse::<PolicyKind>().is_ok()) {
+            return "one policy is expected here; `check` and `compare` take several, as A,B".to_owned();
+        }
         let names: Vec<String> = PolicyKind::NAMED.iter().map(ToString::to_string).collect();
         let known = names.iter().map(String::as_str).chain(["random", "replay"]);
         let word = self.0.split(':').next().unwrap_or_default();

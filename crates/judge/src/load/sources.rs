@@ -99,40 +99,43 @@ fn read(location: &Location) -> Option<(PathBuf, SourceText)> {
 #[cfg(test)]
 mod tests {
     use super::super::{LaunchOptions, Loader, Memory};
+    use super::{SourceFile, Sources};
     use warpbound_core::base::ProgressMonitor;
 
     const PTX: &str = ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<3>;\n\
                        .loc 1 2 5\nmov.u32 %r1, %tid.x;\n.loc 2 7 5\nmov.u32 %r2, %r1;\n.loc 1 0 5\nret;\n}\n";
 
-    fn found(files: &str, memory: Memory) -> (Vec<(String, Option<String>)>, Vec<Option<(usize, u32)>>) {
+    /// Returns the sources of the kernel with these `.file` lines.
+    fn sources(files: &str, memory: Memory) -> Sources {
         let loader = Loader::new(memory.with("in/k.ptx", format!("{PTX}{files}")));
         let options = LaunchOptions { grid: Some([1; 3]), block: Some([32, 1, 1]), ..Default::default() };
-        let kernel = loader.kernel("in/k.ptx", &options, &ProgressMonitor::new()).unwrap();
-        let sources = kernel.sources();
-        let files = sources.files.iter().map(|file| {
-            let path = file.found.as_ref().map(|(path, _)| path.display().to_string());
-            (file.name.clone(), path)
-        });
-        (files.collect(), sources.places.clone())
+        loader.kernel("in/k.ptx", &options, &ProgressMonitor::new()).unwrap().sources()
+    }
+
+    /// Returns the paths of the files; empty for one that was not found.
+    fn paths(sources: &Sources) -> Vec<String> {
+        let path = |file: &SourceFile| file.found.as_ref().map(|(path, _)| path.display().to_string());
+        sources.files.iter().map(|file| path(file).unwrap_or_default()).collect()
     }
 
     #[test]
     fn sources_are_found_beside_the_ptx_and_only_if_they_are_sources() {
         let memory = Memory::new().with("in/k.cu", "a\nb\n").with("in/secret.txt", "key");
-        let (files, places) = found(".file 1 \"/elsewhere/k.cu\"\n.file 2 \"secret.txt\"\n", memory);
+        let found = sources(".file 1 \"/elsewhere/k.cu\"\n.file 2 \"secret.txt\"\n", memory);
+        assert_eq!(paths(&found), ["in/k.cu", ""]);
         assert_eq!(
-            files,
-            [("/elsewhere/k.cu".to_owned(), Some("in/k.cu".to_owned())), ("secret.txt".to_owned(), None)]
+            (found.files[0].name.as_str(), found.files[1].name.as_str()),
+            ("/elsewhere/k.cu", "secret.txt")
         );
-        assert_eq!(places, [Some((0, 2)), Some((1, 7)), None]);
+        assert_eq!(found.places, [Some((0, 2)), Some((1, 7)), None]);
     }
 
     #[test]
     fn a_path_in_the_ptx_comes_before_a_file_of_the_same_name() {
         let memory = Memory::new().with("in/k.cu", "wrong").with("in/src/k.cu", "").with("lib/c.h", "");
-        let (files, _) = found(".file 1 \"src/k.cu\"\n.file 2 \"lib/c.h\"\n", memory);
-        let paths: Vec<Option<&str>> = files.iter().map(|(_, path)| path.as_deref()).collect();
-        assert_eq!(paths, [Some("in/src/k.cu"), Some("lib/c.h")]);
-        assert_eq!(found("", Memory::new()), (vec![], vec![None, None, None]));
+        let found = sources(".file 1 \"src/k.cu\"\n.file 2 \"lib/c.h\"\n", memory);
+        assert_eq!(paths(&found), ["in/src/k.cu", "lib/c.h"]);
+        let none = sources("", Memory::new());
+        assert!(none.is_empty() && none.places == [None; 3], "{none:?}");
     }
 }

@@ -91,7 +91,8 @@ fn note(recording: &Recording, path: Option<usize>) -> String {
         format!("The machine has {}, {running} of which executed blocks", count(sms, "SM"))
     };
     if let Some(sm) = path {
-        let _ = write!(note, "; the critical path is on SM {sm}");
+        let left_out = if sm < kept { "" } else { ", which is left out" };
+        let _ = write!(note, "; the critical path is on SM {sm}{left_out}");
     }
     format!("<p class=\"note\" id=\"sms\">{note}.</p>")
 }
@@ -200,7 +201,9 @@ mod tests {
         let one = note(&recording(3), Some(2));
         assert!(one.contains("of which the page shows SM 0. The others are left out"), "{one}");
         assert!(
-            one.contains("at most 3 instructions and idle intervals; the critical path is on SM 2.<"),
+            one.contains(
+                "at most 3 instructions and idle intervals; the critical path is on SM 2, which is left out.<"
+            ),
             "{one}"
         );
         assert_eq!(up_to(3), "SM 0 to SM 2");

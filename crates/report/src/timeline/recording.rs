@@ -278,6 +278,8 @@ impl Observer for Recording {
             Event::Sm(sm) => {
                 self.current = *sm;
                 self.seen = self.seen.max(*sm + 1);
+                // an SM without other events is not left out
+                let _ = self.sm();
             }
             Event::BlockStarted(start) => {
                 for warp in 0..start.warps {

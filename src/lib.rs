@@ -285,6 +285,7 @@
 //! | traces of a run as files | `crates/trace/src/trace/csv.rs`, `crates/trace/src/trace/kanata.rs`, `crates/trace/src/trace/perfetto/` |
 //! | counters of the memory in a trace | `crates/sim/src/pipeline/samples.rs` |
 //! | the timeline of a run | `crates/report/src/timeline/`, with scripts in `crates/report/src/timeline/assets/` |
+//! | the source lines that PTX states; their files | `crates/front/src/ptx/origins.rs`; `crates/judge/src/load/sources.rs` |
 //! | the page of results; the formula of a plot; plots; what all pages share | `crates/report/src/results/`; `crates/report/src/results/formula.rs`; `crates/report/src/plot/`; `crates/report/src/html/` |
 //! | tests of pages in Chromium | `tests/browser.rs` |
 //! | the location of a value in a RON file | `crates/core/src/diag/place.rs` |

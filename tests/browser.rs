@@ -320,6 +320,277 @@ fn a_timeline_shows_the_schedule_and_moves() {
     is_quiet(&browser);
 }
 
+/// Returns whether the chosen instruction is visible, and its issue cycle.
+fn chosen(browser: &Browser) -> (bool, f64) {
+    let found = browser.script(
+        "const { view, state, data } = Timeline, i = state.selected;
+         const item = state.layout.items.find((one) => one.kind === 'warp' && one.row.number === data.rowOf[i]);
+         const y = item.y - view.top, shown = state.height - state.layout.ruler;
+         return [data.issue[i] >= view.from && data.issue[i] <= view.to && y >= 0 && y + item.height <= shown, data.issue[i]]",
+    );
+    (found[0].as_bool().unwrap(), found[1].as_f64().unwrap())
+}
+
+#[test]
+#[ignore = "needs Chromium and ChromeDriver"]
+fn zooming_keeps_the_chosen_instruction_in_view() {
+    let dir = scratch("browser-zoom");
+    warpbound(&dir, &["run", "attention", "--machine", "ecrts25-orin-4sub", "--trace", "t.html"], 0);
+    let browser = Browser::start(&dir.join("profile"));
+    browser.resize(1280, 900);
+    browser.open(&dir.join("t.html"));
+    browser.painted();
+    let end = browser.number("return Timeline.data.end");
+    // nothing is chosen: the cycle under the pointer keeps its place
+    let (x, y) = place(&browser, 0, 0, end * 0.9);
+    browser.wheel((x, y), -400);
+    assert!((place(&browser, 0, 0, end * 0.9).0 - x).abs() < 2.0, "{:?}", window(&browser));
+    browser.keys("#canvas", "0");
+    browser.painted();
+
+    // the second instruction of warp 0, which is at the left
+    browser.keys("#canvas", "nn");
+    browser.painted();
+    let (_, issue) = chosen(&browser);
+    assert!(issue < end * 0.1, "{issue} of {end}");
+    for _ in 0..12 {
+        browser.wheel((x, y), -400);
+        assert_eq!(chosen(&browser), (true, issue), "{:?}", window(&browser));
+    }
+    let near = window(&browser);
+    assert!(near.1 - near.0 < 20.0, "{near:?}");
+    for _ in 0..12 {
+        browser.wheel((x, y), 400);
+        assert!(chosen(&browser).0, "{:?}", window(&browser));
+    }
+    for (control, step) in [("#zoom-in", 0.7), ("#zoom-out", 1.6)] {
+        browser.keys("#canvas", "0");
+        browser.painted();
+        for _ in 0..8 {
+            let before = window(&browser);
+            browser.click(control);
+            browser.painted();
+            let after = window(&browser);
+            assert!(after.1 - after.0 < step * (before.1 - before.0), "{before:?}, {after:?}");
+            assert!(chosen(&browser).0, "{after:?}");
+        }
+    }
+    for key in ["+", "-"] {
+        browser.keys("#canvas", &key.repeat(9));
+        browser.painted();
+        assert!(chosen(&browser).0, "{key}: {:?}", window(&browser));
+    }
+    // an instruction that was left behind does not hold the view: the pointer does
+    browser.keys("#canvas", "0+++++\u{e010}");
+    browser.painted();
+    let away = window(&browser);
+    assert!(!chosen(&browser).0 && away.1 >= end, "{away:?}");
+    let middle = (away.0 + away.1) / 2.0;
+    let (x, y) = place(&browser, 0, 0, middle);
+    browser.wheel((x, y), -200);
+    let after = window(&browser);
+    assert!(after.0 < middle && middle < after.1 && after.1 - after.0 < away.1 - away.0, "{after:?}");
+
+    // a chosen warp at the bottom stays in view when the warps are sorted by sub-core
+    browser.script("document.activeElement.blur()");
+    browser.keys("#canvas", &"j".repeat(5));
+    assert!(chosen(&browser).0);
+    for _ in 0..2 {
+        browser.click("#group");
+        browser.painted();
+        assert!(chosen(&browser).0, "{}", browser.number("return Timeline.view.top"));
+    }
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs Chromium and ChromeDriver"]
+fn a_timeline_shows_each_sm_and_all_of_them() {
+    let dir = scratch("browser-sms");
+    warpbound(&dir, &["run", "bias_gelu_grid", "--machine", "rtx3070", "--explain", "--html", "t.html"], 0);
+    let browser = Browser::start(&dir.join("profile"));
+    browser.resize(1280, 900);
+    browser.open(&dir.join("t.html"));
+    browser.painted();
+    let shown = || browser.text("return document.getElementById('sm').value");
+    let headings = || {
+        browser.text("return Timeline.state.layout.items.filter((one) => one.kind === 'heading').map((one) => one.text).join('; ')")
+    };
+    // the SM of the critical path comes first
+    let first = shown();
+    assert_eq!(first, browser.number("return Timeline.data.pathSm").to_string());
+    assert!(
+        headings().contains(&format!("Issue slots of SM {first} by sub-core; Critical path")),
+        "{}",
+        headings()
+    );
+    assert_eq!(browser.number("return document.getElementById('sm').options.length"), 17.0);
+    assert!(!browser.script("return document.getElementById('sm-label').hidden").as_bool().unwrap());
+
+    // the cycles stay when the SM changes
+    browser.keys("#canvas", "+++");
+    browser.painted();
+    let cycles = window(&browser);
+    browser.script(
+        "const s = document.getElementById('sm'); s.value = '-1'; s.dispatchEvent(new Event('change'));",
+    );
+    browser.painted();
+    assert_eq!(window(&browser), cycles);
+    assert!(headings().starts_with("Issue slots in use, by SM; 30 SMs without a block"), "{}", headings());
+    browser.screenshot(&picture("all-sms.png"));
+    let lane = |sm: usize| -> (f64, f64) {
+        let found = browser.script(&format!(
+            "document.getElementById('canvas').scrollIntoView({{block: 'center'}});
+             const box = document.getElementById('canvas').getBoundingClientRect(), layout = Timeline.state.layout;
+             const item = layout.items.find((one) => one.kind === 'sm' && one.sm.number === {sm});
+             return [box.left + layout.labels + 50, box.top + layout.ruler + item.y - Timeline.view.top + 8]"
+        ));
+        (found[0].as_f64().unwrap(), found[1].as_f64().unwrap())
+    };
+    let (x, y) = lane(5);
+    browser.pointer(&[(x - 20.0, y), (x, y)], false);
+    let tip = browser.text("return document.getElementById('tip').textContent");
+    assert!(tip.starts_with("SM 5: 1 block, 16 warps\n") && tip.contains("issue slots ("), "{tip}");
+    browser.pointer(&[(x, y)], true);
+    assert_eq!((shown().as_str(), window(&browser)), ("5", cycles));
+    // keys go to the next and the previous SM with blocks
+    browser.keys("#canvas", "]");
+    browser.painted();
+    assert_eq!(shown(), "6");
+    assert!(headings().contains("Warps of block 6"), "{}", headings());
+    assert!(headings().contains("Critical path") == (first == "6"), "{}", headings());
+    browser.keys("#canvas", "n");
+    let chosen = browser.text("return document.getElementById('selected').textContent");
+    assert!(chosen.contains("of block 6, SM 6, line "), "{chosen}");
+    browser.keys("#canvas", "[[");
+    browser.painted();
+    assert_eq!(shown(), "4");
+    assert_eq!(
+        browser.text("return document.getElementById('selected').textContent"),
+        "No instruction chosen."
+    );
+    // a search in the picture of all SMs shows the SM that it finds
+    browser.script(
+        "const s = document.getElementById('sm'); s.value = '-1'; s.dispatchEvent(new Event('change'));",
+    );
+    browser.keys("#find", "ex2\n");
+    browser.painted();
+    assert_eq!(shown(), "4");
+    let chosen = browser.text("return document.getElementById('selected').textContent");
+    assert!(chosen.starts_with("ex2.approx.f32") && chosen.contains("SM 4"), "{chosen}");
+
+    // a name in the legend leads to its explanation
+    browser.click("#legend a[href='#term-stallreason-scoreboard']");
+    browser.painted();
+    let target = browser.text("return document.querySelector(':target').textContent");
+    assert!(target.starts_with("scoreboard") && target.contains("waits for a register"), "{target}");
+    let place = browser.number("return document.querySelector(':target').getBoundingClientRect().top");
+    assert!((0.0..900.0).contains(&place), "{place}");
+    browser.script("window.scrollTo(0, 0)");
+    look(&browser, "sms");
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs Chromium and ChromeDriver"]
+fn a_timeline_shows_the_source_beside_the_ptx() {
+    let dir = scratch("browser-source");
+    // line 7 of the loop has several instructions
+    let mut ptx = include_str!("../docs/examples/halve.ptx").to_owned();
+    for (line, instruction) in
+        [(3, "mad.lo.s32"), (7, "and.b32"), (8, "add.s32 \t%r19"), (6, "setp.gt.u32"), (10, "shl.b64")]
+    {
+        let (before, after) = ptx.split_once(instruction).unwrap_or_else(|| panic!("{instruction}: {ptx}"));
+        ptx = format!("{before}\n.loc 1 {line} 1\n{instruction}{after}");
+    }
+    std::fs::write(dir.join("halve.ptx"), ptx + "\n.file 1 \"halve.cu\"\n").unwrap();
+    for (name, text) in [
+        ("halve.cu", include_str!("../docs/examples/halve.cu")),
+        ("halve.ron", include_str!("../docs/examples/halve.ron")),
+    ] {
+        std::fs::write(dir.join(name), text).unwrap();
+    }
+    warpbound(&dir, &["run", "halve.ron", "--html", "t.html"], 0);
+    let browser = Browser::start(&dir.join("profile"));
+    browser.resize(1280, 900);
+    browser.open(&dir.join("t.html"));
+    browser.painted();
+    let text = |css: &str| {
+        browser.text(&format!(
+            "return [...document.querySelectorAll('{css}')].map((e) => e.textContent.trim()).join('; ')"
+        ))
+    };
+    // an instruction marks its line in both lists
+    browser.keys("#find", "shr.u32\n");
+    assert!(text("#code [aria-selected=true]").contains("shr.u32"), "{}", text("#code [aria-selected=true]"));
+    assert!(
+        text("#origin [aria-selected=true]").starts_with("7"),
+        "{}",
+        text("#origin [aria-selected=true]")
+    );
+    assert!(text("#selected").contains("halve.cu:7"), "{}", text("#selected"));
+    assert!(text("#origin-stalls-table .chosen").starts_with('7'));
+    // a line of the source marks its instructions, by click, by keys and by search
+    browser.click("#origin-0-8");
+    assert!(text("#code .related").contains("add.s32") && !text("#code .related").contains("shr.u32"));
+    browser.keys("#origin", "\u{e013}");
+    assert!(text("#origin [aria-selected=true]").starts_with('7'));
+    let related = text("#code .related");
+    assert!(
+        related.contains("and.b32") && related.contains("shr.u32") && !related.contains("add.s32 \t%r19"),
+        "{related}"
+    );
+    assert!(browser.number("return Timeline.state.marked.reduce((sum, one) => sum + one, 0)") > 2.0);
+    browser.keys("#find", "\u{e009}a\u{e000}halve.cu:10\n");
+    assert!(text("#selected").contains("halve.cu:10"), "{}", text("#selected"));
+    browser.script("window.scrollTo(0, 0)");
+    look(&browser, "source");
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs Chromium and ChromeDriver"]
+fn a_timeline_without_scripts_says_so_and_shows_a_picture() {
+    let dir = scratch("browser-still");
+    warpbound(&dir, &["run", "bias_gelu_grid", "--machine", "rtx3070", "--html", "sms.html"], 0);
+    warpbound(&dir, &["run", "fig3", "--html", "short.html"], 0);
+    let browser = Browser::start(&dir.join("profile"));
+    let seen = |css: &str| {
+        let script = format!(
+            "return [...document.querySelectorAll('{css}')].filter((e) => e.offsetParent !== null || e.getClientRects().length > 0).length"
+        );
+        browser.number(&script)
+    };
+    for page in ["sms.html", "short.html"] {
+        browser.allow_scripts(true);
+        browser.open(&dir.join(page));
+        assert_eq!((seen("#canvas"), seen("figure.still"), seen(".filter")), (1.0, 0.0, 2.0), "{page}");
+        browser.allow_scripts(false);
+        browser.open(&dir.join(page));
+        assert_eq!(browser.text("return typeof Timeline"), "undefined");
+        for (css, count) in [
+            ("#canvas", 0.0),
+            (".controls", 0.0),
+            (".filter", 0.0),
+            ("#theme", 0.0),
+            ("#keys", 0.0),
+            ("figure.still svg", 1.0),
+            ("#legend", 1.0),
+        ] {
+            assert_eq!(seen(css), count, "{css} of {page}");
+        }
+        let said = browser.text("return document.querySelector('.calm').textContent");
+        assert!(said.starts_with("This page runs no scripts"), "{said}");
+        for width in [1440, 390] {
+            browser.resize(width, 900);
+            let wide = browser.number("return document.documentElement.scrollWidth");
+            assert!(wide <= browser.number("return window.innerWidth"), "{wide} at {width}");
+            browser.screenshot(&picture(&format!("still-{}-{width}.png", page.replace(".html", ""))));
+        }
+    }
+    is_quiet(&browser);
+}
+
 #[test]
 #[ignore = "needs Chromium and ChromeDriver"]
 fn a_long_timeline_stays_fluid() {

@@ -155,16 +155,16 @@ fn a_timeline_has_the_schedule_and_its_source() {
     let dir = scratch("timeline");
     ok(&dir, &["run", "fig3", "--trace", "t.html", "--trace", "t.csv", "--trace", "t.svg"]);
     let page = read(&dir, "t.html");
-    let data = page.split("id=\"timeline-data\">").nth(1).unwrap().split("</script>").next().unwrap();
-    let data: Value = serde_json::from_str(data).unwrap();
-    assert_eq!(data["end"], 17);
+    let data = timeline_data(&page);
+    assert_eq!((&data["end"], data["sms"].as_array().unwrap().len()), (&17.into(), 1));
+    let sm = &data["sms"][0];
     let table: Vec<String> = read(&dir, "t.csv").lines().skip(1).map(str::to_owned).collect();
     assert_eq!(
-        data["rows"].as_array().unwrap().iter().map(|row| row[6].as_u64().unwrap()).sum::<u64>(),
+        sm["rows"].as_array().unwrap().iter().map(|row| row[6].as_u64().unwrap()).sum::<u64>(),
         table.len() as u64
     );
     // issue cycles within a warp, as differences
-    let issues = unpacked(data["issue"].as_str().unwrap());
+    let issues = unpacked(sm["issue"].as_str().unwrap());
     let mut of_table: Vec<(u64, u64)> = table
         .iter()
         .map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>())
@@ -182,6 +182,96 @@ fn a_timeline_has_the_schedule_and_its_source() {
     assert!(page.contains("Stalls by line") && page.contains("f2 r3, r0"));
     let figure = read(&dir, "t.svg");
     assert!(figure.starts_with("<svg ") && figure.contains("f2 r3, r0") && figure.contains("w1 alone"));
+}
+
+/// Returns the data for the scripts of a timeline.
+fn timeline_data(page: &str) -> Value {
+    let data = page.split("id=\"timeline-data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    serde_json::from_str(data).unwrap()
+}
+
+#[test]
+fn a_timeline_has_every_sm_explains_its_terms_and_shows_a_picture_without_scripts() {
+    let dir = scratch("timeline-sms");
+    let args = ["run", "bias_gelu_grid", "--machine", "rtx3070", "--explain", "--html", "t.html"];
+    let run = in_dir(&dir, &[&args[..], &["--format", "json"]].concat());
+    let printed: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let page = read(&dir, "t.html");
+    let data = timeline_data(&page);
+    let sms = data["sms"].as_array().unwrap();
+    let issues =
+        |sm: &Value| sm["rows"].as_array().unwrap().iter().map(|row| row[6].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((sms.len(), &data["sm_count"]), (46, &46.into()));
+    assert_eq!(Some(sms.iter().map(issues).sum::<u64>()), printed["results"][0]["issues"].as_u64());
+    assert_eq!(data["path_sm"], printed["results"][0]["explanation"]["sm"]);
+    // each SM has the times of the whole run
+    let end_of = |gaps: &Value| {
+        unpacked(gaps.as_str().unwrap())
+            .chunks(5)
+            .fold((0, 0), |(at, _), gap| (at + gap[0], at + gap[0] + gap[1]))
+            .1
+    };
+    assert_eq!(sms.iter().map(|sm| end_of(&sm["gaps"][0])).max(), data["end"].as_u64());
+    assert!(page.contains("The machine has 46 SMs, 16 of which executed blocks; the critical path is on SM"));
+    assert!(page.contains("Stalls by line of activation.ptx on all SMs"));
+
+    // every link of the page leads to an element, and the legend has links
+    let targets: Vec<&str> =
+        page.split(" href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    for target in ["term-stallreason-scoreboard", "term-unit-fp32", "term-cause-memory", "term-term-warp"] {
+        assert!(targets.contains(&target), "{target}: {targets:?}");
+    }
+    for target in targets {
+        assert_eq!(page.matches(&format!(" id=\"{target}\"")).count(), 1, "{target}");
+    }
+    // the picture has a lane for each SM with blocks
+    let still = page.split("<noscript>").nth(1).unwrap().split("</noscript>").next().unwrap();
+    assert!(still.contains("This page runs no scripts") && still.contains("<svg role=\"img\""));
+    for sm in 0..16 {
+        assert!(still.contains(&format!(">SM {sm}</text><path ")), "{sm}");
+    }
+    assert!(!still.contains(">SM 16</text>"), "it had no block");
+}
+
+#[test]
+fn a_timeline_shows_the_cuda_source_of_ptx_with_line_information() {
+    let dir = scratch("timeline-source");
+    let ptx = ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<3>;\n\
+               .reg .b64 %rd<2>;\n.loc 1 2 3\nld.param.u64 %rd1, [p];\n.loc 1 3 9\nmov.u32 %r1, %tid.x;\n\
+               .loc 2 40 1\nadd.s32 %r2, %r1, 1;\n.loc 1 3 7\nst.global.u32 [%rd1], %r2;\nret;\n}\n\
+               .file 1 \"/build/elsewhere/k.cu\"\n.file 2 \"/usr/include/lost.h\"\n";
+    std::fs::write(dir.join("k.ptx"), ptx).unwrap();
+    std::fs::write(
+        dir.join("k.cu"),
+        "// one\n__global__ void k(int *p) {\n  *p = threadIdx.x + 1; // <b>\n}\n",
+    )
+    .unwrap();
+    let buffer = "Buffer(name: \"p\", elem: U32, len: 1, init: Zero)";
+    let args = ["run", "k.ptx", "--grid", "1", "--block", "32", "--arg", buffer, "--races", "ignore"];
+    ok(&dir, &[&args[..], &["--html", "t.html"]].concat());
+    let page = read(&dir, "t.html");
+    let data = timeline_data(&page);
+    assert_eq!(data["files"], serde_json::json!(["k.cu", "lost.h"]));
+    assert_eq!(unpacked(data["places"].as_str().unwrap()), [1, 2, 1, 3, 2, 40, 1, 3, 1, 3]);
+    for shown in [
+        "id=\"origin-0-3\" role=\"option\" aria-selected=\"false\"><span class=\"number\">3</span>  *p = threadIdx.x + 1; // &lt;b&gt;</div>",
+        "lost.h (not found; the page shows it if it is beside the PTX)",
+        "id=\"origin-1-40\"",
+        "Stalls by line of the sources",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    // the stalls of a line of CUDA are those of its instructions
+    let table = page.split("id=\"origin-stalls-table\"").nth(1).unwrap().split("</table>").next().unwrap();
+    let third = table.split("<tr>").find(|row| row.contains("threadIdx.x + 1")).unwrap();
+    assert!(third.contains("data-k=\"3\">3</td><td>k.cu</td><td class=\"n\" data-k=\"2\">2</td>"), "{third}");
+    // the source is read, so that it is not replaced
+    let message = refused(&dir, &[&args[..], &["--html", "u.html", "--force", "--dump", "p=k.cu"]].concat());
+    assert!(message.contains("k.cu") && message.contains("read"), "{message}");
+    assert!(read(&dir, "k.cu").starts_with("// one"));
+    // without line information there is no list of sources
+    ok(&dir, &["run", "saxpy", "--html", "plain.html"]);
+    assert!(!read(&dir, "plain.html").contains("id=\"origin\""));
 }
 
 /// Decodes whole numbers of seven bits a byte, in base64.

@@ -1,5 +1,6 @@
 //! A browser that is controlled by the W3C's WebDriver protocol: JSON over HTTP on this machine.
 
+use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -16,6 +17,8 @@ pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
+    /// Whether pages run scripts.
+    scripts: Cell<bool>,
 }
 
 impl Browser {
@@ -38,7 +41,7 @@ impl Browser {
         };
         // the driver keeps writing, and would block if its output were not read
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        let mut browser = Self { driver, port, session: String::new() };
+        let mut browser = Self { driver, port, session: String::new(), scripts: Cell::new(true) };
         let data = format!("--user-data-dir={}", profile.display());
         let flags = [
             "--headless",
@@ -109,6 +112,16 @@ impl Browser {
         self.post("url", json!({"url": format!("file://{}", path.display())}));
     }
 
+    /// Sets whether pages that are opened from now on may run scripts of their own.
+    pub fn allow_scripts(&self, allow: bool) {
+        self.scripts.set(allow);
+        let params = json!({"value": !allow});
+        self.post(
+            "goog/cdp/execute",
+            json!({"cmd": "Emulation.setScriptExecutionDisabled", "params": params}),
+        );
+    }
+
     /// Returns the value of a script, which contains a `return`.
     pub fn script(&self, script: &str) -> Value {
         self.post("execute/sync", json!({"script": script, "args": []}))
@@ -167,8 +180,11 @@ impl Browser {
         self.painted();
     }
 
-    /// Waits until the requested changes have been painted.
+    /// Waits until the requested changes have been painted; without scripts, it does not wait.
     pub fn painted(&self) {
+        if !self.scripts.get() {
+            return;
+        }
         let script =
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(1)));";
         self.post("execute/async", json!({"script": script, "args": []}));

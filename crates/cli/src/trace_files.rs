@@ -12,7 +12,7 @@ use warpbound_core::program::Instr;
 use warpbound_core::program::warp_cfg::Divergence;
 use warpbound_hybrid::{Density, Instrumented};
 use warpbound_judge::check::counterexample::ScheduleRecorder;
-use warpbound_judge::load::LoadedKernel;
+use warpbound_judge::load::{LoadedKernel, Sources};
 use warpbound_report::timeline::{self, About, Recording, TooLong};
 use warpbound_trace::trace::{
     CsvTrace, IpointTrace, KanataTrace, Listing, Observer, PerfettoTrace, UnitInstances,
@@ -99,6 +99,11 @@ pub fn listing(files: &[TraceFile], kernel: &LoadedKernel) -> Listing {
     let instrs = if files.is_empty() { &[] } else { &kernel.workload.program().instrs[..] };
     let line_and_text = |(index, instr): (usize, &Instr)| (instr.line, kernel.text_of(Pc::from_index(index)));
     Listing::new(instrs.iter().enumerate().map(line_and_text))
+}
+
+/// Returns the source files of a kernel, if a trace shows them.
+pub fn sources(kinds: &[TraceKind], kernel: &LoadedKernel) -> Sources {
+    if kinds.contains(&TraceKind::Page) { kernel.sources() } else { Sources::default() }
 }
 
 /// Returns the ipoints of a kernel, if a trace needs them.

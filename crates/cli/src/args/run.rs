@@ -10,11 +10,12 @@ pub struct Run {
     ///
     /// The extensions are .html (timeline), .svg (figure), .json (Perfetto), .kanata (Konata),
     /// .csv, .replay (schedule for --policy) and .ipoints (for `hybrid`). On a machine with
-    /// several SMs a trace covers SM 0; only .ipoints covers all of them. All times are in cycles
-    /// of the SM.
+    /// several SMs a trace covers SM 0; only .html and .ipoints cover all of them. All times are in
+    /// cycles of the SM.
     ///
     /// .html: a page for any browser, with a timeline of the warps beside the source and its
-    /// stalls; up to two million instructions and idle intervals.
+    /// stalls; up to two million instructions and idle intervals, of as many SMs from SM 0 on as fit.
+    /// For PTX with `.loc` (nvcc -lineinfo, clang -gline-tables-only) it shows the CUDA source, too.
     ///
     /// .svg: a figure of a short run, up to 300 instructions in 600 cycles.
     ///

@@ -4,7 +4,7 @@
 //! every syntax error. `resolve` resolves names and assigns addresses to variables. `lower`
 //! translates the instructions of a kernel and of the functions that it reaches to semantics and op
 //! classes, and reports everything that is not supported. `inspect` summarises the content of a
-//! file.
+//! file, and `origins` finds the source lines that a compiler stated in it.
 //!
 //! No input causes a panic or takes much more than linear time in its length: nesting is limited,
 //! registers and variables are created when they are first used, and problems beyond the first few
@@ -14,6 +14,7 @@ mod ast;
 mod inspect;
 mod lexer;
 mod lower;
+mod origins;
 mod parser;
 mod report;
 mod resolve;
@@ -21,6 +22,7 @@ mod span;
 mod types;
 
 pub use inspect::{ClassCount, EntrySummary, FunctionSummary, Inspection, Loop, Unsupported};
+pub use origins::Origins;
 
 use report::Reporter;
 use span::Span;

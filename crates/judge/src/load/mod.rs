@@ -31,6 +31,7 @@ mod machines;
 mod modules;
 mod options;
 pub mod read;
+mod sources;
 pub mod traces;
 
 pub use applications::{LoadedApplication, is_program, load_program};
@@ -43,3 +44,4 @@ pub use location::Location;
 pub use machines::DEFAULT_MACHINE;
 pub use modules::{Module, is_machine_code, launches_beside};
 pub use options::{LaunchOptions, OptionNames};
+pub use sources::{SourceFile, Sources};

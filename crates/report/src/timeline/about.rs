@@ -1,9 +1,11 @@
 //! The description of the run of a timeline.
 
+use super::recording::Recording;
 use crate::explain::{Explained, Stretch};
 use warpbound_bound::Phase;
 use warpbound_core::diag::SourceText;
 use warpbound_judge::check::JudgedLaunch;
+use warpbound_judge::load::Sources;
 use warpbound_trace::trace::Listing;
 
 /// A run that was recorded.
@@ -19,6 +21,8 @@ pub struct About<'a> {
     pub code: &'a SourceText,
     /// The line and text of every instruction.
     pub listing: &'a Listing,
+    /// The source files that the code was made from.
+    pub sources: &'a Sources,
     /// The critical path with its stretches, if it was requested.
     pub explained: Option<&'a Explained>,
     /// For a single block, the phases of each warp when it runs alone; otherwise empty.
@@ -26,12 +30,9 @@ pub struct About<'a> {
 }
 
 impl<'a> About<'a> {
-    /// Returns the critical path if it belongs to the SM that the timeline shows.
-    pub(super) fn path(&self) -> &'a [Stretch] {
-        let path = self
-            .explained
-            .filter(|explained| explained.sm == 0)
-            .and_then(|explained| explained.path.as_ref());
-        path.map_or(&[], |path| &path.stretches)
+    /// Returns the critical path and its SM, if that SM was recorded.
+    pub(super) fn path(&self, recording: &Recording) -> Option<(usize, &'a [Stretch])> {
+        let explained = self.explained.filter(|explained| explained.sm < recording.sms().len())?;
+        Some((explained.sm, &explained.path.as_ref()?.stretches))
     }
 }

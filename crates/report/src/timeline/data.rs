@@ -6,13 +6,16 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::about::About;
+use super::legend::Legend;
 use super::packed::Packed;
-use super::recording::{Gap, Recording, Row};
+use super::recording::{Gap, OfSm, Recording, Row};
+use super::source;
+use crate::explain::Stretch;
 use warpbound_core::base::Pc;
 use warpbound_trace::trace::StallReason;
 use warpbound_trace::why::Kind;
 
-/// The data of a timeline. Each row represents a warp.
+/// The data of a timeline.
 #[derive(Debug, Serialize)]
 pub(super) struct Data<'a> {
     /// The number of cycles.
@@ -20,9 +23,31 @@ pub(super) struct Data<'a> {
     sub_cores: usize,
     reasons: Vec<&'static str>,
     units: Vec<&'a str>,
+    /// The colour of each unit and of each kind.
+    unit_colours: Vec<usize>,
+    kind_colours: Vec<usize>,
     /// The line of each instruction, by program counter.
     lines: Vec<u32>,
     texts: Vec<&'a str>,
+    /// The names of the source files.
+    files: Vec<String>,
+    /// The source file + 1 (0 for none) and the line of each instruction, by program counter.
+    places: Packed,
+    /// The SMs from number 0 on, and the number of SMs including those that are left out.
+    sms: Vec<OneSm>,
+    sm_count: usize,
+    kinds: Vec<&'static str>,
+    /// The critical path from cycle 0, without gaps: length, kind, row + 1 (0 for none) and line of
+    /// each stretch; and its SM.
+    path: Packed,
+    path_sm: Option<usize>,
+    /// The lengths of the phases of each warp when it runs alone, exec and idle in turn.
+    alone: Vec<Packed>,
+}
+
+/// The data of an SM. Each row represents a warp.
+#[derive(Debug, Serialize)]
+struct OneSm {
     /// Block, warp, sub-core, slot, start, end and number of instructions of each row.
     rows: Vec<[u64; 7]>,
     /// The columns of instructions, with all rows one after the other. Issue cycles are differences
@@ -40,12 +65,6 @@ pub(super) struct Data<'a> {
     gaps: Vec<Packed>,
     /// The cycle and the barrier of each release, by row.
     releases: Vec<Packed>,
-    /// The lengths of the phases of each row's warp when it runs alone, exec and idle in turn.
-    alone: Vec<Packed>,
-    kinds: Vec<&'static str>,
-    /// The critical path from cycle 0, without gaps: length, kind, row + 1 (0 for none) and line of
-    /// each stretch.
-    path: Packed,
 }
 
 /// Returns each number minus the one before.
@@ -78,48 +97,70 @@ fn gap_column(gaps: &[Gap]) -> Packed {
     }))
 }
 
+/// Returns the column of the releases of a warp from barriers.
+fn release_column(row: &Row) -> Packed {
+    Packed::of(row.releases.iter().flat_map(|(at, barrier)| [*at, u64::from(*barrier)]))
+}
+
+/// Returns the column of a critical path on this SM.
+fn path_column(stretches: &[Stretch], sm: &OfSm) -> Packed {
+    let row_of: BTreeMap<(u32, u16), u64> =
+        (1..).zip(&sm.rows).map(|(row, of)| ((of.block, of.warp), row)).collect();
+    Packed::of(stretches.iter().flat_map(|stretch| {
+        let of = stretch.of.as_ref();
+        let row = of.and_then(|of| row_of.get(&(of.block, of.warp)).copied()).unwrap_or(0);
+        let line = of.map_or(0, |of| u64::from(of.line));
+        [stretch.to - stretch.from, stretch.kind as u64, row, line]
+    }))
+}
+
+impl OneSm {
+    fn new(sm: &OfSm, units: usize) -> Self {
+        let issue = sm.rows.iter().flat_map(|row| differences(row.instructions.iter().map(|i| i.issue)));
+        Self {
+            rows: sm.rows.iter().map(numbers_of).collect(),
+            issue: Packed::of(issue),
+            waits: Packed::of(sm.instructions().map(|i| u64::from(i.waits))),
+            init: Packed::of(sm.instructions().map(|i| u64::from(i.init))),
+            lat: Packed::of(sm.instructions().map(|i| u64::from(i.lat))),
+            pc: Packed::of(sm.instructions().map(|i| u64::from(i.pc))),
+            unit: Packed::of(sm.instructions().map(|i| u64::from(i.unit))),
+            busy: sm.busy(units).into_iter().map(busy_column).collect(),
+            gaps: sm.gaps.iter().map(|gaps| gap_column(gaps)).collect(),
+            releases: sm.rows.iter().map(release_column).collect(),
+        }
+    }
+}
+
 impl<'a> Data<'a> {
     /// Returns the data of a recording.
-    pub fn new(recording: &'a Recording, about: &About<'a>) -> Self {
-        let all = || recording.rows.iter().flat_map(|row| &row.instructions);
+    pub fn new(recording: &'a Recording, about: &About<'a>, legend: &Legend) -> Self {
         let mut texts: Vec<&str> = about.listing.texts().collect();
         let lines = (0..texts.len()).map(|pc| about.listing.line(Pc::from_index(pc))).collect();
         texts.iter_mut().for_each(|text| *text = text.trim());
-        let issue =
-            recording.rows.iter().flat_map(|row| differences(row.instructions.iter().map(|i| i.issue)));
-        let row_of: BTreeMap<(u32, u16), u64> =
-            (1..).zip(&recording.rows).map(|(row, of)| ((of.block, of.warp), row)).collect();
-        let path = about.path().iter().flat_map(|stretch| {
-            let of = stretch.of.as_ref();
-            let row = of.and_then(|of| row_of.get(&(of.block, of.warp)).copied()).unwrap_or(0);
-            let line = of.map_or(0, |of| u64::from(of.line));
-            [stretch.to - stretch.from, stretch.kind as u64, row, line]
-        });
+        let places = about
+            .sources
+            .places
+            .iter()
+            .flat_map(|place| place.map_or([0, 0], |(file, line)| [file as u64 + 1, u64::from(line)]));
+        let path = about.path(recording);
+        let units = recording.units();
         Self {
-            kinds: Kind::ALL.iter().map(|kind| kind.name()).collect(),
-            path: Packed::of(path),
             end: recording.end(),
-            sub_cores: recording.gaps.len(),
+            sub_cores: recording.sub_cores(),
             reasons: StallReason::ALL.iter().map(|reason| reason.name()).collect(),
-            units: recording.units().iter().map(String::as_str).collect(),
+            units: units.iter().map(String::as_str).collect(),
+            unit_colours: legend.unit_colours.clone(),
+            kind_colours: legend.kind_colours(),
             lines,
             texts,
-            rows: recording.rows.iter().map(numbers_of).collect(),
-            issue: Packed::of(issue),
-            waits: Packed::of(all().map(|i| u64::from(i.waits))),
-            init: Packed::of(all().map(|i| u64::from(i.init))),
-            lat: Packed::of(all().map(|i| u64::from(i.lat))),
-            pc: Packed::of(all().map(|i| u64::from(i.pc))),
-            unit: Packed::of(all().map(|i| u64::from(i.unit))),
-            busy: recording.busy().into_iter().map(busy_column).collect(),
-            gaps: recording.gaps.iter().map(|gaps| gap_column(gaps)).collect(),
-            releases: recording
-                .rows
-                .iter()
-                .map(|row| {
-                    Packed::of(row.releases.iter().flat_map(|(at, barrier)| [*at, u64::from(*barrier)]))
-                })
-                .collect(),
+            files: source::labels(about.sources),
+            places: Packed::of(places),
+            sms: recording.sms().iter().map(|sm| OneSm::new(sm, units.len())).collect(),
+            sm_count: recording.limits().0,
+            kinds: Kind::ALL.iter().map(|kind| kind.name()).collect(),
+            path: path.map_or_else(Packed::default, |(sm, path)| path_column(path, &recording.sms()[sm])),
+            path_sm: path.map(|(sm, _)| sm),
             alone: about
                 .alone
                 .iter()

@@ -2,7 +2,7 @@
 //! the phases of warps alone.
 
 use super::about::About;
-use super::recording::Recording;
+use super::recording::{OfSm, Recording};
 use crate::plot::{Anchor, Ink, Picture};
 use warpbound_bound::PhaseKind;
 use warpbound_core::base::Pc;
@@ -15,28 +15,29 @@ const ROW: i32 = 15;
 /// The space above the first row, for the cycles.
 const TOP: i32 = 24;
 
-/// Draws the run.
+/// Draws the run of SM 0.
 ///
 /// # Errors
 /// If the run is too long for a figure: the reason.
 pub fn svg(recording: &Recording, about: &About<'_>) -> Result<String, String> {
+    let empty = OfSm::default();
+    let sm = recording.sms().first().unwrap_or(&empty);
     let alone_end = about.alone.iter().flatten().map(|phase| phase.end.get()).max().unwrap_or(0);
     let end = recording.end().max(alone_end).max(1);
-    let count: usize = recording.rows.iter().map(|row| row.instructions.len()).sum();
+    let count = sm.instructions().count();
     if end > CYCLES || count > INSTRUCTIONS {
         return Err(format!(
             "{count} instructions over {end} cycles make no figure: at most {INSTRUCTIONS} over {CYCLES}"
         ));
     }
-    let texts =
-        recording.rows.iter().flat_map(|row| &row.instructions).map(|i| text(about, i.pc).chars().count());
+    let texts = sm.instructions().map(|i| text(about, i.pc).chars().count());
     let left = 52 + 7 * texts.max().unwrap_or(0).clamp(6, 40) as i32;
     let cycle = (900 / end as i32).clamp(2, 24);
-    let rows = count + recording.gaps.len() + about.alone.len();
+    let rows = count + sm.gaps.len() + about.alone.len();
     let bottom = TOP + ROW * rows as i32;
     let legend = bottom + 20;
     let picture = Picture::new((left + cycle * end as i32 + 16) as u32, (legend + 14) as u32);
-    let mut figure = Figure { recording, about, picture, left, cycle, y: TOP };
+    let mut figure = Figure { recording, sm, about, picture, left, cycle, y: TOP };
     figure.draw_cycles(end, bottom);
     figure.draw_instructions();
     figure.draw_issues();
@@ -53,6 +54,7 @@ fn text<'a>(about: &'a About<'_>, pc: u32) -> &'a str {
 /// A figure that is being drawn from top to bottom.
 struct Figure<'a> {
     recording: &'a Recording,
+    sm: &'a OfSm,
     about: &'a About<'a>,
     picture: Picture,
     /// The position of cycle 0.
@@ -84,8 +86,8 @@ impl Figure<'_> {
 
     /// Draws a row for each instruction of each warp.
     fn draw_instructions(&mut self) {
-        let recording = self.recording;
-        for row in &recording.rows {
+        let sm = self.sm;
+        for row in &sm.rows {
             let warp = if self.about.checked.launch_blocks > 1 {
                 format!("b{} w{}", row.block, row.warp)
             } else {
@@ -113,12 +115,12 @@ impl Figure<'_> {
 
     /// Draws a row for each sub-core with the issues of its warps.
     fn draw_issues(&mut self) {
-        let recording = self.recording;
-        for core in 0..recording.gaps.len() {
+        let sm = self.sm;
+        for core in 0..sm.gaps.len() {
             let y = self.y;
-            let name = if recording.gaps.len() > 1 { format!("issues {core}") } else { "issues".to_owned() };
+            let name = if sm.gaps.len() > 1 { format!("issues {core}") } else { "issues".to_owned() };
             self.picture.text((self.left - 6, y + ROW / 2), &name, Anchor::End, Ink::Muted);
-            for row in recording.rows.iter().filter(|row| row.sub_core == core) {
+            for row in sm.rows.iter().filter(|row| row.sub_core == core) {
                 for instruction in &row.instructions {
                     let at = self.x(instruction.issue);
                     self.picture.rectangle((at, y + 2), (at + self.cycle.max(3) - 1, y + ROW - 2), Ink::Text);
@@ -158,8 +160,7 @@ impl Figure<'_> {
     /// Draws the names of the used units.
     fn draw_legend(&mut self, y: i32) {
         let recording = self.recording;
-        let mut used: Vec<usize> =
-            recording.rows.iter().flat_map(|row| row.instructions.iter().map(|i| i.unit as usize)).collect();
+        let mut used: Vec<usize> = self.sm.instructions().map(|i| i.unit as usize).collect();
         used.sort_unstable();
         used.dedup();
         let mut at = 4;

@@ -20,7 +20,7 @@ use warpbound_core::machine::Machine;
 use warpbound_core::program::{TimingTable, launch};
 use warpbound_hybrid::Instrumented;
 use warpbound_judge::check::{Clock, JudgedLaunch, Plan, WorkloadKind, WorkloadSource, observe_and_keep};
-use warpbound_judge::load::LoadedKernel;
+use warpbound_judge::load::{LoadedKernel, Sources};
 use warpbound_report::banks;
 use warpbound_report::check::CheckResult;
 use warpbound_report::divergence::DivergenceReport;
@@ -42,7 +42,9 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let kinds = trace_files::kinds(&paths)?;
     let ipoints = trace_files::instrumented(&kinds, kernel)?;
     let dumps = names(kernel).dumps(&args.dump)?;
-    let inputs = load::inputs(&args.on.common, kernel, &policy);
+    let sources = trace_files::sources(&kinds, kernel);
+    let mut inputs = load::inputs(&args.on.common, kernel, &policy);
+    inputs.extend(sources.paths().map(PathBuf::from));
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
     let (mut traces, dumps) = create((&paths, &kinds), dumps, &mut outputs)?;
     let bounds = bound::all();
@@ -61,7 +63,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     // with --timings only the speed counts, so no profile is made
     let mut more = if args.timings { Vec::new() } else { profiles.observers(&machine) };
     let records = kinds.iter().any(|kind| kind.is_recorded());
-    let mut recording = records.then(|| FirstSm::new(Recording::new(&machine)));
+    let mut recording = records.then(|| Recording::new(&machine));
     more.extend(recording.as_mut().map(|recording| recording as &mut dyn Observer));
     // the HTML page shows the path, too
     let keep = if verbose || records { explain::LINKS } else { 0 };
@@ -91,8 +93,8 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
         ran.print_schedule(&policy, session, &mut ending);
     }
     let mut files = Files { traces, written, dumps };
-    if let Some(recording) = recording.map(FirstSm::into_inner).filter(|_| checked.is_complete()) {
-        ran.fill(&mut files, &recording, &listing, session)?;
+    if let Some(recording) = recording.filter(|_| checked.is_complete()) {
+        ran.fill(&mut files, &recording, (&listing, &sources), session)?;
     }
     if let Some(Err(why)) = ran.found {
         ending.late.push(explain::problem("--explain", why));
@@ -173,7 +175,7 @@ impl Ran<'_> {
         &self,
         files: &mut Files,
         recording: &Recording,
-        listing: &Listing,
+        (listing, sources): (&Listing, &Sources),
         session: &Session,
     ) -> Result<(), Diagnostics> {
         let alone = match self.checked.launch_blocks {
@@ -188,6 +190,7 @@ impl Ran<'_> {
             checked: self.checked,
             code: &self.kernel.code,
             listing,
+            sources,
             alone: &alone,
         };
         for (trace, written) in files.traces.iter_mut().zip(&mut files.written) {

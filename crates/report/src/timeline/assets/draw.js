@@ -12,28 +12,8 @@ Timeline.painter = (canvas, data, view, state) => {
     colours.reasons = data.reasons.map((name) => get(`--stall-${name}`));
   };
 
-  // the colour of each unit; units of the same name on several sub-cores share a colour
-  const names = data.units.map((name) => name.replace(/\[\d+\]$/, ""));
-  const used = [...new Set(names.filter((name, i) => data.busy[i].from.length > 0))];
-  const indices = names.map((name) => Math.max(used.indexOf(name), 0) % 8);
-  const unitColour = (unit) => colours.series[indices[unit]];
-  // the kinds on the path, the longest first, so that the frequent ones have clearly different colours
-  const cyclesOf = data.kinds.map(() => 0);
-  data.path.kind.forEach((kind, i) => {
-    cyclesOf[kind] += data.path.to[i] - data.path.from[i];
-  });
-  const onPath = data.kinds.map((_, kind) => kind).filter((kind) => cyclesOf[kind] > 0).sort((a, b) => cyclesOf[b] - cyclesOf[a]);
-  const kindIndex = data.kinds.map((_, kind) => onPath.indexOf(kind) % 8);
-  const kindColour = (kind) => colours.series[kindIndex[kind]];
-  const legend = () => {
-    const swatch = (colour, name) => `<span style="--swatch:${colour}"></span>`.replace("></span>", `>${name}</span>`);
-    const safe = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-    const units = used.map((name, i) => swatch(`var(--s${i % 8})`, safe(name)));
-    const seen = data.reasons.map((name, i) => (data.gaps.some((gaps) => gaps.reason.includes(i)) ? swatch(`var(--stall-${name})`, safe(name)) : ""));
-    const path = onPath.map((kind) => swatch(`var(--s${kindIndex[kind]})`, `${data.kinds[kind]} ${((100 * cyclesOf[kind]) / data.end).toFixed(1)}\u202f%`));
-    document.getElementById("legend").innerHTML =
-      `${path.length ? `<b>Critical path</b> ${path.join("")} ` : ""}<b>Units</b> ${units.join("")} <b>Idle issue slots</b> ${seen.join("")} <i><b>Warps</b> line: waits for its unit; thick: initiation; thin: latency${data.alone.length ? "; below, alone: exec and idle phases" : ""}; hatched: at a barrier</i>`;
-  };
+  const unitColour = (unit) => colours.series[data.unitColours[unit]];
+  const kindColour = (kind) => colours.series[data.kindColours[kind]];
 
   const ruler = (width) => {
     const steps = [1, 2, 5];
@@ -60,7 +40,8 @@ Timeline.painter = (canvas, data, view, state) => {
     for (let x = 0; x < width; x += BIN) {
       const after = covered(view.cycle(x + BIN));
       const share = (after - before) / (BIN / view.scale());
-      if (share > 0) {
+      // shares of fractions of cycles are not exact
+      if (share > 1e-6) {
         const h = Math.max(1, Math.min(1, share) * height);
         context.fillRect(state.layout.labels + x, y + height - h, BIN, h);
       }
@@ -96,6 +77,20 @@ Timeline.painter = (canvas, data, view, state) => {
     const begin = state.layout.labels + Math.max(0, view.x(0));
     context.fillRect(begin, y, Math.max(0, end - begin), item.height);
     intervals(gaps, y, item.height, (i) => colours.reasons[gaps.reason[i]], 0);
+  };
+
+  // all sub-cores of an SM together, in the cycles in which blocks run
+  const sm = (item, y) => {
+    const gaps = data.gapsOf(item.sm);
+    const left = state.layout.labels;
+    const from = left + Math.max(0, view.x(item.sm.start));
+    context.fillStyle = colours.raised;
+    context.fillRect(from, y, Math.max(0, Math.min(state.width, left + view.x(item.sm.end)) - from), item.height);
+    const used = (cycle) => {
+      const end = Math.max(0, Math.min(cycle, data.end));
+      return end - gaps.reduce((idle, one) => idle + data.covered(one, end), 0) / gaps.length;
+    };
+    density(used, y, item.height, colours.ink);
   };
 
   // each pixel shows the kind at its left edge, so that the work does not grow with the path
@@ -149,7 +144,7 @@ Timeline.painter = (canvas, data, view, state) => {
       const initEnd = view.x(data.initEnd(i));
       const end = view.x(done);
       const gap = scale > 6 ? 1 : 0;
-      if (state.line > 0 && data.lines[data.pc[i]] === state.line) {
+      if (state.marked?.[data.pc[i]]) {
         context.fillStyle = colours.mark;
         context.fillRect(left + Math.max(0, issue) - 1, top - 1, Math.max(3, end - Math.max(0, issue) + 2), lane + 1);
       }
@@ -223,6 +218,7 @@ Timeline.painter = (canvas, data, view, state) => {
       } else if (item.kind === "path") path(item, y);
       else if (item.kind === "warp") warp(item, y);
       else if (item.kind === "alone") alone(item, y);
+      else if (item.kind === "sm") sm(item, y);
     }
     // names are painted last, above everything else
     context.fillStyle = colours.ground;
@@ -249,5 +245,5 @@ Timeline.painter = (canvas, data, view, state) => {
     }
     state.paintedIn = performance.now() - began;
   };
-  return { paint, readColours, legend };
+  return { paint, readColours };
 };

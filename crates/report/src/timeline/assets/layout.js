@@ -1,5 +1,6 @@
-// The vertical layout from top to bottom: issue slots, units, warps. Overlapping instructions of a warp have separate lanes.
-Timeline.layout = (data, bySubCore) => {
+// The vertical layout from top to bottom: issue slots, units, warps; or a lane for each SM. Overlapping instructions of a
+// warp have separate lanes.
+Timeline.layout = (data, { bySubCore, allSms, width }) => {
   const MAX_LANES = 8;
   const LANE = 12;
   const items = [];
@@ -12,7 +13,18 @@ Timeline.layout = (data, bySubCore) => {
     items.push({ ...item, y, height });
     y += height + gap;
   };
+  // on a narrow screen, names have less space
+  const layout = () => ({ items, height: y, lane: LANE, labels: width < 500 ? 64 : 104, ruler: 24 });
 
+  if (allSms) {
+    heading("Issue slots in use, by SM");
+    for (const sm of data.running) place({ kind: "sm", sm, label: `SM ${sm.number}` }, 16, 3);
+    const idle = data.sms.length - data.running.length;
+    if (idle > 0) heading(`${idle} ${idle === 1 ? "SM" : "SMs"} without a block`);
+    const left = data.smCount - data.sms.length;
+    if (left > 0) heading(`${left} ${left === 1 ? "SM" : "SMs"} left out`);
+    return layout();
+  }
   if (!data.lane) {
     data.lane = new Uint8Array(data.issue.length);
     for (const row of data.rows) {
@@ -26,7 +38,8 @@ Timeline.layout = (data, bySubCore) => {
       row.lanes = Math.max(1, until.length);
     }
   }
-  heading(data.subCores > 1 ? "Issue slots by sub-core" : "Issue slots");
+  const of = data.smCount > 1 ? ` of SM ${data.sm}` : "";
+  heading(data.subCores > 1 ? `Issue slots${of} by sub-core` : `Issue slots${of}`);
   for (let core = 0; core < data.subCores; core += 1) {
     place({ kind: "slots", core, label: data.subCores > 1 ? `sub-core ${core}` : "issues" }, 16, 3);
   }
@@ -34,7 +47,7 @@ Timeline.layout = (data, bySubCore) => {
     heading("Critical path");
     place({ kind: "path", label: "cause" }, 14, 3);
   }
-  heading("Units");
+  heading(`Units${of}`);
   data.units.forEach((name, unit) => {
     if (data.busy[unit].from.length > 0) place({ kind: "unit", unit, label: name }, 12, 3);
   });
@@ -42,12 +55,12 @@ Timeline.layout = (data, bySubCore) => {
   if (bySubCore) rows.sort((a, b) => a.subCore - b.subCore || a.number - b.number);
   let group = null;
   for (const row of rows) {
-    const of = bySubCore ? `Warps of sub-core ${row.subCore}` : `Warps of block ${row.block}`;
-    if (of !== group) heading(of);
-    group = of;
+    const title = bySubCore ? `Warps of sub-core ${row.subCore}` : `Warps of block ${row.block}`;
+    if (title !== group) heading(title);
+    group = title;
     const label = bySubCore ? `b${row.block} w${row.warp}` : `w${row.warp}`;
     place({ kind: "warp", row, label }, row.lanes * LANE + 2, data.alone.length > 0 ? 1 : 4);
     if (data.alone.length > 0) place({ kind: "alone", row, label: "alone" }, 8, 5);
   }
-  return { items, height: y, lane: LANE, labels: 104, ruler: 24 };
+  return layout();
 };

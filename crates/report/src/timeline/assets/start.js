@@ -1,8 +1,16 @@
 // Connects the parts, and paints at most once per frame when something has changed.
 (() => {
   const canvas = document.getElementById("canvas");
+  const chooser = document.getElementById("sm");
+  const group = document.getElementById("group");
   const data = Timeline.load(JSON.parse(document.getElementById("timeline-data").textContent));
-  const state = { layout: Timeline.layout(data, false), width: 0, height: 0, selected: -1, hovered: -1, line: 0, paintedIn: 0 };
+  const first = data.pathSm ?? data.running[0]?.number ?? 0;
+  Timeline.enter(data, first);
+  const state = { layout: null, allSms: false, width: canvas.parentElement.clientWidth, height: 0, selected: -1, hovered: -1, line: 0, marked: null, paintedIn: 0 };
+  const lay = () => {
+    state.layout = Timeline.layout(data, { bySubCore: group.checked, allSms: state.allSms, width: state.width });
+  };
+  lay();
   let waiting = false;
   let painter = null;
   const paint = () => {
@@ -27,9 +35,10 @@
   const resize = () => {
     const ratio = window.devicePixelRatio || 1;
     state.width = canvas.parentElement.clientWidth;
+    lay();
     // paper does not scroll, so the picture is as high as fits on a sheet
     const most = matchMedia("print").matches ? 800 : Math.max(320, window.innerHeight * 0.62);
-    state.height = Math.min(state.layout.height + state.layout.ruler + 8, most);
+    state.height = Math.min(Math.max(state.layout.height + state.layout.ruler + 8, 160), most);
     canvas.style.height = `${state.height}px`;
     canvas.width = Math.round(state.width * ratio);
     canvas.height = Math.round(state.height * ratio);
@@ -37,7 +46,25 @@
     paint();
   };
   const details = Timeline.details(data, view, state, redraw);
-  Timeline.input(canvas, data, view, state, details, redraw);
+  // shows another SM in the same cycles, or all SMs
+  const show = (sm) => {
+    state.allSms = sm < 0;
+    group.disabled = state.allSms;
+    details.select(-1);
+    details.hover(null);
+    if (sm >= 0 && sm !== data.sm) Timeline.enter(data, sm);
+    chooser.value = String(sm);
+    view.top = 0;
+    resize();
+  };
+  // lays the warps out again and keeps the chosen instruction in sight
+  const regroup = () => {
+    view.top = 0;
+    resize();
+    details.reveal();
+  };
+  details.show = show;
+  Timeline.input(canvas, data, view, state, details, { redraw, show, regroup });
   const recolour = () => {
     painter.readColours();
     paint();
@@ -51,7 +78,6 @@
   };
   matchMedia("print").addEventListener("change", onPaper);
   painter.readColours();
-  painter.legend();
   resize();
   Timeline.paint = paint;
   Timeline.data = data;

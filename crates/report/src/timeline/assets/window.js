@@ -11,9 +11,10 @@ Timeline.window = (data, width, height, changed) => {
   view.scale = () => width() / (view.to - view.from);
   view.x = (cycle) => (cycle - view.from) * view.scale();
   view.cycle = (x) => view.from + x / view.scale();
-  view.zoom = (factor, at = (view.from + view.to) / 2) => {
+  // zooms so that a cycle keeps its place, or comes as close to it as the margin from both edges allows
+  view.zoom = (factor, at = (view.from + view.to) / 2, margin = 0) => {
     const length = Math.min(Math.max((view.to - view.from) * factor, 6), full());
-    const share = (at - view.from) / (view.to - view.from);
+    const share = Math.min(Math.max((at - view.from) / (view.to - view.from), margin), 1 - margin);
     set(at - share * length, at + (1 - share) * length);
   };
   view.move = (cycles) => set(view.from + cycles, view.to + cycles);

@@ -1,14 +1,22 @@
-//! A drawing with fractional coordinates, as SVG or PDF. Equal drawings yield equal bytes.
+//! A drawing of lines, areas and texts with fractional coordinates. `svg` and `pdf` write it.
 
-use std::fmt::Write;
-
+use super::font;
 use super::palette::Ink;
-use super::picture::Anchor;
-use crate::html::text as escaped;
-use warpbound_core::diag::printable_markup;
 
 /// A point, in pixels from the upper left corner. One pixel is three quarters of a point of a PDF.
-pub(super) type At = (f64, f64);
+pub type At = (f64, f64);
+
+/// The part of a text that lies at its horizontal position. At its vertical position lies the
+/// middle of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// The start.
+    Start,
+    /// The middle.
+    Middle,
+    /// The end.
+    End,
+}
 
 /// The shape that marks a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,260 +27,149 @@ pub(super) enum Shape {
     Diamond,
 }
 
-enum Item {
-    Line { points: Vec<At>, ink: Ink, width: f64, dashes: &'static [f64] },
-    Area { points: Vec<At>, ink: Ink },
-    Text { at: At, text: String, size: f64, anchor: Anchor, ink: Ink, upwards: bool },
+/// The font size of most texts, and of notes.
+pub(super) const TEXT: f64 = 12.0;
+const NOTE: f64 = 10.5;
+
+/// An element, in front of those before it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Item {
+    /// A line, which also connects its last point with the first one if it is `closed`.
+    Line { points: Vec<At>, closed: bool, ink: Ink, width: f64, dashes: &'static [f64] },
+    /// A filled area.
+    Area { points: Vec<At>, ink: Ink, opacity: f64 },
+    /// A text, turned by these degrees against the clock.
+    Text { at: At, text: String, size: f64, anchor: Anchor, ink: Ink, turned: f64 },
 }
 
 /// A drawing of this size.
-pub(super) struct Drawing {
-    pub width: f64,
-    pub height: f64,
-    items: Vec<Item>,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawing {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) items: Vec<Item>,
 }
 
 impl Drawing {
+    /// Returns an empty drawing of this size.
     pub fn new(width: f64, height: f64) -> Self {
         Self { width, height, items: Vec::new() }
     }
 
     /// Adds a line through these points.
-    pub fn line(&mut self, points: Vec<At>, ink: Ink, width: f64, dashes: &'static [f64]) {
+    pub fn line(&mut self, points: Vec<At>, ink: Ink, width: f64) {
+        self.dashed(points, ink, width, &[]);
+    }
+
+    /// Adds a line through these points, with dashes and gaps of these lengths in turn.
+    pub(super) fn dashed(&mut self, points: Vec<At>, ink: Ink, width: f64, dashes: &'static [f64]) {
         if points.len() > 1 {
-            self.items.push(Item::Line { points, ink, width, dashes });
+            self.items.push(Item::Line { points, closed: false, ink, width, dashes });
+        }
+    }
+
+    /// Adds a filled rectangle with these two opposite corners.
+    pub fn rectangle(&mut self, from: At, to: At, ink: Ink) {
+        self.area(corners(from, to), ink, 1.0);
+    }
+
+    /// Adds the outline of a rectangle with these two opposite corners.
+    pub(super) fn outline(&mut self, from: At, to: At, ink: Ink, width: f64) {
+        self.items.push(Item::Line { points: corners(from, to), closed: true, ink, width, dashes: &[] });
+    }
+
+    /// Adds a filled area; an opacity of 1 covers what is behind it.
+    pub(super) fn area(&mut self, points: Vec<At>, ink: Ink, opacity: f64) {
+        if points.len() > 2 {
+            self.items.push(Item::Area { points, ink, opacity });
         }
     }
 
     /// Adds a filled shape around a point.
-    pub fn mark(&mut self, (x, y): At, shape: Shape, size: f64, ink: Ink) {
-        let around = |corners: &[At]| corners.iter().map(|(dx, dy)| (x + dx * size, y + dy * size)).collect();
-        let points = match shape {
-            // as many corners as are needed at this size
-            Shape::Circle => (0..16)
-                .map(|corner| f64::from(corner) * std::f64::consts::PI / 8.0)
-                .map(|angle| (x + libm::cos(angle) * size, y + libm::sin(angle) * size))
-                .collect(),
-            Shape::Square => around(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
-            Shape::Triangle => around(&[(0.0, -1.2), (1.1, 0.9), (-1.1, 0.9)]),
-            Shape::Diamond => around(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]),
-        };
-        self.items.push(Item::Area { points, ink });
+    pub(super) fn mark(&mut self, at: At, shape: Shape, size: f64, ink: Ink) {
+        self.area(around(at, shape, size), ink, 1.0);
+    }
+
+    /// Adds the outline of a shape around a point.
+    pub(super) fn ring(&mut self, at: At, shape: Shape, size: f64, ink: Ink, width: f64) {
+        let points = around(at, shape, size);
+        self.items.push(Item::Line { points, closed: true, ink, width, dashes: &[] });
     }
 
     /// Adds a text, whose middle lies at the vertical position of `at`.
-    pub fn text(&mut self, at: At, text: &str, size: f64, anchor: Anchor, ink: Ink) {
-        self.items.push(Item::Text { at, text: text.to_owned(), size, anchor, ink, upwards: false });
+    pub fn text(&mut self, at: At, text: &str, anchor: Anchor, ink: Ink) {
+        self.turned(at, text, TEXT, anchor, ink, 0.0);
     }
 
-    /// Adds a text that is read upwards, and whose middle lies at `at`.
-    pub fn text_upwards(&mut self, at: At, text: &str, size: f64, ink: Ink) {
-        let anchor = Anchor::Middle;
-        self.items.push(Item::Text { at, text: text.to_owned(), size, anchor, ink, upwards: true });
+    /// Adds a text of this font size, turned around `at` by these degrees against the clock.
+    pub(super) fn turned(&mut self, at: At, text: &str, size: f64, anchor: Anchor, ink: Ink, turned: f64) {
+        if !text.is_empty() {
+            self.items.push(Item::Text { at, text: text.to_owned(), size, anchor, ink, turned });
+        }
     }
 
-    /// Returns the drawing as an SVG file.
-    pub fn svg(&self) -> String {
-        let (width, height) = (self.width, self.height);
-        let mut svg = format!(
-            "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\">\n"
-        );
-        for item in &self.items {
-            let _ = match item {
-                Item::Line { points, ink, width, dashes } => {
-                    let dashes = dashes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-                    let dashes =
-                        if dashes.is_empty() { dashes } else { format!(" stroke-dasharray=\"{dashes}\"") };
-                    writeln!(
-                        svg,
-                        "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"{dashes} stroke-linejoin=\"round\"/>",
-                        corners(points),
-                        hex(*ink)
-                    )
-                }
-                Item::Area { points, ink } => {
-                    writeln!(svg, "<polygon points=\"{}\" fill=\"{}\"/>", corners(points), hex(*ink))
-                }
-                Item::Text { at: (x, y), text, size, anchor, ink, upwards } => {
-                    let turned = if *upwards {
-                        format!(" transform=\"rotate(-90 {x:.2} {y:.2})\"")
-                    } else {
-                        String::new()
-                    };
-                    let anchor = match anchor {
-                        Anchor::Start => "start",
-                        Anchor::Middle => "middle",
-                        Anchor::End => "end",
-                    };
-                    writeln!(
-                        svg,
-                        "<text x=\"{x:.2}\" y=\"{y:.2}\" dy=\"0.35em\" font-family=\"sans-serif\" font-size=\"{size}\" text-anchor=\"{anchor}\" fill=\"{}\"{turned}>{}</text>",
-                        hex(*ink),
-                        escaped(text)
-                    )
-                }
-            };
+    /// Adds notes below everything else, from `left` on.
+    pub(super) fn add_notes(&mut self, notes: &[String], left: f64) {
+        for note in notes {
+            let most = self.width - left - 4.0;
+            self.height += self.paragraph((left, self.height), note, NOTE, most, Ink::Muted);
         }
-        svg.push_str("</svg>\n");
-        printable_markup(&svg).into_owned()
+        self.height += if notes.is_empty() { 0.0 } else { 4.0 };
     }
 
-    /// Returns the drawing as a PDF file of one page.
-    pub fn pdf(&self) -> Vec<u8> {
-        let mut content = String::new();
-        let _ = writeln!(content, "0.75 0 0 0.75 0 0 cm 1 j");
-        let up = |(x, y): At| (x, self.height - y);
-        for item in &self.items {
-            let _ = match item {
-                Item::Line { points, ink, width, dashes } => {
-                    let dashes = dashes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-                    let path = path(points.iter().map(|at| up(*at)));
-                    writeln!(content, "{} RG {width} w [{dashes}] 0 d {path}S", shares(*ink))
-                }
-                Item::Area { points, ink } => {
-                    writeln!(content, "{} rg {}f", shares(*ink), path(points.iter().map(|at| up(*at))))
-                }
-                Item::Text { at, text, size, anchor, ink, upwards } => {
-                    let (x, y) = up(*at);
-                    let left = match anchor {
-                        Anchor::Start => 0.0,
-                        Anchor::Middle => width_of(text) * size / 2.0,
-                        Anchor::End => width_of(text) * size,
-                    };
-                    let below = size * 0.35;
-                    let place = match upwards {
-                        false => format!("1 0 0 1 {:.2} {:.2}", x - left, y - below),
-                        true => format!("0 1 -1 0 {:.2} {:.2}", x + below, y - left),
-                    };
-                    let words = pdf_words(text);
-                    writeln!(content, "BT {} rg /F1 {size} Tf {place} Tm ({words}) Tj ET", shares(*ink))
-                }
-            };
+    /// Adds the lines of a text below each other, and returns the height that they take.
+    pub(super) fn paragraph(&mut self, (x, y): At, text: &str, size: f64, most: f64, ink: Ink) -> f64 {
+        let mut height = 0.0;
+        for line in font::lines_of(text, size, most) {
+            self.turned((x, y + height + size * 0.7), &line, size, Anchor::Start, ink, 0.0);
+            height += size * 1.4;
         }
-        let page = format!(
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {} {}] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-            self.width * 0.75,
-            self.height * 0.75
-        );
-        let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
-        let objects = [
-            "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
-            "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
-            page,
-            format!("<< /Length {} >>\nstream\n{content}endstream", content.len()),
-            font.to_owned(),
-        ];
-        let mut pdf = "%PDF-1.4\n".to_owned();
-        let mut places = Vec::new();
-        for (index, object) in objects.iter().enumerate() {
-            places.push(pdf.len());
-            let _ = writeln!(pdf, "{} 0 obj\n{object}\nendobj", index + 1);
-        }
-        let start = pdf.len();
-        let _ = write!(pdf, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
-        for place in places {
-            let _ = writeln!(pdf, "{place:010} 00000 n ");
-        }
-        let _ = write!(
-            pdf,
-            "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n",
-            objects.len() + 1
-        );
-        pdf.into_bytes()
+        height
     }
 }
 
-fn corners(points: &[At]) -> String {
-    points.iter().map(|(x, y)| format!("{x:.2},{y:.2}")).collect::<Vec<_>>().join(" ")
+fn corners((left, top): At, (right, bottom): At) -> Vec<At> {
+    vec![(left, top), (right, top), (right, bottom), (left, bottom)]
 }
 
-fn path(points: impl Iterator<Item = At>) -> String {
-    let step =
-        |(index, (x, y)): (usize, At)| format!("{x:.2} {y:.2} {} ", if index == 0 { 'm' } else { 'l' });
-    points.enumerate().map(step).collect()
-}
-
-fn hex(ink: Ink) -> String {
-    let colour = ink.colour();
-    format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2)
-}
-
-fn shares(ink: Ink) -> String {
-    let colour = ink.colour();
-    [colour.0, colour.1, colour.2].map(|part| format!("{:.3}", f64::from(part) / 255.0)).join(" ")
-}
-
-/// Returns text as a PDF writes it in parentheses. The font has no characters beyond Latin 1.
-fn pdf_words(text: &str) -> String {
-    let mut words = String::new();
-    for c in text.chars() {
-        match c {
-            '(' | ')' | '\\' => words.extend(['\\', c]),
-            ' '..='~' => words.push(c),
-            '\u{a0}' | '\u{202f}' => words.push(' '),
-            '\u{a1}'..='\u{ff}' => {
-                let _ = write!(words, "\\{:03o}", u32::from(c));
-            }
-            _ => words.push('?'),
-        }
+/// Returns the outline of a shape.
+fn around((x, y): At, shape: Shape, size: f64) -> Vec<At> {
+    let around = |corners: &[At]| corners.iter().map(|(dx, dy)| (x + dx * size, y + dy * size)).collect();
+    match shape {
+        // as many corners as are needed at this size
+        Shape::Circle => (0..16)
+            .map(|corner| f64::from(corner) * std::f64::consts::PI / 8.0)
+            .map(|angle| (x + libm::cos(angle) * size, y + libm::sin(angle) * size))
+            .collect(),
+        Shape::Square => around(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+        Shape::Triangle => around(&[(0.0, -1.2), (1.1, 0.9), (-1.1, 0.9)]),
+        Shape::Diamond => around(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]),
     }
-    words
-}
-
-/// Returns the width of text in Helvetica, in units of the font size, from the widths of the classes
-/// of its characters.
-fn width_of(text: &str) -> f64 {
-    let width = |c: char| match c {
-        'i' | 'j' | 'l' | '\'' => 0.222,
-        ' ' | 'f' | 't' | 'I' | '.' | ',' | ':' | ';' | '/' | '\\' | '!' | '[' | ']' | '|' | '\u{a0}'
-        | '\u{202f}' => 0.278,
-        '(' | ')' | 'r' | '-' => 0.333,
-        'c' | 'k' | 's' | 'v' | 'x' | 'y' | 'z' | 'J' => 0.5,
-        '+' | '<' | '=' | '>' | '~' => 0.584,
-        'A' | 'B' | 'E' | 'K' | 'P' | 'S' | 'V' | 'X' | 'Y' => 0.667,
-        'C' | 'D' | 'H' | 'N' | 'R' | 'U' | 'w' => 0.722,
-        'G' | 'O' | 'Q' => 0.778,
-        'M' | 'm' => 0.833,
-        '%' => 0.889,
-        'W' => 0.944,
-        _ => 0.556,
-    };
-    text.chars().map(width).sum()
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn drawing() -> Drawing {
+    /// A drawing with each kind of element.
+    pub fn drawing() -> Drawing {
         let mut drawing = Drawing::new(100.0, 50.0);
-        drawing.line(vec![(1.25, 2.0), (30.0, 40.5)], Ink::Series(0), 1.5, &[4.0, 2.0]);
-        drawing.line(vec![(1.0, 1.0)], Ink::Text, 1.0, &[]);
+        drawing.dashed(vec![(1.25, 2.0), (30.0, 40.5)], Ink::Series(0), 1.5, &[4.0, 2.0]);
+        drawing.line(vec![(1.0, 1.0)], Ink::Text, 1.0);
         drawing.mark((10.0, 10.0), Shape::Square, 3.0, Ink::Bad);
-        drawing.text((50.0, 25.0), "a <b> (c)", 12.0, Anchor::End, Ink::Text);
-        drawing.text_upwards((5.0, 25.0), "IPC", 12.0, Ink::Text);
+        drawing.ring((10.0, 10.0), Shape::Circle, 3.0, Ink::Bad, 1.0);
+        drawing.area(vec![(0.0, 0.0), (9.0, 0.0), (9.0, 9.0)], Ink::Series(1), 0.25);
+        drawing.text((50.0, 25.0), "a <b> (c)", Anchor::End, Ink::Text);
+        drawing.turned((5.0, 25.0), "IPC", 12.0, Anchor::Middle, Ink::Text, 90.0);
         drawing
     }
 
     #[test]
-    fn svg_has_fractional_coordinates_and_no_markup_in_text() {
-        let svg = drawing().svg();
-        assert!(svg.contains("points=\"1.25,2.00 30.00,40.50\"") && svg.contains("a &lt;b&gt; (c)"), "{svg}");
-        assert_eq!(svg.matches("<polyline").count(), 1, "a single point is no line");
-        assert!(svg.contains("rotate(-90 5.00 25.00)"));
-    }
-
-    #[test]
-    fn pdf_has_the_places_of_its_objects() {
-        let pdf = String::from_utf8(drawing().pdf()).unwrap();
-        assert!(pdf.contains("(a <b> \\(c\\)) Tj") && pdf.contains("[4 2] 0 d"), "{pdf}");
-        let table = pdf.split("xref\n").nth(1).unwrap();
-        let places: Vec<usize> =
-            table.lines().skip(2).take(5).map(|line| line[..10].parse().unwrap()).collect();
-        for (index, place) in places.iter().enumerate() {
-            assert!(pdf[*place..].starts_with(&format!("{} 0 obj", index + 1)), "object {index}");
-        }
-        let start: usize = pdf.rsplit("startxref\n").next().unwrap().lines().next().unwrap().parse().unwrap();
-        assert!(pdf[start..].starts_with("xref"));
+    fn a_paragraph_takes_as_many_lines_as_it_needs() {
+        let mut drawing = Drawing::new(100.0, 50.0);
+        let one = drawing.paragraph((0.0, 0.0), "short", 10.0, 90.0, Ink::Text);
+        let three = drawing.paragraph((0.0, 20.0), "loooooooong words of text", 10.0, 60.0, Ink::Text);
+        assert!(three > 2.0 * one, "{one} {three}");
+        assert_eq!(drawing.items.len() as f64, 1.0 + (three / one).round());
     }
 }

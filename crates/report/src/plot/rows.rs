@@ -1,42 +1,23 @@
-//! Line plots, box plots and bar plots, with axes and legends.
+//! Box plots and bar plots with a row for each name.
 
-use plotters::coord::Shift;
-use plotters::prelude::*;
-
-use super::factor::FactorAxis;
-use super::marks::Marks;
+use super::axis::{Ruled, Scale};
+use super::drawing::{Anchor, At, Drawing, Shape};
+use super::frame::{Frame, width_of_labels};
+use super::legend::{self, Entry, POINT, STROKE, Sign};
 use super::palette::Ink;
-use super::picture::{Anchor, style};
-use warpbound_core::diag::printable_markup;
+use super::panels::FiveNumbers;
+use super::xy::WIDTH;
 
-pub(super) const WIDTH: u32 = 620;
-pub(super) const HEIGHT: u32 = 320;
-/// The height of a row of boxes or bars, in pixels.
-const ROW: u32 = 22;
-pub(super) const LEGEND: u32 = 80;
-pub(super) const IN_MEMORY: &str = "drawing into memory does not fail";
-
-pub(super) type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
-
-/// A line plot of overestimations over the values of an axis.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LinePlot {
-    /// The title of the axis.
-    pub x_title: String,
-    /// The values, drawn at equal distances.
-    pub xs: Vec<String>,
-    /// The name, the index of the colour, and the overestimation at each value of each line.
-    pub series: Vec<(String, usize, Vec<Option<f64>>)>,
-}
-
-/// The minimum, the quartiles and the maximum.
-pub type FiveNumbers = [f64; 5];
+/// The height of a row, in pixels.
+const ROW: f64 = 20.0;
 
 /// A box plot of the distribution of overestimations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxPlot {
     /// The name, the index of the colour, the five numbers and the mean of each row.
     pub rows: Vec<(String, usize, FiveNumbers, f64)>,
+    /// Notes below the plot.
+    pub notes: Vec<String>,
 }
 
 /// A row with a bar and dots, each with the index of a colour and a value.
@@ -61,161 +42,62 @@ pub struct BarPlot {
     pub legend: Vec<(String, usize)>,
     /// Whether the values are overestimations.
     pub is_overestimation: bool,
+    /// Notes below the plot.
+    pub notes: Vec<String>,
 }
 
-/// Draws into a picture of this height and returns the SVG file.
-pub(super) fn drawn(height: u32, draw: impl FnOnce(&Area<'_>)) -> String {
-    let mut svg = String::new();
-    {
-        let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
-        draw(&area);
-        area.present().expect(IN_MEMORY);
-    }
-    printable_markup(&svg).into_owned()
-}
-
-pub(super) fn legend(area: &Area<'_>, names: impl Iterator<Item = (String, usize)>) {
-    for (row, (name, colour)) in names.enumerate() {
-        let y = 18 + 18 * row as i32;
-        let ink = Ink::Series(colour);
-        area.draw(&Rectangle::new([(4, y - 5), (16, y + 5)], ink.colour().filled())).expect(IN_MEMORY);
-        area.draw(&Text::new(name, (22, y), style(Ink::Text, Anchor::Start))).expect(IN_MEMORY);
-    }
-}
-
-impl LinePlot {
-    /// Returns the plot as an SVG file.
-    pub fn svg(&self) -> String {
-        let all = self.series.iter().flat_map(|(_, _, values)| values.iter().flatten().copied());
-        let y = FactorAxis::over(all);
-        drawn(HEIGHT, |area| {
-            let (left, right) = area.split_horizontally(WIDTH - LEGEND);
-            let last = self.xs.len() as f64 - 0.7;
-            // no more labels than there is space for
-            let stride = self.xs.len().div_ceil(12).max(1);
-            let places: Vec<f64> = (0..self.xs.len()).step_by(stride).map(|x| x as f64).collect();
-            let mut chart = ChartBuilder::on(&left)
-                .margin(10)
-                .x_label_area_size(40)
-                .y_label_area_size(64)
-                .build_cartesian_2d(
-                    Marks { ends: (-0.3, last), at: places },
-                    Marks { ends: y.ends, at: y.ticks.clone() },
-                )
-                .expect(IN_MEMORY);
-            chart
-                .configure_mesh()
-                .disable_x_mesh()
-                .light_line_style(Ink::Ground.colour())
-                .bold_line_style(Ink::Grid.colour())
-                .axis_style(Ink::Muted.colour())
-                .label_style(("sans-serif", 12).into_font().color(&Ink::Text.colour()))
-                .axis_desc_style(("sans-serif", 12).into_font().color(&Ink::Muted.colour()))
-                .x_desc(self.x_title.as_str())
-                .x_label_formatter(&|x| self.xs.get(x.round() as usize).cloned().unwrap_or_default())
-                .y_label_formatter(&|y| FactorAxis::label(*y))
-                .draw()
-                .expect(IN_MEMORY);
-            for (_, colour, values) in &self.series {
-                let ink = Ink::Series(*colour).colour();
-                let points = values.iter().enumerate();
-                let points: Vec<(f64, f64)> =
-                    points.filter_map(|(x, over)| Some((x as f64, FactorAxis::position((*over)?)))).collect();
-                let area = chart.plotting_area();
-                area.draw(&PathElement::new(points.clone(), ink.stroke_width(2))).expect(IN_MEMORY);
-                for point in points {
-                    area.draw(&Circle::new(point, 3, ink.filled())).expect(IN_MEMORY);
-                }
-            }
-            legend(&right, self.series.iter().map(|(name, colour, _)| (name.clone(), *colour)));
-        })
-    }
-}
-
-/// Draws rows from top to bottom with names at the left. Passes the position of each row to `draw`.
+/// Draws rows from top to bottom with names at the left. Passes the place of a value in a row to
+/// `draw`.
 fn rows(
-    names: &[String],
-    ends: (f64, f64),
-    ticks: Vec<f64>,
-    label: &dyn Fn(&f64) -> String,
-    title: &str,
-    legend_of: &[(String, usize)],
-    draw: impl FnOnce(&dyn Fn(usize, f64) -> (i32, i32), &Area<'_>),
+    names: Vec<String>,
+    (x, title): (&Ruled, &str),
+    entries: &[Entry],
+    notes: &[String],
+    draw: impl FnOnce(&dyn Fn(usize, f64) -> At, &mut Drawing),
 ) -> String {
-    let names_width = names.iter().map(|name| name.chars().count() as u32 * 7 + 24).max().unwrap_or(0);
-    let names_width = names_width.clamp(64, 220);
-    let height = ROW * names.len() as u32 + 60;
-    let legend_width = if legend_of.is_empty() { 0 } else { LEGEND };
-    drawn(height.max(60 + 18 * legend_of.len() as u32), |area| {
-        let (left, right) = area.split_horizontally(WIDTH - legend_width);
-        let count = names.len() as f64;
-        let places: Vec<f64> = (0..names.len()).map(|row| row as f64).collect();
-        let mut chart = ChartBuilder::on(&left)
-            .margin(10)
-            .margin_right(24)
-            .x_label_area_size(40)
-            .y_label_area_size(names_width)
-            .build_cartesian_2d(Marks { ends, at: ticks }, Marks { ends: (count - 0.5, -0.5), at: places })
-            .expect(IN_MEMORY);
-        chart
-            .configure_mesh()
-            .disable_y_mesh()
-            .light_line_style(Ink::Ground.colour())
-            .bold_line_style(Ink::Grid.colour())
-            .axis_style(Ink::Muted.colour())
-            .label_style(("sans-serif", 12).into_font().color(&Ink::Text.colour()))
-            .axis_desc_style(("sans-serif", 12).into_font().color(&Ink::Muted.colour()))
-            .x_desc(title)
-            .y_labels(names.len())
-            .x_label_formatter(&|x| label(x))
-            .y_label_formatter(&|y| names.get(y.round() as usize).map(|name| short(name)).unwrap_or_default())
-            .draw()
-            .expect(IN_MEMORY);
-        let place = |row: usize, value: f64| chart.backend_coord(&(value, row as f64));
-        draw(&place, area);
-        legend(&right, legend_of.iter().cloned());
-    })
-}
-
-/// Shortens a name that is too long.
-fn short(name: &str) -> String {
-    const SHOWN: usize = 28;
-    match name.char_indices().nth(SHOWN) {
-        None => name.to_owned(),
-        Some((end, _)) => format!("{}…", &name[..end]),
-    }
+    let count = names.len();
+    let upwards: Vec<String> = names.into_iter().rev().collect();
+    let y = Ruled::of_words(&upwards);
+    let left = 14.0 + width_of_labels(&y);
+    let (places, legend) = legend::placed(entries, WIDTH - left - 14.0);
+    let height = ROW * count as f64;
+    let top = 8.0 + legend;
+    let mut drawing = Drawing::new(WIDTH, top + height + 44.0);
+    legend::draw(entries, &places, (left, 4.0), &mut drawing);
+    let frame = Frame { left, top, width: WIDTH - left - 18.0, height, x, y: &y };
+    frame.draw_x_lines(&mut drawing);
+    frame.draw_y(true, false, &mut drawing);
+    frame.draw_x(true, false, &mut drawing);
+    let place = |row: usize, value: f64| (frame.across(x.within(value)), frame.up((count - 1 - row) as f64));
+    draw(&place, &mut drawing);
+    frame.draw_corner(&mut drawing);
+    let middle = (left + frame.width / 2.0, top + height + 34.0);
+    drawing.text(middle, title, Anchor::Middle, Ink::Muted);
+    drawing.add_notes(notes, left);
+    drawing.svg()
 }
 
 impl BoxPlot {
     /// Returns the plot as an SVG file.
     pub fn svg(&self) -> String {
-        let axis = FactorAxis::over(self.rows.iter().flat_map(|(_, _, five, _)| five.iter().copied()));
-        let names: Vec<String> = self.rows.iter().map(|(name, ..)| name.clone()).collect();
-        let label = |x: &f64| FactorAxis::label(*x);
-        let title = "overestimation: least, quartiles, most; the dot is the mean";
+        let all = self.rows.iter().flat_map(|(_, _, five, _)| five.iter().copied());
+        let mut axis = Ruled::over(Scale::Factor, all);
         // the axis starts a little earlier, so that marks at its end do not touch the names
-        let ends = (axis.ends.0 - (axis.ends.1 - axis.ends.0) * 0.02, axis.ends.1);
-        rows(&names, ends, axis.ticks, &label, title, &[], |place, area| {
+        axis.ends.0 -= (axis.ends.1 - axis.ends.0) * 0.02;
+        let names = self.rows.iter().map(|(name, ..)| name.clone()).collect();
+        rows(names, (&axis, "overestimation"), &[], &self.notes, |place, drawing| {
             for (row, (_, colour, five, mean)) in self.rows.iter().enumerate() {
-                let ink = Ink::Series(*colour).colour();
-                let at = five.map(|over| place(row, FactorAxis::position(over)));
-                let y = at[0].1;
-                let vertical = |x: i32, half: i32| {
-                    PathElement::new(vec![(x, y - half), (x, y + half)], ink.stroke_width(2))
-                };
-                area.draw(&PathElement::new(vec![at[0], at[4]], ink.stroke_width(2))).expect(IN_MEMORY);
-                area.draw(&Rectangle::new(
-                    [(at[1].0, y - 7), (at[3].0.max(at[1].0 + 2), y + 7)],
-                    ink.filled(),
-                ))
-                .expect(IN_MEMORY);
-                area.draw(&vertical(at[0].0, 4)).expect(IN_MEMORY);
-                area.draw(&vertical(at[4].0, 4)).expect(IN_MEMORY);
-                let ground = Ink::Ground.colour().stroke_width(2);
-                area.draw(&PathElement::new(vec![(at[2].0, y - 7), (at[2].0, y + 7)], ground))
-                    .expect(IN_MEMORY);
-                let mean = place(row, FactorAxis::position(*mean));
-                area.draw(&Circle::new(mean, 3, Ink::Text.colour().filled())).expect(IN_MEMORY);
+                let ink = Ink::Series(*colour);
+                let [least, lower, median, upper, most] = five.map(|over| place(row, over).0);
+                let y = place(row, 0.0).1;
+                drawing.line(vec![(least, y), (most, y)], ink, STROKE);
+                for end in [least, most] {
+                    drawing.line(vec![(end, y - 4.0), (end, y + 4.0)], ink, STROKE);
+                }
+                let (from, to) = ((lower - 0.5, y - 6.0), (upper + 0.5, y + 6.0));
+                legend::box_of(from, to, ink, drawing);
+                drawing.line(vec![(median, y - 6.0), (median, y + 6.0)], ink, 2.6);
+                drawing.mark(place(row, *mean), Shape::Diamond, 2.8, Ink::Text);
             }
         })
     }
@@ -224,49 +106,31 @@ impl BoxPlot {
 impl BarPlot {
     /// Returns the plot as an SVG file.
     pub fn svg(&self) -> String {
-        let values =
-            || self.rows.iter().flat_map(|row| row.bar.iter().chain(&row.dots).map(|(_, value)| *value));
-        let (ends, ticks) = if self.is_overestimation {
-            let axis = FactorAxis::over(values());
-            (axis.ends, axis.ticks)
-        } else {
-            let most = values().fold(0.0f64, f64::max).max(1e-3);
-            let step = nice_step(most);
-            let count = (most * 1.02 / step).floor() as u32;
-            ((0.0, most * 1.05), (0..=count).map(|tick| f64::from(tick) * step).collect())
+        let values = self.rows.iter().flat_map(|row| row.bar.iter().chain(&row.dots));
+        let scale = if self.is_overestimation { Scale::Factor } else { Scale::FromZero };
+        let axis = Ruled::over(scale, values.map(|(_, value)| *value));
+        let names = self.rows.iter().map(|row| row.name.clone()).collect();
+        let is_bar = |number: usize| self.rows.iter().any(|row| row.bar.is_some_and(|bar| bar.0 == number));
+        let entry = |(name, number): &(String, usize)| Entry {
+            name: name.clone(),
+            number: *number,
+            sign: if is_bar(*number) { Sign::Bar } else { Sign::Points },
         };
-        let position = |value: f64| if self.is_overestimation { FactorAxis::position(value) } else { value };
-        let over = |x: &f64| FactorAxis::label(*x);
-        let plain = |x: &f64| format!("{}", (x * 1000.0).round() / 1000.0);
-        let label: &dyn Fn(&f64) -> String = if self.is_overestimation { &over } else { &plain };
-        let names: Vec<String> = self.rows.iter().map(|row| row.name.clone()).collect();
-        rows(&names, ends, ticks, label, &self.x_title, &self.legend, |place, area| {
+        let entries: Vec<Entry> = self.legend.iter().map(entry).collect();
+        rows(names, (&axis, &self.x_title), &entries, &self.notes, |place, drawing| {
             for (row, BarRow { bar, dots, .. }) in self.rows.iter().enumerate() {
                 if let Some((colour, value)) = bar {
-                    let (from, to) = (place(row, 0.0), place(row, position(*value)));
-                    let style = Ink::Series(*colour).colour().filled();
-                    area.draw(&Rectangle::new([(from.0, from.1 - 6), (to.0, to.1 + 6)], style))
-                        .expect(IN_MEMORY);
+                    let (from, to) = (place(row, 0.0), place(row, *value));
+                    legend::bar((from.0, from.1 - 6.0), (to.0, to.1 + 6.0), *colour, drawing);
                 }
                 for (colour, value) in dots {
-                    let style = Ink::Series(*colour).colour().filled();
-                    area.draw(&Circle::new(place(row, position(*value)), 3, style)).expect(IN_MEMORY);
+                    let at = place(row, *value);
+                    drawing.mark(at, legend::shape(*colour), POINT + 1.0, Ink::Ground);
+                    drawing.mark(at, legend::shape(*colour), POINT, Ink::Series(*colour));
                 }
             }
         })
     }
-}
-
-/// Returns a step that yields three to eight ticks up to `most`.
-pub(super) fn nice_step(most: f64) -> f64 {
-    let mut step = 0.001;
-    for factor in [2.0, 2.5, 2.0].into_iter().cycle().take(60) {
-        if most / step <= 8.0 {
-            break;
-        }
-        step *= factor;
-    }
-    step
 }
 
 #[cfg(test)]
@@ -275,32 +139,26 @@ mod tests {
 
     #[test]
     fn plots_name_what_they_show() {
-        let lines = LinePlot {
-            x_title: "mem_latency".to_owned(),
-            xs: vec!["5".to_owned(), "400".to_owned()],
-            series: vec![
-                ("gub<".to_owned(), 0, vec![Some(0.5), None]),
-                ("iwb".to_owned(), 1, vec![Some(1.5), Some(9.0)]),
-            ],
-        };
-        let svg = lines.svg();
-        for part in ["mem_latency", "\n400\n", "gub&lt;", "iwb", "\n400 %\n"] {
-            assert!(svg.contains(part), "{part}: {svg}");
-        }
-        assert_eq!(svg.matches("<circle").count(), 3, "{svg}");
-        assert_eq!(svg, lines.svg());
         let bars = BarPlot {
             x_title: "warp instructions per cycle".to_owned(),
             rows: vec![
                 BarRow { name: "k".to_owned(), bar: Some((0, 0.5)), dots: vec![] },
                 BarRow { name: "l".repeat(60), bar: Some((0, 1.0)), dots: vec![(1, 0.25)] },
             ],
-            legend: vec![],
+            legend: vec![("gub".to_owned(), 0), ("a < b".to_owned(), 1)],
             is_overestimation: false,
+            notes: vec!["not complete".to_owned()],
         };
         let svg = bars.svg();
-        assert!(svg.contains("\nk\n") && svg.contains(&format!("{}…", "l".repeat(28))), "{svg}");
-        let boxes = BoxPlot { rows: vec![("gub".to_owned(), 0, [-0.1, 0.2, 0.3, 0.5, 4.0], 0.4)] };
-        assert!(boxes.svg().contains("\ngub\n"));
+        assert!(
+            svg.contains(">k</text>") && svg.contains("ll…</text>") && svg.contains(">a &lt; b<"),
+            "{svg}"
+        );
+        assert!(svg.contains(">not complete</text>"));
+        assert_eq!(svg, bars.svg());
+        let boxes =
+            BoxPlot { rows: vec![("gub".to_owned(), 0, [-0.1, 0.2, 0.3, 0.5, 4.0], 0.4)], notes: Vec::new() };
+        let svg = boxes.svg();
+        assert!(svg.contains(">gub</text>") && svg.contains(">400 %</text>"), "{svg}");
     }
 }

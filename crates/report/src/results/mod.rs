@@ -13,13 +13,16 @@ mod names;
 mod page;
 mod parts;
 mod plots;
+mod plotted;
 mod record;
 mod singles;
 mod spread;
 mod tables;
+mod units;
 
 pub use checks::{explained, records_of_check, worst_cases};
-pub use collected::{Collected, Source};
-pub use formula::{Formula, PlotData};
+pub use collected::{Collected, Source, incomplete};
+pub use formula::Formula;
 pub use page::{number_of, page};
 pub use plots::plots;
+pub use plotted::PlotData;

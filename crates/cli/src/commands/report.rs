@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::args::Report;
 use crate::commands::plot::WantedPlot;
 use crate::files::results::{lines_of, read_manifest};
-use crate::files::{Folder, Outputs};
+use crate::files::{Folder, Outputs, Part};
 use crate::output::{Ending, Outcome};
 use crate::session::Session;
 use warpbound_core::diag::{Diagnostic, Diagnostics, shortened};
@@ -31,35 +31,12 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
     }
     let inputs = problems.into_result(inputs)?;
     let read: Vec<PathBuf> = inputs.iter().flat_map(Input::files).collect();
-    let mut outputs = Outputs::new(&read, args.writing.force, &session.parts);
-    let plot = args.plot.as_ref().zip(args.out.as_ref());
-    let mut plot =
-        plot.map(|(text, path)| WantedPlot::create(text, path, "--out", &mut outputs)).transpose()?;
-    // without a plot, --out is the page
-    if let (None, Some(path)) = (&plot, &args.out) {
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        if ending == "svg" || ending == "pdf" {
-            let problem = Diagnostic::general(format!("--out {}", path.display()), "no plot is named");
-            return Err(problem
-                .hint("--plot 'cycles ~ mem_latency | policy' names one; --html FILE writes the page")
-                .into());
-        }
-    }
-    let pages = [("--html", args.html.as_ref()), ("--out", args.out.as_ref().filter(|_| plot.is_none()))];
-    let mut written = Vec::new();
-    for (option, path) in pages {
-        if let Some(path) = path {
-            written.push((path, outputs.file(option, path)?));
-        }
-    }
-    let prepare = |dir| Folder::prepare("--svg", dir, args.writing.force, &session.parts);
-    let folder = args.svg.as_deref().map(prepare).transpose()?;
-
+    let mut wanted = Wanted::create(args, &read, session)?;
     let mut all = Collected::default();
     session.progress.begin("reading results", None, "points");
     let mut problems = Diagnostics::new();
     for input in inputs {
-        if let Err(problem) = input.read(&mut all, plot.as_mut(), session) {
+        if let Err(problem) = input.read(&mut all, wanted.plot.as_mut(), session) {
             problems.push(problem);
         }
     }
@@ -74,31 +51,74 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
     }
     let mut summary = format!("{} of {}", number_of(&all), count(all.sources.len(), "source"));
     summary.push_str(&format!(", {} violated, {} failed\n", all.total.violated, all.total.failed));
-    if let Some(mut plot) = plot {
-        if all.sources.len() > 1 {
-            let names: Vec<&str> = all.sources.iter().map(|source| source.name.as_str()).collect();
-            plot.data.note(format!("The points of {} together.", names.join(", ")));
-        }
-        all.incomplete().into_iter().for_each(|note| plot.data.note(note));
-        summary.push_str(&format!("{}\n", plot.write()?.display()));
-    }
-    for (path, part) in &mut written {
-        let html = page(&all).render();
-        part.write_all(html.as_bytes()).map_err(|error| unwritten(path, &error))?;
-        summary.push_str(&format!("{}\n", path.display()));
-    }
-    if let Some(folder) = folder {
-        let files = plots(&all).into_iter().map(|plot| (format!("{}.svg", plot.name), plot.svg.into_bytes()));
-        let files: Vec<(String, Vec<u8>)> = files.collect();
-        folder.check_files(&files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
-        folder.write("", &files)?;
-        files.iter().for_each(|(name, _)| summary.push_str(&format!("{}\n", folder.path(name).display())));
-    }
-    for (path, part) in written {
-        part.place().map_err(|error| unwritten(path, &error))?;
-    }
+    wanted.write(&all)?.iter().for_each(|path| summary.push_str(&format!("{}\n", path.display())));
     ending.print(session, &summary);
     Ok(ending)
+}
+
+/// The outputs that the user wants, whose files are created before anything is read.
+struct Wanted<'a> {
+    plot: Option<WantedPlot>,
+    pages: Vec<(&'a Path, Part)>,
+    folder: Option<Folder>,
+}
+
+impl<'a> Wanted<'a> {
+    fn create(args: &'a Report, read: &[PathBuf], session: &Session) -> Result<Self, Diagnostic> {
+        let mut outputs = Outputs::new(read, args.writing.force, &session.parts);
+        let plot = args.plot.as_ref().zip(args.out.as_ref());
+        let plot =
+            plot.map(|(text, path)| WantedPlot::create(text, path, "--out", &mut outputs)).transpose()?;
+        // without a plot, --out is the page
+        if let (None, Some(path)) = (&plot, &args.out) {
+            let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+            if ending == "svg" || ending == "pdf" {
+                let problem = Diagnostic::general(format!("--out {}", path.display()), "no plot is named");
+                return Err(problem
+                    .hint("--plot 'cycles ~ mem_latency | policy' names one; --html FILE writes the page"));
+            }
+        }
+        let mut pages = Vec::new();
+        let page_at_out = args.out.as_ref().filter(|_| plot.is_none());
+        for (option, path) in [("--html", args.html.as_ref()), ("--out", page_at_out)] {
+            if let Some(path) = path {
+                pages.push((path.as_path(), outputs.file(option, path)?));
+            }
+        }
+        let prepare = |dir| Folder::prepare("--svg", dir, args.writing.force, &session.parts);
+        Ok(Self { plot, pages, folder: args.svg.as_deref().map(prepare).transpose()? })
+    }
+
+    /// Writes all files and returns their paths.
+    fn write(self, all: &Collected) -> Result<Vec<PathBuf>, Diagnostic> {
+        let Self { plot, mut pages, folder } = self;
+        let mut paths = Vec::new();
+        if let Some(mut plot) = plot {
+            if all.sources.len() > 1 {
+                let names: Vec<&str> = all.sources.iter().map(|source| source.name.as_str()).collect();
+                plot.data.note(format!("The points of {} together.", names.join(", ")));
+            }
+            all.incomplete().into_iter().for_each(|note| plot.data.note(note));
+            paths.push(plot.write()?);
+        }
+        for (path, part) in &mut pages {
+            let html = page(all).render();
+            part.write_all(html.as_bytes()).map_err(|error| unwritten(path, &error))?;
+            paths.push(path.to_path_buf());
+        }
+        if let Some(folder) = folder {
+            let files = plots(all).into_iter();
+            let files: Vec<(String, Vec<u8>)> =
+                files.map(|plot| (format!("{}.svg", plot.name), plot.svg.into_bytes())).collect();
+            folder.check_files(&files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
+            folder.write("", &files)?;
+            paths.extend(files.iter().map(|(name, _)| folder.path(name)));
+        }
+        for (path, part) in pages {
+            part.place().map_err(|error| unwritten(path, &error))?;
+        }
+        Ok(paths)
+    }
 }
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Diagnostic {

@@ -105,8 +105,7 @@ impl Ruled {
         });
         let digits = digits.unwrap_or(6) as usize;
         let tick = |number: u32| (first + f64::from(number)) * step;
-        Self { scale, ends, ticks: Vec::new(), digits }
-            .ruled((0..=count).map(tick), |value, digits| decimal(value, digits))
+        Self { scale, ends, ticks: Vec::new(), digits }.ruled((0..=count).map(tick), decimal)
     }
 
     fn logarithmic(least: f64, most: f64) -> Self {
@@ -139,7 +138,7 @@ impl Ruled {
             self.scale.position(*value).is_some_and(|at| (self.ends.0..=self.ends.1).contains(&at))
         };
         let values: Vec<f64> = linear.ticks.iter().map(|tick| tick.value).filter(inside).collect();
-        Self { digits, ..self }.ruled(values.into_iter(), |value, digits| decimal(value, digits))
+        Self { digits, ..self }.ruled(values.into_iter(), decimal)
     }
 
     fn decades(least: f64, most: f64) -> Self {
@@ -171,8 +170,7 @@ impl Ruled {
         let (from, to) = (at(least), at(most));
         let margin = (to - from) * 0.04;
         let ends = (if least < 0.0 { from - margin } else { from }, to + margin);
-        Self { scale: Scale::Factor, ends, ticks: Vec::new(), digits: 2 }
-            .ruled(values.into_iter(), |value, digits| percent(value, digits))
+        Self { scale: Scale::Factor, ends, ticks: Vec::new(), digits: 2 }.ruled(values.into_iter(), percent)
     }
 
     /// Returns the axis with these ticks.

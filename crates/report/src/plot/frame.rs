@@ -5,8 +5,11 @@ use super::drawing::{Anchor, At, Drawing, TEXT};
 use super::font::{shortened, width_of};
 use super::palette::Ink;
 
-/// The angle of words that would touch each other side by side.
+/// The angles of words that would touch each other side by side, and of those that would do so at the
+/// first angle. A word takes this space across its own direction.
 const SLANT: f64 = 40.0;
+const UPRIGHT: f64 = 90.0;
+const ACROSS_WORD: f64 = 11.0;
 /// The most space for a word of an axis.
 const WORD: f64 = 150.0;
 /// The most by which a label may stick out at the right.
@@ -30,13 +33,36 @@ pub(super) fn width_of_labels(y: &Ruled) -> f64 {
     widths.fold(0.0, f64::max).min(WORD)
 }
 
-/// Returns whether the words of an axis of this width are slanted, and the height of its labels.
-pub(super) fn height_of_labels(x: &Ruled, are_words: bool, width: f64) -> (bool, f64) {
-    let widest = width_of_labels(x);
-    let space = width / x.ticks.len().max(1) as f64;
-    let slanted = are_words && widest + 6.0 > space;
-    let angle = SLANT.to_radians();
-    (slanted, if slanted { 12.0 + widest * libm::sin(angle) + TEXT * 0.6 } else { 22.0 })
+/// The labels of an axis from left to right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Labels {
+    /// The angle by which they are turned against the clock.
+    pub turned: f64,
+    /// The height that they take.
+    pub height: f64,
+    /// How far the first of them begins to the left of the axis.
+    pub beside: f64,
+}
+
+impl Labels {
+    /// The labels of numbers.
+    pub const NUMBERS: Self = Self { turned: 0.0, height: 22.0, beside: 0.0 };
+
+    /// The space that each word needs at least.
+    pub const SPACE: f64 = ACROSS_WORD + 2.0;
+
+    /// Returns the labels of words on an axis of this width.
+    pub fn of_words(x: &Ruled, width: f64) -> Self {
+        let widest = width_of_labels(x);
+        let space = width / x.ticks.len().max(1) as f64;
+        if widest + 6.0 <= space {
+            return Self::NUMBERS;
+        }
+        let turned = if space * libm::sin(SLANT.to_radians()) >= ACROSS_WORD { SLANT } else { UPRIGHT };
+        let angle = turned.to_radians();
+        let height = 12.0 + widest * libm::sin(angle) + TEXT * 0.6 * libm::cos(angle);
+        Self { turned, height, beside: widest * libm::cos(angle) - space / 2.0 }
+    }
 }
 
 impl Frame<'_> {
@@ -80,17 +106,20 @@ impl Frame<'_> {
     }
 
     /// Draws the ticks of the axis from left to right, and its labels unless they touch each other.
-    pub fn draw_x(&self, labelled: bool, slanted: bool, drawing: &mut Drawing) {
+    pub fn draw_x(&self, labels: Option<Labels>, drawing: &mut Drawing) {
         let (bottom, mut free_from) = (self.bottom(), f64::NEG_INFINITY);
         for tick in &self.x.ticks {
             let x = self.across(tick.at);
             drawing.line(vec![(x, bottom), (x, bottom + 4.0)], Ink::Muted, 1.0);
-            if !labelled {
-                continue;
-            }
+            let Some(Labels { turned, .. }) = labels else { continue };
             let label = shortened(&tick.label, TEXT, WORD);
-            if slanted {
-                drawing.turned((x + 3.0, bottom + 10.0), &label, TEXT, Anchor::End, Ink::Text, SLANT);
+            if turned > 0.0 {
+                let angle = turned.to_radians();
+                if x >= free_from {
+                    let at = (x + 3.0 * libm::cos(angle), bottom + 10.0);
+                    drawing.turned(at, &label, TEXT, Anchor::End, Ink::Text, turned);
+                    free_from = x + ACROSS_WORD / libm::sin(angle) - 0.01;
+                }
                 continue;
             }
             let half = width_of(&label) * TEXT / 2.0;

@@ -15,6 +15,8 @@ const DASHES: [&[f64]; 4] = [&[], &[7.0, 3.0], &[2.0, 2.5], &[9.0, 3.0, 2.0, 3.0
 const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
 /// The width of lines, and of the outlines of points.
 pub(super) const STROKE: f64 = 1.6;
+/// The width of lines of secondary data.
+pub(super) const HAIR: f64 = 0.8;
 /// The size of points.
 pub(super) const POINT: f64 = 3.6;
 
@@ -40,6 +42,8 @@ pub(super) enum Sign {
     Line,
     /// A line without points.
     Plain,
+    /// A thin line.
+    Thin,
     /// Points.
     Points,
     /// A bar.
@@ -83,6 +87,7 @@ pub(super) fn draw(entries: &[Entry], places: &[At], (left, top): At, drawing: &
                 drawing.ring(middle, shape(*number), POINT, ink, STROKE);
             }
             Sign::Plain => drawing.dashed(line, ink, STROKE, dashes(*number)),
+            Sign::Thin => drawing.line(line, ink, HAIR),
             Sign::Points => drawing.mark(middle, shape(*number), POINT, ink),
             Sign::Bar => bar((x + 8.0, y - 5.0), (x + MARK, y + 5.0), *number, drawing),
             Sign::Box => box_of((x + 8.0, y - 5.0), (x + MARK, y + 5.0), ink, drawing),

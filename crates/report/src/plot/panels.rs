@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::axis::{Ruled, Scale};
 use super::drawing::{Anchor, Drawing, Shape, TEXT};
 use super::font::shortened;
-use super::frame::{Frame, height_of_labels, width_of_labels};
+use super::frame::{Frame, Labels, width_of_labels};
 use super::legend::{self, Entry, POINT, STROKE, Sign};
 use super::palette::Ink;
 
@@ -15,7 +15,7 @@ const ACROSS: usize = 3;
 const ALONE: (f64, f64) = (340.0, 220.0);
 const SMALL: (f64, f64) = (190.0, 140.0);
 /// The most that a panel is widened for its words.
-const WIDEST: f64 = 860.0;
+const WIDEST: f64 = 1200.0;
 /// The space for the title of the axis at the left, between panels, and for a line of text.
 const LEFT: f64 = 38.0;
 const GAP: f64 = 18.0;
@@ -125,8 +125,7 @@ struct Layout {
     left: f64,
     /// The space for the title of a panel.
     head: f64,
-    slanted: bool,
-    below: f64,
+    labels: Labels,
 }
 
 impl Panels {
@@ -153,16 +152,15 @@ impl Panels {
         self.notes.iter().cloned().chain(self.coinciding()).collect()
     }
 
-    /// Returns the SVG without title, and with these notes only, for a page that has the others beside
-    /// it.
+    /// Returns the SVG without title, and with these notes only, for a page that has the others
+    /// beside it.
     pub fn bare_svg(&self, notes: &[String]) -> String {
         self.draw("", notes).svg()
     }
 
     fn draw(&self, title: &str, notes: &[String]) -> Drawing {
         let (x, y) = self.axes();
-        let layout = self.layout(&x, &y);
-        let Layout { columns, width, height, left, head, below, .. } = layout;
+        let Layout { columns, width, height, left, head, labels } = self.layout(&x, &y);
         let rows = self.panels.len().div_ceil(columns).max(1);
         let inner = columns as f64 * (width + GAP) - GAP;
         let entries = self.entries();
@@ -187,18 +185,19 @@ impl Panels {
             let title = shortened(&panel.title, TEXT, width);
             drawing.text((frame.left, frame.top - LINE / 2.0), &title, Anchor::Start, Ink::Text);
             frame.draw_y(column == 0, true, &mut drawing);
-            frame.draw_x(index + columns >= self.panels.len(), layout.slanted, &mut drawing);
+            let is_last = index + columns >= self.panels.len();
+            frame.draw_x(is_last.then_some(labels), &mut drawing);
             self.draw_lines(panel, &frame, &mut drawing);
             frame.draw_corner(&mut drawing);
         }
         let bottom = top + rows as f64 * (head + height + GAP) - GAP;
-        let middle = (left + inner / 2.0, bottom + below + LINE / 2.0);
+        let middle = (left + inner / 2.0, bottom + labels.height + LINE / 2.0);
         drawing.text(middle, &self.x_title, Anchor::Middle, Ink::Muted);
         let at_left = (12.0, (top + bottom) / 2.0);
         // a title that is longer than the panels are high may begin beside what is above them
         let title = shortened(&self.y_title, TEXT, bottom + top - 8.0);
         drawing.turned(at_left, &title, TEXT, Anchor::Middle, Ink::Muted, 90.0);
-        drawing.height = bottom + below + LINE + 6.0;
+        drawing.height = bottom + labels.height + LINE + 6.0;
         drawing.add_notes(notes, left);
         drawing
     }
@@ -207,21 +206,17 @@ impl Panels {
         let columns = self.panels.len().clamp(1, ACROSS);
         let are_several = self.panels.len() > 1;
         let (width, height) = if are_several { SMALL } else { ALONE };
-        let width = match &self.across {
-            Across::Numbers(_) => width,
+        let (width, labels) = match &self.across {
+            Across::Numbers(_) => (width, Labels::NUMBERS),
             Across::Words(words) => {
-                let needed = words.len() as f64 * (8.0 + 6.0 * self.names.len().max(1) as f64);
-                needed.clamp(width, WIDEST / columns as f64)
+                let lines = self.names.len().max(1) as f64;
+                let needed = words.len() as f64 * (8.0 + 6.0 * lines).max(Labels::SPACE);
+                let width = needed.clamp(width, WIDEST / columns as f64);
+                (width, Labels::of_words(x, width))
             }
         };
-        let are_words = matches!(self.across, Across::Words(_));
-        let (slanted, below) = height_of_labels(x, are_words, width);
-        let left = LEFT + width_of_labels(y);
-        // the first word sticks out to the left
-        let word = x.ticks.first().map_or(0.0, |_| width_of_labels(x));
-        let left =
-            if slanted { left.max(word * 0.77 + 24.0 - width / x.ticks.len() as f64 / 2.0) } else { left };
-        Layout { columns, width, height, left, head: if are_several { LINE } else { 0.0 }, slanted, below }
+        let left = (LEFT + width_of_labels(y)).max(24.0 + labels.beside);
+        Layout { columns, width, height, left, head: if are_several { LINE } else { 0.0 }, labels }
     }
 
     fn entries(&self) -> Vec<Entry> {

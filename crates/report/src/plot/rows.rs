@@ -2,7 +2,7 @@
 
 use super::axis::{Ruled, Scale};
 use super::drawing::{Anchor, At, Drawing, Shape};
-use super::frame::{Frame, width_of_labels};
+use super::frame::{Frame, Labels, width_of_labels};
 use super::legend::{self, Entry, POINT, STROKE, Sign};
 use super::palette::Ink;
 use super::panels::FiveNumbers;
@@ -67,7 +67,7 @@ fn rows(
     let frame = Frame { left, top, width: WIDTH - left - 18.0, height, x, y: &y };
     frame.draw_x_lines(&mut drawing);
     frame.draw_y(true, false, &mut drawing);
-    frame.draw_x(true, false, &mut drawing);
+    frame.draw_x(Some(Labels::NUMBERS), &mut drawing);
     let place = |row: usize, value: f64| (frame.across(x.within(value)), frame.up((count - 1 - row) as f64));
     draw(&place, &mut drawing);
     frame.draw_corner(&mut drawing);

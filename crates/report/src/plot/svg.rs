@@ -8,7 +8,7 @@ use crate::html::text as escaped;
 use warpbound_core::diag::printable_markup;
 
 impl Drawing {
-    /// Returns the drawing as an SVG file. It has a ground of its own, because a viewer may be dark.
+    /// Returns the drawing as an SVG file, with a ground of its own, because a viewer may be dark.
     pub fn svg(&self) -> String {
         let (width, height) = (number(self.width), number(self.height));
         let mut svg = format!(

@@ -2,7 +2,7 @@
 
 use super::axis::{Ruled, Scale};
 use super::drawing::{Anchor, Drawing, TEXT};
-use super::frame::{Frame, width_of_labels};
+use super::frame::{Frame, Labels, width_of_labels};
 use super::legend::{self, Entry, STROKE, Sign};
 use super::palette::Ink;
 
@@ -90,7 +90,7 @@ impl XyPlot {
         let frame = Frame { left, top, width, height: HEIGHT, x: &x, y: &y };
         frame.draw_y(true, true, &mut drawing);
         frame.draw_x_lines(&mut drawing);
-        frame.draw_x(true, false, &mut drawing);
+        frame.draw_x(Some(Labels::NUMBERS), &mut drawing);
         self.series.iter().for_each(|series| draw(series, &frame, &mut drawing));
         frame.draw_corner(&mut drawing);
         let middle = (left + width / 2.0, top + HEIGHT + 34.0);
@@ -104,7 +104,11 @@ impl XyPlot {
     fn entries(&self) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::new();
         for Series { name, colour, drawn } in self.series.iter().filter(|series| !series.name.is_empty()) {
-            let sign = if matches!(drawn, Drawn::Dots(_)) { Sign::Points } else { Sign::Plain };
+            let sign = match drawn {
+                Drawn::Dots(_) => Sign::Points,
+                Drawn::Thin(_) => Sign::Thin,
+                _ => Sign::Plain,
+            };
             match entries.iter_mut().find(|entry| entry.name == *name) {
                 Some(entry) if entry.sign != sign => entry.sign = Sign::Line,
                 Some(_) => {}
@@ -123,7 +127,7 @@ fn draw(series: &Series, frame: &Frame<'_>, drawing: &mut Drawing) {
         Drawn::Line(points) => {
             frame.draw_line(points, ink, STROKE, legend::dashes(series.colour), drawing);
         }
-        Drawn::Thin(points) => frame.draw_line(points, ink, 0.8, &[], drawing),
+        Drawn::Thin(points) => frame.draw_line(points, ink, legend::HAIR, &[], drawing),
         Drawn::Dots(points) => points.iter().filter_map(|point| frame.place(*point)).for_each(|at| {
             drawing.mark(at, legend::shape(series.colour), 2.0, ink);
         }),

@@ -45,8 +45,8 @@ impl Formula {
         Self { summary: Summary::Mean, y: term(y), x: Some(term(axis)), lines, panels: None }
     }
 
-    /// Parses `Y ~ X | LINES / PANELS` or `ecdf(Y) | LINES / PANELS`, of which LINES and PANELS may be
-    /// left out.
+    /// Parses `Y ~ X | LINES / PANELS` or `ecdf(Y) | LINES / PANELS`, of which LINES and PANELS may
+    /// be left out.
     ///
     /// # Errors
     /// The text has no such form.

@@ -19,6 +19,7 @@ mod singles;
 mod spread;
 mod tables;
 mod units;
+mod values;
 
 pub use checks::{explained, records_of_check, worst_cases};
 pub use collected::{Collected, Source, incomplete};

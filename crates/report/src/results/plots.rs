@@ -14,8 +14,8 @@ const POLICIES: usize = 8;
 /// The most kernels in a plot.
 const KERNELS: usize = 120;
 
-/// Returns all plots: cycles and instructions per cycle by each axis, overestimation by each axis and
-/// policy, its distribution by policy, and bars by kernel.
+/// Returns all plots: cycles and instructions per cycle by each axis, overestimation by each axis
+/// and policy, its distribution by policy, and bars by kernel.
 pub fn plots(all: &Collected) -> Vec<Plot> {
     let mut plots: Vec<Plot> = all.over_axes.iter().filter_map(|data| over_axis(data, all)).collect();
     for (axis, values) in all.meaning.axes.iter().zip(&all.by_axis) {
@@ -61,8 +61,8 @@ fn over_axis(data: &PlotData, all: &Collected) -> Option<Plot> {
     })
 }
 
-/// Returns the plot of the mean overestimation of each bound against an axis, unless the axis has one
-/// value.
+/// Returns the plot of the mean overestimation of each bound against an axis, unless the axis has
+/// one value.
 fn by_axis(all: &Collected, axis: &str, known: &ByValue, policy: usize) -> Option<Plot> {
     let mut xs: Vec<usize> = known.sums.keys().filter(|key| key.0 == policy).map(|key| key.2).collect();
     let names = known.values.list();

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::formula::{Formula, Summary, Term};
 use super::names::Names;
 use super::units::with_unit;
+use super::values::{Values, shown};
 use crate::count;
-use crate::plot::{Across, Line, Panel, Panels, Scale, Shown, Spread};
+use crate::plot::{Across, Line, Panel, Panels, Scale};
 use warpbound_bound::Standing;
 use warpbound_core::base::ask_memory;
 use warpbound_judge::sweep::{Field, Meaning, Place, Row};
@@ -20,8 +21,6 @@ const MAX_PANELS: usize = 60;
 const MAX_VALUES: usize = 500;
 /// The most boxes of a panel.
 const MAX_BOXES: usize = 60;
-/// The most steps of a distribution that are drawn.
-const STEPS: usize = 1000;
 /// The number of values after which the memory is checked again.
 const ASKED: u64 = 1 << 16;
 /// What can be drawn besides the columns.
@@ -39,15 +38,6 @@ struct Measured {
     y: f64,
 }
 
-/// The values at one place.
-#[derive(Clone, Debug, PartialEq)]
-enum Values {
-    /// Their sum and number.
-    Sum(f64, u64),
-    /// All of them.
-    All(Vec<f64>),
-}
-
 /// What a formula needs of the points of results. It does not grow with their number, except for
 /// spreads and for slowdowns, which relate points to each other.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,8 +52,8 @@ pub struct PlotData {
     makespan: Place,
     warp_instructions: Place,
     proved: Vec<Place>,
-    /// For slowdowns: the columns that tell the points of the present source apart, and the numbers of
-    /// the points that differ only in the column of the lines.
+    /// For slowdowns: the columns that tell the points of the present source apart, the numbers of
+    /// their words, and the numbers of the points that differ only in the column of the lines.
     identity: Vec<Place>,
     words: HashMap<String, u32>,
     alike: HashMap<Box<[u32]>, u32>,
@@ -76,8 +66,8 @@ pub struct PlotData {
     points: Vec<Measured>,
     /// The number of values that are kept.
     kept: u64,
-    /// The number of records without a value, and of those whose value has no place on a logarithmic
-    /// axis.
+    /// The number of records without a value, and of those whose value has no place on a
+    /// logarithmic axis.
     without: u64,
     not_positive: u64,
     /// Notes below the plot.
@@ -217,7 +207,7 @@ impl PlotData {
     /// Checks that there is memory for another value, now and then.
     fn ask_memory(&mut self) -> Result<(), String> {
         self.kept += 1;
-        if self.kept % ASKED != 0 {
+        if !self.kept.is_multiple_of(ASKED) {
             return Ok(());
         }
         // a growing vector exists twice while it is copied
@@ -393,7 +383,8 @@ impl PlotData {
         notes
     }
 
-    /// Adds each point of a slowdown, divided by the smallest of those that differ only in their line.
+    /// Adds each point of a slowdown, divided by the smallest of those that differ only in their
+    /// line.
     fn relate_to_the_best(&mut self) {
         let mut best = vec![f64::INFINITY; self.alike.len()];
         for point in &self.points {
@@ -404,69 +395,6 @@ impl PlotData {
             self.put(point.at, point.y / best[point.alike as usize].max(1.0));
         }
     }
-}
-
-/// Returns what is drawn of a line.
-fn shown(summary: Summary, placed: Vec<(f64, Values)>) -> Shown {
-    match summary {
-        Summary::Mean => {
-            let mean = |(x, values)| match values {
-                Values::Sum(sum, count) => (x, sum / count as f64),
-                Values::All(all) => (x, spread(all).mean),
-            };
-            Shown::Points(placed.into_iter().map(mean).collect())
-        }
-        Summary::Box => {
-            let of = |(x, values)| match values {
-                Values::All(all) => Some((x, spread(all))),
-                Values::Sum(..) => None,
-            };
-            Shown::Spreads(placed.into_iter().filter_map(of).collect())
-        }
-        Summary::Ecdf => {
-            let all = placed.into_iter().flat_map(|(_, values)| match values {
-                Values::All(all) => all,
-                Values::Sum(..) => Vec::new(),
-            });
-            Shown::Corners(distribution(all.collect()))
-        }
-    }
-}
-
-/// Returns the spread of values, of which there is at least one.
-fn spread(mut all: Vec<f64>) -> Spread {
-    all.sort_by(f64::total_cmp);
-    let mean = all.iter().sum::<f64>() / all.len() as f64;
-    // between two values, as R and NumPy do by default
-    let quantile = |share: f64| {
-        let at = share * (all.len() - 1) as f64;
-        let (below, above) = (all[at.floor() as usize], all[at.ceil() as usize]);
-        below + (above - below) * at.fract()
-    };
-    let five = [0.0, 0.25, 0.5, 0.75, 1.0].map(quantile);
-    const SHOWN: usize = 100;
-    let values = if all.len() > SHOWN { Vec::new() } else { all };
-    Spread { five, mean, values }
-}
-
-/// Returns the corners of the cumulative distribution of values.
-fn distribution(mut all: Vec<f64>) -> Vec<(f64, f64)> {
-    all.sort_by(f64::total_cmp);
-    let count = all.len() as f64;
-    let mut corners: Vec<(f64, f64)> = all.first().map(|first| (*first, 0.0)).into_iter().collect();
-    let mut share = 0.0;
-    for (index, value) in all.iter().enumerate() {
-        let is_last = index + 1 == all.len();
-        // equal values make one step, and of very many values some steps are enough
-        let here = (index + 1) as f64 / count;
-        let is_step = is_last || all[index + 1] > *value && (here - share) * STEPS as f64 >= 1.0;
-        if is_step {
-            corners.extend([(*value, share), (*value, here)]);
-            share = here;
-        }
-    }
-    corners.dedup();
-    corners
 }
 
 /// Returns a field as a word.
@@ -501,6 +429,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::plot::Shown;
     use warpbound_judge::sweep::RowReader;
 
     fn add(data: &mut PlotData, record: &Value) -> Result<(), String> {
@@ -570,9 +499,6 @@ mod tests {
         assert_eq!(points(&plot, 0, 1), [(20.0, 0.0), (20.0, 0.5), (60.0, 0.5), (60.0, 1.0)]);
         assert_eq!((plot.x_title.as_str(), plot.percent), ("cycles", (false, true)));
         assert_eq!(data("ecdf(slowdown) | policy").panels().unwrap().names.len(), 2);
-        // many values take few steps, and the last one is 1
-        let many = distribution((0..100_000).map(f64::from).collect());
-        assert!(many.len() < 2 * STEPS + 10 && many.last() == Some(&(99_999.0, 1.0)), "{}", many.len());
     }
 
     #[test]

@@ -110,6 +110,8 @@ fn forms_agree_and_threads_do_not_matter() {
         assert_eq!(line[5], kernel["cycles"][column + 1].to_string());
         assert_eq!(line[6].parse::<f64>().unwrap(), kernel["percent"][column].as_f64().unwrap());
     }
+    let columns = text(&["--format", "csv", "--table", "results.columns"]);
+    assert_eq!(columns.lines().count(), 1 + 5, "{columns}");
     let shown = text(&[]);
     for (name, label) in [("mean", "mean"), ("std_dev", "std. dev."), ("min", "min"), ("max", "max")] {
         let row =

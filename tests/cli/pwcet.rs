@@ -98,6 +98,9 @@ fn invalid_samples_have_no_curve() {
         (&["--random", "jitter"], "nothing is simulated"),
         (&["--probability", "2"], "2 is not more than 0 and less than 1"),
         (&["--significance", "0"], "more than 0 and less than 1"),
+        (&["--level", "nan"], "--level NaN"),
+        (&["--threshold", "nan"], "no time that a run can take"),
+        (&["--threshold", "1e308"], "no time that a run can take"),
         (&["--column", "x"], "there is no column `x`"),
         (&["--bootstraps", "9999999"], "bootstrap replicates"),
     ] {

@@ -17,10 +17,21 @@ fn results(dir: &Path) {
 }
 
 #[track_caller]
-fn ok(dir: &Path, args: &[&str]) -> String {
+fn ends(dir: &Path, args: &[&str], code: i32) -> String {
     let output = in_dir(dir, args);
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {}", stderr(&output));
     stdout(&output)
+}
+
+#[track_caller]
+fn ok(dir: &Path, args: &[&str]) -> String {
+    ends(dir, args, 0)
+}
+
+/// A report of results in which a bound is violated.
+#[track_caller]
+fn violated(dir: &Path, args: &[&str]) -> String {
+    ends(dir, args, 3)
 }
 
 #[track_caller]
@@ -38,7 +49,7 @@ fn read(dir: &Path, name: &str) -> String {
 fn a_report_lists_failures_first_and_is_self_contained() {
     let dir = scratch("report");
     results(&dir);
-    let message = ok(&dir, &["report", "r", "--out", "report.html"]);
+    let message = violated(&dir, &["report", "r", "--out", "report.html"]);
     assert!(
         message.contains("12 points of 1 source, 1 violated, 6 failed") && message.contains("report.html"),
         "{message}"
@@ -57,14 +68,14 @@ fn a_report_lists_failures_first_and_is_self_contained() {
         assert!(!page.replace("http://www.w3.org/2000/svg", "").contains(outside), "{outside}");
     }
     // the same from the lines alone, except for the plan, and from two sources
-    ok(&dir, &["report", "r/results.jsonl", "--out", "lines.html"]);
+    violated(&dir, &["report", "r/results.jsonl", "--out", "lines.html"]);
     assert!(read(&dir, "lines.html").contains("this file has no manifest"));
-    let message = ok(&dir, &["report", "r", "r/results.jsonl", "--out", "both.html"]);
+    let message = violated(&dir, &["report", "r", "r/results.jsonl", "--out", "both.html"]);
     assert!(message.contains("24 points of 2 sources, 2 violated, 12 failed"), "{message}");
     // and from the output of `check`
     let printed = in_dir(&dir, &["check", "lrr-witness", "fig3", "nowhere", "--format", "json"]);
     std::fs::write(dir.join("check.json"), &printed.stdout).unwrap();
-    let message = ok(&dir, &["report", "check.json", "--out", "check.html"]);
+    let message = violated(&dir, &["report", "check.json", "--out", "check.html"]);
     assert!(message.contains("3 points of 1 source, 1 violated, 1 failed"), "{message}");
 }
 
@@ -74,7 +85,7 @@ fn the_same_bytes_twice() {
     results(&dir);
     for out in ["a", "b"] {
         let (page, plots) = (format!("{out}.html"), format!("{out}-plots"));
-        ok(&dir, &["report", "r", "--out", &page, "--svg", &plots]);
+        violated(&dir, &["report", "r", "--out", &page, "--svg", &plots]);
         ok(
             &dir,
             &["run", "fig3", "--trace", &format!("{out}-run.html"), "--trace", &format!("{out}-run.svg")],
@@ -138,12 +149,12 @@ fn existing_outputs_need_force() {
     let dir = scratch("report-force");
     results(&dir);
     let args = ["report", "r", "--out", "p.html", "--svg", "plots"];
-    ok(&dir, &args);
+    violated(&dir, &args);
     std::fs::write(dir.join("p.html"), "mine").unwrap();
     assert!(refused(&dir, &args).contains("--force"));
     assert!(refused(&dir, &["report", "r", "--svg", "plots"]).contains("there already"));
     assert_eq!(read(&dir, "p.html"), "mine");
-    ok(&dir, &[&args[..], &["--force"]].concat());
+    violated(&dir, &[&args[..], &["--force"]].concat());
     assert!(read(&dir, "p.html").starts_with("<!DOCTYPE html>"));
     let onto = refused(&dir, &["report", "r", "--out", "r/results.jsonl", "--force"]);
     assert!(onto.contains("which is read"), "{onto}");

@@ -34,6 +34,9 @@ fn tables_as_csv() {
     assert_eq!(text.lines().count(), 3, "{text}");
     let (text, error) = csv(&["check", "saxpy", "--format", "csv", "--table", "blocks"], 1);
     assert!(text.is_empty() && error.contains("tables: results, results.bounds"), "{error}");
+    // a table that would not be printed
+    let (text, error) = csv(&["check", "saxpy", "--table", "results.blocks"], 1);
+    assert!(text.is_empty() && error.contains("only --format csv prints one table"), "{error}");
     // errors are messages for people
     let (text, error) = csv(&["check", "saxpi", "--format", "csv"], 1);
     assert!(text.is_empty() && error.contains("saxpy"), "{error}");

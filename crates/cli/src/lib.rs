@@ -42,10 +42,11 @@ use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use args::{Args, Command};
+use args::{Args, Command, TableFormat};
 use format::Format;
 use output::Outcome;
 use session::Session;
+use warpbound_core::diag::Diagnostic;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
@@ -79,7 +80,7 @@ pub fn main() -> ExitCode {
     }
     start_logging(&args.general, &session);
     install_panic_note();
-    let outcome = run(&args, &session);
+    let outcome = args.table_is_printed().map_err(Into::into).and_then(|()| run(&args, &session));
     output::finish(outcome, &session, command, args.format())
 }
 
@@ -155,6 +156,23 @@ fn install_panic_note() {
 }
 
 impl Args {
+    /// Checks that `--table` is given only where a table is printed.
+    fn table_is_printed(&self) -> Result<(), Diagnostic> {
+        let is_csv = match &self.command {
+            // its errors are text
+            Command::Ablate(ablate) => ablate.format == TableFormat::Csv,
+            _ => self.format() == Format::Csv,
+        };
+        match &self.general.table {
+            Some(table) if !is_csv => {
+                let problem =
+                    Diagnostic::general(format!("--table {table}"), "only --format csv prints one table");
+                Err(problem.hint("add --format csv, or leave --table out"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn format(&self) -> Format {
         match &self.command {
             Command::Check(check) => check.common.format,

@@ -7,6 +7,7 @@ use super::files::results::lines_of;
 use crate::files::{CommandLine, loader};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, closest};
 use warpbound_judge::load::{FROM_STDIN, Files, read};
+use warpbound_pwcet::SCALES;
 
 /// The largest file that is read, in bytes.
 const BYTES: u64 = 1 << 30;
@@ -289,6 +290,11 @@ impl Reading<'_> {
             Ok(value) if value.is_nan() => "this is not a number".to_owned(),
             Ok(value) if value.is_infinite() => "this is infinite".to_owned(),
             Ok(value) if value < 0.0 => "this is negative".to_owned(),
+            Ok(value) if value > SCALES.1 => {
+                let message = format!("{text} is too large: more than {:e}", SCALES.1);
+                self.wrong(index, line, place, message, "choose a larger unit of time");
+                return;
+            }
             Ok(_) if text.parse::<u64>().is_ok_and(|value| value > 1 << 53) => {
                 let message =
                     format!("{text} is more than 2^53, above which not every number of cycles is exact");
@@ -445,6 +451,7 @@ mod tests {
             ("a,b\n3,1\n4,\n", Some("b"), "no measurement here"),
             ("a\n1\nNaN\n", None, "not a number"),
             ("a\n1\ninf\n", None, "infinite"),
+            ("a\n1\n1e308\n", None, "more than 1e100"),
             ("a,b\n1,2\n3, -2\n", Some("b"), "m:3:4"),
             ("a\n9007199254740993\n", None, "2^53"),
             ("{\"a\":1}\n{\"b\":1}\n", None, "no `a` in this object"),

@@ -51,4 +51,4 @@ pub mod threshold;
 pub use analysis::{Analysis, NoAnalysis, Options, Summary, analyse};
 pub use decision::{Advice, Decision};
 pub use probability::{NoProbability, Probability};
-pub use sample::{Sample, SampleError, Ties};
+pub use sample::{SCALES, Sample, SampleError, Ties};

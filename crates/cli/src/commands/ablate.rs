@@ -31,11 +31,17 @@ pub fn run(args: &Ablate, session: &Session) -> Outcome {
         return Err(batch.failures.into_problems());
     }
     let mut ending = Ending::default();
-    match args.format {
-        TableFormat::Csv => ending.print(session, &table.csv()),
-        TableFormat::Text | TableFormat::Json => {
+    // the CSV of --table is a list of the JSON, as for every command
+    let format = match (args.format, &session.table) {
+        (TableFormat::Csv, None) => None,
+        (TableFormat::Csv, Some(_)) => Some(Format::Csv),
+        (TableFormat::Text | TableFormat::Json, _) => Some(args.format.of_reports()),
+    };
+    match format {
+        None => ending.print(session, &table.csv()),
+        Some(format) => {
             let output = Output::of_batch("ablate", Some(args.seed), vec![table], batch.report(session));
-            ending.report(session, args.format.of_reports(), &output);
+            ending.report(session, format, &output);
         }
     }
     ending.failures = batch.failures;

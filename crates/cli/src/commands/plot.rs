@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{Outputs, Part};
 use warpbound_core::diag::Diagnostic;
+use warpbound_judge::sweep::Row;
 use warpbound_report::plot::Panels;
 use warpbound_report::results::{Formula, PlotData};
 
@@ -36,10 +37,8 @@ impl WantedPlot {
         option: &'static str,
         outputs: &mut Outputs,
     ) -> Result<Self, Diagnostic> {
-        let formula = Formula::parse(text).map_err(|why| {
-            let hint = format!("the form is {}, for example 'cycles ~ mem_latency | policy'", Formula::FORM);
-            problem(text, why).hint(hint)
-        })?;
+        let formula = Formula::parse(text)
+            .map_err(|why| problem(text, why).hint(format!("the form is {}", Formula::FORM)))?;
         let form = match path.extension().and_then(|ending| ending.to_str()) {
             Some("svg") => Form::Svg,
             Some("pdf") => Form::Pdf,
@@ -54,12 +53,12 @@ impl WantedPlot {
         Ok(Self { data: PlotData::new(formula), text, path, form, part })
     }
 
-    /// Checks that results with these columns have all that the formula names.
+    /// Checks that the results of a source with these columns have all that the formula names.
     ///
     /// # Errors
     /// There is no column of a name.
-    pub fn check(&self, columns: &[String]) -> Result<(), Diagnostic> {
-        self.data.check(columns).map_err(|why| problem(&self.text, why))
+    pub fn check(&self, columns: &[String], source: &str) -> Result<(), Diagnostic> {
+        self.data.check(columns).map_err(|why| problem(&self.text, format!("{source}: {why}")))
     }
 
     /// Draws the plot and writes the file. Returns its path.
@@ -71,7 +70,10 @@ impl WantedPlot {
         let panels: Panels = data.panels().map_err(|why| problem(&text, why))?;
         let bytes = match form {
             Form::Svg => panels.svg().into_bytes(),
-            Form::Pdf => panels.pdf(),
+            Form::Pdf => panels.pdf().map_err(|why| {
+                let hint = "name a file that ends in .svg: the program that shows it has fonts of its own";
+                Diagnostic::general(path.display().to_string(), why).hint(hint)
+            })?,
         };
         part.write_all(&bytes).and_then(|()| part.place()).map_err(|error| {
             Diagnostic::general(path.display().to_string(), format!("cannot write the file: {error}"))
@@ -79,12 +81,12 @@ impl WantedPlot {
         Ok(path)
     }
 
-    /// Adds a record of results.
+    /// Adds a record of the results of a source.
     ///
     /// # Errors
     /// The record has no column of a name in the formula.
-    pub fn add(&mut self, record: &serde_json::Value) -> Result<(), Diagnostic> {
-        self.data.add(record).map_err(|why| problem(&self.text, why))
+    pub fn add(&mut self, record: &Row<'_>, source: &str) -> Result<(), Diagnostic> {
+        self.data.add(record).map_err(|why| problem(&self.text, format!("{source}: {why}")))
     }
 }
 

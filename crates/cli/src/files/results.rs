@@ -12,6 +12,8 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +21,7 @@ use super::part::{Part, Parts};
 use warpbound_core::base::Fnv1a;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_judge::load::read;
-use warpbound_judge::sweep::{Manifest, MergeError, csv_heading, csv_of_json, merge};
+use warpbound_judge::sweep::{Manifest, MergeError, Place, Row, RowReader, csv_heading, csv_of_row, merge};
 
 const MANIFEST: &str = "manifest.json";
 const LINES: &str = "results.jsonl";
@@ -194,7 +196,7 @@ impl Results {
     ///
     /// # Errors
     /// If the results cannot be read or the table cannot be written.
-    pub fn finish(&self, mut see: impl FnMut(&serde_json::Value)) -> Result<(), Diagnostics> {
+    pub fn finish(&self, mut see: impl FnMut(&Row<'_>)) -> Result<(), Diagnostics> {
         let mut problems = Diagnostics::new();
         if let Err(error) = self.lines.sync_data() {
             problems.push(self.problem("cannot write results.jsonl", &error));
@@ -210,14 +212,16 @@ impl Results {
             }
         };
         write(&csv_heading(columns));
+        let mut columns: Vec<Place> = columns.iter().map(|name| Place::of(name)).collect();
+        let mut reader = RowReader::default();
         for line in self.read()? {
             let line = line.map_err(|error| self.problem("cannot read results.jsonl", &error))?;
-            let record: serde_json::Value = serde_json::from_str(&line).map_err(|error| {
+            let record = reader.read(&line).map_err(|error| {
                 problem(&self.dir, format!("a line of results.jsonl is no record: {error}"))
             })?;
             // an error of the table does not affect the results, which are the lines
             see(&record);
-            write(&csv_of_json(columns, &record));
+            write(&csv_of_row(&mut columns, &record));
         }
         let placed =
             table.and_then(|table| table.into_inner().map_err(io::IntoInnerError::into_error)?.place());
@@ -246,7 +250,15 @@ const CHECKSUM: &str = ",\"checksum\":\"";
 /// Returns a record with its checksum.
 fn sealed(record: &str) -> String {
     let Some(open) = record.strip_suffix('}') else { return record.to_owned() };
-    format!("{open}{CHECKSUM}{:016x}\"}}", Fnv1a::of(record.as_bytes()))
+    format!("{open}{CHECKSUM}{}\"}}", checksum_of(open))
+}
+
+/// Returns the checksum of a record without its last brace.
+fn checksum_of(open: &str) -> String {
+    let mut digest = Fnv1a::default();
+    digest.write(open.as_bytes());
+    digest.write(b"}");
+    format!("{:016x}", digest.finish())
 }
 
 /// Returns the checksum of a manifest.
@@ -278,19 +290,27 @@ impl Lines {
     }
 
     /// Returns the record of a line.
-    fn record(&self, line: &str) -> io::Result<String> {
+    fn record(&self, mut line: String) -> io::Result<String> {
         let wrong = |what: &str| {
             let message = format!("line {} of {} {what}", self.line, self.name.display());
             Err(io::Error::new(io::ErrorKind::InvalidData, message))
         };
-        match line.rsplit_once(CHECKSUM) {
-            Some((open, _)) if sealed(&format!("{open}}}")) == line => Ok(format!("{open}}}")),
-            Some(_) => wrong("has another checksum than its contents: it was changed after it was written"),
-            None if self.sealed => {
-                wrong("has no checksum, and all others have one: it was not written by warpbound")
+        // most lines end with a checksum, which is found there without a search
+        let at_end = line.len().checked_sub(CHECKSUM.len() + "0123456789abcdef\"}".len());
+        let at_end = at_end.filter(|at| line.get(*at..).is_some_and(|end| end.starts_with(CHECKSUM)));
+        let Some(open) = at_end.or_else(|| line.rfind(CHECKSUM)) else {
+            if self.sealed {
+                return wrong("has no checksum, and all others have one: it was not written by warpbound");
             }
-            None => Ok(line.to_owned()),
+            return Ok(line);
+        };
+        let checksum = line[open + CHECKSUM.len()..].strip_suffix("\"}");
+        if checksum != Some(checksum_of(&line[..open]).as_str()) {
+            return wrong("has another checksum than its contents: it was changed after it was written");
         }
+        line.truncate(open);
+        line.push('}');
+        Ok(line)
     }
 }
 
@@ -307,7 +327,7 @@ impl Iterator for Lines {
             Ok(bytes) => {
                 self.read += bytes as u64;
                 self.line += 1;
-                Some(String::from_utf8(line).map_err(io::Error::other).and_then(|line| self.record(&line)))
+                Some(String::from_utf8(line).map_err(io::Error::other).and_then(|line| self.record(line)))
             }
         }
     }
@@ -356,13 +376,70 @@ pub fn read_lines(dir: &Path) -> Result<Lines, Diagnostic> {
     Ok(Lines::new(file, &dir.join(LINES)))
 }
 
-/// Opens the lines of a file in any folder.
+/// Opens the lines of a file in any folder. Another thread reads them and verifies their checksums,
+/// which takes a good part of the time of a report.
 ///
 /// # Errors
 /// If the file cannot be opened.
-pub fn lines_of(file: &Path) -> Result<Lines, Diagnostic> {
-    let opened = File::open(file).map_err(|error| problem(file, format!("cannot read the file: {error}")))?;
-    Ok(Lines::new(opened, file))
+pub fn lines_of(file: &Path) -> Result<Ahead, Diagnostic> {
+    let impossible = |error| problem(file, format!("cannot read the file: {error}"));
+    Ahead::new(Lines::new(File::open(file).map_err(impossible)?, file)).map_err(impossible)
+}
+
+/// Lines that another thread reads ahead, in their order.
+#[derive(Debug)]
+pub struct Ahead {
+    from: mpsc::Receiver<Vec<io::Result<String>>>,
+    next: std::vec::IntoIter<io::Result<String>>,
+    /// Whether the last line was received.
+    ended: bool,
+}
+
+impl Ahead {
+    /// The lines that are passed on together, and how often these wait for the receiver.
+    const TOGETHER: usize = 256;
+    const WAITING: usize = 4;
+
+    fn new(mut lines: Lines) -> io::Result<Self> {
+        let (to, from) = mpsc::sync_channel(Self::WAITING);
+        thread::Builder::new().spawn(move || {
+            loop {
+                let some: Vec<io::Result<String>> = lines.by_ref().take(Self::TOGETHER).collect();
+                let is_last = some.is_empty();
+                // after an error of its own the receiver is gone
+                if to.send(some).is_err() || is_last {
+                    break;
+                }
+            }
+        })?;
+        Ok(Self { from, next: Vec::new().into_iter(), ended: false })
+    }
+}
+
+impl Iterator for Ahead {
+    type Item = io::Result<String>;
+
+    fn next(&mut self) -> Option<io::Result<String>> {
+        if let Some(line) = self.next.next() {
+            return Some(line);
+        }
+        if self.ended {
+            return None;
+        }
+        match self.from.recv() {
+            Ok(some) => {
+                // no lines at all are the end
+                self.ended = some.is_empty();
+                self.next = some.into_iter();
+                self.next.next()
+            }
+            // the thread ended without the last line, because of a fault of its own
+            Err(error) => {
+                self.ended = true;
+                Some(Err(io::Error::other(error)))
+            }
+        }
+    }
 }
 
 fn problem(dir: &Path, message: String) -> Diagnostic {

@@ -7,6 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::columns::{AFTER, RUN, of_bounds, of_stalls};
 use super::points::{Point, Points};
+use super::row::{Field, Place, Row};
 use crate::check::{JudgedApplication, JudgedLaunch, overestimation};
 use warpbound_bound::{Bound, Standing};
 use warpbound_core::diag::printable_json;
@@ -255,12 +256,12 @@ pub fn csv_heading(columns: &[String]) -> String {
     csv_line(columns.iter().map(|name| quoted(name)))
 }
 
-/// Returns the CSV line of an existing line of JSON.
-pub fn csv_of_json(columns: &[String], line: &serde_json::Value) -> String {
-    csv_line(columns.iter().map(|name| match line.get(name) {
-        None | Some(serde_json::Value::Null) => Cow::Borrowed(""),
-        Some(serde_json::Value::String(text)) => quoted(text),
-        Some(other) => Cow::Owned(other.to_string()),
+/// Returns the CSV line of a record that was read.
+pub fn csv_of_row(columns: &mut [Place], row: &Row<'_>) -> String {
+    csv_line(columns.iter_mut().map(|column| match column.in_row(row) {
+        Some(Field::Text(text)) => quoted(text),
+        None => Cow::Borrowed(""),
+        Some(other) => other.written(),
     }))
 }
 

@@ -1,6 +1,6 @@
 //! The summary of results as a whole.
 
-use serde_json::Value;
+use super::row::{Field, Place, Row};
 
 /// The largest number of errors and of violated points that are listed.
 const NAMED: usize = 10;
@@ -38,6 +38,8 @@ pub struct Summary {
     pub violations: Vec<u64>,
     /// Each bound under each policy, in the order of occurrence.
     pub bounds: Vec<BoundSummary>,
+    /// For each bound, the places of its overestimation and of its verdict.
+    places: Vec<[Place; 2]>,
 }
 
 /// A bound under a policy, over all points to which it applies.
@@ -66,10 +68,12 @@ impl BoundSummary {
 
 impl Summary {
     /// Adds a record.
-    pub fn add(&mut self, record: &Value, bounds: &[&'static str]) {
+    pub fn add(&mut self, record: &Row<'_>, bounds: &[&'static str]) {
         self.points += 1;
-        let point = record["point"].as_u64().unwrap_or(0);
-        if let Some(error) = record["error"].as_str() {
+        let point = record.get("point").and_then(Field::natural).unwrap_or(0);
+        let text = |name: &str| record.get(name).and_then(Field::text);
+        let error = text("error");
+        if let Some(error) = error {
             self.failed += 1;
             let can_add = self.errors.len() < NAMED;
             match self.errors.iter_mut().find(|known| known.error == error) {
@@ -80,7 +84,7 @@ impl Summary {
                 None => {}
             }
         }
-        match record["verdict"].as_str() {
+        match text("verdict") {
             Some("violated") => {
                 self.violated += 1;
                 if self.violations.len() < NAMED {
@@ -89,7 +93,7 @@ impl Summary {
             }
             Some("holds") => self.holds += 1,
             // a point that failed is already counted above
-            _ if record["error"].is_string() => {}
+            _ if error.is_some() => {}
             _ => {
                 self.not_judged += 1;
                 if self.unjudged.len() < NAMED {
@@ -97,9 +101,14 @@ impl Summary {
                 }
             }
         }
-        let policy = record["policy"].as_str().unwrap_or("");
-        for bound in bounds {
-            let Some(over) = record[format!("{bound}_overestimation")].as_f64() else { continue };
+        let policy = text("policy").unwrap_or("");
+        let missing = bounds.iter().skip(self.places.len());
+        self.places.extend(
+            missing
+                .map(|bound| ["overestimation", "verdict"].map(|end| Place::of(&format!("{bound}_{end}")))),
+        );
+        for (bound, [over, verdict]) in bounds.iter().zip(&mut self.places) {
+            let Some(over) = over.in_row(record).and_then(Field::number) else { continue };
             let known = self.bounds.iter().position(|row| row.bound == *bound && row.policy == policy);
             let index = known.unwrap_or_else(|| {
                 self.bounds.push(BoundSummary {
@@ -114,7 +123,8 @@ impl Summary {
             });
             let row = &mut self.bounds[index];
             row.points += 1;
-            row.violated += u64::from(record[format!("{bound}_verdict")] == "violated");
+            let verdict = verdict.in_row(record).and_then(Field::text);
+            row.violated += u64::from(verdict == Some("violated"));
             row.sum += over;
             row.most = row.most.max(over);
         }
@@ -130,6 +140,7 @@ impl Summary {
 mod tests {
     use serde_json::json;
 
+    use super::super::row::RowReader;
     use super::*;
 
     #[test]
@@ -143,8 +154,9 @@ mod tests {
             json!({ "point": 4, "error": "no such file" }),
             json!({ "point": 5, "verdict": null }),
         ];
+        let mut reader = RowReader::default();
         for record in &records {
-            summary.add(record, &[]);
+            summary.add(&reader.convert(record).unwrap(), &[]);
         }
         let Summary { points, failed, violated, holds, not_judged, .. } = summary;
         assert_eq!((points, holds, violated, failed, not_judged), (6, 1, 1, 1, 3));

@@ -1,19 +1,23 @@
-//! Plots as SVG; equal numbers yield equal bytes.
+//! Plots as SVG and as PDF; equal numbers yield equal bytes.
 //!
-//! A picture has the colours of [`Ink`], so that it can be used by itself; [`themed`] replaces them
-//! by those of the page that contains it.
+//! Every plot is a [`Drawing`] with the colours of [`Ink`], so that it can be used by itself;
+//! [`themed`] replaces them by those of the page that contains it.
 
-mod chart;
-mod factor;
-mod marks;
+mod axis;
+mod drawing;
+mod font;
+mod frame;
+mod legend;
 mod palette;
 mod panels;
-mod picture;
-mod vector;
+mod pdf;
+mod rows;
+mod svg;
 mod xy;
 
-pub use chart::{BarPlot, BarRow, BoxPlot, FiveNumbers, LinePlot};
+pub use axis::Scale;
+pub use drawing::{Anchor, At, Drawing};
 pub use palette::{Ink, themed};
-pub use panels::{Across, Line, Panel, Panels};
-pub use picture::{Anchor, Picture};
-pub use xy::{Axis, Drawn, Scale, Series, XyPlot};
+pub use panels::{Across, FiveNumbers, Line, Panel, Panels, Shown, Spread, capitalised};
+pub use rows::{BarPlot, BarRow, BoxPlot};
+pub use xy::{Axis, Drawn, Series, XyPlot};

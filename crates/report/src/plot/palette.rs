@@ -1,7 +1,5 @@
 //! The colours of plots, and their names in a page.
 
-use plotters::style::RGBColor;
-
 /// A colour by its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
@@ -37,10 +35,10 @@ const NAMED: [(&str, u32); 13] = [
     ("--s7", 0x6b7500),
 ];
 
-/// The number of colours of [`Ink::Series`].
-const SERIES: usize = 8;
-
 impl Ink {
+    /// The number of colours of [`Ink::Series`].
+    pub(super) const SERIES: usize = 8;
+
     fn index(self) -> usize {
         match self {
             Self::Text => 0,
@@ -48,14 +46,14 @@ impl Ink {
             Self::Grid => 2,
             Self::Ground => 3,
             Self::Bad => 4,
-            Self::Series(number) => NAMED.len() - SERIES + number % SERIES,
+            Self::Series(number) => NAMED.len() - Self::SERIES + number % Self::SERIES,
         }
     }
 
     /// Returns the colour of a stand-alone plot.
-    pub(super) fn colour(self) -> RGBColor {
+    pub(super) fn colour(self) -> [u8; 3] {
         let [_, r, g, b] = NAMED[self.index()].1.to_be_bytes();
-        RGBColor(r, g, b)
+        [r, g, b]
     }
 
     /// Returns the name of the page's variable.
@@ -79,12 +77,12 @@ pub fn themed(svg: &str, label: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::{Anchor, Picture};
+    use crate::plot::{Anchor, Drawing};
 
     #[test]
     fn every_colour_becomes_a_variable_that_the_page_has() {
         let css = include_str!("../html/assets/page.css");
-        let mut picture = Picture::new(100, 100);
+        let mut picture = Drawing::new(100.0, 100.0);
         for (index, (_, colour)) in NAMED.iter().enumerate() {
             let ink = match index {
                 0 => Ink::Text,
@@ -95,11 +93,11 @@ mod tests {
                 series => Ink::Series(series - 5),
             };
             assert_eq!(ink.index(), index);
-            picture.rectangle((0, 0), (9, 9), ink);
+            picture.rectangle((0.0, 0.0), (9.0, 9.0), ink);
             let definition = format!("{}: #{colour:06x};", ink.variable());
             assert!(css.contains(&definition), "{definition}");
         }
-        picture.text((0, 0), "a \"#1B1F24\" <b>", Anchor::Start, Ink::Text);
+        picture.text((0.0, 0.0), "a \"#1B1F24\" <b>", Anchor::Start, Ink::Text);
         let svg = picture.svg();
         let themed = themed(&svg, "<\"label\">");
         assert!(svg.contains("\"#0072B2\""), "{svg}");

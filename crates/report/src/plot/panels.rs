@@ -1,44 +1,87 @@
-//! Lines in one or several panels that share their axes (small multiples).
+//! Lines, bars, points or boxes in one or several panels that share their axes (small multiples).
 
 use std::collections::BTreeSet;
 
+use super::axis::{Ruled, Scale};
+use super::drawing::{Anchor, Drawing, Shape, TEXT};
+use super::font::shortened;
+use super::frame::{Frame, Labels, width_of_labels};
+use super::legend::{self, Entry, POINT, STROKE, Sign};
 use super::palette::Ink;
-use super::picture::Anchor;
-use super::vector::{Drawing, Shape};
-use super::xy::{Ruled, Scale};
 
 /// The most panels side by side.
 const ACROSS: usize = 3;
 /// The size of the only panel, and of one of several, in pixels.
-const ALONE: (f64, f64) = (460.0, 260.0);
-const SMALL: (f64, f64) = (230.0, 160.0);
-/// The space for the labels of the axes, between panels, and for a line of text.
-const LEFT: f64 = 76.0;
-const BELOW: f64 = 52.0;
+const ALONE: (f64, f64) = (340.0, 220.0);
+const SMALL: (f64, f64) = (190.0, 140.0);
+/// The most that a panel is widened for its words.
+const WIDEST: f64 = 1200.0;
+/// The space for the title of the axis at the left, between panels, and for a line of text.
+const LEFT: f64 = 38.0;
 const GAP: f64 = 18.0;
 const LINE: f64 = 18.0;
-const TEXT: f64 = 12.0;
+/// The most lines that are drawn as bars side by side.
+const BARS: usize = 6;
+/// The most points that are drawn in a box, which has at least this half of a width then.
+const POINTS: usize = 40;
+const HALF: f64 = 6.0;
+/// The most space for a bar, or a box, beside others.
+const SLOT: f64 = 56.0;
 
-/// The dashes of the lines, in turn, so that they differ in grey, too.
-const DASHES: [&[f64]; 4] = [&[], &[7.0, 3.0], &[2.0, 2.5], &[9.0, 3.0, 2.0, 3.0]];
-const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+/// The minimum, the quartiles and the maximum.
+pub type FiveNumbers = [f64; 5];
 
 /// The values of an axis from left to right.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Across {
-    /// Numbers, at their places.
-    Numbers,
+    /// Numbers, at their places on this scale.
+    Numbers(Scale),
     /// Words, at equal distances; a point has the index of its word.
     Words(Vec<String>),
+}
+
+/// The spread of several values at one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// The minimum, the quartiles and the maximum.
+    pub five: FiveNumbers,
+    /// The mean.
+    pub mean: f64,
+    /// The values themselves; they are drawn if they are few.
+    pub values: Vec<f64>,
+}
+
+/// What is drawn under one name of the legend. Everything goes from left to right.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shown {
+    /// Points: connected by a line over numbers, and bars or single points over words.
+    Points(Vec<(f64, f64)>),
+    /// The corners of a line without points, such as the steps of a distribution.
+    Corners(Vec<(f64, f64)>),
+    /// Spreads as boxes.
+    Spreads(Vec<(f64, Spread)>),
+}
+
+impl Shown {
+    /// Returns the ends of what is drawn, as points.
+    fn ends(&self) -> Vec<(f64, f64)> {
+        match self {
+            Self::Points(points) | Self::Corners(points) => points.clone(),
+            Self::Spreads(spreads) => {
+                let ends = |(x, spread): &(f64, Spread)| [(*x, spread.five[0]), (*x, spread.five[4])];
+                spreads.iter().flat_map(ends).collect()
+            }
+        }
+    }
 }
 
 /// A line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The index of its name in the legend, which also decides its colour and shape.
+    /// The index of its name in the legend, which also decides its colour, dashes and shape.
     pub name: usize,
-    /// Its points from left to right.
-    pub points: Vec<(f64, f64)>,
+    /// What is drawn.
+    pub shown: Shown,
 }
 
 /// A panel.
@@ -61,175 +104,270 @@ pub struct Panels {
     pub y_title: String,
     /// The values from left to right.
     pub across: Across,
-    /// Whether the values from bottom to top are shares, which are labelled in percent.
-    pub percent: bool,
-    /// Whether the values from bottom to top begin at 0.
-    pub from_zero: bool,
+    /// The scale from bottom to top.
+    pub y_scale: Scale,
+    /// Whether the values from left to right, and those from bottom to top, are shares, which are
+    /// labelled in percent.
+    pub percent: (bool, bool),
     /// The names of the lines.
     pub names: Vec<String>,
     /// The panels, row by row.
     pub panels: Vec<Panel>,
+    /// Notes below the panels.
+    pub notes: Vec<String>,
+}
+
+/// The measures of panels.
+struct Layout {
+    columns: usize,
+    width: f64,
+    height: f64,
+    left: f64,
+    /// The space for the title of a panel.
+    head: f64,
+    labels: Labels,
 }
 
 impl Panels {
     /// Returns the SVG file.
     pub fn svg(&self) -> String {
-        self.draw().svg()
+        self.draw(&capitalised(&self.title), &self.all_notes()).svg()
     }
 
     /// Returns the PDF file.
-    pub fn pdf(&self) -> Vec<u8> {
-        self.draw().pdf()
+    ///
+    /// # Errors
+    /// The font of the PDF lacks a character.
+    pub fn pdf(&self) -> Result<Vec<u8>, String> {
+        self.draw(&capitalised(&self.title), &self.all_notes()).pdf()
     }
 
     /// Returns the number of different values from left to right.
     pub fn values(&self) -> usize {
-        let points = self.panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| &line.points);
-        points.map(|point| point.0.to_bits()).collect::<BTreeSet<u64>>().len()
+        self.distinct().len()
     }
 
-    /// Returns the same panels for a page that has their title.
-    #[must_use]
-    pub fn untitled(self) -> Self {
-        Self { title: String::new(), ..self }
+    /// Returns the notes below the panels: those that are given, and one about lines that coincide.
+    pub fn all_notes(&self) -> Vec<String> {
+        self.notes.iter().cloned().chain(self.coinciding()).collect()
     }
 
-    fn draw(&self) -> Drawing {
-        let columns = self.panels.len().clamp(1, ACROSS);
-        let rows = self.panels.len().div_ceil(columns).max(1);
-        let (width, height) = if self.panels.len() > 1 { SMALL } else { ALONE };
-        let head = if self.panels.len() > 1 { LINE } else { 0.0 };
-        let whole = LEFT + columns as f64 * (width + GAP);
-        let (places, legend) = self.legend(whole);
-        let above = if self.title.is_empty() { 0.0 } else { 14.0 + LINE };
-        let top = above + legend;
-        let mut drawing = Drawing::new(whole, top + rows as f64 * (head + height + GAP) - GAP + BELOW);
-        drawing.text((LEFT, 16.0), &self.title, TEXT + 1.0, Anchor::Start, Ink::Text);
-        for (index, (name, (x, y))) in self.names.iter().zip(places).enumerate() {
-            let y = y + above;
-            drawing.line(vec![(x, y), (x + 26.0, y)], Ink::Series(index), 1.8, DASHES[index % 4]);
-            drawing.mark((x + 13.0, y), SHAPES[index % 4], 3.4, Ink::Series(index));
-            drawing.text((x + 32.0, y), name, TEXT, Anchor::Start, Ink::Text);
-        }
+    /// Returns the SVG without title, and with these notes only, for a page that has the others
+    /// beside it.
+    pub fn bare_svg(&self, notes: &[String]) -> String {
+        self.draw("", notes).svg()
+    }
+
+    fn draw(&self, title: &str, notes: &[String]) -> Drawing {
         let (x, y) = self.axes();
+        let Layout { columns, width, height, left, head, labels } = self.layout(&x, &y);
+        let rows = self.panels.len().div_ceil(columns).max(1);
+        let inner = columns as f64 * (width + GAP) - GAP;
+        let entries = self.entries();
+        let (places, legend) = legend::placed(&entries, inner);
+        let mut drawing = Drawing::new(left + inner + GAP, 0.0);
+        let mut top = 6.0;
+        if !title.is_empty() {
+            top += drawing.paragraph((left, top), title, TEXT + 1.0, inner, Ink::Text) + 4.0;
+        }
+        legend::draw(&entries, &places, (left, top), &mut drawing);
+        top += legend;
         for (index, panel) in self.panels.iter().enumerate() {
             let (column, row) = (index % columns, index / columns);
-            let left = LEFT + column as f64 * (width + GAP);
-            let at_top = top + head + row as f64 * (head + height + GAP);
-            let last = index + columns >= self.panels.len();
-            let frame = Frame { left, top: at_top, width, height, x: &x, y: &y };
-            drawing.text((left, at_top - LINE / 2.0), &panel.title, TEXT, Anchor::Start, Ink::Text);
-            self.axes_of(&frame, column == 0, last, &mut drawing);
-            frame.lines(panel, &mut drawing);
+            let frame = Frame {
+                left: left + column as f64 * (width + GAP),
+                top: top + head + row as f64 * (head + height + GAP),
+                width,
+                height,
+                x: &x,
+                y: &y,
+            };
+            let title = shortened(&panel.title, TEXT, width);
+            drawing.text((frame.left, frame.top - LINE / 2.0), &title, Anchor::Start, Ink::Text);
+            frame.draw_y(column == 0, true, &mut drawing);
+            let is_last = index + columns >= self.panels.len();
+            frame.draw_x(is_last.then_some(labels), &mut drawing);
+            self.draw_lines(panel, &frame, &mut drawing);
+            frame.draw_corner(&mut drawing);
         }
-        let middle = LEFT + (whole - LEFT - GAP) / 2.0;
-        let foot = drawing.height - 14.0;
-        drawing.text((middle, foot), &self.x_title, TEXT, Anchor::Middle, Ink::Muted);
-        let centre = top + (drawing.height - top - BELOW) / 2.0;
-        drawing.text_upwards((12.0, centre), &self.y_title, TEXT, Ink::Muted);
+        let bottom = top + rows as f64 * (head + height + GAP) - GAP;
+        let middle = (left + inner / 2.0, bottom + labels.height + LINE / 2.0);
+        drawing.text(middle, &self.x_title, Anchor::Middle, Ink::Muted);
+        let at_left = (12.0, (top + bottom) / 2.0);
+        // a title that is longer than the panels are high may begin beside what is above them
+        let title = shortened(&self.y_title, TEXT, bottom + top - 8.0);
+        drawing.turned(at_left, &title, TEXT, Anchor::Middle, Ink::Muted, 90.0);
+        drawing.height = bottom + labels.height + LINE + 6.0;
+        drawing.add_notes(notes, left);
         drawing
     }
 
-    /// Returns the places of the names in the legend, and its height.
-    fn legend(&self, whole: f64) -> (Vec<(f64, f64)>, f64) {
-        let mut places = Vec::new();
-        let (mut x, mut y) = (LEFT, 0.0);
-        for name in &self.names {
-            let width = 48.0 + name.chars().count() as f64 * 6.8;
-            if x + width > whole && x > LEFT {
-                (x, y) = (LEFT, y + LINE);
+    fn layout(&self, x: &Ruled, y: &Ruled) -> Layout {
+        let columns = self.panels.len().clamp(1, ACROSS);
+        let are_several = self.panels.len() > 1;
+        let (width, height) = if are_several { SMALL } else { ALONE };
+        let (width, labels) = match &self.across {
+            Across::Numbers(_) => (width, Labels::NUMBERS),
+            Across::Words(words) => {
+                let lines = self.names.len().max(1) as f64;
+                let needed = words.len() as f64 * (8.0 + 6.0 * lines).max(Labels::SPACE);
+                let width = needed.clamp(width, WIDEST / columns as f64);
+                (width, Labels::of_words(x, width))
             }
-            places.push((x, y + LINE / 2.0));
-            x += width;
-        }
-        (places, if self.names.is_empty() { 0.0 } else { y + LINE + 6.0 })
+        };
+        let left = (LEFT + width_of_labels(y)).max(24.0 + labels.beside);
+        Layout { columns, width, height, left, head: if are_several { LINE } else { 0.0 }, labels }
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        let are_corners = self.lines().any(|line| matches!(line.shown, Shown::Corners(_)));
+        let are_spreads = self.lines().any(|line| matches!(line.shown, Shown::Spreads(_)));
+        let sign = match &self.across {
+            Across::Numbers(_) if are_corners => Sign::Plain,
+            Across::Numbers(_) => Sign::Line,
+            Across::Words(_) if are_spreads => Sign::Box,
+            Across::Words(_) if self.has_bars() => Sign::Bar,
+            Across::Words(_) => Sign::Points,
+        };
+        let entry = |(number, name): (usize, &String)| Entry { name: name.clone(), number, sign };
+        let named = self.names.iter().enumerate();
+        named.filter(|(number, _)| self.lines().any(|line| line.name == *number)).map(entry).collect()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.panels.iter().flat_map(|panel| &panel.lines)
+    }
+
+    /// Returns whether the points over words are bars, which need a common end at 0.
+    fn has_bars(&self) -> bool {
+        self.y_scale == Scale::FromZero && self.names.len() <= BARS
+    }
+
+    /// Returns the values from left to right.
+    fn distinct(&self) -> Vec<f64> {
+        let all: BTreeSet<u64> =
+            self.lines().flat_map(|line| line.shown.ends()).map(|(x, _)| x.to_bits()).collect();
+        let mut all: Vec<f64> = all.into_iter().map(f64::from_bits).collect();
+        all.sort_by(f64::total_cmp);
+        all
     }
 
     fn axes(&self) -> (Ruled, Ruled) {
-        let points = || self.panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| &line.points);
+        let points = || self.lines().flat_map(|line| line.shown.ends());
         let x = match &self.across {
-            Across::Numbers => Ruled::over(Scale::Linear, points().map(|point| point.0)),
-            Across::Words(words) => Ruled::of_places(words.len()),
+            Across::Numbers(scale) => {
+                let axis = Ruled::over(*scale, points().map(|point| point.0));
+                let are_corners = self.lines().any(|line| matches!(line.shown, Shown::Corners(_)));
+                if are_corners { axis } else { axis.at_values(&self.distinct()) }
+            }
+            Across::Words(words) => Ruled::of_words(words),
         };
-        let scale = if self.from_zero { Scale::FromZero } else { Scale::Linear };
-        (x, Ruled::over(scale, points().map(|point| point.1)))
+        let y = Ruled::over(self.y_scale, points().map(|point| point.1));
+        let (x_percent, y_percent) = self.percent;
+        (if x_percent { x.in_percent() } else { x }, if y_percent { y.in_percent() } else { y })
     }
 
-    /// Draws the axes of a panel, with the labels at the left and below if they are wanted.
-    fn axes_of(&self, frame: &Frame<'_>, at_left: bool, below: bool, drawing: &mut Drawing) {
-        let bottom = frame.top + frame.height;
-        for tick in &frame.y.ticks {
-            let y = frame.up(*tick);
-            drawing.line(vec![(frame.left, y), (frame.left + frame.width, y)], Ink::Grid, 0.7, &[]);
-            if at_left {
-                let label = if self.percent { percent(*tick, frame.y) } else { frame.y.label(*tick) };
-                drawing.text((frame.left - 6.0, y), &label, TEXT, Anchor::End, Ink::Text);
+    fn draw_lines(&self, panel: &Panel, frame: &Frame<'_>, drawing: &mut Drawing) {
+        let (slot, first) = match &self.across {
+            Across::Numbers(_) => (0.0, 0.0),
+            Across::Words(words) => {
+                let count = self.names.len().max(1) as f64;
+                let slot = (frame.width / words.len().max(1) as f64 * 0.8 / count).min(SLOT);
+                (slot, -slot * (count - 1.0) / 2.0)
             }
-        }
-        let (mut free_from, end) = (f64::NEG_INFINITY, frame.left + frame.width);
-        for (index, tick) in frame.x.ticks.iter().enumerate() {
-            let x = frame.across(*tick);
-            drawing.line(vec![(x, bottom), (x, bottom + 4.0)], Ink::Muted, 1.0, &[]);
-            let label = match &self.across {
-                Across::Numbers => frame.x.label(*tick),
-                Across::Words(words) => words.get(index).cloned().unwrap_or_default(),
-            };
-            // a label that would touch the one before it is left out
-            let half = label.chars().count() as f64 * 3.4;
-            if below && x - half > free_from {
-                let anchor = if x + half > end + GAP { Anchor::End } else { Anchor::Middle };
-                drawing.text((x, bottom + 14.0), &label, TEXT, anchor, Ink::Text);
-                free_from = x + half + 6.0;
-            }
-        }
-        let corner = (frame.left, bottom);
-        drawing.line(vec![(frame.left, frame.top), corner, (end, bottom)], Ink::Muted, 1.0, &[]);
-    }
-}
-
-/// Returns the label of a share.
-fn percent(share: f64, axis: &Ruled) -> String {
-    format!("{:.*} %", axis.digits.saturating_sub(2), share * 100.0)
-}
-
-/// The place of a panel.
-struct Frame<'a> {
-    left: f64,
-    top: f64,
-    width: f64,
-    height: f64,
-    x: &'a Ruled,
-    y: &'a Ruled,
-}
-
-impl Frame<'_> {
-    fn across(&self, at: f64) -> f64 {
-        self.left + self.width * share(self.x, at)
-    }
-
-    fn up(&self, at: f64) -> f64 {
-        self.top + self.height * (1.0 - share(self.y, at))
-    }
-
-    /// Draws the lines. A line under another one is wider, so that both can be seen where they
-    /// coincide.
-    fn lines(&self, panel: &Panel, drawing: &mut Drawing) {
-        let count = panel.lines.len();
-        for (index, Line { name, points }) in panel.lines.iter().enumerate() {
-            let points: Vec<(f64, f64)> =
-                points.iter().map(|(x, y)| (self.across(*x), self.up(*y))).collect();
-            let above = (count - 1 - index).min(3) as f64;
+        };
+        for Line { name, shown } in &panel.lines {
             let ink = Ink::Series(*name);
-            drawing.line(points.clone(), ink, 1.6 + 1.7 * above, DASHES[name % 4]);
-            for point in points {
-                drawing.mark(point, SHAPES[name % 4], 3.0 + 0.9 * above, ink);
+            let aside = first + slot * *name as f64;
+            match (&self.across, shown) {
+                (Across::Words(_), Shown::Points(points)) if self.has_bars() => {
+                    let zero = frame.up(frame.y.within(0.0));
+                    let half = slot * if self.names.len() > 1 { 0.46 } else { 0.4 };
+                    for (x, y) in points.iter().filter_map(|point| frame.place(*point)) {
+                        let x = x + aside;
+                        legend::bar((x - half, zero), (x + half, y), *name, drawing);
+                    }
+                }
+                (Across::Words(_), Shown::Points(points)) => {
+                    for (x, y) in points.iter().filter_map(|point| frame.place(*point)) {
+                        drawing.mark((x + aside, y), legend::shape(*name), POINT, ink);
+                    }
+                }
+                (Across::Numbers(_), Shown::Points(points)) => {
+                    let placed = || points.iter().filter_map(|point| frame.place(*point));
+                    drawing.dashed(placed().collect(), ink, STROKE, legend::dashes(*name));
+                    placed().for_each(|at| drawing.ring(at, legend::shape(*name), POINT, ink, STROKE));
+                }
+                (_, Shown::Corners(points)) => {
+                    let placed = points.iter().filter_map(|point| frame.place(*point));
+                    drawing.dashed(placed.collect(), ink, STROKE, legend::dashes(*name));
+                }
+                (_, Shown::Spreads(spreads)) => {
+                    for (x, spread) in spreads {
+                        let x = frame.across(*x) + aside;
+                        draw_spread(spread, x, (slot * 0.4).clamp(2.0, 16.0), *name, frame, drawing);
+                    }
+                }
             }
         }
     }
+
+    /// Returns a note about lines with the same points in all panels.
+    fn coinciding(&self) -> Option<String> {
+        if matches!(self.across, Across::Words(_)) {
+            return None;
+        }
+        let of = |name: usize| -> Vec<Option<&Shown>> {
+            let in_panel = |panel: &'_ Panel| panel.lines.iter().position(|line| line.name == name);
+            self.panels.iter().map(|panel| in_panel(panel).map(|at| &panel.lines[at].shown)).collect()
+        };
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for name in 0..self.names.len() {
+            let drawn = of(name);
+            match groups.iter_mut().find(|group| of(group[0]) == drawn) {
+                Some(group) => group.push(name),
+                None if drawn.iter().any(Option::is_some) => groups.push(vec![name]),
+                None => {}
+            }
+        }
+        let named = |group: &Vec<usize>| {
+            let names: Vec<&str> = group.iter().map(|name| self.names[*name].as_str()).collect();
+            names
+                .split_last()
+                .map_or_else(String::new, |(last, others)| format!("{} and {last}", others.join(", ")))
+        };
+        let several: Vec<String> = groups.iter().filter(|group| group.len() > 1).map(named).collect();
+        (!several.is_empty()).then(|| format!("The lines of {} coincide.", several.join("; those of ")))
+    }
 }
 
-fn share(axis: &Ruled, at: f64) -> f64 {
-    (at - axis.ends.0) / (axis.ends.1 - axis.ends.0)
+/// Returns a title with a capital letter at its start.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Draws a box with its whiskers, the mean, and the values if they are few.
+fn draw_spread(spread: &Spread, x: f64, half: f64, name: usize, frame: &Frame<'_>, drawing: &mut Drawing) {
+    let ink = Ink::Series(name);
+    let up = |value: f64| frame.up(frame.y.within(value));
+    let [least, lower, median, upper, most] = spread.five.map(up);
+    for (from, to) in [(least, lower), (upper, most)] {
+        drawing.line(vec![(x, from), (x, to)], ink, STROKE);
+    }
+    for end in [least, most] {
+        drawing.line(vec![(x - half / 2.0, end), (x + half / 2.0, end)], ink, STROKE);
+    }
+    legend::box_of((x - half, upper), (x + half, lower), ink, drawing);
+    if half >= HALF && spread.values.len() <= POINTS {
+        for (index, value) in spread.values.iter().enumerate() {
+            // the points are spread over the width of the box, in an order that is not random
+            let aside = ((index as f64 + 1.0) * 0.618_034).fract() * 1.6 - 0.8;
+            drawing.mark((x + aside * half, up(*value)), legend::shape(name), 1.6, ink);
+        }
+    }
+    drawing.line(vec![(x - half, median), (x + half, median)], ink, 2.6);
+    drawing.mark((x, up(spread.mean)), Shape::Diamond, 2.6_f64.min(half * 0.7), Ink::Text);
 }
 
 #[cfg(test)]
@@ -237,50 +375,89 @@ mod tests {
     use super::*;
 
     fn panels(count: usize) -> Panels {
-        let line = |name, y: f64| Line { name, points: vec![(100.0, y), (400.0, 2.0 * y)] };
+        let line = |name, y: f64| Line { name, shown: Shown::Points(vec![(100.0, y), (400.0, 2.0 * y)]) };
         let panel =
             |index: usize| Panel { title: format!("k{index}"), lines: vec![line(0, 50.0), line(1, 50.0)] };
         Panels {
             title: "cycles against mem_latency".to_owned(),
             x_title: "mem_latency (cycles)".to_owned(),
             y_title: "cycles".to_owned(),
-            across: Across::Numbers,
-            percent: false,
-            from_zero: true,
+            across: Across::Numbers(Scale::Linear),
+            y_scale: Scale::FromZero,
+            percent: (false, false),
             names: vec!["gto".to_owned(), "lrr".to_owned()],
             panels: (0..count).map(panel).collect(),
+            notes: vec!["3 of 4 points: the results are not complete.".to_owned()],
         }
+    }
+
+    /// Checks that every corner and every text begins inside the picture.
+    #[track_caller]
+    fn lies_inside(plot: &Panels) -> String {
+        let drawing = plot.draw(&plot.title, &plot.all_notes());
+        let svg = drawing.svg();
+        for points in svg.split("points=\"").skip(1) {
+            for point in points.split('"').next().unwrap().split(' ') {
+                let (x, y) = point.split_once(',').unwrap();
+                let (x, y): (f64, f64) = (x.parse().unwrap(), y.parse().unwrap());
+                assert!((0.0..=drawing.width).contains(&x) && (0.0..=drawing.height).contains(&y), "{point}");
+            }
+        }
+        svg
     }
 
     #[test]
     fn all_that_is_drawn_lies_inside() {
         for count in [1, 2, 3, 7] {
-            let drawing = panels(count).draw();
-            let svg = drawing.svg();
-            for points in svg.split("points=\"").skip(1) {
-                for point in points.split('"').next().unwrap().split(' ') {
-                    let (x, y) = point.split_once(',').unwrap();
-                    let (x, y): (f64, f64) = (x.parse().unwrap(), y.parse().unwrap());
-                    assert!(
-                        (0.0..=drawing.width).contains(&x) && (0.0..=drawing.height).contains(&y),
-                        "{point}"
-                    );
-                }
-            }
+            let svg = lies_inside(&panels(count));
             assert_eq!(svg.matches(">k").count(), count);
+            assert!(svg.contains("results are not complete"));
         }
+        let words: Vec<String> = (0..30).map(|index| format!("a_kernel_with_a_long_name_{index}")).collect();
+        let values: Vec<(f64, f64)> = (0..30).map(|index| (f64::from(index), f64::from(index * 7))).collect();
+        let line = |name| Line { name, shown: Shown::Points(values.clone()) };
+        let bars = Panels {
+            across: Across::Words(words.clone()),
+            panels: vec![Panel { title: String::new(), lines: vec![line(0), line(1)] }],
+            ..panels(1)
+        };
+        let svg = lies_inside(&bars);
+        assert!(svg.contains("rotate(-40 ") && !svg.contains("<polygon points=\"\""), "{svg}");
+        let points = Panels { y_scale: Scale::Log, ..bars };
+        assert!(!lies_inside(&points).contains("NaN"));
     }
 
     #[test]
-    fn lines_with_the_same_points_differ() {
+    fn no_line_is_wider_than_another_and_a_note_says_which_coincide() {
         let svg = panels(1).svg();
-        let in_panel: Vec<&str> = svg
+        let widths: BTreeSet<&str> = svg
             .lines()
-            .filter(|line| {
-                ["3.3", "1.6"].iter().any(|width| line.contains(&format!("stroke-width=\"{width}\"")))
-            })
+            .filter(|line| ["#0072B2", "#D55E00"].iter().any(|ink| line.contains(ink)))
+            .filter_map(|line| line.split("stroke-width=\"").nth(1)?.split('"').next())
             .collect();
-        assert_eq!(in_panel.len(), 2, "{svg}");
-        assert!(in_panel[1].contains("stroke-dasharray"), "{svg}");
+        assert_eq!(widths.len(), 1, "{svg}");
+        assert!(svg.contains("The lines of gto and lrr coincide."), "{svg}");
+        let mut differ = panels(2);
+        differ.panels[1].lines[1].shown = Shown::Points(vec![(100.0, 51.0), (400.0, 100.0)]);
+        assert!(!differ.svg().contains("coincide"));
+    }
+
+    #[test]
+    fn few_values_are_labels_and_boxes_have_their_values() {
+        let svg = panels(1).svg();
+        assert!(svg.contains(">100</text>") && svg.contains(">400</text>") && !svg.contains(">200</text>"));
+        let spread =
+            Spread { five: [1.0, 2.0, 3.0, 4.0, 9.0], mean: 3.5, values: vec![1.0, 2.0, 3.0, 4.0, 9.0] };
+        let boxes = Panels {
+            across: Across::Words(vec!["gto".to_owned()]),
+            names: Vec::new(),
+            panels: vec![Panel {
+                title: String::new(),
+                lines: vec![Line { name: 0, shown: Shown::Spreads(vec![(0.0, spread)]) }],
+            }],
+            ..panels(1)
+        };
+        // the area twice, the outline, five values and the mean
+        assert_eq!(lies_inside(&boxes).matches("<polygon").count(), 2 + 1 + 5 + 1);
     }
 }

@@ -147,7 +147,7 @@ impl NoCurveResult {
         let dots = self.exceedance.iter().map(|at| (at.time, at.share)).collect();
         let plot = XyPlot {
             x: axis(&self.unit, Scale::Linear),
-            y: axis("exceeded by a run with", Scale::Decades),
+            y: axis("probability of a longer run", Scale::Decades),
             series: vec![
                 series("measured", 2, Drawn::Dots(dots)),
                 series("", 3, Drawn::AtX(self.sample.maximum)),

@@ -36,8 +36,12 @@ pub fn exceedances(times: &str, curves: &[(String, &PwcetResult)]) -> String {
         all.push(series(name, colour, Drawn::Dots(observed.iter().map(|at| (at.time, at.share)).collect())));
         all.push(series(name, colour, Drawn::Line(best.collect())));
     }
-    XyPlot { x: axis(times, Scale::Linear), y: axis("exceeded by a run with", Scale::Decades), series: all }
-        .svg()
+    XyPlot {
+        x: axis(times, Scale::Linear),
+        y: axis("probability of a longer run", Scale::Decades),
+        series: all,
+    }
+    .svg()
 }
 
 /// Returns the plot of the times in the order of the runs, with the threshold if there is one.
@@ -107,7 +111,7 @@ impl PwcetResult {
         all.push(series("", 3, Drawn::AtX(self.analysis.sample.maximum)));
         let plot = XyPlot {
             x: axis(&self.unit, Scale::Linear),
-            y: axis("exceeded by a run with", Scale::Decades),
+            y: axis("probability of a longer run", Scale::Decades),
             series: all,
         };
         Plot {

@@ -302,8 +302,10 @@ impl PwcetResult {
     pub(super) fn text(&self, style: Style) -> String {
         let mut text = format!("{}\n", style.strong(&self.measured.title()));
         text.push_str(&style.fill(&format!("  {}\n\n", self.about())));
-        let mut table =
-            Table::new(["test", "statistic", "critical", "p-value", "", ""], &[0, 4, 5]).expendable([5, 2]);
+        // the name of a test, its verdict and its question are what a narrow terminal keeps
+        let mut table = Table::new(["test", "statistic", "critical", "p-value", "", ""], &[0, 4, 5])
+            .expendable([2, 1, 3])
+            .uncut(&[0]);
         for row in self.tests().into_iter().filter(|row| !row.is_variant) {
             let verdict = match row.passed {
                 Some(true) => "kept".to_owned(),
@@ -321,15 +323,19 @@ impl PwcetResult {
         text.push('\n');
         lines(&mut text, self.decision());
         text.push_str(&style.fill(&format!("\n  {}\n", self.threshold())));
-        let mut table = Table::new(["fit", "xi", "95 %", "alpha", "95 %"], &[0, 2, 4]);
+        let fits = |level: &str| {
+            let table = Table::new(["fit", "xi", level, "alpha", level], &[0, 2, 4]);
+            table.expendable([4, 3]).uncut(&[0, 2, 4])
+        };
+        let mut table = fits("95 %");
         if (self.analysis.options.level - 0.95).abs() > 1e-9 {
             let level = format!("{} %", number_of_percent(self.analysis.options.level));
-            table = Table::new(["fit", "xi", &level, "alpha", &level], &[0, 2, 4]);
+            table = fits(&level);
         }
         self.fits().into_iter().for_each(|row| table.row(row));
         text.push_str(&table.render(2, style.width));
         let heading = ["exceeded with", &self.unit, "interval", "exponential", "the sample"];
-        let mut table = Table::new(heading, &[0, 2, 4]).expendable([3, 2]);
+        let mut table = Table::new(heading, &[0, 2, 4]).expendable([3]).uncut(&[0, 2]);
         self.times().into_iter().for_each(|row| table.row(row));
         text.push('\n');
         text.push_str(&table.render(2, style.width));

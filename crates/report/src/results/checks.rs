@@ -119,6 +119,7 @@ mod tests {
     use super::*;
     use crate::html::HtmlCell;
     use crate::results::Collected;
+    use crate::results::collected::tests::add;
 
     #[test]
     fn a_record_for_each_run() {
@@ -133,7 +134,7 @@ mod tests {
         ], "failed": ["l"], "errors": [{"message": "no such thing", "kernels": ["l"]}]});
         let mut all = Collected::default();
         all.begin("check.json".to_owned(), None);
-        records_of_check(&printed).unwrap().iter().for_each(|record| all.add(record).unwrap());
+        records_of_check(&printed).unwrap().iter().for_each(|record| add(&mut all, record).unwrap());
         assert_eq!((all.total.points, all.total.violated, all.total.failed), (3, 1, 1));
         assert_eq!(all.meaning.bounds, ["gub", "iwb", "srr"]);
         assert_eq!((all.spreads[&(0, 0)].mean(), all.spreads[&(2, 1)].violated), (Some(0.5), 1));

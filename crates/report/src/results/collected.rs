@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
-use super::formula::{Formula, PlotData};
+use super::formula::Formula;
 use super::names::Names;
 use super::parts::MeanParts;
-use super::record::Read;
+use super::plotted::PlotData;
+use super::record::{Places, Read};
 use super::singles::Singles;
 use super::spread::Spread;
 use crate::explain::Explained;
+use crate::html::grouped;
+use crate::output::Stopped;
 use crate::wcet::WcetResult;
-use warpbound_judge::sweep::{Manifest, Meaning};
+use warpbound_judge::sweep::{Manifest, Meaning, Row};
 
 /// The most combinations of kernel, machine and policy with sums of their own.
 const GROUPS: usize = 20_000;
@@ -35,6 +36,25 @@ pub struct Source {
     pub manifest: Option<Manifest>,
     /// The number of points that were read.
     pub points: u64,
+}
+
+impl Source {
+    /// Returns what the source lacks of its plan, as a sentence.
+    pub fn incomplete(&self) -> Option<String> {
+        incomplete(self.points, self.manifest.as_ref()?)
+    }
+}
+
+/// Returns what results with this number of points lack of their plan, as a sentence.
+pub fn incomplete(points: u64, manifest: &Manifest) -> Option<String> {
+    let (here, all) = (grouped(points), grouped(manifest.points));
+    match manifest.shard {
+        Some(shard) => Some(format!("Only shard {shard} of the plan: {here} of {all} points.")),
+        None if points < manifest.points => {
+            Some(format!("The results are not complete: {here} of {all} points of the plan."))
+        }
+        None => None,
+    }
 }
 
 /// Sums over some points.
@@ -100,8 +120,24 @@ pub(super) struct Failure {
     pub first: (usize, u64),
 }
 
-/// The sum and number of overestimations, by policy, bound and value.
-pub(super) type ByValue = BTreeMap<(usize, usize, String), (f64, u64)>;
+/// The overestimations by the values of an axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ByValue {
+    /// The values.
+    pub values: Names,
+    /// The sum and number of overestimations, by policy, bound and value.
+    pub sums: BTreeMap<(usize, usize, usize), (f64, u64)>,
+}
+
+/// The source that is being read.
+#[derive(Clone, Debug, PartialEq)]
+struct Current {
+    /// The fields of its records.
+    fields: Places,
+    /// The places of its axes and of its bounds in those of all sources.
+    axes: Vec<usize>,
+    bounds: Vec<usize>,
+}
 
 /// The results of all sources.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,8 +146,7 @@ pub struct Collected {
     pub sources: Vec<Source>,
     /// The axes and bounds of all sources together.
     pub(super) meaning: Meaning,
-    /// The axes and bounds of the source that is being read, and their places in `meaning`.
-    current: Option<(Meaning, Vec<usize>, Vec<usize>)>,
+    current: Option<Current>,
     /// The sums over all points.
     pub total: Sums,
     pub(super) holds: u64,
@@ -138,6 +173,8 @@ pub struct Collected {
     pub(super) explained: Vec<(String, Explained)>,
     /// The compared methods, by kernel.
     pub(super) worst_cases: Vec<WcetResult>,
+    /// Why not everything was read, if the reading was stopped.
+    pub stopped: Option<Stopped>,
 }
 
 impl Collected {
@@ -145,6 +182,24 @@ impl Collected {
     pub fn begin(&mut self, name: String, manifest: Option<Manifest>) {
         self.sources.push(Source { name, manifest, points: 0 });
         self.current = None;
+    }
+
+    /// Returns whether a run exceeds a bound that gates or is proved.
+    pub fn is_violated(&self) -> bool {
+        self.total.violated > 0 || self.worst_cases.iter().any(WcetResult::is_violated)
+    }
+
+    /// Returns what is missing, as sentences.
+    pub fn incomplete(&self) -> Vec<String> {
+        let several = self.sources.len() > 1;
+        let named = |source: &Source| {
+            let why = source.incomplete()?;
+            Some(if several { format!("{}: {why}", source.name) } else { why })
+        };
+        let stopped = self.stopped.map(|why| {
+            format!("The reading was {} after {} points.", why.text(), grouped(self.total.points))
+        });
+        self.sources.iter().filter_map(named).chain(stopped).collect()
     }
 
     /// Adds the critical path of a run of the current source; paths beyond the limit are left out.
@@ -166,32 +221,39 @@ impl Collected {
     ///
     /// # Errors
     /// If the record lacks a required field.
-    pub fn add(&mut self, record: &Value) -> Result<(), String> {
-        let Value::Object(fields) = record else {
-            return Err("a record is an object".to_owned());
-        };
+    pub fn add(&mut self, record: &Row<'_>) -> Result<(), String> {
         if self.current.is_none() {
-            let manifest = self.sources.last().and_then(|source| source.manifest.as_ref());
-            let columns =
-                manifest.map_or_else(|| fields.keys().cloned().collect(), |known| known.columns.clone());
-            let meaning = Meaning::of(&columns);
-            let axes = places(&mut self.meaning.axes, &meaning.axes);
-            let bounds = places(&mut self.meaning.bounds, &meaning.bounds);
-            let new = self.meaning.axes.get(self.by_axis.len()..).unwrap_or_default().iter();
-            self.over_axes.extend(
-                new.flat_map(|axis| ["cycles", "ipc"].map(|y| PlotData::new(Formula::over(y, axis)))),
-            );
-            self.by_axis.resize_with(self.meaning.axes.len(), || Some(ByValue::new()));
-            self.current = Some((meaning, axes, bounds));
+            self.current = Some(self.first_of_source(record));
         }
-        let (meaning, axes, bounds) = self.current.as_ref().expect("it has just been set");
+        let Some(Current { fields, axes, bounds }) = &mut self.current else { return Ok(()) };
         // a record that lacks the axis is of another source
         self.over_axes.iter_mut().for_each(|data| data.add(record).unwrap_or_default());
-        let mut read = Read::new(record, meaning)?;
-        read.axes = spread_out(&read.axes, axes, self.meaning.axes.len());
-        read.bounds = spread_out(&read.bounds, bounds, self.meaning.bounds.len());
+        let mut read = fields.read(record)?;
+        spread_out(&mut read.axes, axes, self.meaning.axes.len());
+        spread_out(&mut read.bounds, bounds, self.meaning.bounds.len());
         self.count(&read);
         Ok(())
+    }
+
+    /// Identifies the columns of a source by its manifest or its first record.
+    fn first_of_source(&mut self, record: &Row<'_>) -> Current {
+        let manifest = self.sources.last().and_then(|source| source.manifest.as_ref());
+        let columns = manifest.map_or_else(
+            || {
+                let mut names: Vec<String> = record.names().cloned().collect();
+                names.sort_unstable();
+                names
+            },
+            |known| known.columns.clone(),
+        );
+        let meaning = Meaning::of(&columns);
+        let axes = places(&mut self.meaning.axes, &meaning.axes);
+        let bounds = places(&mut self.meaning.bounds, &meaning.bounds);
+        let new = self.meaning.axes.get(self.by_axis.len()..).unwrap_or_default().iter();
+        self.over_axes
+            .extend(new.flat_map(|axis| ["cycles", "ipc"].map(|y| PlotData::new(Formula::over(y, axis)))));
+        self.by_axis.resize_with(self.meaning.axes.len(), || Some(ByValue::default()));
+        Current { fields: Places::of(&meaning), axes, bounds }
     }
 
     fn count(&mut self, read: &Read<'_>) {
@@ -228,21 +290,35 @@ impl Collected {
             None => self.ungrouped += 1,
         }
         for (bound, (over, exceeded)) in read.bounds.iter().enumerate() {
-            let Some(over) = over else { continue };
-            self.spreads.entry((bound, policy)).or_default().add(*over, *exceeded);
-            for (values, value) in self.by_axis.iter_mut().zip(&read.axes) {
-                let Some(known) = values else { continue };
-                let key = (policy, bound, value.clone());
-                if !value.is_empty() {
-                    let (sum, points) = known.entry(key).or_default();
-                    *sum += over;
-                    *points += 1;
-                    if known.len() > AXIS_VALUES * self.policies.list().len() * read.bounds.len() {
-                        *values = None;
-                    }
-                }
+            if let Some(over) = over {
+                self.spreads.entry((bound, policy)).or_default().add(*over, *exceeded);
             }
         }
+        let most = AXIS_VALUES * self.policies.list().len() * read.bounds.len();
+        for (known, value) in self.by_axis.iter_mut().zip(&read.axes) {
+            if value.is_empty() || known.as_mut().is_some_and(|known| known.add(policy, value, read, most)) {
+                continue;
+            }
+            *known = None;
+        }
+    }
+}
+
+impl ByValue {
+    /// Adds the overestimations of a record. Returns whether there are no more than `most` sums.
+    fn add(&mut self, policy: usize, value: &str, read: &Read<'_>, most: usize) -> bool {
+        if read.bounds.iter().all(|(over, _)| over.is_none()) {
+            return true;
+        }
+        let Some(value) = self.values.number(value) else { return false };
+        for (bound, (over, _)) in read.bounds.iter().enumerate() {
+            if let Some(over) = over {
+                let (sum, points) = self.sums.entry((policy, bound, value)).or_default();
+                *sum += over;
+                *points += 1;
+            }
+        }
+        self.sums.len() <= most
     }
 }
 
@@ -258,17 +334,29 @@ fn places(all: &mut Vec<String>, names: &[String]) -> Vec<usize> {
     places
 }
 
-fn spread_out<T: Clone + Default>(values: &[T], places: &[usize], length: usize) -> Vec<T> {
-    let mut all = vec![T::default(); length];
-    for (value, place) in values.iter().zip(places) {
-        all[*place] = value.clone();
+/// Puts values at their places among `length`, unless they are there already.
+fn spread_out<T: Clone + Default>(values: &mut Vec<T>, places: &[usize], length: usize) {
+    if places.iter().copied().eq(0..length) {
+        return;
     }
-    all
+    let mut all = vec![T::default(); length];
+    for (value, place) in values.drain(..).zip(places) {
+        all[*place] = value;
+    }
+    *values = all;
 }
 
 #[cfg(test)]
 pub(super) mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use warpbound_judge::sweep::RowReader;
+
+    /// Adds a record that is given as JSON.
+    pub(in super::super) fn add(all: &mut Collected, record: &Value) -> Result<(), String> {
+        all.add(&RowReader::default().convert(record)?)
+    }
 
     pub(in super::super) fn record(point: u64, kernel: &str, latency: u64, over: f64) -> Value {
         let verdict = if over < 0.0 { "violated" } else { "holds" };
@@ -284,26 +372,27 @@ pub(super) mod tests {
         let mut all = Collected::default();
         all.begin("a".to_owned(), None);
         for point in 0..5000 {
-            all.add(&record(point, ["k", "l"][point as usize % 2], 100 * (1 + point % 3), 0.5)).unwrap();
+            add(&mut all, &record(point, ["k", "l"][point as usize % 2], 100 * (1 + point % 3), 0.5))
+                .unwrap();
         }
-        all.add(&record(5000, "k", 100, -0.25)).unwrap();
+        add(&mut all, &record(5000, "k", 100, -0.25)).unwrap();
         let failed = serde_json::json!({"point": 5001, "kernel": "k", "machine": "m", "policy": "lrr", "error": "no memory"});
-        all.add(&failed).unwrap();
+        add(&mut all, &failed).unwrap();
         assert_eq!((all.total.points, all.total.violated, all.total.failed, all.holds), (5002, 1, 1, 5000));
         assert_eq!((all.groups.len(), all.singles.all().count()), (3, 1 + 1 + super::super::singles::WORST));
-        assert_eq!(all.by_axis[0].as_ref().unwrap().len(), 3);
+        assert_eq!(all.by_axis[0].as_ref().unwrap().sums.len(), 3);
         assert_eq!(all.errors, [Failure { error: "no memory".to_owned(), points: 1, first: (0, 5001) }]);
         assert_eq!(all.groups[&(1, 0, 0)].mean(0), Some(0.5));
         assert_eq!(all.groups[&(1, 0, 0)].per_cycle(), Some(0.5));
-        assert!(all.add(&serde_json::json!({"kernel": "k"})).unwrap_err().contains("`point`"));
-        assert!(all.add(&serde_json::json!([1])).is_err());
+        assert!(add(&mut all, &serde_json::json!({"kernel": "k"})).unwrap_err().contains("`point`"));
+        assert!(add(&mut all, &serde_json::json!([1])).is_err());
     }
 
     #[test]
     fn an_axis_with_many_values_is_not_kept() {
         let mut all = Collected::default();
         all.begin("a".to_owned(), None);
-        (0..200).for_each(|point| all.add(&record(point, "k", point, 0.5)).unwrap());
+        (0..200).for_each(|point| add(&mut all, &record(point, "k", point, 0.5)).unwrap());
         assert_eq!(all.by_axis, [None]);
     }
 
@@ -311,11 +400,11 @@ pub(super) mod tests {
     fn sources_with_other_columns_are_put_together_by_name() {
         let mut all = Collected::default();
         all.begin("a".to_owned(), None);
-        all.add(&record(0, "k", 100, 0.5)).unwrap();
+        add(&mut all, &record(0, "k", 100, 0.5)).unwrap();
         all.begin("b".to_owned(), None);
         let other = serde_json::json!({"point": 0, "kernel": "k", "machine": "m", "policy": "gto", "block": 32,
             "iwb": 1, "iwb_overestimation": 2.0, "iwb_verdict": "holds", "gub": 1, "gub_overestimation": 1.5, "gub_verdict": "holds"});
-        all.add(&other).unwrap();
+        add(&mut all, &other).unwrap();
         assert_eq!(all.meaning.axes, ["mem_latency", "block"]);
         assert_eq!(all.meaning.bounds, ["gub", "iwb"]);
         assert_eq!((all.spreads[&(0, 0)].mean(), all.spreads[&(1, 0)].mean()), (Some(1.0), Some(2.0)));

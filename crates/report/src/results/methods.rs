@@ -82,6 +82,7 @@ pub fn plot(case: &WcetResult) -> Plot {
         rows: rows.collect(),
         legend: legend.map(|(about, name)| ((*name).to_owned(), colour(*about))).collect(),
         is_overestimation: true,
+        notes: Vec::new(),
     };
     Plot {
         name: file_name(&["wcet", &case.kernel, &case.origin.machine]),

@@ -68,6 +68,7 @@ fn summary(all: &Collected) -> String {
     if all.total.points == 0 && !all.worst_cases.is_empty() {
         return html;
     }
+    html.push_str(&incomplete(all));
     html.push_str(&verdict(all));
     html.push_str("<dl class=\"facts\">\n");
     let mut fact = |name: &str, value: String| {
@@ -106,6 +107,12 @@ fn summary(all: &Collected) -> String {
     }
     all.sources.iter().for_each(|source| html.push_str(&origin(source)));
     html
+}
+
+/// Returns what is missing.
+fn incomplete(all: &Collected) -> String {
+    let missing: String = all.incomplete().iter().map(|why| format!("<p>{}</p>", text(why))).collect();
+    if missing.is_empty() { missing } else { format!("<div class=\"alarm\">{missing}</div>\n") }
 }
 
 /// Returns the number of failed points that are not violated as well.
@@ -216,19 +223,19 @@ fn figures(all: &Collected) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::collected::tests::record;
+    use super::super::collected::tests::{add, record};
     use super::*;
 
     #[test]
     fn what_is_wrong_comes_first_and_names_are_text() {
         let mut all = Collected::default();
         all.begin("a/<results>".to_owned(), None);
-        all.add(&record(0, "</script><b>", 100, 0.5)).unwrap();
-        all.add(&record(1, "k", 200, -0.25)).unwrap();
+        add(&mut all, &record(0, "</script><b>", 100, 0.5)).unwrap();
+        add(&mut all, &record(1, "k", 200, -0.25)).unwrap();
         let error = "no <memory> & \"more\"";
         let failed =
             serde_json::json!({"point": 2, "kernel": "k", "machine": "m", "policy": "lrr", "error": error});
-        all.add(&failed).unwrap();
+        add(&mut all, &failed).unwrap();
         let html = page(&all).render();
         let at = |what: &str| html.find(what).unwrap_or_else(|| panic!("{what} is not there"));
         assert!(at("A bound is violated at 1 point") < at("1 point failed"));

@@ -4,19 +4,20 @@ use std::collections::BTreeSet;
 
 use super::collected::{ByValue, Collected};
 use super::figure::{Plot, file_name};
-use super::formula::PlotData;
 use super::methods;
-use crate::plot::{BarPlot, BarRow, BoxPlot, LinePlot};
+use super::plotted::PlotData;
+use super::units::with_unit;
+use crate::plot::{Across, BarPlot, BarRow, BoxPlot, Line, Panel, Panels, Scale, Shown, capitalised};
 
 /// The most policies that have plots of their own.
 const POLICIES: usize = 8;
 /// The most kernels in a plot.
 const KERNELS: usize = 120;
 
-/// Returns all plots: cycles and instructions per cycle by each axis, overestimation by each axis and policy, its distribution by policy, and bars
-/// by kernel.
+/// Returns all plots: cycles and instructions per cycle by each axis, overestimation by each axis
+/// and policy, its distribution by policy, and bars by kernel.
 pub fn plots(all: &Collected) -> Vec<Plot> {
-    let mut plots: Vec<Plot> = all.over_axes.iter().filter_map(over_axis).collect();
+    let mut plots: Vec<Plot> = all.over_axes.iter().filter_map(|data| over_axis(data, all)).collect();
     for (axis, values) in all.meaning.axes.iter().zip(&all.by_axis) {
         if let Some(values) = values {
             plots.extend(
@@ -48,53 +49,71 @@ fn number_equal_names(plots: &mut [Plot]) {
 }
 
 /// Returns the plot of a quantity against an axis, unless the axis has one value or too many.
-fn over_axis(data: &PlotData) -> Option<Plot> {
+fn over_axis(data: &PlotData, all: &Collected) -> Option<Plot> {
     let plot = data.clone().panels().ok().filter(|plot| plot.values() > 1)?;
+    let first = "All kernels and machines of the results; a line for each policy, judged or not.".to_owned();
+    let notes: Vec<String> = std::iter::once(first).chain(plot.all_notes()).collect();
     Some(Plot {
         name: file_name(&[&plot.title]),
         title: capitalised(&plot.title),
-        note: "All kernels and machines of the results; a line for each policy, judged or not. Where lines coincide, the one below is wider.".to_owned(),
-        svg: plot.untitled().svg(),
+        note: notes.join(" "),
+        svg: plot.bare_svg(&all.incomplete()),
     })
 }
 
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-fn by_axis(all: &Collected, axis: &str, values: &ByValue, policy: usize) -> Option<Plot> {
-    let xs: BTreeSet<&str> = values.keys().filter(|key| key.0 == policy).map(|key| key.2.as_str()).collect();
-    let mut xs: Vec<&str> = xs.into_iter().collect();
+/// Returns the plot of the mean overestimation of each bound against an axis, unless the axis has
+/// one value.
+fn by_axis(all: &Collected, axis: &str, known: &ByValue, policy: usize) -> Option<Plot> {
+    let mut xs: Vec<usize> = known.sums.keys().filter(|key| key.0 == policy).map(|key| key.2).collect();
+    let names = known.values.list();
+    // numbers in numerical order, before words
+    xs.sort_by(|a, b| {
+        let (a, b) = (&names[*a], &names[*b]);
+        match (a.parse::<f64>(), b.parse::<f64>()) {
+            (Ok(first), Ok(second)) => first.total_cmp(&second).then_with(|| a.cmp(b)),
+            (Ok(_), Err(_)) => std::cmp::Ordering::Less,
+            (Err(_), Ok(_)) => std::cmp::Ordering::Greater,
+            (Err(_), Err(_)) => a.cmp(b),
+        }
+    });
+    xs.dedup();
     if xs.len() < 2 {
         return None;
     }
-    // numbers in numerical order, before words
-    xs.sort_by(|a, b| match (a.parse::<f64>(), b.parse::<f64>()) {
-        (Ok(a), Ok(b)) => a.total_cmp(&b),
-        (Ok(_), Err(_)) => std::cmp::Ordering::Less,
-        (Err(_), Ok(_)) => std::cmp::Ordering::Greater,
-        (Err(_), Err(_)) => a.cmp(b),
-    });
-    let series = all.meaning.bounds.iter().enumerate().filter_map(|(bound, name)| {
-        let mean = |x: &&str| {
-            let (sum, points) = values.get(&(policy, bound, (*x).to_owned()))?;
-            Some(sum / *points as f64)
+    let numbers: Option<Vec<f64>> =
+        xs.iter().map(|x| names[*x].parse().ok().filter(|number: &f64| number.is_finite())).collect();
+    let places = numbers.clone().unwrap_or_else(|| (0..xs.len()).map(|place| place as f64).collect());
+    let line = |bound: usize| {
+        let mean = |(x, place): (&usize, &f64)| {
+            let (sum, points) = known.sums.get(&(policy, bound, *x))?;
+            Some((*place, sum / *points as f64))
         };
-        let means: Vec<Option<f64>> = xs.iter().map(mean).collect();
-        means.iter().any(Option::is_some).then(|| (name.clone(), bound, means))
-    });
-    let plot = LinePlot {
-        x_title: axis.to_owned(),
-        xs: xs.iter().map(|x| (*x).to_owned()).collect(),
-        series: series.collect(),
+        let points: Vec<(f64, f64)> = xs.iter().zip(&places).filter_map(mean).collect();
+        (!points.is_empty()).then_some(Line { name: bound, shown: Shown::Points(points) })
     };
+    let lines: Vec<Line> = (0..all.meaning.bounds.len()).filter_map(line).collect();
     let policy = &all.policies.list()[policy];
+    let across = match numbers {
+        Some(_) => Across::Numbers(Scale::Linear),
+        None => Across::Words(xs.iter().map(|x| names[*x].clone()).collect()),
+    };
+    let plot = Panels {
+        title: String::new(),
+        x_title: with_unit(axis),
+        y_title: "mean overestimation".to_owned(),
+        across,
+        y_scale: Scale::Factor,
+        percent: (false, false),
+        names: all.meaning.bounds.clone(),
+        panels: vec![Panel { title: String::new(), lines }],
+        notes: Vec::new(),
+    };
+    let notes = std::iter::once("The scale of bound over makespan is logarithmic.".to_owned());
     Some(Plot {
         name: file_name(&["overestimation", axis, policy]),
         title: format!("Mean overestimation against {axis}, {policy}"),
-        note: "Values at equal distances; the scale of bound over makespan is logarithmic.".to_owned(),
-        svg: plot.svg(),
+        note: notes.chain(plot.all_notes()).collect::<Vec<_>>().join(" "),
+        svg: plot.bare_svg(&all.incomplete()),
     })
 }
 
@@ -110,12 +129,12 @@ fn spread(all: &Collected, policy: usize) -> Option<Plot> {
         ];
         Some((name.clone(), bound, five, spread.mean()?))
     });
-    let plot = BoxPlot { rows: rows.collect() };
+    let plot = BoxPlot { rows: rows.collect(), notes: all.incomplete() };
     let policy = &all.policies.list()[policy];
     (!plot.rows.is_empty()).then(|| Plot {
         name: file_name(&["spread", policy]),
         title: format!("Spread of overestimations, {policy}"),
-        note: "Over all points to which the bound applies; logarithmic scale. Quartiles are exact to 1/64 of bound over makespan.".to_owned(),
+        note: "A box ends at the quartiles, its line is the median, the diamond is the mean, and the whiskers end at the minimum and the maximum. Over all points to which the bound applies; logarithmic scale. Quartiles are exact to 1/64 of bound over makespan.".to_owned(),
         svg: plot.svg(),
     })
 }
@@ -149,7 +168,13 @@ fn overestimation_by_kernel(all: &Collected) -> Option<Plot> {
         })
         .collect();
     let legend = used.into_iter().map(|bound| (all.meaning.bounds[bound].clone(), bound)).collect();
-    let plot = BarPlot { x_title: "mean overestimation".to_owned(), rows, legend, is_overestimation: true };
+    let plot = BarPlot {
+        x_title: "mean overestimation".to_owned(),
+        rows,
+        legend,
+        is_overestimation: true,
+        notes: all.incomplete(),
+    };
     (!plot.rows.is_empty()).then(|| Plot {
         name: "kernels".to_owned(),
         title: "Mean overestimation by kernel".to_owned(),
@@ -176,6 +201,7 @@ fn instructions_by_kernel(all: &Collected) -> Option<Plot> {
         rows,
         legend: Vec::new(),
         is_overestimation: false,
+        notes: all.incomplete(),
     };
     (!plot.rows.is_empty()).then(|| Plot {
         name: "instructions-per-cycle".to_owned(),

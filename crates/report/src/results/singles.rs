@@ -1,5 +1,7 @@
 //! The points that are listed individually.
 
+use std::borrow::Cow;
+
 use super::record::Read;
 
 /// The most violated points that are listed.
@@ -47,6 +49,7 @@ impl Singles {
     /// Considers a point.
     pub fn add(&mut self, source: usize, read: &Read<'_>) {
         let least = read.least();
+        let words = |words: &[Cow<'_, str>]| words.iter().map(|word| word.clone().into_owned()).collect();
         let single = |why| Single {
             why,
             source,
@@ -54,7 +57,7 @@ impl Singles {
             kernel: read.kernel.to_owned(),
             machine: read.machine.to_owned(),
             policy: read.policy.to_owned(),
-            axes: read.axes.clone(),
+            axes: words(&read.axes),
             makespan: read.makespan,
             least,
             error: read.error.map(str::to_owned),

@@ -3,7 +3,7 @@
 
 use super::about::About;
 use super::recording::{OfSm, Recording};
-use crate::plot::{Anchor, Ink, Picture};
+use crate::plot::{Anchor, Drawing, Ink};
 use warpbound_bound::PhaseKind;
 use warpbound_core::base::Pc;
 
@@ -11,9 +11,9 @@ use warpbound_core::base::Pc;
 const CYCLES: u64 = 600;
 /// The most instructions of a figure.
 const INSTRUCTIONS: usize = 300;
-const ROW: i32 = 15;
+const ROW: f64 = 15.0;
 /// The space above the first row, for the cycles.
-const TOP: i32 = 24;
+const TOP: f64 = 24.0;
 
 /// Draws the run of SM 0.
 ///
@@ -31,12 +31,12 @@ pub fn svg(recording: &Recording, about: &About<'_>) -> Result<String, String> {
         ));
     }
     let texts = sm.instructions().map(|i| text(about, i.pc).chars().count());
-    let left = 52 + 7 * texts.max().unwrap_or(0).clamp(6, 40) as i32;
-    let cycle = (900 / end as i32).clamp(2, 24);
+    let left = 52.0 + 7.0 * texts.max().unwrap_or(0).clamp(6, 40) as f64;
+    let cycle = (900.0 / end as f64).clamp(2.0, 24.0);
     let rows = count + sm.gaps.len() + about.alone.len();
-    let bottom = TOP + ROW * rows as i32;
-    let legend = bottom + 20;
-    let picture = Picture::new((left + cycle * end as i32 + 16) as u32, (legend + 14) as u32);
+    let bottom = TOP + ROW * rows as f64;
+    let legend = bottom + 20.0;
+    let picture = Drawing::new(left + cycle * end as f64 + 16.0, legend + 14.0);
     let mut figure = Figure { recording, sm, about, picture, left, cycle, y: TOP };
     figure.draw_cycles(end, bottom);
     figure.draw_instructions();
@@ -56,31 +56,31 @@ struct Figure<'a> {
     recording: &'a Recording,
     sm: &'a OfSm,
     about: &'a About<'a>,
-    picture: Picture,
+    picture: Drawing,
     /// The position of cycle 0.
-    left: i32,
+    left: f64,
     /// The width of a cycle.
-    cycle: i32,
+    cycle: f64,
     /// The top of the next row.
-    y: i32,
+    y: f64,
 }
 
 impl Figure<'_> {
     /// Returns the position of a cycle.
-    fn x(&self, at: u64) -> i32 {
-        self.left + self.cycle * at as i32
+    fn x(&self, at: u64) -> f64 {
+        self.left + self.cycle * at as f64
     }
 
     /// Draws the numbers of cycles with their lines.
-    fn draw_cycles(&mut self, end: u64, bottom: i32) {
-        let step = [1, 2, 5, 10, 20, 50, 100]
+    fn draw_cycles(&mut self, end: u64, bottom: f64) {
+        let step = [1u32, 2, 5, 10, 20, 50, 100]
             .into_iter()
-            .find(|step| self.cycle * *step as i32 >= 40)
+            .find(|step| self.cycle * f64::from(*step) >= 40.0)
             .unwrap_or(200);
-        for at in (0..=end).step_by(step) {
+        for at in (0..=end).step_by(step as usize) {
             let x = self.x(at);
-            self.picture.line(&[(x, TOP - 4), (x, bottom)], Ink::Grid, 1);
-            self.picture.text((x, TOP - 12), &at.to_string(), Anchor::Middle, Ink::Muted);
+            self.picture.line(vec![(x, TOP - 4.0), (x, bottom)], Ink::Grid, 1.0);
+            self.picture.text((x, TOP - 12.0), &at.to_string(), Anchor::Middle, Ink::Muted);
         }
     }
 
@@ -96,18 +96,18 @@ impl Figure<'_> {
             for (index, instruction) in row.instructions.iter().enumerate() {
                 let y = self.y;
                 if index == 0 {
-                    self.picture.text((4, y + ROW / 2), &warp, Anchor::Start, Ink::Text);
+                    self.picture.text((4.0, y + ROW / 2.0), &warp, Anchor::Start, Ink::Text);
                 }
                 let shown: String = text(self.about, instruction.pc).chars().take(40).collect();
-                self.picture.text((self.left - 6, y + ROW / 2), &shown, Anchor::End, Ink::Text);
+                self.picture.text((self.left - 6.0, y + ROW / 2.0), &shown, Anchor::End, Ink::Text);
                 let ink = Ink::Series(instruction.unit as usize);
                 let (issue, start) = (self.x(instruction.issue), self.x(instruction.start()));
                 let (initiated, done) = (self.x(instruction.init_end()), self.x(instruction.done()));
                 if issue < start {
-                    self.picture.line(&[(issue, y + ROW / 2), (start, y + ROW / 2)], Ink::Muted, 1);
+                    self.picture.line(vec![(issue, y + ROW / 2.0), (start, y + ROW / 2.0)], Ink::Muted, 1.0);
                 }
-                self.picture.rectangle((start, y + 2), (initiated, y + ROW - 2), ink);
-                self.picture.rectangle((initiated, y + ROW / 2 - 2), (done, y + ROW / 2 + 2), ink);
+                self.picture.rectangle((start, y + 2.0), (initiated, y + ROW - 2.0), ink);
+                self.picture.rectangle((initiated, y + ROW / 2.0 - 2.0), (done, y + ROW / 2.0 + 2.0), ink);
                 self.y += ROW;
             }
         }
@@ -119,13 +119,14 @@ impl Figure<'_> {
         for core in 0..sm.gaps.len() {
             let y = self.y;
             let name = if sm.gaps.len() > 1 { format!("issues {core}") } else { "issues".to_owned() };
-            self.picture.text((self.left - 6, y + ROW / 2), &name, Anchor::End, Ink::Muted);
+            self.picture.text((self.left - 6.0, y + ROW / 2.0), &name, Anchor::End, Ink::Muted);
             for row in sm.rows.iter().filter(|row| row.sub_core == core) {
                 for instruction in &row.instructions {
                     let at = self.x(instruction.issue);
-                    self.picture.rectangle((at, y + 2), (at + self.cycle.max(3) - 1, y + ROW - 2), Ink::Text);
-                    if self.cycle >= 12 {
-                        let middle = (at + self.cycle / 2, y + ROW / 2);
+                    let to = at + self.cycle.max(3.0) - 1.0;
+                    self.picture.rectangle((at, y + 2.0), (to, y + ROW - 2.0), Ink::Text);
+                    if self.cycle >= 12.0 {
+                        let middle = (at + self.cycle / 2.0, y + ROW / 2.0);
                         self.picture.text(middle, &row.warp.to_string(), Anchor::Middle, Ink::Ground);
                     }
                 }
@@ -139,7 +140,7 @@ impl Figure<'_> {
         for (warp, phases) in self.about.alone.iter().enumerate() {
             let y = self.y;
             self.picture.text(
-                (self.left - 6, y + ROW / 2),
+                (self.left - 6.0, y + ROW / 2.0),
                 &format!("w{warp} alone"),
                 Anchor::End,
                 Ink::Muted,
@@ -147,9 +148,11 @@ impl Figure<'_> {
             for phase in phases {
                 let (from, to) = (self.x(phase.start.get()), self.x(phase.end.get()));
                 match phase.kind {
-                    PhaseKind::Exec => self.picture.rectangle((from, y + 3), (to, y + ROW - 3), Ink::Muted),
+                    PhaseKind::Exec => {
+                        self.picture.rectangle((from, y + 3.0), (to, y + ROW - 3.0), Ink::Muted)
+                    }
                     PhaseKind::Idle => {
-                        self.picture.line(&[(from, y + ROW / 2), (to, y + ROW / 2)], Ink::Muted, 1)
+                        self.picture.line(vec![(from, y + ROW / 2.0), (to, y + ROW / 2.0)], Ink::Muted, 1.0)
                     }
                 }
             }
@@ -158,17 +161,17 @@ impl Figure<'_> {
     }
 
     /// Draws the names of the used units.
-    fn draw_legend(&mut self, y: i32) {
+    fn draw_legend(&mut self, y: f64) {
         let recording = self.recording;
         let mut used: Vec<usize> = self.sm.instructions().map(|i| i.unit as usize).collect();
         used.sort_unstable();
         used.dedup();
-        let mut at = 4;
+        let mut at = 4.0;
         for unit in used {
             let name = recording.units().get(unit).map_or("", String::as_str);
-            self.picture.rectangle((at, y - 5), (at + 10, y + 5), Ink::Series(unit));
-            self.picture.text((at + 14, y), name, Anchor::Start, Ink::Text);
-            at += 28 + 7 * name.chars().count() as i32;
+            self.picture.rectangle((at, y - 5.0), (at + 10.0, y + 5.0), Ink::Series(unit));
+            self.picture.text((at + 14.0, y), name, Anchor::Start, Ink::Text);
+            at += 28.0 + 7.0 * name.chars().count() as f64;
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::resources;
 use crate::session::Session;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_pwcet::threshold::Rule;
-use warpbound_pwcet::{NoAnalysis, Options, Probability, Sample, SampleError, analyse};
+use warpbound_pwcet::{NoAnalysis, Options, Probability, SCALES, Sample, SampleError, analyse};
 use warpbound_report::output::Output;
 use warpbound_report::pwcet::{Measured, NoCurveResult, PwcetReport, PwcetResult, Without};
 
@@ -155,7 +155,23 @@ pub fn options(args: &Pwcet) -> Result<Options, Diagnostics> {
     for &probability in &args.probability {
         match Probability::new(probability) {
             Ok(probability) => probabilities.push(probability),
-            Err(why) => problems.push(Diagnostic::general("--probability", why.to_string())),
+            Err(why) => {
+                let place = format!("--probability {probability}");
+                let hint = "a probability with which a run takes longer, such as 1e-9";
+                problems.push(Diagnostic::general(place, why.to_string()).hint(hint));
+            }
+        }
+    }
+    if let Some(time) = args.threshold.filter(|time| !(0.0..=SCALES.1).contains(time)) {
+        let place = format!("--threshold {time}");
+        let problem = Diagnostic::general(place, "this is no time that a run can take");
+        problems.push(problem.hint("a time in the unit of the measurements, from 0 to 1e100"));
+    }
+    for (option, share) in [("--significance", args.significance), ("--level", args.level)] {
+        if !(share > 0.0 && share < 1.0) {
+            let place = format!("{option} {share}");
+            let problem = Diagnostic::general(place, "this is not more than 0 and less than 1");
+            problems.push(problem.hint("a share, such as 0.05 for 5 %"));
         }
     }
     let defaults = Options::default();

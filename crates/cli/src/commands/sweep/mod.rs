@@ -18,8 +18,9 @@ use crate::output::{Ending, Outcome};
 use crate::session::Session;
 use warpbound_bound::Bound;
 use warpbound_core::diag::Diagnostic;
-use warpbound_judge::sweep::Summary;
+use warpbound_judge::sweep::{Row, Summary};
 use warpbound_report::output::{Batch, Output};
+use warpbound_report::results::incomplete;
 use warpbound_report::sweep::SweepResult;
 
 /// Runs the command.
@@ -30,7 +31,7 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
     let mut outputs = Outputs::that_are_new(&session.parts);
     let plots = args.plot.iter().map(|text| wanted_plot(text, &mut outputs));
     let mut plots = plots.collect::<Result<Vec<WantedPlot>, Diagnostic>>()?;
-    plots.iter().try_for_each(|plot| plot.check(planned.columns.names()))?;
+    plots.iter().try_for_each(|plot| plot.check(planned.columns.names(), &args.plan))?;
     let mut results = Results::open(&args.out, planned.manifest(args.shard), args.resume, &session.parts)?;
     session.keep(format!("the points that are done are in {}; --resume goes on", args.out.display()));
     let jobs = || (0..points.jobs()).filter(|job| args.shard.is_none_or(|shard| shard.has(*job)));
@@ -52,12 +53,17 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
         if_missing: "--resume goes on",
         format: args.format,
     };
-    let mut drawn = Ok(());
+    let (mut drawn, mut points) = (Ok(()), 0);
+    let out = args.out.display().to_string();
     about.conclude(&results, bounds, session, &mut ending, |record| {
+        points += 1;
         if drawn.is_ok() {
-            drawn = plots.iter_mut().try_for_each(|plot| plot.add(record));
+            drawn = plots.iter_mut().try_for_each(|plot| plot.add(record, &out));
         }
     });
+    if let Some(note) = incomplete(points, results.manifest()) {
+        plots.iter_mut().for_each(|plot| plot.data.note(note.clone()));
+    }
     let drawn = drawn.and_then(|()| plots.into_iter().try_for_each(|plot| plot.write().map(drop)));
     if let Err(problem) = drawn {
         ending.late.push(problem);
@@ -95,7 +101,7 @@ impl About<'_> {
         bounds: &[Box<dyn Bound>],
         session: &Session,
         ending: &mut Ending,
-        mut see: impl FnMut(&serde_json::Value),
+        mut see: impl FnMut(&Row<'_>),
     ) {
         // called first, because writing the table of all lines can take long
         session.conclude();

@@ -28,7 +28,7 @@ Timeline.painter = (canvas, data, view, state) => {
       context.moveTo(x, state.layout.ruler - 5);
       context.lineTo(x, state.height);
       context.stroke();
-      if (x < width - 20) context.fillText(at.toLocaleString("en").replaceAll(",", "\u202f"), x, 11);
+      if (x < width - 20) context.fillText(at.toLocaleString("en"), x, 11);
     }
   };
 

@@ -346,17 +346,23 @@ impl<'a> Runner<'a> {
     fn out_of_fuel(&self, id: usize, paths: &BlockPaths) -> Fault {
         let program = self.context.program;
         let steps = paths.warps[id].steps();
-        let place = match hot_loop(program, steps) {
-            Some(place) => format!("warp {id} is in the loop from {place}"),
-            None => format!("warp {id} is running"),
+        let (place, hint) = match hot_loop(program, steps) {
+            Some(place) => (
+                format!("and does not end: warp {id} is in the loop from {place}"),
+                "if the loop does end, raise the limit with --max-instructions",
+            ),
+            None => (
+                format!("which is the limit, and has not ended; warp {id} is running"),
+                "raise the limit with --max-instructions",
+            ),
         };
         let [x, y, z] = self.context.shape.at;
         let message = format!(
-            "block ({x}, {y}, {z}) has executed {} warp instructions and does not end: {place}",
+            "block ({x}, {y}, {z}) has executed {} warp instructions {place}",
             self.options.max_instructions_per_block
         );
         let pc = steps.last().map_or(Pc::new(0), |step| step.pc());
-        fault::at(program, pc, message, "if the loop does end, raise the limit with --max-instructions")
+        fault::at(program, pc, message, hint)
     }
 
     fn deadlock(&self, paths: &BlockPaths) -> Fault {

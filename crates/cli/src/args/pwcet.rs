@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::run::page;
 use super::{Common, LoopBounds, PtxLaunch, Writing};
 use warpbound_judge::sweep::{Shard, Source};
 use warpbound_pwcet::Options;
@@ -80,7 +81,7 @@ pub struct Pwcet {
     #[command(flatten)]
     pub bounds: LoopBounds,
     /// Write a page with tables and plots to FILE, for any browser
-    #[arg(long, alias = "page", value_name = "FILE")]
+    #[arg(long, alias = "page", value_name = "FILE", value_parser = page)]
     pub html: Option<PathBuf>,
     /// Write each plot as an SVG file into DIR
     #[arg(long, value_name = "DIR")]

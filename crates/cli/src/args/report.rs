@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::Writing;
+use super::run::page;
 
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("written").required(true).multiple(true))]
@@ -16,7 +17,7 @@ pub struct Report {
     /// Write a page with a summary, plots and tables to FILE
     ///
     /// It opens in any browser and needs no other file and no network.
-    #[arg(long, value_name = "FILE", group = "written")]
+    #[arg(long, value_name = "FILE", group = "written", value_parser = page)]
     pub html: Option<PathBuf>,
     /// Draw one plot, such as 'cycles ~ mem_latency | policy', into the file of --out
     ///

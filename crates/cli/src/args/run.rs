@@ -68,11 +68,11 @@ impl Run {
     }
 }
 
-/// Returns the path of a page, whose extension selects the form of a trace.
-fn page(text: &str) -> Result<PathBuf, String> {
+/// Returns the path of a page. With `run`, its extension selects the form of a trace.
+pub fn page(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match path.extension() {
         Some(extension) if extension.eq_ignore_ascii_case("html") => Ok(path),
-        _ => Err("the name of a page ends in .html; --trace FILE writes other forms".to_owned()),
+        _ => Err("the name of a page ends in .html".to_owned()),
     }
 }

@@ -30,6 +30,13 @@ pub(super) fn replace_args(
     let mut args: Vec<Option<ArgSpec>> =
         if bare.is_empty() { spec.args.iter().cloned().map(Some).collect() } else { vec![None; bare.len()] };
     for (index, text) in bare.into_iter().enumerate() {
+        if index >= program.params.len() {
+            let (takes, given) = (program.params.len(), args.len());
+            let plural = if takes == 1 { "" } else { "s" };
+            let message = format!("`{}` takes {takes} argument{plural}, and {given} are given", program.name);
+            problems.push(Diagnostic::general(place(text), message).hint("leave out the last ones"));
+            break;
+        }
         match value(&place(text), text, spec.args.get(index), program.params.get(index)) {
             Ok(arg) => {
                 args[index] = Some(arg);

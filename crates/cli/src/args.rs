@@ -4,6 +4,7 @@
 mod ablate;
 mod all_paths;
 mod anomaly;
+mod bundle;
 mod cfg;
 mod check;
 mod common;
@@ -45,6 +46,7 @@ use super::terminal::Colour;
 pub use ablate::{Ablate, TableFormat};
 pub use all_paths::Static;
 pub use anomaly::Anomaly;
+pub use bundle::Bundle;
 pub use cfg::{Cfg, Edges};
 pub use check::Check;
 pub use common::{Checkpoint, Common, LoopBounds, OneKernel, Races, Several, Writing};
@@ -161,6 +163,12 @@ pub enum Command {
     ///
     /// The folder holds kernelslist.g and one .traceg file per launch.
     Export(Export),
+    /// Write kernels with all their data, to be run on a GPU
+    ///
+    /// The folder has one folder for each kernel: launch.json, the PTX, and the contents of memory
+    /// before and after the functional run. scripts/measure-on-card.py runs them on a GPU. Without
+    /// KERNEL, all embedded launches and programs that can run there are written.
+    Bundle(Bundle),
     /// Generate an artificial trace of any length
     Synthetic(Synthetic),
     /// Write a kernel of a parametric family, and its machine

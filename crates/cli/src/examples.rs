@@ -155,6 +155,16 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "bundle",
+        &[
+            (
+                "warpbound bundle saxpy sssp_program --out bundles",
+                "Write a kernel and a program with their data.",
+            ),
+            ("warpbound bundle --out bundles", "Write all embedded launches and programs."),
+        ],
+    ),
+    (
         "synthetic",
         &[
             (

@@ -97,6 +97,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Worst(worst) => commands::worst::run(worst, session),
         Command::Hunt(hunt) => commands::hunt::run(hunt, session),
         Command::Export(export) => commands::export::run(export, session),
+        Command::Bundle(bundle) => commands::bundle::run(bundle, session),
         Command::Synthetic(made) => commands::export::synthetic(made, session),
         Command::Family(family) => commands::family::run(family, session),
         Command::Anomaly(anomaly) => commands::anomaly::run(anomaly, session),
@@ -183,6 +184,7 @@ impl Args {
             Command::List(list) => list.format,
             Command::Explain(explain) => explain.format,
             Command::Export(_)
+            | Command::Bundle(_)
             | Command::Synthetic(_)
             | Command::Family(_)
             | Command::Report(_)

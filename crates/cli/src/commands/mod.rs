@@ -4,6 +4,7 @@ pub mod ablate;
 pub mod again;
 pub mod all_paths;
 pub mod anomaly;
+pub mod bundle;
 pub mod cfg;
 pub mod check;
 pub mod compare;

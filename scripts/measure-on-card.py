@@ -10,7 +10,8 @@ PATH it also reads hardware counters. It never changes a setting of the card.
     warpbound validate measured/cycles.csv --machine rtx3070
 
 The folder `measured` then has
-  cycles.csv     one row for each kernel, launch and metric, which `warpbound validate` reads;
+  cycles.csv     one row for each launch of each kernel, which `warpbound validate` reads: the median
+                 of each metric, and of times also the least and the greatest value;
   results.jsonl  one line for each kernel: whether its results are equal bit for bit, and if not,
                  where they differ; and the buffers that a bundle asks to keep;
   card.json      the card, the driver and the settings of the measurement.
@@ -45,8 +46,7 @@ import sys
 import time
 
 METRICS = [
-    "gpc__cycles_elapsed.max", "sm__cycles_elapsed.max", "sm__cycles_active.max", "sm__cycles_active.avg",
-    "smsp__inst_executed.sum", "smsp__thread_inst_executed.sum", "gpu__time_duration.sum",
+    "gpc__cycles_elapsed.max", "sm__cycles_active.max", "gpu__time_duration.sum", "smsp__inst_executed.sum",
     "launch__registers_per_thread",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
@@ -56,8 +56,9 @@ METRICS = [
 ]
 # the metrics of the runs with warm caches, which the profiler reads in fewer passes
 WARM_METRICS = ["gpc__cycles_elapsed.max", "sm__cycles_active.max", "gpu__time_duration.sum"]
-COLUMNS = ["gpu", "kernel", "launch", "entry", "code", "blocks", "threads", "equal", "metric", "repeats",
-           "min", "median", "max"]
+# those of which the table has the least and the greatest value, too
+TIMES = ["clock_cycles", "gpc__cycles_elapsed.max", "sm__cycles_active.max", "gpu__time_duration.sum"]
+COLUMNS = ["gpu", "kernel", "launch", "entry", "code", "blocks", "threads", "equal", "repeats"]
 # the parameters of the clock, and the 8-byte words that it takes for each block
 CLOCK_PARAM = "wb_clock_param"
 CLOCK_WORDS = 2
@@ -616,15 +617,18 @@ def profiler_rows(log):
     return rows
 
 
-def numbers(values):
+def median(values):
     values = sorted(values)
     middle = len(values) // 2
-    median = values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
-    return [f"{x:.10g}" for x in (values[0], median, values[-1])]
+    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
 
 
 def table(gpu, bundles, results, clocks, profiles):
-    """Returns the rows of the table of cycles."""
+    """Returns the table of cycles: the names of its columns, and its rows."""
+    names = ["clock_cycles"] + [f"{metric}@{way}" for way in profiles for metric in of_way(way)]
+    columns = list(COLUMNS)
+    for name in names:
+        columns += [name, name + ".least", name + ".greatest"] if name.split("@")[0] in TIMES else [name]
     rows = []
     for bundle in bundles:
         result, clock = results.get(bundle.folder, {}), clocks.get(bundle.folder, {})
@@ -635,15 +639,22 @@ def table(gpu, bundles, results, clocks, profiles):
             cycles = [run[number] for run in clock.get("launches", []) if len(run) > number and run[number] is not None]
             if cycles:
                 samples["clock_cycles"] = cycles
-            for name, by_folder in profiles.items():
+            for way, by_folder in profiles.items():
                 for run in by_folder.get(bundle.folder, []):
                     for metric, value in (run[number] if len(run) > number else {}).items():
-                        samples.setdefault(f"{metric}@{name}", []).append(value)
-            shape = [math.prod(launch["grid"]), math.prod(launch["block"])]
-            for metric, values in samples.items():
-                rows.append([gpu, bundle.name, number, launch["entry"], bundle.json.get("digest", ""), *shape, equal,
-                             metric, len(values), *numbers(values)])
-    return rows
+                        samples.setdefault(f"{metric}@{way}", []).append(value)
+            row = dict(zip(COLUMNS, [gpu, bundle.name, number, launch["entry"], bundle.json.get("digest", ""),
+                                     math.prod(launch["grid"]), math.prod(launch["block"]), equal,
+                                     min(map(len, samples.values()), default=0)]))
+            for name, values in samples.items():
+                row |= {name: f"{median(values):.10g}", name + ".least": f"{min(values):.10g}",
+                        name + ".greatest": f"{max(values):.10g}"}
+            rows.append([row.get(column, "") for column in columns])
+    return columns, rows
+
+
+def of_way(way):
+    return METRICS if way == "flushed" else WARM_METRICS
 
 
 def main():
@@ -678,14 +689,22 @@ def main():
         compile_all(bundles, args.ptxas, args.arch)
     if args.compile_only:
         return
-    measure(args, bundles)
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError as error:
+        sys.exit(f"the NVIDIA driver cannot be loaded: {error}; run this on a machine with a GPU")
+    sys.exit(measure(args, bundles))
 
 
 def measure(args, bundles):
-    """Runs the bundles in every way and writes the files."""
+    """Runs the bundles in every way and writes the files. Returns the exit code."""
     folders = [bundle.folder for bundle in bundles]
     ways, took = args.ways.split(","), {}
     path = lambda name: os.path.join(args.out, name)
+    for name in ("plain", "clock", "flushed", "warm"):
+        # lines are appended, and those of an earlier measurement are not part of this one
+        if os.path.exists(path(f"{name}.jsonl")):
+            os.remove(path(f"{name}.jsonl"))
     answers, profiles = {"plain": {}, "clock": {}}, {}
     for name in ("plain", "clock"):
         if name in ways:
@@ -712,15 +731,15 @@ def measure(args, bundles):
              "clock_control": "none"}
     with open(path("card.json"), "w", encoding="utf-8") as file:
         json.dump(card, file, indent=1)
-    rows = table(card["name"], bundles, answers["plain"], answers["clock"], profiles)
+    columns, rows = table(card["name"], bundles, answers["plain"], answers["clock"], profiles)
     with open(path("cycles.csv"), "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        writer.writerow(columns)
         writer.writerows(rows)
     with open(path("results.jsonl"), "w", encoding="utf-8") as file:
         for entry in answers["plain"].values():
             file.write(json.dumps(entry) + "\n")
-    summary(answers, took, len(bundles))
+    return summary(answers, took, len(bundles))
 
 
 def summary(answers, took, count):
@@ -735,6 +754,7 @@ def summary(answers, took, count):
         print("different:", entry["kernel"], json.dumps(entry["differences"])[:400])
     other = [entry for entry in answers["clock"].values() if entry.get("differences") or "error" in entry]
     print("with the clock, different or failed:", ", ".join(os.path.basename(entry["folder"]) for entry in other) or "none")
+    return 1 if failed or len(plain) < count else 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
     python3 scripts/microbenchmarks.py write micro [--nvdisasm PATH --ptxas PATH]
     python3 scripts/measure-on-card.py micro --out measured-micro --ways plain --repeats 3
-    python3 scripts/microbenchmarks.py collect micro measured-micro --out microbenchmarks.csv
+    python3 scripts/microbenchmarks.py collect micro measured-micro --out data/measured/NAME
 
 Each benchmark is a kernel in PTX that reads the SM's clock around a stretch of straight code, in a
 loop, so that all but the first iteration find the code in the instruction cache. Every warp stores
@@ -15,6 +15,8 @@ import argparse
 import collections
 import csv
 import json
+import lzma
+import math
 import os
 import random
 import re
@@ -25,67 +27,66 @@ import subprocess
 ITERATIONS = 5
 WARPS = [1, 2, 4, 8, 16, 32]
 
-# name: (the instructions of one link of a chain, with {x} as its register; the opcode that counts).
-# {t} is a scratch register, {q} a 64-bit one, {a}, {b} and {z} hold numbers that the compiler does
-# not know; {z} is 0.
+# The instructions of one link of a chain, with {x} as its register, by name. {t} is a scratch
+# register, {q} a 64-bit one, {a}, {b} and {z} hold numbers that the compiler does not know; {z} is 0.
 CLASSES = {
-    "ffma": ("fma.rn.f32 {x}, {x}, {a}, {b};", "FFMA"),
-    "fadd": ("add.rn.f32 {x}, {x}, {a};", "FADD"),
-    "fmul": ("mul.rn.f32 {x}, {x}, {a};", "FMUL"),
-    "fmnmx": ("max.f32 {x}, {x}, {a}; min.f32 {x}, {x}, {b};", "FMNMX"),
-    "iadd_lop3": ("add.s32 {x}, {x}, {a}; xor.b32 {x}, {x}, {b};", "IMAD.IADD+LOP3"),
-    "iadd3_lop3": ("add.s32 {x}, {x}, {a}; add.s32 {x}, {x}, {b}; xor.b32 {x}, {x}, {b};", "IADD3+LOP3"),
-    "iadd3_shf": ("add.s32 {x}, {x}, {a}; sub.s32 {x}, {b}, {x}; shf.l.wrap.b32 {x}, {x}, {a}, {b};", "IADD3+SHF"),
-    "lop3": ("lop3.b32 {x}, {x}, {a}, {b}, 0x78; lop3.b32 {x}, {x}, {b}, {a}, 0x1e;", "LOP3"),
-    "shf": ("shf.l.wrap.b32 {x}, {x}, {a}, {b};", "SHF"),
-    "prmt": ("prmt.b32 {x}, {x}, {a}, {b};", "PRMT"),
-    "imad": ("mad.lo.s32 {x}, {x}, {a}, {b};", "IMAD"),
-    "imad_wide": ("cvt.u32.u64 {t}, {q}; mad.wide.u32 {q}, {t}, {a}, {q};", "IMAD.WIDE"),
-    "isetp_sel": ("setp.lt.s32 p, {x}, {a}; selp.b32 {x}, {b}, {x}, p;", "ISETP+SEL"),
-    "imnmx": ("max.s32 {x}, {x}, {a}; min.s32 {x}, {x}, {b};", "VIMNMX"),
-    "popc": ("popc.b32 {x}, {x};", "POPC"),
-    "flo": ("bfind.u32 {x}, {x};", "FLO"),
-    "iabs_add": ("abs.s32 {x}, {x}; sub.s32 {x}, {x}, {a};", "IABS+IADD3"),
-    "dp4a": ("dp4a.s32.s32 {x}, {x}, {a}, {b};", "IDP"),
-    "dfma": ("fma.rn.f64 {q}, {q}, {qa}, {qb};", "DFMA"),
-    "dadd": ("add.rn.f64 {q}, {q}, {qa};", "DADD"),
-    "dmul": ("mul.rn.f64 {q}, {q}, {qa};", "DMUL"),
-    "hfma2": ("fma.rn.f16x2 {x}, {x}, {a}, {b};", "HFMA2"),
-    "hadd2": ("add.rn.f16x2 {x}, {x}, {a};", "HADD2"),
-    "hfma2_bf16": ("fma.rn.bf16x2 {x}, {x}, {a}, {b};", "HFMA2"),
-    "mufu_rcp": ("rcp.approx.ftz.f32 {x}, {x}; mul.rn.f32 {x}, {x}, {a};", "MUFU+FMUL"),
-    "mufu_rsq": ("rsqrt.approx.ftz.f32 {x}, {x};", "MUFU"),
-    "mufu_sqrt": ("sqrt.approx.ftz.f32 {x}, {x};", "MUFU"),
-    "mufu_ex2": ("ex2.approx.ftz.f32 {x}, {x};", "MUFU"),
-    "mufu_lg2": ("lg2.approx.ftz.f32 {x}, {x};", "MUFU"),
-    "mufu_sin": ("sin.approx.ftz.f32 {x}, {x};", "FMUL+MUFU"),
-    "mufu_tanh": ("tanh.approx.f32 {x}, {x};", "MUFU"),
-    "f2i_i2f": ("cvt.rzi.s32.f32 {t}, {x}; cvt.rn.f32.s32 {x}, {t};", "F2I+I2F"),
-    "f2f_16_32": ("cvt.rn.f16.f32 h, {x}; cvt.f32.f16 {x}, h;", "F2F+HADD2"),
-    "f2f_64_32": ("cvt.f64.f32 {q}, {x}; cvt.rn.f32.f64 {x}, {q};", "F2F"),
-    "shfl": ("shfl.sync.bfly.b32 {x}, {x}, 1, 31, -1;", "SHFL"),
-    "shfl_idx": ("shfl.sync.idx.b32 {x}, {x}, {x}, 31, -1;", "SHFL"),
-    "vote": ("setp.ne.u32 p, {x}, {a}; vote.sync.ballot.b32 {x}, p, -1;", "ISETP+VOTE"),
-    "match": ("match.any.sync.b32 {x}, {x}, -1;", "MATCH"),
-    "redux": ("redux.sync.add.s32 {x}, {x}, -1;", "REDUX"),
-    "bar": ("bar.sync 0;", "BAR"),
-    "membar_cta": ("membar.cta;", "MEMBAR"),
-    "membar_gl": ("membar.gl;", "MEMBAR"),
-    "clock": ("mov.u32 {t}, %clock; add.s32 {x}, {x}, {t};", "CS2R+IADD3"),
-    "mma_16816_f16_f32": ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{{m0},{m1},{m2},{m3}}}, {{{a},{b},{a},{b}}}, {{{a},{b}}}, {{{m0},{m1},{m2},{m3}}};", "HMMA"),
-    "mma_16816_f16_f16": ("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {{{m0},{m1}}}, {{{a},{b},{a},{b}}}, {{{a},{b}}}, {{{m0},{m1}}};", "HMMA"),
-    "mma_1688_f16_f32": ("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {{{m0},{m1},{m2},{m3}}}, {{{a},{b}}}, {{{a}}}, {{{m0},{m1},{m2},{m3}}};", "HMMA"),
-    "mma_16816_bf16_f32": ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {{{m0},{m1},{m2},{m3}}}, {{{a},{b},{a},{b}}}, {{{a},{b}}}, {{{m0},{m1},{m2},{m3}}};", "HMMA"),
-    "mma_1688_tf32": ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {{{m0},{m1},{m2},{m3}}}, {{{a},{b},{a},{b}}}, {{{a},{b}}}, {{{m0},{m1},{m2},{m3}}};", "HMMA"),
-    "mma_16832_s8": ("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {{{m0},{m1},{m2},{m3}}}, {{{a},{b},{a},{b}}}, {{{a},{b}}}, {{{m0},{m1},{m2},{m3}}};", "IMMA"),
-    "mma_884_f64": ("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {{{q},{q2}}}, {{{qa}}}, {{{qb}}}, {{{q},{q2}}};", "DMMA"),
-    "atom_shared": ("atom.shared.add.u32 {x}, [{x}+256], {z};", "ATOMS"),
-    "atom_global": ("atom.global.add.u64 {q}, [{q}], {qz};", "ATOMG"),
-    "red_global_same": ("red.global.add.u32 [{qd}], {z};", "RED"),
-    "red_global_lanes": ("red.global.add.u32 [{ql}], {z};", "RED"),
-    "ldc": ("ld.const.u32 {x}, [{x}];", "LDC"),
-    "cp_async": ("cp.async.cg.shared.global [{x}+256], [{qd}], 16; cp.async.wait_all;", "LDGSTS"),
-    "ldsm": ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {{{x}}}, [{x}+256];", "LDSM"),
+    "ffma": "fma.rn.f32 {x}, {x}, {a}, {b};",
+    "fadd": "add.rn.f32 {x}, {x}, {a};",
+    "fmul": "mul.rn.f32 {x}, {x}, {a};",
+    "fmnmx": "max.f32 {x}, {x}, {a}; min.f32 {x}, {x}, {b};",
+    "iadd_lop3": "add.s32 {x}, {x}, {a}; xor.b32 {x}, {x}, {b};",
+    "iadd3_lop3": "add.s32 {x}, {x}, {a}; add.s32 {x}, {x}, {b}; xor.b32 {x}, {x}, {b};",
+    "iadd3_shf": "add.s32 {x}, {x}, {a}; sub.s32 {x}, {b}, {x}; shf.l.wrap.b32 {x}, {x}, {a}, {b};",
+    "lop3": "lop3.b32 {x}, {x}, {a}, {b}, 0x78; lop3.b32 {x}, {x}, {b}, {a}, 0x1e;",
+    "shf": "shf.l.wrap.b32 {x}, {x}, {a}, {b};",
+    "prmt": "prmt.b32 {x}, {x}, {a}, {b};",
+    "imad": "mad.lo.s32 {x}, {x}, {a}, {b};",
+    "imad_wide": "cvt.u32.u64 {t}, {q}; mad.wide.u32 {q}, {t}, {a}, {q};",
+    "isetp_sel": "setp.lt.s32 p, {x}, {a}; selp.b32 {x}, {b}, {x}, p;",
+    "imnmx": "max.s32 {x}, {x}, {a}; min.s32 {x}, {x}, {b};",
+    "popc": "popc.b32 {x}, {x};",
+    "flo": "bfind.u32 {x}, {x};",
+    "iabs_add": "abs.s32 {x}, {x}; sub.s32 {x}, {x}, {a};",
+    "dp4a": "dp4a.s32.s32 {x}, {x}, {a}, {b};",
+    "dfma": "fma.rn.f64 {q}, {q}, {qa}, {qb};",
+    "dadd": "add.rn.f64 {q}, {q}, {qa};",
+    "dmul": "mul.rn.f64 {q}, {q}, {qa};",
+    "hfma2": "fma.rn.f16x2 {x}, {x}, {a}, {b};",
+    "hadd2": "add.rn.f16x2 {x}, {x}, {a};",
+    "hfma2_bf16": "fma.rn.bf16x2 {x}, {x}, {a}, {b};",
+    "mufu_rcp": "rcp.approx.ftz.f32 {x}, {x}; mul.rn.f32 {x}, {x}, {a};",
+    "mufu_rsq": "rsqrt.approx.ftz.f32 {x}, {x};",
+    "mufu_sqrt": "sqrt.approx.ftz.f32 {x}, {x};",
+    "mufu_ex2": "ex2.approx.ftz.f32 {x}, {x};",
+    "mufu_lg2": "lg2.approx.ftz.f32 {x}, {x};",
+    "mufu_sin": "sin.approx.ftz.f32 {x}, {x};",
+    "mufu_tanh": "tanh.approx.f32 {x}, {x};",
+    "f2i_i2f": "cvt.rzi.s32.f32 {t}, {x}; cvt.rn.f32.s32 {x}, {t};",
+    "f2f_16_32": "cvt.rn.f16.f32 h, {x}; cvt.f32.f16 {x}, h;",
+    "f2f_64_32": "cvt.f64.f32 {q}, {x}; cvt.rn.f32.f64 {x}, {q};",
+    "shfl": "shfl.sync.bfly.b32 {x}, {x}, 1, 31, -1;",
+    "shfl_idx": "shfl.sync.idx.b32 {x}, {x}, {x}, 31, -1;",
+    "vote": "setp.ne.u32 p, {x}, {a}; vote.sync.ballot.b32 {x}, p, -1;",
+    "match": "match.any.sync.b32 {x}, {x}, -1;",
+    "redux": "redux.sync.add.s32 {x}, {x}, -1;",
+    "bar": "bar.sync 0;",
+    "membar_cta": "membar.cta;",
+    "membar_gl": "membar.gl;",
+    "clock": "mov.u32 {t}, %clock; add.s32 {x}, {x}, {t};",
+    "mma_16816_f16_f32": "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{{m0},{m1},{m2},{m3}}}, {{{a},{b},{a},{b}}}, {{{a},{b}}}, {{{m0},{m1},{m2},{m3}}};",
+    "mma_16816_f16_f16": "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {{{m0},{m1}}}, {{{a},{b},{a},{b}}}, {{{a},{b}}}, {{{m0},{m1}}};",
+    "mma_1688_f16_f32": "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {{{m0},{m1},{m2},{m3}}}, {{{a},{b}}}, {{{a}}}, {{{m0},{m1},{m2},{m3}}};",
+    "mma_16816_bf16_f32": "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {{{m0},{m1},{m2},{m3}}}, {{{a},{b},{a},{b}}}, {{{a},{b}}}, {{{m0},{m1},{m2},{m3}}};",
+    "mma_1688_tf32": "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {{{m0},{m1},{m2},{m3}}}, {{{a},{b},{a},{b}}}, {{{a},{b}}}, {{{m0},{m1},{m2},{m3}}};",
+    "mma_16832_s8": "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {{{m0},{m1},{m2},{m3}}}, {{{a},{b},{a},{b}}}, {{{a},{b}}}, {{{m0},{m1},{m2},{m3}}};",
+    "mma_884_f64": "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {{{q},{q2}}}, {{{qa}}}, {{{qb}}}, {{{q},{q2}}};",
+    "atom_shared": "atom.shared.add.u32 {x}, [{x}+256], {z};",
+    "atom_global": "atom.global.add.u64 {q}, [{q}], {qz};",
+    "red_global_same": "red.global.add.u32 [{qd}], {z};",
+    "red_global_lanes": "red.global.add.u32 [{ql}], {z};",
+    "ldc": "ld.const.u32 {x}, [{x}];",
+    "cp_async": "cp.async.cg.shared.global [{x}+256], [{qd}], 16; cp.async.wait_all;",
+    "ldsm": "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {{{x}}}, [{x}+256];",
 }
 # classes whose chain is in shared memory: the instruction, and the degrees of bank conflicts
 LDS_DEGREES = [1, 2, 4, 8, 16, 32]
@@ -99,8 +100,8 @@ PARAMS = """(.param .u64 out, .param .u64 data, .param .u32 pa, .param .u32 pb, 
 class Kernel:
     """A kernel that times a body."""
 
-    def __init__(self, name, body, setup="", chains=1, shared=0, const=False):
-        self.name, self.body, self.setup, self.chains, self.shared, self.const = name, body, setup, chains, shared, const
+    def __init__(self, name, body, setup="", chains=1, shared=0):
+        self.name, self.body, self.setup, self.chains, self.shared = name, body, setup, chains, shared
 
     def ptx(self):
         chains = range(self.chains)
@@ -181,9 +182,9 @@ def body(template, links, chains):
 class Group:
     """A bundle under construction: kernels in one module, and launches of them."""
 
-    def __init__(self, name, data_bytes=0, constants="", note=""):
+    def __init__(self, name, data_bytes=0, constants=""):
         self.name, self.kernels, self.steps, self.slots = name, {}, [], 0
-        self.data_bytes, self.constants, self.note, self.data = data_bytes, constants, note, None
+        self.data_bytes, self.constants, self.data = data_bytes, constants, None
 
     def add(self, kernel, **label):
         """Adds a launch of a kernel, which is part of the module from then on."""
@@ -241,14 +242,6 @@ class Group:
 
 # ---------------------------------------------------------------- the groups
 
-SELF_SHARED = """
-\tmov.u32 t, area;
-\tadd.u32 y, {offset}, t;
-\tst.shared.u32 [y], y;
-\tmov.u32 x{chain}, y;
-"""
-
-
 def arithmetic():
     setups = {
         "atom_shared": ("\tmul.lo.u32 t, lane, 4;\n\tmov.u32 y, area;\n\tadd.u32 t, t, y;\n\tst.shared.u32 [t+256], pz_r;\n\tbar.sync 0;\n", 1024),
@@ -256,7 +249,7 @@ def arithmetic():
         "cp_async": ("", 4096),
         "atom_global": ("\tst.global.u64 [qd], qd;\n\tbar.sync 0;\n", 0),
     }
-    for name, (template, counted) in CLASSES.items():
+    for name, template in CLASSES.items():
         constants = ".const .align 4 .b32 zeros[64];\n" if name == "ldc" else ""
         group = Group(f"class_{name}", data_bytes=1 << 16, constants=constants)
         setup, shared = setups.get(name, ("", 0))
@@ -271,22 +264,22 @@ def arithmetic():
             return setup
         for links in (16, 32, 64, 128):
             kernel = Kernel(f"chain_{links}", body(template, links, 1), started(1), 1, shared)
-            group.add(kernel, kind="chain", cls=name, counted=counted, links=links, chains=1, warps=1)
+            group.add(kernel, kind="chain", cls=name, links=links, chains=1, warps=1)
         for chains in (1, 2, 4, 8):
             kernel = Kernel(f"streams_{chains}", body(template, 128, chains), started(chains), chains, shared)
             for warps in WARPS:
-                group.add(kernel, kind="streams", cls=name, counted=counted, links=128, chains=chains, warps=warps)
+                group.add(kernel, kind="streams", cls=name, links=128, chains=chains, warps=warps)
         yield group
 
 
 def pairs():
     group = Group("pairs")
-    one = lambda name: SINGLE.get(name) or CLASSES[name][0]
+    one = lambda name: SINGLE.get(name) or CLASSES[name]
     for i, first in enumerate(PAIRED):
         for second in PAIRED[i:]:
             for links in (16, 32, 64):
                 kernel = Kernel(f"pair_{first}_{second}_{links}", body(one(first) + " " + one(second), links, 1))
-                group.add(kernel, kind="pair", cls=f"{first}+{second}", counted="", links=links, chains=1, warps=1)
+                group.add(kernel, kind="pair", cls=f"{first}+{second}", links=links, chains=1, warps=1)
     yield group
 
 
@@ -296,13 +289,13 @@ MIXED = ["ffma", "imad", "prmt", "lop3", "shf", "hfma2", "mufu_ex2", "popc", "df
 def mixtures():
     """Independent instructions of two classes in turn: do they share a pipe?"""
     group = Group("mixtures")
-    one = lambda name: SINGLE.get(name) or CLASSES[name][0]
+    one = lambda name: SINGLE.get(name) or CLASSES[name]
     for i, first in enumerate(MIXED):
         for second in MIXED[i:]:
             text = "".join(link(one(first if c % 2 == 0 else second), c % 8) for c in range(128))
             kernel = Kernel(f"mix_{first}_{second}", text, "", 8)
             for warps in (1, 4, 8, 16):
-                group.add(kernel, kind="mixture", cls=f"{first}+{second}", counted="", links=128, chains=8, warps=warps)
+                group.add(kernel, kind="mixture", cls=f"{first}+{second}", links=128, chains=8, warps=warps)
     yield group
 
 
@@ -310,11 +303,11 @@ def issue():
     """Every number of warps up to 16, dependent and independent."""
     for name in ("ffma", "imad", "lop3", "prmt", "hfma2", "mufu_ex2", "dfma", "shfl", "mma_16816_f16_f32"):
         group = Group(f"issue_{name}")
-        template, counted = CLASSES[name]
+        template = CLASSES[name]
         for chains in (1, 2, 3, 4, 6, 8):
             kernel = Kernel(f"streams_{chains}", body(template, 120, chains), "", chains)
             for warps in range(1, 17):
-                group.add(kernel, kind="streams", cls=name, counted=counted, links=120, chains=chains, warps=warps)
+                group.add(kernel, kind="streams", cls=name, links=120, chains=chains, warps=warps)
         yield group
 
 
@@ -343,7 +336,7 @@ def shared_memory():
                 for links in (16, 32, 64) if chains == 1 else (64,):
                     kernel = Kernel(f"{form}_{degree}_{chains}_{links}", body(template, links, chains), setup, chains, bytes_)
                     for warps in WARPS if chains == 4 else [1]:
-                        group.add(kernel, kind="shared", cls=form, counted="LDS", links=links, chains=chains, warps=warps, degree=degree)
+                        group.add(kernel, kind="shared", cls=form, links=links, chains=chains, warps=warps, degree=degree)
     for degree in LDS_DEGREES:
         setup = f"""
 \tmov.u32 t, area;
@@ -356,10 +349,10 @@ def shared_memory():
 """
         store = "".join("\tst.volatile.shared.u32 [m0_0], x0;\n" for _ in range(64))
         add = "".join("\tred.shared.add.u32 [m0_0], pz_r;\n" for _ in range(64))
-        for form, text, counted in (("sts32", store, "STS"), ("atoms_add", add, "ATOMS")):
+        for form, text in (("sts32", store), ("atoms_add", add)):
             kernel = Kernel(f"{form}_{degree}", text, setup, 1, 128 * degree + 1024)
             for warps in WARPS:
-                group.add(kernel, kind="shared", cls=form, counted=counted, links=64, chains=1, warps=warps, degree=degree)
+                group.add(kernel, kind="shared", cls=form, links=64, chains=1, warps=warps, degree=degree)
     yield group
 
 
@@ -377,11 +370,11 @@ def coalescing():
                 for links in (16, 32, 64) if chains == 1 else (32,):
                     kernel = Kernel(f"ldg_{form}_{stride}_{chains}_{links}", body(f"ld.global{cache}.u64 {{q}}, [{{q}}];", links, chains), setup, chains)
                     for warps in WARPS if chains == 4 else [1]:
-                        group.add(kernel, kind="global", cls=f"ldg64_{form}", counted="LDG", links=links, chains=chains, warps=warps, degree=stride)
+                        group.add(kernel, kind="global", cls=f"ldg64_{form}", links=links, chains=chains, warps=warps, degree=stride)
         kernel = Kernel(f"stg_{stride}", "".join(f"\tst.global.u64 [q0+{8192 * i}], qz;\n" for i in range(32)),
                         f"\tmul.lo.u32 t, lane, {8 * stride};\n\tcvt.u64.u32 qt, t;\n\tadd.u64 q0, qt, qd;\n")
         for warps in WARPS:
-            group.add(kernel, kind="global", cls="stg64", counted="STG", links=32, chains=1, warps=warps, degree=stride)
+            group.add(kernel, kind="global", cls="stg64", links=32, chains=1, warps=warps, degree=stride)
     yield group
 
 
@@ -521,9 +514,8 @@ def ring(group, stride, n, step):
 def translation():
     group = Group("translation", data_bytes=(16 << 30) + (64 << 20))
     group.kernels["ring"] = CHASE
-    for cache in ("cg",):
-        name, text = chase(cache, False)
-        group.kernels[name] = text
+    name, text = chase("cg", False)
+    group.kernels[name] = text
     for stride in (64 << 10, 512 << 10, 2 << 20, 16 << 20):
         # one line more than the stride, so that the lines do not fall into one set
         for n in (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192):
@@ -538,14 +530,11 @@ def translation():
 def constant_memory():
     group = Group("constant", constants=".const .align 8 .b32 ring[16384];\n")
     # the array is zero, so each load adds a stride that the compiler does not know
-    for size in (256, 512, 1024, 1536, 2048, 3072, 4096, 8192, 16384, 32768, 49152, 65536):
+    for size in (256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536):
         links = 128
-        text = f"\tand.b32 x0, x0, {size - 1};\n" if size & (size - 1) == 0 else ""
-        lines = "".join(f"\tld.const.u32 y, [x0];\n\tadd.u32 x0, x0, y;\n\tadd.u32 x0, x0, {64};\n"
-                        + (f"\tand.b32 x0, x0, {size - 1};\n" if size & (size - 1) == 0 else "") for _ in range(links))
-        if size & (size - 1):
-            continue
-        kernel = Kernel(f"ldc_{size}", text + lines, "\tmov.u32 x0, pz_r;\n", 1)
+        within = f"\tand.b32 x0, x0, {size - 1};\n"
+        lines = (f"\tld.const.u32 y, [x0];\n\tadd.u32 x0, x0, y;\n\tadd.u32 x0, x0, 64;\n" + within) * links
+        kernel = Kernel(f"ldc_{size}", within + lines, "\tmov.u32 x0, pz_r;\n", 1)
         group.kernels[kernel.name] = kernel.ptx()
         # enough iterations to walk the whole footprint several times
         iterations = max(8, 4 * size // 64 // links)
@@ -557,9 +546,9 @@ def constant_memory():
 def code_size():
     for links in (64, 128, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 10240, 12288, 16384):
         group = Group(f"code_{links}")
-        kernel = Kernel("code", body(CLASSES["ffma"][0], links, 4), "", 4)
+        kernel = Kernel("code", body(CLASSES["ffma"], links, 4), "", 4)
         for warps in (1, 4):
-            group.add(kernel, kind="code", cls="ffma", counted="FFMA", links=links, chains=4, warps=warps, bytes=16 * links)
+            group.add(kernel, kind="code", cls="ffma", links=links, chains=4, warps=warps, bytes=16 * links)
         yield group
 
 
@@ -578,7 +567,7 @@ INNER:
 """
         kernel = Kernel(f"loop_{name}", text)
         for warps in WARPS:
-            group.add(kernel, kind="loop", cls=name, counted="", links=128, chains=1, warps=warps)
+            group.add(kernel, kind="loop", cls=name, links=128, chains=1, warps=warps)
     yield group
 
 
@@ -763,8 +752,7 @@ def counted(folder, ptxas, nvdisasm):
     for part in text.split("//--------------------- .text.")[1:]:
         name = part.split()[0].rstrip("-").strip()
         lines = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\d+\s+)?([A-Z][\w.]*)", part)
-        clocks = [i for i, op in enumerate(lines) if op.startswith(("CS2R", "S2UR")) or op == "S2R"]
-        clocks = [i for i in clocks if lines[i].startswith("CS2R")]
+        clocks = [i for i, op in enumerate(lines) if op.startswith("CS2R")]
         if len(clocks) >= 2:
             inside = lines[clocks[0] + 1:clocks[-1]]
             found[name] = collections.Counter(inside)
@@ -781,6 +769,104 @@ def write(args):
                 json.dump(sass, file)
 
 
+COLUMNS = ["kind", "class", "opcodes", "links", "chains", "warps", "blocks", "degree", "bytes", "stride", "pages",
+           "samples", "first", "least", "median", "mean", "greatest"]
+
+
+def spans(label, words):
+    """Returns the cycles of each iteration: from the first reading of the clock in a block to the last."""
+    warps, found = label["launch_warps"], []
+    for at in range(0, len(words), 2 * warps):
+        part = words[at:at + 2 * warps]
+        # the clock has 32 bits and wraps
+        distance = lambda reading: (reading - part[0] + 2**31) % 2**32 - 2**31
+        found.append(max(map(distance, part[1::2])) - min(map(distance, part[::2])))
+    return found
+
+
+def samples(label, runs):
+    """Returns the first and all other samples of a benchmark, in cycles."""
+    if label["kind"] in ("footprint", "translation"):
+        per_load = [word / label["per"] for run in runs for word in run]
+        return per_load[0], per_load[1:]
+    if label["kind"] == "each":
+        return runs[0][0], [word for run in runs for word in run[1:]]
+    if label["kind"] == "bandwidth":
+        longest = []
+        for run in runs:
+            times = [run[i] | run[i + 1] << 32 for i in range(0, len(run), 2)]
+            longest.append(max(end - start for start, end in zip(times[::2], times[1::2])))
+        return longest[0], longest[1:] or longest
+    found = [spans(label, run) for run in runs]
+    return found[0][0], [span for run in found for span in run[1:]]
+
+
+def opcodes(folder, label):
+    path = os.path.join(folder, "sass.json")
+    if label["kind"] in ("setup", "footprint", "translation", "each", "bandwidth") or not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as file:
+        found = json.load(file).get(label["entry"], {})
+    # what is there once or a few times is the code around the benchmark
+    main = {op: n for op, n in found.items() if n * 8 >= label.get("links", 8) and n > 4}
+    return " ".join(f"{op}:{n}" for op, n in sorted(main.items(), key=lambda item: (-item[1], item[0])))
+
+
+def collect(args):
+    """Writes a table of the benchmarks, and the values of approximate functions and products."""
+    rows, each = [], []
+    with open(os.path.join(args.measured, "results.jsonl"), encoding="utf-8") as file:
+        results = {entry["kernel"]: entry for entry in map(json.loads, file)}
+    for name in sorted(results):
+        folder = os.path.join(args.bundles, name)
+        with open(os.path.join(folder, "labels.json"), encoding="utf-8") as file:
+            labels = json.load(file)
+        kept = [run["cycles"] for run in results[name].get("kept", [])]
+        for label in labels:
+            runs = [run[label["slot"]:label["slot"] + label["words"]] for run in kept]
+            if label["kind"] in ("setup", "empty"):
+                continue
+            if label["kind"] in ("numeric", "product"):
+                values(args, label, runs[0])
+                continue
+            first, rest = samples(label, runs)
+            rest.sort()
+            row = {"class": label["cls"], "opcodes": opcodes(folder, label), "warps": label["launch_warps"],
+                   "samples": len(rest), "first": first, "least": rest[0], "median": statistics.median(rest),
+                   "mean": round(statistics.mean(rest), 2), "greatest": rest[-1]}
+            rows.append({**{key: label.get(key, "") for key in COLUMNS}, **row})
+            if label["kind"] == "each":
+                counts = collections.Counter(rest)
+                each += [[label["cls"], label["bytes"], cycles, counts[cycles]] for cycles in sorted(counts)]
+    rows.sort(key=lambda row: (row["kind"], row["class"]))
+    with open(args.out + "-microbenchmarks.csv", "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    with open(args.out + "-load-latencies.csv", "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["cache", "bytes", "cycles", "loads"])
+        writer.writerows(each)
+
+
+EXACT = {"ex2": lambda x: 2.0**x, "lg2": math.log2, "sin": math.sin, "cos": math.cos, "rcp": lambda x: 1 / x,
+         "rsqrt": lambda x: x**-0.5, "sqrt": math.sqrt, "tanh": math.tanh}
+
+
+def values(args, label, words):
+    """Writes the results of a product as they are, and those of a function as the differences of their
+    bits from those of the correctly rounded results, both compressed."""
+    if label["kind"] == "product":
+        data = struct.pack(f"<{len(words)}I", *words)
+    else:
+        number = lambda bits: struct.unpack("<f", struct.pack("<I", bits))[0]
+        bits = lambda value: struct.unpack("<I", struct.pack("<f", value))[0]
+        exact = (bits(EXACT[label["cls"]](number(label["first"] + i * label["step"]))) for i in range(len(words)))
+        data = struct.pack(f"<{len(words)}i", *(word - right for word, right in zip(words, exact)))
+    with open(f"{args.out}-{label['kind']}-{label['cls']}.xz", "wb") as file:
+        file.write(lzma.compress(data, preset=9))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -788,8 +874,12 @@ def main():
     make.add_argument("out")
     make.add_argument("--ptxas")
     make.add_argument("--nvdisasm")
+    table = commands.add_parser("collect")
+    table.add_argument("bundles")
+    table.add_argument("measured")
+    table.add_argument("--out", required=True, help="beginning of the names of the files")
     args = parser.parse_args()
-    write(args)
+    {"write": write, "collect": collect}[args.command](args)
 
 
 if __name__ == "__main__":

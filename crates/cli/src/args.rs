@@ -34,6 +34,7 @@ mod reproduce;
 mod run;
 mod schema;
 mod sweep;
+mod validate;
 mod wcet;
 mod worst;
 
@@ -75,6 +76,7 @@ pub use reproduce::{PaperItem, Reproduce};
 pub use run::Run;
 pub use schema::{Schema, SchemaAction};
 pub use sweep::Sweep;
+pub use validate::Validate;
 pub use wcet::Wcet;
 pub use worst::Worst;
 
@@ -231,6 +233,12 @@ pub enum Command {
     ///
     /// The times are combined along the control flow graph (Betts and Donaldson, ECRTS 2013).
     Hybrid(Hybrid),
+    /// Compare simulated cycles with cycles measured on a GPU
+    ///
+    /// The kernels of the table run on the machine. Mean, median and worst error, correlation, and
+    /// the errors by kernel and by stall reason are printed. A kernel is compared only if its code
+    /// and data are those that were measured, and its results were equal bit for bit.
+    Validate(Validate),
     /// Show what a .ptx, .cubin, .warp, trace or machine file contains
     Inspect(Inspect),
     /// Convert a GPGPU-Sim configuration (gpgpusim.config) to a machine, on stdout

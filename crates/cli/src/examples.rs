@@ -324,6 +324,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "validate",
+        &[
+            (
+                "warpbound validate data/measured/h100-sxm-kernels.csv --machine rtx3070",
+                "Compare a machine with cycles measured on a GPU.",
+            ),
+            (
+                "warpbound validate cycles.csv --machine rtx3070 --metric gpc__cycles_elapsed.max@warm --out errors.svg",
+                "Compare another metric, and plot simulated against measured cycles.",
+            ),
+        ],
+    ),
+    (
         "inspect",
         &[
             ("warpbound inspect saxpy", "Show what was read of a kernel."),

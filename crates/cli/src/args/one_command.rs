@@ -35,7 +35,7 @@ fn with_options(name: &str) -> Option<Command> {
     Some(options(Command::new(*name)))
 }
 
-const COMMANDS: [(&str, Options); 34] = [
+const COMMANDS: [(&str, Options); 35] = [
     ("check", Check::augment_args),
     ("run", Run::augment_args),
     ("diff", Diff::augment_args),
@@ -63,6 +63,7 @@ const COMMANDS: [(&str, Options); 34] = [
     ("wcet", Wcet::augment_args),
     ("pwcet", Pwcet::augment_args),
     ("hybrid", Hybrid::augment_args),
+    ("validate", Validate::augment_args),
     ("inspect", Inspect::augment_args),
     ("import-config", ImportConfig::augment_args),
     ("list", List::augment_args),

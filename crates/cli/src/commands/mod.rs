@@ -34,6 +34,7 @@ pub mod reproduce;
 pub mod run;
 pub mod schema;
 pub mod sweep;
+pub mod validate;
 pub mod wcet;
 pub mod why;
 pub mod worst;

@@ -9,6 +9,7 @@ mod marks;
 mod palette;
 mod panels;
 mod picture;
+mod scatter;
 mod vector;
 mod xy;
 
@@ -16,4 +17,5 @@ pub use chart::{BarPlot, BarRow, BoxPlot, FiveNumbers, LinePlot};
 pub use palette::{Ink, themed};
 pub use panels::{Across, Line, Panel, Panels};
 pub use picture::{Anchor, Picture};
+pub use scatter::Scatter;
 pub use xy::{Axis, Drawn, Scale, Series, XyPlot};

@@ -103,16 +103,7 @@ fn of_kernel(
     options: Options,
     monitor: &ProgressMonitor,
 ) -> Result<Contents, Diagnostics> {
-    let WorkloadKind::Launch { program, launch } = &kernel.workload.kind else {
-        let what = match kernel.workload.kind {
-            WorkloadKind::Trace(_) => "this is a trace, which has no code to run",
-            WorkloadKind::Step { .. } => "this is one launch of a program",
-            _ => "a .warp kernel has no code that a GPU runs",
-        };
-        let problem = Diagnostic::general(&kernel.name_given, what);
-        return Err(problem.hint("name a launch file with PTX, or a program without --launch").into());
-    };
-    check(program, launch, &kernel.name_given)?;
+    let (program, launch) = launch_of(kernel)?;
     let source = kernel.workload.source(options, monitor)?;
     let WorkloadSource::Launch(mut executor) = source else {
         return Err(Diagnostic::general(&kernel.name_given, "nothing is executed").into());
@@ -124,6 +115,41 @@ fn of_kernel(
     let steps = vec![launch_step(0, program, launch, &buffers)];
     let modules = vec![(module, &kernel.code)];
     Ok(complete(kernel.workload.name.clone(), modules, buffers, steps, files))
+}
+
+/// Returns the code and the launch of a kernel that a bundle can hold.
+fn launch_of(kernel: &LoadedKernel) -> Result<(&KernelCode, &Launch), Diagnostics> {
+    let WorkloadKind::Launch { program, launch } = &kernel.workload.kind else {
+        let what = match kernel.workload.kind {
+            WorkloadKind::Trace(_) => "this is a trace, which has no code to run",
+            WorkloadKind::Step { .. } => "this is one launch of a program",
+            _ => "a .warp kernel has no code that a GPU runs",
+        };
+        let problem = Diagnostic::general(&kernel.name_given, what);
+        return Err(problem.hint("name a launch file with PTX, or a program without --launch").into());
+    };
+    check(program, launch, &kernel.name_given)?;
+    Ok((program, launch))
+}
+
+/// Returns the digest that a bundle of this kernel or program would have.
+///
+/// # Errors
+/// If it cannot be bundled.
+pub fn digest_of(loaded: &Loaded) -> Result<String, Diagnostics> {
+    let mut files = MemoryFiles::default();
+    match loaded {
+        Loaded::Application(program) => of_application::digest(program),
+        Loaded::Kernel(kernel) => {
+            let (program, launch) = launch_of(kernel)?;
+            let buffers = files.buffers(&launch.buffers, |index| &launch.buffers[index].bytes);
+            // contents after the run are not part of it
+            files.module(0, &program.memory, &launch.symbols, &|_| Some(&[]));
+            let steps = [launch_step(0, program, launch, &buffers)];
+            let codes = vec![("code.ptx".to_owned(), kernel.code.text().as_bytes().to_vec())];
+            Ok(digest(&codes, &files, &steps))
+        }
+    }
 }
 
 /// Executes all blocks of a launch.

@@ -161,7 +161,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "warpbound bundle saxpy sssp_program --out bundles",
                 "Write a kernel and a program with their data.",
             ),
-            ("warpbound bundle --out bundles", "Write all embedded launches and programs."),
+            ("warpbound bundle --out all-bundles", "Write all embedded launches and programs."),
         ],
     ),
     (
@@ -327,11 +327,11 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "validate",
         &[
             (
-                "warpbound validate data/measured/h100-sxm-kernels.csv --machine rtx3070",
-                "Compare a machine with cycles measured on a GPU.",
+                "warpbound validate cycles.csv --machine turing-tu102",
+                "Compare a machine with cycles that were measured on a GPU.",
             ),
             (
-                "warpbound validate cycles.csv --machine rtx3070 --metric gpc__cycles_elapsed.max@warm --out errors.svg",
+                "warpbound validate cycles.csv --machine rtx3070 --metric sm__cycles_active.max@warm --out errors.svg",
                 "Compare another metric, and plot simulated against measured cycles.",
             ),
         ],

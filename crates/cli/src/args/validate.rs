@@ -11,7 +11,7 @@ pub struct Validate {
     /// The columns `gpu`, `kernel`, `launch`, `code`, `blocks` and `equal` are needed, and that of
     /// the metric; scripts/measure-on-card.py writes such tables.
     #[arg(value_name = "TABLE")]
-    pub table: String,
+    pub measured: String,
     /// Column of the measured cycles
     ///
     /// The metric `clock_cycles` is the time from the first to the last instruction of the block

@@ -28,7 +28,7 @@ pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
         square_a += a * a;
         square_b += b * b;
     }
-    (square_a > 0.0 && square_b > 0.0).then(|| both / (square_a.sqrt() * square_b.sqrt()))
+    (square_a > 0.0 && square_b > 0.0).then(|| both / (square_a * square_b).sqrt())
 }
 
 /// Returns the correlation of ranks (Spearman), or `None` if one of the two does not vary.

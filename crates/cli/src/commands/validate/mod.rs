@@ -46,7 +46,7 @@ pub fn run(args: &Validate, session: &Session) -> Outcome {
         // an error of the machine is not one of each kernel
         load::machine_of_application(&args.common)?;
     }
-    let table = MeasuredTable::read(&args.table, &args.metric)?;
+    let table = MeasuredTable::read(&args.measured, &args.metric)?;
     let plot = args.out.as_deref().map(|path| WantedPlot::create(path, &table, args, session)).transpose()?;
     let gpu = gpu_of(&table, args.gpu.as_deref())?;
     let (wanted, mut left_out) = wanted(&table, &gpu, args)?;

@@ -182,7 +182,7 @@ fn a_run_that_is_stopped_guarantees_nothing() {
     super::support::write_loop(&dir, 50_000_000);
     let launch = super::support::launch_loop("40");
     let args = [&["check", "--time-limit", "0.5"], &launch[..]].concat();
-    let object = json_in(&dir, &args, 0);
+    let object = json_in(&dir, &args, 1);
     let answer = &object["answers"][0];
     assert!(answer["guaranteed"].is_null() && answer["longest"].is_null(), "{object}");
     assert_eq!(answer["blockers"][0], "a run did not come to its end");

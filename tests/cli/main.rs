@@ -19,6 +19,7 @@ mod explain;
 mod fermi;
 #[path = "../support/files.rs"]
 mod files;
+mod hardware;
 mod hunt;
 mod hybrid;
 mod import_config;

@@ -130,16 +130,17 @@ fn wrong_formulas_and_files_are_refused_before_anything_runs() {
         assert!(stderr(&output).contains(message), "{plot}: {}", stderr(&output));
     }
     assert_eq!(std::fs::read(dir.join("precious.svg")).unwrap(), b"precious");
+    std::os::unix::fs::symlink("r/results.jsonl", dir.join("link.html")).unwrap();
     for (words, message) in [
         (&["--plot", "cycles ~ cycles", "--out", "x.svg"][..], "can only be drawn"),
         (&["--plot", "kernel ~ policy", "--out", "x.svg"], "`kernel` is no number"),
         (&["--out", "x.svg"], "no plot is named"),
         (&["--plot", "ipc ~ policy", "--out", "r/manifest.json", "--force"], ".svg or .pdf"),
-        (&["--html", "r/results.csv", "--force"], "which is read"),
+        (&["--html", "link.html", "--force"], "which is read"),
     ] {
         let output = in_dir(&dir, &[&["report", "r"], words].concat());
         assert_eq!(output.status.code(), Some(1), "{words:?}");
         assert!(stderr(&output).contains(message), "{words:?}: {}", stderr(&output));
     }
-    assert_eq!(names(&dir), ["plan.ron", "precious.svg", "r"]);
+    assert_eq!(names(&dir), ["link.html", "plan.ron", "precious.svg", "r"]);
 }

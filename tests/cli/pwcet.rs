@@ -126,7 +126,10 @@ fn invalid_samples_have_no_curve() {
             assert!(shown.contains(part), "{args:?}, {part}: {shown}");
         }
     }
-    assert!(refused(&dir, &["pwcet", "good.csv", "--html", "good.csv", "--force"]).contains("which is read"));
+    std::os::unix::fs::symlink("good.csv", dir.join("link.html")).unwrap();
+    assert!(
+        refused(&dir, &["pwcet", "good.csv", "--html", "link.html", "--force"]).contains("which is read")
+    );
 }
 
 /// A campaign is a sweep: its runs are those of `run` with the drawn values, and it can be

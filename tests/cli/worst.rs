@@ -181,6 +181,6 @@ fn unsupported_requests_are_refused_with_a_reason() {
 
 #[test]
 fn a_time_limit_gives_the_best_result_so_far() {
-    let result = json(&["worst", "saxpy", "vecadd", "--budget", "100000000", "--time-limit", "1"], 0);
+    let result = json(&["worst", "saxpy", "vecadd", "--budget", "100000000", "--time-limit", "1"], 1);
     assert_eq!((&result["complete"], &result["stopped"]), (&false.into(), &"time-limit".into()));
 }

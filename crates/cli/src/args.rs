@@ -4,6 +4,7 @@
 mod ablate;
 mod all_paths;
 mod anomaly;
+mod bundle;
 mod cfg;
 mod check;
 mod common;
@@ -33,6 +34,7 @@ mod reproduce;
 mod run;
 mod schema;
 mod sweep;
+mod validate;
 mod wcet;
 mod worst;
 
@@ -45,6 +47,7 @@ use super::terminal::Colour;
 pub use ablate::{Ablate, TableFormat};
 pub use all_paths::Static;
 pub use anomaly::Anomaly;
+pub use bundle::Bundle;
 pub use cfg::{Cfg, Edges};
 pub use check::Check;
 pub use common::{Checkpoint, Common, LoopBounds, OneKernel, Races, Several, Writing};
@@ -73,6 +76,7 @@ pub use reproduce::{PaperItem, Reproduce};
 pub use run::Run;
 pub use schema::{Schema, SchemaAction};
 pub use sweep::Sweep;
+pub use validate::Validate;
 pub use wcet::Wcet;
 pub use worst::Worst;
 
@@ -161,6 +165,12 @@ pub enum Command {
     ///
     /// The folder holds kernelslist.g and one .traceg file per launch.
     Export(Export),
+    /// Write kernels with all their data, to be run on a GPU
+    ///
+    /// The folder has one folder for each kernel: launch.json, the PTX, and the contents of memory
+    /// before and after the functional run. scripts/measure-on-card.py runs them on a GPU. Without
+    /// KERNEL, all embedded launches and programs that can run there are written.
+    Bundle(Bundle),
     /// Generate an artificial trace of any length
     Synthetic(Synthetic),
     /// Write a kernel of a parametric family, and its machine
@@ -223,6 +233,12 @@ pub enum Command {
     ///
     /// The times are combined along the control flow graph (Betts and Donaldson, ECRTS 2013).
     Hybrid(Hybrid),
+    /// Compare simulated cycles with cycles measured on a GPU
+    ///
+    /// The kernels of the table run on the machine. Mean, median and worst error, correlation, and
+    /// the errors by kernel and by stall reason are printed. A kernel is compared only if its code
+    /// and data are those that were measured, and its results were equal bit for bit.
+    Validate(Validate),
     /// Show what a .ptx, .cubin, .warp, trace or machine file contains
     Inspect(Inspect),
     /// Convert a GPGPU-Sim configuration (gpgpusim.config) to a machine, on stdout

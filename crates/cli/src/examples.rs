@@ -159,6 +159,16 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "bundle",
+        &[
+            (
+                "warpbound bundle saxpy sssp_program --out bundles",
+                "Write a kernel and a program with their data.",
+            ),
+            ("warpbound bundle --out all-bundles", "Write all embedded launches and programs."),
+        ],
+    ),
+    (
         "synthetic",
         &[
             (
@@ -315,6 +325,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("warpbound hybrid saxpy", "Estimate the worst case from times measured between points."),
             ("warpbound hybrid saxpy --runs 20", "Measure more runs."),
+        ],
+    ),
+    (
+        "validate",
+        &[
+            (
+                "warpbound validate cycles.csv --machine turing-tu102",
+                "Compare a machine with cycles that were measured on a GPU.",
+            ),
+            (
+                "warpbound validate cycles.csv --machine rtx3070 --metric sm__cycles_active.max@warm --out errors.svg",
+                "Compare another metric, and plot simulated against measured cycles.",
+            ),
         ],
     ),
     (

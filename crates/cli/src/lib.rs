@@ -98,6 +98,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Worst(worst) => commands::worst::run(worst, session),
         Command::Hunt(hunt) => commands::hunt::run(hunt, session),
         Command::Export(export) => commands::export::run(export, session),
+        Command::Bundle(bundle) => commands::bundle::run(bundle, session),
         Command::Synthetic(made) => commands::export::synthetic(made, session),
         Command::Family(family) => commands::family::run(family, session),
         Command::Anomaly(anomaly) => commands::anomaly::run(anomaly, session),
@@ -112,6 +113,7 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Wcet(wcet) => commands::wcet::run(wcet, session),
         Command::Pwcet(pwcet) => commands::pwcet::run(pwcet, session),
         Command::Hybrid(hybrid) => commands::hybrid::run(hybrid, session),
+        Command::Validate(validate) => commands::validate::run(validate, session),
         Command::Inspect(inspect) => commands::inspect::run(inspect, session),
         Command::ImportConfig(import) => commands::import_config::run(import, session),
         Command::List(list) => commands::list::run(list, session),
@@ -196,11 +198,13 @@ impl Args {
             Command::Wcet(wcet) => wcet.common.format,
             Command::Pwcet(pwcet) => pwcet.common.format,
             Command::Hybrid(hybrid) => hybrid.common.format,
+            Command::Validate(validate) => validate.common.format,
             Command::Inspect(inspect) => inspect.format,
             Command::ImportConfig(import) => import.format,
             Command::List(list) => list.format,
             Command::Explain(explain) => explain.format,
             Command::Export(_)
+            | Command::Bundle(_)
             | Command::Synthetic(_)
             | Command::Family(_)
             | Command::Report(_)

@@ -357,7 +357,7 @@ fn words(line: &str) -> Vec<(String, Range<usize>)> {
 }
 
 /// Returns the fields of a line of CSV, with their approximate places.
-fn fields(line: &str, separator: u8) -> Result<Vec<(String, Range<usize>)>, String> {
+pub fn fields(line: &str, separator: u8) -> Result<Vec<(String, Range<usize>)>, String> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)

@@ -54,6 +54,7 @@ pub fn main_table(json: &Json) -> String {
         "why" => "results.causes",
         "ablate" => "results.kernels",
         "pwcet" => "results.pwcet.curve",
+        "validate" => "results.kernels",
         _ => "results",
     };
     let is_there = tables.iter().any(|name| name == main);

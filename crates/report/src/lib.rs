@@ -54,6 +54,7 @@ pub mod sweep;
 pub mod table;
 pub mod terms;
 pub mod timeline;
+pub mod validate;
 mod validator;
 pub mod verdict;
 pub mod wcet;

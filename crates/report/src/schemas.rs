@@ -16,7 +16,7 @@ use super::output::Output;
 use super::{
     ablation, all_paths, anomaly, cause, cfg, compare, diff, evidence, evidence_pack, explore, fastest,
     fermi, hunt, hybrid, import_config, inspect, list, output, phases, pwcet, reproduce, run, suite, sweep,
-    terms, wcet, worst,
+    terms, validate, wcet, worst,
 };
 
 /// Stands for [`warpbound_trace::why::Kind`] in a schema, because that crate has no schemas.
@@ -85,6 +85,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<import_config::ImportResult>>("import-config"),
         schema::<Output<list::Listing>>("list"),
         schema::<Output<terms::Terms>>("explain"),
+        schema::<Output<validate::ValidateResult>>("validate"),
         schema::<output::Failed>("errors"),
     ];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas");

@@ -35,7 +35,7 @@ fn with_options(name: &str) -> Option<Command> {
     Some(options(Command::new(*name)))
 }
 
-const COMMANDS: [(&str, Options); 33] = [
+const COMMANDS: [(&str, Options); 35] = [
     ("check", Check::augment_args),
     ("run", Run::augment_args),
     ("diff", Diff::augment_args),
@@ -46,6 +46,7 @@ const COMMANDS: [(&str, Options); 33] = [
     ("worst", Worst::augment_args),
     ("hunt", Hunt::augment_args),
     ("export", Export::augment_args),
+    ("bundle", Bundle::augment_args),
     ("synthetic", Synthetic::augment_args),
     ("family", Family::augment_args),
     ("anomaly", Anomaly::augment_args),
@@ -62,6 +63,7 @@ const COMMANDS: [(&str, Options); 33] = [
     ("wcet", Wcet::augment_args),
     ("pwcet", Pwcet::augment_args),
     ("hybrid", Hybrid::augment_args),
+    ("validate", Validate::augment_args),
     ("inspect", Inspect::augment_args),
     ("import-config", ImportConfig::augment_args),
     ("list", List::augment_args),

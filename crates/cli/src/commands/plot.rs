@@ -9,11 +9,50 @@ use warpbound_judge::sweep::Row;
 use warpbound_report::plot::Panels;
 use warpbound_report::results::{Formula, PlotData};
 
-/// The form of the file.
+/// The form of the file of a plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub enum Form {
+    /// An SVG file.
     Svg,
+    /// A PDF file.
     Pdf,
+}
+
+impl Form {
+    /// Returns the form that the ending of a file states.
+    ///
+    /// # Errors
+    /// It states none.
+    pub fn of(option: &str, path: &Path) -> Result<Self, Diagnostic> {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("svg") => Ok(Self::Svg),
+            Some("pdf") => Ok(Self::Pdf),
+            _ => {
+                let place = format!("{option} {}", path.display());
+                let problem = Diagnostic::general(place, "a plot is written as .svg or .pdf");
+                Err(problem.hint("change the ending of the file"))
+            }
+        }
+    }
+
+    /// Returns the contents of the file.
+    ///
+    /// # Errors
+    /// The font of PDF files lacks characters.
+    pub fn contents(
+        self,
+        path: &Path,
+        svg: impl FnOnce() -> String,
+        pdf: impl FnOnce() -> Result<Vec<u8>, String>,
+    ) -> Result<Vec<u8>, Diagnostic> {
+        match self {
+            Self::Svg => Ok(svg().into_bytes()),
+            Self::Pdf => pdf().map_err(|why| {
+                let hint = "name a file that ends in .svg: the program that shows it has fonts of its own";
+                Diagnostic::general(path.display().to_string(), why).hint(hint)
+            }),
+        }
+    }
 }
 
 /// A plot that the user wants, and its file.
@@ -39,15 +78,7 @@ impl WantedPlot {
     ) -> Result<Self, Diagnostic> {
         let formula = Formula::parse(text)
             .map_err(|why| problem(text, why).hint(format!("the form is {}", Formula::FORM)))?;
-        let form = match path.extension().and_then(|ending| ending.to_str()) {
-            Some("svg") => Form::Svg,
-            Some("pdf") => Form::Pdf,
-            _ => {
-                let place = format!("{option} {}", path.display());
-                let problem = Diagnostic::general(place, "a plot is written as .svg or .pdf");
-                return Err(problem.hint("change the ending of the file"));
-            }
-        };
+        let form = Form::of(option, path)?;
         let part = outputs.file(option, path)?;
         let (text, path) = (text.to_owned(), path.to_owned());
         Ok(Self { data: PlotData::new(formula), text, path, form, part })
@@ -68,13 +99,7 @@ impl WantedPlot {
     pub fn write(self) -> Result<PathBuf, Diagnostic> {
         let Self { data, text, path, form, mut part } = self;
         let panels: Panels = data.panels().map_err(|why| problem(&text, why))?;
-        let bytes = match form {
-            Form::Svg => panels.svg().into_bytes(),
-            Form::Pdf => panels.pdf().map_err(|why| {
-                let hint = "name a file that ends in .svg: the program that shows it has fonts of its own";
-                Diagnostic::general(path.display().to_string(), why).hint(hint)
-            })?,
-        };
+        let bytes = form.contents(&path, || panels.svg(), || panels.pdf())?;
         part.write_all(&bytes).and_then(|()| part.place()).map_err(|error| {
             Diagnostic::general(path.display().to_string(), format!("cannot write the file: {error}"))
         })?;

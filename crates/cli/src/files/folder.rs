@@ -83,7 +83,8 @@ impl Folder {
     }
 
     /// Writes files into `name`, which is a folder inside this one or `""` for this one, and
-    /// returns its path. A folder that did not exist appears with all its files, or not at all.
+    /// returns its path. The names of files may begin with a folder, as in `before/a.bin`. A folder
+    /// that did not exist appears with all its files, or not at all.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -91,14 +92,16 @@ impl Folder {
         let dir = self.dir.join(name);
         if dir.exists() {
             for (file, bytes) in files {
-                write(&dir.join(file), bytes, &self.parts)
+                write_in(&dir, file, |path| write(path, bytes, &self.parts))
                     .map_err(|error| self.problem(name, &format!("cannot write {file}"), &error))?;
             }
             return Ok(dir);
         }
         let unwritten = |error| self.problem(name, "cannot write the folder", &error);
         let draft = self.draft().map_err(unwritten)?;
-        let written = files.iter().try_for_each(|(file, bytes)| fs::write(draft.dir.join(file), bytes));
+        let written = files
+            .iter()
+            .try_for_each(|(file, bytes)| write_in(&draft.dir, file, |path| fs::write(path, bytes)));
         written.and_then(|()| fs::rename(&draft.dir, &dir)).map(|()| dir).map_err(unwritten)
     }
 
@@ -162,6 +165,13 @@ impl Drop for Draft {
         let _ = fs::remove_dir_all(&self.dir);
         self.parts.forget(&self.dir);
     }
+}
+
+/// Writes the file `name` in a folder, in which its own folder is created if its name has one.
+fn write_in(dir: &Path, name: &str, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let path = dir.join(name);
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    write(&path)
 }
 
 /// Writes a complete file, or nothing.

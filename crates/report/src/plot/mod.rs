@@ -12,6 +12,7 @@ mod palette;
 mod panels;
 mod pdf;
 mod rows;
+mod scatter;
 mod svg;
 mod xy;
 
@@ -20,4 +21,5 @@ pub use drawing::{Anchor, At, Drawing};
 pub use palette::{Ink, themed};
 pub use panels::{Across, FiveNumbers, Line, Panel, Panels, Shown, Spread, capitalised};
 pub use rows::{BarPlot, BarRow, BoxPlot};
+pub use scatter::Scatter;
 pub use xy::{Axis, Drawn, Series, XyPlot};

@@ -43,7 +43,8 @@ struct Thread {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Run {
     seed: Option<u64>,
-    launch: Option<u64>,
+    /// The number of the launch in a program, and the line of its step.
+    launch: Option<(u64, u32)>,
 }
 
 impl ExceededLoops {
@@ -88,10 +89,11 @@ impl ExceededLoops {
         }
         execute_sequence(sequence, None, options, monitor, &mut |step, run| {
             let program = &sequence.kernel(step).program;
+            let line = sequence.statements[step.statement].line;
             let (_, bounds) = bounds.of_launch(sequence.statements[step.statement].kernel, step.number);
             let graph = WarpCfg::new(program, Some(step.launch.block), Divergence::Sides)
                 .map_err(|code| code.problem(program))?;
-            self.add_blocks(run, (program, &graph), &bounds, Run { seed, launch: Some(step.number) })
+            self.add_blocks(run, (program, &graph), &bounds, Run { seed, launch: Some((step.number, line)) })
         })?;
         Ok(())
     }
@@ -142,7 +144,9 @@ impl ExceededLoops {
 impl Excess {
     fn problem(self, file: &str, line: u32) -> Diagnostic {
         let Self { most, rounds, thread: Thread { block, warp, lane }, run } = self;
-        let launch = run.launch.map(|number| format!(" in launch {number}")).unwrap_or_default();
+        let launch = run.launch.map_or_else(String::new, |(number, line)| {
+            format!(" in launch {number} (line {line} of the program)")
+        });
         let seed = run.seed.map(|seed| format!(" (seed {seed})")).unwrap_or_default();
         let message = format!(
             "the bound of the loop of line {line} is {most}, and lane {lane} of warp {warp} in block {}{launch} \

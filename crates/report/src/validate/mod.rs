@@ -1,0 +1,338 @@
+//! The report of simulated beside measured cycles.
+
+mod statistics;
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::Fraction;
+use super::count;
+use super::output::{Origin, Output, Report};
+use super::plot::Scatter;
+use super::style::Style;
+use super::table::Table;
+use statistics::{mean, median, pearson, rank_correlation};
+use warpbound_core::machine::Machine;
+
+/// The kernels that text lists, those with the largest errors first.
+const SHOWN: usize = 30;
+
+/// Measured beside simulated cycles on one machine under one policy. An error is the difference of
+/// simulated and measured cycles, divided by the measured ones.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ValidateResult {
+    /// The file with the measured cycles.
+    pub table: String,
+    /// The GPU that was measured.
+    pub gpu: String,
+    /// The metric of the table.
+    pub metric: String,
+    /// The machine.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// The policy.
+    pub policy: String,
+    /// The number of kernels that were compared; a program counts as one.
+    pub compared: usize,
+    /// The mean of the absolute errors of the kernels.
+    pub mape: Fraction,
+    /// The median of the absolute errors of the kernels.
+    pub median_error: Fraction,
+    /// The mean of the errors of the kernels, with their signs.
+    pub mean_error: Fraction,
+    /// The error with the largest absolute value.
+    pub worst_error: Fraction,
+    /// The kernel with that error.
+    pub worst_kernel: String,
+    /// The correlation of measured and simulated cycles (Pearson); absent if one does not vary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<Fraction>,
+    /// The correlation of their ranks (Spearman); absent if one does not vary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank_correlation: Option<Fraction>,
+    /// Every kernel that was compared, in the order of the table.
+    pub kernels: Vec<KernelError>,
+    /// The errors by the reason of most idle issue slots in the simulation.
+    pub stalls: Vec<StallError>,
+    /// Every launch of these kernels.
+    pub launches: Vec<LaunchError>,
+    /// The kernels of the table that were not compared, and why.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A kernel, or a program with its launches summed up. Times are in cycles.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct KernelError {
+    /// The name of the kernel or program.
+    pub kernel: String,
+    /// The number of launches.
+    pub launches: usize,
+    /// The measured cycles.
+    pub measured: f64,
+    /// The simulated cycles.
+    pub simulated: u64,
+    /// The error.
+    pub error: Fraction,
+    /// The reason of most idle issue slots in the simulation, draining left out; absent if none was
+    /// idle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stall: Option<String>,
+}
+
+/// A launch. Times are in cycles.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LaunchError {
+    /// The name of the kernel or program.
+    pub kernel: String,
+    /// The number of the launch, from 0.
+    pub launch: usize,
+    /// The measured cycles.
+    pub measured: f64,
+    /// The simulated cycles.
+    pub simulated: u64,
+    /// The error.
+    pub error: Fraction,
+}
+
+/// The kernels with the same reason of most idle issue slots.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StallError {
+    /// The reason; `none` if no issue slot was idle.
+    pub stall: String,
+    /// The number of kernels.
+    pub compared: usize,
+    /// The mean of the absolute errors.
+    pub mape: Fraction,
+    /// The mean of the errors, with their signs.
+    pub mean_error: Fraction,
+}
+
+/// A kernel of the table that was not compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LeftOut {
+    /// The name in the table.
+    pub kernel: String,
+    /// The reason.
+    pub reason: String,
+}
+
+/// A kernel that was measured and simulated: the cycles of each launch, measured and simulated.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The name of the kernel or program.
+    pub kernel: String,
+    /// The launches in order.
+    pub launches: Vec<(f64, u64)>,
+    /// The reason of most idle issue slots.
+    pub stall: Option<&'static str>,
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The file.
+    pub table: String,
+    /// The GPU.
+    pub gpu: String,
+    /// The metric.
+    pub metric: String,
+}
+
+fn error(measured: f64, simulated: u64) -> f64 {
+    (simulated as f64 - measured) / measured
+}
+
+impl ValidateResult {
+    /// Returns the report of these kernels, or `None` if there are none.
+    pub fn new(
+        of: &Measured,
+        machine: &Machine,
+        policy: String,
+        compared: &[Compared],
+        left_out: Vec<LeftOut>,
+    ) -> Option<Self> {
+        let kernels: Vec<KernelError> = compared.iter().map(KernelError::new).collect();
+        let errors: Vec<f64> = kernels.iter().map(|kernel| kernel.error.0).collect();
+        let absolute: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
+        let worst = kernels.iter().max_by(|a, b| a.error.0.abs().total_cmp(&b.error.0.abs()))?;
+        let pairs: Vec<(f64, f64)> = kernels.iter().map(|of| (of.measured, of.simulated as f64)).collect();
+        let Measured { table, gpu, metric } = of.clone();
+        Some(Self {
+            table,
+            gpu,
+            metric,
+            origin: Origin::new(machine),
+            policy,
+            compared: kernels.len(),
+            mape: Fraction(mean(&absolute)?),
+            median_error: Fraction(median(&absolute)?),
+            mean_error: Fraction(mean(&errors)?),
+            worst_error: worst.error,
+            worst_kernel: worst.kernel.clone(),
+            correlation: pearson(&pairs).map(Fraction),
+            rank_correlation: rank_correlation(&pairs).map(Fraction),
+            stalls: by_stall(&kernels),
+            launches: compared.iter().flat_map(launches).collect(),
+            kernels,
+            left_out,
+        })
+    }
+
+    /// Returns the plot of simulated against measured cycles.
+    pub fn scatter(&self) -> Scatter {
+        let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+        for kernel in &self.kernels {
+            let name = kernel.stall.clone().unwrap_or_else(|| "none".to_owned());
+            let point = (kernel.measured, kernel.simulated as f64);
+            match series.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, points)) => points.push(point),
+                None => series.push((name, vec![point])),
+            }
+        }
+        Scatter {
+            title: format!("{} on {} ({})", self.metric, self.gpu, count(self.compared, "kernel")),
+            x: "measured cycles".to_owned(),
+            y: format!("cycles simulated on {} under {}", self.origin.machine, self.policy),
+            series,
+        }
+    }
+}
+
+impl KernelError {
+    fn new(of: &Compared) -> Self {
+        let measured = of.launches.iter().map(|(measured, _)| measured).sum();
+        let simulated = of.launches.iter().map(|(_, simulated)| simulated).sum();
+        Self {
+            kernel: of.kernel.clone(),
+            launches: of.launches.len(),
+            measured,
+            simulated,
+            error: Fraction(error(measured, simulated)),
+            stall: of.stall.map(str::to_owned),
+        }
+    }
+}
+
+fn launches(of: &Compared) -> impl Iterator<Item = LaunchError> + '_ {
+    let row = |(launch, &(measured, simulated)): (usize, &(f64, u64))| LaunchError {
+        kernel: of.kernel.clone(),
+        launch,
+        measured,
+        simulated,
+        error: Fraction(error(measured, simulated)),
+    };
+    of.launches.iter().enumerate().map(row)
+}
+
+/// Returns the errors by stall reason, the reason of most kernels first.
+fn by_stall(kernels: &[KernelError]) -> Vec<StallError> {
+    let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
+    for kernel in kernels {
+        let stall = kernel.stall.as_deref().unwrap_or("none");
+        match groups.iter_mut().find(|(known, _)| *known == stall) {
+            Some((_, errors)) => errors.push(kernel.error.0),
+            None => groups.push((stall, vec![kernel.error.0])),
+        }
+    }
+    groups.sort_by(|(a, of_a), (b, of_b)| of_b.len().cmp(&of_a.len()).then(a.cmp(b)));
+    let row = |(stall, errors): (&str, Vec<f64>)| {
+        let absolute: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
+        let (mape, mean_error) = (Fraction(mean(&absolute)?), Fraction(mean(&errors)?));
+        Some(StallError { stall: stall.to_owned(), compared: errors.len(), mape, mean_error })
+    };
+    groups.into_iter().filter_map(row).collect()
+}
+
+impl Report for Output<ValidateResult> {
+    fn text(&self, style: Style) -> String {
+        let texts: Vec<String> = self.results.iter().map(|result| one(result, style)).collect();
+        texts.join("\n") + &self.batch.text()
+    }
+}
+
+fn percent(fraction: Fraction) -> String {
+    format!("{:.1} %", fraction.0 * 100.0)
+}
+
+fn signed(fraction: Fraction) -> String {
+    format!("{:+.1} %", fraction.0 * 100.0)
+}
+
+fn one(result: &ValidateResult, style: Style) -> String {
+    let ValidateResult { table, gpu, metric, origin, policy, .. } = result;
+    let mut text = style.strong(&format!("{} under {policy}", origin.machine));
+    let _ = writeln!(text, " beside {gpu}: {metric} of {table}");
+    let correlation = |of: Option<Fraction>| of.map_or("none".to_owned(), |of| format!("{:.3}", of.0));
+    let _ = writeln!(
+        text,
+        "{} compared: mean absolute error {}, median {}, mean with sign {}; worst {} ({})",
+        count(result.compared, "kernel"),
+        percent(result.mape),
+        percent(result.median_error),
+        signed(result.mean_error),
+        signed(result.worst_error),
+        result.worst_kernel
+    );
+    let _ = writeln!(
+        text,
+        "correlation {}, of ranks {}\n",
+        correlation(result.correlation),
+        correlation(result.rank_correlation)
+    );
+    let mut stalls = Table::new(["most idle slots", "kernels", "mean absolute error", "mean error"], &[0]);
+    for of in &result.stalls {
+        stalls.row([of.stall.clone(), of.compared.to_string(), percent(of.mape), signed(of.mean_error)]);
+    }
+    text += &stalls.render(0, style.width);
+    text.push('\n');
+    text += &kernels(&result.kernels, style);
+    text + &left_out(&result.left_out, style)
+}
+
+/// Returns text that lists the reasons why kernels were not compared, each with its kernels.
+fn left_out(all: &[LeftOut], style: Style) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for of in all {
+        match reasons.iter_mut().find(|(known, _)| *known == of.reason) {
+            Some((_, kernels)) => kernels.push(&of.kernel),
+            None => reasons.push((&of.reason, vec![&of.kernel])),
+        }
+    }
+    let mut text = String::new();
+    for (reason, kernels) in reasons {
+        let are = if kernels.len() == 1 { "is" } else { "are" };
+        let all = count(kernels.len(), "kernel");
+        let line = format!("{all} {are} not compared, because {reason}: {}\n", kernels.join(", "));
+        let _ = write!(text, "\n{}", style.fill(&line));
+    }
+    text
+}
+
+/// Returns a table of the kernels with the largest errors.
+fn kernels(all: &[KernelError], style: Style) -> String {
+    let mut sorted: Vec<&KernelError> = all.iter().collect();
+    sorted.sort_by(|a, b| b.error.0.abs().total_cmp(&a.error.0.abs()));
+    let heading = ["kernel", "launches", "measured", "simulated", "error", "most idle slots"];
+    let mut table = Table::new(heading, &[0, 5]);
+    for of in sorted.iter().take(SHOWN) {
+        table.row([
+            of.kernel.clone(),
+            of.launches.to_string(),
+            format!("{:.0}", of.measured),
+            of.simulated.to_string(),
+            signed(of.error),
+            of.stall.clone().unwrap_or_default(),
+        ]);
+    }
+    let mut text = table.render(0, style.width);
+    if let Some(more) = sorted.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        let _ = writeln!(text, "and {} with smaller errors; --format csv lists all", count(more, "kernel"));
+    }
+    text
+}

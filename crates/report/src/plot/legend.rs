@@ -104,7 +104,7 @@ pub(super) fn box_of(from: At, to: At, ink: Ink, drawing: &mut Drawing) {
 }
 
 /// Draws a bar between two opposite corners. Bars of different numbers differ in colour and in the
-/// stripes of the ground, so that they can be told apart in grey.
+/// stripes of the ground, so that they differ in grey, too.
 pub(super) fn bar(from: At, to: At, number: usize, drawing: &mut Drawing) {
     let (left, right) = (from.0.min(to.0), from.0.max(to.0));
     let (top, bottom) = (from.1.min(to.1), from.1.max(to.1));

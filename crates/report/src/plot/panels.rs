@@ -142,11 +142,6 @@ impl Panels {
         self.draw(&capitalised(&self.title), &self.all_notes()).pdf()
     }
 
-    /// Returns the number of different values from left to right.
-    pub fn values(&self) -> usize {
-        self.distinct().len()
-    }
-
     /// Returns the notes below the panels: those that are given, and one about lines that coincide.
     pub fn all_notes(&self) -> Vec<String> {
         self.notes.iter().cloned().chain(self.coinciding()).collect()
@@ -243,8 +238,8 @@ impl Panels {
         self.y_scale == Scale::FromZero && self.names.len() <= BARS
     }
 
-    /// Returns the values from left to right.
-    fn distinct(&self) -> Vec<f64> {
+    /// Returns the different values from left to right.
+    pub fn distinct(&self) -> Vec<f64> {
         let all: BTreeSet<u64> =
             self.lines().flat_map(|line| line.shown.ends()).map(|(x, _)| x.to_bits()).collect();
         let mut all: Vec<f64> = all.into_iter().map(f64::from_bits).collect();

@@ -50,15 +50,35 @@ fn number_equal_names(plots: &mut [Plot]) {
 
 /// Returns the plot of a quantity against an axis, unless the axis has one value or too many.
 fn over_axis(data: &PlotData, all: &Collected) -> Option<Plot> {
-    let plot = data.clone().panels().ok().filter(|plot| plot.values() > 1)?;
+    let mut plot = data.clone().panels().ok().filter(|plot| plot.distinct().len() > 1)?;
     let first = "All kernels and machines of the results; a line for each policy, judged or not.".to_owned();
-    let notes: Vec<String> = std::iter::once(first).chain(plot.all_notes()).collect();
+    let mut notes = vec![first];
+    if matches!(plot.across, Across::Numbers(_)) {
+        let scale = scale_of(&plot.distinct());
+        plot.across = Across::Numbers(scale);
+        notes.extend(about(scale));
+    }
+    notes.extend(plot.all_notes());
     Some(Plot {
         name: file_name(&[&plot.title]),
         title: capitalised(&plot.title),
         note: notes.join(" "),
         svg: plot.bare_svg(&all.incomplete()),
     })
+}
+
+/// Returns the scale of an axis with these values: a logarithmic one for values of very different
+/// size, most of which would lie close together on a linear one.
+fn scale_of(values: &[f64]) -> Scale {
+    const WIDE: f64 = 20.0;
+    let (least, most) =
+        values.iter().fold((f64::INFINITY, 0.0f64), |(least, most), at| (least.min(*at), most.max(*at)));
+    if least > 0.0 && most / least >= WIDE { Scale::Log } else { Scale::Linear }
+}
+
+/// Returns a note about the scale of the axis from left to right.
+fn about(scale: Scale) -> Option<String> {
+    (scale == Scale::Log).then(|| "The axis from left to right is logarithmic.".to_owned())
 }
 
 /// Returns the plot of the mean overestimation of each bound against an axis, unless the axis has
@@ -94,7 +114,7 @@ fn by_axis(all: &Collected, axis: &str, known: &ByValue, policy: usize) -> Optio
     let lines: Vec<Line> = (0..all.meaning.bounds.len()).filter_map(line).collect();
     let policy = &all.policies.list()[policy];
     let across = match numbers {
-        Some(_) => Across::Numbers(Scale::Linear),
+        Some(numbers) => Across::Numbers(scale_of(&numbers)),
         None => Across::Words(xs.iter().map(|x| names[*x].clone()).collect()),
     };
     let plot = Panels {
@@ -108,7 +128,11 @@ fn by_axis(all: &Collected, axis: &str, known: &ByValue, policy: usize) -> Optio
         panels: vec![Panel { title: String::new(), lines }],
         notes: Vec::new(),
     };
-    let notes = std::iter::once("The scale of bound over makespan is logarithmic.".to_owned());
+    let scale = match plot.across {
+        Across::Numbers(scale) => about(scale),
+        Across::Words(_) => None,
+    };
+    let notes = std::iter::once("The scale of bound over makespan is logarithmic.".to_owned()).chain(scale);
     Some(Plot {
         name: file_name(&["overestimation", axis, policy]),
         title: format!("Mean overestimation against {axis}, {policy}"),

@@ -88,6 +88,7 @@ fn suggest(error: &mut clap::Error, words: &[OsString]) {
         && !resembles(&long, similar.trim_start_matches('-'))
     {
         error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
     }
     let all = Args::command();
     let owners = all.get_subcommands().filter(|command| {

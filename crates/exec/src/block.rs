@@ -348,17 +348,17 @@ impl<'a> Runner<'a> {
         let steps = paths.warps[id].steps();
         let (place, hint) = match hot_loop(program, steps) {
             Some(place) => (
-                format!("and does not end: warp {id} is in the loop from {place}"),
+                format!(" and does not end: warp {id} is in the loop from {place}"),
                 "if the loop does end, raise the limit with --max-instructions",
             ),
             None => (
-                format!("which is the limit, and has not ended; warp {id} is running"),
+                format!(", which is the limit, and has not ended; warp {id} is running"),
                 "raise the limit with --max-instructions",
             ),
         };
         let [x, y, z] = self.context.shape.at;
         let message = format!(
-            "block ({x}, {y}, {z}) has executed {} warp instructions {place}",
+            "block ({x}, {y}, {z}) has executed {} warp instructions{place}",
             self.options.max_instructions_per_block
         );
         let pc = steps.last().map_or(Pc::new(0), |step| step.pc());

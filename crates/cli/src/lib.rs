@@ -182,8 +182,8 @@ impl Args {
             Command::ImportConfig(import) => import.format,
             Command::List(list) => list.format,
             Command::Explain(explain) => explain.format,
-            Command::Export(_)
-            | Command::Synthetic(_)
+            Command::Export(export) => export.on.common.format,
+            Command::Synthetic(_)
             | Command::Family(_)
             | Command::Report(_)
             | Command::Schema(_)
